@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `certificates.k8s.io` ClusterTrustBundle: wire type, names and our annotations. */
+import type { KubeObject } from './object.ts';
+
+export interface ClusterTrustBundle extends KubeObject {
+  readonly spec: {
+    readonly signerName?: string;
+    /** PEM text of CA certificates. */
+    readonly trustBundle: string;
+  };
+}
+
+/** JSON `{"sha256:…": "RFC 3339", …}`: since when each anchor is served. */
+export const SERVED_SINCE = 'countersign.dev/served-since';
+
+/** RFC 3339: until when the bundle of a removed ClusterSigner stays. */
+export const RETAIN_UNTIL = 'countersign.dev/retain-until';
+
+/** `example.com:workload:primary` for signer `example.com/workload` and name `primary`. */
+export function bundleName(signerName: string, name: string): string {
+  return `${signerName.replaceAll('/', ':')}:${name}`;
+}
+
+/** Fingerprint → milliseconds. Entries that do not parse are dropped: not served, as far as we know. */
+export function servedSince(bundle: ClusterTrustBundle): ReadonlyMap<string, number> {
+  const served = new Map<string, number>();
+  for (const [fingerprint, time] of Object.entries(parseObject(bundle.metadata.annotations))) {
+    const milliseconds = typeof time === 'string' ? Date.parse(time) : NaN;
+    if (!Number.isNaN(milliseconds)) served.set(fingerprint, milliseconds);
+  }
+  return served;
+}
+
+function parseObject(annotations: Readonly<Record<string, string>> | undefined): object {
+  try {
+    const parsed: unknown = JSON.parse(annotations?.[SERVED_SINCE] ?? '{}');
+    return typeof parsed === 'object' && parsed !== null ? parsed : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** `metav1.Condition`, and CertificateSigningRequest's own shape, which lacks observedGeneration. */
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason?: string;
+  readonly message?: string;
+  readonly observedGeneration?: number;
+  readonly lastTransitionTime?: string;
+  readonly lastUpdateTime?: string;
+}
+
+/** The API server refuses longer messages (`metav1.Condition`, ValidateCondition). */
+export const MAX_CONDITION_MESSAGE = 32_768;
+
+/** `text` cut to what a condition may hold, with an ellipsis where it was cut. */
+export function conditionMessage(text: string, limit: number = MAX_CONDITION_MESSAGE): string {
+  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
+}
+
+export function findCondition(
+  conditions: readonly Condition[] | undefined,
+  type: string,
+): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+/** CSR conditions without a status count as True, as kube-controller-manager reads them. */
+export function hasTrueCondition(
+  conditions: readonly Condition[] | undefined,
+  type: string,
+): boolean {
+  const found = findCondition(conditions, type);
+  return found !== undefined && found.status !== 'False' && found.status !== 'Unknown';
+}
+
+/** `conditions` with `next` in place of the one of its type; lastTransitionTime is kept while the status is. */
+export function setCondition(
+  conditions: readonly Condition[] | undefined,
+  next: Condition & { readonly lastTransitionTime: string },
+): readonly Condition[] {
+  const before = findCondition(conditions, next.type);
+  const kept =
+    before?.status === next.status && before.lastTransitionTime !== undefined
+      ? { ...next, lastTransitionTime: before.lastTransitionTime }
+      : next;
+  return [...(conditions ?? []).filter((condition) => condition.type !== next.type), kept];
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Kubernetes `meta/v1` ObjectMeta, as far as we read or write it. Unknown fields are kept. */
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  /** RFC 3339, whole seconds. */
+  readonly creationTimestamp: string;
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** What every object of the API has. */
+export interface KubeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+}
+
+/** A Secret: `data` values are standard base64. */
+export interface Secret extends KubeObject {
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** `namespace/name`, or the bare name of a cluster-scoped object: the key of stores and queues. */
+export function keyOf(metadata: Pick<ObjectMeta, 'name' | 'namespace'>): string {
+  return metadata.namespace === undefined
+    ? metadata.name
+    : `${metadata.namespace}/${metadata.name}`;
+}

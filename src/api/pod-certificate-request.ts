@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `certificates.k8s.io` PodCertificateRequest, v1 and v1beta1: wire types and transitions. */
+import { conditionMessage, hasTrueCondition, type Condition } from './conditions.ts';
+import type { KubeObject } from './object.ts';
+import { formatTime } from './time.ts';
+
+export interface PodCertificateRequest extends KubeObject {
+  readonly spec: {
+    readonly signerName: string;
+    readonly podName: string;
+    readonly podUID: string;
+    readonly serviceAccountName: string;
+    readonly serviceAccountUID: string;
+    readonly nodeName: string;
+    readonly nodeUID: string;
+    readonly maxExpirationSeconds?: number;
+    /** base64 of DER (v1, and v1beta1 from 1.36). */
+    readonly stubPKCS10Request?: string;
+    /** base64 of DER SubjectPublicKeyInfo (v1beta1 only). */
+    readonly pkixPublicKey?: string;
+    /** base64 (v1beta1 only). */
+    readonly proofOfPossession?: string;
+    readonly unverifiedUserAnnotations?: Readonly<Record<string, string>>;
+  };
+  readonly status?: {
+    readonly conditions?: readonly Condition[];
+    /** PEM text: leaf first. */
+    readonly certificateChain?: string;
+    readonly notBefore?: string;
+    readonly beginRefreshAt?: string;
+    readonly notAfter?: string;
+  };
+}
+
+/** `spec.maxExpirationSeconds` when absent (zz_generated.defaults.go of the API group). */
+export const DEFAULT_MAX_EXPIRATION_SECONDS = 86_400;
+
+/** The API refuses shorter leaves (validation.go, ValidatePodCertificateRequestStatusUpdate). */
+export const MIN_LIFETIME_SECONDS = 3_600;
+
+/** beginRefreshAt must keep this distance from both ends (the same function). */
+export const REFRESH_MARGIN_SECONDS = 600;
+
+export function isTerminal(request: PodCertificateRequest): boolean {
+  const conditions = request.status?.conditions;
+  return ['Issued', 'Denied', 'Failed'].some((type) => hasTrueCondition(conditions, type));
+}
+
+/** What an issued request carries; times in milliseconds, whole seconds, equal to the leaf's. */
+export interface Issued {
+  readonly chainPem: string;
+  readonly notBefore: number;
+  readonly beginRefreshAt: number;
+  readonly notAfter: number;
+}
+
+/** The object for PUT /status that delivers a chain. The whole status is immutable afterwards. */
+export function withIssued(
+  request: PodCertificateRequest,
+  issued: Issued,
+  now: number,
+): PodCertificateRequest {
+  return {
+    ...request,
+    status: {
+      conditions: [
+        {
+          type: 'Issued',
+          status: 'True',
+          reason: 'Issued',
+          message: '',
+          lastTransitionTime: formatTime(now),
+        },
+      ],
+      certificateChain: issued.chainPem,
+      notBefore: formatTime(issued.notBefore),
+      beginRefreshAt: formatTime(issued.beginRefreshAt),
+      notAfter: formatTime(issued.notAfter),
+    },
+  };
+}
+
+/** Well-known reasons of `Denied` (API docs of PodCertificateRequestStatus), and ours. */
+export type DeniedReason =
+  'UnsupportedKeyType' | 'InvalidUnverifiedUserAnnotations' | 'NotAllowed' | 'NonEmptyStubRequest';
+
+/** The object for PUT /status that denies for ever: the pod never starts, also on refresh. */
+export function withDenied(
+  request: PodCertificateRequest,
+  denial: { reason: DeniedReason; message: string },
+  now: number,
+): PodCertificateRequest {
+  return {
+    ...request,
+    status: {
+      conditions: [
+        {
+          type: 'Denied',
+          status: 'True',
+          reason: denial.reason,
+          message: conditionMessage(denial.message),
+          lastTransitionTime: formatTime(now),
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * `metav1.Time`: RFC 3339 in UTC with whole seconds. Milliseconds are cut off, never rounded up:
+ * the API server compares a PodCertificateRequest's times with the leaf's, which has none.
+ */
+export function formatTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+/** `metav1.MicroTime`: exactly six fraction digits; anything else is answered with 400. */
+export function formatMicroTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/Z$/, '000Z');
+}
+
+/** Milliseconds of an RFC 3339 text, or NaN. */
+export function parseTime(text: string): number {
+  return Date.parse(text);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the core needs of the outside world, as function types (L0).
+ *
+ * They are required arguments wherever they are used: a default clock is a clock that somebody
+ * forgets to replace in a test.
+ */
+
+/** Milliseconds since the Unix epoch, UTC. */
+export type Clock = () => number;
+
+/** `size` bytes from a cryptographically secure source; throws when there are none to be had. */
+export type Random = (size: number) => Uint8Array;
+
+/** Resolves after `milliseconds`; rejects with the signal's reason as soon as it is aborted. */
+export type Delay = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+
+/** Structured fields of one log line. Never a key, a token or a Secret's data. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** A structured logger. Methods never throw. */
+export interface Log {
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The words that the API and the certificates share (L0): key types and key usages by name. */
+
+/**
+ * Key types in the spelling of the kubelet's `podCertificate.keyType`, plus RSA2048, which
+ * CertificateSigningRequests may use and PodCertificateRequests may not.
+ */
+export const KEY_TYPES = [
+  'RSA2048',
+  'RSA3072',
+  'RSA4096',
+  'ECDSAP256',
+  'ECDSAP384',
+  'ECDSAP521',
+  'ED25519',
+] as const;
+
+export type KeyType = (typeof KEY_TYPES)[number];
+
+/** What `authority.managed.keyType` may be. */
+export const AUTHORITY_KEY_TYPES = [
+  'ECDSAP256',
+  'ECDSAP384',
+  'ECDSAP521',
+  'ED25519',
+  'RSA3072',
+  'RSA4096',
+] as const satisfies readonly KeyType[];
+
+export type AuthorityKeyType = (typeof AUTHORITY_KEY_TYPES)[number];
+
+/** The 23 names of `certificates.k8s.io/v1` KeyUsage. */
+export const KEY_USAGES = [
+  'signing',
+  'digital signature',
+  'content commitment',
+  'key encipherment',
+  'key agreement',
+  'data encipherment',
+  'cert sign',
+  'crl sign',
+  'encipher only',
+  'decipher only',
+  'any',
+  'server auth',
+  'client auth',
+  'code signing',
+  'email protection',
+  's/mime',
+  'ipsec end system',
+  'ipsec tunnel',
+  'ipsec user',
+  'timestamping',
+  'ocsp signing',
+  'microsoft sgc',
+  'netscape sgc',
+] as const;
+
+export type KeyUsage = (typeof KEY_USAGES)[number];
+
+/** Parts of a request that `requests.copy` and a rule's `allow` may name. */
+export const REQUEST_FIELDS = [
+  'commonName',
+  'organizations',
+  'organizationalUnits',
+  'dnsNames',
+  'ipAddresses',
+  'uris',
+  'emails',
+] as const;
+
+export type RequestField = (typeof REQUEST_FIELDS)[number];
