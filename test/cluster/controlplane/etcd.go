@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+
+	"go.etcd.io/etcd/server/v3/etcdmain"
+)
+
+func runEtcd() {
+	etcdmain.Main(os.Args)
+}

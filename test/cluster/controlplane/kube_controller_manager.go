@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+
+	"k8s.io/component-base/cli"
+	"k8s.io/kubernetes/cmd/kube-controller-manager/app"
+)
+
+func runControllerManager() {
+	os.Exit(cli.Run(app.NewControllerManagerCommand()))
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	cri "k8s.io/cri-api/pkg/apis"
+	fakeremote "k8s.io/cri-client/pkg/fake"
+	"k8s.io/klog/v2"
+	kubeletapp "k8s.io/kubernetes/cmd/kubelet/app"
+	"k8s.io/kubernetes/cmd/kubelet/app/options"
+	cadvisortest "k8s.io/kubernetes/pkg/kubelet/cadvisor/testing"
+	"k8s.io/kubernetes/pkg/kubelet/cm"
+	"k8s.io/kubernetes/pkg/kubemark"
+)
+
+type kubeletFlags struct {
+	name, kubeconfig, rootDir string
+	port, maxPods             int
+	syncFrequency             time.Duration
+}
+
+// runKubelet is the real kubelet with a faked container runtime and cadvisor: volumes are real,
+// containers are not. Everything it writes lies in --root-dir.
+func runKubelet() {
+	flags := parseKubeletFlags()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	must("making the root directory", os.MkdirAll(flags.rootDir, 0o755))
+	config := got[*rest.Config]("reading the kubeconfig")(clientcmd.BuildConfigFromFlags("", flags.kubeconfig))
+	// A node with hundreds of pods must not wait for its own client.
+	config.QPS, config.Burst = 1000, 2000
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	client := kubernetes.NewForConfigOrDie(config)
+	heartbeat := rest.CopyConfig(config)
+	heartbeat.QPS, heartbeat.Timeout = -1, 10*time.Second
+
+	hollow := composeKubelet(ctx, flags, client, kubernetes.NewForConfigOrDie(heartbeat))
+	must("starting", kubeletapp.RunKubelet(ctx, &options.KubeletServer{
+		KubeletFlags:         *hollow.KubeletFlags,
+		KubeletConfiguration: *hollow.KubeletConfiguration,
+	}, hollow.KubeletDeps))
+	<-ctx.Done()
+}
+
+func parseKubeletFlags() kubeletFlags {
+	var flags kubeletFlags
+	set := pflag.NewFlagSet("kubelet", pflag.ExitOnError)
+	set.StringVar(&flags.name, "name", "", "name of the node")
+	set.StringVar(&flags.kubeconfig, "kubeconfig", "", "kubeconfig with the node's identity")
+	set.StringVar(&flags.rootDir, "root-dir", "", "the only directory that is written to")
+	set.IntVar(&flags.port, "port", 0, "port on 127.0.0.1")
+	set.IntVar(&flags.maxPods, "max-pods", 500, "pods that the node takes")
+	set.DurationVar(&flags.syncFrequency, "sync-frequency", 2*time.Second, "longest time between two looks at a pod")
+	utilfeature.DefaultMutableFeatureGate.AddFlag(set)
+	must("reading flags", set.Parse(os.Args[1:]))
+	return flags
+}
+
+func composeKubelet(ctx context.Context, flags kubeletFlags, client, heartbeat *kubernetes.Clientset) *kubemark.HollowKubelet {
+	// kubemark makes a temporary directory of its own; it is born in ours and goes at once.
+	must("setting TMPDIR", os.Setenv("TMPDIR", flags.rootDir))
+	kubeletFlags, config := kubemark.GetHollowKubeletConfig(&kubemark.HollowKubeletOptions{
+		NodeName: flags.name, KubeletPort: flags.port, MaxPods: flags.maxPods,
+	})
+	must("removing kubemark's directory", os.RemoveAll(kubeletFlags.RootDirectory))
+	kubeletFlags.RootDirectory = flags.rootDir
+	kubeletFlags.CertDirectory = filepath.Join(flags.rootDir, "pki")
+	kubeletFlags.NodeIP = "127.0.0.1"
+	config.Address = "127.0.0.1"
+	config.StaticPodPath = ""
+	config.PodLogsDir = filepath.Join(flags.rootDir, "pod-logs")
+	config.VolumePluginDir = filepath.Join(flags.rootDir, "volume-plugins")
+	config.SyncFrequency.Duration = flags.syncFrequency
+
+	socket := filepath.Join(flags.rootDir, "runtime.sock")
+	must("removing the last run's socket", os.RemoveAll(socket))
+	config.ContainerRuntimeEndpoint = "unix://" + socket
+	config.ImageServiceEndpoint = config.ContainerRuntimeEndpoint
+	runtime := fakeremote.NewFakeRemoteRuntime()
+	must("starting the fake runtime", runtime.Start(config.ContainerRuntimeEndpoint))
+	service := got[cri.RuntimeService]("dialling the fake runtime")(dialRuntime(ctx, config.ContainerRuntimeEndpoint))
+
+	hollow := kubemark.NewHollowKubelet(kubeletFlags, config, client, heartbeat,
+		&cadvisortest.Fake{NodeName: flags.name}, runtime.ImageService, service, cm.NewStubContainerManager())
+	sendEvents(hollow, client)
+	return hollow
+}
+
+// sendEvents swaps kubemark's fake recorder for the kubelet's own. That one also reads the kernel's
+// log, so where this is not allowed the fake one stays.
+func sendEvents(hollow *kubemark.HollowKubelet, client *kubernetes.Clientset) {
+	log, err := os.Open("/dev/kmsg")
+	if err != nil {
+		klog.ErrorS(err, "This kubelet writes no Events")
+		return
+	}
+	log.Close()
+	hollow.KubeletDeps.Recorder = nil
+	hollow.KubeletDeps.EventClient = client.CoreV1()
+}
