@@ -27,7 +27,7 @@ func newUpstreamSigner(name string, keys []crypto.PrivateKey, chain [][]byte, c 
 	return hermeticpodcertificatesigner.New(clock.RealClock{}, name, keys, chain, c)
 }
 
-// publicKeyOf reads the field that 1.36's kubelets fill, or the one that came later.
+// publicKeyOf reads the field that came with 1.36, or the one that older kubelets fill.
 func publicKeyOf(request *podCertificateRequest) (crypto.PublicKey, error) {
 	if len(request.Spec.StubPKCS10Request) == 0 {
 		return x509.ParsePKIXPublicKey(request.Spec.PKIXPublicKey)

@@ -69,14 +69,15 @@ func parseKubeletFlags() kubeletFlags {
 }
 
 func composeKubelet(ctx context.Context, flags kubeletFlags, client, heartbeat *kubernetes.Clientset) *kubemark.HollowKubelet {
-	// kubemark makes a temporary directory of its own; it is born in ours and goes at once.
-	must("setting TMPDIR", os.Setenv("TMPDIR", flags.rootDir))
 	kubeletFlags, config := kubemark.GetHollowKubeletConfig(&kubemark.HollowKubeletOptions{
 		NodeName: flags.name, KubeletPort: flags.port, MaxPods: flags.maxPods,
 	})
+	// kubemark makes a temporary directory of its own.
 	must("removing kubemark's directory", os.RemoveAll(kubeletFlags.RootDirectory))
 	kubeletFlags.RootDirectory = flags.rootDir
 	kubeletFlags.CertDirectory = filepath.Join(flags.rootDir, "pki")
+	// Refused with an error in the log and no address in the Node; but without it the kubelet would
+	// ask DNS for the node's name at each status update.
 	kubeletFlags.NodeIP = "127.0.0.1"
 	config.Address = "127.0.0.1"
 	config.StaticPodPath = ""
@@ -94,6 +95,9 @@ func composeKubelet(ctx context.Context, flags kubeletFlags, client, heartbeat *
 
 	hollow := kubemark.NewHollowKubelet(kubeletFlags, config, client, heartbeat,
 		&cadvisortest.Fake{NodeName: flags.name}, runtime.ImageService, service, cm.NewStubContainerManager())
+	// kubemark's prober calls every container ready, running or not; without it the kubelet's own one
+	// calls those without probes ready that run.
+	hollow.KubeletDeps.ProbeManager = nil
 	sendEvents(hollow, client)
 	return hollow
 }
