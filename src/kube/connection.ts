@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** TLS material of one connection pool; PEM. */
+export interface TlsMaterial {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly servername?: string;
+  readonly rejectUnauthorized?: boolean;
+}
+
+/** Who we are and whom we trust, at one moment. Never logged. */
+export interface Credentials {
+  readonly tls: TlsMaterial;
+  /** The Authorization header's value; absent with a client certificate. */
+  readonly authorization?: string;
+}
+
+/** How to reach one API server as one identity. */
+export interface Connection {
+  /** `https://host:port`, with an optional path prefix, without a slash at its end. */
+  readonly server: string;
+  /** Cached for a minute; token files, CA files and exec plugins are read anew after that. */
+  credentials(): Promise<Credentials>;
+  /** Forgets what is cached: the server answered 401. */
+  forget(): void;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Queue } from './queue.ts';
+
+/** A queue to which a key can also be added later. Of several times for one key the earliest wins. */
+export interface DelayingQueue extends Queue {
+  /** Adds `key` at `time` (milliseconds of the clock). */
+  addAt(key: string, time: number): void;
+  /** Forgets the later adding of `key`, if there is one. */
+  cancel(key: string): void;
+}
+
+/** setTimeout overflows at 2³¹ ms and then fires at once: longer waits are taken in pieces. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Runs `action` after `ms`; the result cancels. `cli/compose.ts` passes setTimeout in. */
+export type StartTimer = (ms: number, action: () => void) => () => void;
+
+export function createDelayingQueue(
+  queue: Queue,
+  clock: () => number,
+  startTimer: StartTimer,
+): DelayingQueue {
+  const waiting = new Map<string, { readonly time: number; readonly cancel: () => void }>();
+
+  function cancel(key: string): void {
+    waiting.get(key)?.cancel();
+    waiting.delete(key);
+  }
+
+  function arm(key: string, time: number): void {
+    const wait = Math.min(Math.max(0, time - clock()), MAX_TIMER_MS);
+    const stop = startTimer(wait, () => {
+      waiting.delete(key);
+      if (clock() < time) arm(key, time);
+      else queue.add(key);
+    });
+    waiting.set(key, { time, cancel: stop });
+  }
+
+  return {
+    add: queue.add,
+    take: queue.take,
+    done: queue.done,
+    get depth() {
+      return queue.depth;
+    },
+    addAt: (key, time) => {
+      const known = waiting.get(key);
+      if (known !== undefined && known.time <= time) return;
+      cancel(key);
+      arm(key, time);
+    },
+    cancel,
+    shutDown: () => {
+      for (const key of [...waiting.keys()]) cancel(key);
+      queue.shutDown();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** What a store must know of an object. */
+export interface Stored {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+}
+
+/** `namespace/name`, or the name alone. */
+export function storeKey({ metadata }: Stored): string {
+  return metadata.namespace === undefined
+    ? metadata.name
+    : `${metadata.namespace}/${metadata.name}`;
+}
+
+/** A change as the owner of the store hears of it. */
+export type OnChange<T> = (key: string, now: T | undefined, before: T | undefined) => void;
+
+/**
+ * The objects of one collection that are worth keeping. An object that was deleted and made again
+ * under its name is two changes: gone, then there.
+ */
+export interface Store<T> {
+  get(key: string): T | undefined;
+  values(): readonly T[];
+  readonly size: number;
+  put(object: T): void;
+  remove(key: string): void;
+  /** Removes every key that is not in `keys`: what a full list no longer has. */
+  retain(keys: ReadonlySet<string>): void;
+}
+
+export function createStore<T extends Stored>(
+  keep: (object: T) => boolean,
+  onChange: OnChange<T>,
+): Store<T> {
+  const objects = new Map<string, T>();
+
+  function remove(key: string): void {
+    const before = objects.get(key);
+    if (before === undefined) return;
+    objects.delete(key);
+    onChange(key, undefined, before);
+  }
+
+  function put(object: T): void {
+    const key = storeKey(object);
+    let before = objects.get(key);
+    if (before?.metadata.resourceVersion === object.metadata.resourceVersion) return;
+    if (before !== undefined && before.metadata.uid !== object.metadata.uid) {
+      remove(key);
+      before = undefined;
+    }
+    if (!keep(object)) {
+      remove(key);
+      return;
+    }
+    objects.set(key, object);
+    onChange(key, object, before);
+  }
+
+  return {
+    get: (key) => objects.get(key),
+    values: () => [...objects.values()],
+    get size() {
+      return objects.size;
+    },
+    put,
+    remove,
+    retain: (keys) => {
+      for (const key of [...objects.keys()]) if (!keys.has(key)) remove(key);
+    },
+  };
+}

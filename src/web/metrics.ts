@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+/** The series of one component. Labels are fixed, small sets: never a name out of a request. */
+export interface Metrics {
+  readonly registry: Registry;
+  readonly requests: Counter<'kind' | 'signer' | 'outcome' | 'reason'>;
+  readonly requestDuration: Histogram<'kind' | 'signer'>;
+  readonly requestPending: Gauge<'kind' | 'signer'>;
+  readonly watchRestarts: Counter<'resource' | 'reason'>;
+  readonly foreignBundles: Gauge<'signer'>;
+  readonly authorityNotAfter: Gauge<'signer'>;
+  readonly missingRights: Gauge;
+  readonly queueDepth: Gauge<'name'>;
+  readonly queueAdds: Counter<'name'>;
+  readonly queueWait: Histogram<'name'>;
+  readonly queueWork: Histogram<'name'>;
+  readonly queueRetries: Counter<'name'>;
+}
+
+/** Seconds; from one status write to a signer's outage that a kubelet still forgives. */
+const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
+const QUEUE_BUCKETS = [0.0001, 0.001, 0.01, 0.1, 1, 10, 60];
+
+export function createMetrics(component: string, version: string): Metrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ component });
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const info = new Gauge({
+    name: 'countersign_build_info',
+    help: 'Always 1; the label says which version runs.',
+    labelNames: ['version'],
+    registers,
+  });
+  info.set({ version }, 1);
+  return { registry, ...requestSeries(registers), ...queueSeries(registers) };
+}
+
+function requestSeries(registers: Registry[]): Omit<Metrics, 'registry' | `queue${string}`> {
+  return {
+    requests: new Counter({
+      name: 'countersign_requests_total',
+      help: 'Requests decided, by outcome.',
+      labelNames: ['kind', 'signer', 'outcome', 'reason'],
+      registers,
+    }),
+    requestDuration: new Histogram({
+      name: 'countersign_request_duration_seconds',
+      help: 'From the creation of a request to the write that ended it.',
+      labelNames: ['kind', 'signer'],
+      buckets: REQUEST_BUCKETS,
+      registers,
+    }),
+    requestPending: new Gauge({
+      name: 'countersign_request_pending',
+      help: 'Requests that still need this component.',
+      labelNames: ['kind', 'signer'],
+      registers,
+    }),
+    watchRestarts: new Counter({
+      name: 'countersign_watch_restarts_total',
+      help: 'Watches that ended or broke and were taken up again.',
+      labelNames: ['resource', 'reason'],
+      registers,
+    }),
+    foreignBundles: new Gauge({
+      name: 'countersign_trust_bundle_foreign',
+      help: 'ClusterTrustBundles under a signer name of ours that we do not publish.',
+      labelNames: ['signer'],
+      registers,
+    }),
+    authorityNotAfter: new Gauge({
+      name: 'countersign_ca_not_after_timestamp_seconds',
+      help: 'When the CA that signs expires.',
+      labelNames: ['signer'],
+      registers,
+    }),
+    missingRights: new Gauge({
+      name: 'countersign_missing_rights',
+      help: 'Rights of this component’s role that the API server does not grant.',
+      registers,
+    }),
+  };
+}
+
+function queueSeries(
+  registers: Registry[],
+): Pick<Metrics, Extract<keyof Metrics, `queue${string}`>> {
+  const labelNames = ['name'] as const;
+  return {
+    queueDepth: new Gauge({
+      name: 'workqueue_depth',
+      help: 'Keys that wait for a worker.',
+      labelNames,
+      registers,
+    }),
+    queueAdds: new Counter({
+      name: 'workqueue_adds_total',
+      help: 'Keys added.',
+      labelNames,
+      registers,
+    }),
+    queueWait: new Histogram({
+      name: 'workqueue_queue_duration_seconds',
+      help: 'How long a key waited for a worker.',
+      labelNames,
+      buckets: QUEUE_BUCKETS,
+      registers,
+    }),
+    queueWork: new Histogram({
+      name: 'workqueue_work_duration_seconds',
+      help: 'How long a worker was busy with a key.',
+      labelNames,
+      buckets: QUEUE_BUCKETS,
+      registers,
+    }),
+    queueRetries: new Counter({
+      name: 'workqueue_retries_total',
+      help: 'Keys put back after a failure.',
+      labelNames,
+      registers,
+    }),
+  };
+}
