@@ -58,6 +58,22 @@ export const KEY_USAGES = [
 
 export type KeyUsage = (typeof KEY_USAGES)[number];
 
+/**
+ * Usages that no leaf gets: the first two would make it a CA's helper, and `any` lifts every limit
+ * that the others set, so that nobody could say what a profile allows.
+ */
+export const REFUSED_USAGES = [
+  'cert sign',
+  'crl sign',
+  'any',
+] as const satisfies readonly KeyUsage[];
+
+/** What `profile.usages` may list, in the order of {@link KEY_USAGES}. */
+export const LEAF_USAGES = KEY_USAGES.filter(
+  (usage): usage is Exclude<KeyUsage, (typeof REFUSED_USAGES)[number]> =>
+    !(REFUSED_USAGES as readonly KeyUsage[]).includes(usage),
+);
+
 /** Parts of a request that `requests.copy` and a rule's `allow` may name. */
 export const REQUEST_FIELDS = [
   'commonName',

@@ -90,18 +90,31 @@ export function withDenied(
   denial: { reason: DeniedReason; message: string },
   now: number,
 ): PodCertificateRequest {
-  return {
-    ...request,
-    status: {
-      conditions: [
-        {
-          type: 'Denied',
-          status: 'True',
-          reason: denial.reason,
-          message: conditionMessage(denial.message),
-          lastTransitionTime: formatTime(now),
-        },
-      ],
-    },
+  return ended(request, 'Denied', denial, now);
+}
+
+/** The object for PUT /status that fails for ever; for the pod the same as a denial. */
+export function withFailed(
+  request: PodCertificateRequest,
+  failure: { reason: string; message: string },
+  now: number,
+): PodCertificateRequest {
+  return ended(request, 'Failed', failure, now);
+}
+
+/** Denied and Failed carry no chain and no times (validation.go). */
+function ended(
+  request: PodCertificateRequest,
+  type: 'Denied' | 'Failed',
+  why: { reason: string; message: string },
+  now: number,
+): PodCertificateRequest {
+  const condition: Condition = {
+    type,
+    status: 'True',
+    reason: why.reason,
+    message: conditionMessage(why.message),
+    lastTransitionTime: formatTime(now),
   };
+  return { ...request, status: { conditions: [condition] } };
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../errors.ts';
 
-/** 253 of a domain, a slash, and 317 of path, as ValidateSignerName allows. */
+/** 253 of domain, a slash, 317 of path: what ValidateSignerName allows in all. */
+export const MAX_SIGNER_NAME = 571;
 const MAX_DOMAIN = 253;
-const MAX_PATH = 317;
-const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
-const DOMAIN = new RegExp(`^${LABEL}(\\.${LABEL})+$`);
-const PATH = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
+const MAX_DOMAIN_LABEL = 63;
+/** ValidateSignerName holds a path's labels to the length of a DNS subdomain, not of a label. */
+const MAX_PATH_LABEL = 253;
+
+const LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 
 /**
  * Checks a signer name by the grammar of Kubernetes' ValidateSignerName (a DNS-1123 domain with a
@@ -15,26 +17,36 @@ const PATH = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
  * @throws SignerError SIGNER_NAME_INVALID (`fail`)
  */
 export function checkSignerName(text: string): { domain: string; path: string } {
+  if (text.length > MAX_SIGNER_NAME) {
+    throw invalid(text, `has ${text.length} characters; Kubernetes takes ${MAX_SIGNER_NAME}`);
+  }
   const [domain = '', path = '', ...rest] = text.split('/');
   if (rest.length > 0 || domain === '' || path === '') {
     throw invalid(text, 'must be <domain>/<path> with exactly one slash');
   }
-  if (domain.length > MAX_DOMAIN || !DOMAIN.test(domain)) {
-    throw invalid(
-      text,
-      `has the domain "${domain.slice(0, 80)}", which must be a DNS name with a dot`,
-    );
-  }
-  if (path.length > MAX_PATH || !PATH.test(path)) {
-    throw invalid(
-      text,
-      `has the path "${path.slice(0, 80)}", which must be dot-separated DNS labels`,
-    );
-  }
-  if (domain === 'kubernetes.io' || domain.endsWith('.kubernetes.io')) {
-    throw invalid(text, 'belongs to Kubernetes itself; use a domain of your own');
-  }
+  const fault = faultOfDomain(domain) ?? faultOfPath(path);
+  if (fault !== undefined) throw invalid(text, fault);
   return { domain, path };
+}
+
+function faultOfDomain(domain: string): string | undefined {
+  const labels = domain.split('.');
+  if (domain.length > MAX_DOMAIN || labels.length < 2 || !areLabels(labels, MAX_DOMAIN_LABEL)) {
+    return `has the domain "${domain.slice(0, 80)}", which must be a DNS name with a dot`;
+  }
+  return domain === 'kubernetes.io' || domain.endsWith('.kubernetes.io')
+    ? 'belongs to Kubernetes itself; use a domain of your own'
+    : undefined;
+}
+
+function faultOfPath(path: string): string | undefined {
+  return areLabels(path.split('.'), MAX_PATH_LABEL)
+    ? undefined
+    : `has the path "${path.slice(0, 80)}", which must be dot-separated DNS labels`;
+}
+
+function areLabels(labels: readonly string[], maxLength: number): boolean {
+  return labels.every((label) => label.length <= maxLength && LABEL.test(label));
 }
 
 function invalid(text: string, reason: string): SignerError {
