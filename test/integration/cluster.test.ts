@@ -4,11 +4,11 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { attachCluster, startCluster, type Cluster } from '../cluster/cluster.ts';
-import { isRunning } from '../cluster/pids.ts';
+import { isRunning, signal } from '../cluster/pids.ts';
 import { exactRelease } from '../cluster/releases.ts';
 import { stateFileOf } from '../cluster/state.ts';
 import { until } from '../cluster/until.ts';
@@ -173,16 +173,16 @@ test('a stopped cluster leaves no process and no file', async () => {
   assert.equal(existsSync(other.directory), false);
 });
 
-test('Ctrl-C ends what make cluster started', async () => {
-  const launched = await launch();
+test('Ctrl-C ends what make cluster started', async (t) => {
+  const launched = await launch(t);
   launched.child.kill('SIGINT');
   await once(launched.child, 'exit');
   assert.deepEqual(launched.pids.filter(isRunning), []);
   assert.equal(existsSync(launched.directory), false);
 });
 
-test('the processes of a killed launcher end, and the next launcher removes its files', async () => {
-  const launched = await launch();
+test('the processes of a killed launcher end, and the next launcher removes its files', async (t) => {
+  const launched = await launch(t);
   launched.child.kill('SIGKILL');
   await until('all have ended', 10_000, () => !launched.pids.some(isRunning));
   const next = await startCluster({ kubeconfig: cluster.kubeconfig });
@@ -195,10 +195,13 @@ function pidsOf({ etcd, apiServer, controllerManager, scheduler, nodes }: Cluste
   return processes.flatMap(({ pid }) => pid ?? []);
 }
 
-async function launch(): Promise<{ child: ChildProcess; pids: number[]; directory: string }> {
+async function launch(
+  t: TestContext,
+): Promise<{ child: ChildProcess; pids: number[]; directory: string }> {
   const child = spawn(process.execPath, [program, '--version', version, '--nodes', '1'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+  t.after(() => child.kill('SIGKILL'));
   let printed = '';
   child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
   const file = await until('the cluster is up', 60_000, () => {
@@ -206,6 +209,7 @@ async function launch(): Promise<{ child: ChildProcess; pids: number[]; director
   });
   const launched = attachCluster(file);
   const pids = pidsOf(launched);
+  t.after(() => pids.filter(isRunning).forEach((pid) => signal(pid, 'SIGKILL')));
   assert.equal(pids.length, 5);
   return { child, pids, directory: launched.directory };
 }

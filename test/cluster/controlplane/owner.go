@@ -3,8 +3,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -18,9 +20,22 @@ func endWithOwner() {
 	}
 	go func() {
 		for range time.Tick(time.Second) {
-			if syscall.Kill(owner, 0) == syscall.ESRCH {
+			if hasEnded(owner) {
 				os.Exit(1)
 			}
 		}
 	}()
+}
+
+// hasEnded is also true of a process that nobody has reaped, as in a container without an init.
+func hasEnded(pid int) bool {
+	if syscall.Kill(pid, 0) == syscall.ESRCH {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, state, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), '('):]), ") ")
+	return strings.HasPrefix(state, "Z")
 }
