@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The variables that expressions may use, with the sizes that their worst-case cost rests on. */
+import { INT, list, map, object, text, type Shape } from './shape.ts';
+
+export interface Environment {
+  readonly variables: Readonly<Record<string, Shape>>;
+  /** How many times one request may make an expression of this environment run. */
+  readonly runs: number;
+}
+
+/** Names that one request may hold of one kind: a leaf for more than a hundred is a mistake. */
+export const MAX_NAMES = 100;
+
+/** Groups of a user: a token that lists more than a thousand does not fit an HTTP header. */
+const MAX_GROUPS = 1_000;
+
+/** The 23 names of KeyUsage, with room. */
+const MAX_USAGES = 32;
+
+/** Annotation keys that a ClusterSigner may name (16), keys and values of a user's `extra`. */
+const MAX_ENTRIES = 64;
+
+/** DNS names are at most 253 long, X.520 names 64 (RFC 5280 A.1); with room. */
+const NAME = text(256);
+const NAMES = list(MAX_NAMES, NAME);
+
+/** SPIFFE IDs are at most 2,048 bytes (SPIFFE-ID §2.3). */
+const URIS = list(MAX_NAMES, text(2_048));
+
+/** User names of OIDC issuers hold the issuer's URL. */
+const USER = text(1_024);
+
+/** An annotation that carries a document has no place in a certificate. */
+const VALUE = text(4_096);
+
+export const POD: Environment = {
+  runs: 1,
+  variables: {
+    pod: object({
+      namespace: NAME,
+      name: NAME,
+      uid: NAME,
+      serviceAccount: NAME,
+      serviceAccountUID: NAME,
+      node: NAME,
+      nodeUID: NAME,
+      annotations: map(MAX_ENTRIES, VALUE),
+    }),
+  },
+};
+
+export const REQUEST: Environment = {
+  runs: 1,
+  variables: {
+    csr: object({
+      subject: object({ commonName: NAME, organizations: NAMES, organizationalUnits: NAMES }),
+      dnsNames: NAMES,
+      ipAddresses: NAMES,
+      uris: URIS,
+      emails: NAMES,
+      key: object({ type: NAME, size: INT }),
+      keyType: NAME,
+      usages: list(MAX_USAGES, NAME),
+    }),
+    request: object({
+      name: NAME,
+      username: USER,
+      uid: USER,
+      groups: list(MAX_GROUPS, NAME),
+      extra: map(MAX_ENTRIES, list(MAX_ENTRIES, USER)),
+      expirationSeconds: INT,
+    }),
+  },
+};
+
+/** `allow.commonName`: `self` is the only one there can be. */
+export const SELF_ONCE: Environment = {
+  runs: 1,
+  variables: { ...REQUEST.variables, self: NAME },
+};
+
+/** The other fields of `allow`: `self` is one value of the request after the other. */
+export const SELF: Environment = {
+  runs: MAX_NAMES,
+  variables: { ...REQUEST.variables, self: text(2_048) },
+};

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The strings library of CEL as Kubernetes has it: ASCII case, positions in characters. */
+import { listOf, type Bound } from '../bound.ts';
+import { linear, toSame, toScalar, type CelFunction, type Signature } from './function.ts';
+
+function method(
+  parameters: string,
+  returns: string,
+  handler: Signature['handler'],
+): readonly Signature[] {
+  return [{ receiver: 'string', parameters, returns, handler }];
+}
+
+/** Code points. Most texts are ASCII, and there they are what String counts. */
+function characters(text: string): readonly string[] {
+  return Array.from(text);
+}
+
+function slice(text: string, start: bigint, end?: bigint): string {
+  const all = characters(text);
+  const last = end ?? BigInt(all.length);
+  if (start < 0n || last > BigInt(all.length) || start > last) {
+    throw new RangeError(`substring(${start}, ${last}) of a text of ${all.length} characters`);
+  }
+  return all.slice(Number(start), Number(last)).join('');
+}
+
+/** The character position of UTF-16 position `unit`; -1 stays -1. */
+function characterAt(text: string, unit: number): bigint {
+  return unit < 0 ? -1n : BigInt(characters(text.slice(0, unit)).length);
+}
+
+function lower(text: string): string {
+  return text.replace(/[A-Z]+/g, (part) => part.toLowerCase());
+}
+
+function upper(text: string): string {
+  return text.replace(/[a-z]+/g, (part) => part.toUpperCase());
+}
+
+/** unicode.IsSpace of Go: White_Space, and not U+FEFF, which String.trim() also takes. */
+function trim(text: string): string {
+  return text
+    .replace(/^\p{White_Space}+/u, '')
+    .replace(/(?<!\p{White_Space})\p{White_Space}+$/u, '');
+}
+
+function split(text: string, separator: string): readonly string[] {
+  return separator === '' ? characters(text) : text.split(separator);
+}
+
+/** Each character may become `with` and one more of its own. */
+function replaced([text, , substitute]: readonly Bound[]): Bound {
+  const size = (text?.size ?? 1) + ((text?.size ?? 1) + 1) * (substitute?.size ?? 1);
+  return { size };
+}
+
+const pieces = ([text]: readonly Bound[]): Bound =>
+  listOf((text?.size ?? 1) + 1, { size: text?.size ?? 1 });
+
+export const STRINGS: readonly CelFunction[] = [
+  {
+    name: 'lowerAscii',
+    shadows: true,
+    signatures: method('', 'string', lower),
+    price: linear(toSame),
+  },
+  {
+    name: 'upperAscii',
+    shadows: true,
+    signatures: method('', 'string', upper),
+    price: linear(toSame),
+  },
+  {
+    name: 'trim',
+    shadows: true,
+    signatures: method('', 'string', trim),
+    price: linear(toSame, 0.1),
+  },
+  {
+    name: 'indexOf',
+    shadows: true,
+    signatures: method('string', 'int', (text: string, part: string) =>
+      characterAt(text, text.indexOf(part)),
+    ),
+    price: linear(toScalar, 0.1),
+  },
+  {
+    name: 'lastIndexOf',
+    shadows: true,
+    signatures: method('string', 'int', (text: string, part: string) =>
+      characterAt(text, text.lastIndexOf(part)),
+    ),
+    price: linear(toScalar, 0.1),
+  },
+  {
+    name: 'substring',
+    shadows: true,
+    signatures: [...method('int', 'string', slice), ...method('int, int', 'string', slice)],
+    price: linear(toSame, 0.1),
+  },
+  {
+    name: 'charAt',
+    signatures: method('int', 'string', (text: string, at: bigint) =>
+      at === BigInt(characters(text).length) ? '' : slice(text, at, at + 1n),
+    ),
+    price: linear(() => ({ size: 2 }), 0.1),
+  },
+  {
+    name: 'split',
+    shadows: true,
+    signatures: method('string', 'list<string>', split),
+    price: linear(pieces, 0.5),
+  },
+  {
+    name: 'replace',
+    signatures: method('string, string', 'string', (text: string, part: string, by: string) =>
+      text.replaceAll(part, () => by),
+    ),
+    price: { ...linear(replaced, 0.1), cost: (args) => 0.1 * replaced(args).size },
+  },
+];

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError } from '../errors.ts';
+import type { Environment } from './environments.ts';
+import { MAX_KEY, type Shape } from './shape.ts';
+
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** What the CEL library takes: bigint for int, Map for map. */
+type CelValue = string | bigint | readonly CelValue[] | Map<string, CelValue>;
+
+/**
+ * The variables in the CEL library's types, each held to the size that the cost of the expression
+ * was computed with.
+ *
+ * @throws SignerError CEL_EVALUATION (`wait`) where a value is missing, of another type or too large
+ */
+export function celVariables(environment: Environment, variables: Variables): Variables {
+  return Object.fromEntries(
+    Object.entries(environment.variables).map(([name, shape]) => [
+      name,
+      celValue(variables[name], shape, name),
+    ]),
+  );
+}
+
+function celValue(value: unknown, shape: Shape, path: string): CelValue {
+  switch (shape.kind) {
+    case 'string':
+      if (typeof value !== 'string') throw unusable(path, 'is not text');
+      return bounded(value, value.length, shape.max, path);
+    case 'int':
+      if (!Number.isSafeInteger(value)) throw unusable(path, 'is not a whole number');
+      return BigInt(value as number);
+    case 'list':
+      if (!Array.isArray(value)) throw unusable(path, 'is not a list');
+      bounded(value, value.length, shape.max, path);
+      return value.map((each: unknown, index) => celValue(each, shape.of, `${path}[${index}]`));
+    case 'map': {
+      const entries = Object.entries(record(value, path));
+      bounded(value, entries.length, shape.max, path);
+      return new Map(
+        entries.map(([key, each]) => [
+          bounded(key, key.length, MAX_KEY, `a key of ${path}`),
+          celValue(each, shape.of, `${path}[…]`),
+        ]),
+      );
+    }
+    case 'object': {
+      const given = record(value, path);
+      return new Map(
+        Object.entries(shape.fields).map(([field, each]) => [
+          field,
+          celValue(given[field], each, `${path}.${field}`),
+        ]),
+      );
+    }
+  }
+}
+
+function record(value: unknown, path: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) throw unusable(path, 'is missing');
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function bounded<T>(value: T, size: number, max: number, path: string): T {
+  if (size > max) throw unusable(path, `is of size ${size}, above the limit of ${max}`);
+  return value;
+}
+
+function unusable(path: string, fault: string): SignerError {
+  return new SignerError({
+    code: 'CEL_EVALUATION',
+    disposition: 'wait',
+    message: `${path} ${fault}, so no expression can be evaluated on it`,
+  });
+}

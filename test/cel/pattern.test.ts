@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compilePattern } from '../../src/cel/pattern.ts';
+
+test('a pattern covers the whole value, line breaks and all', () => {
+  const role = compilePattern('[a-z0-9-]{1,32}', 'spec.pods.annotations[0].pattern');
+  assert.equal(role('reader'), true);
+  for (const value of ['', 'Reader', 'reader\n', 'a reader', 'reader;admin', 'x'.repeat(33)]) {
+    assert.equal(role(value), false, JSON.stringify(value));
+  }
+});
+
+test('an alternative does not escape the anchors', () => {
+  const either = compilePattern('a|b', 'here');
+  assert.equal(either('b'), true);
+  assert.equal(either('ax'), false);
+  assert.equal(either('xb'), false);
+});
+
+test('what RE2 cannot run in linear time is refused, and the message names the field', () => {
+  for (const pattern of ['(?=a)a', '(a)\\1', '(?<!x)y', '[a-', 'a**']) {
+    assert.throws(() => compilePattern(pattern, 'spec.pods.annotations[2].pattern'), {
+      code: 'SPEC_INVALID',
+      disposition: 'wait',
+      message: /^spec\.pods\.annotations\[2\]\.pattern: .* is not an RE2 expression: /,
+    });
+  }
+});
+
+test('a pattern that unrolls into a huge program is refused', () => {
+  assert.throws(() => compilePattern('((a{1,100}){1,10}){1,10}', 'here'), { code: 'SPEC_INVALID' });
+});
+
+test('a pattern that stalls backtracking engines runs in time linear in its text', () => {
+  const evil = compilePattern('(a+)+$', 'here');
+  const time = (size: number): number => {
+    const start = process.hrtime.bigint();
+    evil(`${'a'.repeat(size)}!`);
+    return Number(process.hrtime.bigint() - start);
+  };
+  time(1_000);
+  assert.ok(time(40_000) < 2_000_000_000);
+});
