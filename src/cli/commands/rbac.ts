@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { SecretReference } from '../../api/cluster-signer.ts';
+import { SignerError } from '../../errors.ts';
+import type { RbacOptions } from '../rbac-command.ts';
+import { renderAdmission, renderRbac, type Files } from '../rbac/render.ts';
+
+/**
+ * Prints roles, bindings and admission policies, or writes them: `<output>/<component>.yaml` and
+ * `<output>/admission/<policy>.yaml`.
+ *
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for a name that is none
+ */
+export async function writeRbac(options: RbacOptions): Promise<void> {
+  const { signer: signers, bundle: bundles, namespace, output } = options;
+  const installation = { signers, bundles, namespace, secrets: options.secret.map(secretOf) };
+  const roles = renderRbac(installation);
+  const policies = renderAdmission(installation);
+  if (output === undefined) {
+    process.stdout.write([...roles.values(), ...policies.values()].join('---\n'));
+    return;
+  }
+  await writeAll(output, roles);
+  await writeAll(join(output, 'admission'), policies);
+}
+
+function secretOf(text: string): SecretReference {
+  const [namespace = '', name = '', ...rest] = text.split('/');
+  if (rest.length > 0 || namespace === '' || name === '') {
+    throw new SignerError({
+      code: 'USAGE',
+      disposition: 'fail',
+      message: `--secret "${text.slice(0, 80)}" must be <namespace>/<name>`,
+    });
+  }
+  return { namespace, name };
+}
+
+async function writeAll(directory: string, files: Files): Promise<void> {
+  for (const [name, text] of files) {
+    const path = join(directory, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
+}

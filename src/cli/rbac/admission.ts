@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The ValidatingAdmissionPolicies. One check() an expression: it costs 350,000 of the 1,000,000 that
+ * an expression may cost.
+ */
+import type { Manifest } from './roles.ts';
+
+const GROUP = 'admissionregistration.k8s.io/v1';
+
+/** Both versions, since 1.36 serves v1beta1 only; a version that is not served matches nothing. */
+const POD_CERTIFICATE_REQUESTS = {
+  apiGroups: ['certificates.k8s.io'],
+  apiVersions: ['v1', 'v1beta1'],
+  operations: ['CREATE'],
+  resources: ['podcertificaterequests'],
+};
+
+const SIGNER = "resource('signers').name(object.spec.signerName)";
+
+/** Only the pod's own kubelet, or who may ask on behalf of others. */
+export function whoCreatesPodCertificateRequests(signers: readonly string[]): readonly Manifest[] {
+  return policy({
+    name: 'countersign-pod-certificate-requests',
+    rule: POD_CERTIFICATE_REQUESTS,
+    signers,
+    validations: [
+      {
+        // NodeRestriction takes only members of system:nodes for nodes, and vouches for those only.
+        expression: [
+          "(request.userInfo.username == 'system:node:' + object.spec.nodeName",
+          "&& 'system:nodes' in request.userInfo.groups)",
+          `|| authorizer.group('certificates.k8s.io').${SIGNER}`,
+          ".check('request-on-behalf').allowed()",
+        ].join('\n'),
+        messageExpression: [
+          "'only the kubelet of node ' + object.spec.nodeName + ' may create this PodCertificateRequest;'",
+          "+ ' mount a podCertificate volume in the pod instead, or ask an administrator to grant '",
+          '+ request.userInfo.username',
+          "+ ' the verb request-on-behalf on signers.certificates.k8s.io ' + object.spec.signerName",
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
+/** Opt-in: plain RBAC, the verb `request`, decides who may use which signer. */
+export function whoMayRequest(signers: readonly string[]): readonly Manifest[] {
+  const grant =
+    "' may not request certificates of ' + object.spec.signerName\n+ '; ask an administrator to grant it the verb request on signers.certificates.k8s.io ' + object.spec.signerName";
+  return [
+    ...policy({
+      name: 'countersign-who-may-request-for-pods',
+      rule: POD_CERTIFICATE_REQUESTS,
+      signers,
+      validations: [
+        {
+          expression: [
+            'authorizer.serviceAccount(request.namespace, object.spec.serviceAccountName)',
+            `.group('certificates.k8s.io').${SIGNER}`,
+            ".check('request').allowed()",
+          ].join('\n'),
+          messageExpression: `'ServiceAccount ' + request.namespace + '/' + object.spec.serviceAccountName\n+ ${grant}`,
+        },
+      ],
+    }),
+    ...policy({
+      name: 'countersign-who-may-request',
+      rule: {
+        apiGroups: ['certificates.k8s.io'],
+        apiVersions: ['v1'],
+        operations: ['CREATE'],
+        resources: ['certificatesigningrequests'],
+      },
+      signers,
+      validations: [
+        {
+          expression: `authorizer.group('certificates.k8s.io').${SIGNER}\n.check('request').allowed()`,
+          messageExpression: `request.userInfo.username\n+ ${grant}`,
+        },
+      ],
+    }),
+  ];
+}
+
+/**
+ * Who writes a ClusterSigner decides who gets certificates and whom everybody trusts: that takes
+ * both verbs on its signer name. Every name, not only ours: `authority` would make a CA for any.
+ */
+export function whoWritesClusterSigners(): readonly Manifest[] {
+  return policy({
+    name: 'countersign-cluster-signers',
+    rule: {
+      apiGroups: ['countersign.dev'],
+      apiVersions: ['v1alpha1'],
+      operations: ['CREATE', 'UPDATE'],
+      resources: ['clustersigners'],
+    },
+    validations: (['sign', 'attest'] as const).map((verb) => ({
+      expression: `authorizer.group('certificates.k8s.io').${SIGNER}\n.check('${verb}').allowed()`,
+      messageExpression: [
+        `request.userInfo.username + ' may not ${verb} for ' + object.spec.signerName`,
+        "+ ', so it may not write its ClusterSigner; ask an administrator to grant it the verbs sign and attest'",
+        "+ ' on signers.certificates.k8s.io ' + object.spec.signerName",
+      ].join('\n'),
+    })),
+  });
+}
+
+interface Policy {
+  readonly name: string;
+  readonly rule: Manifest;
+  /** Absent: whatever the rule matches. */
+  readonly signers?: readonly string[];
+  readonly validations: readonly {
+    readonly expression: string;
+    readonly messageExpression: string;
+  }[];
+}
+
+function policy({ name, rule, signers, validations }: Policy): readonly Manifest[] {
+  const metadata = { name, labels: { 'app.kubernetes.io/name': 'countersign' } };
+  return [
+    {
+      apiVersion: GROUP,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata,
+      spec: {
+        failurePolicy: 'Fail',
+        matchConstraints: { resourceRules: [rule] },
+        ...(signers === undefined ? {} : { matchConditions: [matchCondition(signers)] }),
+        validations: validations.map((each) => ({ ...each, reason: 'Forbidden' })),
+      },
+    },
+    {
+      apiVersion: GROUP,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata,
+      spec: { policyName: name, validationActions: ['Deny'] },
+    },
+  ];
+}
+
+/** The names are checked signer names: nothing in them needs escaping. */
+export function matchCondition(signers: readonly string[]): Manifest {
+  const list = signers.map((name) => `'${name}'`).join(', ');
+  return { name: 'our-signers', expression: `object.spec.signerName in [${list}]` };
+}

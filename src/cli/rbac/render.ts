@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import { stringify } from 'yaml';
+import {
+  whoCreatesPodCertificateRequests,
+  whoMayRequest,
+  whoWritesClusterSigners,
+} from './admission.ts';
+import { COMPONENT_PERMISSIONS } from './components.ts';
+import { checkInstallation, type Installation } from './installation.ts';
+import { roleManifests, type Manifest } from './roles.ts';
+
+/** File name → YAML. */
+export type Files = ReadonlyMap<string, string>;
+
+const HEADER =
+  '# SPDX-License-Identifier: Apache-2.0\n# Printed by countersign rbac. Names are spelled out: print it anew for others.\n';
+
+/**
+ * One file a component: its ServiceAccount, roles and bindings.
+ *
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for a name that is none
+ */
+export function renderRbac(installation: Installation): Files {
+  const { signers, bundles, secrets, namespace } = checkInstallation(installation);
+  const names = { signerNames: signers, bundles, secrets };
+  return new Map(
+    [...COMPONENT_PERMISSIONS].map(([component, permissions]) => [
+      `${component}.yaml`,
+      text(roleManifests(component, namespace, permissions(names))),
+    ]),
+  );
+}
+
+/**
+ * The admission policies; who-may-request.yaml is opt-in.
+ *
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for a name that is none
+ */
+export function renderAdmission(installation: Installation): Files {
+  const { signers } = checkInstallation(installation);
+  return new Map([
+    ['pod-certificate-requests.yaml', text(whoCreatesPodCertificateRequests(signers))],
+    ['cluster-signers.yaml', text(whoWritesClusterSigners())],
+    ['who-may-request.yaml', text(whoMayRequest(signers))],
+  ]);
+}
+
+/** Unfolded lines and single quotes: as Prettier leaves them. */
+function text(manifests: readonly Manifest[]): string {
+  const documents = manifests.map((manifest) =>
+    stringify(manifest, { lineWidth: 0, singleQuote: true, aliasDuplicateObjects: false }),
+  );
+  return `${HEADER}${documents.join('---\n')}`;
+}

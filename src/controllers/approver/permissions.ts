@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { PermissionRule } from '../../kube/permissions.ts';
+import type { PermissionNames } from '../../serving/permission-names.ts';
+import { EVENTS_IN_DEFAULT, READ_CLUSTER_SIGNERS, onSigners } from '../../serving/rules.ts';
+
+/** What the approver's roles hold: it reads no Secret and no bundle, and it does not sign. */
+export function permissions(names: PermissionNames): readonly PermissionRule[] {
+  return [
+    READ_CLUSTER_SIGNERS,
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['certificatesigningrequests'],
+      verbs: ['get', 'list', 'watch'],
+    },
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['certificatesigningrequests/approval'],
+      verbs: ['update'],
+    },
+    ...onSigners(names, 'approve'),
+    EVENTS_IN_DEFAULT,
+  ];
+}

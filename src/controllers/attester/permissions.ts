@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { PermissionRule } from '../../kube/permissions.ts';
+import type { PermissionNames } from '../../serving/permission-names.ts';
+import {
+  EVENTS_IN_DEFAULT,
+  READ_BUNDLES,
+  READ_CLUSTER_SIGNERS,
+  onSigners,
+} from '../../serving/rules.ts';
+
+/**
+ * What the attester's roles hold: it reads no Secret. `create` cannot be narrowed by name, there the
+ * verb `attest` does it; deleting a bundle is not gated by `attest`, there its name does it.
+ */
+export function permissions(names: PermissionNames): readonly PermissionRule[] {
+  return [
+    READ_CLUSTER_SIGNERS,
+    READ_BUNDLES,
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['clustertrustbundles'],
+      verbs: ['create'],
+    },
+    ...onBundles(names),
+    ...onSigners(names, 'attest'),
+    EVENTS_IN_DEFAULT,
+  ];
+}
+
+/** Nothing without a name: an empty `resourceNames` would mean every bundle. */
+function onBundles({ bundles }: PermissionNames): readonly PermissionRule[] {
+  if (bundles.length === 0) return [];
+  return [
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['clustertrustbundles'],
+      resourceNames: bundles,
+      verbs: ['update', 'delete'],
+    },
+  ];
+}

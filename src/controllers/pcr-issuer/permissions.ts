@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { PermissionRule } from '../../kube/permissions.ts';
+import type { PermissionNames } from '../../serving/permission-names.ts';
+import { READ_BUNDLES, READ_CLUSTER_SIGNERS, onSecrets, onSigners } from '../../serving/rules.ts';
+
+/**
+ * What the pcr-issuer's roles hold. Its Events regard pods, so it may write them wherever pods are;
+ * CertificateSigningRequests it does not even see.
+ */
+export function permissions(names: PermissionNames): readonly PermissionRule[] {
+  return [
+    READ_CLUSTER_SIGNERS,
+    READ_BUNDLES,
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['podcertificaterequests'],
+      verbs: ['get', 'list', 'watch'],
+    },
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['podcertificaterequests/status'],
+      verbs: ['update'],
+    },
+    ...onSigners(names, 'sign'),
+    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+    ...onSecrets(names, ['get', 'list', 'watch']),
+  ];
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { PermissionRule } from '../../kube/permissions.ts';
+import type { PermissionNames } from '../../serving/permission-names.ts';
+import {
+  EVENTS_IN_DEFAULT,
+  READ_BUNDLES,
+  READ_CLUSTER_SIGNERS,
+  onSecrets,
+  onSigners,
+} from '../../serving/rules.ts';
+
+/** What the signer's roles hold: it reads CA Secrets and does not approve. */
+export function permissions(names: PermissionNames): readonly PermissionRule[] {
+  return [
+    READ_CLUSTER_SIGNERS,
+    READ_BUNDLES,
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['certificatesigningrequests'],
+      verbs: ['get', 'list', 'watch'],
+    },
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['certificatesigningrequests/status'],
+      verbs: ['update'],
+    },
+    ...onSigners(names, 'sign'),
+    ...onSecrets(names, ['get', 'list', 'watch']),
+    EVENTS_IN_DEFAULT,
+  ];
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Rules that the roles of several components share; each `permissions.ts` puts its own together. */
+import type { PermissionRule } from '../kube/permissions.ts';
+import type { PermissionNames } from './permission-names.ts';
+
+const READ = ['get', 'list', 'watch'] as const;
+
+export const READ_CLUSTER_SIGNERS: PermissionRule = {
+  apiGroups: ['countersign.dev'],
+  resources: ['clustersigners'],
+  verbs: READ,
+};
+
+/**
+ * Kubernetes gives this to every ServiceAccount (`system:cluster-trust-bundle-discovery`); we name
+ * it all the same, so that a cluster that took that role away still works.
+ */
+export const READ_BUNDLES: PermissionRule = {
+  apiGroups: ['certificates.k8s.io'],
+  resources: ['clustertrustbundles'],
+  verbs: READ,
+};
+
+/** Events on cluster-scoped objects are accepted in `default` only (422 elsewhere). */
+export const EVENTS_IN_DEFAULT: PermissionRule = {
+  apiGroups: ['events.k8s.io'],
+  resources: ['events'],
+  verbs: ['create', 'patch'],
+  namespace: 'default',
+};
+
+/** `verb` on each signer name, spelled out; nothing without names, since RBAC reads an empty list as all. */
+export function onSigners(
+  { signerNames }: PermissionNames,
+  verb: 'approve' | 'sign' | 'attest',
+): readonly PermissionRule[] {
+  if (signerNames.length === 0) return [];
+  return [
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['signers'],
+      resourceNames: signerNames,
+      verbs: [verb],
+    },
+  ];
+}
+
+/**
+ * `verbs` on the CA Secrets, by name, one rule a namespace. RBAC grants list and watch of a named
+ * object for `fieldSelector=metadata.name=<name>` only.
+ */
+export function onSecrets(
+  { secrets }: PermissionNames,
+  verbs: readonly string[],
+): readonly PermissionRule[] {
+  const byNamespace = Map.groupBy(secrets, ({ namespace }) => namespace);
+  return [...byNamespace].map(([namespace, found]) => ({
+    apiGroups: [''],
+    resources: ['secrets'],
+    resourceNames: [...new Set(found.map(({ name }) => name))],
+    verbs,
+    namespace,
+  }));
+}

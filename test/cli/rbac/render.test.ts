@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { DEMO } from '../../../src/cli/rbac/demo.ts';
+import type { Installation } from '../../../src/cli/rbac/installation.ts';
+import { renderAdmission, renderRbac } from '../../../src/cli/rbac/render.ts';
+
+interface Role {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly {
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+    readonly resourceNames?: readonly string[];
+  }[];
+}
+
+function rolesOf(component: string, installation: Installation = DEMO): readonly Role[] {
+  const text = renderRbac(installation).get(`${component}.yaml`) ?? '';
+  return parseAllDocuments(text).map((document) => document.toJS() as Role);
+}
+
+const components = [...renderRbac(DEMO).keys()].map((file) => file.replace('.yaml', ''));
+
+/** `get,list certificates.k8s.io/x [names] @namespace`, one line a rule. */
+function linesOf(component: string, installation: Installation = DEMO): readonly string[] {
+  return rolesOf(component, installation).flatMap(({ metadata, rules = [] }) =>
+    rules.map(({ apiGroups, resources, verbs, resourceNames }) => {
+      const names = resourceNames === undefined ? '' : ` [${resourceNames.join(' ')}]`;
+      const where = metadata.namespace === undefined ? '' : ` @${metadata.namespace}`;
+      return `${verbs.join()} ${apiGroups.join()}/${resources.join()}${names}${where}`;
+    }),
+  );
+}
+
+const READ = 'get,list,watch';
+const both = '[example.com/workload example.com/people]';
+const cas = '[workload-ca people-ca] @countersign-keys';
+const EVENTS = 'create,patch events.k8s.io/events @default';
+
+// The table of what each component may, design §2, less the Leases that nobody takes (ADR 0005).
+const table: Record<string, readonly string[]> = {
+  approver: [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/certificatesigningrequests`,
+    'update certificates.k8s.io/certificatesigningrequests/approval',
+    `approve certificates.k8s.io/signers ${both}`,
+    EVENTS,
+  ],
+  signer: [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
+    `${READ} certificates.k8s.io/certificatesigningrequests`,
+    'update certificates.k8s.io/certificatesigningrequests/status',
+    `sign certificates.k8s.io/signers ${both}`,
+    `${READ} /secrets ${cas}`,
+    EVENTS,
+  ],
+  'pcr-issuer': [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
+    `${READ} certificates.k8s.io/podcertificaterequests`,
+    'update certificates.k8s.io/podcertificaterequests/status',
+    `sign certificates.k8s.io/signers ${both}`,
+    'create,patch events.k8s.io/events',
+    `${READ} /secrets ${cas}`,
+  ],
+  attester: [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
+    'create certificates.k8s.io/clustertrustbundles',
+    'update,delete certificates.k8s.io/clustertrustbundles [example.com:workload:primary]',
+    `attest certificates.k8s.io/signers ${both}`,
+    EVENTS,
+  ],
+  authority: [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
+    'update countersign.dev/clustersigners/status',
+    'create /secrets @countersign-keys',
+    `${READ},update,patch /secrets ${cas}`,
+    EVENTS,
+  ],
+};
+
+for (const [component, lines] of Object.entries(table)) {
+  test(`the roles of ${component} hold what the table says and nothing else`, () => {
+    assert.deepEqual(linesOf(component), lines);
+  });
+}
+
+test('the table has every component', () => {
+  assert.deepEqual(components.sort(), Object.keys(table).sort());
+});
+
+test('no rule has a wildcard, and none an empty list, which RBAC reads as all', () => {
+  for (const component of components) {
+    for (const rule of rolesOf(component).flatMap(({ rules = [] }) => rules)) {
+      const texts = Object.values(rule).flatMap((list: readonly string[]) => list);
+      assert.ok(!texts.some((text) => text.includes('*')), component);
+      assert.notEqual(rule.resourceNames?.length, 0, component);
+    }
+  }
+});
+
+test('every role is bound to its own ServiceAccount and to nobody else', () => {
+  for (const component of components) {
+    const all = rolesOf(component) as readonly (Role & Record<string, unknown>)[];
+    const roles = all.filter(({ kind }) => kind.endsWith('Role'));
+    const bindings = all.filter(({ kind }) => kind.endsWith('Binding'));
+    assert.equal(roles.length, bindings.length);
+    for (const binding of bindings) {
+      assert.deepEqual(binding['subjects'], [
+        {
+          kind: 'ServiceAccount',
+          name: `countersign-${component}`,
+          namespace: 'countersign-system',
+        },
+      ]);
+    }
+  }
+});
+
+test('without a bundle or a Secret the rules about them vanish, rather than hold for all', () => {
+  const bare = { ...DEMO, bundles: [], secrets: [] };
+  assert.ok(!linesOf('attester', bare).some((line) => line.startsWith('update,delete')));
+  for (const component of components) {
+    assert.ok(!linesOf(component, bare).some((line) => line.includes('secrets')), component);
+  }
+});
+
+test('one role a namespace, also where keys and Events share one', () => {
+  const roles = rolesOf('signer', { ...DEMO, secrets: [{ namespace: 'default', name: 'ca' }] });
+  assert.equal(roles.filter(({ kind }) => kind === 'Role').length, 1);
+});
+
+test('admission policies name the signers, and fail closed', () => {
+  for (const [file, text] of renderAdmission(DEMO)) {
+    assert.match(text, /failurePolicy: Fail/, file);
+    if (file === 'cluster-signers.yaml') assert.doesNotMatch(text, /matchConditions/);
+    else assert.match(text, /in \['example.com\/workload', 'example.com\/people'\]/);
+  }
+});
+
+test('an expression has one check() at most: two would cost more than one may', () => {
+  for (const text of renderAdmission(DEMO).values()) {
+    for (const [, expression = ''] of text.matchAll(/ expression: ([^]*?)messageExpression/g)) {
+      assert.equal(expression.split('.check(').length, 2);
+    }
+  }
+});
+
+const refused: [law: string, change: Partial<Installation>, code: string, message: RegExp][] = [
+  ['no signer', { signers: [] }, 'USAGE', /name at least one signer/],
+  ['a quote in a signer name', { signers: ["a.b/c'"] }, 'SIGNER_NAME_INVALID', /DNS labels/],
+  ['a wildcard', { signers: ['example.com/*'] }, 'SIGNER_NAME_INVALID', /DNS labels/],
+  ["another signer's bundle", { bundles: ['a.b:c:d'] }, 'USAGE', /is no ClusterTrustBundle of/],
+  ['a bundle without a name', { bundles: ['example.com:workload:'] }, 'USAGE', /write example/],
+  ['a wrong namespace', { namespace: 'A' }, 'USAGE', /"A" is no name of a namespace/],
+  [
+    'a wrong Secret',
+    { secrets: [{ namespace: 'keys', name: 'a b' }] },
+    'USAGE',
+    /is no name of a Secret/,
+  ],
+  [
+    'keys beside the components',
+    { secrets: [{ namespace: 'countersign-system', name: 'ca' }] },
+    'USAGE',
+    /keys need a namespace of their own/,
+  ],
+];
+
+for (const [law, change, code, message] of refused) {
+  test(`${law} is refused`, () => {
+    assert.throws(() => renderRbac({ ...DEMO, ...change }), { code, message });
+    assert.throws(() => renderAdmission({ ...DEMO, ...change }), { code, message });
+  });
+}
