@@ -16,56 +16,45 @@ function format(template: string, values: readonly unknown[]): string {
   return text;
 }
 
+type Writer = (value: unknown, precision: string | undefined) => string | undefined;
+
+const WRITERS: Readonly<Record<string, Writer>> = {
+  s: asText,
+  d: (value) => (typeof value === 'bigint' ? value.toString() : undefined),
+  f: (value, precision) => decimal('f', value, Number(precision ?? 6)),
+  e: (value, precision) => decimal('e', value, Number(precision ?? 6)),
+  x: (value) => inBase(value, 16),
+  X: (value) => inBase(value, 16)?.toUpperCase(),
+  o: (value) => inBase(value, 8),
+  b: (value) => (typeof value === 'boolean' ? String(Number(value)) : inBase(value, 2)),
+};
+
 function clause(verb: string, value: unknown, precision: string | undefined): string {
-  switch (verb) {
-    case 's':
-      return asText(value);
-    case 'd':
-      if (typeof value === 'bigint') return value.toString();
-      break;
-    case 'f':
-    case 'e':
-      if (typeof value === 'number' || typeof value === 'bigint') {
-        return decimal(verb, Number(value), Number(precision ?? 6));
-      }
-      break;
-    case 'x':
-    case 'X':
-    case 'o':
-    case 'b':
-      return inBase(verb, value);
-  }
-  throw new TypeError(`format() cannot write this value as %${verb}`);
-}
-
-function decimal(verb: 'f' | 'e', value: number, precision: number): string {
-  if (verb === 'f') return value.toFixed(precision);
-  return value.toExponential(precision).replace(/e([+-])(\d)$/, 'e$10$2');
-}
-
-const BASES: Readonly<Record<string, number>> = { x: 16, X: 16, o: 8, b: 2 };
-
-function inBase(verb: string, value: unknown): string {
-  const text = digits(verb, value);
+  const text = WRITERS[verb]?.(value, precision);
   if (text === undefined) throw new TypeError(`format() cannot write this value as %${verb}`);
-  return verb === 'X' ? text.toUpperCase() : text;
+  return text;
 }
 
-function digits(verb: string, value: unknown): string | undefined {
-  if (typeof value === 'bigint') return value.toString(BASES[verb]);
-  if (verb === 'b' && typeof value === 'boolean') return value ? '1' : '0';
-  if (typeof value === 'string' && BASES[verb] === 16) return Buffer.from(value).toString('hex');
+function decimal(verb: 'f' | 'e', value: unknown, precision: number): string | undefined {
+  if (typeof value !== 'number' && typeof value !== 'bigint') return undefined;
+  if (verb === 'f') return Number(value).toFixed(precision);
+  return Number(value)
+    .toExponential(precision)
+    .replace(/e([+-])(\d)$/, 'e$10$2');
+}
+
+function inBase(value: unknown, base: 2 | 8 | 16): string | undefined {
+  if (typeof value === 'bigint') return value.toString(base);
+  if (typeof value === 'string' && base === 16) return Buffer.from(value).toString('hex');
   return undefined;
 }
 
-function asText(value: unknown): string {
+function asText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return `[${value.map(asText).join(', ')}]`;
-  if (typeof value === 'bigint' || typeof value === 'boolean' || typeof value === 'number') {
-    return String(value);
-  }
   if (value === null) return 'null';
-  throw new TypeError('format() cannot write this value as %s');
+  if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  return typeof value === 'number' ? String(value) : undefined;
 }
 
 /** %b writes 64 digits for one number, %.99f a hundred; texts twice as long in hexadecimal. */

@@ -39,9 +39,12 @@ function parseUrl(text: string): Url | undefined {
   if (found === null) return undefined;
   const [, scheme, host, path = '', query = ''] = found;
   const authority = parseAuthority(host ?? '');
-  const absolute = scheme !== undefined ? host !== undefined || path !== '' : path.startsWith('/');
-  if (!absolute || authority === undefined) return undefined;
+  if (authority === undefined || !isAbsolute(scheme, host, path)) return undefined;
   return new Url((scheme ?? '').toLowerCase(), authority, path, query);
+}
+
+function isAbsolute(scheme: string | undefined, host: string | undefined, path: string): boolean {
+  return scheme === undefined ? path.startsWith('/') : host !== undefined || path !== '';
 }
 
 function parseAuthority(text: string): Authority | undefined {

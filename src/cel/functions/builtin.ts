@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What is taken of the CEL library's own functions. It has more (timestamps of the local time zone,
+ * JSON, conversions that read '' as 0); what is not listed in this folder cannot be called.
+ */
+import { volume, type Bound } from '../bound.ts';
+import { linear, toScalar, type CelFunction } from './function.ts';
+
+/** The longest number or boolean in text: a double. */
+const NUMBER_TEXT = 32;
+
+/** BigInt('') is 0 and BigInt('0b1') is 1; CEL's int() refuses both. */
+function int(text: string): bigint {
+  if (!/^[+-]?[0-9]{1,19}$/.test(text)) throw new TypeError('int() of what is not a number');
+  const value = BigInt(text.replace('+', ''));
+  if (BigInt.asIntN(64, value) !== value) throw new RangeError('int() of more than 64 bits');
+  return value;
+}
+
+const joined = ([items, separator]: readonly Bound[]): Bound => ({
+  size: volume(items ?? { size: 0 }) + (items?.size ?? 0) * (separator?.size ?? 0),
+});
+
+export const BUILTIN: readonly CelFunction[] = [
+  { name: 'size', signatures: [], price: linear(toScalar) },
+  { name: 'startsWith', signatures: [], price: linear(toScalar) },
+  { name: 'endsWith', signatures: [], price: linear(toScalar) },
+  { name: 'contains', signatures: [], price: linear(toScalar, 0.1) },
+  {
+    name: 'join',
+    signatures: [],
+    price: { cost: (args) => 0.1 * joined(args).size, result: joined },
+  },
+  {
+    name: 'string',
+    signatures: [],
+    price: linear(([value]) => ({ size: Math.max(value?.size ?? 1, NUMBER_TEXT) })),
+  },
+  {
+    name: 'int',
+    shadows: true,
+    signatures: [
+      { parameters: 'string', returns: 'int', handler: int },
+      { parameters: 'int', returns: 'int', handler: (value: bigint) => value },
+    ],
+    price: linear(toScalar),
+  },
+];
