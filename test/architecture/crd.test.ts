@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The CRD, the schema that we read with, and the reference say the same. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { CLUSTER_SIGNER_SPEC } from '../../src/api/cluster-signer-schema.ts';
+
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly additionalProperties?: Schema | boolean;
+  readonly [keyword: string]: unknown;
+}
+
+interface Definition {
+  readonly spec: {
+    readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Schema } }[];
+  };
+}
+
+const read = (path: string): string =>
+  readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
+
+const definition = parse(read('deploy/crds/clustersigners.yaml')) as Definition;
+const root = definition.spec.versions[0]?.schema.openAPIV3Schema ?? {};
+const inCrd = fieldsOf(root);
+const inCode = fieldsOf({
+  properties: { spec: z.toJSONSchema(CLUSTER_SIGNER_SPEC, { io: 'input' }) as Schema },
+});
+
+/** What bounds a field, and what it is when it is left out. */
+const KEYWORDS = [
+  'type',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minimum',
+  'maximum',
+  'enum',
+  'default',
+  'required',
+] as const;
+
+test('every field of spec is in both, with the same bounds and the same default', () => {
+  const ofSpec = [...inCrd].filter(([path]) => path.startsWith('spec'));
+  assert.deepEqual(ofSpec.map(([path]) => path).sort(), [...inCode.keys()].sort());
+  for (const [path, crd] of ofSpec) {
+    const code = inCode.get(path) ?? {};
+    for (const keyword of KEYWORDS) {
+      assert.deepEqual(sorted(crd[keyword]), sorted(code[keyword]), `${path}: ${keyword}`);
+    }
+  }
+});
+
+// The API server takes RE2 of its own; the words of a name are one pattern there, a function here.
+const ownPattern = ['spec.signerName'];
+
+test('every text of spec has the same pattern in both', () => {
+  for (const [path, code] of inCode) {
+    if (ownPattern.includes(path)) continue;
+    const pattern = (code['pattern'] as string | undefined)?.replaceAll('\\/', '/');
+    assert.equal(inCrd.get(path)?.['pattern'], pattern, path);
+  }
+});
+
+test('every field of the CRD is described', () => {
+  const silent = [...inCrd].filter(
+    ([path, { description = '' }]) => !/\[\]$|\{\}$|^metadata$/.test(path) && description === '',
+  );
+  assert.deepEqual(
+    silent.map(([path]) => path),
+    [],
+  );
+});
+
+test('every text, list and map of the CRD has a bound', () => {
+  for (const [path, schema] of inCrd) {
+    if (['apiVersion', 'kind', 'metadata'].includes(path)) continue;
+    const bounded =
+      schema['enum'] !== undefined ||
+      schema['format'] === 'date-time' ||
+      schema['maxLength'] !== undefined;
+    if (schema.type === 'string') assert.ok(bounded, `${path} has no maxLength`);
+    if (schema.type === 'array') assert.ok(schema['maxItems'], `${path} has no maxItems`);
+    if (typeof schema.additionalProperties === 'object')
+      assert.ok(schema['maxProperties'], `${path} has no maxProperties`);
+  }
+});
+
+test('every field of the CRD has its row in the reference, and no row has no field', () => {
+  const rows = [
+    ...read('docs/reference/cluster-signer.md').matchAll(/^\| `((?:spec|status)[^`]*)` /gm),
+  ];
+  const fields = [...inCrd.keys()].filter(
+    (path) => /^(?:spec|status)\./.test(path) && !/\[\]$|\{\}$/.test(path),
+  );
+  assert.deepEqual(rows.map(([, path]) => path).sort(), fields.sort());
+});
+
+test('every reason of Ready is explained in the reference, and no other', () => {
+  const source = read('src/controllers/authority/status.ts');
+  const union = /type ReadyReason =([^;]*);/.exec(source)?.[1] ?? '';
+  const reasons = [...union.matchAll(/'(\w+)'/g)].map(([, reason]) => reason);
+  const [, section = ''] = read('docs/reference/cluster-signer.md').split('## Reasons of Ready');
+  const rows = [...section.matchAll(/^\| `(\w+)` /gm)].map(([, reason]) => reason);
+  assert.ok(reasons.length > 0);
+  assert.deepEqual(rows.sort(), reasons.sort());
+});
+
+/** Every field by its path: `spec.pods.uris`, `spec.pods.uris[]`, `spec.trustBundle.labels{}`. */
+function fieldsOf(schema: Schema, path = ''): Map<string, Schema> {
+  const found = new Map<string, Schema>(path === '' ? [] : [[path, schema]]);
+  const children: [string, Schema][] = Object.entries(schema.properties ?? {}).map(
+    ([name, child]) => [path === '' ? name : `${path}.${name}`, child],
+  );
+  if (schema.items !== undefined) children.push([`${path}[]`, schema.items]);
+  if (typeof schema.additionalProperties === 'object')
+    children.push([`${path}{}`, schema.additionalProperties]);
+  for (const [childPath, child] of children)
+    for (const [name, field] of fieldsOf(child, childPath)) found.set(name, field);
+  return found;
+}
+
+function sorted(value: unknown): unknown {
+  return Array.isArray(value) ? value.toSorted() : value;
+}
