@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The CRD on a real API server: what it fills in, what it refuses, and that our reader agrees. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { KubeObject } from '../../src/api/object.ts';
+import { readClusterSigner } from '../../src/api/read-cluster-signer.ts';
+import { openCluster, type Cluster } from '../cluster/cluster.ts';
+import type { KubectlResult } from '../cluster/kubectl.ts';
+import { changed, clusterSigner, without, workloadSpec } from '../support/cluster-signer.ts';
+
+const crd = join(import.meta.dirname, '../../deploy/crds/clustersigners.yaml');
+const name = 'crd-test';
+
+let cluster: Cluster;
+before(async () => {
+  cluster = await openCluster();
+  await cluster.kubectl(['apply', '-f', crd]);
+  await cluster.kubectl(['wait', '--for=condition=Established', '-f', crd]);
+});
+after(async () => {
+  await cluster.kubectl(['delete', 'clustersigner', name, '--ignore-not-found']);
+  await cluster.stop();
+});
+
+const secret = { namespace: 'countersign-keys', name: 'other' };
+
+function kubectl(verb: string, spec: unknown, ...flags: readonly string[]): Promise<KubectlResult> {
+  const input = JSON.stringify({ ...clusterSigner(spec), metadata: { name } });
+  return cluster.kubectl([verb, '-f', '-', ...flags], { input, allowFailure: true });
+}
+
+test('the API server fills in the defaults that our reader fills in', async () => {
+  const spec = without(workloadSpec(), 'profile');
+  const { stdout, stderr } = await kubectl('create', spec, '--dry-run=server', '-o', 'json');
+  assert.equal(stderr, '');
+  const stored = JSON.parse(stdout) as KubeObject & { spec: unknown };
+  assert.deepEqual(stored.spec, readClusterSigner(clusterSigner(spec)).spec);
+});
+
+const label63 = 'a'.repeat(63);
+const managed = { secret, commonName: 'CA' };
+
+/** Refused by both: the field that both name, and what the API server says of it. */
+const refused: [law: string, path: string, value: unknown, field: string, says: RegExp][] = [
+  ['a name of Kubernetes', 'signerName', 'a.kubernetes.io/x', 'signerName', /your own/],
+  ['a name without path', 'signerName', 'example.com', 'signerName', /should match/],
+  ['a long label', 'signerName', `a${label63}.com/x`, 'signerName', /should match/],
+  [
+    'a long domain',
+    'signerName',
+    `${[label63, label63, label63, label63].join('.')}/x`,
+    'signerName',
+    /at most 253/,
+  ],
+  ['two authorities', 'authority.secret', secret, 'spec.authority', /exactly one member/],
+  ['no authority', 'authority', {}, 'spec.authority', /exactly one member/],
+  ['a late renewal', 'authority.managed.renewBefore', '8760h', 'renewBefore', /less than duration/],
+  ['a CA of two leaves', 'authority.managed', { ...managed, duration: '47h' }, 'duration', /twice/],
+  ['far backdate', 'profile.backdate', '4m1s', 'profile.backdate', /at most 4m/],
+  ['a short pod leaf', 'profile.maxDuration', '59m', 'profile.maxDuration', /from 1h to 2184h/],
+  ['a long pod leaf', 'profile.maxDuration', '2184h1s', 'profile.maxDuration', /from 1h to 2184h/],
+  ['an endless leaf', 'profile.maxDuration', '9999999h', 'profile.maxDuration', /hundred years/],
+  ['a day is no unit', 'profile.maxDuration', '1d', 'profile.maxDuration', /should match/],
+  ['cert sign', 'profile.usages', ['cert sign'], 'profile.usages[0]', /Unsupported value/],
+  ['a pod that nothing names', 'pods.uris', [], 'spec.pods', /must name the pod/],
+  [
+    'twin rules',
+    'requests.rules',
+    [1, 2].map(() => ({ name: 'a', when: 'true', allow: {} })),
+    'requests.rules',
+    /Duplicate value/,
+  ],
+  ['a bell', 'authority.managed.commonName', 'a\u0007', 'commonName', /should match/],
+];
+
+for (const [law, path, value, field, says] of refused) {
+  test(`refused by the API server and by our reader: ${law}`, async () => {
+    const spec = changed(workloadSpec(), path, value);
+    assert.throws(
+      () => readClusterSigner(clusterSigner(spec)),
+      ({ message }: Error) => message.includes(field),
+    );
+    const { stderr } = await kubectl('create', spec, '--dry-run=server');
+    assert.ok(stderr.includes(field), stderr);
+    assert.match(stderr, says);
+  });
+}
+
+test('a signer name, and which CA is behind it, never change', async () => {
+  assert.equal((await kubectl('create', workloadSpec())).stderr, '');
+  const renamed = changed(workloadSpec(), 'signerName', 'example.com/other');
+  assert.match((await kubectl('replace', renamed)).stderr, /signerName: .*is immutable/);
+  const other = changed(workloadSpec(), 'authority', { secret });
+  assert.match((await kubectl('replace', other)).stderr, /authority: .*must keep its member/);
+  const grown = changed(workloadSpec(), 'profile.maxDuration', '48h');
+  assert.equal((await kubectl('replace', grown)).stderr, '');
+});
+
+test('people find a signer by its name, its short name and its signer name', async () => {
+  const status = {
+    conditions: [
+      {
+        type: 'Ready',
+        status: 'True',
+        reason: 'Checked',
+        message: '',
+        lastTransitionTime: '2026-11-21T06:00:00Z',
+      },
+    ],
+    authorities: [
+      {
+        fingerprint: `sha256:${'0'.repeat(64)}`,
+        phase: 'Active',
+        notBefore: '2026-11-21T06:00:00Z',
+        notAfter: '2099-11-21T06:00:00Z',
+        longestLeaf: '24h',
+        anchors: '',
+      },
+    ],
+  };
+  const patch = JSON.stringify({ status });
+  await cluster.kubectl([
+    'patch',
+    ...['clustersigner', name, '--subresource=status', '--type=merge', '-p', patch],
+  ]);
+  const selector = '--field-selector=spec.signerName=example.com/workload';
+  const { stdout } = await cluster.kubectl(['get', 'csigner', selector]);
+  assert.match(stdout, /^NAME +SIGNER +READY +REASON +CA EXPIRES +AGE\n/);
+  assert.match(stdout, /example\.com\/workload +True +Checked +2099-11-21T06:00:00Z +/);
+  const byCategory = await cluster.kubectl(['get', 'countersign', '-o', 'name']);
+  assert.match(byCategory.stdout, /clustersigner\.countersign\.dev\/crd-test/);
+});
