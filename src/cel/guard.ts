@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the library's type check lets through and we do not. */
+import type { Environment } from './environments.ts';
+import { PATTERN_FUNCTIONS } from './functions/patterns.ts';
+import { PRICES } from './library.ts';
+import { faultOfPattern } from './regex.ts';
+import type { Shape } from './shape.ts';
+import { callOf, children, comprehensionOf, typeOf, type Call, type Node } from './syntax.ts';
+
+export interface Fault {
+  readonly node: Node;
+  readonly message: string;
+}
+
+/** The first fault of a checked expression, in the order of the text. */
+export function faultOf(root: Node, environment: Environment): Fault | undefined {
+  const call = callOf(root);
+  const own =
+    call === undefined
+      ? dynamicFault(root)
+      : (callFault(root, call, environment) ?? dynamicFault(root));
+  if (own !== undefined) return own;
+  for (const child of operands(root, call)) {
+    const fault = faultOf(child, environment);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** has() is checked as a whole; a comprehension's variable is a name, not an expression. */
+function operands(root: Node, call: Call | undefined): readonly Node[] {
+  if (call === undefined) return children(root);
+  if (call.name === 'has') return [];
+  if (call.name === 'format')
+    return call.receiver === undefined ? [] : [call.receiver, ...mixed(call)];
+  const loop = comprehensionOf(call);
+  return loop === undefined ? children(root) : [loop.range, ...loop.body];
+}
+
+/** Only format() takes lists of mixed types; what is in them is checked like anything else. */
+function mixed({ args }: Call): readonly Node[] {
+  return args.flatMap((each) => (each.op === 'list' ? children(each) : [each]));
+}
+
+/** A value without a static type could be of a type at run time that nobody thought of. */
+function dynamicFault(node: Node): Fault | undefined {
+  const type = typeOf(node);
+  if (type === undefined || !/\bdyn\b/.test(type)) return undefined;
+  return {
+    node,
+    message: 'the type of this is not known: lists and maps must hold values of one type',
+  };
+}
+
+function callFault(node: Node, call: Call, environment: Environment): Fault | undefined {
+  if (call.name === 'has' && call.receiver === undefined) return hasFault(node, call, environment);
+  const loop = comprehensionOf(call);
+  if (loop !== undefined) return variableFault(loop.variable, environment);
+  if (!PRICES.has(call.key))
+    return { node, message: `function "${call.key}" is not available here` };
+  return PATTERN_FUNCTIONS.has(call.name) ? patternFault(node, call) : undefined;
+}
+
+function patternFault(node: Node, { name, args }: Call): Fault | undefined {
+  const [pattern] = args;
+  if (pattern?.op !== 'value' || typeof pattern.args !== 'string') {
+    return {
+      node: pattern ?? node,
+      message: `${name}() takes a literal pattern, not a computed one`,
+    };
+  }
+  const fault = faultOfPattern(pattern.args);
+  if (fault === undefined) return undefined;
+  return { node: pattern, message: `"${pattern.args}" is not an RE2 expression: ${fault}` };
+}
+
+function variableFault(variable: Node, { variables }: Environment): Fault | undefined {
+  if (variable.op !== 'id' || !Object.hasOwn(variables, variable.args)) return undefined;
+  return {
+    node: variable,
+    message: `"${variable.args}" already names a variable; use another name`,
+  };
+}
+
+/** The library does not look at what has() is asked: a field that does not exist would be absent. */
+function hasFault(node: Node, { args }: Call, { variables }: Environment): Fault | undefined {
+  const names: string[] = [];
+  let at: Node | undefined = args[0];
+  while (at?.op === '.') {
+    names.unshift(at.args[1]);
+    at = at.args[0];
+  }
+  if (at?.op !== 'id' || !Object.hasOwn(variables, at.args)) {
+    return { node, message: 'has() takes a field of a variable, such as has(request.extra.team)' };
+  }
+  let shape: Shape | undefined = variables[at.args];
+  for (const name of names) {
+    shape = fieldOf(shape, name);
+    if (shape === undefined) return { node: args[0] ?? node, message: `No such key: ${name}` };
+  }
+  return undefined;
+}
+
+function fieldOf(shape: Shape | undefined, name: string): Shape | undefined {
+  if (shape?.kind === 'map') return shape.of;
+  return shape?.kind === 'object' && Object.hasOwn(shape.fields, name)
+    ? shape.fields[name]
+    : undefined;
+}
