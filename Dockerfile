@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# One image, one bundle, one subcommand a component. Build: make image (buildah), or docker build .
+ARG BUILD=docker.io/library/node:24-slim
+ARG BASE=gcr.io/distroless/nodejs24-debian12:nonroot
+
+FROM ${BUILD} AS build
+WORKDIR /src
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund && node node_modules/esbuild/install.js
+COPY build build
+COPY src src
+RUN node build/bundle.ts
+
+FROM ${BASE}
+COPY --from=build --chmod=0555 /src/dist/countersign.mjs /countersign.mjs
+# The numeric user lets runAsNonRoot be checked; nothing is ever written to the root file system.
+USER 65532:65532
+# The flag keeps a regular expression of a dependency from stalling the event loop.
+ENTRYPOINT ["/nodejs/bin/node", "--enable-experimental-regexp-engine-on-excessive-backtracks", "/countersign.mjs"]
+CMD ["--help"]

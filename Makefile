@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# Two commands do everything: `make demo` and `make test`. Each installs and builds what it needs,
+# and only what is missing.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+
+# The project's own Node 24; npm itself runs on the system's Node.
+RUN := PATH="$(CURDIR)/node_modules/.bin:$$PATH"
+KUBERNETES ?= 1.37
+ARGS ?=
+UNIT := $(wildcard test/api test/pki test/cel test/issuance test/policy test/authorities test/kube test/serving test/web test/controllers test/cli)
+
+.PHONY: help
+help: ## Show the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
+
+.PHONY: demo
+demo: node_modules controlplane ## The whole story on a real cluster; ARGS=--keep leaves the cluster up
+	$(RUN) node demo/main.ts $(ARGS)
+
+.PHONY: test
+test: check controlplane dist/countersign.mjs ## make check, then the integration tests on the real control plane
+	$(RUN) node test/integration/run.ts --version 1.37
+
+.PHONY: test-1.36
+test-1.36: node_modules dist/countersign.mjs ## The suite for certificates.k8s.io/v1beta1 on Kubernetes 1.36
+	$(RUN) node test/cluster/build.ts 1.36
+	$(RUN) node test/integration/run.ts --version 1.36
+
+.PHONY: check
+check: format types lint unit ## Format, types, lint, architecture and unit tests
+
+.PHONY: format
+format: node_modules
+	$(RUN) prettier --check --log-level warn --cache --cache-location .cache/prettier .
+
+.PHONY: types
+types: node_modules
+	$(RUN) tsc -p .
+
+.PHONY: lint
+lint: node_modules
+	$(RUN) eslint --max-warnings 0 --cache --cache-location .cache/eslint/ .
+
+.PHONY: unit
+unit: node_modules
+	$(RUN) node --test 'test/architecture/*.test.ts' $(foreach dir,$(UNIT),'$(dir)/**/*.test.ts')
+
+.PHONY: cluster
+cluster: node_modules ## A real control plane until Ctrl-C; KUBERNETES=1.36 for v1beta1
+	$(RUN) node test/cluster/build.ts $(KUBERNETES)
+	$(RUN) node test/cluster/main.ts --version $(KUBERNETES) $(ARGS)
+
+.PHONY: controlplane
+controlplane: node_modules
+	$(RUN) node test/cluster/build.ts 1.37
+
+.PHONY: bench
+bench: node_modules controlplane dist/countersign.mjs ## Figures as ratios in one run, into bench/results/
+	$(RUN) node bench/drain.ts $(ARGS)
+
+.PHONY: image
+image: dist/countersign.mjs ## The container image, built with buildah
+	$(RUN) node test/image/build.ts
+
+.PHONY: rbac
+rbac: node_modules ## Write rbac/ and the admission policies anew for the demo's names
+	$(RUN) node src/cli/main.ts rbac --output rbac $(ARGS)
+
+.PHONY: clean
+clean: ## Remove what was built here
+	rm -rf dist .cache node_modules
+
+node_modules: package.json package-lock.json
+	npm ci --no-audit --no-fund
+	touch node_modules
+
+dist/countersign.mjs: node_modules $(shell find src -name '*.ts')
+	$(RUN) node build/bundle.ts
