@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { openCluster, type Cluster } from '../cluster/cluster.ts';
+import { until } from '../cluster/until.ts';
+
+const root = join(import.meta.dirname, '../..');
+const components = ['approver', 'signer', 'pcr-issuer', 'attester', 'authority'];
+const inSystem = ['-n', 'countersign-system'];
+
+let cluster: Cluster;
+before(async () => (cluster = await openCluster()));
+after(async () => {
+  const accounts = components.map((name) => `deployment/countersign-${name}`);
+  await cluster.kubectl(['delete', ...accounts, ...inSystem, '--ignore-not-found']);
+  await cluster.stop();
+});
+
+test('kubectl apply -k installs everything without a warning', async () => {
+  // The definition of ClusterSigner is a moment later than its first mention.
+  const { stderr } = await until('everything is applied', 30_000, () =>
+    cluster.kubectl(['apply', '-k', root]),
+  );
+  assert.doesNotMatch(stderr, /would violate PodSecurity|unknown field|deprecated/);
+});
+
+test('the restricted pod security standard admits a pod of every component', async () => {
+  await until('every Deployment has its pod', 30_000, async () => {
+    const path = 'jsonpath={.items[*].metadata.labels.app\\.kubernetes\\.io/component}';
+    const { stdout } = await cluster.kubectl(['get', 'pods', ...inSystem, '-o', path]);
+    return components.every((name) => stdout.split(' ').includes(name));
+  });
+});
+
+test('the namespace of the keys holds no workload and no ServiceAccount of ours', async () => {
+  const all = 'pods,deployments,serviceaccounts';
+  const { stdout } = await cluster.kubectl(['get', all, '-n', 'countersign-keys', '-o', 'name']);
+  assert.equal(stdout.replace('serviceaccount/default', '').trim(), '');
+});
+
+test('the examples are accepted, and kubectl get shows what matters of them', async () => {
+  await cluster.kubectl(['apply', '-f', join(root, 'deploy/examples')]);
+  const { stdout } = await cluster.kubectl(['get', 'csigner']);
+  assert.match(stdout, /^NAME +SIGNER +READY +REASON +CA EXPIRES +AGE\n/);
+  assert.match(stdout, /^people +example\.com\/people/m);
+  await cluster.kubectl(['delete', '-f', join(root, 'deploy/examples'), '--wait=false']);
+});
