@@ -21,8 +21,8 @@ export const FINGERPRINT_TEXT = 71;
 /** CAs that a signer may have lost trust in; a rotation makes one a quarter at the most. */
 export const MAX_DISTRUSTED = 64;
 
-/** One CEL expression. The longest sensible ones have a few hundred characters. */
-export const MAX_EXPRESSION = 4096;
+/** One CEL expression, as src/cel compiles it. The longest sensible ones have a few hundred characters. */
+export const MAX_EXPRESSION = 2048;
 /** One RE2 pattern; whole-value matches of annotations are short. */
 export const MAX_PATTERN = 512;
 /** Expressions for names: a leaf with more names than this belongs to several pods. */

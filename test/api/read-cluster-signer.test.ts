@@ -87,7 +87,7 @@ const refused: [law: string, path: string, value: unknown, field: string, says: 
     /<=32 items/,
   ],
   ['many URIs', 'pods.uris', many(MAX_NAME_EXPRESSIONS + 1), 'spec.pods.uris', /<=16 items/],
-  ['a book', 'pods.allow', 'x'.repeat(MAX_EXPRESSION + 1), 'spec.pods.allow', /<=4096/],
+  ['a book', 'pods.allow', 'x'.repeat(MAX_EXPRESSION + 1), 'spec.pods.allow', /<=2048/],
   ['an empty expression', 'pods.allow', '', 'spec.pods.allow', />=1/],
   ['a key without domain', 'pods.annotations.0.key', 'role', 'annotations[0].key', /pattern/],
   ['a key that is none', 'trustBundle.labels', { 'a b': 'x' }, 'trustBundle.labels', /Invalid key/],

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { MAX_EXPRESSION } from '../../src/api/cluster-signer-limits.ts';
+import { secretOf } from '../../src/api/cluster-signer.ts';
+import { bundleName } from '../../src/api/cluster-trust-bundle.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import { readClusterSigner } from '../../src/api/read-cluster-signer.ts';
+import { MAX_SOURCE } from '../../src/cel/compile.ts';
+import { DEMO } from '../../src/cli/rbac/demo.ts';
+import { compileProfile } from '../../src/issuance/profile.ts';
+
+const examples = ['workload', 'people'].map((name) => {
+  const path = join(import.meta.dirname, '../../deploy/examples', `${name}.yaml`);
+  return readClusterSigner(parse(readFileSync(path, 'utf8')) as KubeObject);
+});
+
+for (const { metadata, spec } of examples) {
+  test(`the example ${metadata.name} compiles, and serves in a day at the most`, () => {
+    assert.ok(compileProfile(spec).maxDurationSeconds <= 86_400);
+  });
+}
+
+test('the shipped roles and policies are made for the names of the examples', () => {
+  assert.deepEqual(
+    DEMO.signers,
+    examples.map(({ spec }) => spec.signerName),
+  );
+  assert.deepEqual(
+    DEMO.secrets,
+    examples.map(({ spec }) => secretOf(spec)),
+  );
+  assert.deepEqual(
+    DEMO.bundles,
+    examples.flatMap(({ spec: { signerName, trustBundle } }) =>
+      trustBundle === undefined ? [] : [bundleName(signerName, trustBundle.name)],
+    ),
+  );
+});
+
+test('what the CRD takes for an expression, the compiler takes as well', () => {
+  assert.equal(MAX_EXPRESSION, MAX_SOURCE);
+});
