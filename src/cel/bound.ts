@@ -43,8 +43,11 @@ export function volume(bound: Bound): number {
 export function larger(a: Bound, b: Bound): Bound {
   const of = eitherOf(a.of, b.of);
   const keys = eitherOf(a.keys, b.keys);
+  // Values of one type have the same fields, and fields have fixed bounds.
+  const fields = a.fields ?? b.fields;
   return {
     size: Math.max(a.size, b.size),
+    ...(fields === undefined ? {} : { fields }),
     ...(of === undefined ? {} : { of }),
     ...(keys === undefined ? {} : { keys }),
   };

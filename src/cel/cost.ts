@@ -2,7 +2,7 @@
 /**
  * The worst-case cost of an expression: what it would cost if every list and text were as large as
  * its shape allows. CEL has no recursion and no unbounded loops, so the walk below is exact enough
- * and always ends. The unit is the visit of one node, some 50 ns.
+ * and always ends. The unit is the visit of one node, some 20 ns.
  */
 import { SCALAR, boundOf, larger, listOf, sum, volume, type Bound } from './bound.ts';
 import type { Environment } from './environments.ts';

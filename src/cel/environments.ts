@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The variables that expressions may use, with the sizes that their worst-case cost rests on. */
+import type { RequestField } from '../vocabulary.ts';
 import { INT, list, map, object, text, type Shape } from './shape.ts';
 
 export interface Environment {
@@ -25,7 +26,8 @@ const NAME = text(256);
 const NAMES = list(MAX_NAMES, NAME);
 
 /** SPIFFE IDs are at most 2,048 bytes (SPIFFE-ID §2.3). */
-const URIS = list(MAX_NAMES, text(2_048));
+const URI = text(2_048);
+const URIS = list(MAX_NAMES, URI);
 
 /** User names of OIDC issuers hold the issuer's URL. */
 const USER = text(1_024);
@@ -73,14 +75,22 @@ export const REQUEST: Environment = {
   },
 };
 
-/** `allow.commonName`: `self` is the only one there can be. */
-export const SELF_ONCE: Environment = {
-  runs: 1,
-  variables: { ...REQUEST.variables, self: NAME },
-};
+const self = (max: number, runs: number): Environment => ({
+  runs,
+  variables: { ...REQUEST.variables, self: text(max) },
+});
 
-/** The other fields of `allow`: `self` is one value of the request after the other. */
-export const SELF: Environment = {
-  runs: MAX_NAMES,
-  variables: { ...REQUEST.variables, self: text(2_048) },
-};
+/** `allow`: `self` is one value of the request after the other. */
+export const SELF = self(NAME.max, MAX_NAMES);
+
+/** `allow.uris`. */
+export const SELF_URI = self(URI.max, MAX_NAMES);
+
+/** `allow.commonName`: there is only one. */
+export const SELF_ONCE = self(NAME.max, 1);
+
+/** The environment of `allow.<field>`. */
+export function selfOf(field: RequestField): Environment {
+  if (field === 'uris') return SELF_URI;
+  return field === 'commonName' ? SELF_ONCE : SELF;
+}

@@ -15,10 +15,8 @@ export interface Fault {
 /** The first fault of a checked expression, in the order of the text. */
 export function faultOf(root: Node, environment: Environment): Fault | undefined {
   const call = callOf(root);
-  const own =
-    call === undefined
-      ? dynamicFault(root)
-      : (callFault(root, call, environment) ?? dynamicFault(root));
+  const special = call === undefined ? indexFault(root) : callFault(root, call, environment);
+  const own = special ?? dynamicFault(root);
   if (own !== undefined) return own;
   for (const child of operands(root, call)) {
     const fault = faultOf(child, environment);
@@ -40,6 +38,12 @@ function operands(root: Node, call: Call | undefined): readonly Node[] {
 /** Only format() takes lists of mixed types; what is in them is checked like anything else. */
 function mixed({ args }: Call): readonly Node[] {
   return args.flatMap((each) => (each.op === 'list' ? children(each) : [each]));
+}
+
+/** Only fields named in the text have a known size. */
+function indexFault(node: Node): Fault | undefined {
+  if (node.op !== '[]' || !/^(?!list<|map<)/.test(typeOf(node.args[0]) ?? '')) return undefined;
+  return { node, message: 'only lists and maps have [ ]; write the name of a field after a dot' };
 }
 
 /** A value without a static type could be of a type at run time that nobody thought of. */

@@ -12,15 +12,31 @@ type CelValue = string | bigint | readonly CelValue[] | Map<string, CelValue>;
  * The variables in the CEL library's types, each held to the size that the cost of the expression
  * was computed with.
  *
+ * Objects among them must not be changed afterwards: what was made of them is kept while they live.
+ *
  * @throws SignerError CEL_EVALUATION (`wait`) where a value is missing, of another type or too large
  */
 export function celVariables(environment: Environment, variables: Variables): Variables {
   return Object.fromEntries(
     Object.entries(environment.variables).map(([name, shape]) => [
       name,
-      celValue(variables[name], shape, name),
+      remembered(variables[name], shape, name),
     ]),
   );
+}
+
+const known = new WeakMap<Shape, WeakMap<object, CelValue>>();
+
+/** All expressions of a policy look at the same request, which nobody changes. */
+function remembered(value: unknown, shape: Shape, name: string): CelValue {
+  if (typeof value !== 'object' || value === null) return celValue(value, shape, name);
+  const values = known.get(shape) ?? new WeakMap<object, CelValue>();
+  known.set(shape, values);
+  const before = values.get(value);
+  if (before !== undefined) return before;
+  const made = celValue(value, shape, name);
+  values.set(value, made);
+  return made;
 }
 
 function celValue(value: unknown, shape: Shape, path: string): CelValue {

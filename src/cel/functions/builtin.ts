@@ -29,7 +29,7 @@ export const BUILTIN: readonly CelFunction[] = [
   {
     name: 'join',
     signatures: [],
-    price: { cost: (args) => 0.1 * joined(args).size, result: joined },
+    price: { cost: (args) => 0.2 * joined(args).size, result: joined },
   },
   {
     name: 'string',

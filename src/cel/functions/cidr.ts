@@ -46,7 +46,7 @@ function method(parameters: string, returns: string, handler: Signature['handler
   return { receiver: 'net.CIDR', parameters, returns, handler };
 }
 
-const PRICE = linear(toScalar, 0.5);
+const PRICE = linear(toScalar, 1);
 
 export const CIDR: readonly CelFunction[] = [
   {

@@ -3,7 +3,7 @@ import { SCALAR, volume, type Bound } from '../bound.ts';
 
 /** What a call costs at worst: the receiver comes first in `args`. */
 export interface Price {
-  /** In the unit of cost.ts: the visit of one node, some 50 ns. */
+  /** In the unit of cost.ts: the visit of one node, some 20 ns. */
   readonly cost: (args: readonly Bound[]) => number;
   readonly result: (args: readonly Bound[]) => Bound;
 }
@@ -26,7 +26,7 @@ export interface Signature {
   readonly handler: (...args: never[]) => unknown;
 }
 
-/** Reads each character once, for about a nanosecond. */
+/** Reads each character once, for about half a nanosecond. */
 const CHARACTER = 0.02;
 
 /** Work that grows with all that goes in. */

@@ -42,7 +42,7 @@ function test(name: string, handler: Test): CelFunction {
 /** The longest: 0000:0000:0000:0000:0000:ffff:255.255.255.255/128 (INET6_ADDRSTRLEN). */
 export const ADDRESS_TEXT = { size: 49 };
 
-const FROM_TEXT = linear(toScalar, 0.5);
+const FROM_TEXT = linear(toScalar, 1);
 
 export const IP: readonly CelFunction[] = [
   {

@@ -117,6 +117,6 @@ export const STRINGS: readonly CelFunction[] = [
     signatures: method('string, string', 'string', (text: string, part: string, by: string) =>
       text.replaceAll(part, () => by),
     ),
-    price: { ...linear(replaced, 0.1), cost: (args) => 0.1 * replaced(args).size },
+    price: { result: replaced, cost: (args) => 0.5 * replaced(args).size },
   },
 ];
