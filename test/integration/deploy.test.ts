@@ -2,20 +2,17 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { openCluster, type Cluster } from '../cluster/cluster.ts';
+import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 
 const root = join(import.meta.dirname, '../..');
 const components = ['approver', 'signer', 'pcr-issuer', 'attester', 'authority'];
 const inSystem = ['-n', 'countersign-system'];
 
+// A cluster of its own: what is installed here has the names that others work with.
 let cluster: Cluster;
-before(async () => (cluster = await openCluster()));
-after(async () => {
-  const accounts = components.map((name) => `deployment/countersign-${name}`);
-  await cluster.kubectl(['delete', ...accounts, ...inSystem, '--ignore-not-found']);
-  await cluster.stop();
-});
+before(async () => (cluster = await startCluster({ nodes: 1 })));
+after(() => cluster.stop());
 
 test('kubectl apply -k installs everything without a warning', async () => {
   // The definition of ClusterSigner is a moment later than its first mention.
