@@ -44,6 +44,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 const PURE_NODE: Readonly<Record<string, readonly string[]>> = {
   'node:crypto': PURE,
   'node:net': ['pki'],
+  'node:util': ['pki'],
 };
 
 test('arrows go down only, and never sideways between controllers', () => {
