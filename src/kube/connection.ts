@@ -16,12 +16,12 @@ export interface Credentials {
   readonly authorization?: string;
 }
 
-/** How to reach one API server as one identity. */
+/** How to reach one API server as one identity. Calls may run concurrently. */
 export interface Connection {
   /** `https://host:port`, with an optional path prefix, without a slash at its end. */
   readonly server: string;
   /** Cached for a minute; token files, CA files and exec plugins are read anew after that. */
   credentials(): Promise<Credentials>;
-  /** Forgets what is cached: the server answered 401. */
-  forget(): void;
+  /** The server answered 401 to these: the next `credentials()` reads everything anew. */
+  forget(refused: Credentials): void;
 }

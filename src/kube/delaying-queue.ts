@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Clock } from '../ports.ts';
 import type { Queue } from './queue.ts';
 
 /** A queue to which a key can also be added later. Of several times for one key the earliest wins. */
 export interface DelayingQueue extends Queue {
   /** Adds `key` at `time` (milliseconds of the clock). */
-  addAt(key: string, time: number): void;
+  readonly addAt: (key: string, time: number) => void;
   /** Forgets the later adding of `key`, if there is one. */
-  cancel(key: string): void;
+  readonly cancel: (key: string) => void;
 }
 
 /** setTimeout overflows at 2³¹ ms and then fires at once: longer waits are taken in pieces. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Runs `action` after `ms`; the result cancels. `cli/compose.ts` passes setTimeout in. */
+/** Runs `action` after `ms`; the result cancels. `cli` passes setTimeout in. */
 export type StartTimer = (ms: number, action: () => void) => () => void;
 
 export function createDelayingQueue(
   queue: Queue,
-  clock: () => number,
+  clock: Clock,
   startTimer: StartTimer,
 ): DelayingQueue {
-  const waiting = new Map<string, { readonly time: number; readonly cancel: () => void }>();
+  const waiting = new Map<string, { readonly time: number; readonly stop: () => void }>();
+  let closed = false;
 
   function cancel(key: string): void {
-    waiting.get(key)?.cancel();
+    waiting.get(key)?.stop();
     waiting.delete(key);
   }
 
@@ -34,24 +36,26 @@ export function createDelayingQueue(
       if (clock() < time) arm(key, time);
       else queue.add(key);
     });
-    waiting.set(key, { time, cancel: stop });
+    waiting.set(key, { time, stop });
   }
 
   return {
     add: queue.add,
     take: queue.take,
     done: queue.done,
+    unfinished: queue.unfinished,
     get depth() {
       return queue.depth;
     },
     addAt: (key, time) => {
       const known = waiting.get(key);
-      if (known !== undefined && known.time <= time) return;
+      if (closed || (known !== undefined && known.time <= time)) return;
       cancel(key);
       arm(key, time);
     },
     cancel,
     shutDown: () => {
+      closed = true;
       for (const key of [...waiting.keys()]) cancel(key);
       queue.shutDown();
     },

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import { messageOf } from '../errors.ts';
-import type { Clock, Log } from '../ports.ts';
+import type { Clock, Delay, Log, Random } from '../ports.ts';
 import type { Client } from './client.ts';
-import { microTime } from './micro-time.ts';
 import { EVENTS, eventBody, type EventNote } from './event-body.ts';
+import { createEventSender } from './event-sender.ts';
+import { createEventSeries, type Said } from './event-series.ts';
+import { microTime } from './micro-time.ts';
+import { createTokenBucket } from './token-bucket.ts';
 
 /** Tells people what happens to an object. Never blocks a decision and never throws. */
 export interface EventRecorder {
   record(note: EventNote): void;
-  /** Resolves when everything recorded so far was sent or given up. */
+  /** The last call: resolves when everything recorded was sent or given up, or after 5 s. */
   flush(): Promise<void>;
 }
 
@@ -18,93 +20,82 @@ export interface EventRecorderInit {
   readonly controller: string;
   readonly instance: string;
   readonly clock: Clock;
+  readonly delay: Delay;
+  readonly random: Random;
   readonly log: Log;
 }
 
-/** The same thing said again within this time only counts up (series), as events.k8s.io means it. */
-const SERIES_MS = 10 * 60_000;
-/** A count is written at most this often. */
-const SERIES_WRITE_MS = 60_000;
-/** Notes beyond this are dropped: people read the newest, and memory must stay bounded. */
-const MAX_QUEUED = 1_000;
-const MAX_REMEMBERED = 5_000;
-
-interface Said {
-  readonly name: string;
-  readonly namespace: string;
-  count: number;
-  readonly since: number;
-  written: number;
-}
+/**
+ * Events are for people: ten a second is more than anybody reads, and 10,000 requests that wait for
+ * one CA must not turn into 10,000 writes. What is over is dropped, and said again with the retry.
+ */
+const BURST = 100;
+const PER_SECOND = 10;
 
 export function createEventRecorder(init: EventRecorderInit): EventRecorder {
-  const said = new Map<string, Said>();
-  const queue: (() => Promise<void>)[] = [];
-  let draining: Promise<void> | undefined;
-  let counter = 0;
+  const series = createEventSeries();
+  const sender = createEventSender(init);
+  const allowed = createTokenBucket({ burst: BURST, perSecond: PER_SECOND, clock: init.clock });
 
-  async function drain(): Promise<void> {
-    for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
-      try {
-        await job();
-      } catch (error) {
-        init.log.warn({ error: messageOf(error) }, 'an Event could not be written');
-      }
+  function create(key: string, note: EventNote, now: number): void {
+    if (!allowed()) {
+      init.log.debug({ ...note }, 'an Event was left out: there are too many');
+      return;
     }
-    draining = undefined;
-  }
-
-  function enqueue(job: () => Promise<void>): void {
-    if (queue.length >= MAX_QUEUED) return;
-    queue.push(job);
-    draining ??= drain();
-  }
-
-  function remember(key: string, entry: Said): void {
-    said.delete(key);
-    said.set(key, entry);
-    const [oldest] = said.keys();
-    if (said.size > MAX_REMEMBERED && oldest !== undefined) said.delete(oldest);
-  }
-
-  function begin(key: string, note: EventNote, now: number): void {
-    counter += 1;
-    const namespace = note.regarding.namespace ?? 'default';
-    const unique = `${now.toString(16)}${(counter % 0x10000).toString(16).padStart(4, '0')}`;
-    const name = `${note.regarding.name.replaceAll(/[^a-z0-9.-]/g, '-').slice(0, 200)}.${unique}`;
-    remember(key, { name, namespace, count: 1, since: now, written: now });
-    const body = eventBody(note, { ...init, name, namespace, now });
-    enqueue(async () => {
-      await init.client.request({ method: 'POST', path: EVENTS.collection(namespace), body });
+    const said = series.begin(key, nameFor(note, now), now);
+    sender.send({
+      method: 'POST',
+      path: EVENTS.collection(said.namespace),
+      body: eventBody(note, { ...init, ...said, now }),
+      // What was never told is told anew by the next record.
+      onGivenUp: () => series.forget(key),
     });
   }
 
-  function repeat(entry: Said, now: number): void {
-    entry.count += 1;
-    if (now - entry.written < SERIES_WRITE_MS && entry.count > 2) return;
-    entry.written = now;
-    const series = { count: entry.count, lastObservedTime: microTime(now) };
-    enqueue(async () => {
-      await init.client.request({
-        method: 'PATCH',
-        path: EVENTS.object(entry),
-        contentType: 'application/merge-patch+json',
-        body: { series },
-      });
+  function count(key: string, said: Said, now: number): void {
+    sender.send({
+      method: 'PATCH',
+      path: EVENTS.object(said),
+      contentType: 'application/merge-patch+json',
+      body: { series: { count: said.count, lastObservedTime: microTime(now) } },
+      onGivenUp: () => series.forget(key),
     });
+  }
+
+  function nameFor(note: EventNote, now: number): Pick<Said, 'name' | 'namespace'> {
+    const { name, namespace = 'default' } = note.regarding;
+    const unique = now.toString(16) + Buffer.from(init.random(4)).toString('hex');
+    return { name: `${nameStem(name)}.${unique}`, namespace };
   }
 
   return {
     record: (note) => {
       const now = init.clock();
-      const { uid = '', name } = note.regarding;
-      const key = `${uid} ${name} ${note.type} ${note.reason} ${note.note}`;
-      const entry = said.get(key);
-      if (entry === undefined || now - entry.since > SERIES_MS) begin(key, note, now);
-      else repeat(entry, now);
+      const key = keyFor(note);
+      const said = series.find(key, now);
+      if (said === undefined) create(key, note, now);
+      else if (series.repeat(said, now)) count(key, said, now);
     },
-    flush: async () => {
-      await draining;
-    },
+    flush: sender.flush,
   };
+}
+
+function keyFor({ regarding, type, reason, action, note }: EventNote): string {
+  const { namespace = '', name, uid = '' } = regarding;
+  return JSON.stringify([namespace, name, uid, type, reason, action, note]);
+}
+
+/** An Event's name is a DNS subdomain of at most 253 bytes; not every object's name is one. */
+const MAX_STEM = 220;
+
+function nameStem(name: string): string {
+  const stem = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]/g, '-')
+    .slice(0, MAX_STEM);
+  const trimmed = stem
+    .replaceAll(/\.+/g, '.')
+    .replace(/^[.-]+/, '')
+    .replace(/[.-]+$/, '');
+  return trimmed.replaceAll(/-*\.-*/g, '.') || 'event';
 }

@@ -7,16 +7,14 @@ import { parse } from 'yaml';
 import { SignerError, messageOf } from '../errors.ts';
 import type { Clock } from '../ports.ts';
 import type { Connection, Credentials, TlsMaterial } from './connection.ts';
+import { cacheCredentials } from './credentials-cache.ts';
 
 export interface ConnectionInit {
-  /** Path of a kubeconfig; absent: in-cluster, else KUBECONFIG's and ~/.kube/config. */
+  /** Path of a kubeconfig; absent: KUBECONFIG's, else ~/.kube/config, else in-cluster. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   readonly clock: Clock;
 }
-
-/** The kubelet rotates bound tokens well before they end: a minute's cache is safe. */
-const CREDENTIALS_CACHE_MS = 60_000;
 
 /**
  * Reads a kubeconfig through the official client (contexts, exec plugins, in-cluster files).
@@ -24,26 +22,27 @@ const CREDENTIALS_CACHE_MS = 60_000;
  * @throws SignerError KUBE_CONFIG (`wait`) saying which file and what is wrong
  */
 export async function loadConnection(init: ConnectionInit): Promise<Connection> {
-  const config = await load(init);
-  const server = config.getCurrentCluster()?.server;
-  if (server === undefined) throw faulty(init, 'it names no cluster for its current context');
-  const tokenFile = await tokenFileOf(init, config);
-  let cached: { value: Credentials; until: number } | undefined;
+  let source = await load(init);
   return {
-    server: server.replace(/\/+$/, ''),
-    credentials: async () => {
-      if (cached !== undefined && init.clock() < cached.until) return cached.value;
-      const value = await readCredentials(config, tokenFile);
-      cached = { value, until: init.clock() + CREDENTIALS_CACHE_MS };
-      return value;
-    },
-    forget: () => {
-      cached = undefined;
-    },
+    server: source.server,
+    ...cacheCredentials(async (anew) => {
+      // Only a config read anew asks an exec plugin again before its token's own end.
+      if (anew) source = await load(init);
+      return readCredentials(source).catch((error: unknown) => {
+        throw faulty(init, messageOf(error), error);
+      });
+    }, init.clock),
   };
 }
 
-async function load(init: ConnectionInit): Promise<KubeConfig> {
+interface Source {
+  readonly config: KubeConfig;
+  readonly server: string;
+  /** `users[].user.tokenFile`, which client-node 2.0.1 drops when it reads a kubeconfig. */
+  readonly tokenFile: string | undefined;
+}
+
+async function load(init: ConnectionInit): Promise<Source> {
   // Loaded late: it costs a quarter of a second, which `countersign policy test` need not pay.
   const { KubeConfig: Loader } = await import('@kubernetes/client-node');
   const config = new Loader();
@@ -51,13 +50,40 @@ async function load(init: ConnectionInit): Promise<KubeConfig> {
     if (init.kubeconfig === undefined) config.loadFromDefault();
     else config.loadFromFile(init.kubeconfig);
     if (init.context !== undefined) config.setCurrentContext(init.context);
-    return config;
+    const tokenFile = await tokenFileOf(init, config);
+    if (tokenFile === undefined) requireCredentials(config);
+    return { config, server: serverOf(config), tokenFile };
   } catch (error) {
     throw faulty(init, messageOf(error), error);
   }
 }
 
-/** `users[].user.tokenFile`, which client-node 2.0.1 drops when it reads a kubeconfig. */
+/** @throws Error for what would be ignored silently, and with it make us somebody else */
+function serverOf(config: KubeConfig): string {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) {
+    throw new Error(`it has no context "${config.getCurrentContext()}" that names a cluster`);
+  }
+  if (typeof cluster.proxyUrl === 'string') {
+    throw new Error('its cluster sets proxy-url, which is not used here: remove it');
+  }
+  if (typeof config.getCurrentUser()?.impersonateUser === 'string') {
+    throw new Error('its user sets "as", which is not used here: remove it');
+  }
+  return cluster.server.replace(/\/+$/, '');
+}
+
+/** @throws Error where every request would be one of system:anonymous */
+function requireCredentials(config: KubeConfig): void {
+  const user = config.getCurrentUser();
+  const means: readonly unknown[] = [user?.certData, user?.certFile, user?.token, user?.username];
+  const plugins: readonly unknown[] = [user?.exec, user?.authProvider];
+  if ([...means, ...plugins].some((each) => each !== undefined && each !== null)) return;
+  throw new Error(
+    `its context names no user with credentials${user === null ? '' : ` ("${user.name}" has none that are read)`}`,
+  );
+}
+
 async function tokenFileOf(init: ConnectionInit, config: KubeConfig): Promise<string | undefined> {
   if (init.kubeconfig === undefined) return undefined;
   const file: unknown = parse(await readFile(init.kubeconfig, 'utf8'));
@@ -75,10 +101,7 @@ function property(value: unknown, key: string): unknown {
     : undefined;
 }
 
-async function readCredentials(
-  config: KubeConfig,
-  tokenFile: string | undefined,
-): Promise<Credentials> {
+async function readCredentials({ config, tokenFile }: Source): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const authorization =
@@ -90,7 +113,8 @@ async function readCredentials(
 
 function authorizationOf(options: RequestOptions): string | undefined {
   const header = property(options.headers, 'Authorization');
-  if (typeof header === 'string') return header;
+  // A token file's last newline would make it no header.
+  if (typeof header === 'string') return header.trim();
   return typeof options.auth === 'string'
     ? `Basic ${Buffer.from(options.auth).toString('base64')}`
     : undefined;
@@ -106,9 +130,7 @@ function tlsOf(options: RequestOptions): TlsMaterial {
     servername: options.servername,
     rejectUnauthorized: options.rejectUnauthorized,
   };
-  return Object.fromEntries(
-    Object.entries(material).filter(([, value]) => value !== undefined),
-  ) as TlsMaterial;
+  return Object.fromEntries(Object.entries(material).filter(([, value]) => value !== undefined));
 }
 
 function faulty(init: ConnectionInit, reason: string, cause?: unknown): SignerError {

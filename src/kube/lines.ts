@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /** One watch event of the largest object that etcd takes (1.5 MiB), base64 and escapes included. */
-const MAX_LINE_BYTES = 8 * 1024 * 1024;
+export const MAX_LINE_BYTES = 8 * 1024 * 1024;
+
+const NEWLINE = 0x0a;
 
 /**
  * Splits a byte stream at newlines. The rest after the last newline is dropped: a watch line that
@@ -10,19 +12,24 @@ const MAX_LINE_BYTES = 8 * 1024 * 1024;
  * @throws RangeError when a line is longer than any object can be
  */
 export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let parts: Uint8Array[] = [];
-  let held = 0;
-  for await (const chunk of chunks) {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  for await (const bytes of chunks) {
+    const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let start = 0;
-    for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, start)) {
-      parts.push(chunk.subarray(start, end));
-      yield Buffer.concat(parts).toString('utf8');
-      parts = [];
-      held = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      const rest = chunk.subarray(start, end);
       start = end + 1;
+      const whole = size === 0 ? rest : Buffer.concat([...held, rest]);
+      held = [];
+      size = 0;
+      yield whole.toString('utf8');
     }
-    parts.push(chunk.subarray(start));
-    held += chunk.length - start;
-    if (held > MAX_LINE_BYTES) throw new RangeError('a watch line is longer than any object');
+    if (start === chunk.length) continue;
+    held.push(chunk.subarray(start));
+    size += chunk.length - start;
+    if (size > MAX_LINE_BYTES) {
+      throw new RangeError(`a watch line is longer than ${MAX_LINE_BYTES} bytes, as no object is`);
+    }
   }
 }

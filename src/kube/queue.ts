@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Clock } from '../ports.ts';
+import { createFifo } from './fifo.ts';
 
 /**
  * client-go's workqueue. Fair: in the order of adding. Stingy: a key is worked on by one worker at a
@@ -6,13 +8,22 @@
  * on comes back when that is done.
  */
 export interface Queue {
-  add(key: string): void;
-  /** The next key, or undefined once the queue is shut down and empty of waiters. */
-  take(): Promise<string | undefined>;
-  done(key: string): void;
+  readonly add: (key: string) => void;
+  /** The next key; undefined once the queue is shut down. Whoever takes a key must call `done`. */
+  readonly take: () => Promise<string | undefined>;
+  readonly done: (key: string) => void;
   /** No key is handed out any more; waiting takers get undefined. */
-  shutDown(): void;
+  readonly shutDown: () => void;
+  /** Keys that wait for a worker. */
   readonly depth: number;
+  /** How long the keys that are worked on now have been at it. */
+  readonly unfinished: () => Unfinished;
+}
+
+/** Seconds of work in progress: of all keys together, and of the one that takes longest. */
+export interface Unfinished {
+  readonly total: number;
+  readonly longest: number;
 }
 
 /** What a queue counts. */
@@ -23,59 +34,69 @@ export interface QueueMetrics {
   waited(seconds: number): void;
 }
 
-export function createQueue(clock: () => number, metrics: QueueMetrics): Queue {
-  const order = new Set<string>();
-  const since = new Map<string, number>();
-  const processing = new Set<string>();
-  const dirty = new Set<string>();
-  const takers: ((key: string | undefined) => void)[] = [];
+export function createQueue(clock: Clock, metrics: QueueMetrics): Queue {
+  const waiting = createFifo<string>();
+  const takers = createFifo<(key: string | undefined) => void>();
+  /** Keys to be worked on (again), and since when; client-go calls them dirty. */
+  const dirty = new Map<string, number>();
+  /** Keys that are worked on, and since when. */
+  const processing = new Map<string, number>();
   let closed = false;
 
-  function hand(key: string): void {
+  function offer(key: string): void {
     const taker = takers.shift();
-    if (taker === undefined) {
-      order.add(key);
-      metrics.depth(order.size);
+    if (taker !== undefined) {
+      taker(begin(key));
       return;
     }
-    begin(key);
-    taker(key);
+    waiting.push(key);
+    metrics.depth(waiting.length);
   }
 
-  function begin(key: string): void {
+  function begin(key: string): string {
+    const now = clock();
+    metrics.waited((now - (dirty.get(key) ?? now)) / 1000);
     dirty.delete(key);
-    processing.add(key);
-    metrics.waited((clock() - (since.get(key) ?? clock())) / 1000);
-    since.delete(key);
+    processing.set(key, now);
+    return key;
+  }
+
+  function take(): Promise<string | undefined> {
+    if (closed) return Promise.resolve(undefined);
+    const key = waiting.shift();
+    if (key === undefined) return new Promise((resolve) => takers.push(resolve));
+    metrics.depth(waiting.length);
+    return Promise.resolve(begin(key));
   }
 
   return {
     add: (key) => {
       if (closed || dirty.has(key)) return;
-      dirty.add(key);
-      since.set(key, clock());
+      dirty.set(key, clock());
       metrics.added();
-      if (!processing.has(key)) hand(key);
+      if (!processing.has(key)) offer(key);
     },
-    take: () => {
-      const [key] = order;
-      if (closed) return Promise.resolve(undefined);
-      if (key === undefined) return new Promise((resolve) => takers.push(resolve));
-      order.delete(key);
-      metrics.depth(order.size);
-      begin(key);
-      return Promise.resolve(key);
-    },
+    take,
     done: (key) => {
       processing.delete(key);
-      if (dirty.has(key)) hand(key);
+      if (!closed && dirty.has(key)) offer(key);
     },
     shutDown: () => {
       closed = true;
-      for (const taker of takers.splice(0)) taker(undefined);
+      for (let taker = takers.shift(); taker !== undefined; taker = takers.shift()) {
+        taker(undefined);
+      }
     },
     get depth() {
-      return order.size;
+      return waiting.length;
+    },
+    unfinished: () => {
+      const now = clock();
+      const seconds = [...processing.values()].map((since) => (now - since) / 1000);
+      return {
+        total: seconds.reduce((sum, each) => sum + each, 0),
+        longest: seconds.reduce((most, each) => Math.max(most, each), 0),
+      };
     },
   };
 }

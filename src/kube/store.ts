@@ -30,8 +30,8 @@ export interface Store<T> {
   readonly size: number;
   put(object: T): void;
   remove(key: string): void;
-  /** Removes every key that is not in `keys`: what a full list no longer has. */
-  retain(keys: ReadonlySet<string>): void;
+  /** Removes every key that is not wanted: what a full list no longer has. */
+  retain(wanted: (key: string) => boolean): void;
 }
 
 export function createStore<T extends Stored>(
@@ -50,11 +50,11 @@ export function createStore<T extends Stored>(
   function put(object: T): void {
     const key = storeKey(object);
     let before = objects.get(key);
-    if (before?.metadata.resourceVersion === object.metadata.resourceVersion) return;
     if (before !== undefined && before.metadata.uid !== object.metadata.uid) {
       remove(key);
       before = undefined;
     }
+    if (before?.metadata.resourceVersion === object.metadata.resourceVersion) return;
     if (!keep(object)) {
       remove(key);
       return;
@@ -71,8 +71,8 @@ export function createStore<T extends Stored>(
     },
     put,
     remove,
-    retain: (keys) => {
-      for (const key of [...objects.keys()]) if (!keys.has(key)) remove(key);
+    retain: (wanted) => {
+      for (const key of [...objects.keys()]) if (!wanted(key)) remove(key);
     },
   };
 }

@@ -10,9 +10,7 @@ export type WatchEvent<T> =
 
 interface Line {
   readonly type?: string;
-  readonly object?: Status & {
-    readonly metadata?: { resourceVersion?: string; annotations?: Record<string, string> };
-  };
+  readonly object?: unknown;
 }
 
 /** Marks the end of the initial list in a watch with sendInitialEvents (KEP-3157). */
@@ -21,19 +19,40 @@ const INITIAL_END = 'k8s.io/initial-events-end';
 /**
  * Reads a watch line.
  *
- * @throws SyntaxError for what is not JSON; KubeError for an ERROR event (410 and others)
+ * @throws SyntaxError for what is not a watch line; KubeError for an ERROR event (410 and others)
  */
 export function readWatchEvent<T extends Stored>(line: string): WatchEvent<T> {
-  const { type, object } = JSON.parse(line) as Line;
-  if (type === 'ERROR' || object === undefined) {
-    throw new KubeError({ status: object?.code ?? 500, what: 'watch', body: object });
-  }
-  if (type === 'BOOKMARK') {
-    return {
-      type: 'bookmark',
-      resourceVersion: object.metadata?.resourceVersion ?? '',
-      initialEnd: object.metadata?.annotations?.[INITIAL_END] === 'true',
-    };
-  }
-  return { type: type === 'DELETED' ? 'remove' : 'put', object: object as unknown as T };
+  const { type, object } = (JSON.parse(line) ?? {}) as Line;
+  if (type === 'ERROR') throw watchError(statusOf(object));
+  if (!hasVersion(object)) throw new SyntaxError('a watch line without metadata.resourceVersion');
+  if (type === 'BOOKMARK') return readBookmark(object);
+  if (type === 'ADDED' || type === 'MODIFIED') return { type: 'put', object: object as T };
+  if (type === 'DELETED') return { type: 'remove', object: object as T };
+  throw new SyntaxError(`a watch line of an unknown type: ${String(type)}`);
+}
+
+function watchError(body: Status): KubeError {
+  return new KubeError({ status: body.code ?? 500, what: 'watch', body });
+}
+
+/** What every line but an error must have; the rest is the API server's word. */
+interface Versioned {
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+function hasVersion(object: unknown): object is Versioned {
+  const metadata = (object as Partial<Versioned> | null | undefined)?.metadata;
+  return typeof metadata?.resourceVersion === 'string';
+}
+
+function readBookmark({ metadata }: Versioned): WatchEvent<never> {
+  const { resourceVersion, annotations } = metadata;
+  return { type: 'bookmark', resourceVersion, initialEnd: annotations?.[INITIAL_END] === 'true' };
+}
+
+function statusOf(object: unknown): Status {
+  return typeof object === 'object' && object !== null ? object : {};
 }

@@ -4,10 +4,13 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 /** The series of one component. Labels are fixed, small sets: never a name out of a request. */
 export interface Metrics {
   readonly registry: Registry;
+  /** Runs `update` before each scrape: for gauges that have to be looked up. */
+  readonly onScrape: (update: () => void) => void;
   readonly requests: Counter<'kind' | 'signer' | 'outcome' | 'reason'>;
   readonly requestDuration: Histogram<'kind' | 'signer'>;
   readonly requestPending: Gauge<'kind' | 'signer'>;
   readonly watchRestarts: Counter<'resource' | 'reason'>;
+  readonly watchLastEvent: Gauge<'resource'>;
   readonly foreignBundles: Gauge<'signer'>;
   readonly authorityNotAfter: Gauge<'signer'>;
   readonly missingRights: Gauge;
@@ -16,6 +19,8 @@ export interface Metrics {
   readonly queueWait: Histogram<'name'>;
   readonly queueWork: Histogram<'name'>;
   readonly queueRetries: Counter<'name'>;
+  readonly queueUnfinished: Gauge<'name'>;
+  readonly queueLongest: Gauge<'name'>;
 }
 
 /** Seconds; from one status write to a signer's outage that a kubelet still forgives. */
@@ -27,17 +32,31 @@ export function createMetrics(component: string, version: string): Metrics {
   registry.setDefaultLabels({ component });
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  const updates: (() => void)[] = [];
   const info = new Gauge({
     name: 'countersign_build_info',
     help: 'Always 1; the label says which version runs.',
     labelNames: ['version'],
     registers,
+    // A registry collects in the order of making: all series below are read after this.
+    collect: () => {
+      for (const update of updates) update();
+    },
   });
   info.set({ version }, 1);
-  return { registry, ...requestSeries(registers), ...queueSeries(registers) };
+  return {
+    registry,
+    onScrape: (update) => {
+      updates.push(update);
+    },
+    ...requestSeries(registers),
+    ...queueSeries(registers),
+  };
 }
 
-function requestSeries(registers: Registry[]): Omit<Metrics, 'registry' | `queue${string}`> {
+function requestSeries(
+  registers: Registry[],
+): Omit<Metrics, 'registry' | 'onScrape' | `queue${string}`> {
   return {
     requests: new Counter({
       name: 'countersign_requests_total',
@@ -62,6 +81,12 @@ function requestSeries(registers: Registry[]): Omit<Metrics, 'registry' | `queue
       name: 'countersign_watch_restarts_total',
       help: 'Watches that ended or broke and were taken up again.',
       labelNames: ['resource', 'reason'],
+      registers,
+    }),
+    watchLastEvent: new Gauge({
+      name: 'countersign_watch_last_event_timestamp_seconds',
+      help: 'When a line of the watch came last; bookmarks come every minute.',
+      labelNames: ['resource'],
       registers,
     }),
     foreignBundles: new Gauge({
@@ -118,6 +143,18 @@ function queueSeries(
     queueRetries: new Counter({
       name: 'workqueue_retries_total',
       help: 'Keys put back after a failure.',
+      labelNames,
+      registers,
+    }),
+    queueUnfinished: new Gauge({
+      name: 'workqueue_unfinished_work_seconds',
+      help: 'How long the keys that are worked on now have been at it, together.',
+      labelNames,
+      registers,
+    }),
+    queueLongest: new Gauge({
+      name: 'workqueue_longest_running_processor_seconds',
+      help: 'How long the key that takes longest has been at it.',
       labelNames,
       registers,
     }),

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type Express } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { Registry } from 'prom-client';
+import { messageOf } from '../errors.ts';
+import { TEXT, type Answer, type Handler } from './answer.ts';
+import { healthz, readyz } from './health.ts';
+import { listenError, parseListen } from './listen.ts';
 
 export interface ServerInit {
   /** `host:port`; port 0 takes a free one. */
@@ -20,48 +24,69 @@ export interface RunningServer {
 /** A reader that says nothing for this long is cut off. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Serves `/healthz`, `/readyz` and `/metrics`. Nothing here can change anything. */
+/**
+ * Serves `/healthz`, `/readyz` and `/metrics`. Nothing here can change anything.
+ *
+ * @throws SignerError USAGE when it cannot listen there
+ */
 export async function serve(init: ServerInit): Promise<RunningServer> {
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, application(init));
   const { host, port } = parseListen(init.listen);
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, application(init));
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => {
+      reject(listenError(init.listen, messageOf(error), error));
+    });
     server.listen(port, host, resolve);
   });
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
 
-function application(init: ServerInit): Express {
+function application({ registry, notReady }: ServerInit): Express {
+  const metrics: Handler = async () => ({
+    status: 200,
+    contentType: registry.contentType,
+    body: await registry.metrics(),
+  });
   const app = express();
   app.disable('x-powered-by');
-  app.get('/healthz', (_request, response) => {
-    response.type('text').send('ok\n');
-  });
-  app.get('/readyz', (_request, response) => {
-    const reasons = init.notReady();
-    response.type('text').status(reasons.length === 0 ? 200 : 503);
-    response.send(reasons.length === 0 ? 'ok\n' : `${reasons.join('\n')}\n`);
-  });
-  app.get('/metrics', async (_request, response) => {
-    response.set('content-type', init.registry.contentType);
-    response.send(await init.registry.metrics());
-  });
+  app.get('/healthz', adapt(healthz));
+  app.get('/readyz', adapt(readyz(notReady)));
+  app.get('/metrics', adapt(metrics));
+  app.use(adapt(() => ({ status: 404, contentType: TEXT, body: 'not found\n' })));
+  app.use(failed);
   return app;
 }
 
-function parseListen(listen: string): { host: string; port: number } {
-  const at = listen.lastIndexOf(':');
-  const host = listen.slice(0, at).replace(/^\[|\]$/g, '');
-  const port = Number(listen.slice(at + 1));
-  if (at < 0 || !Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new RangeError(`--listen ${listen}: must be host:port, such as 127.0.0.1:8080`);
+/** The only place that knows both a handler and express. */
+function adapt(handler: Handler): RequestHandler {
+  return async (_request, response) => {
+    send(response, await handler());
+  };
+}
+
+/** express itself would show the stack to whoever asks. */
+const failed: ErrorRequestHandler = (_error, _request, response, next) => {
+  if (response.headersSent) {
+    next(_error);
+    return;
   }
-  return { host, port };
+  send(response, { status: 500, contentType: TEXT, body: 'internal error\n' });
+};
+
+function send(
+  response: Parameters<RequestHandler>[1],
+  { status, contentType, body }: Answer,
+): void {
+  response.status(status).set('content-type', contentType);
+  // What is here is of this moment.
+  response.set('cache-control', 'no-store').send(body);
 }
 
 function close(server: Server): Promise<void> {
-  server.closeAllConnections();
   return new Promise((resolve) => {
-    server.close(() => resolve());
+    server.close(() => {
+      resolve();
+    });
+    server.closeAllConnections();
   });
 }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Dispatcher } from 'undici';
+
+/** A whole answer. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly text: string;
+}
+
+/** More than any list page or object that we ask for; a proxy gone wrong must not fill memory. */
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Sends one request and gathers its answer. Straight on `dispatch`: `request()` makes a Readable of
+ * every body, which costs as much again as the whole exchange (46 against 75 µs of CPU).
+ *
+ * Rejects when no whole answer came, or with the signal's reason.
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  options: Dispatcher.DispatchOptions,
+  signal?: AbortSignal,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    dispatcher.dispatch(options, new Gathering(resolve, reject, signal));
+  });
+}
+
+class Gathering implements Dispatcher.DispatchHandler {
+  readonly #resolve: (answer: Answer) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #signal: AbortSignal | undefined;
+  #stop: (() => void) | undefined;
+  #status = 0;
+  #headers: Answer['headers'] = {};
+  #chunks: Buffer[] = [];
+  #size = 0;
+
+  constructor(
+    resolve: (answer: Answer) => void,
+    reject: (error: unknown) => void,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#signal = signal;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    const signal = this.#signal;
+    if (signal === undefined) return;
+    const stop = (): void => {
+      controller.abort(asError(signal.reason));
+    };
+    if (signal.aborted) {
+      stop();
+      return;
+    }
+    this.#stop = stop;
+    signal.addEventListener('abort', stop, { once: true });
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Answer['headers'],
+  ): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size > MAX_ANSWER_BYTES) {
+      controller.abort(new RangeError(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`));
+    }
+  }
+
+  onResponseEnd(): void {
+    this.#settle();
+    const text = Buffer.concat(this.#chunks, this.#size).toString('utf8');
+    this.#resolve({ status: this.#status, headers: this.#headers, text });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#settle();
+    this.#reject(error);
+  }
+
+  #settle(): void {
+    if (this.#stop !== undefined) this.#signal?.removeEventListener('abort', this.#stop);
+    this.#stop = undefined;
+  }
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}

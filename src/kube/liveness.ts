@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Clock, Delay } from '../ports.ts';
+
+/** Aborts what has been silent for too long. */
+export interface Liveness {
+  /** Aborted with the outer signal, or with an Error when nothing was heard for `silenceMs`. */
+  readonly signal: AbortSignal;
+  /** Something was heard. Cheap: called for every line of a watch. */
+  heard(): void;
+  /** Must be called at the end; frees the timer. */
+  end(): void;
+}
+
+export interface LivenessInit {
+  readonly silenceMs: number;
+  readonly clock: Clock;
+  readonly delay: Delay;
+}
+
+/**
+ * Watches over one watch. Bytes do not count, lines do: a connection that trickles a byte a second
+ * is as dead as one that is half open.
+ */
+export function watchOver(init: LivenessInit, outer: AbortSignal): Liveness {
+  const own = new AbortController();
+  let last = init.clock();
+
+  async function guard(): Promise<void> {
+    for (;;) {
+      const left = last + init.silenceMs - init.clock();
+      if (left <= 0) break;
+      await init.delay(left, own.signal);
+    }
+    own.abort(new Error(`nothing was heard for ${Math.round(init.silenceMs / 1000)} s`));
+  }
+
+  // It ends by rejection when `end` aborts its delay.
+  guard().catch(() => undefined);
+  return {
+    signal: AbortSignal.any([outer, own.signal]),
+    heard: () => {
+      last = init.clock();
+    },
+    end: () => {
+      own.abort();
+    },
+  };
+}

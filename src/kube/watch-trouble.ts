@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import { messageOf } from '../errors.ts';
+import { KubeError } from './kube-error.ts';
+
+/** What a broken list or watch means for the next one. */
+export interface Trouble {
+  /** Label of the restart's metric: of a small fixed set. */
+  readonly reason: string;
+  readonly message: string;
+  /** Our resourceVersion is of no use: list anew. */
+  readonly relist: boolean;
+  /** The server cannot stream the list: page it. */
+  readonly paged: boolean;
+  /** Milliseconds that the server asks us to stay away. */
+  readonly retryAfter: number;
+}
+
+/** @param listing - the error came while the list was streamed */
+export function readTrouble(error: unknown, listing: boolean): Trouble {
+  const message = messageOf(error);
+  if (!(error instanceof KubeError)) {
+    return { reason: 'broken', message, relist: false, paged: false, retryAfter: 0 };
+  }
+  return {
+    reason: error.status === 0 ? 'unreachable' : String(error.status),
+    message,
+    relist: isExpired(error),
+    // sendInitialEvents is not known there, or its feature gate is off.
+    paged: listing && (error.status === 422 || error.status === 400),
+    retryAfter: error.retryAfter ?? 0,
+  };
+}
+
+/**
+ * 410: compacted away. ResourceVersionTooLarge: ahead of the server, as after a restore of etcd from
+ * a backup; it would be so until the old revision is reached again.
+ */
+function isExpired({ status, reason, causes }: KubeError): boolean {
+  return (
+    status === 410 ||
+    reason === 'Expired' ||
+    causes.some((cause) => cause.reason === 'ResourceVersionTooLarge')
+  );
+}
