@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError } from '../errors.ts';
+import { unnamedParts, type RequestedNames } from '../pki/requested-names.ts';
+import type { CertificationRequest } from '../pki/pkcs10.ts';
+import { REQUEST_FIELDS, type RequestField } from '../vocabulary.ts';
+import type { CompiledRule } from './compile-policy.ts';
+import { shownList } from './shown.ts';
+import type { RequestVariables } from './variables.ts';
+
+/** A request as the rules look at it. */
+export interface Asked {
+  readonly request: CertificationRequest;
+  readonly names: RequestedNames;
+  readonly usages: readonly string[];
+  readonly variables: RequestVariables;
+}
+
+/** Why a rule does not allow a request. */
+export interface Fault {
+  readonly message: string;
+  /** An expression could not be evaluated: whether it allows the request is not known. */
+  readonly failed: boolean;
+}
+
+/**
+ * What of a request a rule does not allow; empty: it allows the whole. A rule approves only what it
+ * names, or `O=kubeadm:cluster-admins` would slip in beside a common name that it approves.
+ */
+export function faultsOf(rule: CompiledRule, asked: Asked): readonly Fault[] {
+  const fields = REQUEST_FIELDS.map((field) => fieldFault(rule, field, asked));
+  const others = [unnamedFault(asked.request), usageFault(rule, asked.usages)].map((message) =>
+    message === undefined ? undefined : { message, failed: false },
+  );
+  return [...fields, ...others].filter((fault) => fault !== undefined);
+}
+
+function fieldFault(rule: CompiledRule, field: RequestField, asked: Asked): Fault | undefined {
+  try {
+    const message = refusedBy(rule, field, asked);
+    return message === undefined ? undefined : { message, failed: false };
+  } catch (error) {
+    if (error instanceof SignerError) return { message: error.message, failed: true };
+    throw error;
+  }
+}
+
+function refusedBy(rule: CompiledRule, field: RequestField, asked: Asked): string | undefined {
+  const values = valuesOf(asked.names, field);
+  const allow = rule.allow[field];
+  if (values.length === 0) return undefined;
+  if (allow === undefined) {
+    return `allow does not name ${field}, which the request has: ${shownList(values)}`;
+  }
+  const refused = values.filter((self) => !allow.evaluate({ ...asked.variables, self }));
+  return refused.length === 0 ? undefined : `allow.${field} does not allow ${shownList(refused)}`;
+}
+
+function valuesOf(names: RequestedNames, field: RequestField): readonly string[] {
+  const value = names[field];
+  if (typeof value !== 'string') return value;
+  return value === '' ? [] : [value];
+}
+
+/** No field of `allow` could name them. */
+function unnamedFault(request: CertificationRequest): string | undefined {
+  const parts = unnamedParts(request);
+  return parts.length === 0 ? undefined : `no rule can allow ${shownList(parts)}`;
+}
+
+function usageFault(rule: CompiledRule, usages: readonly string[]): string | undefined {
+  if (usages.length === 0) return 'the request has no usages';
+  const known: readonly string[] = rule.usages;
+  const outside = usages.filter((usage) => !known.includes(usage));
+  const allowed = known.length === 0 ? 'none' : known.join(', ');
+  return outside.length === 0
+    ? undefined
+    : `allow.usages does not allow ${shownList(outside)}, only ${allowed}`;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError } from '../../errors.ts';
+import { requestedNames, type RequestedNames } from '../../pki/requested-names.ts';
+import type { CertificationRequest } from '../../pki/pkcs10.ts';
+import type { RefusalRule } from '../refusal.ts';
+
+/** A leaf with neither a subject nor a subject alternative name identifies nobody (RFC 5280 §4.1.2.6). */
+export const namesNobody: RefusalRule = ({ request, profile }) => {
+  const names = readableNames(request);
+  if (names === undefined || profile.copy.some((field) => names[field].length > 0)) {
+    return undefined;
+  }
+  const taken = profile.copy.length === 0 ? 'nothing' : profile.copy.join(', ');
+  return {
+    reason: 'NamesNobody',
+    message: `a leaf takes ${taken} of a request (spec.requests.copy), and this request has none of it`,
+  };
+};
+
+/** Names that cannot be read are malformed-name.ts' business. */
+function readableNames(request: CertificationRequest): RequestedNames | undefined {
+  try {
+    return requestedNames(request);
+  } catch (error) {
+    if (error instanceof SignerError) return undefined;
+    throw error;
+  }
+}
