@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  TAG_BIT_STRING,
+  TAG_BOOLEAN,
+  TAG_GENERALIZED_TIME,
+  TAG_IA5_STRING,
+  TAG_INTEGER,
+  TAG_NULL,
+  TAG_OCTET_STRING,
+  TAG_OID,
+  TAG_PRINTABLE_STRING,
+  TAG_SEQUENCE,
+  TAG_SET,
+  TAG_UTC_TIME,
+  TAG_UTF8_STRING,
+} from './der-tags.ts';
+import { FIRST_GENERALIZED_YEAR } from './der-time.ts';
+
+/** One element: identifier, shortest length, contents. */
+export function element(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const part of contents) length += part.length;
+  const lengthOctets = length < 0x80 ? 0 : length < 0x100 ? 1 : length < 0x10000 ? 2 : 4;
+  const minimal = lengthOctets === 4 && length < 0x1000000 ? 3 : lengthOctets;
+  const bytes = new Uint8Array(2 + minimal + length);
+  bytes[0] = tag;
+  bytes[1] = minimal === 0 ? length : 0x80 | minimal;
+  for (let i = 0; i < minimal; i++) bytes[2 + i] = (length >>> (8 * (minimal - 1 - i))) & 0xff;
+  let at = 2 + minimal;
+  for (const part of contents) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+export function sequence(...elements: readonly Uint8Array[]): Uint8Array {
+  return element(TAG_SEQUENCE, ...elements);
+}
+
+/** SET OF: the encodings in ascending order (X.690 §11.6). */
+export function setOf(...elements: readonly Uint8Array[]): Uint8Array {
+  return element(TAG_SET, ...elements.toSorted((a, b) => Buffer.compare(a, b)));
+}
+
+export function boolean(value: boolean): Uint8Array {
+  return element(TAG_BOOLEAN, Uint8Array.of(value ? 0xff : 0x00));
+}
+
+/** A non-negative INTEGER from big-endian bytes of any length. */
+export function integer(bytes: Uint8Array): Uint8Array {
+  const first = bytes.findIndex((octet) => octet !== 0);
+  if (first === -1) return element(TAG_INTEGER, Uint8Array.of(0));
+  const digits = bytes.subarray(first);
+  const padding = ((digits[0] ?? 0) & 0x80) === 0 ? EMPTY : ZERO;
+  return element(TAG_INTEGER, padding, digits);
+}
+
+const EMPTY = new Uint8Array(0);
+const ZERO = Uint8Array.of(0);
+
+/** NULL. */
+export function nothing(): Uint8Array {
+  return element(TAG_NULL);
+}
+
+export function oid(dotted: string): Uint8Array {
+  const [root = 0n, second = 0n, ...rest] = dotted.split('.').map(BigInt);
+  return element(TAG_OID, Uint8Array.from([root * 40n + second, ...rest].flatMap(base128)));
+}
+
+function base128(arc: bigint): readonly number[] {
+  const octets = [Number(arc & 0x7fn)];
+  for (let left = arc >> 7n; left > 0n; left >>= 7n) octets.unshift(Number(left & 0x7fn) | 0x80);
+  return octets;
+}
+
+export function octetString(bytes: Uint8Array): Uint8Array {
+  return element(TAG_OCTET_STRING, bytes);
+}
+
+/** A BIT STRING of whole bytes. */
+export function bitString(bytes: Uint8Array): Uint8Array {
+  return element(TAG_BIT_STRING, ZERO, bytes);
+}
+
+/** A BIT STRING of named bits: as short as its last set bit allows (X.690 §11.2.2). */
+export function namedBitString(bits: readonly number[]): Uint8Array {
+  if (bits.length === 0) return element(TAG_BIT_STRING, ZERO);
+  const last = Math.max(...bits);
+  const octets = new Uint8Array(2 + (last >> 3));
+  octets[0] = 7 - (last & 7);
+  for (const bit of bits) {
+    const at = 1 + (bit >> 3);
+    octets[at] = (octets[at] ?? 0) | (0x80 >> (bit & 7));
+  }
+  return element(TAG_BIT_STRING, octets);
+}
+
+export function utf8String(text: string): Uint8Array {
+  return element(TAG_UTF8_STRING, Buffer.from(text, 'utf8'));
+}
+
+/** The caller has checked that `text` has characters of PrintableString only. */
+export function printableString(text: string): Uint8Array {
+  return element(TAG_PRINTABLE_STRING, Buffer.from(text, 'latin1'));
+}
+
+/** The caller has checked that `text` is ASCII. */
+export function ia5String(text: string): Uint8Array {
+  return element(TAG_IA5_STRING, Buffer.from(text, 'latin1'));
+}
+
+/** UTCTime before 2050, GeneralizedTime from then on (RFC 5280 §4.1.2.5); whole seconds. */
+export function time(milliseconds: number): Uint8Array {
+  const digits = new Date(milliseconds).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '');
+  const utc = Number(digits.slice(0, 4)) < FIRST_GENERALIZED_YEAR;
+  const text = `${utc ? digits.slice(2) : digits}Z`;
+  return element(utc ? TAG_UTC_TIME : TAG_GENERALIZED_TIME, Buffer.from(text, 'latin1'));
+}

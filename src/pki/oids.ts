@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Object identifiers by the names that the RFCs give them. */
+
+// Attributes of a Name (RFC 5280 appendix A.1, RFC 4519).
+export const OID_COMMON_NAME = '2.5.4.3';
+export const OID_SERIAL_NUMBER = '2.5.4.5';
+export const OID_COUNTRY = '2.5.4.6';
+export const OID_LOCALITY = '2.5.4.7';
+export const OID_STATE = '2.5.4.8';
+export const OID_STREET = '2.5.4.9';
+export const OID_ORGANIZATION = '2.5.4.10';
+export const OID_ORGANIZATIONAL_UNIT = '2.5.4.11';
+export const OID_DOMAIN_COMPONENT = '0.9.2342.19200300.100.1.25';
+export const OID_USER_ID = '0.9.2342.19200300.100.1.1';
+
+// Extensions (RFC 5280 §4.2.1).
+export const OID_SUBJECT_KEY_IDENTIFIER = '2.5.29.14';
+export const OID_KEY_USAGE = '2.5.29.15';
+export const OID_SUBJECT_ALT_NAME = '2.5.29.17';
+export const OID_BASIC_CONSTRAINTS = '2.5.29.19';
+export const OID_NAME_CONSTRAINTS = '2.5.29.30';
+export const OID_AUTHORITY_KEY_IDENTIFIER = '2.5.29.35';
+export const OID_EXT_KEY_USAGE = '2.5.29.37';
+
+// Extended key usages (RFC 5280 §4.2.1.12; the last two are Microsoft's and Netscape's own).
+export const OID_ANY_EXTENDED_KEY_USAGE = '2.5.29.37.0';
+export const OID_SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
+export const OID_CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+export const OID_CODE_SIGNING = '1.3.6.1.5.5.7.3.3';
+export const OID_EMAIL_PROTECTION = '1.3.6.1.5.5.7.3.4';
+export const OID_IPSEC_END_SYSTEM = '1.3.6.1.5.5.7.3.5';
+export const OID_IPSEC_TUNNEL = '1.3.6.1.5.5.7.3.6';
+export const OID_IPSEC_USER = '1.3.6.1.5.5.7.3.7';
+export const OID_TIME_STAMPING = '1.3.6.1.5.5.7.3.8';
+export const OID_OCSP_SIGNING = '1.3.6.1.5.5.7.3.9';
+export const OID_MICROSOFT_SGC = '1.3.6.1.4.1.311.10.3.3';
+export const OID_NETSCAPE_SGC = '2.16.840.1.113730.4.1';
+
+// Public keys (RFC 3279 §2.3.1, RFC 5480 §2.1.1, RFC 8410 §3).
+export const OID_RSA = '1.2.840.113549.1.1.1';
+export const OID_EC = '1.2.840.10045.2.1';
+export const OID_ED25519 = '1.3.101.112';
+export const OID_P256 = '1.2.840.10045.3.1.7';
+export const OID_P384 = '1.3.132.0.34';
+export const OID_P521 = '1.3.132.0.35';
+
+// Signatures (RFC 4055, RFC 5758).
+export const OID_RSA_SHA256 = '1.2.840.113549.1.1.11';
+export const OID_RSA_SHA384 = '1.2.840.113549.1.1.12';
+export const OID_RSA_SHA512 = '1.2.840.113549.1.1.13';
+export const OID_RSA_PSS = '1.2.840.113549.1.1.10';
+export const OID_MGF1 = '1.2.840.113549.1.1.8';
+export const OID_ECDSA_SHA256 = '1.2.840.10045.4.3.2';
+export const OID_ECDSA_SHA384 = '1.2.840.10045.4.3.3';
+export const OID_ECDSA_SHA512 = '1.2.840.10045.4.3.4';
+export const OID_SHA256 = '2.16.840.1.101.3.4.2.1';
+export const OID_SHA384 = '2.16.840.1.101.3.4.2.2';
+export const OID_SHA512 = '2.16.840.1.101.3.4.2.3';
+
+// PKCS#10 attributes (RFC 2985 §5.4.2).
+export const OID_EXTENSION_REQUEST = '1.2.840.113549.1.9.14';

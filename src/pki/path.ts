@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Certificate } from './certificate.ts';
+import { checkNameConstraints } from './name-constraints.ts';
+import { nameText } from './names.ts';
+import { OID_ANY_EXTENDED_KEY_USAGE } from './oids.ts';
+import { refused } from './refused.ts';
+import { verifySignature } from './signature-verification.ts';
+
+export interface PathInput {
+  readonly leaf: Certificate;
+  /** In any order; those that do not belong to the path are not looked at. */
+  readonly intermediates: readonly Certificate[];
+  readonly anchors: readonly Certificate[];
+  /** Milliseconds. */
+  readonly now: number;
+}
+
+/** Certificates between the leaf and its anchor: real chains have one or two. */
+const MAX_INTERMEDIATES = 8;
+
+/**
+ * Signatures that are verified before the search is given up: with cross-signed intermediates of
+ * one name a search without a bound is exponential (CVE-2018-16875).
+ */
+const MAX_SIGNATURES = 64;
+
+interface Search extends PathInput {
+  signaturesLeft: number;
+  /** What was wrong with the paths that were tried. */
+  readonly faults: Set<string>;
+}
+
+/**
+ * Finds a valid path from the leaf to one of the anchors: RFC 5280 §6.1 without policies and
+ * revocation. Anchors are held to everything that certificates are, as Go does.
+ *
+ * @returns the path, leaf first, anchor last
+ * @throws SignerError PATH_INVALID, saying what was wrong with each path that was tried
+ */
+export function verifyPath(input: PathInput): readonly Certificate[] {
+  const search: Search = { ...input, signaturesLeft: MAX_SIGNATURES, faults: new Set() };
+  const fault = ownFault(input.leaf, input.now);
+  if (fault !== undefined) throw invalid([fault]);
+  const path = extend(search, [input.leaf]);
+  if (path === undefined) throw invalid([...search.faults]);
+  return path;
+}
+
+/** Goes on from the last certificate of a path; anchors before intermediates. */
+function extend(search: Search, path: readonly Certificate[]): readonly Certificate[] | undefined {
+  const child = path.at(-1);
+  if (child === undefined) return undefined;
+  const anchors = issuersOf(child, search.anchors);
+  for (const anchor of anchors) {
+    if (accepts(search, path, anchor)) return [...path, anchor];
+  }
+  const others = issuersOf(child, search.intermediates).filter((each) => !path.includes(each));
+  for (const issuer of path.length > MAX_INTERMEDIATES ? [] : others) {
+    const found = accepts(search, path, issuer) ? extend(search, [...path, issuer]) : undefined;
+    if (found !== undefined) return found;
+  }
+  if (anchors.length + others.length === 0) {
+    search.faults.add(`no certificate at hand issued ${shown(child)}`);
+  }
+  return undefined;
+}
+
+/** By name, byte for byte; those whose key identifier fits come first (RFC 4158 §3.5.12). */
+function issuersOf(child: Certificate, from: readonly Certificate[]): readonly Certificate[] {
+  const wanted = child.authorityKeyIdentifier;
+  const fits = ({ subjectKeyIdentifier: found }: Certificate): number =>
+    wanted === undefined || found === undefined ? 1 : isSame(wanted, found) ? 0 : 2;
+  return from
+    .filter((each) => isSame(each.subject.raw, child.issuer.raw))
+    .sort((a, b) => fits(a) - fits(b));
+}
+
+function accepts(search: Search, path: readonly Certificate[], issuer: Certificate): boolean {
+  const fault =
+    ownFault(issuer, search.now) ??
+    issuerFault(issuer, path) ??
+    signatureFault(search, path, issuer);
+  if (fault !== undefined) search.faults.add(fault);
+  return fault === undefined;
+}
+
+/** What is wrong with any certificate by itself. */
+function ownFault(certificate: Certificate, now: number): string | undefined {
+  const name = shown(certificate);
+  if (now < certificate.notBefore) return `${name} is not valid yet`;
+  if (now > certificate.notAfter) return `${name} has expired`;
+  const [unknown] = certificate.unknownCritical;
+  if (unknown === undefined) return undefined;
+  return `${name} has the critical extension ${unknown}, which is unknown`;
+}
+
+/** What is wrong with a certificate as the issuer of the last one of a path. */
+function issuerFault(issuer: Certificate, path: readonly Certificate[]): string | undefined {
+  const name = shown(issuer);
+  if (!issuer.isCa) return `${name} is not a CA`;
+  if (issuer.keyUsage !== undefined && !issuer.keyUsage.has('keyCertSign')) {
+    return `${name} may not sign certificates (keyUsage)`;
+  }
+  // Self-issued certificates do not count (RFC 5280 §4.2.1.9), nor does the leaf.
+  const below = path.slice(1).filter((each) => !isSame(each.issuer.raw, each.subject.raw)).length;
+  if (issuer.pathLen !== undefined && below > issuer.pathLen) {
+    return `${name} allows ${issuer.pathLen} CAs below itself, but there are ${below}`;
+  }
+  return purposeFault(issuer, path[0]) ?? checkNameConstraints(issuer, path);
+}
+
+/** A CA's purposes limit those of all leaves below it, as everybody but RFC 5280 has it. */
+function purposeFault(issuer: Certificate, leaf: Certificate | undefined): string | undefined {
+  const allowed = issuer.extKeyUsage;
+  if (allowed === undefined || allowed.includes(OID_ANY_EXTENDED_KEY_USAGE)) return undefined;
+  const purposes = leaf?.extKeyUsage ?? [OID_ANY_EXTENDED_KEY_USAGE];
+  const missing = purposes.find((purpose) => !allowed.includes(purpose));
+  if (missing === undefined) return undefined;
+  return `${shown(issuer)} does not allow the purpose ${missing} (extKeyUsage)`;
+}
+
+function signatureFault(
+  search: Search,
+  path: readonly Certificate[],
+  issuer: Certificate,
+): string | undefined {
+  const child = path.at(-1);
+  if (child === undefined) return undefined;
+  if (search.signaturesLeft === 0) return `more than ${MAX_SIGNATURES} signatures to try`;
+  search.signaturesLeft -= 1;
+  const { signatureAlgorithm, tbs, signature } = child;
+  const isValid = verifySignature(issuer.publicKey, signatureAlgorithm, tbs, signature);
+  return isValid ? undefined : `the signature of ${shown(child)} is not by ${shown(issuer)}`;
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+/** Enough of a name to find the certificate by. */
+function shown({ subject, sans }: Certificate): string {
+  const names = [nameText(subject), sans.uris[0], sans.dnsNames[0], sans.ipAddresses[0]];
+  return `"${(names.find((name) => name !== undefined && name !== '') ?? '').slice(0, 100)}"`;
+}
+
+function invalid(faults: readonly string[]): Error {
+  return refused('PATH_INVALID', `no valid path to a trust anchor: ${faults.join('; ')}`);
+}

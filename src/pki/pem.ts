@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import { refused } from './refused.ts';
+
+/** The most that a ConfigMap, a Secret or a CertificateSigningRequest can hold (etcd's limit). */
+const MAX_PEM_CHARACTERS = 1_572_864;
+
+/** RFC 7468 §2: strict writers put 64 characters on a line. */
+const LINE = 64;
+
+/** A label never has more; Go reads any. */
+const BEGIN = /-----BEGIN ([A-Z0-9][A-Z0-9 ]{0,63})-----[ \t]*(?:\r\n|\n|\r)/y;
+
+export interface PemBlock {
+  readonly label: string;
+  readonly der: Uint8Array;
+}
+
+/**
+ * The one block of a text, which must have this label. Anything else in the text is refused rather
+ * than skipped: what we read must be what everybody else reads.
+ *
+ * @throws SignerError PEM_MALFORMED
+ */
+export function decodePem(text: string, label: string): Uint8Array {
+  const [first, second] = decodePemAll(text, label);
+  if (first === undefined) throw malformed(`there is no ${label} block; is it PEM at all?`);
+  if (second !== undefined) throw malformed(`there is more than one ${label} block`);
+  return first;
+}
+
+/** Every block of a text in order, all of one label; nothing but blanks between them. */
+export function decodePemAll(text: string, label: string): readonly Uint8Array[] {
+  return readPemBlocks(text).map((block) => {
+    if (block.label !== label) throw malformed(`a ${block.label} block where a ${label} belongs`);
+    return block.der;
+  });
+}
+
+/** Every block of a text. Cost is linear: each character is looked at a fixed number of times. */
+export function readPemBlocks(text: string): readonly PemBlock[] {
+  if (text.length > MAX_PEM_CHARACTERS) {
+    throw malformed(`${text.length} characters are more than ${MAX_PEM_CHARACTERS}`);
+  }
+  const blocks: PemBlock[] = [];
+  for (let at = skipBlanks(text, 0); at < text.length;) {
+    BEGIN.lastIndex = at;
+    const label = BEGIN.exec(text)?.[1];
+    if (label === undefined) throw malformed(`something else than a PEM block at character ${at}`);
+    const start = BEGIN.lastIndex;
+    const end = `-----END ${label}-----`;
+    const stop = text.indexOf('-----', start);
+    if (stop === -1 || !text.startsWith(end, stop)) throw malformed(`no "${end}" ends the block`);
+    blocks.push({ label, der: decodeBody(text.slice(start, stop), label) });
+    at = skipBlanks(text, stop + end.length);
+  }
+  return blocks;
+}
+
+function decodeBody(body: string, label: string): Uint8Array {
+  if (body.includes(':')) throw malformed(`the ${label} block has headers`);
+  if (!/[\r\n][ \t]*$/.test(body.slice(-80))) {
+    throw malformed(`the END line of the ${label} block does not begin a line`);
+  }
+  const base64 = body.replaceAll(/[\r\n \t]+/g, '');
+  const der = Buffer.from(base64, 'base64');
+  // Node skips what is not base64; Go does not. Only the canonical text is read by both alike.
+  if (base64 === '' || der.toString('base64') !== base64) {
+    throw malformed(`the ${label} block is not valid base64`);
+  }
+  return der;
+}
+
+function skipBlanks(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at++;
+  return at;
+}
+
+export function encodePem(label: string, der: Uint8Array): string {
+  const base64 = Buffer.from(der.buffer, der.byteOffset, der.length).toString('base64');
+  const lines: string[] = [];
+  for (let at = 0; at < base64.length; at += LINE) lines.push(base64.slice(at, at + LINE));
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
+}
+
+function malformed(message: string): Error {
+  return refused('PEM_MALFORMED', `not valid PEM: ${message}`);
+}

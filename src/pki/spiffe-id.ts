@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import { refused } from './refused.ts';
+
+/** SPIFFE-ID §2.1: the trust domain's length. */
+const MAX_TRUST_DOMAIN = 255;
+
+const TRUST_DOMAIN = /^[a-z0-9._-]+$/;
+const SEGMENT = /^[A-Za-z0-9._-]+$/;
+
+/**
+ * A SPIFFE ID by its own standard (SPIFFE-ID §2): no user information, port, query, fragment or
+ * percent escape, no empty, `.` or `..` segment, no slash at the end.
+ *
+ * @param text - the whole URI, for messages
+ * @param rest - what follows `spiffe:`
+ * @throws SignerError NAME_INVALID
+ */
+export function canonicalSpiffeId(text: string, rest: string): string {
+  if (!rest.startsWith('//')) throw invalid(text, 'lacks "//"');
+  const [domain = '', ...segments] = rest.slice(2).split('/');
+  const trustDomain = domain.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  if (!TRUST_DOMAIN.test(trustDomain) || trustDomain.length > MAX_TRUST_DOMAIN) {
+    throw invalid(
+      text,
+      'has a trust domain that is not 1 to 255 letters, digits, dots, hyphens or underscores',
+    );
+  }
+  for (const segment of segments) {
+    if (!SEGMENT.test(segment) || segment === '.' || segment === '..') {
+      throw invalid(text, `has the path segment "${segment.slice(0, 80)}", which SPIFFE forbids`);
+    }
+  }
+  return ['spiffe:', '', trustDomain, ...segments].join('/');
+}
+
+function invalid(text: string, reason: string): Error {
+  return refused('NAME_INVALID', `the SPIFFE ID ${JSON.stringify(text.slice(0, 160))} ${reason}`);
+}

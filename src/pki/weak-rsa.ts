@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import { unsigned } from './curves.ts';
+import { areFactorsClose } from './fermat.ts';
+import { isRoca } from './roca.ts';
+import { bitLength, type RsaNumbers } from './rsa-numbers.ts';
+
+/** NIST SP 800-57 part 1: 112 bits of security. */
+const MIN_BITS = 2048;
+
+/** Above it every verification costs its verifiers too much (Go's TLS stops there, too). */
+const MAX_BITS = 8192;
+
+/** CA/B BR §6.1.6; below it small-exponent attacks on sloppy padding work. */
+const MIN_EXPONENT = 65_537;
+
+/** CA/B BR §6.1.6: no factor below 752. */
+const SMALL_PRIMES = primesBelow(752);
+const PRODUCT_OF_SMALL_PRIMES = SMALL_PRIMES.reduce((product, prime) => product * prime, 1n);
+
+/** What is wrong with an RSA key, as a predicate, or undefined (Boulder goodkey/good_key.go). */
+export function rsaWeakness({ modulus, exponent }: RsaNumbers): string | undefined {
+  const bits = bitLength(modulus);
+  if (bits < MIN_BITS) return `has ${bits} bits, fewer than ${MIN_BITS}`;
+  if (bits > MAX_BITS) return `has ${bits} bits, more than ${MAX_BITS}`;
+  if (bits % 8 !== 0) return `has ${bits} bits, which are no whole bytes`;
+  if (exponent < MIN_EXPONENT || exponent % 2 === 0) {
+    return `has the exponent ${exponent}, which is even or less than ${MIN_EXPONENT}`;
+  }
+  const n = unsigned(modulus);
+  if (hasSmallFactor(n)) return 'has a modulus with a small factor';
+  if (isRoca(n)) return 'was made by faulty Infineon hardware (ROCA, CVE-2017-15361)';
+  return areFactorsClose(n) ? 'has factors that are too close (CVE-2022-26320)' : undefined;
+}
+
+function hasSmallFactor(modulus: bigint): boolean {
+  const rest = modulus % PRODUCT_OF_SMALL_PRIMES;
+  return SMALL_PRIMES.some((prime) => rest % prime === 0n);
+}
+
+function primesBelow(limit: number): readonly bigint[] {
+  const primes: number[] = [];
+  for (let n = 2; n < limit; n++) {
+    if (primes.every((prime) => n % prime !== 0)) primes.push(n);
+  }
+  return primes.map(BigInt);
+}
