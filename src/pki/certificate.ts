@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from 'node:crypto';
-import { DerReader, malformed, readWhole } from './der-reader.ts';
+import { malformed, readWhole, type DerReader } from './der-reader.ts';
 import {
   TAG_BIT_STRING,
   TAG_INTEGER,

@@ -31,7 +31,7 @@ export class DerReader {
     this.#end = end;
   }
 
-  get done(): boolean {
+  isDone(): boolean {
     return this.#at >= this.#end;
   }
 
@@ -42,7 +42,7 @@ export class DerReader {
 
   /** The next identifier octet, or undefined at the end. */
   peek(): number | undefined {
-    return this.done ? undefined : this.#bytes[this.#at];
+    return this.isDone() ? undefined : this.#bytes[this.#at];
   }
 
   /** The contents of the next element, which must have this tag. */
@@ -69,7 +69,7 @@ export class DerReader {
 
   /** Nothing may be left. */
   finish(): void {
-    if (!this.done) throw this.malformed(`${this.#what} has trailing bytes`);
+    if (!this.isDone()) throw this.malformed(`${this.#what} has trailing bytes`);
   }
 
   malformed(message: string): SignerError {

@@ -17,22 +17,20 @@ export function readTime(reader: DerReader, what: string): number {
   );
   const match = (utc ? UTC_TIME : GENERALIZED_TIME).exec(text);
   if (match === null) throw malformed(`${what} is not a time in whole seconds of UTC`);
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
-    .slice(1)
-    .map(Number);
-  const full = utc ? (year < 50 ? 2000 + year : 1900 + year) : year;
-  if (!utc && full < FIRST_GENERALIZED_YEAR) {
+  const digits = utc ? century(text) + text : text;
+  if (!utc && Number(digits.slice(0, 4)) < FIRST_GENERALIZED_YEAR) {
     throw malformed(`${what} is before ${FIRST_GENERALIZED_YEAR} and yet a GeneralizedTime`);
   }
-  const time = Date.UTC(full, month - 1, day, hour, minute, second);
-  const back = new Date(time);
-  // Date.UTC carries over: the 31st of February would be a day of March.
-  const exists =
-    back.getUTCMonth() === month - 1 &&
-    back.getUTCDate() === day &&
-    hour < 24 &&
-    minute < 60 &&
-    second < 60;
-  if (!exists) throw malformed(`${what} is a time that does not exist`);
+  const iso = digits.replace(GENERALIZED_TIME, '$1-$2-$3T$4:$5:$6.000Z');
+  const time = Date.parse(iso);
+  // Date.parse carries over: the 31st of February would be a day of March.
+  if (Number.isNaN(time) || new Date(time).toISOString() !== iso) {
+    throw malformed(`${what} is a time that does not exist`);
+  }
   return time;
+}
+
+/** RFC 5280 §4.1.2.5.1. */
+function century(text: string): string {
+  return Number(text.slice(0, 2)) < FIRST_GENERALIZED_YEAR - 2000 ? '20' : '19';
 }

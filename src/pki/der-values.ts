@@ -67,9 +67,6 @@ export function namedBits(contents: Uint8Array, what: string): readonly number[]
 
 /** Dotted text of an OBJECT IDENTIFIER. */
 export function oidOf(contents: Uint8Array, what: string): string {
-  if (contents.length === 0 || ((contents.at(-1) ?? 0) & 0x80) !== 0) {
-    throw malformed(`${what} is an OBJECT IDENTIFIER that ends in the middle`);
-  }
   if (contents.length > MAX_OID_BYTES) throw tooLong(what);
   const arcs: (number | bigint)[] = [];
   let start = 0;
@@ -79,11 +76,19 @@ export function oidOf(contents: Uint8Array, what: string): string {
     arcs.push(arc(contents, start, at + 1));
     start = at + 1;
   }
+  const [first, ...rest] = arcs;
+  if (first === undefined || start !== contents.length) {
+    throw malformed(`${what} is an OBJECT IDENTIFIER that ends in the middle`);
+  }
   if (arcs.length > MAX_OID_ARCS) throw tooLong(what);
-  const [first = 0, ...rest] = arcs;
-  const root = first < 40 ? 0 : first < 80 ? 1 : 2;
-  const second = typeof first === 'bigint' ? first - 80n : first - root * 40;
-  return [root, second, ...rest].join('.');
+  return [rootArcs(first), ...rest].join('.');
+}
+
+/** The first two arcs share one number (X.690 §8.19.4). */
+function rootArcs(first: number | bigint): string {
+  if (typeof first === 'bigint') return `2.${String(first - 80n)}`;
+  const root = Math.min(2, Math.floor(first / 40));
+  return `${root}.${first - root * 40}`;
 }
 
 /** Seven octets hold 49 bits; longer arcs (UUIDs under 2.25) do not fit a number. */

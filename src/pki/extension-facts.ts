@@ -37,9 +37,9 @@ const MAX_PATH_LENGTH = 255;
  */
 export function readExtensions(reader: DerReader): readonly Extension[] {
   const list = reader.sequence('the extensions');
-  if (list.done) throw list.malformed('the extensions are empty');
+  if (list.isDone()) throw list.malformed('the extensions are empty');
   const found = new Map<string, Extension>();
-  while (!list.done) {
+  while (!list.isDone()) {
     const extension = readExtension(list.sequence('an extension'));
     if (found.has(extension.oid)) throw malformed(`extension ${extension.oid} occurs twice`);
     found.set(extension.oid, extension);
@@ -99,9 +99,9 @@ export function decodeKeyUsage(value: Uint8Array): ReadonlySet<KeyUsageBit> {
 
 export function decodeExtKeyUsage(value: Uint8Array): readonly string[] {
   const list = readWhole(value, 'extKeyUsage', MAX_VALUE_BYTES);
-  if (list.done) throw list.malformed('extKeyUsage is empty');
+  if (list.isDone()) throw list.malformed('extKeyUsage is empty');
   const purposes: string[] = [];
-  while (!list.done) {
+  while (!list.isDone()) {
     purposes.push(oidOf(list.read(TAG_OID, 'a purpose'), 'a purpose of extKeyUsage'));
     if (purposes.length > MAX_PURPOSES) {
       throw refused('DER_LIMIT', `extKeyUsage has more than ${MAX_PURPOSES} purposes`);

@@ -14,6 +14,8 @@ import {
   type AlternativeNames,
 } from './general-names.ts';
 import type { KeyUsageBit } from './key-usage-bits.ts';
+import { decodeNameConstraints, type NameConstraints } from './name-constraints.ts';
+import { MAY_BE_CRITICAL, checkShape } from './other-extensions.ts';
 import {
   OID_AUTHORITY_KEY_IDENTIFIER,
   OID_BASIC_CONSTRAINTS,
@@ -35,13 +37,12 @@ export interface ExtensionMeaning {
   readonly subjectKeyIdentifier: Uint8Array | undefined;
   readonly authorityKeyIdentifier: Uint8Array | undefined;
   readonly sans: AlternativeNames;
-  /** The extension's value, for path validation. */
-  readonly nameConstraints: Uint8Array | undefined;
+  readonly nameConstraints: NameConstraints | undefined;
   /** OIDs of critical extensions that nobody here honours. */
   readonly unknownCritical: readonly string[];
 }
 
-/** Extensions that this package reads, or may ignore though they are critical. */
+/** Critical extensions that this package does what they say. */
 const HONOURED: ReadonlySet<string> = new Set([
   OID_AUTHORITY_KEY_IDENTIFIER,
   OID_BASIC_CONSTRAINTS,
@@ -61,6 +62,7 @@ export function interpretExtensions(extensions: readonly Extension[]): Extension
   };
   const constraints = read(OID_BASIC_CONSTRAINTS, decodeBasicConstraints);
   const sans = read(OID_SUBJECT_ALT_NAME, decodeAlternativeNames) ?? NO_ALTERNATIVE_NAMES;
+  for (const extension of extensions) checkShape(extension);
   const unknownCritical = extensions
     .filter(({ oid, critical }) => critical && !isHonoured(oid, sans))
     .map(({ oid }) => oid);
@@ -72,12 +74,12 @@ export function interpretExtensions(extensions: readonly Extension[]): Extension
     subjectKeyIdentifier: read(OID_SUBJECT_KEY_IDENTIFIER, decodeSubjectKeyIdentifier),
     authorityKeyIdentifier: read(OID_AUTHORITY_KEY_IDENTIFIER, decodeAuthorityKeyIdentifier),
     sans,
-    nameConstraints: values.get(OID_NAME_CONSTRAINTS),
+    nameConstraints: read(OID_NAME_CONSTRAINTS, decodeNameConstraints),
     unknownCritical,
   };
 }
 
 function isHonoured(oid: string, sans: AlternativeNames): boolean {
   if (oid === OID_SUBJECT_ALT_NAME) return saysSomething(sans);
-  return HONOURED.has(oid);
+  return HONOURED.has(oid) || MAY_BE_CRITICAL.has(oid);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { canonicalUri } from './canonical.ts';
 import { readWhole, type DerReader } from './der-reader.ts';
 import { contextPrimitive } from './der-tags.ts';
 import { asciiOf } from './der-text.ts';
@@ -49,19 +50,19 @@ export const NO_ALTERNATIVE_NAMES: AlternativeNames = Object.freeze({
  */
 export function decodeAlternativeNames(value: Uint8Array): AlternativeNames {
   const names = readWhole(value, 'subjectAltName', MAX_BYTES);
-  if (names.done) throw names.malformed('subjectAltName has no names');
+  if (names.isDone()) throw names.malformed('subjectAltName has no names');
   const dnsNames: string[] = [];
   const ipAddresses: string[] = [];
   const uris: string[] = [];
   const emails: string[] = [];
   let other = 0;
-  for (let count = 1; !names.done; count++) {
+  for (let count = 1; !names.isDone(); count++) {
     if (count > MAX_NAMES) {
       throw refused('DER_LIMIT', `subjectAltName has more than ${MAX_NAMES} names`);
     }
     if (names.at(DNS)) dnsNames.push(text(names, DNS, 'a DNS name'));
     else if (names.at(IP)) ipAddresses.push(address(names));
-    else if (names.at(URI)) uris.push(text(names, URI, 'a URI'));
+    else if (names.at(URI)) uris.push(uri(names));
     else if (names.at(EMAIL)) emails.push(text(names, EMAIL, 'an email address'));
     else {
       requireKind(names);
@@ -87,6 +88,13 @@ function text(names: DerReader, tag: number, what: string): string {
       `subjectAltName has ${what} that is empty or has a NUL or control character`,
     );
   }
+  return value;
+}
+
+/** Two readers find two hosts in a malformed URI; Go refuses the whole certificate for it. */
+function uri(names: DerReader): string {
+  const value = text(names, URI, 'a URI');
+  canonicalUri(value);
   return value;
 }
 

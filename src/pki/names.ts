@@ -55,11 +55,11 @@ export function decodeName(der: Uint8Array, what = 'name'): DistinguishedName {
   outer.finish();
   const attributes: NameAttribute[] = [];
   const problems: string[] = [];
-  while (!names.done) {
+  while (!names.isDone()) {
     const set = names.enter(TAG_SET, `a relative name of ${what}`);
     const before = attributes.length;
     do attributes.push(readAttribute(set, what));
-    while (!set.done);
+    while (!set.isDone());
     if (attributes.length - before > 1) problems.push('a relative name with several attributes');
     if (attributes.length > MAX_ATTRIBUTES) {
       throw refused('DER_LIMIT', `${what} has more than ${MAX_ATTRIBUTES} attributes`);
@@ -101,9 +101,10 @@ const UNREADABLE: ReadonlySet<StringType> = new Set([
 ]);
 
 /** C0, DEL and C1: what ends strings in C, and lines in logs. */
+const CONTROL = /\p{Cc}/gu;
+
 export function hasControl(text: string): boolean {
-  // eslint-disable-next-line no-control-regex -- these are the characters that are looked for
-  return /[\u0000-\u001f\u007f-\u009f]/.test(text);
+  return text.search(CONTROL) !== -1;
 }
 
 export interface NameParts {
@@ -156,15 +157,13 @@ export function nameText(name: DistinguishedName): string {
 }
 
 function escaped(value: string): string {
-  const special = value.replaceAll(/["+,;<>\\]/g, String.raw`\$&`);
-  const ends = special.replace(/^[ #]/, String.raw`\$&`).replace(/ $/, String.raw`\ `);
-  return [...ends]
-    .map((character) =>
-      hasControl(character)
-        ? [...Buffer.from(character)]
-            .map((octet) => `\\${octet.toString(16).padStart(2, '0')}`)
-            .join('')
-        : character,
-    )
-    .join('');
+  return value
+    .replaceAll(/["+,;<>\\]/g, String.raw`\$&`)
+    .replace(/^[ #]/, String.raw`\$&`)
+    .replace(/ $/, String.raw`\ `)
+    .replaceAll(CONTROL, (character) =>
+      Buffer.from(character)
+        .toString('hex')
+        .replaceAll(/../g, String.raw`\$&`),
+    );
 }

@@ -22,6 +22,14 @@ export const OID_NAME_CONSTRAINTS = '2.5.29.30';
 export const OID_AUTHORITY_KEY_IDENTIFIER = '2.5.29.35';
 export const OID_EXT_KEY_USAGE = '2.5.29.37';
 
+// Extensions whose shape alone is looked at (RFC 5280 §4.2.1, §4.2.2).
+export const OID_CRL_DISTRIBUTION_POINTS = '2.5.29.31';
+export const OID_CERTIFICATE_POLICIES = '2.5.29.32';
+export const OID_POLICY_MAPPINGS = '2.5.29.33';
+export const OID_POLICY_CONSTRAINTS = '2.5.29.36';
+export const OID_INHIBIT_ANY_POLICY = '2.5.29.54';
+export const OID_AUTHORITY_INFORMATION_ACCESS = '1.3.6.1.5.5.7.1.1';
+
 // Extended key usages (RFC 5280 §4.2.1.12; the last two are Microsoft's and Netscape's own).
 export const OID_ANY_EXTENDED_KEY_USAGE = '2.5.29.37.0';
 export const OID_SERVER_AUTH = '1.3.6.1.5.5.7.3.1';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Certificate } from './certificate.ts';
-import { checkNameConstraints } from './name-constraints.ts';
+import { violatedConstraint } from './name-constraints.ts';
 import { nameText } from './names.ts';
 import { OID_ANY_EXTENDED_KEY_USAGE } from './oids.ts';
 import { refused } from './refused.ts';
@@ -106,7 +106,7 @@ function issuerFault(issuer: Certificate, path: readonly Certificate[]): string 
   if (issuer.pathLen !== undefined && below > issuer.pathLen) {
     return `${name} allows ${issuer.pathLen} CAs below itself, but there are ${below}`;
   }
-  return purposeFault(issuer, path[0]) ?? checkNameConstraints(issuer, path);
+  return purposeFault(issuer, path[0]) ?? violatedConstraint(issuer, path);
 }
 
 /** A CA's purposes limit those of all leaves below it, as everybody but RFC 5280 has it. */

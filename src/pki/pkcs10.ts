@@ -93,7 +93,7 @@ function readInfo(info: Uint8Array): Info {
 /** Each type once, else it depends on the reader which of them counts. Their order does not. */
 function readAttributes(list: DerReader): ReadonlyMap<string, DerReader> {
   const attributes = new Map<string, DerReader>();
-  while (!list.done) {
+  while (!list.isDone()) {
     const fields = list.sequence('an attribute');
     const type = oidOf(fields.read(TAG_OID, 'an attribute type'), 'an attribute type');
     const values = fields.enter(TAG_SET, `the values of attribute ${type}`);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../errors.ts';
+import { SignerError, attempt } from '../errors.ts';
 import { decodeCertificate, fingerprint, type Certificate } from './certificate.ts';
 import { nameText } from './names.ts';
 import { decodePemAll, encodePem } from './pem.ts';
@@ -50,28 +50,9 @@ export function writeAnchors(certificates: readonly Certificate[]): string {
   return text;
 }
 
-/** Texts whose fingerprints are kept: one a served signer, and a few old ones. */
-const MAX_KNOWN_TEXTS = 64;
-
-/** Text → fingerprints. The bundle is looked at for every request and changes once in months. */
-const known = new Map<string, ReadonlySet<string>>();
-
 /** Fingerprints of the anchors of a PEM text; what cannot be read serves nothing. */
 export function anchorFingerprints(pem: string): ReadonlySet<string> {
-  const before = known.get(pem);
-  if (before !== undefined) return before;
-  const found = fingerprintsOf(pem);
-  const oldest = known.keys().next();
-  if (known.size >= MAX_KNOWN_TEXTS && oldest.done !== true) known.delete(oldest.value);
-  known.set(pem, found);
-  return found;
-}
-
-function fingerprintsOf(pem: string): ReadonlySet<string> {
-  try {
-    return new Set(readAnchors(pem).map(({ raw }) => fingerprint(raw)));
-  } catch (error) {
-    if (error instanceof SignerError) return new Set();
-    throw error;
-  }
+  const anchors = attempt(() => readAnchors(pem));
+  if (anchors instanceof SignerError) return new Set();
+  return new Set(anchors.map(({ raw }) => fingerprint(raw)));
 }
