@@ -67,7 +67,7 @@ image: dist/countersign.mjs ## The container image, built with buildah
 
 .PHONY: rbac
 rbac: node_modules ## Write rbac/ and the admission policies anew for the demo's names
-	$(RUN) node src/cli/main.ts rbac --output rbac $(ARGS)
+	$(RUN) node build/rbac.ts
 
 .PHONY: clean
 clean: ## Remove what was built here

@@ -26,6 +26,10 @@ export default tseslint.config(
       '@typescript-eslint/explicit-module-boundary-types': 'error',
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
     },
@@ -35,6 +39,7 @@ export default tseslint.config(
     files: ['test/**', 'bench/**', 'demo/**'],
     rules: {
       'no-console': 'off',
+      complexity: 'off',
       '@typescript-eslint/no-floating-promises': [
         'error',
         {

@@ -42,6 +42,7 @@ export type ErrorCode =
   | 'AUTHORITY_MISSING'
   | 'AUTHORITY_INVALID'
   | 'AUTHORITY_EXPIRED'
+  | 'ANCHOR_MISSING'
   | 'ANCHOR_NOT_SERVED'
   // The API server (src/kube).
   | 'KUBE_CONFIG'
@@ -83,4 +84,14 @@ export class SignerError extends Error {
 /** The message of anything thrown, for log lines and Events. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The value of `run`, or the SignerError that it threw; anything else is thrown on. */
+export function attempt<T>(run: () => T): T | SignerError {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof SignerError) return error;
+    throw error;
+  }
 }
