@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  basicConstraints,
+  keyUsage,
+  subjectKeyIdentifier,
+  authorityKeyIdentifier,
+} from '../pki/extensions.ts';
+import { keyIdentifier } from '../pki/keys.ts';
+import { encodeName } from '../pki/names.ts';
+import { encodeTbs } from '../pki/tbs.ts';
+import type { Random } from '../ports.ts';
+import { newSerial } from './serial.ts';
+
+/**
+ * How far a new CA's notBefore lies in the past: more than any leaf's backdate (at most four
+ * minutes), so that no leaf begins before its CA.
+ */
+const CA_BACKDATE_SECONDS = 300;
+
+export interface CaCertificateInput {
+  readonly commonName: string;
+  readonly durationSeconds: number;
+  readonly now: number;
+  readonly spki: Uint8Array;
+  /** DER AlgorithmIdentifier. */
+  readonly signatureAlgorithm: Uint8Array;
+  readonly random: Random;
+}
+
+/**
+ * The to-be-signed bytes of a self-signed CA: critical BasicConstraints CA:TRUE with path length 0,
+ * critical keyCertSign and cRLSign, SKI and AKI, and a subject that no other generation has
+ * (`<common name> <unix seconds>`), because verifiers pick issuers by name.
+ */
+export function selfSignedTbs(input: CaCertificateInput): Uint8Array {
+  const second = Math.floor(input.now / 1000);
+  const name = encodeName({
+    commonName: `${input.commonName} ${second}`,
+    organizations: [],
+    organizationalUnits: [],
+  });
+  const notBefore = (second - CA_BACKDATE_SECONDS) * 1000;
+  return encodeTbs({
+    serial: newSerial(input.random),
+    signatureAlgorithm: input.signatureAlgorithm,
+    issuer: name,
+    notBefore,
+    notAfter: (second + input.durationSeconds) * 1000,
+    subject: name,
+    spki: input.spki,
+    extensions: [
+      keyUsage(['keyCertSign', 'cRLSign']),
+      basicConstraints({ ca: true, pathLen: 0 }),
+      subjectKeyIdentifier(input.spki),
+      authorityKeyIdentifier(keyIdentifier(input.spki)),
+    ],
+  });
+}

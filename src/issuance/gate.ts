@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError } from '../errors.ts';
+
+/**
+ * How long a bundle must have been served with a new anchor before a leaf may need it. Kubelets
+ * that read a bundle by name lag up to 374 s (kubernetes/kubernetes#141439, not fixed in 1.37.1).
+ */
+export const DEFAULT_PROPAGATION_SECONDS = 600;
+
+export interface GateInput {
+  /** Fingerprint of the anchor that the leaf will chain to. */
+  readonly anchor: string;
+  /** Fingerprints in the bundle as served, or undefined when there is no bundle yet. */
+  readonly published: ReadonlySet<string> | undefined;
+  /** The bundle's served-since: fingerprint → milliseconds. */
+  readonly servedSince: ReadonlyMap<string, number>;
+  readonly propagationSeconds: number;
+  readonly now: number;
+}
+
+/**
+ * Publish, then sign: passes only when the anchor is served, and, unless it is the bundle's first,
+ * has been served long enough for every kubelet to have it.
+ *
+ * @throws SignerError ANCHOR_NOT_SERVED (`authority`)
+ */
+export function requireServedAnchor(input: GateInput): void {
+  const since = input.servedSince.get(input.anchor);
+  if (input.published?.has(input.anchor) !== true || since === undefined) {
+    throw notServed(
+      `the trust anchor ${input.anchor} is not in the published bundle yet; is the attester running?`,
+    );
+  }
+  const first = Math.min(...input.servedSince.values());
+  if (since === first) return;
+  const ready = since + input.propagationSeconds * 1000;
+  if (input.now < ready) {
+    throw notServed(
+      `the trust anchor ${input.anchor} was added to the bundle a short while ago; signing with it begins at ${new Date(ready).toISOString()}, when every kubelet has it`,
+    );
+  }
+}
+
+function notServed(message: string): SignerError {
+  return new SignerError({ code: 'ANCHOR_NOT_SERVED', disposition: 'authority', message });
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { PodCertificateRequest } from '../api/pod-certificate-request.ts';
+import { isReservedName } from '../api/reserved-names.ts';
+import { SignerError } from '../errors.ts';
+import { canonicalDnsName, canonicalUri } from '../pki/canonical.ts';
+import { EMPTY_SUBJECT, namesNobody, type LeafSubject } from './leaf-subject.ts';
+import type { PodProfile } from './pod-profile.ts';
+
+/** What CEL sees of a request, as `pod`: true through NodeRestriction and our admission policy. */
+export function podVariables(
+  request: PodCertificateRequest,
+  profile: PodProfile,
+): Readonly<Record<string, unknown>> {
+  const { spec } = request;
+  const asked = Object.entries(spec.unverifiedUserAnnotations ?? {});
+  return {
+    pod: {
+      namespace: request.metadata.namespace ?? '',
+      name: spec.podName,
+      uid: spec.podUID,
+      serviceAccount: spec.serviceAccountName,
+      serviceAccountUID: spec.serviceAccountUID,
+      node: spec.nodeName,
+      nodeUID: spec.nodeUID,
+      annotations: Object.fromEntries(asked.filter(([key]) => profile.annotations.has(key))),
+    },
+  };
+}
+
+/**
+ * The names of a pod's leaf, from `spec.pods` and nothing else, canonical.
+ *
+ * @throws SignerError CEL_EVALUATION, NAME_INVALID or NAME_RESERVED, always `wait`: what a
+ * ClusterSigner's expressions make of a pod can be mended in the ClusterSigner
+ */
+export function podSubject(
+  profile: PodProfile,
+  variables: Readonly<Record<string, unknown>>,
+  reservedPrefixes: readonly string[],
+): LeafSubject {
+  const commonName = profile.commonName.evaluate(variables);
+  if (isReservedName(commonName, reservedPrefixes)) {
+    throw waiting(
+      'NAME_RESERVED',
+      `spec.pods.commonName gave "${commonName.slice(0, 80)}", which is reserved for Kubernetes itself`,
+    );
+  }
+  const subject: LeafSubject = {
+    ...EMPTY_SUBJECT,
+    commonName,
+    uris: names(profile, 'uris', variables),
+    dnsNames: names(profile, 'dnsNames', variables),
+  };
+  if (namesNobody(subject)) {
+    throw waiting('NAME_INVALID', 'spec.pods gives this pod neither a subject nor a name');
+  }
+  return subject;
+}
+
+const CANONICAL = { uris: canonicalUri, dnsNames: canonicalDnsName } as const;
+
+function names(
+  profile: PodProfile,
+  field: 'uris' | 'dnsNames',
+  variables: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  const found = profile[field].map((expression, index) => {
+    const text = expression.evaluate(variables);
+    try {
+      return text === '' ? '' : CANONICAL[field](text);
+    } catch (error) {
+      throw waiting('NAME_INVALID', `spec.pods.${field}[${index}]: ${String(error)}`, error);
+    }
+  });
+  return [...new Set(found)].filter((text) => text !== '');
+}
+
+function waiting(
+  code: 'NAME_INVALID' | 'NAME_RESERVED',
+  message: string,
+  cause?: unknown,
+): SignerError {
+  return new SignerError({ code, disposition: 'wait', message, cause });
+}

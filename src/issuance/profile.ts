@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSignerSpec } from '../api/cluster-signer.ts';
+import { parseDuration } from '../api/duration.ts';
+import type { KeyType, KeyUsage, RequestField } from '../vocabulary.ts';
+import { compilePods, type PodProfile } from './pod-profile.ts';
+
+/** What every leaf of a signer is held to; compiled once for each generation, never changed. */
+export interface Profile {
+  readonly signerName: string;
+  readonly keyTypes: readonly KeyType[];
+  readonly usages: readonly KeyUsage[];
+  readonly maxDurationSeconds: number;
+  readonly backdateSeconds: number;
+  /** What a leaf takes of an approved CertificateSigningRequest, and nothing else. */
+  readonly copy: readonly RequestField[];
+  /** Absent: PodCertificateRequests are not served. */
+  readonly pods: PodProfile | undefined;
+}
+
+/**
+ * Compiles `spec.profile`, `spec.pods` and `spec.requests.copy` of a checked spec.
+ *
+ * @throws SignerError CEL_INVALID, CEL_COST or SPEC_INVALID (`wait`), naming the field, and for CEL
+ * the line, the column and the offending name
+ */
+export function compileProfile(spec: ClusterSignerSpec): Profile {
+  const { profile } = spec;
+  return Object.freeze({
+    signerName: spec.signerName,
+    keyTypes: [...profile.keyTypes],
+    usages: [...profile.usages],
+    maxDurationSeconds: parseDuration(profile.maxDuration),
+    backdateSeconds: parseDuration(profile.backdate),
+    copy: [...(spec.requests?.copy ?? [])],
+    pods: spec.pods === undefined ? undefined : compilePods(spec.pods),
+  });
+}
