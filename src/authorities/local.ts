@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KeyObject } from 'node:crypto';
+import { SignerError, messageOf, type ErrorCode } from '../errors.ts';
+import type { Prepared } from '../issuance/prepare.ts';
+import { decodeCertificate, fingerprint, type Certificate } from '../pki/certificate.ts';
+import { decodePemAll } from '../pki/pem.ts';
+import { verifyPath } from '../pki/path.ts';
+import { publicKeyOf, readPrivateKey } from '../pki/private-key.ts';
+import { signatureAlgorithm } from '../pki/signature-algorithm.ts';
+import { encodeCertificate } from '../pki/tbs.ts';
+import { readAnchors } from '../pki/trust-bundle.ts';
+import type { Authority, AuthorityFacts, AuthorityMaterial } from './contract.ts';
+
+/** More certificates than this above one CA is a mistake in the Secret. */
+const MAX_CHAIN = 10;
+
+/**
+ * Opens a CA whose key is in our memory. Everything is checked here, once: that it is a CA, valid
+ * now, that key and certificate belong together and that its chain ends in an anchor.
+ *
+ * @throws SignerError (`authority`) AUTHORITY_INVALID, AUTHORITY_EXPIRED, KEY_ENCRYPTED
+ */
+export function openLocalAuthority(material: AuthorityMaterial, now: number): Authority {
+  const chain = readChain(material.certificate);
+  const [certificate] = chain;
+  requireCa(certificate, now);
+  const key = readKey(material.key, certificate);
+  const anchors = readRoots(material.anchors, chain);
+  const intermediates = chain.filter((each) => !isSelfIssued(each));
+  requireChain(certificate, intermediates, anchors, now);
+  const algorithm = signatureAlgorithm(key);
+  const facts: AuthorityFacts = Object.freeze({
+    certificate,
+    intermediates,
+    anchors,
+    fingerprint: fingerprint(certificate.raw),
+    subject: certificate.subject.raw,
+    keyIdentifier: requireKeyIdentifier(certificate),
+    signatureAlgorithm: algorithm.der,
+    notBefore: certificate.notBefore,
+    notAfter: certificate.notAfter,
+  });
+  return {
+    facts,
+    sign: (prepared: Prepared) => {
+      const tbs = prepared.redeem(facts.fingerprint);
+      return Promise.resolve(encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs)));
+    },
+  };
+}
+
+function readChain(pem: string): readonly [Certificate, ...Certificate[]] {
+  const blocks = guarded('tls.crt', () => decodePemAll(pem, 'CERTIFICATE'));
+  if (blocks.length > MAX_CHAIN) throw invalid(`tls.crt holds more than ${MAX_CHAIN} certificates`);
+  const [first, ...rest] = blocks.map((der) => guarded('tls.crt', () => decodeCertificate(der)));
+  if (first === undefined) throw invalid('tls.crt holds no certificate');
+  return [first, ...rest];
+}
+
+function requireCa(certificate: Certificate, now: number): void {
+  if (!certificate.isCa) {
+    throw invalid('the first certificate of tls.crt is not a CA (basicConstraints lacks CA:TRUE)');
+  }
+  if (certificate.keyUsage !== undefined && !certificate.keyUsage.has('keyCertSign')) {
+    throw invalid('the CA certificate may not sign certificates (keyUsage lacks keyCertSign)');
+  }
+  if (now >= certificate.notAfter) {
+    throw invalid(
+      `the CA certificate expired at ${new Date(certificate.notAfter).toISOString()}; renew it`,
+      'AUTHORITY_EXPIRED',
+    );
+  }
+  if (now < certificate.notBefore) {
+    throw invalid(
+      `the CA certificate is not valid before ${new Date(certificate.notBefore).toISOString()}`,
+      'AUTHORITY_EXPIRED',
+    );
+  }
+}
+
+function readKey(pem: string, certificate: Certificate): KeyObject {
+  if (pem === '') throw invalid('tls.key is empty; the Secret must hold the CA’s private key');
+  const key = guarded('tls.key', () => readPrivateKey(pem));
+  if (Buffer.compare(publicKeyOf(key), certificate.publicKey.spki) !== 0) {
+    throw invalid('tls.key is not the private key of the first certificate of tls.crt');
+  }
+  return key;
+}
+
+function readRoots(pem: string | undefined, chain: readonly Certificate[]): readonly Certificate[] {
+  if (pem !== undefined && pem.trim() !== '') return guarded('ca.crt', () => readAnchors(pem));
+  const last = chain.at(-1);
+  if (last !== undefined && isSelfIssued(last)) return [last];
+  throw invalid(
+    'tls.crt does not end in a self-signed certificate and there is no ca.crt with the root',
+    'ANCHOR_MISSING',
+  );
+}
+
+/** The CA itself must chain to an anchor, as every leaf of it will have to. */
+function requireChain(
+  certificate: Certificate,
+  intermediates: readonly Certificate[],
+  anchors: readonly Certificate[],
+  now: number,
+): void {
+  if (anchors.some((anchor) => Buffer.compare(anchor.raw, certificate.raw) === 0)) return;
+  guarded('tls.crt', () => verifyPath({ leaf: certificate, intermediates, anchors, now }));
+}
+
+function requireKeyIdentifier(certificate: Certificate): Uint8Array {
+  if (certificate.subjectKeyIdentifier === undefined) {
+    throw invalid('the CA certificate has no subjectKeyIdentifier (RFC 5280 §4.2.1.2)');
+  }
+  return certificate.subjectKeyIdentifier;
+}
+
+function isSelfIssued(certificate: Certificate): boolean {
+  return Buffer.compare(certificate.issuer.raw, certificate.subject.raw) === 0;
+}
+
+/** Runs a decoder on one key of the Secret: whatever is wrong there is the authority's matter. */
+function guarded<T>(where: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof SignerError && error.code === 'KEY_ENCRYPTED') {
+      throw invalid(`${where}: ${error.message}`, 'KEY_ENCRYPTED');
+    }
+    throw invalid(`${where}: ${messageOf(error)}`, 'AUTHORITY_INVALID', error);
+  }
+}
+
+function invalid(
+  message: string,
+  code: ErrorCode = 'AUTHORITY_INVALID',
+  cause?: unknown,
+): SignerError {
+  return new SignerError({ code, disposition: 'authority', message, cause });
+}

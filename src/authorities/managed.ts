@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import { selfSignedTbs } from '../issuance/ca-certificate.ts';
+import { encodePem } from '../pki/pem.ts';
+import { generatePrivateKey } from '../pki/private-key.ts';
+import { signatureAlgorithm } from '../pki/signature-algorithm.ts';
+import { encodeCertificate } from '../pki/tbs.ts';
+import type { Random } from '../ports.ts';
+import type { CreateAuthority } from './contract.ts';
+
+/** Makes managed CAs: a fresh key and a self-signed certificate with a subject of its own. */
+export function createManagedAuthorities(random: Random): CreateAuthority {
+  return async (wanted) => {
+    const { key, pem, spki } = await generatePrivateKey(wanted.keyType);
+    const algorithm = signatureAlgorithm(key);
+    const tbs = selfSignedTbs({ ...wanted, spki, signatureAlgorithm: algorithm.der, random });
+    const certificate = encodePem(
+      'CERTIFICATE',
+      encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs)),
+    );
+    return { certificate, key: pem, anchors: certificate };
+  };
+}
