@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Client } from '../kube/client.ts';
+import type { DelayingQueue } from '../kube/delaying-queue.ts';
+import type { EventRecorder } from '../kube/events.ts';
+import type { PermissionRule } from '../kube/permissions.ts';
+import type { RateLimiter } from '../kube/rate-limiter.ts';
+import type { WatchMetrics } from '../kube/reflector.ts';
+import type { LoopMetrics } from '../kube/run-loop.ts';
+import type { Clock, Delay, Log, Random } from '../ports.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+
+/** What every controller is made from; `cli/component.ts` puts it together. */
+export interface Component {
+  /** The subcommand: approver, signer, pcr-issuer, attester or authority. */
+  readonly name: string;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly delay: Delay;
+  readonly random: Random;
+  readonly log: Log;
+  readonly events: EventRecorder;
+  readonly metrics: WatchMetrics & LoopMetrics & RequestMetrics;
+  readonly queue: DelayingQueue;
+  readonly limiter: RateLimiter;
+  /** Only ClusterSigners whose CA Secret lies in this namespace are served. */
+  readonly secretNamespace: string;
+  /** Prefixes of names that are reserved besides `system:` and `kubeadm:`. */
+  readonly reservedPrefixes: readonly string[];
+  /** How long an added anchor must have been served before a CA behind it signs. */
+  readonly propagationSeconds: number;
+}
+
+/** What `cli` runs: one component at work. */
+export interface Controller {
+  /** Works until `signal` is aborted, finishes what is in flight, then resolves. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Why it is not ready; empty when it is. */
+  notReady(): readonly string[];
+  /** The rights that it needs for what it serves now. */
+  permissions(): readonly PermissionRule[];
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { SignerError } from '../errors.ts';
+import { KubeError } from '../kube/kube-error.ts';
+import type { Outcome } from './request-controller.ts';
+
+/** Answers that pass by themselves in a moment: worth a log line, not an Event. */
+const QUIET: ReadonlySet<string> = new Set([
+  'KUBE_CONFLICT',
+  'KUBE_NOT_FOUND',
+  'KUBE_THROTTLED',
+  'KUBE_UNAVAILABLE',
+  'KUBE_UNAUTHORIZED',
+  'KUBE_ALREADY_EXISTS',
+]);
+
+/**
+ * An error as an outcome: the request waits, and where somebody has to do something, an Event says
+ * what. Nothing here ever ends a request.
+ */
+export function explain(error: SignerError, component: string): Outcome {
+  const reason = reasonOf(error);
+  const message = adviceOf(error, component);
+  if (QUIET.has(error.code)) return { outcome: 'waiting', reason, message };
+  return {
+    outcome: 'waiting',
+    reason,
+    message,
+    event: { type: 'Warning', reason, action: 'Wait', note: message },
+  };
+}
+
+/** `ANCHOR_NOT_SERVED` → `AnchorNotServed`; a refusal of rights gets its own name. */
+function reasonOf(error: SignerError): string {
+  if (error instanceof KubeError && isForbidden(error)) return 'RightMissing';
+  if (error instanceof KubeError && isClock(error)) return 'ClockSkew';
+  return error.code
+    .toLowerCase()
+    .replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+function adviceOf(error: SignerError, component: string): string {
+  if (!(error instanceof KubeError)) return error.message;
+  if (isForbidden(error)) {
+    return `a right is missing in ClusterRole countersign-${component} (rbac/${component}.yaml, or countersign rbac): ${error.message}`;
+  }
+  if (isClock(error)) {
+    return `the API server refuses notBefore: its clock and ours are more than five minutes apart: ${error.message}`;
+  }
+  return error.message;
+}
+
+/**
+ * 403, or on a PodCertificateRequest's status 422 with spec.signerName Forbidden: there the sign
+ * check runs inside validation (podcertificaterequest/strategy.go).
+ */
+function isForbidden(error: KubeError): boolean {
+  return (
+    error.status === 403 ||
+    (error.status === 422 &&
+      error.causes.some(
+        ({ reason, field }) => reason === 'FieldValueForbidden' && field === 'spec.signerName',
+      ))
+  );
+}
+
+function isClock(error: KubeError): boolean {
+  return error.status === 422 && error.causes.some(({ field }) => field === 'status.notBefore');
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import { secretOf, type ClusterSigner, type SecretReference } from '../api/cluster-signer.ts';
+import { bundleName } from '../api/cluster-trust-bundle.ts';
+
+/** The names that a component's role must spell out. */
+export interface PermissionNames {
+  readonly signerNames: readonly string[];
+  /** Object names of ClusterTrustBundles: `example.com:workload:primary`. */
+  readonly bundles: readonly string[];
+  readonly secrets: readonly SecretReference[];
+}
+
+/** The names of the ClusterSigners that are served. */
+export function namesOf(signers: readonly ClusterSigner[]): PermissionNames {
+  return {
+    signerNames: signers.map((each) => each.spec.signerName),
+    bundles: signers.flatMap(({ spec }) =>
+      spec.trustBundle === undefined ? [] : [bundleName(spec.signerName, spec.trustBundle.name)],
+    ),
+    secrets: signers.map((each) => secretOf(each.spec)),
+  };
+}
