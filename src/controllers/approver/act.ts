@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../api/cluster-signer.ts';
+import { withApproval, type CertificateSigningRequest } from '../../api/csr.ts';
+import { withoutManagedFields } from '../../kube/managed-fields.ts';
+import type { Resource } from '../../kube/resource.ts';
+import type { RequestPolicy } from '../../policy/compile-policy.ts';
+import type { Component } from '../../serving/component.ts';
+import type { Outcome } from '../../serving/request-controller.ts';
+import { decide, type Plan } from './decide.ts';
+
+export interface ActInit {
+  readonly component: Component;
+  readonly resource: Resource;
+  readonly policyOf: (signer: ClusterSigner) => RequestPolicy;
+}
+
+/** Carries plans out: one PUT /approval a request, fenced by resourceVersion. */
+export function createActor(
+  init: ActInit,
+): (csr: CertificateSigningRequest, signer: ClusterSigner) => Promise<Outcome> {
+  const { component, resource, policyOf } = init;
+
+  async function write(
+    csr: CertificateSigningRequest,
+    plan: Extract<Plan, { kind: 'approve' | 'deny' }>,
+  ): Promise<Outcome> {
+    const type = plan.kind === 'approve' ? 'Approved' : 'Denied';
+    const approval = { type, reason: plan.reason, message: plan.message } as const;
+    await component.client.request({
+      method: 'PUT',
+      path: resource.object(csr.metadata, 'approval'),
+      body: withoutManagedFields(withApproval(csr, approval, component.clock())),
+    });
+    const told = { reason: plan.reason, message: plan.message, written: true };
+    if (plan.kind === 'approve') return { outcome: 'approved', ...told };
+    const event = {
+      type: 'Warning',
+      reason: plan.reason,
+      action: 'Approve',
+      note: plan.message,
+    } as const;
+    return { outcome: 'denied', ...told, event };
+  }
+
+  return async (csr, signer) => {
+    const plan = decide({
+      csr,
+      policy: policyOf(signer),
+      reservedPrefixes: component.reservedPrefixes,
+    });
+    if (plan.kind === 'ignore') return { outcome: 'ignored', reason: '' };
+    if (plan.kind !== 'wait') return write(csr, plan);
+    const reason = plan.evaluationError ? 'EvaluationError' : 'NoRuleMatched';
+    return {
+      outcome: 'undecided',
+      reason,
+      message: plan.message,
+      event: {
+        type: plan.evaluationError ? 'Warning' : 'Normal',
+        reason,
+        action: 'Approve',
+        note: `${plan.message}; an administrator may decide with kubectl certificate approve ${csr.metadata.name}`,
+      },
+    };
+  };
+}

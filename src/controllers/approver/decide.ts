@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
+import type { RequestPolicy } from '../../policy/compile-policy.ts';
+import { decodeSpec } from '../../policy/decode.ts';
+import { refusals } from '../../policy/refusals.ts';
+import { review } from '../../policy/review.ts';
+import type { Verdict } from '../../policy/verdict.ts';
+
+export interface Snapshot {
+  readonly csr: CertificateSigningRequest;
+  readonly policy: RequestPolicy;
+  /** Prefixes of names that are reserved besides `system:` and `kubeadm:`. */
+  readonly reservedPrefixes: readonly string[];
+}
+
+/** What the shell shall do. Waiting leaves the request to a person, or to another approver. */
+export type Plan =
+  | { readonly kind: 'ignore' }
+  | { readonly kind: 'approve'; readonly reason: 'ApprovedByRule'; readonly message: string }
+  | { readonly kind: 'deny'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'wait'; readonly message: string; readonly evaluationError: boolean };
+
+/**
+ * Decides one CertificateSigningRequest. Synchronous and total. Without rules and deny nobody asked
+ * for a decision, and nothing is ever written; with them, what can never become a leaf is denied.
+ */
+export function decide(snapshot: Snapshot): Plan {
+  const { csr, policy, reservedPrefixes } = snapshot;
+  if (isApproved(csr) || isFinished(csr)) return { kind: 'ignore' };
+  if (policy.rules.length === 0 && policy.deny.length === 0) return { kind: 'ignore' };
+  const decoded = decodeSpec(csr);
+  if (decoded.kind === 'refused') return { kind: 'deny', ...decoded.refusal };
+  const { request } = decoded;
+  const found = refusals({ csr, request, profile: policy.profile, reservedPrefixes });
+  const [first] = found;
+  if (first !== undefined) {
+    const message = found.map((each) => each.message).join('; ');
+    return { kind: 'deny', reason: first.reason, message };
+  }
+  return planOf(review(policy, csr, request));
+}
+
+function planOf(verdict: Verdict): Plan {
+  const message = verdict.reasons
+    .map(({ rule, message: why }) => (rule === '' ? why : `${rule}: ${why}`))
+    .join('; ');
+  switch (verdict.outcome) {
+    case 'approve':
+      return { kind: 'approve', reason: 'ApprovedByRule', message };
+    case 'deny':
+      return { kind: 'deny', reason: 'DeniedByRule', message };
+    case 'noOpinion':
+      return { kind: 'wait', message, evaluationError: verdict.evaluationError };
+  }
+}

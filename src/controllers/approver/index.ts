@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../api/cluster-signer.ts';
+import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
+import { resource } from '../../kube/resource.ts';
+import { compilePolicy, type RequestPolicy } from '../../policy/compile-policy.ts';
+import type { Component, Controller } from '../../serving/component.ts';
+import { memoByGeneration } from '../../serving/memo.ts';
+import { createRequestController } from '../../serving/request-controller.ts';
+import { createActor } from './act.ts';
+import { permissions } from './permissions.ts';
+
+const WORKERS = 8;
+
+const REQUESTS = resource({
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'certificatesigningrequests',
+});
+
+/** Approves and denies CertificateSigningRequests by the rules of their ClusterSigner. */
+export function createApprover(component: Component): Controller {
+  const policyOf: (signer: ClusterSigner) => RequestPolicy = memoByGeneration((signer) =>
+    compilePolicy(signer.spec),
+  );
+  return createRequestController<CertificateSigningRequest>({
+    component,
+    kind: 'CertificateSigningRequest',
+    resource: REQUESTS,
+    workers: WORKERS,
+    pending: (csr) => !isApproved(csr) && !isFinished(csr),
+    handle: createActor({ component, resource: REQUESTS, policyOf }),
+    regarding: ({ apiVersion, kind, metadata: { name, uid } }) => ({
+      regarding: { apiVersion, kind, name, uid },
+    }),
+    permissions,
+  });
+}

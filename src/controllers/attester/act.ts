@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { withoutManagedFields } from '../../kube/managed-fields.ts';
+import type { Component } from '../../serving/component.ts';
+import type { Plan } from './decide.ts';
+
+/** Carries a plan out: at most one write, fenced by resourceVersion and UID. */
+export async function act(
+  component: Component,
+  resource: Resource,
+  plan: Plan,
+): Promise<ClusterTrustBundle | undefined> {
+  const { client, log } = component;
+  if (plan.kind === 'ignore') return undefined;
+  const { name } = plan.bundle.metadata;
+  const path = resource.object({ name });
+  const fields = { kind: 'ClusterTrustBundle', name };
+  if (plan.kind === 'delete') {
+    const { uid, resourceVersion } = plan.bundle.metadata;
+    const preconditions = { preconditions: { uid, resourceVersion } };
+    await client.request({ method: 'DELETE', path, body: preconditions });
+    log.info(fields, 'bundle deleted: nobody trusts it any more and its last leaf has expired');
+    return undefined;
+  }
+  const body = { ...withoutManagedFields(plan.bundle), apiVersion: resource.apiVersion };
+  if (plan.kind === 'create') {
+    const { labels, annotations } = plan.bundle.metadata;
+    const made = await client.request<ClusterTrustBundle>({
+      method: 'POST',
+      path: resource.collection(),
+      body: { ...body, metadata: { name, labels, annotations } },
+    });
+    log.info(fields, 'bundle published');
+    return made;
+  }
+  const written = await client.request<ClusterTrustBundle>({ method: 'PUT', path, body });
+  if (plan.repaired) {
+    log.warn(fields, 'bundle repaired: somebody else had changed it');
+    component.events.record({
+      regarding: { apiVersion: resource.apiVersion, kind: 'ClusterTrustBundle', name },
+      type: 'Warning',
+      reason: 'BundleRepaired',
+      action: 'Attest',
+      note: 'somebody else had changed this bundle; it holds the anchors of its ClusterSigner again',
+    });
+  } else {
+    log.info(fields, 'bundle updated');
+  }
+  return written;
+}

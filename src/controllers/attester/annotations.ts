@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  RETAIN_UNTIL,
+  SERVED_SINCE,
+  servedSince,
+  type ClusterTrustBundle,
+} from '../../api/cluster-trust-bundle.ts';
+import { formatDuration, parseDuration } from '../../api/duration.ts';
+import { formatTime } from '../../api/time.ts';
+import { attempt } from '../../errors.ts';
+import { anchorFingerprints } from '../../pki/trust-bundle.ts';
+import type { DesiredInput } from './desired-bundle.ts';
+import { CLUSTER_SIGNER, LONGEST_LEAF, SECRET_NAMESPACE } from './marks.ts';
+
+/** The bundle's annotations: ours as they should be, others as they are. */
+export function bundleAnnotations(
+  input: DesiredInput & { readonly anchors: readonly string[] },
+): Readonly<Record<string, string>> {
+  const { signer, bundle } = input;
+  const { [RETAIN_UNTIL]: _retired, ...kept } = bundle?.metadata.annotations ?? {};
+  const longest = (signer.status?.authorities ?? []).map((each) => secondsOf(each.longestLeaf));
+  return {
+    ...kept,
+    [CLUSTER_SIGNER]: signer.metadata.name,
+    [SECRET_NAMESPACE]: input.secretNamespace,
+    [LONGEST_LEAF]: formatDuration(Math.max(secondsOf(kept[LONGEST_LEAF]), ...longest)),
+    [SERVED_SINCE]: sinceText(input.anchors, bundle, input.now),
+  };
+}
+
+/** How long the longest leaf may live that any CA of the bundle signed; in seconds. */
+export function longestLeafSeconds(bundle: ClusterTrustBundle): number {
+  return secondsOf(bundle.metadata.annotations?.[LONGEST_LEAF]);
+}
+
+/**
+ * An anchor keeps its served-since only while it really is in the served bundle: one that was edited
+ * out and put back was not there for a while, and counts from now.
+ */
+function sinceText(
+  anchors: readonly string[],
+  bundle: ClusterTrustBundle | undefined,
+  now: number,
+): string {
+  const served = anchorFingerprints(bundle?.spec.trustBundle ?? '');
+  const since = bundle === undefined ? new Map<string, number>() : servedSince(bundle);
+  const entries = [...anchors].sort().map((anchor) => {
+    const before = served.has(anchor) ? since.get(anchor) : undefined;
+    return [anchor, formatTime(before ?? now)];
+  });
+  return JSON.stringify(Object.fromEntries(entries));
+}
+
+/** What somebody else wrote there need not be a duration. */
+function secondsOf(text: string | undefined): number {
+  const seconds = attempt(() => parseDuration(text ?? '0s'));
+  return typeof seconds === 'number' ? seconds : 0;
+}

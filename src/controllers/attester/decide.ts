@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../api/cluster-signer.ts';
+import { RETAIN_UNTIL, type ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
+import { formatTime, parseTime } from '../../api/time.ts';
+import { longestLeafSeconds } from './annotations.ts';
+import { desiredBundle, isForeignEdit, isSameBundle } from './desired-bundle.ts';
+import { isOurs } from './marks.ts';
+
+/** One bundle name, what is there and who wants it. */
+export interface Snapshot {
+  readonly name: string;
+  /** The bundle as served, if there is one. */
+  readonly bundle: ClusterTrustBundle | undefined;
+  /** The serving ClusterSigner whose spec.trustBundle makes this name, if there is one. */
+  readonly signer: ClusterSigner | undefined;
+  readonly secretNamespace: string;
+  readonly now: number;
+}
+
+export type Plan =
+  | { readonly kind: 'ignore'; readonly requeueAt?: number }
+  | { readonly kind: 'create'; readonly bundle: ClusterTrustBundle }
+  | {
+      readonly kind: 'update';
+      readonly bundle: ClusterTrustBundle;
+      /** Set where somebody else had changed it. */
+      readonly repaired: boolean;
+      readonly requeueAt?: number;
+    }
+  | { readonly kind: 'delete'; readonly bundle: ClusterTrustBundle };
+
+/** Decides one ClusterTrustBundle. Synchronous and total. */
+export function decide(snapshot: Snapshot): Plan {
+  const { bundle, signer } = snapshot;
+  if (signer !== undefined) return publish(snapshot, signer);
+  if (bundle === undefined || !isOurs(bundle, snapshot.secretNamespace)) return { kind: 'ignore' };
+  return retire(bundle, snapshot.now);
+}
+
+function publish(snapshot: Snapshot, signer: ClusterSigner): Plan {
+  const { bundle, now, secretNamespace } = snapshot;
+  const desired = desiredBundle({ signer, bundle, now, secretNamespace });
+  if (desired === undefined) return { kind: 'ignore' };
+  if (bundle === undefined) return { kind: 'create', bundle: desired };
+  if (isSameBundle(bundle, desired)) return { kind: 'ignore' };
+  return { kind: 'update', bundle: desired, repaired: isForeignEdit(bundle) };
+}
+
+/**
+ * A bundle that nobody wants any more stays until the longest leaf that may live has expired:
+ * deleting it sooner would cut trust under living leaves and block pods that mount it.
+ */
+function retire(bundle: ClusterTrustBundle, now: number): Plan {
+  const annotations = bundle.metadata.annotations ?? {};
+  const until = parseTime(annotations[RETAIN_UNTIL] ?? '');
+  if (Number.isNaN(until)) {
+    const retainUntil = now + longestLeafSeconds(bundle) * 1000;
+    const marked = { ...annotations, [RETAIN_UNTIL]: formatTime(retainUntil + 999) };
+    return {
+      kind: 'update',
+      repaired: false,
+      requeueAt: retainUntil + 1000,
+      bundle: { ...bundle, metadata: { ...bundle.metadata, annotations: marked } },
+    };
+  }
+  return now >= until ? { kind: 'delete', bundle } : { kind: 'ignore', requeueAt: until };
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import { bundleName, type ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
+import type { ClusterSigner } from '../../api/cluster-signer.ts';
+import { SignerError } from '../../errors.ts';
+import { createReflector } from '../../kube/reflector.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { runLoop, type Again } from '../../kube/run-loop.ts';
+import type { Component, Controller } from '../../serving/component.ts';
+import { explain } from '../../serving/explain.ts';
+import { namesOf } from '../../serving/permission-names.ts';
+import { createSigners } from '../../serving/signers.ts';
+import { act } from './act.ts';
+import { decide } from './decide.ts';
+import { reportForeign } from './foreign.ts';
+import { permissions } from './permissions.ts';
+
+/** Few bundles, each with one writer. */
+const WORKERS = 2;
+
+/** Publishes the ClusterTrustBundles of the ClusterSigners that it serves. */
+export function createAttester(component: Component, resource: Resource): Controller {
+  const { queue } = component;
+  const wanted = new Map<string, ClusterSigner>();
+  const signers = createSigners(component, () => {
+    const before = [...wanted.keys()];
+    wanted.clear();
+    for (const signer of signers.all()) {
+      const { signerName, trustBundle } = signer.spec;
+      if (trustBundle !== undefined) wanted.set(bundleName(signerName, trustBundle.name), signer);
+      reportForeign(component, signer, bundles.list());
+    }
+    for (const name of [...before, ...wanted.keys()]) queue.add(name);
+  });
+  const bundles = createReflector<ClusterTrustBundle>({
+    ...component,
+    path: resource.collection(),
+    onEvent: (name, now, before) => {
+      queue.add(name);
+      const signer = signers.serving((now ?? before)?.spec.signerName ?? '');
+      if (signer !== undefined) reportForeign(component, signer, bundles.list());
+    },
+  });
+
+  async function handle(name: string): Promise<Again> {
+    // Before both lists are whole, "nobody wants this bundle" would be a guess.
+    if (!signers.reflector.synced || !bundles.synced) return 'backoff';
+    const plan = decide({
+      name,
+      bundle: bundles.get(name),
+      signer: wanted.get(name),
+      secretNamespace: component.secretNamespace,
+      now: component.clock(),
+    });
+    const written = await act(component, resource, plan);
+    if (written !== undefined) bundles.observe(written);
+    const at = 'requeueAt' in plan ? plan.requeueAt : undefined;
+    return at === undefined ? undefined : { at };
+  }
+
+  return {
+    permissions: () => permissions(namesOf(signers.all())),
+    notReady: () =>
+      [signers.reflector, bundles]
+        .filter((each) => !each.synced || each.failure !== undefined)
+        .map((each) => `ClusterSigners or bundles: ${each.failure ?? 'not listed yet'}`),
+    run: async (signal) => {
+      const watching = [signers.reflector.run(signal), bundles.run(signal)];
+      const onError = (name: string, error: unknown): void =>
+        tell(component, resource, name, error);
+      await runLoop({ ...component, workers: WORKERS, handle, onError }, signal);
+      await Promise.all(watching);
+    },
+  };
+}
+
+function tell(component: Component, resource: Resource, name: string, error: unknown): void {
+  if (!(error instanceof SignerError)) {
+    component.log.error({ name, error: String(error) }, 'an unexpected error; the bundle waits');
+    return;
+  }
+  const { message = '', reason, event } = explain(error, component.name);
+  component.log.warn({ kind: 'ClusterTrustBundle', name, reason, error: message }, 'bundle waits');
+  if (event === undefined) return;
+  const regarding = { apiVersion: resource.apiVersion, kind: 'ClusterTrustBundle', name };
+  component.events.record({ ...event, regarding });
+}

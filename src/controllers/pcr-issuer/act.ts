@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../api/cluster-signer.ts';
+import {
+  withDenied,
+  withFailed,
+  withIssued,
+  isTerminal,
+  type Issued,
+  type PodCertificateRequest,
+} from '../../api/pod-certificate-request.ts';
+import { keyOf } from '../../api/object.ts';
+import type { Authority } from '../../authorities/contract.ts';
+import { SignerError, attempt } from '../../errors.ts';
+import { correspond } from '../../issuance/correspond.ts';
+import { prepare } from '../../issuance/prepare.ts';
+import type { Profile } from '../../issuance/profile.ts';
+import { absent } from '../../kube/absent.ts';
+import { withoutManagedFields } from '../../kube/managed-fields.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { decodeCertificate } from '../../pki/certificate.ts';
+import { encodePem } from '../../pki/pem.ts';
+import type { Component } from '../../serving/component.ts';
+import type { Outcome } from '../../serving/request-controller.ts';
+import { decide, type Plan } from './decide.ts';
+
+export interface ActInit {
+  readonly component: Component;
+  readonly resource: Resource;
+  /** v1beta1, where the server has it besides v1: what old kubelets write is whole only there. */
+  readonly legacy: Resource | undefined;
+  readonly profileOf: (signer: ClusterSigner) => Profile;
+  /** @throws SignerError */
+  readonly authorityOf: (signer: ClusterSigner) => Authority;
+}
+
+/** Answers are not read, so the server need not send the object back. */
+const SMALL_ANSWER =
+  'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+
+/** The API server takes a notBefore of the last five minutes only (validation.go, timeNear). */
+const RESEND_WINDOW_MS = 5 * 60_000;
+
+/**
+ * Carries plans out. One PUT a request, fenced by resourceVersion; what was signed for a request is
+ * kept until it is delivered, so that a lost answer never leads to a second signature.
+ */
+export function createActor(init: ActInit): {
+  readonly handle: (request: PodCertificateRequest, signer: ClusterSigner) => Promise<Outcome>;
+  /** The request `namespace/name` is gone. */
+  readonly forget: (key: string) => void;
+} {
+  const { component } = init;
+  /** `namespace/name` → what was signed and may or may not have landed. Owned by this closure. */
+  const undelivered = new Map<string, { readonly uid: string; readonly issued: Issued }>();
+
+  async function handle(
+    request: PodCertificateRequest,
+    signer: ClusterSigner,
+    resource: Resource = init.resource,
+  ): Promise<Outcome> {
+    const key = keyOf(request.metadata);
+    const pending = undelivered.get(key);
+    if (pending?.uid === request.metadata.uid) {
+      const fresh = await land(resource, request, pending.issued);
+      if (fresh.kind === 'ended') return fresh.outcome;
+      if (component.clock() - pending.issued.notBefore < RESEND_WINDOW_MS) {
+        return deliver(resource, fresh.request, pending.issued);
+      }
+      // Too old for the API server to take it any more: it can no longer land beside a new one.
+      undelivered.delete(key);
+      return handle(fresh.request, signer, resource);
+    }
+    const authority = attempt(() => init.authorityOf(signer));
+    const plan = decide({
+      request,
+      profile: init.profileOf(signer),
+      authority: authority instanceof SignerError ? authority : authority.facts,
+      reservedPrefixes: component.reservedPrefixes,
+      now: component.clock(),
+      random: component.random,
+    });
+    if (plan.kind === 'reread') return reread(request, signer);
+    if (plan.kind !== 'issue') return settle(resource, request, plan);
+    if (authority instanceof SignerError) throw authority;
+    const issued = await sign(plan, init.profileOf(signer), authority);
+    undelivered.set(key, { uid: request.metadata.uid, issued });
+    return deliver(resource, request, issued);
+  }
+
+  async function sign(
+    plan: Extract<Plan, { kind: 'issue' }>,
+    profile: Profile,
+    authority: Authority,
+  ): Promise<Issued> {
+    const { facts } = authority;
+    const prepared = prepare({
+      issuer: facts,
+      validity: plan.validity,
+      subject: plan.subject,
+      publicKey: plan.publicKey,
+      usages: profile.usages,
+      random: component.random,
+    });
+    const der = await authority.sign(prepared, new AbortController().signal);
+    const leaf = decodeCertificate(der);
+    correspond(prepared, { leaf, ...facts }, component.clock());
+    return {
+      chainPem: [leaf, ...facts.intermediates]
+        .map((each) => encodePem('CERTIFICATE', each.raw))
+        .join(''),
+      ...plan.validity,
+      beginRefreshAt: plan.beginRefreshAt,
+    };
+  }
+
+  async function deliver(
+    resource: Resource,
+    request: PodCertificateRequest,
+    issued: Issued,
+  ): Promise<Outcome> {
+    await put(resource, withIssued(request, issued, component.clock()));
+    undelivered.delete(keyOf(request.metadata));
+    return { outcome: 'issued', reason: 'Issued', written: true };
+  }
+
+  /** An earlier write may have landed: a fresh look, not the cache, says so. */
+  async function land(
+    resource: Resource,
+    request: PodCertificateRequest,
+    issued: Issued,
+  ): Promise<
+    { kind: 'ended'; outcome: Outcome } | { kind: 'open'; request: PodCertificateRequest }
+  > {
+    const path = resource.object(request.metadata);
+    const fresh = await component.client
+      .request<PodCertificateRequest>({ method: 'GET', path })
+      .catch(absent);
+    const gone = fresh === undefined || fresh.metadata.uid !== request.metadata.uid;
+    if (!gone && !isTerminal(fresh)) return { kind: 'open', request: fresh };
+    undelivered.delete(keyOf(request.metadata));
+    const ours = !gone && fresh.status?.certificateChain === issued.chainPem;
+    return {
+      kind: 'ended',
+      outcome: ours
+        ? { outcome: 'issued', reason: 'Issued', written: true }
+        : { outcome: 'ignored', reason: 'Gone' },
+    };
+  }
+
+  async function reread(request: PodCertificateRequest, signer: ClusterSigner): Promise<Outcome> {
+    if (init.legacy === undefined) {
+      throw new SignerError({
+        code: 'REQUEST_MALFORMED',
+        disposition: 'wait',
+        message:
+          'the request has an empty stub PKCS#10 request; it was written through v1beta1, which this API server does not serve',
+      });
+    }
+    const whole = await component.client.request<PodCertificateRequest>({
+      method: 'GET',
+      path: init.legacy.object(request.metadata),
+    });
+    return handle(whole, signer, init.legacy);
+  }
+
+  async function settle(
+    resource: Resource,
+    request: PodCertificateRequest,
+    plan: Exclude<Plan, { kind: 'issue' | 'reread' }>,
+  ): Promise<Outcome> {
+    if (plan.kind === 'ignore') return { outcome: 'ignored', reason: '' };
+    if (plan.kind === 'wait') throw plan.error;
+    const now = component.clock();
+    const end =
+      plan.kind === 'deny' ? withDenied(request, plan, now) : withFailed(request, plan, now);
+    await put(resource, end);
+    return {
+      outcome: plan.kind === 'deny' ? 'denied' : 'failed',
+      reason: plan.reason,
+      message: plan.message,
+      written: true,
+      event: { type: 'Warning', reason: plan.reason, action: 'Issue', note: plan.message },
+    };
+  }
+
+  async function put(resource: Resource, request: PodCertificateRequest): Promise<void> {
+    await component.client.request({
+      method: 'PUT',
+      path: resource.object(request.metadata, 'status'),
+      body: withoutManagedFields(request),
+      accept: SMALL_ANSWER,
+    });
+  }
+
+  return {
+    handle: (request, signer) => handle(request, signer),
+    forget: (key) => undelivered.delete(key),
+  };
+}

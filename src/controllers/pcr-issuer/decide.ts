@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  DEFAULT_MAX_EXPIRATION_SECONDS,
+  MIN_LIFETIME_SECONDS,
+  isTerminal,
+  type DeniedReason,
+  type PodCertificateRequest,
+} from '../../api/pod-certificate-request.ts';
+import type { AuthorityFacts } from '../../authorities/contract.ts';
+import { SignerError } from '../../errors.ts';
+import type { LeafSubject } from '../../issuance/leaf-subject.ts';
+import type { PodProfile } from '../../issuance/pod-profile.ts';
+import { podSubject, podVariables } from '../../issuance/pod-subject.ts';
+import type { Profile } from '../../issuance/profile.ts';
+import { leafValidity, refreshTime, type Validity } from '../../issuance/validity.ts';
+import type { PublicKeyInfo } from '../../pki/keys.ts';
+import type { Random } from '../../ports.ts';
+import { checkAnnotations } from './annotations.ts';
+import { requestedKey } from './requested-key.ts';
+
+/** Everything that a decision rests on, taken at one moment. */
+export interface Snapshot {
+  readonly request: PodCertificateRequest;
+  readonly profile: Profile;
+  /** The CA to sign with, or why there is none now. */
+  readonly authority: AuthorityFacts | SignerError;
+  readonly reservedPrefixes: readonly string[];
+  readonly now: number;
+  readonly random: Random;
+}
+
+/** What the shell shall do. `deny` and `fail` are for ever: only for what can never heal. */
+export type Plan =
+  | { readonly kind: 'ignore' }
+  /** A v1beta1 request of an old kubelet, read through v1: look at it through v1beta1. */
+  | { readonly kind: 'reread' }
+  | { readonly kind: 'wait'; readonly error: SignerError }
+  | { readonly kind: 'deny'; readonly reason: DeniedReason; readonly message: string }
+  | { readonly kind: 'fail'; readonly reason: 'MalformedRequest'; readonly message: string }
+  | {
+      readonly kind: 'issue';
+      readonly subject: LeafSubject;
+      readonly publicKey: PublicKeyInfo;
+      readonly validity: Validity;
+      readonly beginRefreshAt: number;
+    };
+
+/** Decides one PodCertificateRequest. Synchronous, total, and the same for the same snapshot. */
+export function decide(snapshot: Snapshot): Plan {
+  const { request, profile } = snapshot;
+  if (isTerminal(request) || profile.pods === undefined) return { kind: 'ignore' };
+  const key = requestedKey(request, profile.keyTypes);
+  if (key.kind !== 'key') return key;
+  const refusal = checkAnnotations(request, profile.pods);
+  if (refusal !== undefined) return refusal;
+  try {
+    return judge(snapshot, profile.pods, key.publicKey);
+  } catch (error) {
+    if (error instanceof SignerError) return { kind: 'wait', error };
+    throw error;
+  }
+}
+
+function judge(snapshot: Snapshot, pods: PodProfile, publicKey: PublicKeyInfo): Plan {
+  const { request, profile, authority } = snapshot;
+  const variables = podVariables(request, pods);
+  if (!pods.allow.evaluate(variables)) {
+    return {
+      kind: 'deny',
+      reason: 'NotAllowed',
+      message: `spec.pods.allow of signer ${profile.signerName} does not allow pod ${request.metadata.namespace ?? ''}/${request.spec.podName} (ServiceAccount ${request.spec.serviceAccountName})`,
+    };
+  }
+  const subject = podSubject(pods, variables, snapshot.reservedPrefixes);
+  if (authority instanceof SignerError) return { kind: 'wait', error: authority };
+  const validity = leafValidity({
+    now: snapshot.now,
+    lifetimeSeconds: Math.min(
+      request.spec.maxExpirationSeconds ?? DEFAULT_MAX_EXPIRATION_SECONDS,
+      profile.maxDurationSeconds,
+    ),
+    backdateSeconds: profile.backdateSeconds,
+    minimumSeconds: MIN_LIFETIME_SECONDS,
+    issuer: authority,
+  });
+  const beginRefreshAt = refreshTime(validity, pods.refreshAfterPercent, snapshot.random);
+  return { kind: 'issue', subject, publicKey, validity, beginRefreshAt };
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isTerminal, type PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import type { OpenAuthority } from '../../authorities/contract.ts';
+import { compileProfile } from '../../issuance/profile.ts';
+import type { EventNote } from '../../kube/event-body.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { createAuthoritySources } from '../../serving/authority-sources.ts';
+import type { Component, Controller } from '../../serving/component.ts';
+import { memoByGeneration } from '../../serving/memo.ts';
+import { createRequestController } from '../../serving/request-controller.ts';
+import { createActor } from './act.ts';
+import { permissions } from './permissions.ts';
+
+export interface PcrIssuerInit {
+  readonly component: Component;
+  /** PodCertificateRequests in the newest version that the server has. */
+  readonly requests: Resource;
+  /** The same in v1beta1 where both are served. */
+  readonly legacy: Resource | undefined;
+  readonly bundles: Resource;
+  readonly open: OpenAuthority;
+}
+
+/** Enough writes in flight to keep one core of signing busy (design §6: 16 reach the server's limit). */
+const WORKERS = 24;
+
+/** Issues, denies and fails PodCertificateRequests of the signer names that it serves. */
+export function createPcrIssuer(init: PcrIssuerInit): Controller {
+  const { component } = init;
+  const sources = createAuthoritySources(component, init.bundles, init.open);
+  const actor = createActor({
+    component,
+    resource: init.requests,
+    legacy: init.legacy,
+    profileOf: memoByGeneration((signer) => compileProfile(signer.spec)),
+    authorityOf: sources.usable,
+  });
+  return createRequestController<PodCertificateRequest>({
+    component,
+    kind: 'PodCertificateRequest',
+    resource: init.requests,
+    workers: WORKERS,
+    pending: (request) => !isTerminal(request),
+    handle: actor.handle,
+    onGone: actor.forget,
+    regarding,
+    permissions,
+    sources,
+  });
+}
+
+/** People describe pods; PodCertificateRequests vanish after a quarter of an hour. */
+function regarding(request: PodCertificateRequest): Pick<EventNote, 'regarding' | 'related'> {
+  const { metadata, spec, apiVersion } = request;
+  const namespace = metadata.namespace ?? '';
+  return {
+    regarding: {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      namespace,
+      name: spec.podName,
+      uid: spec.podUID,
+    },
+    related: {
+      apiVersion,
+      kind: 'PodCertificateRequest',
+      namespace,
+      name: metadata.name,
+      uid: metadata.uid,
+    },
+  };
+}

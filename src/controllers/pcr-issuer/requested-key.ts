@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import { SignerError, messageOf } from '../../errors.ts';
+import { checkKey, decodePublicKey, type PublicKeyInfo } from '../../pki/keys.ts';
+import { decodeRequest, isEmptyStub, verifyRequest } from '../../pki/pkcs10.ts';
+import { verifyProofOfPossession } from '../../pki/proof-of-possession.ts';
+import type { KeyType } from '../../vocabulary.ts';
+import type { Plan } from './decide.ts';
+
+/** The API refuses longer ones (validation.go, ValidatePodCertificateRequestCreate). */
+const MAX_STUB_BYTES = 10 * 1024;
+
+type Requested = Plan | { readonly kind: 'key'; readonly publicKey: PublicKeyInfo };
+
+/**
+ * The public key of a request: of the stub PKCS#10 request, which must say nothing else (its other
+ * contents are not checked by the API server: attacker's data), or of v1beta1's pkixPublicKey.
+ */
+export function requestedKey(
+  request: PodCertificateRequest,
+  keyTypes: readonly KeyType[],
+): Requested {
+  try {
+    return readKey(request, keyTypes);
+  } catch (error) {
+    if (!(error instanceof SignerError)) throw error;
+    if (error.code === 'KEY_UNSUPPORTED' || error.code === 'KEY_WEAK') {
+      return unsupported(error.message, keyTypes);
+    }
+    return { kind: 'fail', reason: 'MalformedRequest', message: messageOf(error) };
+  }
+}
+
+function readKey(request: PodCertificateRequest, keyTypes: readonly KeyType[]): Requested {
+  const { stubPKCS10Request: stub = '', pkixPublicKey: pkix = '' } = request.spec;
+  if (stub !== '') return fromStub(stub, keyTypes);
+  if (pkix === '') return { kind: 'reread' };
+  const publicKey = decodePublicKey(Buffer.from(pkix, 'base64'));
+  const proof = Buffer.from(request.spec.proofOfPossession ?? '', 'base64');
+  verifyProofOfPossession(publicKey, Buffer.from(request.spec.podUID, 'ascii'), proof);
+  return allowed(publicKey, keyTypes);
+}
+
+function fromStub(stub: string, keyTypes: readonly KeyType[]): Requested {
+  const der = Buffer.from(stub, 'base64');
+  if (der.length > MAX_STUB_BYTES) {
+    const message = `the stub PKCS#10 request has ${der.length} bytes, more than ${MAX_STUB_BYTES}`;
+    return { kind: 'fail', reason: 'MalformedRequest', message };
+  }
+  const decoded = decodeRequest(der);
+  if (!isEmptyStub(decoded)) {
+    return {
+      kind: 'deny',
+      reason: 'NonEmptyStubRequest',
+      message:
+        'the stub PKCS#10 request has a subject or attributes; a pod’s names come from the signer alone',
+    };
+  }
+  const found = allowed(decoded.publicKey, keyTypes);
+  if (found.kind === 'key') verifyRequest(decoded);
+  return found;
+}
+
+function allowed(publicKey: PublicKeyInfo, keyTypes: readonly KeyType[]): Requested {
+  const { keyType } = publicKey;
+  if (keyType === undefined || !keyTypes.includes(keyType)) {
+    return unsupported(
+      `${keyType ?? `${publicKey.algorithm} with ${publicKey.bits} bits`} is not allowed`,
+      keyTypes,
+    );
+  }
+  checkKey(publicKey);
+  return { kind: 'key', publicKey };
+}
+
+function unsupported(message: string, keyTypes: readonly KeyType[]): Plan {
+  return {
+    kind: 'deny',
+    reason: 'UnsupportedKeyType',
+    message: `${message}; key types that work: ${keyTypes.filter((type) => type !== 'RSA2048').join(', ')}`,
+  };
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../api/cluster-signer.ts';
+import {
+  isFinished,
+  withCertificate,
+  withFailed,
+  type CertificateSigningRequest,
+} from '../../api/csr.ts';
+import type { Authority } from '../../authorities/contract.ts';
+import { SignerError, attempt } from '../../errors.ts';
+import { correspond } from '../../issuance/correspond.ts';
+import { prepare } from '../../issuance/prepare.ts';
+import type { Profile } from '../../issuance/profile.ts';
+import { absent } from '../../kube/absent.ts';
+import { withoutManagedFields } from '../../kube/managed-fields.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { decodeCertificate } from '../../pki/certificate.ts';
+import { encodePem } from '../../pki/pem.ts';
+import type { Component } from '../../serving/component.ts';
+import type { Outcome } from '../../serving/request-controller.ts';
+import { decide, type Plan } from './decide.ts';
+
+export interface ActInit {
+  readonly component: Component;
+  readonly resource: Resource;
+  readonly profileOf: (signer: ClusterSigner) => Profile;
+  /** @throws SignerError */
+  readonly authorityOf: (signer: ClusterSigner) => Authority;
+}
+
+interface Undelivered {
+  readonly uid: string;
+  readonly pem: string;
+}
+
+/** Carries plans out: one PUT a request, fenced by resourceVersion; one signature a request. */
+export function createActor(init: ActInit): {
+  readonly handle: (csr: CertificateSigningRequest, signer: ClusterSigner) => Promise<Outcome>;
+  /** The request of that name is gone. */
+  readonly forget: (name: string) => void;
+} {
+  const { component, resource } = init;
+  /** Name → what was signed and may or may not have landed. Owned by this closure. */
+  const undelivered = new Map<string, Undelivered>();
+
+  async function handle(csr: CertificateSigningRequest, signer: ClusterSigner): Promise<Outcome> {
+    const pending = undelivered.get(csr.metadata.name);
+    if (pending?.uid === csr.metadata.uid) return redeliver(csr, pending);
+    const authority = attempt(() => init.authorityOf(signer));
+    const profile = init.profileOf(signer);
+    const plan = decide({
+      csr,
+      profile,
+      authority: authority instanceof SignerError ? authority : authority.facts,
+      reservedPrefixes: component.reservedPrefixes,
+      now: component.clock(),
+    });
+    if (plan.kind !== 'issue') return settle(csr, plan);
+    if (authority instanceof SignerError) throw authority;
+    const pem = await sign(plan, authority);
+    undelivered.set(csr.metadata.name, { uid: csr.metadata.uid, pem });
+    return deliver(csr, pem);
+  }
+
+  async function sign(
+    plan: Extract<Plan, { kind: 'issue' }>,
+    authority: Authority,
+  ): Promise<string> {
+    const { facts } = authority;
+    const prepared = prepare({ ...plan, issuer: facts, random: component.random });
+    const der = await authority.sign(prepared, new AbortController().signal);
+    const leaf = decodeCertificate(der);
+    correspond(prepared, { leaf, ...facts }, component.clock());
+    return [leaf, ...facts.intermediates]
+      .map((each) => encodePem('CERTIFICATE', each.raw))
+      .join('');
+  }
+
+  async function deliver(csr: CertificateSigningRequest, pem: string): Promise<Outcome> {
+    await put(withCertificate(csr, pem));
+    undelivered.delete(csr.metadata.name);
+    return { outcome: 'issued', reason: 'Issued', written: true };
+  }
+
+  /** An earlier write may have landed: a fresh look, not the cache, says so. */
+  async function redeliver(
+    csr: CertificateSigningRequest,
+    { uid, pem }: Undelivered,
+  ): Promise<Outcome> {
+    const fresh = await component.client
+      .request<CertificateSigningRequest>({ method: 'GET', path: resource.object(csr.metadata) })
+      .catch(absent);
+    if (fresh?.metadata.uid === uid && !isFinished(fresh)) return deliver(fresh, pem);
+    undelivered.delete(csr.metadata.name);
+    const landed = Buffer.from(fresh?.status?.certificate ?? '', 'base64').toString() === pem;
+    return landed
+      ? { outcome: 'issued', reason: 'Issued', written: true }
+      : { outcome: 'ignored', reason: 'Gone' };
+  }
+
+  async function settle(
+    csr: CertificateSigningRequest,
+    plan: Exclude<Plan, { kind: 'issue' }>,
+  ): Promise<Outcome> {
+    if (plan.kind === 'ignore') return { outcome: 'ignored', reason: '' };
+    if (plan.kind === 'wait') throw plan.error;
+    await put(withFailed(csr, plan, component.clock()));
+    return {
+      outcome: 'failed',
+      reason: plan.reason,
+      message: plan.message,
+      written: true,
+      event: { type: 'Warning', reason: plan.reason, action: 'Sign', note: plan.message },
+    };
+  }
+
+  async function put(csr: CertificateSigningRequest): Promise<void> {
+    await component.client.request({
+      method: 'PUT',
+      path: resource.object(csr.metadata, 'status'),
+      body: withoutManagedFields(csr),
+    });
+  }
+
+  return { handle, forget: (name) => undelivered.delete(name) };
+}
