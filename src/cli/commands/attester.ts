@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createAttester } from '../../controllers/attester/index.ts';
+import { certificatesResources } from '../certificates-resources.ts';
+import type { ComponentOptions } from '../component-options.ts';
+import { runComponent } from '../component.ts';
+
+export async function run(options: ComponentOptions): Promise<void> {
+  await runComponent('attester', options, async (component) => {
+    const [bundles] = await certificatesResources(component.client, 'clustertrustbundles');
+    return createAttester(component, bundles);
+  });
+}

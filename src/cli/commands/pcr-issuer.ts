@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+import { openLocalAuthority } from '../../authorities/local.ts';
+import { createPcrIssuer } from '../../controllers/pcr-issuer/index.ts';
+import { certificatesResources } from '../certificates-resources.ts';
+import type { ComponentOptions } from '../component-options.ts';
+import { runComponent } from '../component.ts';
+
+export async function run(options: ComponentOptions): Promise<void> {
+  await runComponent('pcr-issuer', options, async (component) => {
+    const { client } = component;
+    const [bundles] = await certificatesResources(client, 'clustertrustbundles');
+    const [requests, legacy] = await certificatesResources(client, 'podcertificaterequests');
+    return createPcrIssuer({ component, requests, legacy, bundles, open: openLocalAuthority });
+  });
+}

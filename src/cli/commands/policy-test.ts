@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import type { CertificateSigningRequest } from '../../api/csr.ts';
+import { decide, type Plan } from '../../controllers/approver/decide.ts';
+import { compilePolicy } from '../../policy/compile-policy.ts';
+import type { PolicyTestOptions } from '../policy-command.ts';
+import { parseSignerFile } from '../signer-file.ts';
+
+/** For scripts and CI: a policy test that is not approved is not a success. */
+const EXIT_CODES: Readonly<Record<Plan['kind'], number>> = {
+  approve: 0,
+  deny: 3,
+  wait: 4,
+  ignore: 4,
+};
+
+const WORDS: Readonly<Record<Plan['kind'], string>> = {
+  approve: 'APPROVE',
+  deny: 'DENY',
+  wait: 'NO OPINION',
+  ignore: 'NO OPINION',
+};
+
+/** @returns the exit code */
+export async function testPolicy(options: PolicyTestOptions): Promise<number> {
+  const signer = parseSignerFile(await readFile(options.signerFile, 'utf8'), options.signerFile);
+  const csr = requestOf(await readFile(options.csr, 'utf8'), signer.spec.signerName, options);
+  const plan = decide({
+    csr,
+    policy: compilePolicy(signer.spec),
+    reservedPrefixes: options.reservedPrefix,
+  });
+  const message =
+    plan.kind === 'ignore'
+      ? 'this ClusterSigner has neither rules nor deny: the approver writes nothing'
+      : plan.message;
+  process.stdout.write(
+    `${WORDS[plan.kind]}\n${message
+      .split('; ')
+      .map((line: string) => `  ${line}\n`)
+      .join('')}`,
+  );
+  return EXIT_CODES[plan.kind];
+}
+
+/** The object that the API server would hold: identity from the flags, the rest from the file. */
+function requestOf(
+  text: string,
+  signerName: string,
+  options: PolicyTestOptions,
+): CertificateSigningRequest {
+  const written = specOf(text);
+  const usages = options.usage.length > 0 ? options.usage : (written.usages ?? ['client auth']);
+  const seconds = options.expirationSeconds ?? written.expirationSeconds;
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'policy-test', uid: '', resourceVersion: '', creationTimestamp: '' },
+    spec: {
+      request: written.request,
+      signerName,
+      usages,
+      username: options.user,
+      uid: options.uid,
+      groups: options.group,
+      ...(seconds === undefined ? {} : { expirationSeconds: Number(seconds) }),
+    },
+  };
+}
+
+function specOf(text: string): {
+  request: string;
+  usages?: readonly string[];
+  expirationSeconds?: number;
+} {
+  if (!/^kind:\s*CertificateSigningRequest\s*$/m.test(text)) {
+    return { request: Buffer.from(text).toString('base64') };
+  }
+  return (parse(text) as CertificateSigningRequest).spec;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Option, type Command } from 'commander';
+import { parseDuration } from '../api/duration.ts';
+import { DEFAULT_PROPAGATION_SECONDS } from '../issuance/gate.ts';
+import { LOG_FORMATS, LOG_LEVELS } from './log.ts';
+
+/** The flags that all components have. In a cluster none is needed. */
+export interface ComponentOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly secretNamespace: string;
+  readonly listen: string;
+  readonly logFormat: (typeof LOG_FORMATS)[number];
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly reservedPrefix: readonly string[];
+  readonly propagation: number;
+}
+
+/** In a pod the probes come from the node; elsewhere nobody but this machine should ask. */
+export function defaultListen(environment: Readonly<Record<string, string | undefined>>): string {
+  return environment['KUBERNETES_SERVICE_HOST'] === undefined ? '127.0.0.1:8080' : '0.0.0.0:8080';
+}
+
+/** Adds the flags of {@link ComponentOptions} to a subcommand. */
+export function addComponentOptions(command: Command): Command {
+  return command
+    .option(
+      '--kubeconfig <file>',
+      'kubeconfig (default: in-cluster, then KUBECONFIG, then ~/.kube/config)',
+    )
+    .option('--context <name>', 'context of the kubeconfig')
+    .option(
+      '--secret-namespace <name>',
+      'namespace of the CA Secrets; ClusterSigners with a Secret elsewhere are not served',
+      'countersign-keys',
+    )
+    .option('--listen <host:port>', '/healthz, /readyz and /metrics', defaultListen(process.env))
+    .addOption(
+      new Option('--log-format <format>', 'log lines on stderr')
+        .choices(LOG_FORMATS)
+        .default('json'),
+    )
+    .addOption(new Option('--log-level <level>', 'least level').choices(LOG_LEVELS).default('info'))
+    .option(
+      '--reserved-prefix <prefix>',
+      'refuse subjects with this prefix too, besides system: and kubeadm: (repeatable)',
+      (value: string, before: readonly string[]) => [...before, value],
+      [] as readonly string[],
+    )
+    .addOption(
+      new Option(
+        '--propagation <duration>',
+        'how long an anchor added to a bundle must have been served before its CA signs',
+      )
+        .argParser(parseDuration)
+        .default(DEFAULT_PROPAGATION_SECONDS, '10m'),
+    );
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient, type Client } from '../kube/client.ts';
+import { createDelayingQueue } from '../kube/delaying-queue.ts';
+import { createEventRecorder } from '../kube/events.ts';
+import { loadConnection } from '../kube/kubeconfig.ts';
+import { createQueue } from '../kube/queue.ts';
+import { createRateLimiter } from '../kube/rate-limiter.ts';
+import type { Clock, Delay, Log, Random } from '../ports.ts';
+import type { Component, Controller } from '../serving/component.ts';
+import { createRights } from '../serving/rights.ts';
+import { createMetrics, type Metrics } from '../web/metrics.ts';
+import { serve } from '../web/server.ts';
+import { createLog } from './log.ts';
+import { componentMetrics, queueMetrics } from './metrics.ts';
+import type { ComponentOptions } from './component-options.ts';
+import { retried } from './retried.ts';
+import { VERSION } from './version.ts';
+
+const clock: Clock = () => Date.now();
+const random: Random = (size) => randomBytes(size);
+const delay: Delay = async (milliseconds, signal) => {
+  await sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
+};
+
+/** The first retry, as client-go's; and the longest wait, so that a grant heals within half a minute. */
+const FIRST_RETRY_MS = 5;
+const MAX_RETRY_MS = 30_000;
+
+/** Makes a controller from its component; asks the API server what it needs to know first. */
+export type MakeController = (component: Component, log: Log) => Promise<Controller>;
+
+/**
+ * Runs one component until SIGTERM or SIGINT: finishes what is in flight, then returns.
+ *
+ * @throws SignerError KUBE_CONFIG when there is no API server to talk to
+ */
+export async function runComponent(
+  name: string,
+  options: ComponentOptions,
+  make: MakeController,
+): Promise<void> {
+  const log = createLog(options.logFormat, options.logLevel).child({ component: name });
+  const stop = stopOnSignals(log);
+  const metrics = createMetrics(name, VERSION);
+  const connection = await loadConnection({ ...options, clock });
+  const userAgent = `countersign-${name}/${VERSION}`;
+  const client = createClient({ connection, clock, userAgent });
+  const component = assemble({ name, options, log, metrics, client });
+  const running: { controller?: Controller } = {};
+  const rights = createRights({
+    ...component,
+    component: name,
+    permissions: () => running.controller?.permissions() ?? [],
+    missing: (count) => metrics.missingRights.set(count),
+  });
+  const notReady = (): readonly string[] =>
+    running.controller === undefined
+      ? ['the API server has not answered yet']
+      : [...rights.notReady(), ...running.controller.notReady()];
+  const server = await serve({ listen: options.listen, registry: metrics.registry, notReady });
+  log.info({ port: server.port, server: connection.server, version: VERSION }, 'started');
+  const controller = await retried(() => make(component, log), { delay, log, signal: stop.signal });
+  if (controller !== undefined) {
+    running.controller = controller;
+    const watching = rights.run(stop.signal);
+    await controller.run(stop.signal);
+    await watching;
+  }
+  await component.events.flush();
+  await server.close();
+  await client.close();
+  log.info({}, 'stopped');
+}
+
+function assemble(parts: {
+  readonly name: string;
+  readonly options: ComponentOptions;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly client: Client;
+}): Component {
+  const { name, options, log, metrics, client } = parts;
+  const queue = createQueue(clock, queueMetrics(metrics, name));
+  metrics.onScrape(() => {
+    const { total, longest } = queue.unfinished();
+    metrics.queueUnfinished.set({ name }, total);
+    metrics.queueLongest.set({ name }, longest);
+  });
+  return {
+    name,
+    client,
+    clock,
+    delay,
+    random,
+    log,
+    events: createEventRecorder({
+      client,
+      clock,
+      delay,
+      random,
+      log,
+      controller: `countersign.dev/${name}`,
+      instance: `${name}-${hostname()}`,
+    }),
+    metrics: componentMetrics(metrics, name),
+    queue: createDelayingQueue(queue, clock, (ms, action) => {
+      const timer = setTimeout(action, ms);
+      return () => clearTimeout(timer);
+    }),
+    limiter: createRateLimiter({ firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random }),
+    secretNamespace: options.secretNamespace,
+    reservedPrefixes: options.reservedPrefix,
+    propagationSeconds: options.propagation,
+  };
+}
+
+function stopOnSignals(log: Log): AbortController {
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      log.info({ signal }, 'stopping: what is in flight is finished first');
+      stop.abort();
+    });
+  }
+  return stop;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `countersign`: one binary, one subcommand a component, and a few commands for people. */
+import { Command } from 'commander';
+import { SignerError, messageOf } from '../errors.ts';
+import { addComponentOptions, type ComponentOptions } from './component-options.ts';
+import { addPolicyCommand } from './policy-command.ts';
+import { addRbacCommand } from './rbac-command.ts';
+import { addRequestCommand } from './request-command.ts';
+import { VERSION } from './version.ts';
+
+/** Exit codes: 1 the work failed, 2 the command line was wrong (commander exits with 1 for that). */
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+/** Each component's code is loaded only by its own process: the approver never sees a key's reader. */
+const COMPONENTS: Readonly<
+  Record<string, [string, () => Promise<{ run(options: ComponentOptions): Promise<void> }>]>
+> = {
+  approver: [
+    'approve and deny CertificateSigningRequests by the rules of their ClusterSigner',
+    () => import('./commands/approver.ts'),
+  ],
+  signer: ['sign approved CertificateSigningRequests', () => import('./commands/signer.ts')],
+  'pcr-issuer': ['issue PodCertificateRequests', () => import('./commands/pcr-issuer.ts')],
+  attester: ['publish ClusterTrustBundles', () => import('./commands/attester.ts')],
+  authority: [
+    'check ClusterSigners, make managed CAs and write their status',
+    () => import('./commands/authority.ts'),
+  ],
+};
+
+function program(): Command {
+  const root = new Command('countersign')
+    .description(
+      'Certificates from your own CA inside Kubernetes: the signer for your own signer names.',
+    )
+    .version(VERSION)
+    .showHelpAfterError('(--help shows the flags)');
+  for (const [name, [description, load]] of Object.entries(COMPONENTS)) {
+    addComponentOptions(root.command(name).description(description)).action(
+      async (options: ComponentOptions) => {
+        const command = await load();
+        await command.run(options);
+      },
+    );
+  }
+  addRequestCommand(root);
+  addPolicyCommand(root);
+  addRbacCommand(root);
+  return root;
+}
+
+try {
+  await program().parseAsync(process.argv);
+} catch (error) {
+  process.stderr.write(`countersign: ${messageOf(error)}\n`);
+  const usage =
+    error instanceof RangeError || (error instanceof SignerError && error.code === 'USAGE');
+  process.exit(usage ? EXIT_USAGE : EXIT_FAILED);
+}

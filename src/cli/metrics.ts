@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { QueueMetrics } from '../kube/queue.ts';
+import type { Component } from '../serving/component.ts';
+import type { Metrics } from '../web/metrics.ts';
+
+/** What the core counts, onto the series of `web/metrics.ts`. */
+export function componentMetrics(metrics: Metrics, name: string): Component['metrics'] {
+  return {
+    watchRestart: (resource, reason) => metrics.watchRestarts.inc({ resource, reason }),
+    watchHeard: (resource, seconds) => metrics.watchLastEvent.set({ resource }, seconds),
+    worked: (seconds) => metrics.queueWork.observe({ name }, seconds),
+    retried: () => metrics.queueRetries.inc({ name }),
+    outcome: ({ kind, signer, outcome, reason }) =>
+      metrics.requests.inc({ kind, signer, outcome, reason }),
+    duration: (kind, signer, seconds) => metrics.requestDuration.observe({ kind, signer }, seconds),
+    pending: (kind, signer, count) => metrics.requestPending.set({ kind, signer }, count),
+    foreignBundles: (signer, count) => metrics.foreignBundles.set({ signer }, count),
+    authorityNotAfter: (signer, seconds) => metrics.authorityNotAfter.set({ signer }, seconds),
+  };
+}
+
+/** The queue's counts under the names that client-go's dashboards expect. */
+export function queueMetrics(metrics: Metrics, name: string): QueueMetrics {
+  return {
+    added: () => metrics.queueAdds.inc({ name }),
+    depth: (count) => metrics.queueDepth.set({ name }, count),
+    waited: (seconds) => metrics.queueWait.observe({ name }, seconds),
+  };
+}

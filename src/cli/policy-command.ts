@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Command } from 'commander';
+
+interface Options {
+  readonly signerFile: string;
+  readonly csr: string;
+  readonly user: string;
+  readonly uid: string;
+  readonly group: readonly string[];
+  readonly usage: readonly string[];
+  readonly expirationSeconds?: string;
+  readonly reservedPrefix: readonly string[];
+}
+
+const gather = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+/** `countersign policy test`: the approver's decision without a cluster. */
+export function addPolicyCommand(root: Command): void {
+  const policy = root.command('policy').description('try the rules of a ClusterSigner');
+  policy
+    .command('test')
+    .description('print the verdict of a ClusterSigner’s rules on a request, without a cluster')
+    .requiredOption('--signer-file <file>', 'YAML of the ClusterSigner')
+    .requiredOption(
+      '--csr <file>',
+      'PEM of the PKCS#10 request, or YAML of a CertificateSigningRequest',
+    )
+    .requiredOption('--user <name>', 'who asks')
+    .option('--uid <uid>', 'the user’s UID', '')
+    .option('--group <name>', 'a group of the user (repeatable)', gather, [])
+    .option('--usage <name>', 'a requested usage (repeatable; default: client auth)', gather, [])
+    .option('--expiration-seconds <n>', 'spec.expirationSeconds')
+    .option('--reserved-prefix <prefix>', 'as the components’ flag (repeatable)', gather, [])
+    .addHelpText(
+      'after',
+      '\nExit code: 0 approve, 3 deny, 4 no opinion; 1 when a file cannot be read.',
+    )
+    .action(async (options: Options) => {
+      const { testPolicy } = await import('./commands/policy-test.ts');
+      process.exitCode = await testPolicy(options);
+    });
+}
+
+export type { Options as PolicyTestOptions };

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Command } from 'commander';
+
+export interface RbacOptions {
+  readonly signer: readonly string[];
+  readonly bundle: readonly string[];
+  readonly secret: readonly string[];
+  readonly namespace: string;
+  readonly output?: string;
+}
+
+const gather = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+/** `countersign rbac`: roles and admission policies that spell out the user's own names. */
+export function addRbacCommand(root: Command): void {
+  root
+    .command('rbac')
+    .description('print the roles, bindings and admission policies for your own names')
+    .requiredOption('--signer <name>', 'signer name (repeatable)', gather, [])
+    .option(
+      '--bundle <signer>:<name>',
+      'ClusterTrustBundle that the attester publishes, such as example.com:workload:primary (repeatable)',
+      gather,
+      [],
+    )
+    .option('--secret <namespace>/<name>', 'Secret of a CA (repeatable)', gather, [])
+    .option('--namespace <name>', 'namespace of the components', 'countersign-system')
+    .option('--output <directory>', 'write one file a component instead of printing')
+    .action(async (options: RbacOptions) => {
+      const { writeRbac } = await import('./commands/rbac.ts');
+      await writeRbac(options);
+    });
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Option, type Command } from 'commander';
+import { parseDuration } from '../api/duration.ts';
+import { KEY_TYPES, type KeyType } from '../vocabulary.ts';
+
+/** Flags of `countersign request`. */
+export interface RequestOptions {
+  readonly signer: string;
+  readonly name: string;
+  readonly group: readonly string[];
+  readonly dns: readonly string[];
+  readonly ip: readonly string[];
+  readonly uri: readonly string[];
+  readonly email: readonly string[];
+  readonly usage: readonly string[];
+  readonly keyType: KeyType;
+  readonly expires?: number;
+  readonly out: string;
+  readonly csrName?: string;
+  readonly timeout: number;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly as?: string;
+  readonly asGroup: readonly string[];
+}
+
+const gather = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+const DEFAULT_TIMEOUT_SECONDS = 600;
+
+/** `countersign request`: a key, a request and, once it is signed, a certificate and a kubeconfig. */
+export function addRequestCommand(root: Command): void {
+  root
+    .command('request')
+    .description('make a key here, ask a signer for a certificate, wait, and write a kubeconfig')
+    .requiredOption('--signer <name>', 'signer name, such as example.com/people')
+    .requiredOption('--name <name>', 'common name: the user that the certificate is for')
+    .option('--group <name>', 'organization: a group of the user (repeatable)', gather, [])
+    .option('--dns <name>', 'DNS name (repeatable)', gather, [])
+    .option('--ip <address>', 'IP address (repeatable)', gather, [])
+    .option('--uri <uri>', 'URI (repeatable)', gather, [])
+    .option('--email <address>', 'email address (repeatable)', gather, [])
+    .option(
+      '--usage <name>',
+      'usage (repeatable; default: digital signature, client auth)',
+      gather,
+      [],
+    )
+    .addOption(
+      new Option('--key-type <type>', 'key to make').choices(KEY_TYPES).default('ECDSAP256'),
+    )
+    .addOption(new Option('--expires <duration>', 'validity to ask for').argParser(parseDuration))
+    .option('--out <directory>', 'where <name>.key, <name>.crt and <name>.kubeconfig go', '.')
+    .option(
+      '--csr-name <name>',
+      'name of the CertificateSigningRequest (default: made from --name)',
+    )
+    .addOption(
+      new Option('--timeout <duration>', 'how long to wait')
+        .argParser(parseDuration)
+        .default(DEFAULT_TIMEOUT_SECONDS, '10m'),
+    )
+    .option('--kubeconfig <file>', 'kubeconfig (default: KUBECONFIG, then ~/.kube/config)')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--as <user>', 'ask as this user (impersonation)')
+    .option('--as-group <name>', 'ask as a member of this group (repeatable)', gather, [])
+    .action(async (options: RequestOptions) => {
+      const { request } = await import('./commands/request.ts');
+      await request(options);
+    });
+}

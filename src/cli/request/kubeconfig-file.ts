@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import { stringify } from 'yaml';
+
+export interface ClientKubeconfig {
+  readonly server: string;
+  /** PEM, when the server's certificate is of a CA of its own. */
+  readonly certificateAuthority: string | undefined;
+  readonly user: string;
+  /** PEM texts. */
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** A kubeconfig for `kubectl` with the client certificate embedded: one file to hand over. */
+export function renderKubeconfig(input: ClientKubeconfig): string {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const { certificateAuthority: ca } = input;
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      {
+        name: 'cluster',
+        cluster: {
+          server: input.server,
+          ...(ca === undefined ? {} : { 'certificate-authority-data': base64(ca) }),
+        },
+      },
+    ],
+    users: [
+      {
+        name: input.user,
+        user: {
+          'client-certificate-data': base64(input.certificate),
+          'client-key-data': base64(input.key),
+        },
+      },
+    ],
+    contexts: [{ name: input.user, context: { cluster: 'cluster', user: input.user } }],
+    'current-context': input.user,
+  });
+}
