@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Cluster } from '../../test/cluster/cluster.ts';
+import { countersign, type CommandResult } from '../../test/support/countersign.ts';
+import { conditionOf, waitForCondition } from '../../test/support/csr.ts';
+import type { Installation } from '../../test/support/installation.ts';
+import type { Tell } from '../story.ts';
+
+const SIGNER = 'example.com/people';
+
+/** The people's part of the story: each method is one step. */
+export class People {
+  readonly #cluster: Cluster;
+  readonly directory: string;
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+    this.directory = mkdtempSync(join(cluster.directory, 'people-'));
+  }
+
+  /** People in group dev may ask; what they get is decided by the ClusterSigner. */
+  async prepare(): Promise<void> {
+    const may = ['--verb=create,get,list,watch', '--resource=certificatesigningrequests'];
+    await this.#cluster.kubectl(['create', 'clusterrole', 'csr-creator', ...may]);
+    await this.#cluster.kubectl([
+      'create',
+      'clusterrolebinding',
+      'dev-csr',
+      '--clusterrole=csr-creator',
+      '--group=dev',
+    ]);
+  }
+
+  /** jane, whom the API server knows by impersonation only, becomes a user with a certificate. */
+  async jane(tell: Tell): Promise<void> {
+    const result = await this.#request(['--name', 'jane', '--group', 'dev', '--csr-name', 'jane']);
+    assert.equal(result.code, 0, result.stderr);
+    tell(result.stdout.replaceAll(`${this.directory}/`, ''));
+    const approved = await conditionOf(this.#cluster, 'jane', 'Approved');
+    tell(`Approved: ${approved?.message ?? ''}`);
+    const kubeconfig = join(this.directory, 'jane.kubeconfig');
+    const who = await this.#cluster.kubectl(['auth', 'whoami', '-o', 'json'], { kubeconfig });
+    const { status } = JSON.parse(who.stdout) as {
+      status: { userInfo: { username: string; groups: string[] } };
+    };
+    assert.equal(status.userInfo.username, 'jane');
+    assert.ok(status.userInfo.groups.includes('dev'));
+    tell(
+      `kubectl auth whoami: ${status.userInfo.username}, groups ${status.userInfo.groups.join(', ')}`,
+    );
+  }
+
+  /** The same request with one thing more is not approved. */
+  async more(tell: Tell): Promise<void> {
+    const cases = [
+      {
+        name: 'jane-admin',
+        extra: ['--group', 'kubeadm:cluster-admins'],
+        what: 'O=kubeadm:cluster-admins',
+      },
+      { name: 'jane-san', extra: ['--dns', 'jane.example.com'], what: 'one SAN' },
+      {
+        name: 'jane-usage',
+        extra: ['--usage', 'digital signature', '--usage', 'client auth', '--usage', 'server auth'],
+        what: 'one usage',
+      },
+    ];
+    for (const { name, extra, what } of cases) {
+      const asked = ['--name', 'jane', '--group', 'dev', '--csr-name', name, '--timeout', '3s'];
+      const result = await this.#request([...asked, ...extra]);
+      assert.notEqual(result.code, 0);
+      assert.equal(await conditionOf(this.#cluster, name, 'Approved'), undefined);
+      tell(`${what} more: ${result.stderr.trim().replace(/^countersign: /, '')}`);
+    }
+  }
+
+  /** An approval by hand lifts no hard refusal; the approver is paused so that a hand can be first. */
+  async masters(installation: Installation, tell: Tell): Promise<void> {
+    const { approver } = installation.components;
+    approver.signal('SIGSTOP');
+    try {
+      const asked = ['--name', 'jane', '--group', 'system:masters', '--csr-name', 'masters'];
+      await this.#request([...asked, '--timeout', '1s']);
+      await this.#cluster.kubectl(['certificate', 'approve', 'masters']);
+      const failed = await waitForCondition(this.#cluster, 'masters', 'Failed');
+      tell(`O=system:masters, approved by hand: Failed, ${failed.reason}: ${failed.message}`);
+    } finally {
+      approver.signal('SIGCONT');
+    }
+  }
+
+  /** What no rule covers waits for a person. */
+  async byHand(tell: Tell): Promise<void> {
+    const asked = ['--name', 'build-agent', '--csr-name', 'build-agent'];
+    const waiting = await this.#request([...asked, '--timeout', '3s']);
+    assert.match(waiting.stderr, /no certificate yet/);
+    tell('no rule covers CN=build-agent: it waits');
+    tell((await this.#cluster.kubectl(['certificate', 'approve', 'build-agent'])).stdout);
+    const issued = await this.#cluster.kubectl([
+      ...['wait', '--for=jsonpath={.status.certificate}', '--timeout=20s', 'csr/build-agent'],
+    ]);
+    assert.equal(issued.code, 0);
+    tell((await this.#cluster.kubectl(['get', 'csr'])).stdout);
+  }
+
+  #request(args: readonly string[]): Promise<CommandResult> {
+    return countersign([
+      ...['request', '--signer', SIGNER, '--kubeconfig', this.#cluster.kubeconfig],
+      ...['--as', 'jane', '--as-group', 'dev', '--out', this.directory],
+      ...args,
+    ]);
+  }
+}
