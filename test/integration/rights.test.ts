@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Each component does its job with exactly its role, and says which rule is missing without it. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { X509Certificate } from 'node:crypto';
+import { COMPONENT_PERMISSIONS } from '../../src/cli/rbac/components.ts';
+import { DEMO } from '../../src/cli/rbac/demo.ts';
+import { until } from '../cluster/until.ts';
+import { componentCalls, outsideRoles } from '../support/audit.ts';
+import { waitForCertificate } from '../support/csr.ts';
+import { startFixture, type Fixture } from '../support/fixture.ts';
+import {
+  COMPONENTS,
+  startComponent,
+  type ComponentName,
+  type ComponentProcess,
+} from '../support/component-process.ts';
+import { SYSTEM_NAMESPACE, applyManifests } from '../support/installation.ts';
+import { waitForRequest } from '../support/pcr.ts';
+import { createPod, createTeam } from '../support/pods.ts';
+import { allowRequesters, createCsr } from '../support/requests.ts';
+import { eachVerb, withoutVerb } from '../support/roles.ts';
+
+let fixture: Fixture;
+before(async () => {
+  fixture = await startFixture();
+  await allowRequesters(fixture.cluster);
+  await createTeam(fixture.cluster, 'team-a', ['web']);
+});
+after(() => fixture.stop());
+
+const WAIT_MS = 60_000;
+
+async function start(name: ComponentName): Promise<ComponentProcess> {
+  const account = `countersign-${name}`;
+  const kubeconfig = await fixture.cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account);
+  return startComponent({ name, kubeconfig });
+}
+
+async function issueBoth(name: string): Promise<void> {
+  await createPod(fixture.cluster, {
+    namespace: 'team-a',
+    name,
+    serviceAccount: 'web',
+    node: 'node-1',
+    signerName: 'example.com/workload',
+    keyType: 'ED25519',
+  });
+  const csr = await createCsr(fixture.cluster);
+  const request = await waitForRequest(fixture.cluster, 'team-a', name, 'Issued');
+  assert.ok(new X509Certificate(request.status?.certificateChain ?? ''));
+  await waitForCertificate(fixture.cluster, csr);
+}
+
+test('with exactly the shipped roles the whole job is done, without one 403 and within the roles', async () => {
+  await issueBoth('whole');
+  const calls = await componentCalls(fixture.cluster);
+  const users = new Set(calls.map(({ user }) => user.username));
+  assert.equal(users.size, COMPONENTS.length);
+  assert.deepEqual(
+    calls.filter(({ responseStatus }) => responseStatus?.code === 403),
+    [],
+  );
+  assert.deepEqual(outsideRoles(calls), []);
+});
+
+test('as its ServiceAccount each component has nothing of certificates.k8s.io but its role', async () => {
+  for (const name of COMPONENTS) {
+    const user = `system:serviceaccount:${SYSTEM_NAMESPACE}:countersign-${name}`;
+    const { stdout } = await fixture.cluster.kubectl(['auth', 'can-i', '--list', '--as', user]);
+    const lines = stdout.split('\n').filter((line) => line.includes('certificates.k8s.io'));
+    const rules = COMPONENT_PERMISSIONS.get(name)?.({ ...DEMO, signerNames: DEMO.signers }) ?? [];
+    const allowed = rules
+      .filter(({ apiGroups }) => apiGroups.includes('certificates.k8s.io'))
+      .flatMap(({ resources }) =>
+        resources.map((each) => `${each.split('/')[0] ?? ''}.certificates.k8s.io`),
+      );
+    const everybodys = 'clustertrustbundles.certificates.k8s.io';
+    for (const line of lines) {
+      const resource = (line.split(/\s/)[0] ?? '').replace(/\/.*/, '');
+      assert.ok([...allowed, everybodys].includes(resource), `${name}: ${line}`);
+    }
+    const others = ['approve', 'sign', 'attest'].filter(
+      (verb) =>
+        !rules.some(
+          ({ resources, verbs }) => resources.includes('signers') && verbs.includes(verb),
+        ),
+    );
+    for (const verb of others) {
+      const asked = [
+        'auth',
+        'can-i',
+        verb,
+        'signers.certificates.k8s.io/example.com/workload',
+        '--as',
+        user,
+      ];
+      const { stdout: answer } = await fixture.cluster.kubectl(asked, { allowFailure: true });
+      assert.match(answer, /^no/, `${name} may ${verb}`);
+    }
+  }
+});
+
+// Rights that Kubernetes grants everybody cannot be taken away by our file.
+for (const each of eachVerb().filter(({ everybodys }) => !everybodys)) {
+  test(`${each.component} without ${each.text} is not ready, names the rule, and heals`, async () => {
+    await fixture.installation.components[each.component].stop();
+    const restore = await withoutVerb(fixture.cluster, each);
+    const component = await start(each.component);
+    try {
+      await until('it says what is missing', WAIT_MS, async () => {
+        const { status, text } = await component.readyz();
+        return (
+          status === 503 && text.includes(`lacks: ${each.verb} `) && text.includes(each.resource)
+        );
+      });
+      await restore();
+      await component.ready(WAIT_MS);
+    } finally {
+      await restore();
+      await component.stop();
+    }
+  });
+}
+
+test('a right that goes away at work makes requests wait with an Event that names the role; granted again, they are answered', async () => {
+  await applyManifests(fixture.cluster);
+  const component = await start('pcr-issuer');
+  const attester = await start('attester');
+  const authority = await start('authority');
+  try {
+    await component.ready();
+    const sign = eachVerb().find(
+      ({ component: name, verb }) => name === 'pcr-issuer' && verb === 'sign',
+    );
+    assert.ok(sign !== undefined);
+    const restore = await withoutVerb(fixture.cluster, sign);
+    await createPod(fixture.cluster, {
+      namespace: 'team-a',
+      name: 'waits',
+      serviceAccount: 'web',
+      node: 'node-1',
+      signerName: 'example.com/workload',
+      keyType: 'ED25519',
+    });
+    await until('the Event is there', WAIT_MS, async () => {
+      const { stdout } = await fixture.cluster.kubectl([
+        ...[
+          'get',
+          'events.events.k8s.io',
+          '-n',
+          'team-a',
+          '--field-selector',
+          'reason=RightMissing',
+        ],
+        ...['-o', 'jsonpath={.items[*].note}'],
+      ]);
+      return stdout.includes('countersign-pcr-issuer');
+    });
+    await restore();
+    await waitForRequest(fixture.cluster, 'team-a', 'waits', 'Issued');
+  } finally {
+    await Promise.all([component.stop(), attester.stop(), authority.stop()]);
+  }
+});

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Runs the integration tests of one Kubernetes version: starts a cluster that the test files share,
+ * then node:test over the files. `--only <text>` picks files by name.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startCluster } from '../cluster/cluster.ts';
+import { isVersion, versions } from '../cluster/releases.ts';
+import { stateFileOf } from '../cluster/state.ts';
+
+const { values } = parseArgs({
+  options: {
+    version: { type: 'string', default: '1.37' },
+    only: { type: 'string', default: '' },
+    kubeconfig: { type: 'string' },
+  },
+});
+const { version } = values;
+if (!isVersion(version))
+  throw new Error(`--version ${version}: want one of ${versions.join(', ')}`);
+
+/** Two at once keep both cores busy; each file works in namespaces and on signer names of its own. */
+const CONCURRENCY = 2;
+
+/** `*.1.36.test.ts` is the suite for v1beta1; everything else is for 1.37. */
+const all = globSync('*.test.ts', { cwd: import.meta.dirname }).sort();
+const files = all
+  .filter((name) => name.endsWith('.1.36.test.ts') === (version === '1.36'))
+  .filter((name) => name.includes(values.only));
+
+const cluster = await startCluster({
+  version,
+  ...(values.kubeconfig === undefined ? {} : { kubeconfig: values.kubeconfig }),
+});
+const runner = spawn(
+  process.execPath,
+  [
+    '--test',
+    `--test-concurrency=${CONCURRENCY}`,
+    '--test-timeout=300000',
+    ...files.map((name) => join(import.meta.dirname, name)),
+  ],
+  {
+    stdio: 'inherit',
+    env: { ...process.env, COUNTERSIGN_TEST_CLUSTER: stateFileOf(cluster.directory) },
+  },
+);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal));
+await once(runner, 'close');
+await cluster.stop();
+process.exitCode = runner.exitCode ?? 1;
