@@ -65,15 +65,22 @@ export function namedBits(contents: Uint8Array, what: string): readonly number[]
   );
 }
 
+/** Go reads no longer arcs; where arithmetic wraps around, one identifier can pass for another. */
+const MAX_ARC = 0x7fffffff;
+
 /** Dotted text of an OBJECT IDENTIFIER. */
 export function oidOf(contents: Uint8Array, what: string): string {
   if (contents.length > MAX_OID_BYTES) throw tooLong(what);
-  const arcs: (number | bigint)[] = [];
+  const arcs: number[] = [];
+  let arc = 0;
   let start = 0;
-  for (let at = 0; at < contents.length; at++) {
-    if (((contents[at] ?? 0) & 0x80) !== 0) continue;
-    if (contents[start] === 0x80) throw malformed(`${what} has an arc that is not minimal`);
-    arcs.push(arc(contents, start, at + 1));
+  for (const [at, octet] of contents.entries()) {
+    if (at === start && octet === 0x80) throw malformed(`${what} has an arc that is not minimal`);
+    arc = arc * 128 + (octet & 0x7f);
+    if (arc > MAX_ARC) throw tooLong(what);
+    if (octet >= 0x80) continue;
+    arcs.push(arc);
+    arc = 0;
     start = at + 1;
   }
   const [first, ...rest] = arcs;
@@ -81,34 +88,15 @@ export function oidOf(contents: Uint8Array, what: string): string {
     throw malformed(`${what} is an OBJECT IDENTIFIER that ends in the middle`);
   }
   if (arcs.length > MAX_OID_ARCS) throw tooLong(what);
-  return [rootArcs(first), ...rest].join('.');
-}
-
-/** The first two arcs share one number (X.690 §8.19.4). */
-function rootArcs(first: number | bigint): string {
-  if (typeof first === 'bigint') return `2.${String(first - 80n)}`;
+  // The first two arcs share one number (X.690 §8.19.4).
   const root = Math.min(2, Math.floor(first / 40));
-  return `${root}.${first - root * 40}`;
-}
-
-/** Seven octets hold 49 bits; longer arcs (UUIDs under 2.25) do not fit a number. */
-const MAX_NUMBER_OCTETS = 7;
-
-function arc(contents: Uint8Array, start: number, end: number): number | bigint {
-  if (end - start > MAX_NUMBER_OCTETS) {
-    return contents
-      .subarray(start, end)
-      .reduce((value, octet) => value * 128n + BigInt(octet & 0x7f), 0n);
-  }
-  let value = 0;
-  for (let at = start; at < end; at++) value = value * 128 + ((contents[at] ?? 0) & 0x7f);
-  return value;
+  return [root, first - root * 40, ...rest].join('.');
 }
 
 function tooLong(what: string): SignerError {
   return new SignerError({
     code: 'DER_LIMIT',
     disposition: 'fail',
-    message: `${what} is an OBJECT IDENTIFIER of more than ${MAX_OID_BYTES} bytes or ${MAX_OID_ARCS} arcs`,
+    message: `${what} is an OBJECT IDENTIFIER of more than ${MAX_OID_BYTES} bytes or ${MAX_OID_ARCS} arcs, or with an arc above ${MAX_ARC}`,
   });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { DerReader } from './der-reader.ts';
-import { TAG_OID, TAG_SET } from './der-tags.ts';
+import { TAG_OID, TAG_SEQUENCE, TAG_SET } from './der-tags.ts';
 import { stringTypeOf, textOf, type StringType } from './der-text.ts';
 import { oidOf } from './der-values.ts';
 import { oid, printableString, sequence, setOf, utf8String } from './der-writer.ts';
@@ -56,16 +56,33 @@ export function decodeName(der: Uint8Array, what = 'name'): DistinguishedName {
   const attributes: NameAttribute[] = [];
   const problems: string[] = [];
   while (!names.isDone()) {
-    const set = names.enter(TAG_SET, `a relative name of ${what}`);
-    const before = attributes.length;
-    do attributes.push(readAttribute(set, what));
-    while (!set.isDone());
-    if (attributes.length - before > 1) problems.push('a relative name with several attributes');
+    const relative = readRelativeName(names, what);
+    attributes.push(...relative);
+    const types = new Set(relative.map((each) => each.oid));
+    // Several organizations in one are what Go writes for several groups: everybody reads those.
+    if (types.size > 1) problems.push('a relative name with attributes of several types');
     if (attributes.length > MAX_ATTRIBUTES) {
       throw refused('DER_LIMIT', `${what} has more than ${MAX_ATTRIBUTES} attributes`);
     }
   }
   return { raw: der, attributes, problems: [...problems, ...attributeProblems(attributes)] };
+}
+
+/** At least one attribute; several in ascending order (X.690 §11.6). */
+function readRelativeName(names: DerReader, what: string): readonly NameAttribute[] {
+  const label = `an attribute of ${what}`;
+  const set = names.enter(TAG_SET, `a relative name of ${what}`);
+  const attributes: NameAttribute[] = [];
+  let previous: Uint8Array | undefined;
+  do {
+    const raw = set.raw(label, TAG_SEQUENCE);
+    if (previous !== undefined && Buffer.compare(previous, raw) > 0) {
+      throw set.malformed(`${label} is not in ascending order`);
+    }
+    previous = raw;
+    attributes.push(readAttribute(new DerReader(raw, label), what));
+  } while (!set.isDone());
+  return attributes;
 }
 
 function readAttribute(set: DerReader, what: string): NameAttribute {

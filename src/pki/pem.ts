@@ -7,8 +7,11 @@ const MAX_PEM_CHARACTERS = 1_572_864;
 /** RFC 7468 §2: strict writers put 64 characters on a line. */
 const LINE = 64;
 
-/** A label never has more; Go reads any. */
-const BEGIN = /-----BEGIN ([A-Z0-9][A-Z0-9 ]{0,63})-----[ \t]*(?:\r\n|\n|\r)/y;
+/** A label never has more; Go reads any. Its line, as every line, ends with a newline at last. */
+const BEGIN = /-----BEGIN ([A-Z0-9][A-Z0-9 ]{0,63})-----[ \t]*\r?\n/y;
+
+/** What may follow the dashes of an END line. */
+const END_OF_LINE = /[ \t]*(?:\r?\n|$)/y;
 
 export interface PemBlock {
   readonly label: string;
@@ -43,6 +46,9 @@ export function readPemBlocks(text: string): readonly PemBlock[] {
   }
   const blocks: PemBlock[] = [];
   for (let at = skipBlanks(text, 0); at < text.length;) {
+    if (at > 0 && text[at - 1] !== '\n') {
+      throw malformed(`the block at character ${at} does not begin a line`);
+    }
     BEGIN.lastIndex = at;
     const label = BEGIN.exec(text)?.[1];
     if (label === undefined) throw malformed(`something else than a PEM block at character ${at}`);
@@ -51,14 +57,16 @@ export function readPemBlocks(text: string): readonly PemBlock[] {
     const stop = text.indexOf('-----', start);
     if (stop === -1 || !text.startsWith(end, stop)) throw malformed(`no "${end}" ends the block`);
     blocks.push({ label, der: decodeBody(text.slice(start, stop), label) });
-    at = skipBlanks(text, stop + end.length);
+    END_OF_LINE.lastIndex = stop + end.length;
+    if (!END_OF_LINE.test(text)) throw malformed(`"${end}" is not alone on its line`);
+    at = skipBlanks(text, END_OF_LINE.lastIndex);
   }
   return blocks;
 }
 
 function decodeBody(body: string, label: string): Uint8Array {
   if (body.includes(':')) throw malformed(`the ${label} block has headers`);
-  if (!/[\r\n][ \t]*$/.test(body.slice(-80))) {
+  if (!body.endsWith('\n')) {
     throw malformed(`the END line of the ${label} block does not begin a line`);
   }
   const base64 = body.replaceAll(/[\r\n \t]+/g, '');
