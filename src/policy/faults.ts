@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../errors.ts';
+import { SignerError, attempt } from '../errors.ts';
 import { unnamedParts, type RequestedNames } from '../pki/requested-names.ts';
 import type { CertificationRequest } from '../pki/pkcs10.ts';
 import { REQUEST_FIELDS, type RequestField } from '../vocabulary.ts';
@@ -35,13 +35,9 @@ export function faultsOf(rule: CompiledRule, asked: Asked): readonly Fault[] {
 }
 
 function fieldFault(rule: CompiledRule, field: RequestField, asked: Asked): Fault | undefined {
-  try {
-    const message = refusedBy(rule, field, asked);
-    return message === undefined ? undefined : { message, failed: false };
-  } catch (error) {
-    if (error instanceof SignerError) return { message: error.message, failed: true };
-    throw error;
-  }
+  const found = attempt(() => refusedBy(rule, field, asked));
+  if (found instanceof SignerError) return { message: found.message, failed: true };
+  return found === undefined ? undefined : { message: found, failed: false };
 }
 
 function refusedBy(rule: CompiledRule, field: RequestField, asked: Asked): string | undefined {

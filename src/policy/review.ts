@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CertificateSigningRequest } from '../api/csr.ts';
 import type { Compiled } from '../cel/compile.ts';
-import { SignerError } from '../errors.ts';
+import { SignerError, attempt } from '../errors.ts';
 import { requestedNames } from '../pki/requested-names.ts';
 import type { CertificationRequest } from '../pki/pkcs10.ts';
 import type { CompiledDeny, CompiledRule, RequestPolicy } from './compile-policy.ts';
@@ -80,14 +80,9 @@ function failure(rule: string, error: SignerError): Finding {
   return { rule, outcome: 'noOpinion', message: error.message, failed: true };
 }
 
-/** What CEL throws is an answer: neither true nor false. Anything else is a fault of ours and rises. */
+/** What CEL throws is an answer: neither true nor false. */
 function answerOf(when: Compiled<boolean>, { variables }: Asked): boolean | SignerError {
-  try {
-    return when.evaluate({ ...variables });
-  } catch (error) {
-    if (error instanceof SignerError) return error;
-    throw error;
-  }
+  return attempt(() => when.evaluate({ ...variables }));
 }
 
 function askedOf(
@@ -95,14 +90,10 @@ function askedOf(
   csr: CertificateSigningRequest,
   request: CertificationRequest,
 ): Asked | SignerError {
-  try {
-    const names = requestedNames(request);
-    const variables = requestVariables(csr, request, names, policy.maxDurationSeconds);
-    return { request, names, usages: csr.spec.usages ?? [], variables };
-  } catch (error) {
-    if (error instanceof SignerError) return error;
-    throw error;
-  }
+  const names = attempt(() => requestedNames(request));
+  if (names instanceof SignerError) return names;
+  const variables = requestVariables(csr, request, names, policy.maxDurationSeconds);
+  return { request, names, usages: csr.spec.usages ?? [], variables };
 }
 
 /** Callers refuse such requests before; a policy still has no opinion of names it cannot read. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../errors.ts';
-import { requestedNames, type RequestedNames } from '../../pki/requested-names.ts';
-import type { CertificationRequest } from '../../pki/pkcs10.ts';
+import { SignerError, attempt } from '../../errors.ts';
+import { requestedNames } from '../../pki/requested-names.ts';
 import type { RefusalRule } from '../refusal.ts';
 
 /** A leaf with neither a subject nor a subject alternative name identifies nobody (RFC 5280 §4.1.2.6). */
 export const namesNobody: RefusalRule = ({ request, profile }) => {
-  const names = readableNames(request);
-  if (names === undefined || profile.copy.some((field) => names[field].length > 0)) {
+  const names = attempt(() => requestedNames(request));
+  // Names that cannot be read are malformed-name.ts' business.
+  if (names instanceof SignerError || profile.copy.some((field) => names[field].length > 0)) {
     return undefined;
   }
   const taken = profile.copy.length === 0 ? 'nothing' : profile.copy.join(', ');
@@ -16,13 +16,3 @@ export const namesNobody: RefusalRule = ({ request, profile }) => {
     message: `a leaf takes ${taken} of a request (spec.requests.copy), and this request has none of it`,
   };
 };
-
-/** Names that cannot be read are malformed-name.ts' business. */
-function readableNames(request: CertificationRequest): RequestedNames | undefined {
-  try {
-    return requestedNames(request);
-  } catch (error) {
-    if (error instanceof SignerError) return undefined;
-    throw error;
-  }
-}
