@@ -35,10 +35,13 @@ const PER_SECOND = 10;
 export function createEventRecorder(init: EventRecorderInit): EventRecorder {
   const series = createEventSeries();
   const sender = createEventSender(init);
-  const allowed = createTokenBucket({ burst: BURST, perSecond: PER_SECOND, clock: init.clock });
+  const rate = { burst: BURST, perSecond: PER_SECOND, clock: init.clock };
+  // Two rates: what is said again and again must not keep out what is new.
+  const allowsNew = createTokenBucket(rate);
+  const allowsCount = createTokenBucket(rate);
 
   function create(key: string, note: EventNote, now: number): void {
-    if (!allowed()) {
+    if (!allowsNew()) {
       init.log.debug({ ...note }, 'an Event was left out: there are too many');
       return;
     }
@@ -74,7 +77,7 @@ export function createEventRecorder(init: EventRecorderInit): EventRecorder {
       const key = keyFor(note);
       const said = series.find(key, now);
       if (said === undefined) create(key, note, now);
-      else if (series.repeat(said, now)) count(key, said, now);
+      else if (series.repeat(said, now) && allowsCount()) count(key, said, now);
     },
     flush: sender.flush,
   };

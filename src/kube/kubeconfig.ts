@@ -29,7 +29,7 @@ export async function loadConnection(init: ConnectionInit): Promise<Connection> 
       // Only a config read anew asks an exec plugin again before its token's own end.
       if (anew) source = await load(init);
       return readCredentials(source).catch((error: unknown) => {
-        throw faulty(init, messageOf(error), error);
+        throw faulty(init, error);
       });
     }, init.clock),
   };
@@ -50,11 +50,12 @@ async function load(init: ConnectionInit): Promise<Source> {
     if (init.kubeconfig === undefined) config.loadFromDefault();
     else config.loadFromFile(init.kubeconfig);
     if (init.context !== undefined) config.setCurrentContext(init.context);
+    const server = serverOf(config);
     const tokenFile = await tokenFileOf(init, config);
     if (tokenFile === undefined) requireCredentials(config);
-    return { config, server: serverOf(config), tokenFile };
+    return { config, server, tokenFile };
   } catch (error) {
-    throw faulty(init, messageOf(error), error);
+    throw faulty(init, error);
   }
 }
 
@@ -133,11 +134,22 @@ function tlsOf(options: RequestOptions): TlsMaterial {
   return Object.fromEntries(Object.entries(material).filter(([, value]) => value !== undefined));
 }
 
-function faulty(init: ConnectionInit, reason: string, cause?: unknown): SignerError {
+function faulty(init: ConnectionInit, error: unknown): SignerError {
   return new SignerError({
     code: 'KUBE_CONFIG',
     disposition: 'wait',
-    message: `the kubeconfig ${init.kubeconfig ?? '(default)'} cannot be used: ${reason}`,
-    cause,
+    // Without the cause: parsers show the text around a fault, and here that is a secret.
+    message: `the kubeconfig ${init.kubeconfig ?? '(default)'} cannot be used: ${harmless(error)}`,
   });
+}
+
+/** A plugin's own words may be long. */
+const MAX_REASON = 300;
+
+/** The first line of the message, which of a YAML error has the place and not yet the text. */
+function harmless(error: unknown): string {
+  // Of JSON it has the text as well. Only the answer of an exec plugin is JSON here.
+  if (error instanceof SyntaxError) return 'its exec plugin did not answer with JSON';
+  const [line = ''] = messageOf(error).split('\n', 1);
+  return line.slice(0, MAX_REASON);
 }

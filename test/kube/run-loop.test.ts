@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createDelayingQueue, type DelayingQueue } from '../../src/kube/delaying-queue.ts';
+import { createQueue } from '../../src/kube/queue.ts';
+import { createRateLimiter, type RateLimiter } from '../../src/kube/rate-limiter.ts';
+import { runLoop, type Again } from '../../src/kube/run-loop.ts';
+import { fakeTime, type FakeTime } from '../support/fake-time.ts';
+
+interface Loop {
+  readonly time: FakeTime;
+  readonly queue: DelayingQueue;
+  readonly limiter: RateLimiter;
+  readonly handled: string[];
+  readonly errors: string[];
+  readonly counts: { worked: number; retried: number };
+  readonly stop: () => void;
+  readonly ended: Promise<void>;
+}
+
+function startLoop(handle: (key: string) => Promise<Again>, workers = 1): Loop {
+  const time = fakeTime();
+  const nothing = (): void => undefined;
+  const plain = createQueue(time.clock, { added: nothing, depth: nothing, waited: nothing });
+  const queue = createDelayingQueue(plain, time.clock, time.startTimer);
+  const random = (size: number): Uint8Array => new Uint8Array(size);
+  const limiter = createRateLimiter({ firstMs: 5, maxMs: 1_000, random });
+  const [handled, errors]: [string[], string[]] = [[], []];
+  const counts = { worked: 0, retried: 0 };
+  const abort = new AbortController();
+  const ended = runLoop(
+    {
+      queue,
+      limiter,
+      workers,
+      clock: time.clock,
+      handle: (key) => {
+        handled.push(key);
+        return handle(key);
+      },
+      onError: (key, error) => errors.push(`${key}: ${String(error)}`),
+      metrics: {
+        worked: () => (counts.worked += 1),
+        retried: () => (counts.retried += 1),
+      },
+    },
+    abort.signal,
+  );
+  const stop = (): void => {
+    abort.abort();
+  };
+  return { time, queue, limiter, handled, errors, counts, stop, ended };
+}
+
+test('what fails comes back after growing waits, and is forgiven when it succeeds', async () => {
+  let failures = 3;
+  const loop = startLoop(() => {
+    failures -= 1;
+    return failures >= 0 ? Promise.reject(new Error('not yet')) : Promise.resolve(undefined);
+  });
+  loop.queue.add('a');
+  for (const wait of [5, 10, 20]) {
+    await loop.time.advance(0);
+    assert.deepEqual(loop.time.waits(), [wait]);
+    await loop.time.advance(wait);
+  }
+  assert.deepEqual(loop.handled, ['a', 'a', 'a', 'a']);
+  assert.deepEqual(loop.errors, Array(3).fill('a: Error: not yet'));
+  assert.deepEqual(loop.counts, { worked: 4, retried: 3 });
+  assert.equal(loop.limiter.failures('a'), 0);
+  loop.stop();
+  await loop.ended;
+});
+
+test('one key that fails for ever does not keep the others waiting', async () => {
+  const loop = startLoop((key) =>
+    key === 'bad' ? Promise.resolve('backoff') : Promise.resolve(undefined),
+  );
+  loop.queue.add('bad');
+  loop.queue.add('good');
+  await loop.time.advance(0);
+  assert.deepEqual(loop.handled, ['bad', 'good']);
+  assert.deepEqual(loop.errors, [], 'a backoff that was asked for is no error');
+  loop.stop();
+  await loop.ended;
+});
+
+test('a key that is to be looked at later is, at that time', async () => {
+  let at: number | undefined;
+  const loop = startLoop(() => Promise.resolve(at === undefined ? undefined : { at }));
+  at = loop.time.clock() + 60_000;
+  loop.queue.add('a');
+  await loop.time.advance(59_999);
+  assert.equal(loop.handled.length, 1);
+  at = undefined;
+  await loop.time.advance(1);
+  assert.equal(loop.handled.length, 2);
+  loop.stop();
+  await loop.ended;
+});
+
+test('no more than so many are worked on at once, and never one key twice', async () => {
+  const open = new Map<string, () => void>();
+  const loop = startLoop(
+    (key) =>
+      new Promise((resolve) => {
+        assert.ok(!open.has(key));
+        open.set(key, () => {
+          open.delete(key);
+          resolve(undefined);
+        });
+      }),
+    2,
+  );
+  for (const key of ['a', 'b', 'c', 'a']) loop.queue.add(key);
+  await loop.time.advance(0);
+  loop.queue.add('a');
+  assert.deepEqual([...open.keys()], ['a', 'b']);
+  open.get('b')?.();
+  await loop.time.advance(0);
+  assert.deepEqual([...open.keys()], ['a', 'c']);
+  loop.stop();
+  for (const finish of open.values()) finish();
+  await loop.ended;
+});
+
+test('stopped, it finishes what is in flight and begins nothing more', async () => {
+  let finish: (() => void) | undefined;
+  const loop = startLoop(
+    () =>
+      new Promise((resolve) => {
+        finish = () => {
+          resolve('backoff');
+        };
+      }),
+  );
+  loop.queue.add('a');
+  loop.queue.add('b');
+  await loop.time.advance(0);
+  let ended = false;
+  void loop.ended.then(() => (ended = true));
+  loop.stop();
+  await loop.time.advance(0);
+  assert.equal(ended, false, 'a is still in flight');
+  finish?.();
+  await loop.ended;
+  assert.deepEqual(loop.handled, ['a']);
+  assert.deepEqual(loop.time.waits(), [], 'no timer keeps the process alive');
+});
+
+test('started after the stop, it does nothing', async () => {
+  const time = fakeTime();
+  const nothing = (): void => undefined;
+  const plain = createQueue(time.clock, { added: nothing, depth: nothing, waited: nothing });
+  const queue = createDelayingQueue(plain, time.clock, time.startTimer);
+  queue.add('a');
+  const random = (size: number): Uint8Array => new Uint8Array(size);
+  await runLoop(
+    {
+      queue,
+      limiter: createRateLimiter({ firstMs: 5, maxMs: 10, random }),
+      workers: 3,
+      clock: time.clock,
+      handle: () => Promise.reject(new Error('worked on')),
+      onError: (_key, error) => {
+        throw error as Error;
+      },
+      metrics: { worked: nothing, retried: nothing },
+    },
+    AbortSignal.abort(),
+  );
+});

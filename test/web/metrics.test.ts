@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMetrics } from '../../src/web/metrics.ts';
+
+/** Of the series of our own, and of client-go's workqueue, which existing dashboards know. */
+const NAMES = [
+  'countersign_build_info',
+  'countersign_ca_not_after_timestamp_seconds',
+  'countersign_missing_rights',
+  'countersign_request_duration_seconds',
+  'countersign_request_pending',
+  'countersign_requests_total',
+  'countersign_trust_bundle_foreign',
+  'countersign_watch_last_event_timestamp_seconds',
+  'countersign_watch_restarts_total',
+  'workqueue_adds_total',
+  'workqueue_depth',
+  'workqueue_longest_running_processor_seconds',
+  'workqueue_queue_duration_seconds',
+  'workqueue_retries_total',
+  'workqueue_unfinished_work_seconds',
+  'workqueue_work_duration_seconds',
+];
+
+test('the names are those that dashboards and alerts are written for', async () => {
+  const { registry } = createMetrics('signer', '1');
+  const found = await registry.getMetricsAsJSON();
+  const names = found
+    .map(({ name }) => name)
+    .filter((name) => /^(countersign|workqueue)_/.test(name));
+  for (const name of NAMES) assert.ok(names.includes(name), `${name} is missing`);
+});
+
+// The rules of `promtool check metrics`, which is not on every machine.
+test('counters end in _total and nothing else does; every series has a help text', async () => {
+  const { registry } = createMetrics('signer', '1');
+  for (const { name, help, type } of await registry.getMetricsAsJSON()) {
+    if (!/^(countersign|workqueue)_/.test(name)) continue;
+    assert.ok(help.length > 10, name);
+    assert.equal(name.endsWith('_total'), String(type) === 'counter', name);
+    assert.doesNotMatch(name, /_(milliseconds|ms|counter|gauge|histogram)(_|$)/);
+  }
+});
+
+test('what has to be looked up is looked up before a scrape is read', async () => {
+  const metrics = createMetrics('signer', '1');
+  let seconds = 0;
+  metrics.onScrape(() => {
+    metrics.queueLongest.set({ name: 'q' }, seconds);
+    metrics.queueUnfinished.set({ name: 'q' }, seconds * 2);
+  });
+  seconds = 7;
+  const text = await metrics.registry.metrics();
+  assert.match(text, /^workqueue_longest_running_processor_seconds\{name="q".*\} 7$/m);
+  assert.match(text, /^workqueue_unfinished_work_seconds\{name="q".*\} 14$/m);
+});
+
+test('two components in one process do not share their series', async () => {
+  const [one, two] = [createMetrics('signer', '1'), createMetrics('approver', '1')];
+  one.missingRights.set(3);
+  assert.match(
+    await one.registry.metrics(),
+    /^countersign_missing_rights\{component="signer"\} 3$/m,
+  );
+  assert.match(
+    await two.registry.metrics(),
+    /^countersign_missing_rights\{component="approver"\} 0$/m,
+  );
+});

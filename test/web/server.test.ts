@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { afterEach, test } from 'node:test';
+import { Gauge, Registry } from 'prom-client';
+import { createMetrics } from '../../src/web/metrics.ts';
+import { serve, type RunningServer, type ServerInit } from '../../src/web/server.ts';
+
+let server: RunningServer | undefined;
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+async function start(more: Partial<ServerInit> = {}): Promise<(path: string) => Promise<Response>> {
+  const { registry } = createMetrics('signer', '1.2.3');
+  server = await serve({ listen: '127.0.0.1:0', registry, notReady: () => [], ...more });
+  const { port } = server;
+  return (path) => fetch(`http://127.0.0.1:${port}${path}`);
+}
+
+test('a component that is not ready lives, and says why it is not', async () => {
+  const reasons = ['CSRs: not listed yet', 'ClusterRole countersign-signer lacks: get secrets'];
+  const get = await start({ notReady: () => reasons });
+  const live = await get('/healthz');
+  assert.deepEqual([live.status, await live.text()], [200, 'ok\n']);
+  const ready = await get('/readyz');
+  assert.equal(ready.status, 503);
+  assert.equal(ready.headers.get('content-type'), 'text/plain; charset=utf-8');
+  assert.equal(await ready.text(), `${reasons.join('\n')}\n`);
+  reasons.length = 0;
+  const then = await get('/readyz');
+  assert.deepEqual([then.status, await then.text()], [200, 'ok\n']);
+});
+
+test('metrics are in the text format, and of this moment', async () => {
+  const metrics = createMetrics('signer', '1.2.3');
+  const get = await start({ registry: metrics.registry });
+  metrics.requestPending.set({ kind: 'k', signer: 's' }, 4);
+  const answer = await get('/metrics');
+  assert.match(answer.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  const text = await answer.text();
+  assert.match(text, /^countersign_request_pending\{kind="k",signer="s",component="signer"\} 4$/m);
+  assert.match(text, /^countersign_build_info\{version="1\.2\.3",component="signer"\} 1$/m);
+});
+
+test('there is nothing else, and nothing can be changed', async () => {
+  const get = await start();
+  const missing = await get('/<script>');
+  assert.deepEqual([missing.status, await missing.text()], [404, 'not found\n']);
+  const { port } = server ?? { port: 0 };
+  const posted = await fetch(`http://127.0.0.1:${port}/healthz`, { method: 'POST' });
+  assert.equal(posted.status, 404);
+  assert.equal(missing.headers.get('x-powered-by'), null);
+});
+
+test('an error inside shows nothing of the inside', async () => {
+  const registry = new Registry();
+  const broken = new Gauge({
+    name: 'broken',
+    help: 'x',
+    registers: [registry],
+    collect: () => {
+      throw new Error('s3cret');
+    },
+  });
+  assert.ok(broken);
+  const get = await start({ registry });
+  const answer = await get('/metrics');
+  assert.deepEqual([answer.status, await answer.text()], [500, 'internal error\n']);
+});
+
+test('closing does not wait for those who hold a connection open', async () => {
+  await start();
+  const { port } = server ?? { port: 0 };
+  const socket = connect(port, '127.0.0.1');
+  await new Promise((resolve) => socket.once('connect', resolve));
+  socket.on('error', () => undefined);
+  await server?.close();
+  server = undefined;
+  await assert.rejects(fetch(`http://127.0.0.1:${port}/healthz`));
+});
+
+const faulty = [
+  '',
+  '8080',
+  'localhost',
+  '127.0.0.1:',
+  '127.0.0.1:65536',
+  '127.0.0.1:x',
+  '::1:80',
+  'a:b:1',
+];
+for (const listen of faulty) {
+  test(`--listen "${listen}" is refused, with an example of what is right`, async () => {
+    await assert.rejects(start({ listen }), {
+      code: 'USAGE',
+      message: `--listen ${listen}: must be host:port, such as 127.0.0.1:8080`,
+    });
+  });
+}
+
+test('a port that is taken, and an address that is not ours, are named', async () => {
+  await start();
+  const listen = `127.0.0.1:${server?.port ?? 0}`;
+  const { registry } = createMetrics('signer', '1');
+  const init = { registry, notReady: () => [] };
+  await assert.rejects(serve({ ...init, listen }), {
+    code: 'USAGE',
+    message: new RegExp(`^--listen ${listen}: listen EADDRINUSE`),
+  });
+  await assert.rejects(serve({ ...init, listen: '192.0.2.1:0' }), { code: 'USAGE' });
+});
+
+test('all interfaces and IPv6 may be listened on', async () => {
+  for (const listen of [':0', '[::1]:0', 'localhost:0']) {
+    await start({ listen });
+    assert.ok((server?.port ?? 0) > 0);
+    await server?.close();
+  }
+  server = undefined;
+});
