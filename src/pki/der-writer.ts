@@ -111,8 +111,19 @@ export function ia5String(text: string): Uint8Array {
   return element(TAG_IA5_STRING, Buffer.from(text, 'latin1'));
 }
 
-/** UTCTime before 2050, GeneralizedTime from then on (RFC 5280 §4.1.2.5); whole seconds. */
+/** A UTCTime has two digits of the year: 50 is 1950. */
+const FIRST_TIME = Date.UTC(1950, 0, 1);
+const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/**
+ * UTCTime before 2050, GeneralizedTime from then on (RFC 5280 §4.1.2.5); whole seconds.
+ *
+ * @throws RangeError outside the years 1950 to 9999, which neither of them can say
+ */
 export function time(milliseconds: number): Uint8Array {
+  if (!(milliseconds >= FIRST_TIME && milliseconds <= LAST_TIME)) {
+    throw new RangeError(`no certificate can say the time ${milliseconds} (milliseconds)`);
+  }
   const digits = new Date(milliseconds).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '');
   const utc = Number(digits.slice(0, 4)) < FIRST_GENERALIZED_YEAR;
   const text = `${utc ? digits.slice(2) : digits}Z`;

@@ -14,6 +14,9 @@ const MAX_NAMES = 1000;
 /** What holds the extension is bounded by its own limit; this one is for direct callers. */
 const MAX_BYTES = 1 << 20;
 
+/** How much of a foreign text is repeated in a message. */
+const SHOWN = 80;
+
 // Choices of GeneralName (RFC 5280 §4.2.1.6).
 const EMAIL = contextPrimitive(1);
 const DNS = contextPrimitive(2);
@@ -119,13 +122,16 @@ export function encodeAlternativeNames(names: NameLists): Uint8Array {
 
 function encodeText(tag: number, name: string): Uint8Array {
   if (name === '' || hasControl(name) || /[^ -~]/.test(name)) {
-    throw refused('NAME_INVALID', `the name ${JSON.stringify(name)} is empty or not ASCII`);
+    const shown = JSON.stringify(name.slice(0, SHOWN));
+    throw refused('NAME_INVALID', `the name ${shown} is empty or not ASCII`);
   }
   return element(tag, Buffer.from(name, 'latin1'));
 }
 
 function encodeAddress(name: string): Uint8Array {
   const bytes = ipBytes(name);
-  if (bytes === undefined) throw refused('NAME_INVALID', `"${name}" is not an IP address`);
+  if (bytes === undefined) {
+    throw refused('NAME_INVALID', `"${name.slice(0, SHOWN)}" is not an IP address`);
+  }
   return bytes;
 }

@@ -128,4 +128,10 @@ describe('a time', () => {
     assert.equal(Buffer.from(writer.time(border - 1)).toString('latin1'), '\x17\r491231235959Z');
     assert.equal(Buffer.from(writer.time(border)).toString('latin1'), '\x18\x0f20500101000000Z');
   });
+
+  test('that no certificate can say is refused', () => {
+    for (const wrong of [FIRST - 1, LAST + 1000, NaN, Infinity]) {
+      assert.throws(() => writer.time(wrong), RangeError);
+    }
+  });
 });
