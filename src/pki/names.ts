@@ -131,9 +131,9 @@ export interface NameParts {
 }
 
 /**
- * Encodes a Name in Go's order: organizations, organizational units, common name. One attribute a
- * relative name, where Go puts the organizations into one: every reader reads both, and one is what
- * a strict request decoder, ours too, wants. PrintableString where it can hold the text (RFC 5280 §4.1.2.4).
+ * Encodes a Name in Go's order: organizations, organizational units, common name; one attribute a
+ * relative name, which keeps the order of the organizations, where Go sorts them into one relative
+ * name. PrintableString where it can hold the text (RFC 5280 §4.1.2.4).
  */
 export function encodeName(parts: NameParts): Uint8Array {
   const { organizations, organizationalUnits, commonName } = parts;

@@ -52,7 +52,7 @@ describe('encodeRequest', () => {
         const info = new Sequence({
           value: [
             new Integer({ value: 0 }),
-            pkijsName(subject).toSchema() as Sequence,
+            pkijsName(subject).toSchema(),
             PublicKeyInfo.fromBER(bufferOf(spkiOf(key))).toSchema(),
             attributes,
           ],

@@ -22,6 +22,7 @@ import {
   PublicKeyInfo,
   RelativeDistinguishedNames,
   Time,
+  TimeType,
 } from 'pkijs';
 import type { NameLists } from '../../src/pki/general-names.ts';
 import { ipBytes } from '../../src/pki/ip.ts';
@@ -118,7 +119,7 @@ export function pkijsNames(sans: NameLists): Sequence {
       ...sans.uris.map((value) => new GeneralName({ type: 6, value })),
     ],
   });
-  return names.toSchema() as Sequence;
+  return names.toSchema();
 }
 
 export interface PkijsTbs {
@@ -149,7 +150,10 @@ export function pkijsTbs(parts: PkijsTbs): Uint8Array {
 
 function pkijsTime(milliseconds: number): Time {
   const value = new Date(milliseconds);
-  return new Time({ type: value.getUTCFullYear() < 2050 ? 0 : 1, value });
+  return new Time({
+    type: value.getUTCFullYear() < 2050 ? TimeType.UTCTime : TimeType.GeneralizedTime,
+    value,
+  });
 }
 
 /** The value of extensionRequest. */
