@@ -24,7 +24,7 @@ export interface Rights {
 /** How soon a change of what is served is noticed. */
 const LOOK_MS = 1_000;
 /** While something is missing: soon enough that a grant heals at once for people. */
-const AGAIN_MISSING_MS = 5_000;
+const AGAIN_MISSING_MS = 2_000;
 /** Rights that are there seldom go away, and each 403 at work says so as well. */
 const AGAIN_COMPLETE_MS = 5 * 60_000;
 
