@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import { SignerError } from '../errors.ts';
 import type { Certificate } from './certificate.ts';
 import { violatedConstraint } from './name-constraints.ts';
 import { nameText } from './names.ts';
 import { OID_ANY_EXTENDED_KEY_USAGE } from './oids.ts';
-import { refused } from './refused.ts';
 import { verifySignature } from './signature-verification.ts';
 
 export interface PathInput {
@@ -35,7 +35,7 @@ interface Search extends PathInput {
  * revocation. Anchors are held to everything that certificates are, as Go does.
  *
  * @returns the path, leaf first, anchor last
- * @throws SignerError PATH_INVALID, saying what was wrong with each path that was tried
+ * @throws SignerError PATH_INVALID (`authority`), saying what was wrong with each path that was tried
  */
 export function verifyPath(input: PathInput): readonly Certificate[] {
   const search: Search = { ...input, signaturesLeft: MAX_SIGNATURES, faults: new Set() };
@@ -143,6 +143,11 @@ function shown({ subject, sans }: Certificate): string {
   return `"${(names.find((name) => name !== undefined && name !== '') ?? '').slice(0, 100)}"`;
 }
 
-function invalid(faults: readonly string[]): Error {
-  return refused('PATH_INVALID', `no valid path to a trust anchor: ${faults.join('; ')}`);
+/** The CA's matter: another chain or other anchors heal it, so no request is failed for it. */
+function invalid(faults: readonly string[]): SignerError {
+  return new SignerError({
+    code: 'PATH_INVALID',
+    disposition: 'authority',
+    message: `no valid path to a trust anchor: ${faults.join('; ')}`,
+  });
 }

@@ -33,7 +33,7 @@ export function readAnchors(pem: string): readonly Certificate[] {
  * The PEM text of anchors, each once: newest first, because some verifiers look at the first only,
  * then by fingerprint, so that the same anchors make the same text.
  *
- * @throws SignerError CERTIFICATE_MALFORMED: more than a ClusterTrustBundle can hold
+ * @throws SignerError CERTIFICATE_MALFORMED (`wait`): more than a ClusterTrustBundle can hold
  */
 export function writeAnchors(certificates: readonly Certificate[]): string {
   const byPrint = new Map(certificates.map((each) => [fingerprint(each.raw), each]));
@@ -42,10 +42,11 @@ export function writeAnchors(certificates: readonly Certificate[]): string {
     .map(([, { raw }]) => encodePem('CERTIFICATE', raw))
     .join('');
   if (text.length > MAX_BUNDLE_CHARACTERS) {
-    throw refused(
-      'CERTIFICATE_MALFORMED',
-      `the trust anchors make ${text.length} characters of PEM; a ClusterTrustBundle holds ${MAX_BUNDLE_CHARACTERS}`,
-    );
+    throw new SignerError({
+      code: 'CERTIFICATE_MALFORMED',
+      disposition: 'wait',
+      message: `the trust anchors make ${text.length} characters of PEM; a ClusterTrustBundle holds ${MAX_BUNDLE_CHARACTERS}`,
+    });
   }
   return text;
 }

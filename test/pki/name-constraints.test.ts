@@ -34,7 +34,7 @@ function isAllowed(value: Uint8Array, names: readonly Name[]): boolean {
     verify();
     return true;
   } catch {
-    refuses(verify, 'PATH_INVALID', /name constraints/);
+    refuses(verify, 'PATH_INVALID', /name constraints/, 'authority');
     return false;
   }
 }
@@ -138,8 +138,18 @@ describe('name constraints', () => {
       });
     };
     check([], [[DNS, 'a.example.com']]);
-    refuses(() => check([], [[DNS, 'a.example']]), 'PATH_INVALID', /"a\.example" is outside/);
-    refuses(() => check([[DNS, 'b.example']], []), 'PATH_INVALID', /"b\.example" is outside/);
+    refuses(
+      () => check([], [[DNS, 'a.example']]),
+      'PATH_INVALID',
+      /"a\.example" is outside/,
+      'authority',
+    );
+    refuses(
+      () => check([[DNS, 'b.example']], []),
+      'PATH_INVALID',
+      /"b\.example" is outside/,
+      'authority',
+    );
   });
 
   test('of kinds that are not compared are never met', () => {

@@ -34,7 +34,7 @@ function verify(
 }
 
 const isRefused = (message: RegExp, ...args: Parameters<typeof verify>): void =>
-  refuses(() => verify(...args), 'PATH_INVALID', message);
+  refuses(() => verify(...args), 'PATH_INVALID', message, 'authority');
 
 describe('a path is valid', () => {
   test('from a leaf straight to its anchor', () => {
