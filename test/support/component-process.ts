@@ -39,7 +39,7 @@ export interface ComponentOptions {
 
 const SOURCES = [process.execPath, join(import.meta.dirname, '../../src/cli/main.ts')];
 const START_MS = 30_000;
-const READY_MS = 30_000;
+const READY_MS = 60_000;
 
 /** Starts a component and waits until it serves HTTP; not until it is ready. */
 export async function startComponent(options: ComponentOptions): Promise<ComponentProcess> {
