@@ -120,7 +120,6 @@ class CollectionMirror<T extends Stored> implements Mirror<T> {
 
   #remove(object: T): void {
     const key = storeKey(object);
-    this.#listed?.delete(key);
     if (!this.#isOutdated(key, object)) this.#store.remove(key);
   }
 

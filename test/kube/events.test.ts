@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { RequestInit } from '../../src/kube/client.ts';
 import type { EventNote } from '../../src/kube/event-body.ts';
+import { MAX_QUEUED } from '../../src/kube/event-sender.ts';
 import { createEventRecorder, type EventRecorder } from '../../src/kube/events.ts';
 import { KubeError } from '../../src/kube/kube-error.ts';
 import { fakeTime, type FakeTime } from '../support/fake-time.ts';
@@ -234,7 +235,8 @@ test('counting up has a rate of its own', async () => {
 });
 
 test('recording never waits for a server that hangs, nor throws, nor grows without end', async () => {
-  client.answer(() => new Promise(() => undefined));
+  let resume = (_answer: unknown): void => undefined;
+  client.answer(() => new Promise((resolve) => (resume = resolve)));
   for (let minute = 0; minute < 200; minute += 1) {
     for (let index = 0; index < 50; index += 1) {
       events.record({ ...note, note: `${minute} ${index}` });
@@ -242,6 +244,10 @@ test('recording never waits for a server that hangs, nor throws, nor grows witho
     await time.advance(10_000);
   }
   assert.equal(client.requests.length, 1, 'one at a time');
+  client.answer(() => ({}));
+  resume({});
+  await time.advance(0);
+  assert.equal(client.requests.length, 1 + MAX_QUEUED);
 });
 
 test('the last words are sent before the process ends', async () => {

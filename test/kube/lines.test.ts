@@ -44,6 +44,13 @@ test('a line longer than any object is refused before it fills the memory', asyn
   assert.ok(sent <= MAX_LINE_BYTES + 1024 * 1024);
 });
 
+test('lines that were cut in two do not add up to one that is too long', async () => {
+  const half = Buffer.alloc(512 * 1024, 'x');
+  const whole = Buffer.concat([half, Buffer.from('\n'), half]);
+  const found = await Array.fromAsync(lines(chunksOf(Array<Uint8Array>(40).fill(whole))));
+  assert.equal(found.length, 40);
+});
+
 test('a long line in many chunks costs no more than its length', async () => {
   const line = 'x'.repeat(4 * 1024 * 1024);
   const bytes = Buffer.from(`${line}\n`);

@@ -161,6 +161,13 @@ test('an answer that comes after its echo, or after the end of its object, is no
   assert.equal(told.length, 3);
 });
 
+test('an old answer that comes while a list is under way is no news either', () => {
+  const { mirror } = mirrorWith(thing('a', 5));
+  mirror.beginList();
+  mirror.observe(thing('a', 4));
+  assert.equal(mirror.get('a')?.metadata.resourceVersion, '5');
+});
+
 test('a list taken before our own write was stored does not take it away again', () => {
   const { mirror } = mirrorWith();
   mirror.beginList();

@@ -74,7 +74,11 @@ test('a server that cannot stream the list is listed page by page, then watched'
   });
   const second = await stage.server.next('the second page');
   assert.equal(second.query.get('continue'), 'c1');
-  second.answer(200, { ...page, metadata: { resourceVersion: '9' }, items: [thing('b', 2)] });
+  second.answer(200, {
+    ...page,
+    metadata: { resourceVersion: '9', continue: '' },
+    items: [thing('b', 2)],
+  });
   const watch = await stage.server.next('the watch');
   assert.equal(watch.query.get('resourceVersion'), '9');
   assert.deepEqual(run.reflector.get('a'), {
