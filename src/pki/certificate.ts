@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from 'node:crypto';
+import { readAlgorithmIdentifier } from './algorithm-identifier.ts';
 import { malformed, readWhole, type DerReader } from './der-reader.ts';
 import {
   TAG_BIT_STRING,
@@ -51,7 +52,7 @@ export interface Certificate extends TbsCertificate {
 export function decodeCertificate(der: Uint8Array): Certificate {
   const fields = readWhole(der, 'the certificate', MAX_CERTIFICATE_BYTES);
   const tbs = fields.raw('the to-be-signed part', TAG_SEQUENCE);
-  const algorithm = fields.raw('the signature algorithm', TAG_SEQUENCE);
+  const algorithm = readAlgorithmIdentifier(fields, 'the signature algorithm');
   const signature = wholeBytes(fields.read(TAG_BIT_STRING, 'the signature'), 'the signature');
   fields.finish();
   const decoded = decodeTbs(tbs);
@@ -67,7 +68,7 @@ export function decodeTbs(der: Uint8Array): TbsCertificate {
   const fields = readWhole(der, 'the to-be-signed part', MAX_CERTIFICATE_BYTES);
   readVersion(fields);
   const serial = readSerial(fields);
-  const signatureAlgorithm = fields.raw('the inner signature algorithm', TAG_SEQUENCE);
+  const signatureAlgorithm = readAlgorithmIdentifier(fields, 'the inner signature algorithm');
   const issuer = readName(fields, 'the issuer');
   const validity = fields.sequence('the validity');
   const notBefore = readTime(validity, 'notBefore');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isIPv4 } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import { ipBytes } from './ip.ts';
 
 export type ConstraintKind = 'dns' | 'email' | 'uri' | 'ip';
@@ -9,6 +9,31 @@ export type Subtree =
   | { readonly kind: 'dns' | 'email' | 'uri'; readonly text: string }
   /** Address and mask, equally long. */
   | { readonly kind: 'ip'; readonly range: Uint8Array };
+
+/** Dotted labels of visible characters, which is all that Go asks of a name it compares. */
+function isDomain(text: string): boolean {
+  return /^[!-~]+$/.test(text) && !text.split('.').includes('');
+}
+
+/** No quoting, which readers undo differently. */
+function isMailbox(text: string): boolean {
+  const at = text.lastIndexOf('@');
+  return /^[^"(),:;<>@[\\\] ]+$/.test(text.slice(0, at)) && isDomain(text.slice(at + 1));
+}
+
+/** Whether a constraint says something that can be compared: Go refuses the certificate otherwise. */
+export function isConstraint(kind: 'dns' | 'email' | 'uri', text: string): boolean {
+  if (text === '') return true;
+  if (kind === 'email' && text.includes('@')) return isMailbox(text);
+  if (kind === 'uri' && isIP(text) !== 0) return false;
+  return isDomain(text.replace(/^\./, ''));
+}
+
+/** Set bits, then zero bits. */
+export function isMask(mask: Uint8Array): boolean {
+  const bits = Array.from(mask, (octet) => octet.toString(2).padStart(8, '0')).join('');
+  return /^1*0*$/.test(bits);
+}
 
 /** By the strictest reading that is about: RFC 5280's for URIs and email, Go's for DNS. */
 export function isPermitted(name: string, subtree: Subtree): boolean {
@@ -41,11 +66,13 @@ function isBelow(host: string, base: string): boolean {
 
 /** The domain that is compared, in lower case; undefined where there is none. */
 function hostOf(name: string, kind: 'dns' | 'email' | 'uri'): string | undefined {
-  if (kind === 'dns') return name.toLowerCase();
-  if (kind === 'email') return name.slice(name.lastIndexOf('@') + 1).toLowerCase();
+  if (kind === 'dns') return isDomain(name) ? name.toLowerCase() : undefined;
+  if (kind === 'email') {
+    return isMailbox(name) ? name.slice(name.lastIndexOf('@') + 1).toLowerCase() : undefined;
+  }
   const authority = /^[^:]*:\/\/(?:[^/?#@]*@)?([^/?#]*)/.exec(name)?.[1] ?? '';
   const host = authority.replace(/:\d*$/, '').toLowerCase();
-  return host === '' || host.startsWith('[') || isIPv4(host) ? undefined : host;
+  return host.startsWith('[') || isIPv4(host) || !isDomain(host) ? undefined : host;
 }
 
 /** The local part is compared as it is. */

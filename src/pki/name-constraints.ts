@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Certificate } from './certificate.ts';
-import { isExcluded, isPermitted, type ConstraintKind, type Subtree } from './constraint-match.ts';
+import {
+  isConstraint,
+  isExcluded,
+  isMask,
+  isPermitted,
+  type ConstraintKind,
+  type Subtree,
+} from './constraint-match.ts';
 import { malformed, readWhole, type DerReader } from './der-reader.ts';
 import { contextConstructed, contextPrimitive } from './der-tags.ts';
 import { asciiOf } from './der-text.ts';
@@ -9,6 +16,9 @@ import { refused } from './refused.ts';
 /** Subtrees × names are compared; a CA that needs more than this needs another design. */
 const MAX_SUBTREES = 100;
 const MAX_BYTES = 64 * 1024;
+
+/** How much of a foreign text is repeated in a message. */
+const SHOWN = 80;
 
 export interface NameConstraints {
   /** Of a kind that is not among them everything is permitted. */
@@ -70,9 +80,17 @@ function subtreeOf(kind: ConstraintKind, base: Uint8Array): Subtree {
     if (base.length !== 8 && base.length !== 32) {
       throw malformed(`a name constraint has an address range of ${base.length} bytes`);
     }
+    if (!isMask(base.subarray(base.length / 2))) {
+      throw malformed('a name constraint has an address mask with gaps');
+    }
     return { kind, range: base };
   }
-  return { kind, text: asciiOf(base, 'a name constraint') };
+  const text = asciiOf(base, 'a name constraint');
+  if (!isConstraint(kind, text)) {
+    const shown = JSON.stringify(text.slice(0, SHOWN));
+    throw malformed(`the name constraint ${shown} is not one of ${kind} names`);
+  }
+  return { kind, text };
 }
 
 /**

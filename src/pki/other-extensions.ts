@@ -111,7 +111,8 @@ function checkDistributionPoints(value: Uint8Array): void {
     if (fields.at(contextConstructed(0))) {
       // A CHOICE, so explicitly tagged; Go takes fullName only.
       const name = fields.enter(contextConstructed(0), 'a distribution point');
-      name.raw('the name of a distribution point', contextConstructed(0));
+      const names = name.enter(contextConstructed(0), 'the name of a distribution point');
+      while (!names.isDone()) names.raw('a name of a distribution point');
       name.finish();
     }
     if (fields.at(contextPrimitive(1))) fields.raw('the reasons of a distribution point');

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyObject } from 'node:crypto';
+import { readAlgorithmIdentifier } from './algorithm-identifier.ts';
 import { readWhole, type DerReader } from './der-reader.ts';
 import {
   TAG_BIT_STRING,
@@ -60,7 +61,7 @@ const MAX_ATTRIBUTES = 16;
 export function decodeRequest(der: Uint8Array): CertificationRequest {
   const fields = readWhole(der, 'the PKCS#10 request', MAX_REQUEST_BYTES);
   const info = fields.raw('the request’s info', TAG_SEQUENCE);
-  const algorithm = fields.raw('the signature algorithm', TAG_SEQUENCE);
+  const algorithm = readAlgorithmIdentifier(fields, 'the signature algorithm');
   const signature = wholeBytes(fields.read(TAG_BIT_STRING, 'the signature'), 'the signature');
   fields.finish();
   return { raw: der, info, ...readInfo(info), signatureAlgorithm: algorithm, signature };

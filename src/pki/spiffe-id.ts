@@ -4,7 +4,8 @@ import { refused } from './refused.ts';
 /** SPIFFE-ID §2.1: the trust domain's length. */
 const MAX_TRUST_DOMAIN = 255;
 
-const TRUST_DOMAIN = /^[a-z0-9._-]+$/;
+/** No empty label: Go refuses whole certificates for a host with one. */
+const TRUST_DOMAIN = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
 
 /**
@@ -22,7 +23,7 @@ export function canonicalSpiffeId(text: string, rest: string): string {
   if (!TRUST_DOMAIN.test(trustDomain) || trustDomain.length > MAX_TRUST_DOMAIN) {
     throw invalid(
       text,
-      'has a trust domain that is not 1 to 255 letters, digits, dots, hyphens or underscores',
+      'has a trust domain that is not 1 to 255 letters, digits, inner dots, hyphens or underscores',
     );
   }
   for (const segment of segments) {

@@ -127,6 +127,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
         'spiffe://a.test/b#c',
         'spiffe://u@a.test/b',
       ],
+      'a SPIFFE ID with an empty label': [
+        'spiffe://.a.test/b',
+        'spiffe://a..test/b',
+        'spiffe://a.test./b',
+      ],
       'a SPIFFE ID without a trust domain': ['spiffe:///b', 'spiffe:a', 'spiffe://'],
     },
   },

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../src/errors.ts';
 import { decodeCertificate } from '../../src/pki/certificate.ts';
 import { certificateDer } from '../support/certificate-der.ts';
 import {
+  NULL,
   explicit,
   extension,
   implicit,
@@ -25,6 +26,23 @@ const TIMES = (notBefore: Uint8Array, notAfter = utcTime('270101000000Z')): Uint
 const generalized = (text: string): Uint8Array => tlv(0x18, Buffer.from(text));
 
 const CERTIFICATES: Readonly<Record<string, Row>> = {
+  'with a signature algorithm that is no OID': [
+    certificateDer({ algorithm: seq(int(1)) }),
+    'DER_MALFORMED',
+    /the signature algorithm has tag 0x02 instead of 0x06/,
+  ],
+  'with a signature algorithm with two parameters': [
+    certificateDer({ algorithm: seq(oid('1.2.840.10045.4.3.2'), NULL, NULL) }),
+    'DER_MALFORMED',
+    /the signature algorithm has trailing bytes/,
+  ],
+  'with a name of a CRL distribution point that is cut off': [
+    certificateDer({
+      extensions: [extension('2.5.29.31', seq(seq(explicit(0, explicit(0, [0x86, 9, 0x61])))))],
+    }),
+    'DER_MALFORMED',
+    /longer than what holds it/,
+  ],
   'of version 1': [
     certificateDer({ version: [] }),
     'DER_MALFORMED',

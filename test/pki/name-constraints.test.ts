@@ -60,7 +60,7 @@ describe('permitted subtrees', () => {
     ['a URI’s host below', [URI, 'example.com'], [URI, 'spiffe://a.example.com/a'], false],
     ['a URI below a leading dot', [URI, '.example.com'], [URI, 'https://a.example.com:8/'], true],
     ['a URI without a host', [URI, 'example.com'], [URI, 'urn:example.com'], false],
-    ['a URI with an address', [URI, '10.0.0.1'], [URI, 'https://10.0.0.1/'], false],
+    ['a URI with an address', [URI, 'example.com'], [URI, 'https://10.0.0.1/'], false],
     ['a mailbox', [EMAIL, 'a@example.com'], [EMAIL, 'a@EXAMPLE.com'], true],
     ['another mailbox', [EMAIL, 'a@example.com'], [EMAIL, 'A@example.com'], false],
     ['mail at a host', [EMAIL, 'example.com'], [EMAIL, 'b@example.com'], true],
