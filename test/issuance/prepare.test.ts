@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { X509Certificate, createPublicKey } from 'node:crypto';
+import { test } from 'node:test';
+import { Prepared, prepare } from '../../src/issuance/prepare.ts';
+import { EMPTY_SUBJECT } from '../../src/issuance/leaf-subject.ts';
+import { leafInput, NOW, openAuthority } from '../support/issuing.ts';
+import { privateKey } from '../support/keys.ts';
+import { refuses } from '../support/refuses.ts';
+
+const signal = new AbortController().signal;
+const authority = await openAuthority();
+const other = await openAuthority();
+
+test('what is prepared becomes a leaf that node:crypto reads and verifies', async () => {
+  const subject = {
+    ...EMPTY_SUBJECT,
+    commonName: 'web',
+    organizations: ['dev', 'ops'],
+    dnsNames: ['web.team-a.svc'],
+    ipAddresses: ['10.0.0.7'],
+  };
+  const der = await authority.sign(prepare(leafInput(authority, { subject })), signal);
+  const leaf = new X509Certificate(der);
+  const ca = new X509Certificate(authority.facts.certificate.raw);
+  assert.ok(leaf.verify(ca.publicKey));
+  assert.ok(leaf.checkIssued(ca));
+  assert.equal(leaf.ca, false);
+  assert.equal(leaf.issuer, ca.subject);
+  assert.equal(leaf.subject, 'O=dev\nO=ops\nCN=web');
+  assert.equal(leaf.subjectAltName, 'DNS:web.team-a.svc, IP Address:10.0.0.7');
+  assert.deepEqual(leaf.keyUsage, ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2']);
+  assert.equal(leaf.validFromDate.getTime(), NOW - 60_000);
+  assert.equal(leaf.validToDate.getTime(), NOW - 60_000 + 3_600_000);
+  assert.ok(leaf.publicKey.equals(createPublicKey(privateKey('P-256', 'leaf'))));
+});
+
+test('a Prepared is signed once: who wants a second signature prepares anew', async () => {
+  const prepared = prepare(leafInput(authority));
+  await authority.sign(prepared, signal);
+  refuses(
+    () => authority.sign(prepared, signal),
+    'PREPARED_SPENT',
+    /was signed already; prepare a new one/,
+    'retry',
+  );
+});
+
+test('a Prepared is signed by the CA that it was made for, and by no other', async () => {
+  const prepared = prepare(leafInput(authority));
+  refuses(
+    () => other.sign(prepared, signal),
+    'PREPARED_SPENT',
+    new RegExp(`was made for ${authority.facts.fingerprint}`),
+    'retry',
+  );
+  // The refused attempt spent nothing.
+  assert.ok((await authority.sign(prepared, signal)).length > 0);
+});
+
+test('a Prepared cannot be made by hand', () => {
+  const { facts } = authority;
+  const validity = { notBefore: 0, notAfter: 0 };
+  assert.throws(
+    () => new Prepared(Symbol('prepared'), new Uint8Array(), facts, validity),
+    /a Prepared comes from prepare\(\) only/,
+  );
+});
+
+test('neither a copy nor a child of a Prepared is one: the bytes do not go with it', () => {
+  const prepared = prepare(leafInput(authority));
+  const copies = [Object.assign(Object.create(Prepared.prototype) as Prepared, prepared)];
+  copies.push(Object.create(prepared) as Prepared);
+  for (const copy of copies) {
+    assert.throws(() => copy.redeem(authority.facts.fingerprint), TypeError);
+    assert.throws(() => copy.equals(new Uint8Array()), TypeError);
+  }
+});
+
+test('the bytes of a Prepared cannot be read without spending it', () => {
+  assert.deepEqual(Object.keys(prepare(leafInput(authority))), ['validity']);
+});
+
+test('a leaf that names nobody is never prepared', () => {
+  refuses(
+    () => prepare(leafInput(authority, { subject: EMPTY_SUBJECT })),
+    'LINT_FAILED',
+    /neither a subject nor a subject alternative name/,
+    'wait',
+  );
+});
+
+test('a leaf that outlives its CA is never prepared, whoever computed its validity', () => {
+  const validity = { notBefore: NOW, notAfter: authority.facts.notAfter + 1000 };
+  refuses(
+    () => prepare(leafInput(authority, { validity })),
+    'LINT_FAILED',
+    /^refusing to sign a faulty certificate: validity-inside-issuer .*outlives its CA$/,
+    'wait',
+  );
+});
+
+test('all faults are told at once', () => {
+  const validity = { notBefore: NOW, notAfter: NOW };
+  refuses(
+    () => prepare(leafInput(authority, { subject: EMPTY_SUBJECT, validity, usages: [] })),
+    'LINT_FAILED',
+    /whole-seconds .*; usage-present .*; san-for-empty-subject /,
+    'wait',
+  );
+});
+
+test('without dice nothing is prepared', () => {
+  const failing = (): never => {
+    throw new Error('no entropy');
+  };
+  assert.throws(() => prepare(leafInput(authority, { random: failing })), /no entropy/);
+});
