@@ -15,11 +15,11 @@ export interface PodCertificateRequest extends KubeObject {
     readonly nodeUID: string;
     readonly maxExpirationSeconds?: number;
     /** base64 of DER (v1, and v1beta1 from 1.36). */
-    readonly stubPKCS10Request?: string;
+    readonly stubPKCS10Request?: string | null;
     /** base64 of DER SubjectPublicKeyInfo (v1beta1 only). */
-    readonly pkixPublicKey?: string;
+    readonly pkixPublicKey?: string | null;
     /** base64 (v1beta1 only). */
-    readonly proofOfPossession?: string;
+    readonly proofOfPossession?: string | null;
     readonly unverifiedUserAnnotations?: Readonly<Record<string, string>>;
   };
   readonly status?: {

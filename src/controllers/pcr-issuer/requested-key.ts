@@ -32,7 +32,9 @@ export function requestedKey(
 }
 
 function readKey(request: PodCertificateRequest, keyTypes: readonly KeyType[]): Requested {
-  const { stubPKCS10Request: stub = '', pkixPublicKey: pkix = '' } = request.spec;
+  // v1beta1 writes null, not nothing, for the one of the two that is not set.
+  const stub = request.spec.stubPKCS10Request ?? '';
+  const pkix = request.spec.pkixPublicKey ?? '';
   if (stub !== '') return fromStub(stub, keyTypes);
   if (pkix === '') return { kind: 'reread' };
   const publicKey = decodePublicKey(Buffer.from(pkix, 'base64'));
