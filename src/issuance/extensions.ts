@@ -12,6 +12,7 @@ import type { PublicKeyInfo } from '../pki/keys.ts';
 import { usageBits } from '../pki/usages.ts';
 import type { KeyUsage } from '../vocabulary.ts';
 import type { LeafSubject } from './leaf-subject.ts';
+import { UNUSABLE_BITS } from './unusable-bits.ts';
 
 export interface LeafExtensionsInput {
   readonly subject: LeafSubject;
@@ -20,20 +21,17 @@ export interface LeafExtensionsInput {
   readonly issuerKeyIdentifier: Uint8Array;
 }
 
-/** Key usages that only an RSA key can be used for (RFC 5480 §3, RFC 8410 §5). */
-const RSA_ONLY: ReadonlySet<KeyUsage> = new Set(['key encipherment', 'data encipherment']);
-
 /**
  * The extensions of a leaf, in the order Go writes them: key usage, extended key usage, basic
  * constraints CA:FALSE, key identifiers, subject alternative names (critical under an empty
- * subject, RFC 5280 §4.2.1.6). No other extension is ever copied or added.
+ * subject, RFC 5280 §4.2.1.6). No other extension is ever copied or added. A usage that a key of this
+ * kind cannot have is left out: one profile serves several kinds.
  */
 export function leafExtensions(input: LeafExtensionsInput): readonly Extension[] {
   const { subject, publicKey } = input;
-  const usable = input.usages.filter(
-    (usage) => publicKey.algorithm === 'RSA' || !RSA_ONLY.has(usage),
-  );
-  const usages = usageBits(usable);
+  const usages = usageBits(input.usages);
+  const unusable = UNUSABLE_BITS[publicKey.algorithm];
+  const bits = usages.keyUsage.filter((bit) => !unusable.includes(bit));
   const sans = {
     dnsNames: subject.dnsNames,
     ipAddresses: subject.ipAddresses,
@@ -46,7 +44,7 @@ export function leafExtensions(input: LeafExtensionsInput): readonly Extension[]
     subject.organizations.length === 0 &&
     subject.organizationalUnits.length === 0;
   return [
-    ...(usages.keyUsage.length > 0 ? [keyUsage(usages.keyUsage)] : []),
+    ...(bits.length > 0 ? [keyUsage(bits)] : []),
     ...(usages.extKeyUsage.length > 0 ? [extKeyUsage(usages.extKeyUsage)] : []),
     basicConstraints({ ca: false }),
     subjectKeyIdentifier(publicKey.spki),

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KeyUsageBit } from '../pki/key-usage-bits.ts';
+import type { KeyAlgorithm } from '../pki/keys.ts';
+
+/**
+ * What a key of this kind cannot do, and a leaf of it therefore must not say: RFC 3279 §2.3.1 for
+ * RSA, RFC 5480 §3 for ECDSA, RFC 9295 §3 for Ed25519.
+ */
+export const UNUSABLE_BITS: Readonly<Record<KeyAlgorithm, readonly KeyUsageBit[]>> = {
+  RSA: ['keyAgreement', 'encipherOnly', 'decipherOnly'],
+  ECDSA: ['keyEncipherment', 'dataEncipherment'],
+  ED25519: ['keyEncipherment', 'dataEncipherment', 'keyAgreement', 'encipherOnly', 'decipherOnly'],
+};
