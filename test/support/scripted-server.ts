@@ -13,6 +13,7 @@ export interface Call {
   readonly body: string;
   /** The connection that it came on: the same number for the same socket. */
   readonly connection: number;
+  readonly socket: Socket;
   /** True once the client has gone. */
   readonly isGone: () => boolean;
   /** Answers with JSON (or with a text as it is), and ends. */
@@ -110,6 +111,7 @@ function makeCall(
     path: url.pathname,
     query: url.searchParams,
     headers: request.headers,
+    socket: request.socket,
     isGone: () => request.socket.destroyed,
     answer: (status, body, headers = {}) => {
       response.writeHead(status, { 'content-type': 'application/json', ...headers });
