@@ -5,32 +5,56 @@ import { TAG_GENERALIZED_TIME, TAG_UTC_TIME } from './der-tags.ts';
 /** From here on GeneralizedTime, before it UTCTime (RFC 5280 §4.1.2.5). */
 export const FIRST_GENERALIZED_YEAR = 2050;
 
-const UTC_TIME = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/;
-const GENERALIZED_TIME = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/;
+/** YYMMDDHHMMSSZ and YYYYMMDDHHMMSSZ. */
+const UTC_LENGTH = 13;
+const GENERALIZED_LENGTH = 15;
 
 /** A time of a validity in milliseconds: whole seconds, Zulu, each form only in its years. */
 export function readTime(reader: DerReader, what: string): number {
   const utc = reader.at(TAG_UTC_TIME);
-  const contents = reader.read(utc ? TAG_UTC_TIME : TAG_GENERALIZED_TIME, what);
-  const text = Buffer.from(contents.buffer, contents.byteOffset, contents.length).toString(
-    'latin1',
-  );
-  const match = (utc ? UTC_TIME : GENERALIZED_TIME).exec(text);
-  if (match === null) throw malformed(`${what} is not a time in whole seconds of UTC`);
-  const digits = utc ? century(text) + text : text;
-  if (!utc && Number(digits.slice(0, 4)) < FIRST_GENERALIZED_YEAR) {
+  const text = reader.read(utc ? TAG_UTC_TIME : TAG_GENERALIZED_TIME, what);
+  if (!isZulu(text, utc ? UTC_LENGTH : GENERALIZED_LENGTH)) {
+    throw malformed(`${what} is not a time in whole seconds of UTC`);
+  }
+  const year = utc ? century(pair(text, 0)) : pair(text, 0) * 100 + pair(text, 2);
+  if (!utc && year < FIRST_GENERALIZED_YEAR) {
     throw malformed(`${what} is before ${FIRST_GENERALIZED_YEAR} and yet a GeneralizedTime`);
   }
-  const iso = digits.replace(GENERALIZED_TIME, '$1-$2-$3T$4:$5:$6.000Z');
-  const time = Date.parse(iso);
-  // Date.parse carries over: the 31st of February would be a day of March.
-  if (Number.isNaN(time) || new Date(time).toISOString() !== iso) {
-    throw malformed(`${what} is a time that does not exist`);
-  }
+  const time = timeOf(year, text.subarray(utc ? 2 : 4));
+  if (time === undefined) throw malformed(`${what} is a time that does not exist`);
   return time;
 }
 
+/** Digits, and a Z at the end. */
+function isZulu(text: Uint8Array, length: number): boolean {
+  return (
+    text.length === length &&
+    text.at(-1) === 0x5a &&
+    text.subarray(0, -1).every((octet) => octet >= 0x30 && octet <= 0x39)
+  );
+}
+
+/** The number of two digits. */
+function pair(text: Uint8Array, at: number): number {
+  return ((text[at] ?? 0) - 0x30) * 10 + ((text[at + 1] ?? 0) - 0x30);
+}
+
 /** RFC 5280 §4.1.2.5.1. */
-function century(text: string): string {
-  return Number(text.slice(0, 2)) < FIRST_GENERALIZED_YEAR - 2000 ? '20' : '19';
+function century(year: number): number {
+  return year < FIRST_GENERALIZED_YEAR - 2000 ? 2000 + year : 1900 + year;
+}
+
+/** Of MMDDHHMMSS. Date.UTC carries over: the 31st of February would be a day of March. */
+function timeOf(year: number, text: Uint8Array): number | undefined {
+  const [month, day] = [pair(text, 0) - 1, pair(text, 2)];
+  const [hour, minute, second] = [pair(text, 4), pair(text, 6), pair(text, 8)];
+  const time = Date.UTC(year, month, day, hour, minute, second);
+  const date = new Date(time);
+  const exists =
+    date.getUTCMonth() === month &&
+    date.getUTCDate() === day &&
+    hour < 24 &&
+    minute < 60 &&
+    second < 60;
+  return exists ? time : undefined;
 }

@@ -71,26 +71,28 @@ const MAX_ARC = 0x7fffffff;
 /** Dotted text of an OBJECT IDENTIFIER. */
 export function oidOf(contents: Uint8Array, what: string): string {
   if (contents.length > MAX_OID_BYTES) throw tooLong(what);
-  const arcs: number[] = [];
+  let dotted = '';
+  let arcs = 0;
   let arc = 0;
-  let start = 0;
-  for (const [at, octet] of contents.entries()) {
-    if (at === start && octet === 0x80) throw malformed(`${what} has an arc that is not minimal`);
+  let isWhole = false;
+  for (const octet of contents) {
+    if (octet === 0x80 && arc === 0) throw malformed(`${what} has an arc that is not minimal`);
     arc = arc * 128 + (octet & 0x7f);
-    if (arc > MAX_ARC) throw tooLong(what);
-    if (octet >= 0x80) continue;
-    arcs.push(arc);
+    if (arc > MAX_ARC || arcs >= MAX_OID_ARCS) throw tooLong(what);
+    isWhole = octet < 0x80;
+    if (!isWhole) continue;
+    dotted += arcs === 0 ? rootArcs(arc) : `.${arc}`;
+    arcs += 1;
     arc = 0;
-    start = at + 1;
   }
-  const [first, ...rest] = arcs;
-  if (first === undefined || start !== contents.length) {
-    throw malformed(`${what} is an OBJECT IDENTIFIER that ends in the middle`);
-  }
-  if (arcs.length > MAX_OID_ARCS) throw tooLong(what);
-  // The first two arcs share one number (X.690 §8.19.4).
+  if (!isWhole) throw malformed(`${what} is an OBJECT IDENTIFIER that ends in the middle`);
+  return dotted;
+}
+
+/** The first two arcs share one number (X.690 §8.19.4). */
+function rootArcs(first: number): string {
   const root = Math.min(2, Math.floor(first / 40));
-  return [root, first - root * 40, ...rest].join('.');
+  return `${root}.${first - root * 40}`;
 }
 
 function tooLong(what: string): SignerError {

@@ -64,14 +64,25 @@ export function nothing(): Uint8Array {
   return element(TAG_NULL);
 }
 
+/** More than oids.ts has: encodings that are kept, because every certificate needs the same ones. */
+const MAX_KNOWN_OIDS = 256;
+
+const known = new Map<string, Uint8Array>();
+
 export function oid(dotted: string): Uint8Array {
-  const [root = 0n, second = 0n, ...rest] = dotted.split('.').map(BigInt);
-  return element(TAG_OID, Uint8Array.from([root * 40n + second, ...rest].flatMap(base128)));
+  const before = known.get(dotted);
+  if (before !== undefined) return before;
+  const [root = 0, second = 0, ...rest] = dotted.split('.').map(Number);
+  const made = element(TAG_OID, Uint8Array.from([root * 40 + second, ...rest].flatMap(base128)));
+  if (known.size < MAX_KNOWN_OIDS) known.set(dotted, made);
+  return made;
 }
 
-function base128(arc: bigint): readonly number[] {
-  const octets = [Number(arc & 0x7fn)];
-  for (let left = arc >> 7n; left > 0n; left >>= 7n) octets.unshift(Number(left & 0x7fn) | 0x80);
+function base128(arc: number): readonly number[] {
+  const octets = [arc % 128];
+  for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128)) {
+    octets.unshift((left % 128) | 0x80);
+  }
   return octets;
 }
 
@@ -124,8 +135,9 @@ export function time(milliseconds: number): Uint8Array {
   if (!(milliseconds >= FIRST_TIME && milliseconds <= LAST_TIME)) {
     throw new RangeError(`no certificate can say the time ${milliseconds} (milliseconds)`);
   }
-  const digits = new Date(milliseconds).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '');
-  const utc = Number(digits.slice(0, 4)) < FIRST_GENERALIZED_YEAR;
+  const date = new Date(milliseconds);
+  const utc = date.getUTCFullYear() < FIRST_GENERALIZED_YEAR;
+  const digits = date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '');
   const text = `${utc ? digits.slice(2) : digits}Z`;
   return element(utc ? TAG_UTC_TIME : TAG_GENERALIZED_TIME, Buffer.from(text, 'latin1'));
 }

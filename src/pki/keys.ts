@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import { createPublicKey, hash, type KeyObject } from 'node:crypto';
 import type { KeyType } from '../vocabulary.ts';
 import { CURVES, isOnCurve, type Curve } from './curves.ts';
 import { DerReader, readWhole } from './der-reader.ts';
@@ -146,7 +146,11 @@ function weaknessOf(key: PublicKeyInfo): string | undefined {
 
 /** SHA-1 of the subjectPublicKey bits (RFC 5280 §4.2.1.2, method 1): a name, not a protection. */
 export function keyIdentifier(spki: Uint8Array): Uint8Array {
-  return createHash('sha1')
-    .update(readPublicKey(new DerReader(spki, 'the key')).bytes)
-    .digest();
+  const info = new DerReader(spki, 'the public key').sequence('the public key');
+  info.raw('the key algorithm');
+  return hash(
+    'sha1',
+    wholeBytes(info.read(TAG_BIT_STRING, 'the key bits'), 'the key bits'),
+    'buffer',
+  );
 }
