@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import js from '@eslint/js';
+import { defineConfig } from 'eslint/config';
 import tsdoc from 'eslint-plugin-tsdoc';
 import tseslint from 'typescript-eslint';
 
-export default tseslint.config(
+export default defineConfig(
   { ignores: ['node_modules/', 'dist/', '.cache/'] },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
