@@ -11,12 +11,18 @@ export interface Condition {
   readonly lastUpdateTime?: string;
 }
 
-/** The API server refuses longer messages (`metav1.Condition`, ValidateCondition). */
+/** Bytes; the API server refuses longer messages (`metav1.Condition`, ValidateCondition). */
 export const MAX_CONDITION_MESSAGE = 32_768;
 
-/** `text` cut to what a condition may hold, with an ellipsis where it was cut. */
+const ELLIPSIS = '…';
+
+/** `text` cut to what a condition may hold, in bytes, with an ellipsis where it was cut. */
 export function conditionMessage(text: string, limit: number = MAX_CONDITION_MESSAGE): string {
-  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= limit) return text;
+  const kept = bytes.subarray(0, limit - Buffer.byteLength(ELLIPSIS)).toString();
+  // A character that was cut in two.
+  return kept.replace(/\uFFFD+$/, '') + ELLIPSIS;
 }
 
 export function findCondition(

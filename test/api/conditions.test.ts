@@ -45,6 +45,16 @@ test('other conditions stay and nothing is mutated', () => {
 test('a message beyond what the API takes is cut with an ellipsis', () => {
   assert.equal(conditionMessage('short'), 'short');
   const cut = conditionMessage('x'.repeat(MAX_CONDITION_MESSAGE + 1));
-  assert.equal(cut.length, MAX_CONDITION_MESSAGE);
+  assert.equal(Buffer.byteLength(cut), MAX_CONDITION_MESSAGE);
   assert.ok(cut.endsWith('…'));
+});
+
+test('the limit of a message counts bytes, as the API server does, and cuts no character in two', () => {
+  for (const text of ['é', '€', '😀'].map((each) => each.repeat(MAX_CONDITION_MESSAGE))) {
+    for (const limit of [300, 301, 302, 303, MAX_CONDITION_MESSAGE]) {
+      const cut = conditionMessage(text, limit);
+      assert.ok(Buffer.byteLength(cut) <= limit, `${Buffer.byteLength(cut)} bytes`);
+      assert.ok(text.startsWith(cut.slice(0, -1)) && cut.endsWith('…'));
+    }
+  }
 });

@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
 import type { PodProfile } from '../../issuance/pod-profile.ts';
+import { shown } from '../../policy/shown.ts';
 import type { Plan } from './decide.ts';
 
-/** How much of a foreign text is repeated in a message. */
-const SHOWN = 80;
+/** No expression takes a longer one (cel/environments.ts): it could only wait, for ever. */
+const MAX_VALUE = 4_096;
+/** How many faults are named; a request has room for some ten thousand. */
+const MAX_FAULTS = 5;
 
 /** A denial when a pod asks by an annotation that the signer does not know, or with a wrong value. */
 export function checkAnnotations(
   request: PodCertificateRequest,
   pods: PodProfile,
 ): Plan | undefined {
-  const wrong: string[] = [];
-  for (const [key, value] of Object.entries(request.spec.unverifiedUserAnnotations ?? {})) {
-    const matches = pods.annotations.get(key);
-    if (matches === undefined) {
-      wrong.push(`"${key.slice(0, SHOWN)}" is not an annotation of this signer`);
-    } else if (!matches(value)) {
-      wrong.push(`"${key}" may not have the value "${value.slice(0, SHOWN)}"`);
-    }
-  }
+  const wrong = Object.entries(request.spec.unverifiedUserAnnotations ?? {}).filter(
+    ([key, value]) => value.length > MAX_VALUE || pods.annotations.get(key)?.(value) !== true,
+  );
   if (wrong.length === 0) return undefined;
   const known = [...pods.annotations.keys()];
+  const named = wrong
+    .slice(0, MAX_FAULTS)
+    .map(([key, value]) =>
+      pods.annotations.has(key)
+        ? `${shown(key)} may not have the value ${shown(value)}`
+        : `${shown(key)} is not an annotation of this signer`,
+    );
+  if (wrong.length > MAX_FAULTS) named.push(`and ${wrong.length - MAX_FAULTS} more`);
   return {
     kind: 'deny',
     reason: 'InvalidUnverifiedUserAnnotations',
-    message: `${wrong.join('; ')}; known: ${known.length === 0 ? 'none' : known.join(', ')}`,
+    message: `${named.join('; ')}; known: ${known.length === 0 ? 'none' : known.join(', ')}`,
   };
 }
