@@ -161,6 +161,8 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
     if (initial) this.#mirror.beginList();
     else this.failure = undefined;
     for await (const line of lines(chunks)) {
+      // What had come before we were stopped is nobody's business any more.
+      signal.throwIfAborted();
       liveness.heard();
       this.#mirror.take(readWatchEvent<T>(line));
       metrics.watchHeard(path, clock() / 1000);

@@ -160,3 +160,17 @@ test('stopped, it ends at once: in a watch, in a backoff, before its first list'
   await waiting.ended;
   assert.deepEqual(stage.time.waits(), [], 'no timer is left behind');
 });
+
+test('stopped in the middle of what has come, it tells nothing more', async () => {
+  const told: string[] = [];
+  const { run, call } = await stage.established([], {
+    onEvent: (key) => {
+      told.push(key);
+      run.stop();
+    },
+  });
+  const both = [thing('a', 11), thing('b', 12)].map((each) => `${JSON.stringify(added(each))}\n`);
+  call.write(both.join(''));
+  await run.ended;
+  assert.deepEqual(told, ['a']);
+});
