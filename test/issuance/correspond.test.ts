@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { correspond, type Signed } from '../../src/issuance/correspond.ts';
+import { prepare } from '../../src/issuance/prepare.ts';
+import { decodeCertificate } from '../../src/pki/certificate.ts';
+import { leafInput, NOW, openAuthority } from '../support/issuing.ts';
+import { refuses } from '../support/refuses.ts';
+
+const signal = new AbortController().signal;
+const authority = await openAuthority();
+const { intermediates, anchors } = authority.facts;
+const prepared = prepare(leafInput(authority));
+const der = await authority.sign(prepared, signal);
+const signed: Signed = { leaf: decodeCertificate(der), intermediates, anchors };
+
+test('what was prepared, signed by the CA under its anchor, corresponds', () => {
+  assert.doesNotThrow(() => correspond(prepared, signed, NOW));
+});
+
+test('a certificate that differs in anything is not what was prepared', async () => {
+  const again = prepare(leafInput(authority));
+  const leaf = decodeCertificate(await authority.sign(again, signal));
+  refuses(
+    () => correspond(prepared, { ...signed, leaf }, NOW),
+    'CORRESPONDENCE',
+    /is not the one that was prepared/,
+    'authority',
+  );
+});
+
+test('the right bytes with a wrong signature are not signed', () => {
+  const damaged = Uint8Array.from(der);
+  const last = damaged.length - 1;
+  damaged[last] = (damaged[last] ?? 0) ^ 1;
+  refuses(
+    () => correspond(prepared, { ...signed, leaf: decodeCertificate(damaged) }, NOW),
+    'PATH_INVALID',
+    /the signature of .* is not by/,
+    'authority',
+  );
+});
+
+test('a leaf that does not chain to the anchor is not delivered', async () => {
+  const { facts } = await openAuthority();
+  refuses(
+    () => correspond(prepared, { ...signed, anchors: facts.anchors }, NOW),
+    'PATH_INVALID',
+    /no certificate at hand issued|is not by/,
+    'authority',
+  );
+});
+
+test('a leaf that is not valid now is not delivered', () => {
+  refuses(
+    () => correspond(prepared, signed, signed.leaf.notAfter + 1000),
+    'PATH_INVALID',
+    /expired/,
+    'authority',
+  );
+});
