@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodCertificateRequest } from '../api/pod-certificate-request.ts';
 import { isReservedName } from '../api/reserved-names.ts';
-import { SignerError } from '../errors.ts';
+import { SignerError, messageOf } from '../errors.ts';
 import { canonicalDnsName, canonicalUri } from '../pki/canonical.ts';
 import { EMPTY_SUBJECT, namesNobody, type LeafSubject } from './leaf-subject.ts';
 import type { PodProfile } from './pod-profile.ts';
@@ -69,7 +69,7 @@ function names(
     try {
       return text === '' ? '' : CANONICAL[field](text);
     } catch (error) {
-      throw waiting('NAME_INVALID', `spec.pods.${field}[${index}]: ${String(error)}`, error);
+      throw waiting('NAME_INVALID', `spec.pods.${field}[${index}]: ${messageOf(error)}`, error);
     }
   });
   return [...new Set(found)].filter((text) => text !== '');
