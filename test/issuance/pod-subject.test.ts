@@ -86,7 +86,7 @@ for (const [what, uri] of [
     waits(
       () => subjectOf({ uris: ["'spiffe://cluster.local/ok'", `'${uri}'`] }),
       'NAME_INVALID',
-      /^spec\.pods\.uris\[1\]: /,
+      /^spec\.pods\.uris\[1\]: the (?:SPIFFE ID|URI) /,
     );
   });
 }
