@@ -79,7 +79,7 @@ export function createActor(init: ActInit): {
       now: component.clock(),
       random: component.random,
     });
-    if (plan.kind === 'reread') return reread(request, signer);
+    if (plan.kind === 'reread') return reread(resource, request, signer);
     if (plan.kind !== 'issue') return settle(resource, request, plan);
     if (authority instanceof SignerError) throw authority;
     const issued = await sign(plan, init.profileOf(signer), authority);
@@ -147,8 +147,13 @@ export function createActor(init: ActInit): {
     };
   }
 
-  async function reread(request: PodCertificateRequest, signer: ClusterSigner): Promise<Outcome> {
-    if (init.legacy === undefined) {
+  async function reread(
+    from: Resource,
+    request: PodCertificateRequest,
+    signer: ClusterSigner,
+  ): Promise<Outcome> {
+    // Read through v1beta1 and still without a key: to read it again would never end.
+    if (init.legacy === undefined || from === init.legacy) {
       throw new SignerError({
         code: 'REQUEST_MALFORMED',
         disposition: 'wait',

@@ -31,7 +31,14 @@ export interface ActInit {
 interface Undelivered {
   readonly uid: string;
   readonly pem: string;
+  readonly signedAt: number;
 }
+
+/**
+ * How long a leaf waits for its delivery: an outage of the API server is shorter. Later it might be
+ * expired, or of a CA that is trusted no more, and the API server would take it all the same.
+ */
+const RESEND_WINDOW_MS = 5 * 60_000;
 
 /** Carries plans out: one PUT a request, fenced by resourceVersion; one signature a request. */
 export function createActor(init: ActInit): {
@@ -45,7 +52,11 @@ export function createActor(init: ActInit): {
 
   async function handle(csr: CertificateSigningRequest, signer: ClusterSigner): Promise<Outcome> {
     const pending = undelivered.get(csr.metadata.name);
-    if (pending?.uid === csr.metadata.uid) return redeliver(csr, pending);
+    if (pending?.uid === csr.metadata.uid) return redeliver(csr, signer, pending);
+    return answer(csr, signer);
+  }
+
+  async function answer(csr: CertificateSigningRequest, signer: ClusterSigner): Promise<Outcome> {
     const authority = attempt(() => init.authorityOf(signer));
     const profile = init.profileOf(signer);
     const plan = decide({
@@ -58,7 +69,8 @@ export function createActor(init: ActInit): {
     if (plan.kind !== 'issue') return settle(csr, plan);
     if (authority instanceof SignerError) throw authority;
     const pem = await sign(plan, authority);
-    undelivered.set(csr.metadata.name, { uid: csr.metadata.uid, pem });
+    const { name, uid } = csr.metadata;
+    undelivered.set(name, { uid, pem, signedAt: component.clock() });
     return deliver(csr, pem);
   }
 
@@ -85,13 +97,18 @@ export function createActor(init: ActInit): {
   /** An earlier write may have landed: a fresh look, not the cache, says so. */
   async function redeliver(
     csr: CertificateSigningRequest,
-    { uid, pem }: Undelivered,
+    signer: ClusterSigner,
+    { uid, pem, signedAt }: Undelivered,
   ): Promise<Outcome> {
     const fresh = await component.client
       .request<CertificateSigningRequest>({ method: 'GET', path: resource.object(csr.metadata) })
       .catch(absent);
-    if (fresh?.metadata.uid === uid && !isFinished(fresh)) return deliver(fresh, pem);
+    const open = fresh?.metadata.uid === uid && !isFinished(fresh) ? fresh : undefined;
+    const late = component.clock() - signedAt >= RESEND_WINDOW_MS;
+    if (open !== undefined && !late) return deliver(open, pem);
     undelivered.delete(csr.metadata.name);
+    // An earlier write that is still under way cannot land beside a new one: the version fences both.
+    if (open !== undefined) return answer(open, signer);
     const landed = Buffer.from(fresh?.status?.certificate ?? '', 'base64').toString() === pem;
     return landed
       ? { outcome: 'issued', reason: 'Issued', written: true }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readClusterSigner } from '../../../src/api/read-cluster-signer.ts';
+import { createActor } from '../../../src/controllers/pcr-issuer/act.ts';
+import { SignerError } from '../../../src/errors.ts';
+import { compileProfile } from '../../../src/issuance/profile.ts';
+import { resource } from '../../../src/kube/resource.ts';
+import type { Component } from '../../../src/serving/component.ts';
+import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
+import { NOW, openAuthority, random } from '../../support/issuing.ts';
+import { podRequest } from '../../support/pcr-object.ts';
+import { recordedClient } from '../../support/recorded-client.ts';
+
+const GROUP = { group: 'certificates.k8s.io', plural: 'podcertificaterequests' } as const;
+
+test('a request that has no key in any version is read again once, and waits', async () => {
+  const client = recordedClient();
+  const authority = await openAuthority();
+  const keyless = podRequest({ stubPKCS10Request: '' });
+  client.answer(() => {
+    assert.ok(client.requests.length < 3, 'it is read again and again');
+    return keyless;
+  });
+  const { handle } = createActor({
+    component: { client, clock: () => NOW, random, reservedPrefixes: [] } as unknown as Component,
+    resource: resource({ ...GROUP, version: 'v1' }),
+    legacy: resource({ ...GROUP, version: 'v1beta1' }),
+    profileOf: ({ spec }) => compileProfile(spec),
+    authorityOf: () => authority,
+  });
+  const signer = readClusterSigner(clusterSigner(workloadSpec()));
+  await assert.rejects(
+    handle(keyless, signer),
+    (error) => error instanceof SignerError && error.disposition === 'wait',
+  );
+  assert.equal(client.requests.length, 1);
+});
