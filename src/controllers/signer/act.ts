@@ -103,12 +103,16 @@ export function createActor(init: ActInit): {
     const fresh = await component.client
       .request<CertificateSigningRequest>({ method: 'GET', path: resource.object(csr.metadata) })
       .catch(absent);
-    const open = fresh?.metadata.uid === uid && !isFinished(fresh) ? fresh : undefined;
-    const late = component.clock() - signedAt >= RESEND_WINDOW_MS;
-    if (open !== undefined && !late) return deliver(open, pem);
-    undelivered.delete(csr.metadata.name);
+    if (fresh?.metadata.uid !== uid || isFinished(fresh))
+      return ended(csr.metadata.name, fresh, pem);
+    if (component.clock() - signedAt < RESEND_WINDOW_MS) return deliver(fresh, pem);
     // An earlier write that is still under way cannot land beside a new one: the version fences both.
-    if (open !== undefined) return answer(open, signer);
+    undelivered.delete(csr.metadata.name);
+    return answer(fresh, signer);
+  }
+
+  function ended(name: string, fresh: CertificateSigningRequest | undefined, pem: string): Outcome {
+    undelivered.delete(name);
     const landed = Buffer.from(fresh?.status?.certificate ?? '', 'base64').toString() === pem;
     return landed
       ? { outcome: 'issued', reason: 'Issued', written: true }

@@ -51,7 +51,9 @@ async function start(): Promise<{
       client.requests
         .filter(({ method }) => method === 'PUT')
         .map(({ body }) => (body as CertificateSigningRequest).status?.certificate ?? ''),
-    answer: client.answer,
+    answer: (by) => {
+      client.answer(by);
+    },
     later: (milliseconds) => {
       now += milliseconds;
     },
