@@ -86,27 +86,43 @@ function accepts(search: Search, path: readonly Certificate[], issuer: Certifica
 
 /** What is wrong with any certificate by itself. */
 function ownFault(certificate: Certificate, now: number): string | undefined {
-  const name = shown(certificate);
-  if (now < certificate.notBefore) return `${name} is not valid yet`;
-  if (now > certificate.notAfter) return `${name} has expired`;
+  const problem = ownProblem(certificate, now);
+  return problem === undefined ? undefined : `${shown(certificate)} ${problem}`;
+}
+
+function ownProblem(certificate: Certificate, now: number): string | undefined {
+  if (now < certificate.notBefore) return 'is not valid yet';
+  if (now > certificate.notAfter) return 'has expired';
   const [unknown] = certificate.unknownCritical;
   if (unknown === undefined) return undefined;
-  return `${name} has the critical extension ${unknown}, which is unknown`;
+  return `has the critical extension ${unknown}, which is unknown`;
 }
+
+/** Go refuses signatures by RSA keys below 1024 bits; nobody has made a CA below this in years. */
+const MIN_RSA_BITS = 2048;
 
 /** What is wrong with a certificate as the issuer of the last one of a path. */
 function issuerFault(issuer: Certificate, path: readonly Certificate[]): string | undefined {
-  const name = shown(issuer);
-  if (!issuer.isCa) return `${name} is not a CA`;
-  if (issuer.keyUsage !== undefined && !issuer.keyUsage.has('keyCertSign')) {
-    return `${name} may not sign certificates (keyUsage)`;
-  }
-  // Self-issued certificates do not count (RFC 5280 §4.2.1.9), nor does the leaf.
-  const below = path.slice(1).filter((each) => !isSame(each.issuer.raw, each.subject.raw)).length;
-  if (issuer.pathLen !== undefined && below > issuer.pathLen) {
-    return `${name} allows ${issuer.pathLen} CAs below itself, but there are ${below}`;
-  }
+  const problem = issuerProblem(issuer, path.length - 1);
+  if (problem !== undefined) return `${shown(issuer)} ${problem}`;
   return purposeFault(issuer, path[0]) ?? violatedConstraint(issuer, path);
+}
+
+/**
+ * RFC 5280 §4.2.1.9 does not count self-issued CAs for the path length. Go does, and so do we: what
+ * it refuses is of no use.
+ */
+function issuerProblem(issuer: Certificate, below: number): string | undefined {
+  const { keyUsage, pathLen, publicKey } = issuer;
+  if (!issuer.isCa) return 'is not a CA';
+  if (keyUsage !== undefined && !keyUsage.has('keyCertSign')) {
+    return 'may not sign certificates (keyUsage)';
+  }
+  if (publicKey.algorithm === 'RSA' && publicKey.bits < MIN_RSA_BITS) {
+    return `has an RSA key of ${publicKey.bits} bits, fewer than ${MIN_RSA_BITS}`;
+  }
+  if (pathLen === undefined || below <= pathLen) return undefined;
+  return `allows ${pathLen} CAs below itself, but there are ${below}`;
 }
 
 /** A CA's purposes limit those of all leaves below it, as everybody but RFC 5280 has it. */

@@ -79,16 +79,6 @@ describe('a path is valid', () => {
       assert.equal(verify(direct, [], anchors).at(-1), root.certificate);
     }
   });
-
-  test('with a self-issued CA between, which no path length counts (RFC 5280 §4.2.1.9)', () => {
-    const top = link('top', { extensions: [ca(0)] });
-    const next = link('top', {
-      by: top,
-      key: privateKey('P-256', 'next'),
-      extensions: [ca(0)],
-    });
-    assert.equal(verify(link('end', { by: next }), [next], [top]).length, 3);
-  });
 });
 
 describe('a path is refused', () => {
@@ -133,6 +123,27 @@ describe('a path is refused', () => {
     const tight = link('tight', { extensions: [ca(0)] });
     const below = link('below', { by: tight, extensions: [ca()] });
     isRefused(/"CN=tight" allows 0 CAs/, link('x', { by: below }), [below], [tight]);
+  });
+
+  test('when a self-issued CA makes it longer: RFC 5280 §4.2.1.9 does not count it, but Go does', () => {
+    const top = link('top', { extensions: [ca(0)] });
+    const next = link('top', {
+      by: top,
+      key: privateKey('P-256', 'next'),
+      extensions: [ca(0)],
+    });
+    isRefused(
+      /"CN=top" allows 0 CAs below itself, but there are 1/,
+      link('end', { by: next }),
+      [next],
+      [top],
+    );
+  });
+
+  test('when an issuer has an RSA key below 2048 bits', () => {
+    const key = privateKey('RSA-1024');
+    const weak = link('weak', { by: root, key, extensions: [ca()] });
+    isRefused(/"CN=weak" has an RSA key of 1024 bits/, link('end', { by: weak }), [weak]);
   });
 
   test('when a certificate of it is expired or not valid yet', () => {
