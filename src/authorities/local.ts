@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { SignerError, messageOf, type ErrorCode } from '../errors.ts';
 import type { Prepared } from '../issuance/prepare.ts';
 import { decodeCertificate, fingerprint, type Certificate } from '../pki/certificate.ts';
+import { checkKey } from '../pki/keys.ts';
 import { decodePemAll } from '../pki/pem.ts';
 import { verifyPath } from '../pki/path.ts';
 import { publicKeyOf, readPrivateKey } from '../pki/private-key.ts';
@@ -24,6 +25,8 @@ export function openLocalAuthority(material: AuthorityMaterial, now: number): Au
   const chain = readChain(material.certificate);
   const [certificate] = chain;
   requireCa(certificate, now);
+  // Who can break the CA's key makes leaves of anybody.
+  guarded('tls.crt', () => checkKey(certificate.publicKey));
   const key = readKey(material.key, certificate);
   const anchors = readRoots(material.anchors, chain);
   const intermediates = chain.filter((each) => !isSelfIssued(each));
