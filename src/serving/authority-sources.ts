@@ -22,7 +22,11 @@ export interface AuthoritySources extends Sources {
 interface Opened {
   readonly version: string;
   readonly result: Authority | SignerError;
+  readonly at: number;
 }
+
+/** A CA that cannot be used is looked at again after this: time heals what is not valid yet. */
+const OPEN_AGAIN_MS = 10_000;
 
 /** @param bundles - the ClusterTrustBundle resource in the version that the server has */
 export function createAuthoritySources(
@@ -59,20 +63,22 @@ export function createAuthoritySources(
     }),
   );
 
-  /** A Secret is opened once for each of its versions; what failed stays failed until it changes. */
+  /** A Secret is opened once for each of its versions, and again for a while if that failed. */
   function openSecret(secret: Secret): Authority {
     const key = keyOf(secret.metadata);
     const version = `${secret.metadata.uid}/${secret.metadata.resourceVersion}`;
     const before = opened.get(key);
-    const result =
-      before?.version === version
-        ? before.result
-        : attempt(() => open(materialOf(secret), component.clock()));
-    // A CA that is not valid yet, or expired, is looked at again: time heals or breaks it.
-    const timeless = !(result instanceof SignerError) || result.code !== 'AUTHORITY_EXPIRED';
-    if (timeless) opened.set(key, { version, result });
+    const current = before?.version === version && !isStale(before, component.clock());
+    const { result } = current ? before : reopened(key, version, secret);
     if (result instanceof SignerError) throw result;
     return result;
+  }
+
+  function reopened(key: string, version: string, secret: Secret): Opened {
+    const at = component.clock();
+    const made = { version, at, result: attempt(() => open(materialOf(secret), at)) };
+    opened.set(key, made);
+    return made;
   }
 
   function usable(signer: ClusterSigner): Authority {
@@ -128,4 +134,9 @@ export function createAuthoritySources(
       await Promise.all([secretWatches.stop(), bundleWatches.stop()]);
     },
   };
+}
+
+/** What failed may depend on the time: the CA's own, or that of a certificate above it. */
+function isStale({ result, at }: Opened, now: number): boolean {
+  return result instanceof SignerError && Math.abs(now - at) >= OPEN_AGAIN_MS;
 }

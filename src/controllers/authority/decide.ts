@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   secretOf,
+  type AuthorityStatus,
   type ClusterSigner,
   type ClusterSignerStatus,
 } from '../../api/cluster-signer.ts';
@@ -39,6 +40,8 @@ export interface Plan {
 
 /** How soon a Secret that could not be read is looked at again; its watch usually tells sooner. */
 const LOOK_AGAIN_MS = 5_000;
+/** A CA of tomorrow, or one that a fast clock made, becomes valid without anybody touching it. */
+const INSPECT_AGAIN_MS = 30_000;
 
 /** Decides one ClusterSigner. Synchronous and total. */
 export function decide(snapshot: Snapshot): Plan {
@@ -52,9 +55,18 @@ export function decide(snapshot: Snapshot): Plan {
   return {
     createSecret: finding.createSecret ?? false,
     status: statusOf({ signer, finding, authorities, now }),
-    requeueAt:
-      snapshot.secret.kind === 'unknown' ? now + LOOK_AGAIN_MS : nextDeadline(authorities, now),
+    requeueAt: requeueAt(snapshot, finding, authorities),
   };
+}
+
+function requeueAt(
+  { secret, now }: Snapshot,
+  { inspected = false, active }: Finding,
+  authorities: readonly AuthorityStatus[],
+): number | undefined {
+  if (secret.kind === 'unknown') return now + LOOK_AGAIN_MS;
+  if (inspected && active === undefined) return now + INSPECT_AGAIN_MS;
+  return nextDeadline(authorities, now);
 }
 
 function isReady(signer: ClusterSigner): boolean {
@@ -105,7 +117,7 @@ function findPresent(snapshot: Snapshot, secret: Secret): Finding {
   const facts = snapshot.inspect(secret);
   if (facts instanceof SignerError) {
     const reason = facts.code === 'ANCHOR_MISSING' ? 'NoTrustAnchor' : 'AuthorityUnavailable';
-    return { reason, message: `Secret ${where(signer)}: ${facts.message}` };
+    return { reason, message: `Secret ${where(signer)}: ${facts.message}`, inspected: true };
   }
   return { reason: 'Checked', message: `signing with ${facts.fingerprint}`, active: facts };
 }

@@ -23,6 +23,8 @@ export interface Finding {
   readonly reason: ReadyReason;
   readonly message: string;
   readonly createSecret?: boolean;
+  /** The CA was looked at, and time may change what was found. */
+  readonly inspected?: boolean;
   /** The CA that signs, when there is a usable one. */
   readonly active?: AuthorityFacts;
 }
