@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isIP, isIPv4 } from 'node:net';
-import { ipBytes } from './ip.ts';
+import { ipBytes, isMapped } from './ip.ts';
 
 export type ConstraintKind = 'dns' | 'email' | 'uri' | 'ip';
 
@@ -37,7 +37,7 @@ export function isMask(mask: Uint8Array): boolean {
 
 /** By the strictest reading that is about: RFC 5280's for URIs and email, Go's for DNS. */
 export function isPermitted(name: string, subtree: Subtree): boolean {
-  if (subtree.kind === 'ip') return isInRange(name, subtree.range);
+  if (subtree.kind === 'ip') return !isAmbiguous(name) && isInRange(name, subtree.range);
   const base = subtree.text.toLowerCase();
   const host = hostOf(name, subtree.kind);
   if (host === undefined) return false;
@@ -49,7 +49,7 @@ export function isPermitted(name: string, subtree: Subtree): boolean {
 
 /** By the widest reading that is about; what has no host to compare is excluded with the rest. */
 export function isExcluded(name: string, subtree: Subtree): boolean {
-  if (subtree.kind === 'ip') return isInRange(name, subtree.range);
+  if (subtree.kind === 'ip') return isAmbiguous(name) || isInRange(name, subtree.range);
   const base = subtree.text.toLowerCase().replace(/^\./, '');
   const host = hostOf(name, subtree.kind);
   if (host === undefined || base === '') return true;
@@ -82,6 +82,12 @@ function isSameMailbox(name: string, base: string): boolean {
     name.slice(0, at) === base.slice(0, baseAt) &&
     name.slice(at).toLowerCase() === base.slice(baseAt).toLowerCase()
   );
+}
+
+/** IPv4 mapped into IPv6: some compare it with ranges of the one, some with those of the other. */
+function isAmbiguous(name: string): boolean {
+  const address = ipBytes(name);
+  return address === undefined || isMapped(address);
 }
 
 function isInRange(name: string, range: Uint8Array): boolean {

@@ -40,6 +40,9 @@ function isAllowed(value: Uint8Array, names: readonly Name[]): boolean {
 }
 
 const NET = [10, 0, 0, 0, 255, 0, 0, 0];
+/** 10.0.0.1 mapped into IPv6, and every IPv6 address. */
+const MAPPED = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1];
+const ALL_V6 = new Uint8Array(32);
 
 describe('permitted subtrees', () => {
   const cases: readonly (readonly [string, Name, Name, boolean])[] = [
@@ -56,6 +59,8 @@ describe('permitted subtrees', () => {
     ['an address in its range', [IP, NET], [IP, [10, 1, 2, 3]], true],
     ['an address outside', [IP, NET], [IP, [11, 1, 2, 3]], false],
     ['an address of the other family', [IP, NET], [IP, new Uint8Array(16)], false],
+    ['IPv4 in IPv6 by a range of IPv4', [IP, NET], [IP, MAPPED], false],
+    ['IPv4 in IPv6 by a range of IPv6', [IP, ALL_V6], [IP, MAPPED], false],
     ['a URI’s host', [URI, 'example.com'], [URI, 'spiffe://example.com/a'], true],
     ['a URI’s host below', [URI, 'example.com'], [URI, 'spiffe://a.example.com/a'], false],
     ['a URI below a leading dot', [URI, '.example.com'], [URI, 'https://a.example.com:8/'], true],
@@ -107,6 +112,10 @@ describe('excluded subtrees', () => {
     ['everything', [DNS, ''], [DNS, 'example.com'], false],
     ['an address in its range', [IP, NET], [IP, [10, 9, 9, 9]], false],
     ['an address outside', [IP, NET], [IP, [11, 9, 9, 9]], true],
+    ['IPv4 in IPv6 by a range of IPv4', [IP, NET], [IP, MAPPED], false],
+    ['IPv4 in IPv6 by a range of IPv6', [IP, ALL_V6], [IP, MAPPED], false],
+    ['a host with an empty label', [DNS, 'example.org'], [DNS, 'a..example.com'], false],
+    ['mail with a quoted local part', [EMAIL, 'example.org'], [EMAIL, '"a"@example.com'], false],
   ];
   for (const [what, base, name, expected] of cases) {
     test(`${expected ? 'leave' : 'exclude'} ${what}`, () => {
