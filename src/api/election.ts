@@ -2,10 +2,15 @@
 import type { ClusterSigner } from './cluster-signer.ts';
 import type { KubeObject } from './object.ts';
 
+/** As much of a ClusterSigner as an election asks for. */
+export interface Candidate extends KubeObject {
+  readonly spec: Pick<ClusterSigner['spec'], 'signerName'>;
+}
+
 /** Which ClusterSigner serves each signer name, and which have to stand back. */
-export interface Election {
+export interface Election<T extends Candidate = ClusterSigner> {
   /** By signer name. */
-  readonly serving: ReadonlyMap<string, ClusterSigner>;
+  readonly serving: ReadonlyMap<string, T>;
   /** The name of each ClusterSigner that does not serve → the name of the elder that does. */
   readonly taken: ReadonlyMap<string, string>;
 }
@@ -14,8 +19,8 @@ export interface Election {
  * Of several ClusterSigners with one signer name the eldest serves. Every component elects for
  * itself, so the order must be total and must not depend on what a component saw first.
  */
-export function electSigners(signers: readonly ClusterSigner[]): Election {
-  const serving = new Map<string, ClusterSigner>();
+export function electSigners<T extends Candidate>(signers: readonly T[]): Election<T> {
+  const serving = new Map<string, T>();
   const taken = new Map<string, string>();
   for (const signer of [...signers].sort(byAge)) {
     const elder = serving.get(signer.spec.signerName);

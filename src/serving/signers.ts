@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { GROUP, VERSION, secretOf, type ClusterSigner } from '../api/cluster-signer.ts';
-import { electSigners } from '../api/election.ts';
+import { GROUP, VERSION, type ClusterSigner } from '../api/cluster-signer.ts';
+import { electSigners, type Candidate } from '../api/election.ts';
 import type { KubeObject } from '../api/object.ts';
 import { readClusterSigner } from '../api/read-cluster-signer.ts';
 import { SignerError } from '../errors.ts';
@@ -39,7 +39,9 @@ export interface FaultySigner {
 
 /**
  * Watches ClusterSigners. Those whose Secret lies in another namespace than ours belong to another
- * installation and do not exist here.
+ * installation: it serves them, and all that they are here is rivals for a signer name. Nobody
+ * serves before all are known: a younger one that is heard of first would decide in its elder's
+ * place, and some of what it decides is for ever.
  *
  * @param onChange - called with each name whose object or standing changed, and, after it, with the
  * signer names concerned
@@ -48,27 +50,41 @@ export function createSigners(
   component: Component,
   onChange: (names: readonly string[], signerNames: readonly string[]) => void,
 ): Signers {
+  /** All, whoever serves them and whether they can be read or not. */
+  const candidates = new Map<string, Candidate>();
   const known = new Map<string, ClusterSigner>();
   const faulty = new Map<string, FaultySigner>();
-  let election = electSigners([]);
+  let election = electSigners<Candidate>([]);
 
   function observe(name: string, object: KubeObject | undefined): void {
-    const before = known.get(name);
+    const before = candidates.get(name);
+    candidates.delete(name);
     known.delete(name);
     faulty.delete(name);
     if (object !== undefined) admit(name, object);
-    const now = known.get(name);
-    const signerNames = [...new Set([before, now].flatMap((each) => each?.spec.signerName ?? []))];
-    election = electSigners([...known.values()]);
-    const rivals = [...known.values()].filter((each) => signerNames.includes(each.spec.signerName));
-    onChange([...new Set([name, ...rivals.map((each) => each.metadata.name)])], signerNames);
+    if (!reflector.synced) return;
+    const now = candidates.get(name);
+    elect(name, new Set([before, now].flatMap((each) => each?.spec.signerName ?? [])));
   }
 
-  /** Ours, and of the shape that we know; anything else is logged and left alone. */
+  function elect(name: string, signerNames: ReadonlySet<string>): void {
+    election = electSigners([...candidates.values()]);
+    const rivals = [...known.values()].filter((each) => signerNames.has(each.spec.signerName));
+    onChange([...new Set([name, ...rivals.map((each) => each.metadata.name)])], [...signerNames]);
+  }
+
   function admit(name: string, object: KubeObject): void {
+    const raw = object as RawSigner;
+    const { signerName } = raw.spec ?? {};
+    if (signerName !== undefined) candidates.set(name, { ...object, spec: { signerName } });
+    const namespace = namespaceOf(raw) ?? component.secretNamespace;
+    if (namespace === component.secretNamespace) read(name, object);
+  }
+
+  /** Of the shape that we know; anything else is logged and left alone. */
+  function read(name: string, object: KubeObject): void {
     try {
-      const signer = readClusterSigner(object);
-      if (secretOf(signer.spec).namespace === component.secretNamespace) known.set(name, signer);
+      known.set(name, readClusterSigner(object));
     } catch (error) {
       if (!(error instanceof SignerError)) throw error;
       faulty.set(name, { object, error });
@@ -79,18 +95,45 @@ export function createSigners(
     }
   }
 
+  function serving(signerName: string): ClusterSigner | undefined {
+    const elected = election.serving.get(signerName);
+    return elected && known.get(elected.metadata.name);
+  }
+
   const reflector = createReflector<KubeObject>({
     ...component,
     path: CLUSTER_SIGNERS.collection(),
     onEvent: (key, now) => observe(key, now),
   });
+  void reflector.whenSynced(new AbortController().signal).then(() => {
+    for (const name of new Set([...candidates.keys(), ...faulty.keys()])) {
+      elect(name, new Set([candidates.get(name)?.spec.signerName ?? []].flat()));
+    }
+  });
   return {
     reflector,
-    serving: (signerName) => election.serving.get(signerName),
-    all: () => [...election.serving.values()],
+    serving,
+    all: () => [...election.serving.keys()].flatMap((signerName) => serving(signerName) ?? []),
     known: () => [...known.values()],
     get: (name) => known.get(name),
     faulty: (name) => faulty.get(name),
     elderOf: (name) => election.taken.get(name),
   };
+}
+
+/** What an election must know of an object that perhaps cannot be read. */
+interface RawSigner extends KubeObject {
+  readonly spec?: {
+    readonly signerName?: string;
+    readonly authority?: RawAuthority & { readonly managed?: RawAuthority };
+  };
+}
+
+interface RawAuthority {
+  readonly secret?: { readonly namespace?: string };
+}
+
+/** Where its Secret lies; undefined where only a later version could say. */
+function namespaceOf({ spec }: RawSigner): string | undefined {
+  return (spec?.authority?.managed?.secret ?? spec?.authority?.secret)?.namespace;
 }
