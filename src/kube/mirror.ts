@@ -30,6 +30,8 @@ export interface Mirror<T> {
   expire(): void;
   /** The answer to a write of our own. */
   observe(object: T): void;
+  /** Tells every object as if it had changed. */
+  retell(): void;
   /** Everything is gone: the collection is watched no longer. */
   clear(): void;
 }
@@ -109,6 +111,10 @@ class CollectionMirror<T extends Stored> implements Mirror<T> {
     if (this.#isOutdated(key, object)) return;
     this.#ahead.set(key, resourceVersion);
     this.#store.put(object);
+  }
+
+  retell(): void {
+    this.#store.retell();
   }
 
   clear(): void {

@@ -27,7 +27,10 @@ export interface ReflectorInit<T> {
   readonly labelSelector?: string;
   /** Objects for which this is false are forgotten at once. */
   readonly keep?: (object: T) => boolean;
-  /** Called in the order of events; must be quick. What it throws is logged, and lost. */
+  /**
+   * Called in the order of events; must be quick. What it throws is logged, and lost. After an outage
+   * of the server it is called for every object, with the same one as `now` and `before`.
+   */
   readonly onEvent: OnChange<T>;
   readonly clock: Clock;
   readonly delay: Delay;
@@ -63,6 +66,8 @@ export interface Reflector<T> {
 /** client-go's reflector: 0.8 s doubling to 30 s. */
 const FIRST_BACKOFF_MS = 800;
 const MAX_BACKOFF_MS = 30_000;
+/** A server that does not answer is not spared by waiting, and pods wait for us when it is back. */
+const MAX_ABSENCE_MS = 5_000;
 /** The server ends a watch after this; spread so that not all watches come back at once. */
 const WATCH_SECONDS = 290;
 const WATCH_SPREAD_SECONDS = 60;
@@ -83,6 +88,8 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
   /** The server cannot stream the list (old, or the feature is off). */
   #paged = false;
   #failures = 0;
+  /** The server could not serve us: meanwhile others' calls will have failed too. */
+  #outage = false;
 
   constructor(init: ReflectorInit<T>) {
     this.#init = init;
@@ -159,7 +166,7 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
     const { signal } = liveness;
     const chunks = await client.stream({ method: 'GET', path, query, signal });
     if (initial) this.#mirror.beginList();
-    else this.failure = undefined;
+    else this.#heal();
     for await (const line of lines(chunks)) {
       // What had come before we were stopped is nobody's business any more.
       signal.throwIfAborted();
@@ -174,8 +181,16 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
   /** Once the list is whole, the watch works. */
   #noteHealth(): void {
     if (this.#mirror.resourceVersion === undefined) return;
-    this.failure = undefined;
+    this.#heal();
     this.#synced.resolve(undefined);
+  }
+
+  /** After an outage everything is told again: what failed meanwhile need not wait out its backoff. */
+  #heal(): void {
+    this.failure = undefined;
+    if (!this.#outage) return;
+    this.#outage = false;
+    this.#mirror.retell();
   }
 
   #watchQuery(): Query {
@@ -211,11 +226,13 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
     const { path, delay, log, metrics, random } = this.#init;
     const trouble = readTrouble(error, this.#mirror.resourceVersion === undefined);
     this.failure = trouble.message;
+    if (trouble.outage) this.#outage = true;
     if (trouble.relist) this.#mirror.expire();
     if (trouble.paged) this.#paged = true;
     metrics.watchRestart(path, trouble.reason);
+    const maxMs = trouble.reason === 'unreachable' ? MAX_ABSENCE_MS : MAX_BACKOFF_MS;
     const wait = Math.max(
-      backoffDelay(this.#failures, { firstMs: FIRST_BACKOFF_MS, maxMs: MAX_BACKOFF_MS, random }),
+      backoffDelay(this.#failures, { firstMs: FIRST_BACKOFF_MS, maxMs, random }),
       trouble.retryAfter,
     );
     this.#failures += 1;

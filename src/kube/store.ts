@@ -30,6 +30,8 @@ export interface Store<T> {
   readonly size: number;
   put(object: T): void;
   remove(key: string): void;
+  /** Tells every object as if it had changed. */
+  retell(): void;
   /** Removes every key that is not wanted: what a full list no longer has. */
   retain(wanted: (key: string) => boolean): void;
 }
@@ -71,6 +73,9 @@ export function createStore<T extends Stored>(
     },
     put,
     remove,
+    retell: () => {
+      for (const [key, object] of [...objects]) onChange(key, object, object);
+    },
     retain: (wanted) => {
       for (const key of [...objects.keys()]) if (!wanted(key)) remove(key);
     },

@@ -7,6 +7,8 @@ export interface Trouble {
   /** Label of the restart's metric: of a small fixed set. */
   readonly reason: string;
   readonly message: string;
+  /** The server could not serve: whatever else was asked of it meanwhile will have failed too. */
+  readonly outage: boolean;
   /** Our resourceVersion is of no use: list anew. */
   readonly relist: boolean;
   /** The server cannot stream the list: page it. */
@@ -19,11 +21,19 @@ export interface Trouble {
 export function readTrouble(error: unknown, listing: boolean): Trouble {
   const message = messageOf(error);
   if (!(error instanceof KubeError)) {
-    return { reason: 'broken', message, relist: false, paged: false, retryAfter: 0 };
+    return {
+      reason: 'broken',
+      message,
+      outage: false,
+      relist: false,
+      paged: false,
+      retryAfter: 0,
+    };
   }
   return {
     reason: error.status === 0 ? 'unreachable' : String(error.status),
     message,
+    outage: error.status === 0 || error.status >= 500,
     relist: isExpired(error),
     // sendInitialEvents is not known there, or its feature gate is off.
     paged: listing && (error.status === 422 || error.status === 400),

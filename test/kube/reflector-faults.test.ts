@@ -84,7 +84,7 @@ test('429 keeps us away for as long as it asks', async () => {
   await stage.server.next('the watch after that');
 });
 
-test('5xx and refused connections back off, doubling up to 30 s; a line heard begins anew', async () => {
+test('5xx back off, doubling up to 30 s; a line heard begins anew', async () => {
   const { run, call } = await stage.established([]);
   call.end();
   for (const wait of [800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000]) {
@@ -142,4 +142,38 @@ test('a quiet watch counts as well as soon as the server has taken it up', async
   await stage.backoff(800);
   (await stage.server.next()).lines();
   await until('it is well', PATIENCE_MS, () => run.reflector.failure === undefined);
+});
+
+test('after an outage everything is told again, for what failed meanwhile waits', async () => {
+  const { run, call } = await stage.established([thing('a', 1), thing('b', 2)]);
+  call.end();
+  for (const wait of [800, 1_600]) {
+    (await stage.server.next()).answer(503, 'no endpoints');
+    await stage.backoff(wait);
+  }
+  (await stage.server.next()).lines(added(thing('c', 11)));
+  await until('c is told', PATIENCE_MS, () => run.told.includes('+c'));
+  assert.deepEqual(run.told, ['+a', '+b', '+a', '+b', '+c']);
+});
+
+test('what is told again after an outage is told after its new list', async () => {
+  const { run, call } = await stage.established([thing('a', 1), thing('b', 2)]);
+  call.end();
+  (await stage.server.next()).answer(500, 'etcd is away');
+  await stage.backoff(800);
+  (await stage.server.next()).answer(410, EXPIRED);
+  await stage.backoff(1_600);
+  const list = await stage.server.next('the new list');
+  list.lines(added(thing('b', 2)), bookmark(31, true));
+  await until('b is told again', PATIENCE_MS, () => run.told.length === 4);
+  assert.deepEqual(run.told, ['+a', '+b', '-a', '+b']);
+});
+
+test('a server that does not answer at all is tried every five seconds', async () => {
+  const { call } = await stage.established([]);
+  call.end();
+  for (const wait of [800, 1_600, 3_200, 5_000, 5_000]) {
+    (await stage.server.next()).cut();
+    await stage.backoff(wait);
+  }
 });
