@@ -27,8 +27,8 @@ export interface Outcome {
   readonly message?: string;
   /** Told to the people concerned; absent where success speaks for itself. */
   readonly event?: Omit<EventNote, 'regarding' | 'related'>;
-  /** What the API server answered to the write that ended it. */
-  readonly written?: boolean;
+  /** The request as the write that ended it left it; no stale read of it may follow. */
+  readonly written?: KubeObject;
 }
 
 export interface RequestControllerInit<T> {
@@ -89,6 +89,8 @@ export function createRequestController<T extends KubeObject>(
       if (!(error instanceof SignerError)) throw error;
       outcome = explain(error, component.name);
     }
+    if (outcome.written !== undefined)
+      requests.observe(signer.spec.signerName, outcome.written as T);
     report(init, request, signer, outcome);
     return outcome.outcome === 'waiting' ? 'backoff' : undefined;
   }
@@ -138,7 +140,7 @@ function report<T extends KubeObject>(
   const { metadata } = request;
   component.metrics.outcome({ kind, signer: signerName, ...outcome });
   const seconds = (component.clock() - Date.parse(metadata.creationTimestamp)) / 1000;
-  if (outcome.written === true) {
+  if (outcome.written !== undefined) {
     component.metrics.duration(kind, signerName, Math.max(0, seconds));
   }
   const level = outcome.outcome === 'waiting' ? 'warn' : 'info';

@@ -24,7 +24,7 @@ export interface RequestDer {
   readonly after?: Octets;
 }
 
-/** A PKCS#10 request, every part of which may be replaced; signed with P-256 and SHA-256. */
+/** A PKCS#10 request, every part of which may be replaced; signed with P-256, and SHA-256 but for Ed25519. */
 export function requestDer(parts: RequestDer = {}): Uint8Array {
   const key = parts.key ?? privateKey('P-256');
   const info = seq(
@@ -34,9 +34,12 @@ export function requestDer(parts: RequestDer = {}): Uint8Array {
     parts.attributeField ?? explicit(0, ...(parts.attributes ?? [])),
     parts.afterInfo ?? [],
   );
-  const signature = parts.signature ?? bits(sign('sha256', info, key));
+  const signature = parts.signature ?? bits(sign(digestOf(key), info, key));
   return seq(info, parts.algorithm ?? ECDSA_SHA256, signature, parts.after ?? []);
 }
+
+const digestOf = (key: KeyObject): string | null =>
+  key.asymmetricKeyType === 'ed25519' ? null : 'sha256';
 
 /** The extensionRequest attribute (RFC 2985 §5.4.2). */
 export function extensionRequest(...extensions: readonly Uint8Array[]): Uint8Array {

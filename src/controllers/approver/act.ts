@@ -26,12 +26,12 @@ export function createActor(
   ): Promise<Outcome> {
     const type = plan.kind === 'approve' ? 'Approved' : 'Denied';
     const approval = { type, reason: plan.reason, message: plan.message } as const;
-    await component.client.request({
+    const written = await component.client.request<CertificateSigningRequest>({
       method: 'PUT',
       path: resource.object(csr.metadata, 'approval'),
       body: withoutManagedFields(withApproval(csr, approval, component.clock())),
     });
-    const told = { reason: plan.reason, message: plan.message, written: true };
+    const told = { reason: plan.reason, message: plan.message, written };
     if (plan.kind === 'approve') return { outcome: 'approved', ...told };
     const event = {
       type: 'Warning',

@@ -33,7 +33,7 @@ export interface ActInit {
   readonly authorityOf: (signer: ClusterSigner) => Authority;
 }
 
-/** Answers are not read, so the server need not send the object back. */
+/** Of the answer only the metadata is read, so the server need not send the rest back. */
 const SMALL_ANSWER =
   'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
 
@@ -118,9 +118,9 @@ export function createActor(init: ActInit): {
     request: PodCertificateRequest,
     issued: Issued,
   ): Promise<Outcome> {
-    await put(resource, withIssued(request, issued, component.clock()));
+    const written = await put(resource, withIssued(request, issued, component.clock()));
     undelivered.delete(keyOf(request.metadata));
-    return { outcome: 'issued', reason: 'Issued', written: true };
+    return { outcome: 'issued', reason: 'Issued', written };
   }
 
   /** An earlier write may have landed: a fresh look, not the cache, says so. */
@@ -142,7 +142,7 @@ export function createActor(init: ActInit): {
     return {
       kind: 'ended',
       outcome: ours
-        ? { outcome: 'issued', reason: 'Issued', written: true }
+        ? { outcome: 'issued', reason: 'Issued', written: fresh }
         : { outcome: 'ignored', reason: 'Gone' },
     };
   }
@@ -178,23 +178,27 @@ export function createActor(init: ActInit): {
     const now = component.clock();
     const end =
       plan.kind === 'deny' ? withDenied(request, plan, now) : withFailed(request, plan, now);
-    await put(resource, end);
+    const written = await put(resource, end);
     return {
       outcome: plan.kind === 'deny' ? 'denied' : 'failed',
       reason: plan.reason,
       message: plan.message,
-      written: true,
+      written,
       event: { type: 'Warning', reason: plan.reason, action: 'Issue', note: plan.message },
     };
   }
 
-  async function put(resource: Resource, request: PodCertificateRequest): Promise<void> {
-    await component.client.request({
+  async function put(
+    resource: Resource,
+    request: PodCertificateRequest,
+  ): Promise<PodCertificateRequest> {
+    const { metadata } = await component.client.request<Pick<PodCertificateRequest, 'metadata'>>({
       method: 'PUT',
       path: resource.object(request.metadata, 'status'),
       body: withoutManagedFields(request),
       accept: SMALL_ANSWER,
     });
+    return { ...request, metadata };
   }
 
   return {

@@ -89,9 +89,9 @@ export function createActor(init: ActInit): {
   }
 
   async function deliver(csr: CertificateSigningRequest, pem: string): Promise<Outcome> {
-    await put(withCertificate(csr, pem));
+    const written = await put(withCertificate(csr, pem));
     undelivered.delete(csr.metadata.name);
-    return { outcome: 'issued', reason: 'Issued', written: true };
+    return { outcome: 'issued', reason: 'Issued', written };
   }
 
   /** An earlier write may have landed: a fresh look, not the cache, says so. */
@@ -114,8 +114,8 @@ export function createActor(init: ActInit): {
   function ended(name: string, fresh: CertificateSigningRequest | undefined, pem: string): Outcome {
     undelivered.delete(name);
     const landed = Buffer.from(fresh?.status?.certificate ?? '', 'base64').toString() === pem;
-    return landed
-      ? { outcome: 'issued', reason: 'Issued', written: true }
+    return fresh !== undefined && landed
+      ? { outcome: 'issued', reason: 'Issued', written: fresh }
       : { outcome: 'ignored', reason: 'Gone' };
   }
 
@@ -125,18 +125,18 @@ export function createActor(init: ActInit): {
   ): Promise<Outcome> {
     if (plan.kind === 'ignore') return { outcome: 'ignored', reason: '' };
     if (plan.kind === 'wait') throw plan.error;
-    await put(withFailed(csr, plan, component.clock()));
+    const written = await put(withFailed(csr, plan, component.clock()));
     return {
       outcome: 'failed',
       reason: plan.reason,
       message: plan.message,
-      written: true,
+      written,
       event: { type: 'Warning', reason: plan.reason, action: 'Sign', note: plan.message },
     };
   }
 
-  async function put(csr: CertificateSigningRequest): Promise<void> {
-    await component.client.request({
+  function put(csr: CertificateSigningRequest): Promise<CertificateSigningRequest> {
+    return component.client.request<CertificateSigningRequest>({
       method: 'PUT',
       path: resource.object(csr.metadata, 'status'),
       body: withoutManagedFields(csr),

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { constants, sign, type KeyObject } from 'node:crypto';
+import { test } from 'node:test';
+import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
+import { requestedKey } from '../../../src/controllers/pcr-issuer/requested-key.ts';
+import { KEY_TYPES } from '../../../src/vocabulary.ts';
+import { privateKey, spkiOf, type TestKey } from '../../support/keys.ts';
+import { podRequest } from '../../support/pcr-object.ts';
+import { ECDSA_SHA256, ED25519, RSA_SHA256, requestDer } from '../../support/request-der.ts';
+
+const keyOf = (spec: Partial<PodCertificateRequest['spec']>): Buffer => {
+  const found = requestedKey(podRequest(spec), KEY_TYPES);
+  assert.ok(found.kind === 'key', JSON.stringify(found));
+  return Buffer.from(found.publicKey.spki);
+};
+
+/** As k8s.io/kubernetes/pkg/apis/certificates/validation wants it: RSA-PSS, ECDSA, Ed25519. */
+function prove(key: KeyObject): string {
+  const message = Buffer.from(podRequest().spec.podUID);
+  if (key.asymmetricKeyType === 'ed25519') return sign(null, message, key).toString('base64');
+  const { RSA_PKCS1_PSS_PADDING: padding, RSA_PSS_SALTLEN_DIGEST: saltLength } = constants;
+  const how = key.asymmetricKeyType === 'rsa' ? { key, padding, saltLength } : key;
+  return sign('sha256', message, how).toString('base64');
+}
+
+const KINDS: readonly (readonly [TestKey, algorithm: Uint8Array])[] = [
+  ['P-256', ECDSA_SHA256],
+  ['P-384', ECDSA_SHA256],
+  ['Ed25519', ED25519],
+  ['RSA-3072', RSA_SHA256],
+];
+
+for (const [kind, algorithm] of KINDS) {
+  test(`${kind}: the stub of v1 and the public key of v1beta1 give the same key`, () => {
+    const key = privateKey(kind);
+    const spki = Buffer.from(spkiOf(key));
+    const stub = Buffer.from(requestDer({ key, algorithm })).toString('base64');
+    assert.deepEqual(keyOf({ stubPKCS10Request: stub }), spki);
+    const old = { pkixPublicKey: spki.toString('base64'), proofOfPossession: prove(key) };
+    assert.deepEqual(keyOf({ stubPKCS10Request: '', ...old }), spki);
+  });
+}
+
+test('the key types that work for pods are named without RSA2048, which the kubelet cannot make', () => {
+  const stub = Buffer.from(requestDer({ key: privateKey('P-521') })).toString('base64');
+  const found = requestedKey(podRequest({ stubPKCS10Request: stub }), ['RSA2048', 'ED25519']);
+  assert.ok(found.kind === 'deny');
+  assert.match(found.message, /^ECDSAP521 is not allowed; key types that work: ED25519$/);
+});
