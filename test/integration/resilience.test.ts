@@ -23,6 +23,8 @@ after(() => fixture.stop());
 
 const OUTAGE_MS = 60_000;
 const WAIT_MS = 60_000;
+/** A volume that could not be mounted is tried again by its kubelet after up to 122 s. */
+const MOUNT_MS = 180_000;
 
 function names(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_value, index) => `${prefix}-${index}`);
@@ -84,7 +86,7 @@ test('an API server that goes away for a minute: everything resumes, nothing is 
   }
   for (const name of pods) {
     await waitForRequest(cluster, 'team-a', name, 'Issued');
-    await filesOf(cluster, { namespace: 'team-a', name });
+    await filesOf(cluster, { namespace: 'team-a', name }, MOUNT_MS);
   }
   await Promise.all([signer, issuer, approver].map((each) => each.ready(WAIT_MS)));
   await assertDeliveredOnce(csrs);
