@@ -98,7 +98,7 @@ export function createRequestController<T extends KubeObject>(
   return {
     permissions: () => init.permissions(namesOf(signers.all())),
     notReady: () => [
-      ...(signers.reflector.synced
+      ...(signers.settled
         ? []
         : [`ClusterSigners: ${signers.reflector.failure ?? 'not listed yet'}`]),
       ...requests.notReady(),

@@ -17,6 +17,8 @@ export const CLUSTER_SIGNERS = resource({
 /** The ClusterSigners of this installation, and which of them serve. */
 export interface Signers {
   readonly reflector: Reflector<KubeObject>;
+  /** True once all are known, and who serves is settled. */
+  readonly settled: boolean;
   /** The ClusterSigner that serves a signer name, if one does. */
   serving(signerName: string): ClusterSigner | undefined;
   /** All serving ones. */
@@ -55,6 +57,7 @@ export function createSigners(
   const known = new Map<string, ClusterSigner>();
   const faulty = new Map<string, FaultySigner>();
   let election = electSigners<Candidate>([]);
+  let settled = false;
 
   function observe(name: string, object: KubeObject | undefined): void {
     const before = candidates.get(name);
@@ -62,7 +65,7 @@ export function createSigners(
     known.delete(name);
     faulty.delete(name);
     if (object !== undefined) admit(name, object);
-    if (!reflector.synced) return;
+    if (!settled) return;
     const now = candidates.get(name);
     elect(name, new Set([before, now].flatMap((each) => each?.spec.signerName ?? [])));
   }
@@ -106,12 +109,16 @@ export function createSigners(
     onEvent: (key, now) => observe(key, now),
   });
   void reflector.whenSynced(new AbortController().signal).then(() => {
+    settled = true;
     for (const name of new Set([...candidates.keys(), ...faulty.keys()])) {
       elect(name, new Set([candidates.get(name)?.spec.signerName ?? []].flat()));
     }
   });
   return {
     reflector,
+    get settled() {
+      return settled;
+    },
     serving,
     all: () => [...election.serving.keys()].flatMap((signerName) => serving(signerName) ?? []),
     known: () => [...known.values()],

@@ -46,7 +46,8 @@ function sinceText(
   const since = bundle === undefined ? new Map<string, number>() : servedSince(bundle);
   const entries = [...anchors].sort().map((anchor) => {
     const before = served.has(anchor) ? since.get(anchor) : undefined;
-    return [anchor, formatTime(before ?? now)];
+    // What begins to be served later than now was not written by us, and would hold up signing.
+    return [anchor, formatTime(Math.min(before ?? now, now))];
   });
   return JSON.stringify(Object.fromEntries(entries));
 }

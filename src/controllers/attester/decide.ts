@@ -13,6 +13,8 @@ export interface Snapshot {
   readonly bundle: ClusterTrustBundle | undefined;
   /** The serving ClusterSigner whose spec.trustBundle makes this name, if there is one. */
   readonly signer: ClusterSigner | undefined;
+  /** The ClusterSigner that it was published for is there, but cannot be read by this version. */
+  readonly unreadable: boolean;
   readonly secretNamespace: string;
   readonly now: number;
 }
@@ -34,7 +36,8 @@ export function decide(snapshot: Snapshot): Plan {
   const { bundle, signer } = snapshot;
   if (signer !== undefined) return publish(snapshot, signer);
   if (bundle === undefined || !isOurs(bundle, snapshot.secretNamespace)) return { kind: 'ignore' };
-  return retire(bundle, snapshot.now);
+  // Who can read it may still sign: nothing is known, so nothing is concluded.
+  return snapshot.unreadable ? { kind: 'ignore' } : retire(bundle, snapshot.now);
 }
 
 function publish(snapshot: Snapshot, signer: ClusterSigner): Plan {

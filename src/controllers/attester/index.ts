@@ -12,6 +12,7 @@ import { createSigners } from '../../serving/signers.ts';
 import { act } from './act.ts';
 import { decide } from './decide.ts';
 import { reportForeign } from './foreign.ts';
+import { publisherOf } from './marks.ts';
 import { permissions } from './permissions.ts';
 
 /** Few bundles, each with one writer. */
@@ -29,7 +30,8 @@ export function createAttester(component: Component, resource: Resource): Contro
       if (trustBundle !== undefined) wanted.set(bundleName(signerName, trustBundle.name), signer);
       reportForeign(component, signer, bundles.list());
     }
-    for (const name of [...before, ...wanted.keys()]) queue.add(name);
+    const served = bundles.list().map(({ metadata }) => metadata.name);
+    for (const name of [...before, ...wanted.keys(), ...served]) queue.add(name);
   });
   const bundles = createReflector<ClusterTrustBundle>({
     ...component,
@@ -43,11 +45,13 @@ export function createAttester(component: Component, resource: Resource): Contro
 
   async function handle(name: string): Promise<Again> {
     // Before both lists are whole, "nobody wants this bundle" would be a guess.
-    if (!signers.reflector.synced || !bundles.synced) return 'backoff';
+    if (!signers.settled || !bundles.synced) return 'backoff';
+    const bundle = bundles.get(name);
     const plan = decide({
       name,
-      bundle: bundles.get(name),
+      bundle,
       signer: wanted.get(name),
+      unreadable: bundle !== undefined && signers.faulty(publisherOf(bundle)) !== undefined,
       secretNamespace: component.secretNamespace,
       now: component.clock(),
     });

@@ -17,3 +17,8 @@ export function isOurs(bundle: ClusterTrustBundle, secretNamespace: string): boo
     annotations[SECRET_NAMESPACE] === secretNamespace && annotations[CLUSTER_SIGNER] !== undefined
   );
 }
+
+/** The name of the ClusterSigner that it was published for; '' where nobody wrote that down. */
+export function publisherOf(bundle: ClusterTrustBundle): string {
+  return bundle.metadata.annotations?.[CLUSTER_SIGNER] ?? '';
+}
