@@ -12,6 +12,10 @@ import { celVariables, type Variables } from './variables.ts';
 /** An expression that was checked, priced and is ready to run. */
 export interface Compiled<T extends boolean | string> {
   readonly source: string;
+  /** The field that holds it. */
+  readonly where: string;
+  /** Of all its runs for one request, at worst. */
+  readonly cost: number;
   /**
    * Pure and synchronous, in time bounded by the cost that compileExpression() accepted.
    *
@@ -52,11 +56,13 @@ export function compileExpression<T extends boolean | string>(
   if (source.length > MAX_SOURCE) {
     throw invalid(spec, MAX_SOURCE, `an expression has at most ${MAX_SOURCE} characters`);
   }
-  check(spec);
+  const cost = check(spec);
   const program = programOf(spec);
   const expected = result === 'bool' ? 'boolean' : 'string';
   return Object.freeze({
     source,
+    where: spec.where,
+    cost,
     evaluate: (variables: Variables): T => {
       const value = run(spec, program, celVariables(environment, variables));
       if (typeof value === expected) return value as T;
@@ -65,8 +71,8 @@ export function compileExpression<T extends boolean | string>(
   });
 }
 
-/** Types, then what the library's types do not tell, then the cost. */
-function check(spec: Spec): void {
+/** Types, then what the library's types do not tell, then the cost, which is returned. */
+function check(spec: Spec): number {
   const { environment, result } = spec;
   const parsed = parse(spec);
   const found = parsed.check();
@@ -76,13 +82,13 @@ function check(spec: Spec): void {
   if (found.type !== result) {
     throw invalid(spec, 0, `gives ${found.type ?? 'nothing'}, but must give ${result}`);
   }
-  checkCost(spec, parsed.ast);
+  return checkCost(spec, parsed.ast);
 }
 
-function checkCost(spec: Spec, ast: Node): void {
+function checkCost(spec: Spec, ast: Node): number {
   const { where, source, environment } = spec;
   const cost = Math.ceil(costOf(ast, environment)) * environment.runs;
-  if (cost <= MAX_COST) return;
+  if (cost <= MAX_COST) return cost;
   const offset = dearest(ast, environment).start;
   throw invalidExpression(
     'CEL_COST',

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The variables that expressions may use, with the sizes that their worst-case cost rests on. */
 import type { RequestField } from '../vocabulary.ts';
+import { MAX_VALUE } from './pattern.ts';
 import { INT, list, map, object, text, type Shape } from './shape.ts';
 
 export interface Environment {
@@ -32,8 +33,8 @@ const URIS = list(MAX_NAMES, URI);
 /** User names of OIDC issuers hold the issuer's URL. */
 const USER = text(1_024);
 
-/** An annotation that carries a document has no place in a certificate. */
-const VALUE = text(4_096);
+/** An annotation. */
+const VALUE = text(MAX_VALUE);
 
 export const POD: Environment = {
   runs: 1,

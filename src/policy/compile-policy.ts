@@ -4,6 +4,7 @@ import { parseDuration } from '../api/duration.ts';
 import { compileExpression, type Compiled } from '../cel/compile.ts';
 import { REQUEST, selfOf } from '../cel/environments.ts';
 import { REQUEST_FIELDS, type KeyUsage, type RequestField } from '../vocabulary.ts';
+import { checkPolicyCost } from './policy-cost.ts';
 import type { RefusalProfile } from './refusal.ts';
 
 export interface CompiledRule {
@@ -36,11 +37,11 @@ export interface RequestPolicy {
  * Compiles the rules of a checked spec; a spec without `requests` has none.
  *
  * @throws SignerError CEL_INVALID or CEL_COST (`wait`), naming the field, the line, the column and
- * the offending name
+ * the offending name, or the dearest expression where only all together cost too much
  */
 export function compilePolicy(spec: ClusterSignerSpec): RequestPolicy {
   const { profile, requests, signerName } = spec;
-  return Object.freeze({
+  const policy = Object.freeze({
     signerName,
     profile: Object.freeze({
       keyTypes: [...profile.keyTypes],
@@ -51,6 +52,8 @@ export function compilePolicy(spec: ClusterSignerSpec): RequestPolicy {
     rules: (requests?.rules ?? []).map((rule, index) => compileRule(rule, index, profile.usages)),
     deny: (requests?.deny ?? []).map(compileDeny),
   });
+  checkPolicyCost(policy);
+  return policy;
 }
 
 function compileRule(rule: RequestRule, index: number, allowed: readonly KeyUsage[]): CompiledRule {

@@ -11,6 +11,11 @@ test('a pattern covers the whole value, line breaks and all', () => {
   }
 });
 
+test('a value longer than an annotation that expressions see matches nothing', () => {
+  const any = compilePattern('x*', 'here');
+  assert.deepEqual([any('x'.repeat(4_096)), any('x'.repeat(4_097))], [true, false]);
+});
+
 test('an alternative does not escape the anchors', () => {
   const either = compilePattern('a|b', 'here');
   assert.equal(either('b'), true);
