@@ -88,6 +88,8 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
   /** The server cannot stream the list (old, or the feature is off). */
   #paged = false;
   #failures = 0;
+  /** Why the last one failed. */
+  #reason = '';
   /** The server could not serve us: meanwhile others' calls will have failed too. */
   #outage = false;
 
@@ -230,6 +232,9 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
     if (trouble.relist) this.#mirror.expire();
     if (trouble.paged) this.#paged = true;
     metrics.watchRestart(path, trouble.reason);
+    // Another trouble begins anew: a version that an outage made too old is not one more outage.
+    if (trouble.reason !== this.#reason) this.#failures = 0;
+    this.#reason = trouble.reason;
     const maxMs = trouble.reason === 'unreachable' ? MAX_ABSENCE_MS : MAX_BACKOFF_MS;
     const wait = Math.max(
       backoffDelay(this.#failures, { firstMs: FIRST_BACKOFF_MS, maxMs, random }),

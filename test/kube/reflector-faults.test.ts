@@ -162,7 +162,7 @@ test('what is told again after an outage is told after its new list', async () =
   (await stage.server.next()).answer(500, 'etcd is away');
   await stage.backoff(800);
   (await stage.server.next()).answer(410, EXPIRED);
-  await stage.backoff(1_600);
+  await stage.backoff(800);
   const list = await stage.server.next('the new list');
   list.lines(added(thing('b', 2)), bookmark(31, true));
   await until('b is told again', PATIENCE_MS, () => run.told.length === 4);
@@ -176,4 +176,17 @@ test('a server that does not answer at all is tried every five seconds', async (
     (await stage.server.next()).cut();
     await stage.backoff(wait);
   }
+});
+
+test('a list that an outage made due does not wait as long as the outage taught us to', async () => {
+  const { run, call } = await stage.established([]);
+  call.end();
+  for (const wait of [800, 1_600, 3_200, 5_000]) {
+    (await stage.server.next()).cut();
+    await stage.backoff(wait);
+  }
+  (await stage.server.next()).answer(410, EXPIRED);
+  await stage.backoff(800);
+  (await stage.server.next('the new list')).lines(bookmark(31, true));
+  await until('it is well', PATIENCE_MS, () => run.reflector.failure === undefined);
 });

@@ -88,7 +88,7 @@ test('a server that cannot stream the list is listed page by page, then watched'
   });
   await synced(run);
   watch.answer(410, EXPIRED);
-  await stage.backoff(1_600);
+  await stage.backoff(800);
   const again = await stage.server.next('a list again');
   assert.equal(again.query.get('limit'), '500', 'it stays with pages');
 });
@@ -100,7 +100,7 @@ test('pages that expire between two of them are listed anew', async () => {
   const metadata = { resourceVersion: '9', continue: 'c1' };
   (await stage.server.next()).answer(200, { kind: 'ThingList', metadata, items: [thing('a', 1)] });
   (await stage.server.next()).answer(410, EXPIRED);
-  await stage.backoff(1_600);
+  await stage.backoff(800);
   const again = await stage.server.next();
   assert.equal(again.query.get('continue'), null);
   again.answer(200, { kind: 'ThingList', metadata: { resourceVersion: '12' }, items: null });
