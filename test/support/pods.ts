@@ -90,9 +90,8 @@ const POD_MS = 60_000;
 export async function filesOf(
   cluster: Cluster,
   { namespace, name }: Pick<PodWanted, 'namespace' | 'name'>,
-  patience = POD_MS,
 ): Promise<{ readonly credentials: string; readonly trust: string; readonly node: string }> {
-  const pod = await until(`pod ${namespace}/${name} runs`, patience, async () => {
+  const pod = await until(`pod ${namespace}/${name} runs`, POD_MS, async () => {
     const { stdout } = await cluster.kubectl(['get', 'pod', name, '-n', namespace, '-o', 'json']);
     const found = JSON.parse(stdout) as {
       metadata: { uid: string };
