@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomUUID } from 'node:crypto';
+import type { PodCertificateRequest } from '../src/api/pod-certificate-request.ts';
+import { listPages } from '../src/kube/list-pages.ts';
+import { resource } from '../src/kube/resource.ts';
+import type { Stored } from '../src/kube/store.ts';
+import { stubRequest } from '../test/support/stub-request.ts';
+import { NAMESPACE, type BenchCluster } from './bench-cluster.ts';
+import { inParallel } from './in-parallel.ts';
+
+export const REQUESTS = resource({
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'podcertificaterequests',
+});
+
+/** Pending requests of one signer name that nobody serves yet. */
+export interface Backlog {
+  readonly signerName: string;
+  readonly size: number;
+  /** All of them as they are now; a watch from `resourceVersion` on tells what becomes of them. */
+  list(): Promise<Listing>;
+  /** Resolves when none is left. */
+  remove(): Promise<void>;
+}
+
+export interface Listing {
+  readonly items: readonly PodCertificateRequest[];
+  readonly resourceVersion: string;
+}
+
+/** Below the API server's own limit of mutating requests in flight (200). */
+const CREATIONS_IN_FLIGHT = 32;
+
+/** So many empty PKCS#10 requests, each with a P-256 key of its own. */
+export function newStubs(size: number): readonly string[] {
+  return Array.from({ length: size }, stubRequest);
+}
+
+/** Every contender gets the same keys; creation is not part of what is measured. */
+export async function createBacklog(
+  { client }: BenchCluster,
+  signerName: string,
+  stubs: readonly string[],
+): Promise<Backlog> {
+  const path = REQUESTS.collection(NAMESPACE);
+  await inParallel(stubs, CREATIONS_IN_FLIGHT, async (stub, index) => {
+    await client.request({ method: 'POST', path, body: podRequest(signerName, index, stub) });
+  });
+  const list = async (): Promise<Listing> => {
+    const items: PodCertificateRequest[] = [];
+    const take = (object: Stored): unknown => items.push(object as PodCertificateRequest);
+    return { resourceVersion: await listPages({ client, path }, take), items };
+  };
+  return {
+    signerName,
+    size: stubs.length,
+    list,
+    remove: async () => {
+      await client.request({ method: 'DELETE', path });
+      if ((await list()).items.length > 0) throw new Error('requests are left of the last backlog');
+    },
+  };
+}
+
+function podRequest(
+  signerName: string,
+  index: number,
+  stubPKCS10Request: string,
+): PodCertificateRequest {
+  return {
+    apiVersion: REQUESTS.apiVersion,
+    kind: 'PodCertificateRequest',
+    metadata: { namespace: NAMESPACE, name: `bench-${index}` } as PodCertificateRequest['metadata'],
+    spec: {
+      signerName,
+      podName: `web-${index}`,
+      podUID: randomUUID(),
+      serviceAccountName: 'web',
+      serviceAccountUID: randomUUID(),
+      nodeName: 'node-1',
+      nodeUID: randomUUID(),
+      maxExpirationSeconds: 86_400,
+      stubPKCS10Request,
+    },
+  };
+}

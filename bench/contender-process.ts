@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Contender } from './contenders.ts';
+
+export interface ContenderProcess {
+  readonly pid: number;
+  /** Rejects when it ends with another exit code than 0, or by a signal that is not ours. */
+  readonly failed: Promise<never>;
+  /** SIGTERM, and SIGKILL after a while; resolves when it is gone. */
+  stop(): Promise<void>;
+}
+
+const GRACE_MS = 10_000;
+const TAIL_CHARACTERS = 2_000;
+
+/** Its log goes to a file: nobody else spends time on it while the clock runs. */
+export async function startContender(
+  { name, command }: Contender,
+  directory: string,
+): Promise<ContenderProcess> {
+  const logFile = join(directory, `${name}.log`);
+  const log = openSync(logFile, 'w');
+  const [program, ...args] = command;
+  const child = spawn(program, args, {
+    stdio: ['ignore', log, log],
+    // Upstream's programs end themselves when this process is no more.
+    env: { ...process.env, CONTROLPLANE_OWNER_PID: String(process.pid) },
+  });
+  closeSync(log);
+  const kill = (): boolean => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const exited = once(child, 'exit').finally(() => process.off('exit', kill));
+  await once(child, 'spawn');
+  let stopping = false;
+  const failed = new Promise<never>((_, reject) => {
+    child.once('exit', (code, signal) => {
+      if (code === 0 || stopping) return;
+      const tail = readFileSync(logFile, 'utf8').slice(-TAIL_CHARACTERS);
+      reject(new Error(`${name} ended with ${code ?? signal ?? 'nothing'}: ${tail}`));
+    });
+  });
+  failed.catch(() => undefined);
+  return {
+    pid: child.pid ?? 0,
+    failed,
+    stop: async () => {
+      stopping = true;
+      const insist = setTimeout(kill, GRACE_MS);
+      child.kill('SIGTERM');
+      await exited;
+      clearTimeout(insist);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * `make bench`: drains a backlog of PodCertificateRequests with our pcr-issuer, with upstream's
+ * signer, and with a bare status writer, in turns on one cluster. ARGS: `--requests 3000 --rounds 3`.
+ */
+import { parseArgs } from 'node:util';
+import { createBacklog, newStubs } from './backlog.ts';
+import { startBenchCluster } from './bench-cluster.ts';
+import { contenders, type Contender } from './contenders.ts';
+import { measureDrain, type Drain } from './measure-drain.ts';
+import { readMachine } from './machine.ts';
+import { figuresOf, ratiosOf } from './figures.ts';
+import { inTurns } from './turns.ts';
+import { writeResults } from './results.ts';
+import { printDrain, printTable } from './table.ts';
+
+/** Fills caches and connections of the API server; not counted. */
+const WARM_UP_REQUESTS = 300;
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '3000' },
+    rounds: { type: 'string', default: '3' },
+  },
+});
+const requests = count('requests', values.requests, 2);
+const rounds = count('rounds', values.rounds, 1);
+
+const cluster = await startBenchCluster((line) => console.log(line));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+try {
+  const all = await contenders(cluster.cluster);
+  const stubs = newStubs(requests);
+  const drain = async (contender: Contender, size: number): Promise<Drain> => {
+    const backlog = await createBacklog(cluster, contender.signerName, stubs.slice(0, size));
+    try {
+      return await measureDrain(cluster, contender, backlog);
+    } finally {
+      await backlog.remove();
+    }
+  };
+  for (const contender of all) await drain(contender, Math.min(requests, WARM_UP_REQUESTS));
+  const drains = new Map<string, Drain[]>(all.map(({ name }) => [name, []]));
+  for (const [round, turn] of inTurns(all, rounds).entries()) {
+    for (const contender of turn) {
+      const drained = await drain(contender, requests);
+      drains.get(contender.name)?.push(drained);
+      printDrain(round + 1, contender.name, drained);
+    }
+  }
+  const figures = figuresOf(drains);
+  const ratios = ratiosOf(drains);
+  printTable(figures, ratios);
+  const machine = readMachine(cluster.kubernetes);
+  writeResults('drain', { ratios, figures: { requests, rounds, ...figures }, machine });
+} finally {
+  await cluster.stop();
+}
+
+function count(name: string, text: string, least: number): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < least) {
+    throw new Error(`--${name} ${text}: want a whole number of at least ${least}`);
+  }
+  return number;
+}

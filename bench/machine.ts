@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import { availableParallelism, cpus, totalmem } from 'node:os';
+
+/** What the figures depend on; nothing that tells whose machine it is. */
+export interface Machine {
+  readonly cores: number;
+  readonly cpu: string;
+  readonly memoryGiB: number;
+  readonly node: string;
+  readonly kubernetes: string;
+}
+
+export function readMachine(kubernetes: string): Machine {
+  return {
+    cores: availableParallelism(),
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+    kubernetes,
+  };
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Backlog } from './backlog.ts';
+import type { BenchCluster } from './bench-cluster.ts';
+import { startContender } from './contender-process.ts';
+import type { Contender } from './contenders.ts';
+import { between, createMeter, type Reading } from './meter.ts';
+import { untilQuiet } from './quiet.ts';
+import { verifyIssued } from './verify-issued.ts';
+import { watchIssued } from './watch-issued.ts';
+
+/** What one drain took. CPU is in microseconds a certificate, all from the first to the last one. */
+export interface Drain {
+  /** From the first certificate to the last one, so that nobody's start-up counts. */
+  readonly certificatesPerSecond: number;
+  /** From the start of the process to the last certificate: start-up, lists and all. */
+  readonly secondsFromStart: number;
+  readonly secondsToFirst: number;
+  readonly contenderCpu: number;
+  readonly apiServerCpu: number;
+  readonly etcdCpu: number;
+  /** Cores that were busy with anything else, the bench's own watch included: noise. */
+  readonly otherCores: number;
+}
+
+/** As slow as this nobody is who is measured here. */
+const LEAST_PER_SECOND = 25;
+const START_MS = 60_000;
+/** While the first one is awaited, and for who ends at once after the last one. */
+const METER_MS = 20;
+
+/** Starts the contender on its backlog, measures until all are Issued, verifies, and ends it. */
+export async function measureDrain(
+  { cluster, client }: BenchCluster,
+  contender: Contender,
+  backlog: Backlog,
+): Promise<Drain> {
+  const { size, signerName } = backlog;
+  const { resourceVersion } = await backlog.list();
+  await untilQuiet(cluster);
+  const end = new AbortController();
+  const { signal } = end;
+  const issued = await watchIssued({ client, signerName, resourceVersion, size, signal });
+  const began = performance.now() * 1000;
+  const running = await startContender(contender, cluster.directory);
+  const meter = createMeter(cluster, running.pid);
+  const metering = setInterval(meter, METER_MS);
+  try {
+    const patience = START_MS + (size / LEAST_PER_SECOND) * 1000;
+    const late = delay(patience, undefined, { signal, ref: false }).then(() => {
+      throw new Error(`${contender.name}: ${issued.seen()} of ${size} after ${patience / 1000} s`);
+    });
+    const first = issued.first.then(meter);
+    await Promise.race([issued.all, running.failed, late]);
+    const last = meter();
+    clearInterval(metering);
+    await verifyIssued(client, contender, backlog);
+    return drainOf(size, { began, first: await first, last });
+  } finally {
+    clearInterval(metering);
+    end.abort();
+    await running.stop();
+  }
+}
+
+function drainOf(
+  size: number,
+  { began, first, last }: { began: number; first: Reading; last: Reading },
+): Drain {
+  const spent = between(first, last);
+  // The first certificate was made before its moment.
+  const certificates = size - 1;
+  const known = spent.contender + spent.apiServer + spent.etcd;
+  return {
+    certificatesPerSecond: certificates / (spent.elapsed / 1e6),
+    secondsFromStart: (last.elapsed - began) / 1e6,
+    secondsToFirst: (first.elapsed - began) / 1e6,
+    contenderCpu: spent.contender / certificates,
+    apiServerCpu: spent.apiServer / certificates,
+    etcdCpu: spent.etcd / certificates,
+    otherCores: Math.max(0, spent.machine - known) / spent.elapsed,
+  };
+}
