@@ -26,7 +26,7 @@ export function addComponentOptions(command: Command): Command {
   return command
     .option(
       '--kubeconfig <file>',
-      'kubeconfig (default: in-cluster, then KUBECONFIG, then ~/.kube/config)',
+      'kubeconfig (default: KUBECONFIG, then ~/.kube/config, then in-cluster)',
     )
     .option('--context <name>', 'context of the kubeconfig')
     .option(

@@ -17,6 +17,7 @@ import { createLog } from './log.ts';
 import { componentMetrics, queueMetrics } from './metrics.ts';
 import type { ComponentOptions } from './component-options.ts';
 import { retried } from './retried.ts';
+import { singleKubeconfig } from './single-kubeconfig.ts';
 import { VERSION } from './version.ts';
 
 const clock: Clock = () => Date.now();
@@ -45,7 +46,11 @@ export async function runComponent(
   const log = createLog(options.logFormat, options.logLevel).child({ component: name });
   const stop = stopOnSignals(log);
   const metrics = createMetrics(name, VERSION);
-  const connection = await loadConnection({ ...options, clock });
+  const connection = await loadConnection({
+    ...options,
+    kubeconfig: options.kubeconfig ?? singleKubeconfig(process.env),
+    clock,
+  });
   const userAgent = `countersign-${name}/${VERSION}`;
   const client = createClient({ connection, clock, userAgent });
   const component = assemble({ name, options, log, metrics, client });

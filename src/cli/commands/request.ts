@@ -15,6 +15,7 @@ import { encodeRequest } from '../../pki/pkcs10.ts';
 import { generatePrivateKey } from '../../pki/private-key.ts';
 import type { RequestOptions } from '../request-command.ts';
 import { renderKubeconfig } from '../request/kubeconfig-file.ts';
+import { singleKubeconfig } from '../single-kubeconfig.ts';
 import { VERSION } from '../version.ts';
 
 const REQUESTS = resource({
@@ -32,7 +33,11 @@ const OWNER_ONLY = 0o600;
 
 /** Runs `countersign request`. @throws SignerError when it is denied, failed or too late */
 export async function request(options: RequestOptions): Promise<void> {
-  const connection = await loadConnection({ ...options, clock: Date.now });
+  const connection = await loadConnection({
+    ...options,
+    kubeconfig: options.kubeconfig ?? singleKubeconfig(process.env),
+    clock: Date.now,
+  });
   const impersonate =
     options.as === undefined ? undefined : { user: options.as, groups: options.asGroup };
   const client = createClient({
