@@ -61,19 +61,34 @@ function requireReady(signer: ClusterSigner): void {
   }
 }
 
+/** What a bundle says of its anchors. */
+interface Served {
+  /** Undefined when there is no bundle yet. */
+  readonly published: ReadonlySet<string> | undefined;
+  readonly servedSince: ReadonlyMap<string, number>;
+}
+
+const NOTHING_SERVED: Served = { published: undefined, servedSince: new Map() };
+
+/** Read once for each version of a bundle, not for each request: an object is replaced, never changed. */
+const known = new WeakMap<ClusterTrustBundle, Served>();
+
+function servedBy(bundle: ClusterTrustBundle | undefined): Served {
+  if (bundle === undefined) return NOTHING_SERVED;
+  const before = known.get(bundle);
+  if (before !== undefined) return before;
+  const published = anchorFingerprints(bundle.spec.trustBundle);
+  const served = { published, servedSince: servedSince(bundle) };
+  known.set(bundle, served);
+  return served;
+}
+
 /** Every anchor must be served: which of them a verifier will need is not ours to know. */
 function requireAnchors(input: UsableInput, authority: Authority): void {
   const { bundle, now, propagationSeconds } = input;
-  const published = bundle && anchorFingerprints(bundle.spec.trustBundle);
-  const since = bundle === undefined ? new Map<string, number>() : servedSince(bundle);
+  const served = servedBy(bundle);
   for (const anchor of authority.facts.anchors) {
-    requireServedAnchor({
-      anchor: fingerprint(anchor.raw),
-      published,
-      servedSince: since,
-      propagationSeconds,
-      now,
-    });
+    requireServedAnchor({ anchor: fingerprint(anchor.raw), ...served, propagationSeconds, now });
   }
 }
 
