@@ -7,6 +7,8 @@ FROM ${BUILD} AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund && node node_modules/esbuild/install.js
+# esbuild reads it: without it the bundle is not the one that was tested.
+COPY tsconfig.json ./
 COPY build build
 COPY src src
 RUN node build/bundle.ts

@@ -62,8 +62,8 @@ bench: node_modules controlplane dist/countersign.mjs ## Figures as ratios in on
 	$(RUN) node bench/drain.ts $(ARGS)
 
 .PHONY: image
-image: dist/countersign.mjs ## The container image, built with buildah
-	$(RUN) node test/image/build.ts
+image: node_modules ## The container image, built with buildah; ARGS='--twice --archive image.tar'
+	$(RUN) node test/image/build.ts $(ARGS)
 
 .PHONY: rbac
 rbac: node_modules ## Write rbac/ and the admission policies anew for the demo's names

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** What `make dist/countersign.mjs` makes. */
+export const BUNDLE = join(ROOT, 'dist/countersign.mjs');
+
+/** The user of the image, who owns nothing. */
+export const NONROOT = 65532;
+
+/**
+ * The argv that runs the bundle where no image can be built: in a folder that holds nothing else, in
+ * the way that the image's entrypoint says. Whoever is root becomes the image's user.
+ */
+export function programOfBundle(directory: string): readonly string[] {
+  if (!existsSync(BUNDLE)) throw new Error(`no ${BUNDLE}: run make dist/countersign.mjs`);
+  const [bin, alone] = [join(directory, 'bin'), join(directory, 'alone')];
+  const [node, bundle] = [join(bin, 'node'), join(alone, 'countersign.mjs')];
+  for (const place of [bin, alone]) mkdirSync(place);
+  // The other user may not enter the folder that the sources lie in.
+  copyFileSync(process.execPath, node);
+  copyFileSync(BUNDLE, bundle);
+  for (const place of [directory, bin, alone, node, bundle]) chmodSync(place, 0o755);
+  return [...becomeNonRoot(), node, ...flagsOfEntrypoint(), bundle];
+}
+
+function becomeNonRoot(): string[] {
+  if (process.getuid?.() !== 0) return ['setpriv', '--no-new-privs'];
+  const user = [`--reuid=${NONROOT}`, `--regid=${NONROOT}`, '--clear-groups'];
+  return ['setpriv', ...user, '--bounding-set=-all', '--inh-caps=-all', '--no-new-privs'];
+}
+
+function flagsOfEntrypoint(): string[] {
+  const [, argv = ''] =
+    /^ENTRYPOINT (\[.*\])$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')) ?? [];
+  return (JSON.parse(argv) as string[]).slice(1, -1);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { run } from './run.ts';
+
+/** A root file system that is put together by hand, with modes that no umask changes. */
+export class RootFileSystem {
+  readonly directory: string;
+
+  /** Empty. */
+  constructor(directory: string) {
+    this.directory = directory;
+    rmSync(directory, { recursive: true, force: true });
+    mkdirSync(directory, { recursive: true });
+  }
+
+  makeDirectory(path: string, mode = 0o755): void {
+    if (path === '/') return;
+    this.makeDirectory(dirname(path));
+    const target = join(this.directory, path);
+    mkdirSync(target, { recursive: true });
+    chmodSync(target, mode);
+  }
+
+  write(path: string, text: string, mode = 0o644): void {
+    this.makeDirectory(dirname(path));
+    const target = join(this.directory, path);
+    writeFileSync(target, text);
+    chmodSync(target, mode);
+  }
+
+  copy(from: string, path: string, mode = 0o644): void {
+    this.makeDirectory(dirname(path));
+    const target = join(this.directory, path);
+    copyFileSync(from, target);
+    chmodSync(target, mode);
+  }
+
+  copyTree(from: string, path: string): void {
+    this.makeDirectory(dirname(path));
+    cpSync(from, join(this.directory, path), { recursive: true, verbatimSymlinks: true });
+  }
+
+  /** The program with the shared libraries that it needs, where the dynamic linker looks for them. */
+  async copyProgram(from: string, path: string): Promise<void> {
+    this.copy(from, path, 0o755);
+    // One line each: `libm.so.6 => /lib/…/libm.so.6 (0x…)`, or `/lib64/ld-linux-x86-64.so.2 (0x…)`.
+    const lines = (await run('ldd', [from])).split('\n');
+    for (const line of lines) {
+      const library = /(?:=>|^)\s*(\/\S+) \(0x/.exec(line)?.[1];
+      if (library !== undefined) this.copy(library, library, 0o755);
+    }
+  }
+}
