@@ -77,5 +77,5 @@ node_modules: package.json package-lock.json
 	npm ci --no-audit --no-fund
 	touch node_modules
 
-dist/countersign.mjs: node_modules $(shell find src -name '*.ts')
+dist/countersign.mjs: node_modules build/bundle.ts tsconfig.json $(shell find src -name '*.ts')
 	$(RUN) node build/bundle.ts
