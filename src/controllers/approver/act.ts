@@ -59,7 +59,8 @@ export function createActor(
         type: plan.evaluationError ? 'Warning' : 'Normal',
         reason,
         action: 'Approve',
-        note: `${plan.message}; an administrator may decide with kubectl certificate approve ${csr.metadata.name}`,
+        // First what to do: a note is cut at its end, and of many rules the reasons are long.
+        note: `an administrator may decide with kubectl certificate approve ${csr.metadata.name}; ${plan.message}`,
       },
     };
   };

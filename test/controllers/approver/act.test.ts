@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RequestsSpec } from '../../../src/api/cluster-signer.ts';
+import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
+import { createActor } from '../../../src/controllers/approver/act.ts';
+import { eventBody } from '../../../src/kube/event-body.ts';
+import { KubeError } from '../../../src/kube/kube-error.ts';
+import { resource } from '../../../src/kube/resource.ts';
+import { compilePolicy } from '../../../src/policy/compile-policy.ts';
+import type { Outcome } from '../../../src/serving/request-controller.ts';
+import { CN, OWN_NAME, made, specOf, type Wanted } from '../../policy/request.ts';
+import { recordedComponent, type RecordedComponent } from '../../support/recorded-component.ts';
+import { workload } from '../../support/signer.ts';
+
+const REQUESTS = resource({
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'certificatesigningrequests',
+});
+const BOB: Wanted = { subject: [[CN, 'bob']] };
+const NO_BOB = { name: 'no-bob', when: "csr.subject.commonName == 'bob'", message: 'not bob' };
+
+function start(
+  wanted: Wanted,
+  requests: RequestsSpec = OWN_NAME,
+): { readonly component: RecordedComponent; readonly handle: () => Promise<Outcome> } {
+  const component = recordedComponent({ name: 'approver', clock: () => Date.UTC(2026, 10, 21, 9) });
+  const policyOf = () => compilePolicy(specOf(requests));
+  const handle = createActor({ component, resource: REQUESTS, policyOf });
+  const { csr } = made(wanted);
+  return { component, handle: () => handle(csr, workload()) };
+}
+
+/** The one request that was written. */
+function written({ client }: RecordedComponent): CertificateSigningRequest {
+  const [put] = client.requests;
+  assert.equal(client.requests.length, 1);
+  assert.equal(put?.method, 'PUT');
+  assert.equal(put.path, '/apis/certificates.k8s.io/v1/certificatesigningrequests/jane-1/approval');
+  return JSON.parse(JSON.stringify(put.body)) as CertificateSigningRequest;
+}
+
+test('an approval is one PUT to /approval, fenced by the version that was judged', async () => {
+  const { component, handle } = start({});
+  const answered = { ...made().csr, status: {} };
+  component.client.answer(() => answered);
+  const outcome = await handle();
+  assert.deepEqual([outcome.outcome, outcome.reason], ['approved', 'ApprovedByRule']);
+  assert.equal(outcome.written, answered);
+  assert.equal(outcome.event, undefined);
+  const { metadata, spec, status } = written(component);
+  assert.equal(metadata.resourceVersion, '1');
+  assert.equal(spec.username, 'jane');
+  assert.deepEqual(status?.conditions, [
+    {
+      type: 'Approved',
+      status: 'True',
+      reason: 'ApprovedByRule',
+      message: 'own-name: allows the whole request',
+      lastUpdateTime: '2026-11-21T09:00:00Z',
+      lastTransitionTime: '2026-11-21T09:00:00Z',
+    },
+  ]);
+});
+
+test('a denial is one PUT to /approval too, and people hear of it', async () => {
+  const { component, handle } = start(BOB, { ...OWN_NAME, deny: [NO_BOB] });
+  const outcome = await handle();
+  assert.deepEqual([outcome.outcome, outcome.reason], ['denied', 'DeniedByRule']);
+  const [condition, ...more] = written(component).status?.conditions ?? [];
+  assert.deepEqual([condition?.type, condition?.status, more], ['Denied', 'True', []]);
+  assert.match(condition?.message ?? '', /^no-bob: not bob; own-name: /);
+  assert.deepEqual([outcome.event?.type, outcome.event?.reason], ['Warning', 'DeniedByRule']);
+  assert.equal(outcome.event?.note, condition?.message);
+});
+
+test('what no rule covers is not written: an Event says how a person decides', async () => {
+  const { component, handle } = start(BOB);
+  const { outcome, reason, event, written: none } = await handle();
+  assert.deepEqual([outcome, reason, none], ['undecided', 'NoRuleMatched', undefined]);
+  assert.deepEqual(component.client.requests, []);
+  assert.equal(event?.type, 'Normal');
+  assert.match(event.note, /kubectl certificate approve jane-1\b/);
+  assert.match(event.note, /own-name: does not apply/);
+});
+
+test('how a person decides is told however many rules there are', async () => {
+  const rules = Array.from({ length: 32 }, (_none, index) => ({
+    name: `rule-${String(index)}`,
+    when: 'false',
+    allow: {},
+  }));
+  const { event } = await start(BOB, { copy: ['commonName'], rules }).handle();
+  assert.ok(event !== undefined);
+  const regarding = { apiVersion: 'v1', kind: 'Thing', name: 'jane-1' };
+  const from = { name: 'n', namespace: 'default', controller: 'c', instance: 'i', now: 0 };
+  const { note } = eventBody({ ...event, regarding }, from) as { note: string };
+  assert.ok(Buffer.byteLength(note) <= 1024);
+  assert.match(note, /kubectl certificate approve jane-1\b/);
+});
+
+test('an expression that fails is a warning, and nothing is written', async () => {
+  const deny = [{ name: 'unsure', when: "request.extra['a'][0] == 'b'", message: 'no' }];
+  const { component, handle } = start({}, { ...OWN_NAME, deny });
+  const { outcome, reason, event } = await handle();
+  assert.deepEqual([outcome, reason, event?.type], ['undecided', 'EvaluationError', 'Warning']);
+  assert.deepEqual(component.client.requests, []);
+});
+
+test('without rules nothing is written, and nothing said', async () => {
+  const { component, handle } = start(BOB, { copy: ['commonName'] });
+  assert.deepEqual(await handle(), { outcome: 'ignored', reason: '' });
+  assert.deepEqual(component.client.requests, []);
+});
+
+test('who lost the race looks again: a conflict is thrown, to be retried', async () => {
+  const { component, handle } = start({});
+  component.client.answer(() => {
+    throw new KubeError({ status: 409, what: 'PUT', body: { reason: 'Conflict' } });
+  });
+  await assert.rejects(handle(), { code: 'KUBE_CONFLICT', disposition: 'retry' });
+  assert.equal(component.client.requests.length, 1);
+});

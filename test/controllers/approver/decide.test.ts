@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RequestsSpec } from '../../../src/api/cluster-signer.ts';
+import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
+import { decide, type Plan } from '../../../src/controllers/approver/decide.ts';
+import { compilePolicy } from '../../../src/policy/compile-policy.ts';
+import { CN, O, OWN_NAME, csrOf, made, specOf, type Wanted } from '../../policy/request.ts';
+
+const YES = {
+  name: 'yes',
+  when: 'true',
+  allow: { commonName: 'true', usages: ['client auth'] },
+} as const;
+const NEVER = { name: 'never', when: 'false', allow: {} } as const;
+const BROKEN = "request.extra['missing'][0] == 'x'";
+
+function planOf(
+  requests: RequestsSpec,
+  wanted: Wanted = {},
+  csr: CertificateSigningRequest = made({ usages: ['client auth'], ...wanted }).csr,
+): Plan {
+  return decide({ csr, policy: compilePolicy(specOf(requests)), reservedPrefixes: ['corp:'] });
+}
+
+const asked = (commonName: string): Wanted => ({ subject: [[CN, commonName]] });
+
+test('a rule that allows the whole request approves it, and is named', () => {
+  const message = 'own-name: allows the whole request';
+  assert.deepEqual(planOf(OWN_NAME), { kind: 'approve', reason: 'ApprovedByRule', message });
+});
+
+const unruled: [law: string, wanted: Wanted][] = [
+  ['a good request', {}],
+  ['a request that can never become a leaf', asked('system:admin')],
+];
+
+for (const [law, wanted] of unruled) {
+  test(`without rules and denials nobody asked for a decision: ${law}`, () => {
+    assert.deepEqual(planOf({ copy: ['commonName'] }, wanted), { kind: 'ignore' });
+    assert.deepEqual(planOf({ copy: ['commonName'], rules: [], deny: [] }, wanted), {
+      kind: 'ignore',
+    });
+  });
+}
+
+test('a request that no rule covers waits, and every rule says why', () => {
+  const message = 'never: does not apply: when is false; own-name: does not apply: when is false';
+  const plan = planOf({ ...OWN_NAME, rules: [NEVER, ...(OWN_NAME.rules ?? [])] }, asked('joe'));
+  assert.deepEqual(plan, { kind: 'wait', message, evaluationError: false });
+});
+
+test('a field that no rule names is not approved: a group slipped in beside the own name', () => {
+  const wanted: Wanted = {
+    subject: [
+      [CN, 'jane'],
+      [O, 'admins'],
+    ],
+  };
+  const plan = planOf({ copy: ['commonName', 'organizations'], rules: [YES] }, wanted);
+  assert.ok(plan.kind === 'wait');
+  assert.match(plan.message, /^yes: .*organizations.*"admins"/);
+});
+
+test('a denial beats an approval, and all are told', () => {
+  const deny = [{ name: 'no-jane', when: "request.username == 'jane'", message: 'not you' }];
+  const message = 'no-jane: not you; yes: allows the whole request';
+  const plan = planOf({ copy: ['commonName'], rules: [YES], deny });
+  assert.deepEqual(plan, { kind: 'deny', reason: 'DeniedByRule', message });
+});
+
+test('denials without rules deny, and what they do not deny waits for a person', () => {
+  const deny = [{ name: 'no-joe', when: "csr.subject.commonName == 'joe'", message: 'not joe' }];
+  assert.equal(planOf({ copy: ['commonName'], deny }, asked('joe')).kind, 'deny');
+  assert.equal(planOf({ copy: ['commonName'], deny }).kind, 'wait');
+});
+
+test('what no spec can switch off beats every rule, and says all that stands against it', () => {
+  const plan = planOf(
+    { copy: ['commonName'], rules: [YES] },
+    { ...asked('system:admin'), usages: ['any', 'ocsp signing'] },
+  );
+  assert.ok(plan.kind === 'deny');
+  assert.equal(plan.reason, 'ReservedSubject');
+  const [subject, ...usages] = plan.message.split('; ');
+  assert.match(subject ?? '', /"system:admin": names that begin with system:, kubeadm:, corp: are/);
+  assert.match(usages.join(), /"any".*"ocsp signing"/);
+});
+
+test('prefixes that an installation reserves are reserved', () => {
+  const plan = planOf({ copy: ['commonName'], rules: [YES] }, asked('corp:boss'));
+  assert.ok(plan.kind === 'deny' && plan.reason === 'ReservedSubject');
+});
+
+test('bytes that are no request are denied: a spec does not change', () => {
+  const csr = csrOf('hello', { usages: ['client auth'] });
+  const plan = planOf({ copy: ['commonName'], rules: [YES] }, {}, csr);
+  assert.ok(plan.kind === 'deny' && plan.reason === 'MalformedRequest', JSON.stringify(plan));
+});
+
+test('a rule that cannot be evaluated approves nothing and denies nothing', () => {
+  const plan = planOf({ copy: ['commonName'], rules: [{ ...YES, when: BROKEN }] });
+  assert.ok(plan.kind === 'wait' && plan.evaluationError);
+});
+
+test('a denial that cannot be evaluated might have denied: nothing is approved beside it', () => {
+  const deny = [{ name: 'unsure', when: BROKEN, message: 'no' }];
+  const plan = planOf({ copy: ['commonName'], rules: [YES], deny });
+  assert.ok(plan.kind === 'wait' && plan.evaluationError);
+  assert.match(plan.message, /^unsure: .*; yes: allows the whole request$/);
+});
+
+const finished: [law: string, status: CertificateSigningRequest['status']][] = [
+  ...(['Approved', 'Denied', 'Failed'] as const).map(
+    (type) =>
+      [type, { conditions: [{ type, status: 'True' }] }] as [
+        string,
+        CertificateSigningRequest['status'],
+      ],
+  ),
+  ['a certificate', { certificate: 'LS0t' }],
+];
+
+for (const [law, status = {}] of finished) {
+  test(`who has ${law} is decided: nothing is added`, () => {
+    assert.deepEqual(planOf(OWN_NAME, {}, { ...made().csr, status }), { kind: 'ignore' });
+  });
+}
