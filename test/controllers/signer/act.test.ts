@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { createPublicKey } from 'node:crypto';
+import { test } from 'node:test';
+import type { Authority } from '../../../src/authorities/contract.ts';
+import { SignerError } from '../../../src/errors.ts';
+import { privateKey } from '../../support/keys.ts';
+import { ISSUING, ROOT, certificatesOf, openIntermediate } from '../../support/intermediate.ts';
+import { openAuthority } from '../../support/issuing.ts';
+import { start, type Stage } from './actor.ts';
+
+const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests/jane-1/status';
+
+/** base64 of PEM, as certificates.k8s.io/v1 has it. */
+const delivered = (stage: Stage): string =>
+  Buffer.from(stage.sent()[0]?.status?.certificate ?? '', 'base64').toString();
+
+test('a certificate is one PUT to /status, fenced, and nothing else', async () => {
+  const stage = start();
+  const outcome = await stage.handle();
+  assert.deepEqual([outcome.outcome, outcome.reason], ['issued', 'Issued']);
+  assert.equal(outcome.event, undefined);
+  assert.equal(outcome.written, stage.server.stored);
+  assert.deepEqual(
+    stage.requests.map(({ method, path }) => [method, path]),
+    [['PUT', PATH]],
+  );
+  const [sent] = stage.sent();
+  assert.equal(sent?.metadata.resourceVersion, '1');
+  assert.deepEqual(sent.status?.conditions, stage.csr.status?.conditions);
+});
+
+test('the chain is the leaf and what issued it, upwards, without the root', async () => {
+  const stage = start();
+  await stage.handle();
+  const [leaf, issuing, ...more] = certificatesOf(delivered(stage));
+  assert.ok(leaf !== undefined && issuing !== undefined);
+  assert.deepEqual(more, []);
+  assert.equal(issuing.fingerprint256, ISSUING.fingerprint256);
+  assert.ok(leaf.checkIssued(ISSUING) && leaf.verify(ISSUING.publicKey));
+  assert.ok(issuing.verify(ROOT.publicKey));
+  assert.equal(leaf.subject, 'CN=jane');
+  assert.ok(leaf.publicKey.equals(createPublicKey(privateKey('P-256'))));
+  assert.equal(leaf.ca, false);
+});
+
+test('what can never become a leaf is Failed, with a reason, and has no certificate', async () => {
+  const stage = start({ usages: ['ocsp signing'] });
+  const outcome = await stage.handle();
+  assert.deepEqual([outcome.outcome, outcome.reason], ['failed', 'UsageNotAllowed']);
+  assert.equal(outcome.written, stage.server.stored);
+  assert.deepEqual([outcome.event?.type, outcome.event?.reason], ['Warning', 'UsageNotAllowed']);
+  const [sent, ...more] = stage.sent();
+  assert.deepEqual(more, []);
+  assert.equal(stage.requests[0]?.path, PATH);
+  assert.equal(sent?.status?.certificate, undefined);
+  const [approved, failed] = sent?.status?.conditions ?? [];
+  assert.equal(approved?.type, 'Approved');
+  assert.deepEqual(
+    [failed?.type, failed?.status, failed?.reason],
+    ['Failed', 'True', outcome.reason],
+  );
+  assert.match(failed?.message ?? '', /"ocsp signing"/);
+});
+
+test('who is not approved is ignored', async () => {
+  const stage = start();
+  const { status: _, ...csr } = stage.csr;
+  assert.deepEqual(await stage.handle(csr), { outcome: 'ignored', reason: '' });
+  assert.deepEqual(stage.requests, []);
+});
+
+const unusable = (): SignerError =>
+  new SignerError({ code: 'AUTHORITY_MISSING', disposition: 'authority', message: 'no Secret' });
+
+const another = await openAuthority();
+const genuine = openIntermediate();
+
+/** CAs that cannot do it now; time or people heal each of them. */
+const troubles: [law: string, authority: () => Authority, code: string][] = [
+  [
+    'there is none',
+    () => {
+      throw unusable();
+    },
+    'AUTHORITY_MISSING',
+  ],
+  [
+    'it refuses to sign',
+    () => ({ ...genuine, sign: () => Promise.reject(unusable()) }),
+    'AUTHORITY_MISSING',
+  ],
+  [
+    'it returns a certificate that nobody asked for',
+    () => ({ ...genuine, sign: () => Promise.resolve(another.facts.certificate.raw) }),
+    'CORRESPONDENCE',
+  ],
+  [
+    'its chain does not lead to the anchors',
+    () => ({ ...genuine, facts: { ...genuine.facts, anchors: another.facts.anchors } }),
+    'PATH_INVALID',
+  ],
+];
+
+for (const [law, authority, code] of troubles) {
+  test(`a CA in trouble is waited for, and nothing is written: ${law}`, async () => {
+    const stage = start({}, authority);
+    await assert.rejects(stage.handle(), { code, disposition: 'authority' });
+    assert.deepEqual(stage.requests, []);
+  });
+}
+
+test('once the CA is well, the request that waited is signed', async () => {
+  let ill = true;
+  const stage = start({}, () => {
+    if (ill) throw unusable();
+    return genuine;
+  });
+  await assert.rejects(stage.handle());
+  ill = false;
+  assert.equal((await stage.handle()).outcome, 'issued');
+});

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
+import type { Authority } from '../../../src/authorities/contract.ts';
+import { createActor } from '../../../src/controllers/signer/act.ts';
+import type { RequestInit } from '../../../src/kube/client.ts';
+import { resource } from '../../../src/kube/resource.ts';
+import type { Outcome } from '../../../src/serving/request-controller.ts';
+import { made, type Wanted } from '../../policy/request.ts';
+import { NOW } from '../../support/chain.ts';
+import { openIntermediate } from '../../support/intermediate.ts';
+import { oneObject, type OneObject } from '../../support/one-object.ts';
+import { recordedComponent } from '../../support/recorded-component.ts';
+import { workload, workloadProfile } from '../../support/signer.ts';
+
+const REQUESTS = resource({
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'certificatesigningrequests',
+});
+
+/** An actor, the API server's only request, and all that was asked of the server. */
+export interface Stage {
+  readonly server: OneObject<CertificateSigningRequest>;
+  readonly csr: CertificateSigningRequest;
+  readonly requests: readonly RequestInit[];
+  /** GET or PUT, in order. */
+  readonly methods: () => readonly string[];
+  /** The bodies of the PUTs. */
+  readonly sent: () => readonly CertificateSigningRequest[];
+  /** Works on the request as the cache has it: by default as it was at first. */
+  readonly handle: (csr?: CertificateSigningRequest) => Promise<Outcome>;
+  readonly forget: (name: string) => void;
+}
+
+/** jane's request, approved; `authority` is asked for each look at it. */
+export function start(wanted: Wanted = {}, authority: () => Authority = openIntermediate): Stage {
+  const csr: CertificateSigningRequest = {
+    ...made(wanted).csr,
+    status: { conditions: [{ type: 'Approved', status: 'True', reason: 'ByHand' }] },
+  };
+  const server = oneObject(csr);
+  const component = recordedComponent({ clock: () => NOW });
+  const { client } = component;
+  client.answer(server.answer);
+  const actor = createActor({
+    component,
+    resource: REQUESTS,
+    profileOf: () => workloadProfile(),
+    authorityOf: authority,
+  });
+  return {
+    server,
+    csr,
+    requests: client.requests,
+    methods: () => client.requests.map(({ method }) => method),
+    sent: () =>
+      client.requests
+        .filter(({ method }) => method === 'PUT')
+        .map(({ body }) => body as CertificateSigningRequest),
+    handle: (seen = csr) => actor.handle(seen, workload()),
+    forget: actor.forget,
+  };
+}

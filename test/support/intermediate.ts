@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import { X509Certificate } from 'node:crypto';
+import type { Authority } from '../../src/authorities/contract.ts';
+import { openLocalAuthority } from '../../src/authorities/local.ts';
+import { NOW, ca, keyIds, link, usage, type Link } from './chain.ts';
+
+const root = link('root', { extensions: [ca(), usage(), ...keyIds('root')] });
+const issuing = link('issuing', {
+  extensions: [ca(0), usage(), ...keyIds('issuing', 'root')],
+  by: root,
+});
+
+const read = ({ certificate }: Link): X509Certificate => new X509Certificate(certificate.raw);
+
+/** The same two for node:crypto. */
+export const ROOT = read(root);
+export const ISSUING = read(issuing);
+
+/** A CA below a root, open at {@link NOW}: its Secret holds both, as people store them. */
+export function openIntermediate(): Authority {
+  const material = {
+    certificate: ISSUING.toString() + ROOT.toString(),
+    key: issuing.key.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    anchors: undefined,
+  };
+  return openLocalAuthority(material, NOW);
+}
+
+/** The certificates of a PEM text, read by node:crypto. */
+export function certificatesOf(pem: string): readonly X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => new X509Certificate(block));
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KubeObject } from '../../src/api/object.ts';
+import type { RequestInit } from '../../src/kube/client.ts';
+import { KubeError } from '../../src/kube/kube-error.ts';
+
+/**
+ * - `lost`: it is stored, and the answer never comes (performance-and-reliability T31);
+ * - `unreachable`: nothing is stored and no answer comes.
+ */
+export type Trouble = 'lost' | 'unreachable';
+
+/** An API server that holds one object, for a recorded client: it fences writes as the real one does. */
+export interface OneObject<T> {
+  readonly answer: (request: RequestInit) => T;
+  /** What it holds now; a test may change it as somebody else would. */
+  stored: T | undefined;
+  /** What befalls the next writes, in order. */
+  readonly troubles: Trouble[];
+}
+
+export function oneObject<T extends KubeObject>(first: T): OneObject<T> {
+  const server: OneObject<T> = {
+    stored: first,
+    troubles: [],
+    answer: (request) => {
+      const what = `${request.method} ${request.path}`;
+      const { stored } = server;
+      if (stored === undefined) throw new KubeError({ status: 404, what });
+      return request.method === 'GET' ? stored : write(server, stored, request.body as T, what);
+    },
+  };
+  return server;
+}
+
+function write<T extends KubeObject>(server: OneObject<T>, stored: T, body: T, what: string): T {
+  const trouble = server.troubles.shift();
+  const { resourceVersion } = stored.metadata;
+  if (trouble === 'unreachable') throw new KubeError({ status: 0, what, cause: 'no route' });
+  if (body.metadata.resourceVersion !== resourceVersion) {
+    throw new KubeError({ status: 409, what, body: { reason: 'Conflict' } });
+  }
+  const metadata = { ...stored.metadata, resourceVersion: String(Number(resourceVersion) + 1) };
+  server.stored = { ...body, metadata };
+  if (trouble === 'lost') throw new KubeError({ status: 0, what, cause: 'cut' });
+  return server.stored;
+}
