@@ -13,6 +13,7 @@ import { figuresOf, ratiosOf } from './figures.ts';
 import { inTurns } from './turns.ts';
 import { writeResults } from './results.ts';
 import { printDrain, printTable } from './table.ts';
+import { isDisturbed, leastDisturbed } from './undisturbed.ts';
 
 /** Fills caches and connections of the API server; not counted. */
 const WARM_UP_REQUESTS = 300;
@@ -43,7 +44,7 @@ try {
   const drains = new Map<string, Drain[]>(all.map(({ name }) => [name, []]));
   for (const [round, turn] of inTurns(all, rounds).entries()) {
     for (const contender of turn) {
-      const drained = await drain(contender, requests);
+      const drained = await leastDisturbed(() => drain(contender, requests));
       drains.get(contender.name)?.push(drained);
       printDrain(round + 1, contender.name, drained);
     }
@@ -51,8 +52,12 @@ try {
   const figures = figuresOf(drains);
   const ratios = ratiosOf(drains);
   printTable(figures, ratios);
+  const disturbed = [...drains.values()].flat().filter(isDisturbed).length;
+  if (disturbed > 0) {
+    console.log(`\n${disturbed} drains shared the cores with something else: measure again, alone`);
+  }
   const machine = readMachine(cluster.kubernetes);
-  writeResults('drain', { ratios, figures: { requests, rounds, ...figures }, machine });
+  writeResults('drain', { ratios, figures: { requests, rounds, disturbed, ...figures }, machine });
 } finally {
   await cluster.stop();
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Drain } from './measure-drain.ts';
+
+/** kube-controller-manager and the bench's own watch take about 0.12 of a core. */
+const QUIET_CORES = 0.3;
+const ATTEMPTS = 3;
+
+/** Whether something else had the cores while it was measured. */
+export function isDisturbed({ otherCores }: Drain): boolean {
+  return otherCores > QUIET_CORES;
+}
+
+/**
+ * Measures again what was disturbed, and takes the least disturbed of three attempts. Others' CPU time
+ * decides, never the rate: nobody's luckiest run is picked.
+ */
+export async function leastDisturbed(measure: () => Promise<Drain>): Promise<Drain> {
+  let best = await measure();
+  for (let attempt = 1; attempt < ATTEMPTS && isDisturbed(best); attempt++) {
+    const again = await measure();
+    if (again.otherCores < best.otherCores) best = again;
+  }
+  return best;
+}
