@@ -8,7 +8,6 @@ export interface Reading {
   readonly contender: number;
   readonly apiServer: number;
   readonly etcd: number;
-  readonly bench: number;
   readonly machine: number;
 }
 
@@ -17,17 +16,13 @@ export function createMeter({ apiServer, etcd }: Cluster, contender: number): ()
   /** The status writer ends with its last write: then its last reading counts. */
   let last = 0;
   const refresh = (): number => (last = cpuTimeOf(contender) ?? last);
-  return () => {
-    const { user, system } = process.cpuUsage();
-    return {
-      elapsed: performance.now() * 1000,
-      contender: refresh(),
-      apiServer: cpuTimeOf(apiServer.pid ?? 0) ?? 0,
-      etcd: cpuTimeOf(etcd.pid ?? 0) ?? 0,
-      bench: user + system,
-      machine: cpuTimeOfAll(),
-    };
-  };
+  return () => ({
+    elapsed: performance.now() * 1000,
+    contender: refresh(),
+    apiServer: cpuTimeOf(apiServer.pid ?? 0) ?? 0,
+    etcd: cpuTimeOf(etcd.pid ?? 0) ?? 0,
+    machine: cpuTimeOfAll(),
+  });
 }
 
 export function between(from: Reading, to: Reading): Reading {
@@ -36,7 +31,6 @@ export function between(from: Reading, to: Reading): Reading {
     contender: to.contender - from.contender,
     apiServer: to.apiServer - from.apiServer,
     etcd: to.etcd - from.etcd,
-    bench: to.bench - from.bench,
     machine: to.machine - from.machine,
   };
 }
