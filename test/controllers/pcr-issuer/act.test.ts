@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { createPublicKey } from 'node:crypto';
+import { test } from 'node:test';
+import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
+import { SignerError } from '../../../src/errors.ts';
+import { ISSUING, ROOT, certificatesOf, openIntermediate } from '../../support/intermediate.ts';
+import { openAuthority } from '../../support/issuing.ts';
+import { privateKey } from '../../support/keys.ts';
+import { start, type Stage } from './actor.ts';
+
+const PATH =
+  '/apis/certificates.k8s.io/v1/namespaces/team-a/podcertificaterequests/req-web-0/status';
+
+/** `metav1.Condition`, ValidateCondition. */
+const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
+const WHOLE_SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+
+type Status = NonNullable<PodCertificateRequest['status']>;
+
+function statusOf(stage: Stage): Status {
+  const [sent, ...more] = stage.sent();
+  assert.deepEqual(more, []);
+  return sent?.status ?? {};
+}
+
+test('a chain is one PUT to /status, fenced, and nothing else', async () => {
+  const stage = start();
+  const outcome = await stage.handle();
+  assert.deepEqual([outcome.outcome, outcome.reason], ['issued', 'Issued']);
+  assert.equal(outcome.event, undefined);
+  assert.deepEqual(outcome.written?.metadata, stage.server.stored?.metadata);
+  assert.deepEqual(
+    stage.requests.map(({ method, path }) => [method, path]),
+    [['PUT', PATH]],
+  );
+  assert.equal(stage.sent()[0]?.metadata.resourceVersion, '7');
+});
+
+test('the chain is the leaf and what issued it, upwards, without the root', async () => {
+  const stage = start();
+  await stage.handle();
+  const [leaf, issuing, ...more] = certificatesOf(statusOf(stage).certificateChain ?? '');
+  assert.ok(leaf !== undefined && issuing !== undefined);
+  assert.deepEqual(more, []);
+  assert.equal(issuing.fingerprint256, ISSUING.fingerprint256);
+  assert.ok(leaf.checkIssued(ISSUING) && leaf.verify(ISSUING.publicKey));
+  assert.ok(issuing.verify(ROOT.publicKey));
+  assert.equal(leaf.subjectAltName, 'URI:spiffe://cluster.local/ns/team-a/sa/web');
+  assert.ok(leaf.publicKey.equals(createPublicKey(privateKey('P-256'))));
+});
+
+test('the times of the status are the leaf’s, in whole seconds; a refresh lies well between', async () => {
+  const stage = start({ spec: { maxExpirationSeconds: 7200 } });
+  await stage.handle();
+  const {
+    certificateChain = '',
+    notBefore = '',
+    notAfter = '',
+    beginRefreshAt = '',
+  } = statusOf(stage);
+  const [leaf] = certificatesOf(certificateChain);
+  for (const time of [notBefore, notAfter, beginRefreshAt]) assert.match(time, WHOLE_SECONDS);
+  assert.equal(Date.parse(notBefore), leaf?.validFromDate.getTime());
+  assert.equal(Date.parse(notAfter), leaf?.validToDate.getTime());
+  assert.equal(Date.parse(notAfter) - Date.parse(notBefore), 7_200_000);
+  const refresh = Date.parse(beginRefreshAt);
+  assert.ok(refresh >= Date.parse(notBefore) + 600_000);
+  assert.ok(refresh <= Date.parse(notAfter) - 600_000);
+});
+
+test('an issued request has the one condition Issued, with the time that the API demands', async () => {
+  const stage = start();
+  await stage.handle();
+  const [condition, ...more] = statusOf(stage).conditions ?? [];
+  assert.deepEqual([condition?.type, condition?.status, more], ['Issued', 'True', []]);
+  assert.match(condition?.reason ?? '', REASON);
+  assert.match(condition?.lastTransitionTime ?? '', WHOLE_SECONDS);
+});
+
+const annotations = { 'example.com/admin': 'yes' };
+const ends = [
+  [
+    'Denied',
+    'denied',
+    { unverifiedUserAnnotations: annotations },
+    'InvalidUnverifiedUserAnnotations',
+  ],
+  ['Failed', 'failed', { stubPKCS10Request: 'aGVsbG8=' }, 'MalformedRequest'],
+] as const;
+
+for (const [type, outcome, spec, reason] of ends) {
+  test(`${type} is one PUT with that one condition: no chain, no times`, async () => {
+    const stage = start({ spec });
+    const found = await stage.handle();
+    assert.deepEqual([found.outcome, found.reason], [outcome, reason]);
+    assert.equal(stage.requests[0]?.path, PATH);
+    const status = statusOf(stage);
+    assert.deepEqual(Object.keys(status), ['conditions']);
+    const [condition, ...more] = status.conditions ?? [];
+    assert.deepEqual([condition?.type, condition?.status, more], [type, 'True', []]);
+    assert.equal(condition?.reason, reason);
+    assert.match(reason, REASON);
+    assert.match(condition.lastTransitionTime ?? '', WHOLE_SECONDS);
+  });
+
+  test(`${type}: whom it concerns hears why, and no stale read may follow`, async () => {
+    const stage = start({ spec });
+    const { event, message, written } = await stage.handle();
+    assert.deepEqual([event?.type, event?.reason, event?.note], ['Warning', reason, message]);
+    assert.deepEqual(written?.metadata, stage.server.stored?.metadata);
+  });
+}
+
+test('what is already ended is ignored', async () => {
+  const stage = start();
+  const status = { conditions: [{ type: 'Issued', status: 'True' as const }] };
+  const outcome = await stage.handle({ ...stage.request, status });
+  assert.deepEqual(outcome, { outcome: 'ignored', reason: '' });
+  assert.deepEqual(stage.requests, []);
+});
+
+const unusable = new SignerError({
+  code: 'AUTHORITY_MISSING',
+  disposition: 'authority',
+  message: 'no Secret',
+});
+const another = await openAuthority();
+const genuine = openIntermediate();
+const troubles: [law: string, authority: () => typeof genuine, code: string][] = [
+  [
+    'there is none',
+    () => {
+      throw unusable;
+    },
+    'AUTHORITY_MISSING',
+  ],
+  [
+    'it refuses to sign',
+    () => ({ ...genuine, sign: () => Promise.reject(unusable) }),
+    'AUTHORITY_MISSING',
+  ],
+  [
+    'it returns a certificate that nobody asked for',
+    () => ({ ...genuine, sign: () => Promise.resolve(another.facts.certificate.raw) }),
+    'CORRESPONDENCE',
+  ],
+  [
+    'its chain does not lead to the anchors',
+    () => ({ ...genuine, facts: { ...genuine.facts, anchors: another.facts.anchors } }),
+    'PATH_INVALID',
+  ],
+];
+
+for (const [law, authority, code] of troubles) {
+  test(`a CA in trouble is waited for, and nothing is written: ${law}`, async () => {
+    const stage = start({ authority });
+    await assert.rejects(stage.handle(), { code, disposition: 'authority' });
+    assert.deepEqual(stage.requests, []);
+  });
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
+import type { Authority } from '../../../src/authorities/contract.ts';
+import { createActor } from '../../../src/controllers/pcr-issuer/act.ts';
+import type { RequestInit } from '../../../src/kube/client.ts';
+import { resource } from '../../../src/kube/resource.ts';
+import type { Outcome } from '../../../src/serving/request-controller.ts';
+import { NOW } from '../../support/chain.ts';
+import { openIntermediate } from '../../support/intermediate.ts';
+import { oneObject, type OneObject } from '../../support/one-object.ts';
+import { podRequest } from '../../support/pcr-object.ts';
+import { recordedComponent } from '../../support/recorded-component.ts';
+import { workload, workloadProfile } from '../../support/signer.ts';
+
+export const GROUP = { group: 'certificates.k8s.io', plural: 'podcertificaterequests' } as const;
+
+type Request = PodCertificateRequest;
+
+/** An actor, the API server's only request, and all that was asked of the server. */
+export interface Stage {
+  readonly server: OneObject<Request>;
+  readonly request: Request;
+  readonly requests: readonly RequestInit[];
+  /** GET or PUT, in order. */
+  readonly methods: () => readonly string[];
+  /** The bodies of the PUTs, as they go over the wire. */
+  readonly sent: () => readonly Request[];
+  /** Works on the request as the cache has it: by default as it was at first. */
+  readonly handle: (request?: Request) => Promise<Outcome>;
+  readonly later: (milliseconds: number) => void;
+  readonly forget: (key: string) => void;
+}
+
+export interface Wanted {
+  readonly spec?: Partial<Request['spec']>;
+  readonly authority?: () => Authority;
+  readonly legacy?: boolean;
+}
+
+/** The request of pod team-a/web-0, seven tenths of a second past {@link NOW}. */
+export function start({ spec, authority = openIntermediate, legacy }: Wanted = {}): Stage {
+  const request = podRequest(spec);
+  const server = oneObject(request);
+  let now = NOW + 700;
+  const component = recordedComponent({ name: 'pcr-issuer', clock: () => now });
+  const { client } = component;
+  client.answer(server.answer);
+  const actor = createActor({
+    component,
+    resource: resource({ ...GROUP, version: 'v1' }),
+    legacy: legacy === true ? resource({ ...GROUP, version: 'v1beta1' }) : undefined,
+    profileOf: () => workloadProfile(),
+    authorityOf: authority,
+  });
+  return {
+    server,
+    request,
+    requests: client.requests,
+    methods: () => client.requests.map(({ method }) => method),
+    sent: () =>
+      client.requests
+        .filter(({ method }) => method === 'PUT')
+        .map(({ body }) => JSON.parse(JSON.stringify(body)) as Request),
+    handle: (seen = request) => actor.handle(seen, workload()),
+    later: (milliseconds) => {
+      now += milliseconds;
+    },
+    forget: actor.forget,
+  };
+}
