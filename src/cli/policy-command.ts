@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
-
-interface Options {
-  readonly signerFile: string;
-  readonly csr: string;
-  readonly user: string;
-  readonly uid: string;
-  readonly group: readonly string[];
-  readonly usage: readonly string[];
-  readonly expirationSeconds?: string;
-  readonly reservedPrefix: readonly string[];
-}
+import type { PolicyTestOptions } from './commands/policy-test.ts';
 
 const gather = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
@@ -35,10 +25,8 @@ export function addPolicyCommand(root: Command): void {
       'after',
       '\nExit code: 0 approve, 3 deny, 4 no opinion; 1 when a file cannot be read.',
     )
-    .action(async (options: Options) => {
+    .action(async (options: PolicyTestOptions) => {
       const { testPolicy } = await import('./commands/policy-test.ts');
       process.exitCode = await testPolicy(options);
     });
 }
-
-export type { Options as PolicyTestOptions };

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
-
-export interface RbacOptions {
-  readonly signer: readonly string[];
-  readonly bundle: readonly string[];
-  readonly secret: readonly string[];
-  readonly namespace: string;
-  readonly output?: string;
-}
+import type { RbacOptions } from './commands/rbac.ts';
 
 const gather = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 

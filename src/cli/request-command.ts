@@ -1,28 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
 import { parseDuration } from '../api/duration.ts';
-import { KEY_TYPES, type KeyType } from '../vocabulary.ts';
-
-/** Flags of `countersign request`. */
-export interface RequestOptions {
-  readonly signer: string;
-  readonly name: string;
-  readonly group: readonly string[];
-  readonly dns: readonly string[];
-  readonly ip: readonly string[];
-  readonly uri: readonly string[];
-  readonly email: readonly string[];
-  readonly usage: readonly string[];
-  readonly keyType: KeyType;
-  readonly expires?: number;
-  readonly out: string;
-  readonly csrName?: string;
-  readonly timeout: number;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly as?: string;
-  readonly asGroup: readonly string[];
-}
+import { KEY_TYPES } from '../vocabulary.ts';
+import type { RequestOptions } from './commands/request.ts';
 
 const gather = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 const DEFAULT_TIMEOUT_SECONDS = 600;

@@ -52,7 +52,10 @@ export function compilePolicy(spec: ClusterSignerSpec): RequestPolicy {
     rules: (requests?.rules ?? []).map((rule, index) => compileRule(rule, index, profile.usages)),
     deny: (requests?.deny ?? []).map(compileDeny),
   });
-  checkPolicyCost(policy);
+  checkPolicyCost([
+    ...policy.deny.map(({ when }) => when),
+    ...policy.rules.flatMap(({ when, allow }) => [when, ...Object.values(allow)]),
+  ]);
   return policy;
 }
 

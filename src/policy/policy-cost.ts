@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { MAX_COST, type Compiled } from '../cel/compile.ts';
 import { SignerError } from '../errors.ts';
-import type { RequestPolicy } from './compile-policy.ts';
 
 /**
  * Most that all expressions of a policy may cost for one request: a hostile request holds up those
@@ -10,11 +9,7 @@ import type { RequestPolicy } from './compile-policy.ts';
 export const MAX_POLICY_COST = 5 * MAX_COST;
 
 /** @throws SignerError CEL_COST (`wait`), naming the dearest expression */
-export function checkPolicyCost({ rules, deny }: RequestPolicy): void {
-  const expressions: readonly Compiled<boolean>[] = [
-    ...deny.map(({ when }) => when),
-    ...rules.flatMap(({ when, allow }) => [when, ...Object.values(allow)]),
-  ];
+export function checkPolicyCost(expressions: readonly Compiled<boolean>[]): void {
   const cost = expressions.reduce((sum, each) => sum + each.cost, 0);
   const [dearest] = expressions.toSorted((a, b) => b.cost - a.cost);
   if (cost <= MAX_POLICY_COST || dearest === undefined) return;

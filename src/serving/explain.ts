@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SignerError } from '../errors.ts';
 import { KubeError } from '../kube/kube-error.ts';
-import type { Outcome } from './request-controller.ts';
+import type { Outcome } from './outcome.ts';
 
 /** Answers that pass by themselves in a moment: worth a log line, not an Event. */
 const QUIET: ReadonlySet<string> = new Set([

@@ -8,28 +8,12 @@ import type { Resource } from '../kube/resource.ts';
 import { runLoop, type Again } from '../kube/run-loop.ts';
 import type { Component, Controller } from './component.ts';
 import { explain } from './explain.ts';
+import type { Outcome } from './outcome.ts';
 import type { PermissionNames } from './permission-names.ts';
 import { namesOf } from './permission-names.ts';
 import type { RequestKind } from './request-metrics.ts';
 import { createRequests } from './requests.ts';
 import { createSigners } from './signers.ts';
-
-/** What a look at one request came to. */
-export interface Outcome {
-  /**
-   * `ignored` leaves no trace; `waiting` is looked at again with backoff; `undecided` only when the
-   * request or its ClusterSigner changes.
-   */
-  readonly outcome:
-    'ignored' | 'waiting' | 'undecided' | 'approved' | 'issued' | 'denied' | 'failed';
-  /** CamelCase, of a small fixed set: it becomes a metric label. */
-  readonly reason: string;
-  readonly message?: string;
-  /** Told to the people concerned; absent where success speaks for itself. */
-  readonly event?: Omit<EventNote, 'regarding' | 'related'>;
-  /** The request as the write that ended it left it; no stale read of it may follow. */
-  readonly written?: KubeObject;
-}
 
 export interface RequestControllerInit<T> {
   readonly component: Component;

@@ -4,7 +4,6 @@ import { parse } from 'yaml';
 import type { CertificateSigningRequest } from '../../api/csr.ts';
 import { decide, type Plan } from '../../controllers/approver/decide.ts';
 import { compilePolicy } from '../../policy/compile-policy.ts';
-import type { PolicyTestOptions } from '../policy-command.ts';
 import { parseSignerFile } from '../signer-file.ts';
 
 /** For scripts and CI: a policy test that is not approved is not a success. */
@@ -21,6 +20,18 @@ const WORDS: Readonly<Record<Plan['kind'], string>> = {
   wait: 'NO OPINION',
   ignore: 'NO OPINION',
 };
+
+/** Flags of `countersign policy test`. */
+export interface PolicyTestOptions {
+  readonly signerFile: string;
+  readonly csr: string;
+  readonly user: string;
+  readonly uid: string;
+  readonly group: readonly string[];
+  readonly usage: readonly string[];
+  readonly expirationSeconds?: string;
+  readonly reservedPrefix: readonly string[];
+}
 
 /** @returns the exit code */
 export async function testPolicy(options: PolicyTestOptions): Promise<number> {

@@ -3,8 +3,16 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SecretReference } from '../../api/cluster-signer.ts';
 import { SignerError } from '../../errors.ts';
-import type { RbacOptions } from '../rbac-command.ts';
 import { renderAdmission, renderRbac, type Files } from '../rbac/render.ts';
+
+/** Flags of `countersign rbac`. */
+export interface RbacOptions {
+  readonly signer: readonly string[];
+  readonly bundle: readonly string[];
+  readonly secret: readonly string[];
+  readonly namespace: string;
+  readonly output?: string;
+}
 
 /**
  * Prints roles, bindings and admission policies, or writes them: `<output>/<component>.yaml` and

@@ -13,10 +13,31 @@ import { resource } from '../../kube/resource.ts';
 import { encodePem } from '../../pki/pem.ts';
 import { encodeRequest } from '../../pki/pkcs10.ts';
 import { generatePrivateKey } from '../../pki/private-key.ts';
-import type { RequestOptions } from '../request-command.ts';
 import { renderKubeconfig } from '../request/kubeconfig-file.ts';
+import type { KeyType } from '../../vocabulary.ts';
 import { singleKubeconfig } from '../single-kubeconfig.ts';
 import { VERSION } from '../version.ts';
+
+/** Flags of `countersign request`. */
+export interface RequestOptions {
+  readonly signer: string;
+  readonly name: string;
+  readonly group: readonly string[];
+  readonly dns: readonly string[];
+  readonly ip: readonly string[];
+  readonly uri: readonly string[];
+  readonly email: readonly string[];
+  readonly usage: readonly string[];
+  readonly keyType: KeyType;
+  readonly expires?: number;
+  readonly out: string;
+  readonly csrName?: string;
+  readonly timeout: number;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly as?: string;
+  readonly asGroup: readonly string[];
+}
 
 const REQUESTS = resource({
   group: 'certificates.k8s.io',

@@ -5,7 +5,7 @@ import { withoutManagedFields } from '../../kube/managed-fields.ts';
 import type { Resource } from '../../kube/resource.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import type { Component } from '../../serving/component.ts';
-import type { Outcome } from '../../serving/request-controller.ts';
+import type { Outcome } from '../../serving/outcome.ts';
 import { decide, type Plan } from './decide.ts';
 
 export interface ActInit {

@@ -20,8 +20,9 @@ import type { Resource } from '../../kube/resource.ts';
 import { decodeCertificate } from '../../pki/certificate.ts';
 import { encodePem } from '../../pki/pem.ts';
 import type { Component } from '../../serving/component.ts';
-import type { Outcome } from '../../serving/request-controller.ts';
-import { decide, type Plan } from './decide.ts';
+import type { Outcome } from '../../serving/outcome.ts';
+import { decide } from './decide.ts';
+import type { Plan } from './plan.ts';
 
 export interface ActInit {
   readonly component: Component;

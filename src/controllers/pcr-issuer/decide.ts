@@ -3,19 +3,18 @@ import {
   DEFAULT_MAX_EXPIRATION_SECONDS,
   MIN_LIFETIME_SECONDS,
   isTerminal,
-  type DeniedReason,
   type PodCertificateRequest,
 } from '../../api/pod-certificate-request.ts';
 import type { AuthorityFacts } from '../../authorities/contract.ts';
 import { SignerError } from '../../errors.ts';
-import type { LeafSubject } from '../../issuance/leaf-subject.ts';
 import type { PodProfile } from '../../issuance/pod-profile.ts';
 import { podSubject, podVariables } from '../../issuance/pod-subject.ts';
 import type { Profile } from '../../issuance/profile.ts';
-import { leafValidity, refreshTime, type Validity } from '../../issuance/validity.ts';
+import { leafValidity, refreshTime } from '../../issuance/validity.ts';
 import type { PublicKeyInfo } from '../../pki/keys.ts';
 import type { Random } from '../../ports.ts';
 import { checkAnnotations } from './annotations.ts';
+import type { Plan } from './plan.ts';
 import { requestedKey } from './requested-key.ts';
 
 /** Everything that a decision rests on, taken at one moment. */
@@ -28,22 +27,6 @@ export interface Snapshot {
   readonly now: number;
   readonly random: Random;
 }
-
-/** What the shell shall do. `deny` and `fail` are for ever: only for what can never heal. */
-export type Plan =
-  | { readonly kind: 'ignore' }
-  /** A v1beta1 request of an old kubelet, read through v1: look at it through v1beta1. */
-  | { readonly kind: 'reread' }
-  | { readonly kind: 'wait'; readonly error: SignerError }
-  | { readonly kind: 'deny'; readonly reason: DeniedReason; readonly message: string }
-  | { readonly kind: 'fail'; readonly reason: 'MalformedRequest'; readonly message: string }
-  | {
-      readonly kind: 'issue';
-      readonly subject: LeafSubject;
-      readonly publicKey: PublicKeyInfo;
-      readonly validity: Validity;
-      readonly beginRefreshAt: number;
-    };
 
 /** Decides one PodCertificateRequest. Synchronous, total, and the same for the same snapshot. */
 export function decide(snapshot: Snapshot): Plan {

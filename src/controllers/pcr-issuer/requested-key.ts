@@ -5,7 +5,7 @@ import { checkKey, decodePublicKey, type PublicKeyInfo } from '../../pki/keys.ts
 import { decodeRequest, isEmptyStub, verifyRequest } from '../../pki/pkcs10.ts';
 import { verifyProofOfPossession } from '../../pki/proof-of-possession.ts';
 import type { KeyType } from '../../vocabulary.ts';
-import type { Plan } from './decide.ts';
+import type { Plan } from './plan.ts';
 
 /** The API refuses longer ones (validation.go, ValidatePodCertificateRequestCreate). */
 const MAX_STUB_BYTES = 10 * 1024;

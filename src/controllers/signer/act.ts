@@ -17,7 +17,7 @@ import type { Resource } from '../../kube/resource.ts';
 import { decodeCertificate } from '../../pki/certificate.ts';
 import { encodePem } from '../../pki/pem.ts';
 import type { Component } from '../../serving/component.ts';
-import type { Outcome } from '../../serving/request-controller.ts';
+import type { Outcome } from '../../serving/outcome.ts';
 import { decide, type Plan } from './decide.ts';
 
 export interface ActInit {

@@ -8,7 +8,7 @@ import { eventBody } from '../../../src/kube/event-body.ts';
 import { KubeError } from '../../../src/kube/kube-error.ts';
 import { resource } from '../../../src/kube/resource.ts';
 import { compilePolicy } from '../../../src/policy/compile-policy.ts';
-import type { Outcome } from '../../../src/serving/request-controller.ts';
+import type { Outcome } from '../../../src/serving/outcome.ts';
 import { CN, OWN_NAME, made, specOf, type Wanted } from '../../policy/request.ts';
 import { recordedComponent, type RecordedComponent } from '../../support/recorded-component.ts';
 import { workload } from '../../support/signer.ts';

@@ -4,7 +4,7 @@ import type { Authority } from '../../../src/authorities/contract.ts';
 import { createActor } from '../../../src/controllers/pcr-issuer/act.ts';
 import type { RequestInit } from '../../../src/kube/client.ts';
 import { resource } from '../../../src/kube/resource.ts';
-import type { Outcome } from '../../../src/serving/request-controller.ts';
+import type { Outcome } from '../../../src/serving/outcome.ts';
 import { NOW } from '../../support/chain.ts';
 import { openIntermediate } from '../../support/intermediate.ts';
 import { oneObject, type OneObject } from '../../support/one-object.ts';

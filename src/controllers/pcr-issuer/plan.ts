@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { DeniedReason } from '../../api/pod-certificate-request.ts';
+import type { SignerError } from '../../errors.ts';
+import type { LeafSubject } from '../../issuance/leaf-subject.ts';
+import type { Validity } from '../../issuance/validity.ts';
+import type { PublicKeyInfo } from '../../pki/keys.ts';
+
+/** What the shell shall do. `deny` and `fail` are for ever: only for what can never heal. */
+export type Plan =
+  | { readonly kind: 'ignore' }
+  /** A v1beta1 request of an old kubelet, read through v1: look at it through v1beta1. */
+  | { readonly kind: 'reread' }
+  | { readonly kind: 'wait'; readonly error: SignerError }
+  | { readonly kind: 'deny'; readonly reason: DeniedReason; readonly message: string }
+  | { readonly kind: 'fail'; readonly reason: 'MalformedRequest'; readonly message: string }
+  | {
+      readonly kind: 'issue';
+      readonly subject: LeafSubject;
+      readonly publicKey: PublicKeyInfo;
+      readonly validity: Validity;
+      readonly beginRefreshAt: number;
+    };
