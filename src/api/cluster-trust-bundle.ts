@@ -23,17 +23,22 @@ export function bundleName(signerName: string, name: string): string {
 
 /** Fingerprint → milliseconds. Entries that do not parse are dropped: not served, as far as we know. */
 export function servedSince(bundle: ClusterTrustBundle): ReadonlyMap<string, number> {
-  const served = new Map<string, number>();
-  for (const [fingerprint, time] of Object.entries(parseObject(bundle.metadata.annotations))) {
-    const milliseconds = typeof time === 'string' ? Date.parse(time) : NaN;
-    if (!Number.isNaN(milliseconds)) served.set(fingerprint, milliseconds);
-  }
-  return served;
+  return timesOf(bundle.metadata.annotations?.[SERVED_SINCE]);
 }
 
-function parseObject(annotations: Readonly<Record<string, string>> | undefined): object {
+/** Reads JSON `{"sha256:…": "RFC 3339", …}` into milliseconds, without what does not parse. */
+export function timesOf(text: string | undefined): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const [fingerprint, time] of Object.entries(parseObject(text))) {
+    const milliseconds = typeof time === 'string' ? Date.parse(time) : NaN;
+    if (!Number.isNaN(milliseconds)) times.set(fingerprint, milliseconds);
+  }
+  return times;
+}
+
+function parseObject(text: string | undefined): object {
   try {
-    const parsed: unknown = JSON.parse(annotations?.[SERVED_SINCE] ?? '{}');
+    const parsed: unknown = JSON.parse(text ?? '{}');
     return typeof parsed === 'object' && parsed !== null ? parsed : {};
   } catch {
     return {};

@@ -6,25 +6,33 @@ import {
   type ClusterTrustBundle,
 } from '../../api/cluster-trust-bundle.ts';
 import { formatDuration, parseDuration } from '../../api/duration.ts';
+import { CLUSTER_SIGNER_UID } from '../../api/grant.ts';
 import { formatTime } from '../../api/time.ts';
 import { attempt } from '../../errors.ts';
 import { anchorFingerprints } from '../../pki/trust-bundle.ts';
-import type { DesiredInput } from './desired-bundle.ts';
-import { CLUSTER_SIGNER, LONGEST_LEAF, SECRET_NAMESPACE } from './marks.ts';
+import type { DesiredInput } from './desired-input.ts';
+import { CLUSTER_SIGNER, INHERITED, LONGEST_LEAF, SECRET_NAMESPACE } from './marks.ts';
 
 /** The bundle's annotations: ours as they should be, others as they are. */
 export function bundleAnnotations(
-  input: DesiredInput & { readonly anchors: readonly string[] },
+  input: DesiredInput & {
+    readonly anchors: readonly string[];
+    /** Fingerprint → milliseconds until which it stays. */
+    readonly inherited: ReadonlyMap<string, number>;
+  },
 ): Readonly<Record<string, string>> {
-  const { signer, bundle } = input;
-  const { [RETAIN_UNTIL]: _retired, ...kept } = bundle?.metadata.annotations ?? {};
+  const { signer, bundle, inherited } = input;
+  const annotations = bundle?.metadata.annotations ?? {};
+  const { [RETAIN_UNTIL]: _retired, [INHERITED]: _before, ...kept } = annotations;
   const longest = (signer.status?.authorities ?? []).map((each) => secondsOf(each.longestLeaf));
   return {
     ...kept,
     [CLUSTER_SIGNER]: signer.metadata.name,
+    [CLUSTER_SIGNER_UID]: signer.metadata.uid,
     [SECRET_NAMESPACE]: input.secretNamespace,
     [LONGEST_LEAF]: formatDuration(Math.max(secondsOf(kept[LONGEST_LEAF]), ...longest)),
     [SERVED_SINCE]: sinceText(input.anchors, bundle, input.now),
+    ...(inherited.size === 0 ? {} : { [INHERITED]: untilText(inherited) }),
   };
 }
 
@@ -50,6 +58,11 @@ function sinceText(
     return [anchor, formatTime(Math.min(before ?? now, now))];
   });
   return JSON.stringify(Object.fromEntries(entries));
+}
+
+function untilText(inherited: ReadonlyMap<string, number>): string {
+  const sorted = [...inherited].sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify(Object.fromEntries(sorted.map(([key, time]) => [key, formatTime(time)])));
 }
 
 /** What somebody else wrote there need not be a duration. */

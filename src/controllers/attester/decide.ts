@@ -44,9 +44,10 @@ function publish(snapshot: Snapshot, signer: ClusterSigner): Plan {
   const { bundle, now, secretNamespace } = snapshot;
   const desired = desiredBundle({ signer, bundle, now, secretNamespace });
   if (desired === undefined) return { kind: 'ignore' };
-  if (bundle === undefined) return { kind: 'create', bundle: desired };
-  if (isSameBundle(bundle, desired)) return { kind: 'ignore' };
-  return { kind: 'update', bundle: desired, repaired: isForeignEdit(bundle) };
+  if (bundle === undefined) return { kind: 'create', bundle: desired.bundle };
+  const again = desired.changesAt === undefined ? {} : { requeueAt: desired.changesAt };
+  if (isSameBundle(bundle, desired.bundle)) return { kind: 'ignore', ...again };
+  return { kind: 'update', bundle: desired.bundle, repaired: isForeignEdit(bundle), ...again };
 }
 
 /**

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
 import {
   bundleName,
   servedSince,
@@ -8,35 +7,38 @@ import {
 import { fingerprint } from '../../pki/certificate.ts';
 import { anchorFingerprints, readAnchors, writeAnchors } from '../../pki/trust-bundle.ts';
 import { bundleAnnotations } from './annotations.ts';
-
-export interface DesiredInput {
-  readonly signer: ClusterSigner;
-  /** The bundle as served, if there is one. */
-  readonly bundle: ClusterTrustBundle | undefined;
-  readonly secretNamespace: string;
-  readonly now: number;
-}
+import { inheritedAnchors, type Inherited } from './inherited.ts';
+import type { DesiredInput } from './desired-input.ts';
 
 const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'countersign' } as const;
 
 /** What a new bundle has of metadata before the API server fills in the rest. */
 const UNBORN = { uid: '', resourceVersion: '', creationTimestamp: '' } as const;
 
+export interface Desired {
+  readonly bundle: ClusterTrustBundle;
+  /** When an inherited anchor goes. */
+  readonly changesAt: number | undefined;
+}
+
 /**
- * The bundle that the ClusterSigner's authorities make, or undefined while there is no anchor: CA
- * certificates only, no duplicates, stable order.
+ * The bundle that the ClusterSigner's authorities make, with what it inherits, or undefined while
+ * there is no anchor: CA certificates only, no duplicates, stable order.
  */
-export function desiredBundle(input: DesiredInput): ClusterTrustBundle | undefined {
+export function desiredBundle(input: DesiredInput): Desired | undefined {
   const { signer, bundle } = input;
   const { signerName, trustBundle } = signer.spec;
   const authorities = signer.status?.authorities ?? [];
-  const anchors = readAnchors(authorities.map((each) => each.anchors).join('\n'));
-  if (trustBundle === undefined || anchors.length === 0) return undefined;
+  const own = readAnchors(authorities.map((each) => each.anchors).join('\n'));
+  if (trustBundle === undefined || own.length === 0) return undefined;
+  const inherited = inheritedAnchors(input, new Set(own.map(({ raw }) => fingerprint(raw))));
+  const anchors = [...own, ...inherited.map(({ anchor }) => anchor)];
   const annotations = bundleAnnotations({
     ...input,
     anchors: anchors.map((anchor) => fingerprint(anchor.raw)),
+    inherited: new Map(inherited.map((each) => [each.fingerprint, each.until])),
   });
-  return {
+  const desired = {
     apiVersion: bundle?.apiVersion ?? '',
     kind: 'ClusterTrustBundle',
     metadata: {
@@ -47,6 +49,12 @@ export function desiredBundle(input: DesiredInput): ClusterTrustBundle | undefin
     },
     spec: { signerName, trustBundle: writeAnchors(anchors) },
   };
+  return { bundle: desired, changesAt: firstEnd(inherited) };
+}
+
+function firstEnd(inherited: readonly Inherited[]): number | undefined {
+  const ends = inherited.map(({ until }) => until);
+  return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
 /** Nothing to write: same text, same labels, same annotations. */

@@ -10,6 +10,9 @@ export const SECRET_NAMESPACE = 'countersign.dev/secret-namespace';
 /** Go duration: the longest leaf that any CA of the bundle may have signed. Only grows. */
 export const LONGEST_LEAF = 'countersign.dev/longest-leaf';
 
+/** JSON `{"sha256:…": "RFC 3339", …}`: until when each anchor of an earlier ClusterSigner stays. */
+export const INHERITED = 'countersign.dev/inherited';
+
 /** Made by this installation. */
 export function isOurs(bundle: ClusterTrustBundle, secretNamespace: string): boolean {
   const annotations = bundle.metadata.annotations ?? {};

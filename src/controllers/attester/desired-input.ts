@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../api/cluster-signer.ts';
+import type { ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
+
+/** What a bundle is made of. */
+export interface DesiredInput {
+  readonly signer: ClusterSigner;
+  /** The bundle as served, if there is one. */
+  readonly bundle: ClusterTrustBundle | undefined;
+  readonly secretNamespace: string;
+  readonly now: number;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import { servedSince, timesOf } from '../../api/cluster-trust-bundle.ts';
+import { CLUSTER_SIGNER_UID } from '../../api/grant.ts';
+import { SignerError, attempt } from '../../errors.ts';
+import { fingerprint, type Certificate } from '../../pki/certificate.ts';
+import { readAnchors } from '../../pki/trust-bundle.ts';
+import { longestLeafSeconds } from './annotations.ts';
+import type { DesiredInput } from './desired-input.ts';
+import { INHERITED, isOurs } from './marks.ts';
+
+export interface Inherited {
+  readonly anchor: Certificate;
+  readonly fingerprint: string;
+  /** Milliseconds: no leaf of the predecessor lives longer. */
+  readonly until: number;
+}
+
+/**
+ * The anchors that were published for an earlier ClusterSigner of this bundle's name. A ClusterSigner
+ * that was deleted and made again, or that follows an elder, knows nothing of the CAs before it; their
+ * leaves live on, and so does the trust in them.
+ *
+ * @param own - fingerprints of the anchors that the ClusterSigner itself names
+ */
+export function inheritedAnchors(
+  { signer, bundle, secretNamespace, now }: DesiredInput,
+  own: ReadonlySet<string>,
+): readonly Inherited[] {
+  if (bundle === undefined || !isOurs(bundle, secretNamespace)) return [];
+  const { annotations } = bundle.metadata;
+  const anchors = attempt(() => readAnchors(bundle.spec.trustBundle));
+  if (anchors instanceof SignerError) return [];
+  const since = servedSince(bundle);
+  const inherited = timesOf(annotations?.[INHERITED]);
+  const publisher = annotations?.[CLUSTER_SIGNER_UID];
+  const isNew = publisher !== undefined && publisher !== signer.metadata.uid;
+  const longest = now + longestLeafSeconds(bundle) * 1000 + 1000;
+  return anchors
+    .map((anchor) => ({ anchor, fingerprint: fingerprint(anchor.raw) }))
+    .filter(({ fingerprint: print }) => !own.has(print) && since.has(print))
+    .map((each) => {
+      const known = inherited.get(each.fingerprint) ?? (isNew ? longest : now);
+      // What somebody else wrote there must not last longer than what we would have written.
+      return { ...each, until: Math.min(known, longest, each.anchor.notAfter) };
+    })
+    .filter(({ until }) => until > now);
+}
