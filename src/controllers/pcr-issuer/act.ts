@@ -166,6 +166,8 @@ export function createActor(init: ActInit): {
       method: 'GET',
       path: init.legacy.object(request.metadata),
     });
+    // Made anew under the same name, perhaps of another signer: its own watch brings it.
+    if (whole.metadata.uid !== request.metadata.uid) return { outcome: 'ignored', reason: 'Gone' };
     return handle(whole, signer, init.legacy);
   }
 

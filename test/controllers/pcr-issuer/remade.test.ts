@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readClusterSigner } from '../../../src/api/read-cluster-signer.ts';
+import { createActor } from '../../../src/controllers/pcr-issuer/act.ts';
+import { compileProfile } from '../../../src/issuance/profile.ts';
+import { resource } from '../../../src/kube/resource.ts';
+import type { Component } from '../../../src/serving/component.ts';
+import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
+import { NOW, openAuthority, random } from '../../support/issuing.ts';
+import { podRequest } from '../../support/pcr-object.ts';
+import { recordedClient } from '../../support/recorded-client.ts';
+
+const GROUP = { group: 'certificates.k8s.io', plural: 'podcertificaterequests' } as const;
+
+test('what was made anew under the name meanwhile is not answered in the place of what was asked', async () => {
+  const client = recordedClient();
+  const authority = await openAuthority();
+  const seen = podRequest({ stubPKCS10Request: '' });
+  // Of another signer: its own ClusterSigner has not said a word about it.
+  const other = podRequest({ signerName: 'example.com/other', serviceAccountName: 'admin' });
+  client.answer(() => ({ ...other, metadata: { ...other.metadata, uid: 'made-anew' } }));
+  const { handle } = createActor({
+    component: { client, clock: () => NOW, random, reservedPrefixes: [] } as unknown as Component,
+    resource: resource({ ...GROUP, version: 'v1' }),
+    legacy: resource({ ...GROUP, version: 'v1beta1' }),
+    profileOf: ({ spec }) => compileProfile(spec),
+    authorityOf: () => authority,
+  });
+  const outcome = await handle(seen, readClusterSigner(clusterSigner(workloadSpec())));
+  assert.equal(outcome.outcome, 'ignored');
+  assert.deepEqual(
+    client.requests.map(({ method }) => method),
+    ['GET'],
+  );
+});
