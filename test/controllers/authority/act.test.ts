@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { test } from 'node:test';
+import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
+import type { Secret } from '../../../src/api/object.ts';
+import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
+import { createActor } from '../../../src/controllers/authority/act.ts';
+import type { Plan } from '../../../src/controllers/authority/decide.ts';
+import { KubeError } from '../../../src/kube/kube-error.ts';
+import { NOW } from '../../support/chain.ts';
+import { random } from '../../support/issuing.ts';
+import { recordedComponent, type RecordedComponent } from '../../support/recorded-component.ts';
+import { workload } from '../../support/signer.ts';
+import { A, after, certificate, planOf, secret } from './secrets.ts';
+
+interface Stage {
+  readonly component: RecordedComponent;
+  readonly asked: () => readonly string[];
+  readonly carryOut: (plan: Plan, signer?: ClusterSigner) => Promise<void>;
+}
+
+function start(): Stage {
+  const component = recordedComponent({ name: 'authority', clock: () => NOW });
+  const actor = createActor({ component, create: createManagedAuthorities(random) });
+  return {
+    component,
+    asked: () => component.client.requests.map(({ method, path }) => `${method} ${path}`),
+    carryOut: (plan, signer = workload()) => actor.carryOut(signer, plan),
+  };
+}
+
+const STATUS = 'PUT /apis/countersign.dev/v1alpha1/clustersigners/workload/status';
+const SECRETS = 'POST /api/v1/namespaces/countersign-keys/secrets';
+const missing = planOf({ secret: { kind: 'missing' } });
+
+test('a status is one PUT to /status, fenced by the version that was judged', async () => {
+  const { component, asked, carryOut } = start();
+  await carryOut(planOf());
+  assert.deepEqual(asked(), [STATUS]);
+  const sent = component.client.requests[0]?.body as ClusterSigner;
+  assert.equal(sent.metadata.resourceVersion, '1');
+  assert.deepEqual(sent.status, planOf().status);
+});
+
+test('a status that is there already is not written again, in whatever order its keys come', async () => {
+  const { component, asked, carryOut } = start();
+  const turned = Object.fromEntries(Object.entries(planOf().status).reverse());
+  await carryOut(planOf(), { ...workload(), status: turned });
+  assert.deepEqual(asked(), []);
+  assert.deepEqual(component.notes, []);
+});
+
+test('a managed CA is created, never written over; it is the signer’s and says for whom', async () => {
+  const { component, asked, carryOut } = start();
+  await carryOut(missing);
+  assert.deepEqual(asked(), [STATUS, SECRETS]);
+  const { metadata, type, data = {}, ...rest } = component.client.requests[1]?.body as Secret;
+  assert.deepEqual([metadata.name, type], ['workload-ca', 'kubernetes.io/tls']);
+  assert.deepEqual(metadata.annotations, {
+    'countersign.dev/signer-name': 'example.com/workload',
+    'countersign.dev/cluster-signer-uid': '5d7b4a1c-0000-4000-8000-000000000001',
+  });
+  assert.equal('ownerReferences' in metadata, false);
+  assert.deepEqual(rest, { apiVersion: 'v1', kind: 'Secret' });
+  const text = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
+  const made = new X509Certificate(text('tls.crt'));
+  assert.ok(made.ca && made.checkPrivateKey(createPrivateKey(text('tls.key'))));
+  // Another name each time: verifiers look an issuer up by its name (RFC 5280 §4.1.2.4).
+  assert.match(made.subject, /^CN=Example workload CA \d+$/);
+  assert.equal(text('ca.crt'), text('tls.crt'));
+});
+
+test('a new CA is told of, and no line and no Event has its key', async () => {
+  const { component, carryOut } = start();
+  await carryOut(missing);
+  assert.deepEqual(
+    component.notes.map(({ type, reason }) => [type, reason]),
+    [['Normal', 'AuthorityCreated']],
+  );
+  const said = JSON.stringify([component.notes, component.log.lines]);
+  const { data = {} } = component.client.requests[1]?.body as Secret;
+  assert.ok(!said.includes('PRIVATE') && !said.includes(data['tls.key'] ?? ''));
+});
+
+function refuse(status: number, reason: string, method: string): Stage {
+  const stage = start();
+  stage.component.client.answer((request) => {
+    if (request.method !== method) return {};
+    throw new KubeError({ status, what: request.path, body: { reason } });
+  });
+  return stage;
+}
+
+test('who made the Secret first has made it: that is no error, and nothing is written over', async () => {
+  const { component, asked, carryOut } = refuse(409, 'AlreadyExists', 'POST');
+  await carryOut(missing);
+  assert.deepEqual(asked(), [STATUS, SECRETS]);
+  assert.deepEqual(component.notes, []);
+});
+
+test('any other refusal of the Secret is thrown, to be told and tried again', async () => {
+  const { carryOut } = refuse(403, 'Forbidden', 'POST');
+  await assert.rejects(carryOut(missing), { code: 'KUBE_FORBIDDEN', disposition: 'wait' });
+});
+
+test('no CA is made on a status that lost a race: what was judged has changed', async () => {
+  const { asked, carryOut } = refuse(409, 'Conflict', 'PUT');
+  await assert.rejects(carryOut(missing), { code: 'KUBE_CONFLICT', disposition: 'retry' });
+  assert.deepEqual(asked(), [STATUS]);
+});
+
+const ungranted = planOf({ secret: { kind: 'found', secret: secret(A, {}, {}) } });
+
+test('why a signer is not ready is told once for each reason', async () => {
+  const { component, carryOut } = start();
+  await carryOut(ungranted);
+  const [note] = component.notes;
+  assert.deepEqual([note?.type, note?.reason], ['Warning', 'SecretNotGranted']);
+  assert.equal(note?.regarding.name, 'workload');
+  const changed = { ...after(ungranted), metadata: { ...workload().metadata, generation: 2 } };
+  const again = planOf({ signer: changed, secret: { kind: 'found', secret: secret(A, {}, {}) } });
+  await carryOut(again, changed);
+  assert.equal(component.client.requests.length, 2);
+  assert.equal(component.notes.length, 1);
+});
+
+test('a signer that becomes ready speaks for itself; when its CA ends is measured', async () => {
+  const { component, carryOut } = start();
+  await carryOut(planOf());
+  assert.deepEqual(component.notes, []);
+  const seconds = certificate(A).validToDate.getTime() / 1000;
+  assert.deepEqual(component.counted, [['authorityNotAfter', 'example.com/workload', seconds]]);
+});

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import { X509Certificate } from 'node:crypto';
+import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
+import type { Condition } from '../../../src/api/conditions.ts';
+import type { Secret } from '../../../src/api/object.ts';
+import { openLocalAuthority } from '../../../src/authorities/local.ts';
+import { decide, type Plan, type Snapshot } from '../../../src/controllers/authority/decide.ts';
+import { SignerError, attempt } from '../../../src/errors.ts';
+import { materialOf } from '../../../src/serving/usable-authority.ts';
+import { NOW, ca, keyIds, link, usage, type Link } from '../../support/chain.ts';
+import { workload } from '../../support/signer.ts';
+
+const authority = (name: string): Link =>
+  link(name, { extensions: [ca(), usage(), ...keyIds(name)] });
+
+export const A = authority('A');
+export const B = authority('B');
+/** A CA below A. */
+export const BELOW = link('below', {
+  extensions: [ca(0), usage(), ...keyIds('below', 'A')],
+  by: A,
+});
+
+export const certificate = (of: Link): X509Certificate => new X509Certificate(of.certificate.raw);
+export const fingerprintOf = (of: Link): string =>
+  `sha256:${certificate(of).fingerprint256.replaceAll(':', '').toLowerCase()}`;
+export const keyOf = ({ key }: Link): string =>
+  key.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+const GRANT = { 'countersign.dev/signer-name': 'example.com/workload' };
+
+/** The CA Secret, granted, with these texts replaced; `undefined` leaves a key out. */
+export function secret(
+  of: Link,
+  texts: Readonly<Record<string, string | undefined>> = {},
+  annotations: Readonly<Record<string, string>> = GRANT,
+): Secret {
+  const all: Record<string, string | undefined> = {
+    'tls.crt': certificate(of).toString(),
+    'tls.key': keyOf(of),
+    ...texts,
+  };
+  const data = Object.entries(all).flatMap(([key, text]) =>
+    text === undefined ? [] : [[key, Buffer.from(text).toString('base64')] as const],
+  );
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      namespace: 'countersign-keys',
+      name: 'workload-ca',
+      uid: 's-1',
+      resourceVersion: '3',
+      creationTimestamp: '2026-05-01T00:00:00Z',
+      annotations,
+    },
+    type: 'kubernetes.io/tls',
+    data: Object.fromEntries(data),
+  };
+}
+
+export const OWN = {
+  'authority.managed': undefined,
+  'authority.secret': { namespace: 'countersign-keys', name: 'corp-ca' },
+};
+
+/** What is decided, by default on a managed CA whose Secret holds A. */
+export function planOf(more: Partial<Snapshot> = {}): Plan {
+  const now = more.now ?? NOW;
+  return decide({
+    signer: workload(),
+    elder: undefined,
+    specError: undefined,
+    secret: { kind: 'found', secret: secret(A) },
+    inspect: (found) => {
+      const opened = attempt(() => openLocalAuthority(materialOf(found), now));
+      return opened instanceof SignerError ? opened : opened.facts;
+    },
+    now,
+    ...more,
+  });
+}
+
+export function readyOf({ status }: Plan): Condition {
+  const [ready, ...more] = status.conditions ?? [];
+  if (ready?.type !== 'Ready' || more.length > 0) throw new Error('exactly one condition, Ready');
+  return ready;
+}
+
+/** The ClusterSigner once the plan's status is written. */
+export function after(plan: Plan, signer: ClusterSigner = workload()): ClusterSigner {
+  return { ...signer, status: plan.status };
+}
