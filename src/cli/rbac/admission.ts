@@ -106,6 +106,38 @@ export function whoWritesClusterSigners(): readonly Manifest[] {
   });
 }
 
+/**
+ * The attester publishes what a status names as anchors: who writes one attests. `authority` holds no
+ * such right, so it goes by its name; and whoever writes specs only must not get at it either.
+ *
+ * @param namespace - where the components run
+ */
+export function whoWritesClusterSignerStatus(namespace: string): readonly Manifest[] {
+  return policy({
+    name: 'countersign-cluster-signer-status',
+    rule: {
+      apiGroups: ['countersign.dev'],
+      apiVersions: ['v1alpha1'],
+      operations: ['UPDATE'],
+      resources: ['clustersigners/status'],
+    },
+    validations: [
+      {
+        expression: [
+          `request.userInfo.username == 'system:serviceaccount:${namespace}:countersign-authority'`,
+          `|| authorizer.group('certificates.k8s.io').${SIGNER}`,
+          ".check('attest').allowed()",
+        ].join('\n'),
+        messageExpression: [
+          "request.userInfo.username + ' may not attest for ' + object.spec.signerName",
+          "+ ', so it may not write the status of its ClusterSigner, whose anchors everybody would trust;'",
+          "+ ' only the authority component does'",
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
 interface Policy {
   readonly name: string;
   readonly rule: Manifest;

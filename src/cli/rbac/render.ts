@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import {
   whoCreatesPodCertificateRequests,
   whoMayRequest,
+  whoWritesClusterSignerStatus,
   whoWritesClusterSigners,
 } from './admission.ts';
 import { COMPONENT_PERMISSIONS } from './components.ts';
@@ -37,10 +38,11 @@ export function renderRbac(installation: Installation): Files {
  * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for a name that is none
  */
 export function renderAdmission(installation: Installation): Files {
-  const { signers } = checkInstallation(installation);
+  const { signers, namespace } = checkInstallation(installation);
+  const writers = [...whoWritesClusterSigners(), ...whoWritesClusterSignerStatus(namespace)];
   return new Map([
     ['pod-certificate-requests.yaml', text(whoCreatesPodCertificateRequests(signers))],
-    ['cluster-signers.yaml', text(whoWritesClusterSigners())],
+    ['cluster-signers.yaml', text(writers)],
     ['who-may-request.yaml', text(whoMayRequest(signers))],
   ]);
 }
