@@ -125,6 +125,11 @@ export interface ClusterSigner extends KubeObject {
   readonly status?: ClusterSignerStatus;
 }
 
+/** Whether this CA must no longer be trusted: nothing is signed with it, no bundle holds it. */
+export function isDistrusted({ authority }: ClusterSignerSpec, fingerprint: string): boolean {
+  return authority.managed?.distrusted?.includes(fingerprint) === true;
+}
+
 /** The Secret that holds a signer's CA. */
 export function secretOf(spec: ClusterSignerSpec): SecretReference {
   const found = spec.authority.managed?.secret ?? spec.authority.secret;

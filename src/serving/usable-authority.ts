@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../api/cluster-signer.ts';
+import { isDistrusted, type ClusterSigner } from '../api/cluster-signer.ts';
 import { servedSince, type ClusterTrustBundle } from '../api/cluster-trust-bundle.ts';
 import { findCondition } from '../api/conditions.ts';
 import { SIGNER_NAME, isGranted } from '../api/grant.ts';
@@ -38,6 +38,9 @@ export function usableAuthority(input: UsableInput): Authority {
     );
   }
   const authority = input.open(secret);
+  if (isDistrusted(signer.spec, authority.facts.fingerprint)) {
+    throw unusable('AUTHORITY_INVALID', 'its CA is among spec.authority.managed.distrusted');
+  }
   if (input.now >= authority.facts.notAfter) {
     throw unusable('AUTHORITY_EXPIRED', 'its CA certificate has expired');
   }
@@ -104,6 +107,9 @@ export function materialOf(secret: Secret): AuthorityMaterial {
   };
 }
 
-function unusable(code: 'AUTHORITY_MISSING' | 'AUTHORITY_EXPIRED', message: string): SignerError {
+function unusable(
+  code: 'AUTHORITY_MISSING' | 'AUTHORITY_INVALID' | 'AUTHORITY_EXPIRED',
+  message: string,
+): SignerError {
   return new SignerError({ code, disposition: 'authority', message });
 }

@@ -20,7 +20,10 @@ export async function act(
     const { uid, resourceVersion } = plan.bundle.metadata;
     const preconditions = { preconditions: { uid, resourceVersion } };
     await client.request({ method: 'DELETE', path, body: preconditions });
-    log.info(fields, 'bundle deleted: nobody trusts it any more and its last leaf has expired');
+    log.info(
+      fields,
+      'bundle deleted: its last leaf has expired, or nothing of it is to be trusted',
+    );
     return undefined;
   }
   const body = { ...withoutManagedFields(plan.bundle), apiVersion: resource.apiVersion };

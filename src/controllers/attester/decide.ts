@@ -3,7 +3,7 @@ import type { ClusterSigner } from '../../api/cluster-signer.ts';
 import { RETAIN_UNTIL, type ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
 import { formatTime, parseTime } from '../../api/time.ts';
 import { longestLeafSeconds } from './annotations.ts';
-import { desiredBundle, isForeignEdit, isSameBundle } from './desired-bundle.ts';
+import { desiredBundle, isForeignEdit, isSameBundle, trustsNobody } from './desired-bundle.ts';
 import { isOurs } from './marks.ts';
 
 /** One bundle name, what is there and who wants it. */
@@ -43,11 +43,20 @@ export function decide(snapshot: Snapshot): Plan {
 function publish(snapshot: Snapshot, signer: ClusterSigner): Plan {
   const { bundle, now, secretNamespace } = snapshot;
   const desired = desiredBundle({ signer, bundle, now, secretNamespace });
-  if (desired === undefined) return { kind: 'ignore' };
+  if (desired === undefined) return withdraw(snapshot, signer);
   if (bundle === undefined) return { kind: 'create', bundle: desired.bundle };
   const again = desired.changesAt === undefined ? {} : { requeueAt: desired.changesAt };
   if (isSameBundle(bundle, desired.bundle)) return { kind: 'ignore', ...again };
   return { kind: 'update', bundle: desired.bundle, repaired: isForeignEdit(bundle), ...again };
+}
+
+/**
+ * While there is no anchor, what is served stays, except where nothing of it is to be trusted: no
+ * bundle can be empty, and pods that have to wait for the next CA are the smaller harm.
+ */
+function withdraw({ bundle, secretNamespace }: Snapshot, signer: ClusterSigner): Plan {
+  if (bundle === undefined || !isOurs(bundle, secretNamespace)) return { kind: 'ignore' };
+  return trustsNobody(signer) ? { kind: 'delete', bundle } : { kind: 'ignore' };
 }
 
 /**

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import { isDistrusted, type ClusterSigner } from '../../api/cluster-signer.ts';
 import {
   bundleName,
   servedSince,
   type ClusterTrustBundle,
 } from '../../api/cluster-trust-bundle.ts';
-import { fingerprint } from '../../pki/certificate.ts';
+import { fingerprint, type Certificate } from '../../pki/certificate.ts';
 import { anchorFingerprints, readAnchors, writeAnchors } from '../../pki/trust-bundle.ts';
 import { bundleAnnotations } from './annotations.ts';
 import { inheritedAnchors, type Inherited } from './inherited.ts';
@@ -22,17 +23,19 @@ export interface Desired {
 }
 
 /**
- * The bundle that the ClusterSigner's authorities make, with what it inherits, or undefined while
- * there is no anchor: CA certificates only, no duplicates, stable order.
+ * The bundle that the ClusterSigner's authorities make, with what it inherits and without what is
+ * distrusted, or undefined while there is no anchor: CA certificates only, no duplicates, stable
+ * order.
  */
 export function desiredBundle(input: DesiredInput): Desired | undefined {
   const { signer, bundle } = input;
   const { signerName, trustBundle } = signer.spec;
-  const authorities = signer.status?.authorities ?? [];
-  const own = readAnchors(authorities.map((each) => each.anchors).join('\n'));
-  if (trustBundle === undefined || own.length === 0) return undefined;
-  const inherited = inheritedAnchors(input, new Set(own.map(({ raw }) => fingerprint(raw))));
+  const named = namedAnchors(signer);
+  if (trustBundle === undefined || named.length === 0) return undefined;
+  const inherited = inheritedAnchors(input, new Set(named.map(({ raw }) => fingerprint(raw))));
+  const own = named.filter(({ raw }) => !isDistrusted(signer.spec, fingerprint(raw)));
   const anchors = [...own, ...inherited.map(({ anchor }) => anchor)];
+  if (anchors.length === 0) return undefined;
   const annotations = bundleAnnotations({
     ...input,
     anchors: anchors.map((anchor) => fingerprint(anchor.raw)),
@@ -52,6 +55,11 @@ export function desiredBundle(input: DesiredInput): Desired | undefined {
   return { bundle: desired, changesAt: firstEnd(inherited) };
 }
 
+function namedAnchors({ status }: ClusterSigner): readonly Certificate[] {
+  const authorities = status?.authorities ?? [];
+  return readAnchors(authorities.map((each) => each.anchors).join('\n'));
+}
+
 function firstEnd(inherited: readonly Inherited[]): number | undefined {
   const ends = inherited.map(({ until }) => until);
   return ends.length === 0 ? undefined : Math.min(...ends);
@@ -64,6 +72,12 @@ export function isSameBundle(served: ClusterTrustBundle, desired: ClusterTrustBu
     sameMap(served.metadata.labels, desired.metadata.labels) &&
     sameMap(served.metadata.annotations, desired.metadata.annotations)
   );
+}
+
+/** Its anchors are known, and each of them is distrusted. */
+export function trustsNobody(signer: ClusterSigner): boolean {
+  const named = namedAnchors(signer);
+  return named.length > 0 && named.every(({ raw }) => isDistrusted(signer.spec, fingerprint(raw)));
 }
 
 /** It serves an anchor of whose publication we know nothing: somebody else wrote it. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { isDistrusted } from '../../api/cluster-signer.ts';
 import { servedSince, timesOf } from '../../api/cluster-trust-bundle.ts';
 import { CLUSTER_SIGNER_UID } from '../../api/grant.ts';
 import { SignerError, attempt } from '../../errors.ts';
@@ -38,6 +39,7 @@ export function inheritedAnchors(
   return anchors
     .map((anchor) => ({ anchor, fingerprint: fingerprint(anchor.raw) }))
     .filter(({ fingerprint: print }) => !own.has(print) && since.has(print))
+    .filter(({ fingerprint: print }) => !isDistrusted(signer.spec, print))
     .map((each) => {
       const known = inherited.get(each.fingerprint) ?? (isNew ? longest : now);
       // What somebody else wrote there must not last longer than what we would have written.

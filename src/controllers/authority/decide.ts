@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
+  isDistrusted,
   secretOf,
   type AuthorityStatus,
   type ClusterSigner,
@@ -118,6 +119,12 @@ function findPresent(snapshot: Snapshot, secret: Secret): Finding {
   if (facts instanceof SignerError) {
     const reason = facts.code === 'ANCHOR_MISSING' ? 'NoTrustAnchor' : 'AuthorityUnavailable';
     return { reason, message: `Secret ${where(signer)}: ${facts.message}`, inspected: true };
+  }
+  if (isDistrusted(signer.spec, facts.fingerprint)) {
+    return {
+      reason: 'AuthorityUnavailable',
+      message: `Secret ${where(signer)} holds ${facts.fingerprint}, which spec.authority.managed.distrusted names; delete the Secret, and a new CA is made`,
+    };
   }
   return { reason: 'Checked', message: `signing with ${facts.fingerprint}`, active: facts };
 }
