@@ -30,10 +30,11 @@ export function createDelayingQueue(
   }
 
   function arm(key: string, time: number): void {
-    const wait = Math.min(Math.max(0, time - clock()), MAX_TIMER_MS);
-    const stop = startTimer(wait, () => {
+    const left = Math.max(0, time - clock());
+    const stop = startTimer(Math.min(left, MAX_TIMER_MS), () => {
       waiting.delete(key);
-      if (clock() < time) arm(key, time);
+      // Not by the clock: one that is set back an hour would hold up every retry for that hour.
+      if (left > MAX_TIMER_MS) arm(key, time);
       else queue.add(key);
     });
     waiting.set(key, { time, stop });

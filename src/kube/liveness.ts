@@ -24,12 +24,15 @@ export interface LivenessInit {
 export function watchOver(init: LivenessInit, outer: AbortSignal): Liveness {
   const own = new AbortController();
   let last = init.clock();
+  let times = 0;
 
   async function guard(): Promise<void> {
-    for (;;) {
-      const left = last + init.silenceMs - init.clock();
-      if (left <= 0) break;
+    for (let left = init.silenceMs; left > 0;) {
+      const before = times;
       await init.delay(left, own.signal);
+      // Not by the clock alone: one that is set back would keep a dead watch for as long.
+      const more = Math.min(last + init.silenceMs - init.clock(), init.silenceMs);
+      left = times === before ? 0 : more;
     }
     own.abort(new Error(`nothing was heard for ${Math.round(init.silenceMs / 1000)} s`));
   }
@@ -39,6 +42,7 @@ export function watchOver(init: LivenessInit, outer: AbortSignal): Liveness {
   return {
     signal: AbortSignal.any([outer, own.signal]),
     heard: () => {
+      times += 1;
       last = init.clock();
     },
     end: () => {
