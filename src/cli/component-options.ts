@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
-import { parseDuration } from '../api/duration.ts';
 import { DEFAULT_PROPAGATION_SECONDS } from '../issuance/gate.ts';
+import { durationFlag } from './flag-values.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './log.ts';
 
 /** The flags that all components have. In a cluster none is needed. */
@@ -52,7 +52,7 @@ export function addComponentOptions(command: Command): Command {
         '--propagation <duration>',
         'how long an anchor added to a bundle must have been served before its CA signs',
       )
-        .argParser(parseDuration)
+        .argParser(durationFlag)
         .default(DEFAULT_PROPAGATION_SECONDS, '10m'),
     );
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
 import type { PolicyTestOptions } from './commands/policy-test.ts';
+import { secondsFlag } from './flag-values.ts';
 
 const gather = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
@@ -19,7 +20,7 @@ export function addPolicyCommand(root: Command): void {
     .option('--uid <uid>', 'the user’s UID', '')
     .option('--group <name>', 'a group of the user (repeatable)', gather, [])
     .option('--usage <name>', 'a requested usage (repeatable; default: client auth)', gather, [])
-    .option('--expiration-seconds <n>', 'spec.expirationSeconds')
+    .option('--expiration-seconds <n>', 'spec.expirationSeconds', secondsFlag)
     .option('--reserved-prefix <prefix>', 'as the components’ flag (repeatable)', gather, [])
     .addHelpText(
       'after',

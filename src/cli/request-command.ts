@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
-import { parseDuration } from '../api/duration.ts';
 import { KEY_TYPES } from '../vocabulary.ts';
 import type { RequestOptions } from './commands/request.ts';
+import { durationFlag } from './flag-values.ts';
 
 const gather = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 const DEFAULT_TIMEOUT_SECONDS = 600;
@@ -28,7 +28,7 @@ export function addRequestCommand(root: Command): void {
     .addOption(
       new Option('--key-type <type>', 'key to make').choices(KEY_TYPES).default('ECDSAP256'),
     )
-    .addOption(new Option('--expires <duration>', 'validity to ask for').argParser(parseDuration))
+    .addOption(new Option('--expires <duration>', 'validity to ask for').argParser(durationFlag))
     .option('--out <directory>', 'where <name>.key, <name>.crt and <name>.kubeconfig go', '.')
     .option(
       '--csr-name <name>',
@@ -36,7 +36,7 @@ export function addRequestCommand(root: Command): void {
     )
     .addOption(
       new Option('--timeout <duration>', 'how long to wait')
-        .argParser(parseDuration)
+        .argParser(durationFlag)
         .default(DEFAULT_TIMEOUT_SECONDS, '10m'),
     )
     .option('--kubeconfig <file>', 'kubeconfig (default: KUBECONFIG, then ~/.kube/config)')

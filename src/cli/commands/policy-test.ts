@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import type { CertificateSigningRequest } from '../../api/csr.ts';
+import { SignerError } from '../../errors.ts';
 import { decide, type Plan } from '../../controllers/approver/decide.ts';
 import { compilePolicy } from '../../policy/compile-policy.ts';
 import { parseSignerFile } from '../signer-file.ts';
@@ -29,7 +30,7 @@ export interface PolicyTestOptions {
   readonly uid: string;
   readonly group: readonly string[];
   readonly usage: readonly string[];
-  readonly expirationSeconds?: string;
+  readonly expirationSeconds?: number;
   readonly reservedPrefix: readonly string[];
 }
 
@@ -61,7 +62,7 @@ function requestOf(
   signerName: string,
   options: PolicyTestOptions,
 ): CertificateSigningRequest {
-  const written = specOf(text);
+  const written = specOf(text, options.csr);
   const usages = options.usage.length > 0 ? options.usage : (written.usages ?? ['client auth']);
   const seconds = options.expirationSeconds ?? written.expirationSeconds;
   return {
@@ -75,12 +76,15 @@ function requestOf(
       username: options.user,
       uid: options.uid,
       groups: options.group,
-      ...(seconds === undefined ? {} : { expirationSeconds: Number(seconds) }),
+      ...(seconds === undefined ? {} : { expirationSeconds: seconds }),
     },
   };
 }
 
-function specOf(text: string): {
+function specOf(
+  text: string,
+  fileName: string,
+): {
   request: string;
   usages?: readonly string[];
   expirationSeconds?: number;
@@ -88,5 +92,11 @@ function specOf(text: string): {
   if (!/^kind:\s*CertificateSigningRequest\s*$/m.test(text)) {
     return { request: Buffer.from(text).toString('base64') };
   }
-  return (parse(text) as CertificateSigningRequest).spec;
+  const { spec } = parse(text) as Partial<CertificateSigningRequest>;
+  if (typeof spec?.request === 'string') return spec;
+  throw new SignerError({
+    code: 'REQUEST_MALFORMED',
+    disposition: 'fail',
+    message: `${fileName}: the CertificateSigningRequest has no spec.request`,
+  });
 }

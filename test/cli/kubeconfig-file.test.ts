@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { parse, stringify } from 'yaml';
+import type { CertificateSigningRequest } from '../../src/api/csr.ts';
+import { renderKubeconfig } from '../../src/cli/request/kubeconfig-file.ts';
+import { decodePem } from '../../src/pki/pem.ts';
+import { decodeRequest, verifyRequest } from '../../src/pki/pkcs10.ts';
+import { countersign, type CommandResult } from '../support/countersign.ts';
+import { startScriptedServer, type ScriptedServer } from '../support/scripted-server.ts';
+
+/** client-go's `clientcmd/api/v1` Config, as far as it is written. */
+interface Kubeconfig {
+  readonly clusters: readonly { readonly name: string; readonly cluster: Record<string, string> }[];
+  readonly users: readonly { readonly name: string; readonly user: Record<string, string> }[];
+  readonly contexts: readonly {
+    readonly name: string;
+    readonly context: { readonly cluster: string; readonly user: string };
+  }[];
+  readonly 'current-context': string;
+}
+
+const INPUT = {
+  server: 'https://10.0.0.1:6443',
+  certificateAuthority: 'CA',
+  user: 'jane',
+  certificate: 'CERTIFICATE',
+  key: 'KEY',
+};
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+test('one file holds all that kubectl needs, and its names lead to each other', () => {
+  const written = parse(renderKubeconfig(INPUT)) as Kubeconfig;
+  const context = written.contexts.find(({ name }) => name === written['current-context'])?.context;
+  const cluster = written.clusters.find(({ name }) => name === context?.cluster)?.cluster;
+  const user = written.users.find(({ name }) => name === context?.user)?.user;
+  assert.deepEqual(cluster, { server: INPUT.server, 'certificate-authority-data': base64('CA') });
+  assert.deepEqual(user, {
+    'client-certificate-data': base64('CERTIFICATE'),
+    'client-key-data': base64('KEY'),
+  });
+});
+
+test('a server of a public CA needs none of its own', () => {
+  const text = renderKubeconfig({ ...INPUT, certificateAuthority: undefined });
+  const { clusters } = parse(text) as Kubeconfig;
+  assert.deepEqual(clusters[0]?.cluster, { server: INPUT.server });
+});
+
+for (const user of ['yes', '007', 'a: b', 'x # y', '"', "o'neill", '\u{1f511}', 'a\nusers: []']) {
+  test(`a name stays a text, whatever YAML might take it for: ${JSON.stringify(user)}`, () => {
+    const { users, 'current-context': current } = parse(
+      renderKubeconfig({ ...INPUT, user }),
+    ) as Kubeconfig;
+    assert.deepEqual([users.length, users[0]?.name, current], [1, user, user]);
+  });
+}
+
+let server: ScriptedServer;
+let directory: string;
+let created: CertificateSigningRequest | undefined;
+
+beforeEach(async () => {
+  server = await startScriptedServer();
+  directory = mkdtempSync(join(tmpdir(), 'request-'));
+  created = undefined;
+});
+afterEach(async () => {
+  await server.stop();
+  rmSync(directory, { recursive: true });
+});
+
+/** `countersign request` against a server that answers with this status. */
+function run(status: CertificateSigningRequest['status']): Promise<CommandResult> {
+  server.always((call) => {
+    if (call.method === 'POST') created = JSON.parse(call.body) as CertificateSigningRequest;
+    call.answer(200, { ...created, ...(call.method === 'GET' ? { status } : {}) });
+  });
+  const kubeconfig = join(directory, 'admin.kubeconfig');
+  const clusters = [
+    { name: 'c', cluster: { server: server.url, 'insecure-skip-tls-verify': true } },
+  ];
+  const contexts = [{ name: 'x', context: { cluster: 'c', user: 'u' } }];
+  const users = [{ name: 'u', user: { token: 'none' } }];
+  const config = { apiVersion: 'v1', kind: 'Config', clusters, contexts, users };
+  writeFileSync(kubeconfig, stringify({ ...config, 'current-context': 'x' }));
+  const asked = ['--signer', 'example.com/people', '--name', 'jane/../x', '--group', 'dev'];
+  const out = join(directory, 'out');
+  return countersign(['request', ...asked, '--kubeconfig', kubeconfig, '--out', out]);
+}
+
+test('what was made here is for its owner only, in the directory that was named', async () => {
+  const { code, stderr } = await run({ certificate: base64('CERTIFICATE') });
+  assert.deepEqual([code, stderr], [0, '']);
+  const out = join(directory, 'out');
+  const files = readdirSync(out).sort();
+  assert.deepEqual(files, ['jane_.._x.crt', 'jane_.._x.key', 'jane_.._x.kubeconfig']);
+  for (const file of files) assert.equal(statSync(join(out, file)).mode & 0o777, 0o600, file);
+  const { users } = parse(readFileSync(join(out, 'jane_.._x.kubeconfig'), 'utf8')) as Kubeconfig;
+  const key = Buffer.from(users[0]?.user['client-key-data'] ?? '', 'base64').toString();
+  assert.equal(key, readFileSync(join(out, 'jane_.._x.key'), 'utf8'));
+  assert.equal(users[0]?.user['client-certificate-data'], base64('CERTIFICATE'));
+  const pem = Buffer.from(created?.spec.request ?? '', 'base64').toString();
+  const request = decodeRequest(decodePem(pem, 'CERTIFICATE REQUEST'));
+  assert.doesNotThrow(() => verifyRequest(request));
+  const spki = createPublicKey(createPrivateKey(key)).export({ type: 'spki', format: 'der' });
+  assert.deepEqual(Buffer.from(request.publicKey.spki), spki);
+  assert.ok(!JSON.stringify(server.calls.map(({ body }) => body)).includes('PRIVATE'));
+});
+
+for (const type of ['Denied', 'Failed']) {
+  test(`${type} is said with its reason, is no success, and leaves no kubeconfig`, async () => {
+    const why = { type, status: 'True' as const, reason: 'NotYou', message: 'not today' };
+    const { code, stderr } = await run({ conditions: [why] });
+    assert.notEqual(code, 0);
+    assert.match(stderr, new RegExp(`is ${type}: NotYou: not today`));
+    assert.deepEqual(readdirSync(join(directory, 'out')), ['jane_.._x.key']);
+  });
+}

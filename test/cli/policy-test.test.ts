@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { stringify } from 'yaml';
+import { CN, made, type Wanted } from '../policy/request.ts';
+import { clusterSigner, workloadSpec, without } from '../support/cluster-signer.ts';
+import { countersign, type CommandResult } from '../support/countersign.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'policy-test-'));
+after(() => rmSync(directory, { recursive: true }));
+
+function file(name: string, text: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const pem = (wanted: Wanted): string =>
+  Buffer.from(made(wanted).csr.spec.request, 'base64').toString();
+
+const signer = file('signer.yaml', stringify(clusterSigner(workloadSpec())));
+const unruled = file('unruled.yaml', stringify(clusterSigner(without(workloadSpec(), 'requests'))));
+const jane = file('jane.csr', pem({}));
+const admin = file('admin.csr', pem({ subject: [[CN, 'system:admin']] }));
+const object = file('jane.yaml', stringify(made({ usages: ['ocsp signing'] }).csr));
+
+const run = (csr: string, ...more: readonly string[]): Promise<CommandResult> =>
+  countersign(['policy', 'test', '--signer-file', signer, '--csr', csr, ...more]);
+
+/** README and `countersign policy test --help`: 0 approve, 3 deny, 4 no opinion, 1 unreadable. */
+const verdicts: [law: string, csr: string, flags: string[], code: number, stdout: RegExp][] = [
+  [
+    'whom a rule approves',
+    jane,
+    ['--user', 'jane'],
+    0,
+    /^APPROVE\n.*own-name: allows the whole request\n$/s,
+  ],
+  [
+    'what a denial denies',
+    jane,
+    ['--user', 'robot:1'],
+    3,
+    /^DENY\n {2}no-robots: robots use podCertificate volumes\n {2}own-name: /,
+  ],
+  [
+    'what no spec allows',
+    admin,
+    ['--user', 'system:admin'],
+    3,
+    /^DENY\n {2}the subject has "system:admin"/,
+  ],
+  [
+    'what this installation reserves',
+    jane,
+    ['--user', 'jane', '--reserved-prefix', 'jan'],
+    3,
+    /^DENY\n {2}the subject/,
+  ],
+  [
+    'what no rule covers',
+    jane,
+    ['--user', 'joe'],
+    4,
+    /^NO OPINION\n.* {2}own-name: does not apply/s,
+  ],
+  [
+    'a usage that no rule allows',
+    jane,
+    ['--user', 'jane', '--usage', 'server auth'],
+    4,
+    /^NO OPINION\n.*server auth/s,
+  ],
+  [
+    'the usages of an object',
+    object,
+    ['--user', 'jane'],
+    3,
+    /^DENY\n {2}spec\.usages has "ocsp signing"/,
+  ],
+  [
+    'flags before the object’s own',
+    object,
+    ['--user', 'jane', '--usage', 'client auth'],
+    0,
+    /^APPROVE\n/,
+  ],
+  ['a file that is no request', signer, ['--user', 'jane'], 3, /^DENY\n {2}spec\.request: /],
+];
+
+for (const [law, csr, flags, code, stdout] of verdicts) {
+  test(`the verdict and its exit code: ${law}`, async () => {
+    const result = await run(csr, ...flags);
+    assert.match(result.stdout, stdout);
+    assert.deepEqual([result.code, result.stderr], [code, '']);
+  });
+}
+
+test('without rules the approver writes nothing, and that is said', async () => {
+  const args = ['--signer-file', unruled, '--csr', jane, '--user', 'jane'];
+  const { code, stdout } = await countersign(['policy', 'test', ...args]);
+  assert.equal(code, 4);
+  assert.match(stdout, /^NO OPINION\n {2}.*neither rules nor deny/);
+});
+
+const empty = file('empty.yaml', 'kind: CertificateSigningRequest\n');
+const refused: [law: string, csr: string, flags: string[], code: number, stderr: RegExp][] = [
+  ['a file that is not there', join(directory, 'none'), ['--user', 'jane'], 1, /ENOENT.*none/],
+  ['an object without a request', empty, ['--user', 'jane'], 1, /empty\.yaml: .*no spec\.request/],
+  ['nobody who asks', jane, [], 1, /'--user <name>' not specified/],
+  [
+    'seconds that are none',
+    jane,
+    ['--user', 'jane', '--expiration-seconds', '1h'],
+    1,
+    /'--expiration-seconds <n>' argument '1h' is invalid\. write whole seconds/,
+  ],
+];
+
+for (const [law, csr, flags, code, stderr] of refused) {
+  test(`no verdict on ${law}, and never success`, async () => {
+    const result = await run(csr, ...flags);
+    assert.match(result.stderr, stderr);
+    assert.deepEqual([result.code, result.stdout], [code, '']);
+  });
+}
