@@ -17,6 +17,7 @@ FROM ${BASE}
 COPY --from=build --chmod=0555 /src/dist/countersign.mjs /countersign.mjs
 # The numeric user lets runAsNonRoot be checked; nothing is ever written to the root file system.
 USER 65532:65532
-# The flag keeps a regular expression of a dependency from stalling the event loop.
-ENTRYPOINT ["/nodejs/bin/node", "--enable-experimental-regexp-engine-on-excessive-backtracks", "/countersign.mjs"]
+# No regular expression of a dependency stalls the event loop; no signal opens a debugger, which
+# would read keys out of the memory.
+ENTRYPOINT ["/nodejs/bin/node", "--enable-experimental-regexp-engine-on-excessive-backtracks", "--disable-sigusr1", "/countersign.mjs"]
 CMD ["--help"]
