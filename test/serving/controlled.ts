@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../src/api/cluster-signer.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import { createDelayingQueue } from '../../src/kube/delaying-queue.ts';
+import { createQueue } from '../../src/kube/queue.ts';
+import { createRateLimiter } from '../../src/kube/rate-limiter.ts';
+import { resource } from '../../src/kube/resource.ts';
+import type { Controller } from '../../src/serving/component.ts';
+import type { Outcome } from '../../src/serving/outcome.ts';
+import { createRequestController } from '../../src/serving/request-controller.ts';
+import { until } from '../cluster/until.ts';
+import { clusterSigner, workloadSpec } from '../support/cluster-signer.ts';
+import { recordedComponent, type RecordedComponent } from '../support/recorded-component.ts';
+import type { Call } from '../support/scripted-server.ts';
+import { PATIENCE_MS, bookmark, startStage, type Stage } from '../support/stage.ts';
+
+export const SIGNER_NAME = 'example.com/workload';
+
+export interface Request extends KubeObject {
+  readonly done?: boolean;
+}
+
+/** A request controller at work on a scripted API server, under a clock that stands still. */
+export interface Controlled {
+  readonly time: Stage['time'];
+  readonly component: RecordedComponent;
+  readonly controller: Controller;
+  /** The watches, established and empty. */
+  readonly signers: Call;
+  readonly requests: Call;
+  /** `name@resourceVersion` of every look at a request. */
+  readonly looks: readonly string[];
+  readonly gone: readonly string[];
+  /** What a look comes to. */
+  answer(by: (request: Request, signer: ClusterSigner) => Outcome): void;
+  /** The CA of this signer name changed. */
+  changeCa(signerName: string): void;
+  looked(...wanted: readonly string[]): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+export function componentOn(stage: Stage): RecordedComponent {
+  const { clock, startTimer, delay } = stage.time;
+  const zeros = (size: number): Uint8Array => new Uint8Array(size);
+  const counts = { added: () => undefined, depth: () => undefined, waited: () => undefined };
+  return recordedComponent({
+    client: stage.client,
+    clock,
+    delay,
+    random: zeros,
+    queue: createDelayingQueue(createQueue(clock, counts), clock, startTimer),
+    limiter: createRateLimiter({ firstMs: 5, maxMs: 30_000, random: zeros }),
+  });
+}
+
+export function request(name: string, version: number, more: Partial<Request> = {}): Request {
+  const { metadata } = clusterSigner({});
+  const own = { ...metadata, name, uid: `${name}-1`, resourceVersion: String(version) };
+  return { apiVersion: 'v1', kind: 'Thing', metadata: own, ...more };
+}
+
+/** The ClusterSigner that serves, as of this version. */
+export function served(version: number): KubeObject {
+  const object = clusterSigner(workloadSpec());
+  const own = { resourceVersion: String(version), generation: version };
+  return { ...object, metadata: { ...object.metadata, ...own } };
+}
+
+export async function startControlled(): Promise<Controlled> {
+  const stage = await startStage();
+  const component = componentOn(stage);
+  const [looks, gone, stop] = [[] as string[], [] as string[], new AbortController()];
+  let answering: (request: Request, signer: ClusterSigner) => Outcome = () => ({
+    outcome: 'undecided',
+    reason: 'NoRuleMatched',
+  });
+  let onChange: (signerName: string) => void = () => undefined;
+  const controller = createRequestController<Request>({
+    component,
+    kind: 'CertificateSigningRequest',
+    resource: resource({ group: 'example.com', version: 'v1', plural: 'things' }),
+    workers: 2,
+    pending: ({ done }) => done !== true,
+    handle: async (one, signer) => {
+      looks.push(`${one.metadata.name}@${one.metadata.resourceVersion}`);
+      return Promise.resolve(answering(one, signer));
+    },
+    regarding: ({ apiVersion, kind, metadata: { name } }) => ({
+      regarding: { apiVersion, kind, name },
+    }),
+    permissions: () => [],
+    sources: {
+      serve: () => undefined,
+      onChange: (listener) => {
+        onChange = listener;
+      },
+      notReady: () => [],
+      stop: () => Promise.resolve(),
+    },
+    onGone: (key) => gone.push(key),
+  });
+  const running = controller.run(stop.signal);
+  const signers = await stage.server.next('the watch of ClusterSigners');
+  signers.lines({ type: 'ADDED', object: served(1) }, bookmark(1, true));
+  const requests = await stage.server.next('the watch of requests');
+  return {
+    time: stage.time,
+    component,
+    controller,
+    signers,
+    requests,
+    looks,
+    gone,
+    answer: (by) => {
+      answering = by;
+    },
+    changeCa: (signerName) => {
+      onChange(signerName);
+    },
+    looked: (...wanted) =>
+      until(`looks at ${wanted.join()}`, PATIENCE_MS, () =>
+        wanted.every((each) => looks.includes(each)),
+      ),
+    stop: async () => {
+      stop.abort(new Error('stopped'));
+      await running.finally(() => stage.stop());
+    },
+  };
+}

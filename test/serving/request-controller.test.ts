@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { SignerError } from '../../src/errors.ts';
+import { until } from '../cluster/until.ts';
+import { PATIENCE_MS, bookmark } from '../support/stage.ts';
+import { SIGNER_NAME, request, served, startControlled, type Controlled } from './controlled.ts';
+
+let it: Controlled;
+
+beforeEach(async () => {
+  it = await startControlled();
+});
+afterEach(() => it.stop());
+
+const hear = (...objects: readonly object[]): void => {
+  it.requests.lines(...objects.map((object) => ({ type: 'ADDED', object })));
+};
+const looksAt = (name: string): number =>
+  it.looks.filter((look) => look.startsWith(`${name}@`)).length;
+
+/** Lets time pass in steps that no watch minds, until it is so. */
+const passing = (what: string, probe: () => boolean): Promise<unknown> =>
+  until(what, PATIENCE_MS, async () => {
+    await it.time.advance(1_000);
+    return probe();
+  });
+
+test('only requests of the signer name that is served are asked for, by the server’s own selector', () => {
+  assert.equal(it.requests.path, '/apis/example.com/v1/things');
+  assert.equal(it.requests.query.get('fieldSelector'), `spec.signerName=${SIGNER_NAME}`);
+});
+
+test('after the write that ended a request no stale read of it follows', async () => {
+  const ended = { ...request('a', 6), done: true };
+  it.answer((one) =>
+    one.metadata.name === 'a'
+      ? { outcome: 'issued', reason: 'Issued', written: ended }
+      : { outcome: 'undecided', reason: 'NoRuleMatched' },
+  );
+  hear(request('a', 5));
+  await it.looked('a@5');
+  // What the watch still has to say is older than the write, and a change of the CA wakes all.
+  hear(request('a', 5), request('b', 7));
+  await it.looked('b@7');
+  it.changeCa(SIGNER_NAME);
+  await until('the other is looked at again', PATIENCE_MS, () => looksAt('b') === 2);
+  assert.equal(looksAt('a'), 1);
+});
+
+test('what one look ended is counted once, with its time, and needs no Event', async () => {
+  const ended = { ...request('a', 6), done: true };
+  it.answer(() => ({ outcome: 'issued', reason: 'Issued', written: ended }));
+  hear(request('a', 5));
+  await until('it is counted', PATIENCE_MS, () =>
+    it.component.counted.some(([name]) => name === 'duration'),
+  );
+  const outcomes = it.component.counted.filter(([name]) => name === 'outcome');
+  assert.equal(outcomes.length, 1);
+  const { kind, signer, outcome, reason } = outcomes[0]?.[1] as Record<string, string>;
+  assert.deepEqual(
+    [kind, signer, outcome, reason],
+    ['CertificateSigningRequest', SIGNER_NAME, 'issued', 'Issued'],
+  );
+  assert.deepEqual(it.component.notes, []);
+});
+
+test('a change of its ClusterSigner wakes a request that was undecided', async () => {
+  hear(request('a', 5));
+  await it.looked('a@5');
+  it.signers.lines({ type: 'MODIFIED', object: served(2) });
+  await until('it is looked at again', PATIENCE_MS, () => looksAt('a') === 2);
+});
+
+test('a change of its CA wakes a request, and one of another signer’s does not', async () => {
+  hear(request('a', 5));
+  await it.looked('a@5');
+  it.changeCa('example.com/other');
+  hear(request('b', 6));
+  await it.looked('b@6');
+  assert.equal(looksAt('a'), 1);
+  it.changeCa(SIGNER_NAME);
+  await until('it is looked at again', PATIENCE_MS, () => looksAt('a') === 2);
+});
+
+test('who waits is looked at again by itself, who is undecided only when something changes', async () => {
+  const error = new SignerError({
+    code: 'AUTHORITY_MISSING',
+    disposition: 'authority',
+    message: 'no CA',
+  });
+  it.answer((one) => {
+    if (one.metadata.name === 'waits') throw error;
+    return { outcome: 'undecided', reason: 'NoRuleMatched' };
+  });
+  hear(request('waits', 5), request('rests', 6));
+  await it.looked('waits@5', 'rests@6');
+  await passing('it is looked at twice more', () => looksAt('waits') >= 3);
+  assert.equal(looksAt('rests'), 1);
+});
+
+test('why a request waits is told in an Event on it, and nothing is said to be written', async () => {
+  it.answer(() => {
+    throw new SignerError({
+      code: 'AUTHORITY_MISSING',
+      disposition: 'authority',
+      message: 'no CA',
+    });
+  });
+  hear(request('a', 5));
+  await until('an Event', PATIENCE_MS, () => it.component.notes.length > 0);
+  const [note] = it.component.notes;
+  assert.deepEqual(
+    [note?.type, note?.reason, note?.note],
+    ['Warning', 'AuthorityMissing', 'no CA'],
+  );
+  assert.equal(note?.regarding.name, 'a');
+  assert.ok(it.component.counted.every(([name]) => name !== 'duration'));
+});
+
+test('an unexpected error is logged, ends nothing, and stops nobody else', async () => {
+  let broken = true;
+  it.answer((one) => {
+    if (one.metadata.name === 'a' && broken) throw new TypeError('a fault of ours');
+    return { outcome: 'undecided', reason: 'NoRuleMatched' };
+  });
+  hear(request('a', 5), request('b', 6), request('c', 7));
+  await it.looked('a@5', 'b@6', 'c@7');
+  broken = false;
+  await passing('it is tried again', () => looksAt('a') >= 2);
+  const errors = it.component.log.lines.filter(({ level }) => level === 'error');
+  assert.equal(errors[0]?.fields['error'], 'a fault of ours');
+});
+
+test('what a look ignores leaves no trace', async () => {
+  it.answer(() => ({ outcome: 'ignored', reason: '' }));
+  hear(request('a', 5), request('b', 6));
+  await it.looked('a@5', 'b@6');
+  assert.ok(it.component.counted.every(([name]) => name !== 'outcome'));
+  assert.deepEqual(it.component.notes, []);
+});
+
+test('a request that is gone is forgotten', async () => {
+  hear(request('a', 5));
+  await it.looked('a@5');
+  it.requests.lines({ type: 'DELETED', object: request('a', 6) });
+  await until('it is forgotten', PATIENCE_MS, () => it.gone.includes('a'));
+});
+
+test('it is ready once every list is whole', async () => {
+  assert.match(it.controller.notReady().join(), /of example\.com\/workload: not listed yet/);
+  it.requests.lines(bookmark(9, true));
+  await until('it is ready', PATIENCE_MS, () => it.controller.notReady().length === 0);
+});

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { resource } from '../../src/kube/resource.ts';
+import { createRequests, type Requests } from '../../src/serving/requests.ts';
+import { until } from '../cluster/until.ts';
+import type { RecordedComponent } from '../support/recorded-component.ts';
+import type { Call } from '../support/scripted-server.ts';
+import { PATIENCE_MS, bookmark, startStage, type Stage } from '../support/stage.ts';
+import { componentOn, request, type Request } from './controlled.ts';
+
+const NAME = 'example.com/workload';
+const OTHER = 'example.com/other';
+
+let stage: Stage;
+let component: RecordedComponent;
+let requests: Requests<Request>;
+let keys: string[];
+
+beforeEach(async () => {
+  stage = await startStage();
+  component = componentOn(stage);
+  keys = [];
+  requests = createRequests<Request>({
+    component,
+    kind: 'PodCertificateRequest',
+    resource: resource({ group: 'example.com', version: 'v1', plural: 'things' }),
+    pending: ({ done }) => done !== true,
+    onKey: (key) => keys.push(key),
+  });
+});
+afterEach(async () => {
+  await requests.stop();
+  await stage.stop();
+});
+
+const add = (call: Call, ...objects: readonly Request[]): void => {
+  call.lines(...objects.map((object) => ({ type: 'ADDED', object })));
+};
+const told = (key: string): Promise<unknown> =>
+  until(`${key} is told`, PATIENCE_MS, () => keys.includes(key));
+const inNamespace = (namespace: string, name: string, version: number): Request => {
+  const plain = request(name, version);
+  return { ...plain, metadata: { ...plain.metadata, namespace } };
+};
+
+test('each signer name has a watch of its own, and its requests keys of their own', async () => {
+  requests.serve([NAME, OTHER]);
+  const [first, second] = [await stage.server.next(), await stage.server.next()];
+  const selectors = [first, second].map(({ query }) => query.get('fieldSelector'));
+  assert.deepEqual(
+    new Set(selectors),
+    new Set([`spec.signerName=${NAME}`, `spec.signerName=${OTHER}`]),
+  );
+  const [ours, theirs] =
+    selectors[0] === `spec.signerName=${NAME}` ? [first, second] : [second, first];
+  add(ours, inNamespace('team-a', 'web', 5));
+  add(theirs, request('web', 6));
+  await told(`${NAME} team-a/web`);
+  await told(`${OTHER} web`);
+  assert.deepEqual(requests.keysOf(NAME), [`${NAME} team-a/web`]);
+  assert.equal(requests.get(`${NAME} team-a/web`)?.metadata.resourceVersion, '5');
+  assert.equal(requests.get(`${OTHER} web`)?.metadata.resourceVersion, '6');
+  assert.equal(requests.get(`${OTHER} team-a/web`), undefined);
+});
+
+test('who needs this component no longer is not kept, and not counted as pending', async () => {
+  requests.serve([NAME]);
+  const call = await stage.server.next();
+  add(call, request('a', 5), request('b', 6, { done: true }), request('c', 7));
+  await told(`${NAME} c`);
+  assert.deepEqual(requests.keysOf(NAME), [`${NAME} a`, `${NAME} c`]);
+  requests.observe(NAME, request('a', 8, { done: true }));
+  assert.deepEqual(requests.keysOf(NAME), [`${NAME} c`]);
+  const counts = component.counted.filter(([name]) => name === 'pending');
+  assert.deepEqual(
+    counts.map(([, kind, signer, count]) => [kind, signer, count]),
+    [1, 2, 1].map((count) => ['PodCertificateRequest', NAME, count]),
+  );
+});
+
+test('of a signer name that is served no longer nothing is left, and everybody concerned is told', async () => {
+  requests.serve([NAME]);
+  add(await stage.server.next(), request('a', 5));
+  await told(`${NAME} a`);
+  keys.length = 0;
+  requests.serve([]);
+  assert.deepEqual([requests.keysOf(NAME), keys], [[], [`${NAME} a`]]);
+  assert.equal(requests.get(`${NAME} a`), undefined);
+  assert.deepEqual(component.counted.at(-1)?.slice(1), ['PodCertificateRequest', NAME, 0]);
+});
+
+test('it is not ready before the list of each signer name is whole', async () => {
+  requests.serve([NAME]);
+  const call = await stage.server.next();
+  assert.deepEqual(requests.notReady(), [`PodCertificateRequests of ${NAME}: not listed yet`]);
+  call.lines(bookmark(9, true));
+  await until('it is ready', PATIENCE_MS, () => requests.notReady().length === 0);
+});
