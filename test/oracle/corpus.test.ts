@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { CORPUS } from './corpus/index.ts';
+import { readOpenssl, rowsOf, writeTable } from './corpus/table.ts';
+import { OPENSSL_REFUSES, TAKEN } from './corpus/taken.ts';
+import { acceptedByOpenssl, goAccepts, judgeAll, oursInWords, type Judgement } from './judge.ts';
+import { isLong } from './length.ts';
+import { Openssl, opensslVersion } from './openssl.ts';
+import { openOracle } from './oracle.ts';
+
+const table = readFileSync(join(import.meta.dirname, 'corpus/README.md'), 'utf8');
+await using oracle = await openOracle();
+const judged = await judgeAll(CORPUS, oracle);
+const weAccept = (each: Judgement): boolean => oursInWords(each) === 'accepted';
+const namesOf = (some: readonly Judgement[]): readonly string[] =>
+  some.map((each) => each.case.name).sort();
+
+test('the corpus has 300 files or more, each with a name of its own', () => {
+  assert.ok(CORPUS.length >= 300);
+  assert.equal(new Set(CORPUS.map(({ name }) => name)).size, CORPUS.length);
+});
+
+test('what Go refuses we refuse', () => {
+  assert.deepEqual(namesOf(judged.filter((each) => weAccept(each) && !goAccepts(each))), []);
+});
+
+test('what is wrong we refuse, but for what is listed with its reason', () => {
+  const taken = judged.filter((each) => weAccept(each) && each.case.wrong !== '');
+  assert.deepEqual(namesOf(taken), [...TAKEN.keys()].sort());
+});
+
+test('where nothing is wrong everybody accepts', () => {
+  const fine = judged.filter((each) => each.case.wrong === '');
+  assert.deepEqual(namesOf(fine.filter((each) => !weAccept(each) || !goAccepts(each))), []);
+});
+
+test('what OpenSSL refuses we refuse, but for what is listed with its reason', async () => {
+  using openssl = new Openssl();
+  const ours = judged.filter(weAccept);
+  const accepted = await acceptedByOpenssl(ours, openssl);
+  const others = ours.filter((each) => !accepted.has(each.case.name));
+  assert.deepEqual(namesOf(others), [...OPENSSL_REFUSES.keys()].sort());
+});
+
+test('the table says what is so', () => {
+  const known = readOpenssl(table);
+  assert.equal(writeTable(rowsOf(judged, (name) => known.has(name))), table);
+});
+
+test('the table says what OpenSSL says', { skip: !isLong && 'make test-oracle' }, async (t) => {
+  if (opensslVersion() !== '3.0') {
+    t.skip('the table is written for OpenSSL 3.0');
+    return;
+  }
+  using openssl = new Openssl();
+  const accepted = await acceptedByOpenssl(judged, openssl);
+  assert.deepEqual([...accepted].sort(), [...readOpenssl(table)].sort());
+});

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+const OTHERS_NAMES =
+  'the certificate of another CA: its names are compared as they are; requests with it are refused';
+
+/** What is wrong and taken all the same, with the reason. Go takes all of it, too. */
+export const TAKEN: ReadonlyMap<string, string> = new Map([
+  ['certificate/field/serial-zero', 'RFC 5280 §4.1.2.2: users should be prepared for it'],
+  [
+    'certificate/field/subject-empty',
+    'RFC 5280 §4.2.1.6 binds CAs: a lint holds our own leaves to it',
+  ],
+  ['certificate/framing/value-of-a-name-empty', OTHERS_NAMES],
+  ...[
+    'dns-blank',
+    'dns-comma',
+    'dns-quote',
+    'dns-leading-dot',
+    'dns-trailing-dot',
+    'dns-double-dot',
+    'dns-long-label',
+    'dns-long-name',
+    'dns-inner-wildcard',
+    'dns-two-wildcards',
+    'dns-upper-case',
+    'dns-hyphen',
+    'dns-address',
+    'email-no-at',
+    'email-two-ats',
+    'email-no-domain',
+    'email-phrase',
+    'email-quoted',
+    'ip-mapped',
+  ].map((name) => [`certificate/alternative-names/${name}`, OTHERS_NAMES] as const),
+]);
+
+/** What we take and `openssl verify -x509_strict` does not, with the reason. */
+export const OPENSSL_REFUSES: ReadonlyMap<string, string> = new Map([
+  [
+    'certificate/field/no-extensions',
+    '-x509_strict wants key identifiers, which RFC 5280 §4.2.1.1 asks of CAs, not of verifiers',
+  ],
+  [
+    'certificate/field/subject-empty',
+    'RFC 5280 §4.2.1.6 binds CAs: a lint holds our own leaves to it',
+  ],
+]);

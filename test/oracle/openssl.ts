@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { encodePem } from '../../src/pki/pem.ts';
+import type { ChainParts } from './oracle.ts';
+
+/** Major and minor, as in `3.0`: verdicts differ between them. */
+export function opensslVersion(): string {
+  const { stdout, error } = spawnSync('openssl', ['version'], { encoding: 'utf8' });
+  if (error) throw new Error('the openssl command is needed: install the package of that name');
+  return /^OpenSSL (\d+\.\d+)/.exec(stdout)?.[1] ?? stdout;
+}
+
+/** OpenSSL's verdicts; each is a process of its own, so they run a few at a time. */
+export class Openssl implements Disposable {
+  readonly #directory = mkdtempSync(join(tmpdir(), 'oracle-'));
+  #files = 0;
+
+  [Symbol.dispose](): void {
+    rmSync(this.#directory, { recursive: true });
+  }
+
+  /** Reads a request and verifies its signature. */
+  async acceptsRequest(bytes: Uint8Array, form: 'DER' | 'PEM'): Promise<boolean> {
+    const file = this.#write(bytes);
+    const { code, said } = await run(['req', '-inform', form, '-in', file, '-noout', '-verify']);
+    // Before 3.4 the command ends well although the signature does not verify.
+    return code === 0 && said.includes('verify OK');
+  }
+
+  /** `openssl verify -x509_strict`; without a purpose, as ours. */
+  async acceptsChain({ leaf, ...others }: ChainParts): Promise<boolean> {
+    return (await this.acceptedLeaves([leaf], others))[0] === true;
+  }
+
+  /** Which of the leaves it accepts, each with the same others. */
+  async acceptedLeaves(
+    leaves: readonly Uint8Array[],
+    { intermediates, roots, now }: Omit<ChainParts, 'leaf'>,
+  ): Promise<readonly boolean[]> {
+    const pem = (ders: readonly Uint8Array[]): string =>
+      this.#write(Buffer.from(ders.map((der) => encodePem('CERTIFICATE', der)).join('')));
+    const files = leaves.map((leaf) => pem([leaf]));
+    const { said } = await run([
+      'verify',
+      '-x509_strict',
+      ...['-attime', `${Math.floor(now / 1000)}`],
+      ...['-no-CApath', '-no-CAstore', '-CAfile', pem(roots)],
+      ...(intermediates.length === 0 ? [] : ['-untrusted', pem(intermediates)]),
+      ...files,
+    ]);
+    const accepted = new Set(said.split('\n'));
+    return files.map((file) => accepted.has(`${file}: OK`));
+  }
+
+  #write(bytes: Uint8Array): string {
+    this.#files += 1;
+    const file = join(this.#directory, `${this.#files}`);
+    writeFileSync(file, bytes);
+    return file;
+  }
+}
+
+async function run(args: readonly string[]): Promise<{ code: number | null; said: string }> {
+  const child = spawn('openssl', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [out, err] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { code: child.exitCode, said: out + err };
+}
+
+/** How many processes at a time. */
+const AT_ONCE = 4;
+
+/** `work` on each, a few at a time, in their order. */
+export async function inTurns<T, R>(
+  all: readonly T[],
+  work: (each: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const results: R[] = [];
+  const entries = all.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, each] of entries) results[index] = await work(each);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}
