@@ -39,8 +39,9 @@ export interface Mirror<T> {
 export function createMirror<T extends Stored>(
   keep: (object: T) => boolean,
   onChange: OnChange<T>,
+  lean?: (object: T) => T,
 ): Mirror<T> {
-  return new CollectionMirror(keep, onChange);
+  return new CollectionMirror(keep, onChange, lean);
 }
 
 class CollectionMirror<T extends Stored> implements Mirror<T> {
@@ -52,8 +53,8 @@ class CollectionMirror<T extends Stored> implements Mirror<T> {
   /** Key → resourceVersion of our own write, until the watch has passed it. */
   readonly #ahead = new Map<string, string>();
 
-  constructor(keep: (object: T) => boolean, onChange: OnChange<T>) {
-    this.#store = createStore(keep, onChange);
+  constructor(keep: (object: T) => boolean, onChange: OnChange<T>, lean?: (object: T) => T) {
+    this.#store = createStore(keep, onChange, lean);
   }
 
   get(key: string): T | undefined {

@@ -27,6 +27,8 @@ export interface ReflectorInit<T> {
   readonly labelSelector?: string;
   /** Objects for which this is false are forgotten at once. */
   readonly keep?: (object: T) => boolean;
+  /** What is kept of an object that is; its metadata at least. */
+  readonly lean?: (object: T) => T;
   /**
    * Called in the order of events; must be quick. What it throws is logged, and lost. After an outage
    * of the server it is called for every object, with the same one as `now` and `before`.
@@ -95,9 +97,10 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
 
   constructor(init: ReflectorInit<T>) {
     this.#init = init;
-    this.#mirror = createMirror<T>(init.keep ?? (() => true), (...change) => {
+    const tell: OnChange<T> = (...change) => {
       this.#tell(...change);
-    });
+    };
+    this.#mirror = createMirror<T>(init.keep ?? (() => true), tell, init.lean);
   }
 
   get synced(): boolean {

@@ -36,9 +36,15 @@ export interface Store<T> {
   retain(wanted: (key: string) => boolean): void;
 }
 
+/**
+ * @param keep - what is not worth keeping is forgotten
+ * @param lean - what is kept of an object; at least its metadata's name, namespace, uid and
+ * resourceVersion
+ */
 export function createStore<T extends Stored>(
   keep: (object: T) => boolean,
   onChange: OnChange<T>,
+  lean: (object: T) => T = (object) => object,
 ): Store<T> {
   const objects = new Map<string, T>();
 
@@ -61,8 +67,9 @@ export function createStore<T extends Stored>(
       remove(key);
       return;
     }
-    objects.set(key, object);
-    onChange(key, object, before);
+    const kept = lean(object);
+    objects.set(key, kept);
+    onChange(key, kept, before);
   }
 
   return {

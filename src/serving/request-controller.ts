@@ -59,8 +59,20 @@ export function createRequestController<T extends KubeObject>(
   });
   sources?.onChange(wake);
 
+  /** @returns undefined where it has gone, 'unread' where the API server did not say */
+  async function read(key: string): Promise<T | 'unread' | undefined> {
+    try {
+      return await requests.load(key);
+    } catch (error) {
+      if (!(error instanceof SignerError)) throw error;
+      component.log.warn({ key, error: error.message }, 'a request could not be read; it waits');
+      return 'unread';
+    }
+  }
+
   async function handle(key: string): Promise<Again> {
-    const request = requests.get(key);
+    const request = await read(key);
+    if (request === 'unread') return 'backoff';
     const signer = signers.serving(key.slice(0, key.indexOf(' ')));
     if (request === undefined || signer === undefined) {
       init.onGone?.(key.slice(key.indexOf(' ') + 1));

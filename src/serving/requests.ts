@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '../api/object.ts';
+import { absent } from '../kube/absent.ts';
 import { createReflector } from '../kube/reflector.ts';
 import type { Resource } from '../kube/resource.ts';
 import { createWatchSet } from '../kube/watch-set.ts';
 import type { Component } from './component.ts';
+import { createLeaner } from './lean.ts';
 import type { RequestKind } from './request-metrics.ts';
 
 export interface RequestsInit<T> {
@@ -19,7 +21,12 @@ export interface RequestsInit<T> {
 export interface Requests<T> {
   /** Watches these signer names and no others. */
   serve(signerNames: readonly string[]): void;
-  get(key: string): T | undefined;
+  /**
+   * The pending request of that key; read from the API server where it was not kept whole.
+   *
+   * @throws KubeError
+   */
+  load(key: string): Promise<T | undefined>;
   /** Keys of all pending requests of one signer name. */
   keysOf(signerName: string): readonly string[];
   /** Takes in what a write of ours was answered with. */
@@ -37,6 +44,7 @@ function requestKey(signerName: string, storeKey: string): string {
 
 export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Requests<T> {
   const { component, kind } = init;
+  const leaner = createLeaner<T>();
   const watches = createWatchSet<T>((signerName) => {
     let count = 0;
     return createReflector<T>({
@@ -45,6 +53,7 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
       // The server filters: requests of other signers never reach this process.
       fieldSelector: `spec.signerName=${signerName}`,
       keep: init.pending,
+      lean: (request) => leaner.lean(request, count),
       onEvent: (key, now, before) => {
         count += Number(now !== undefined) - Number(before !== undefined);
         component.metrics.pending(kind, signerName, count);
@@ -52,11 +61,19 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
       },
     });
   });
+
+  async function whole(kept: T): Promise<T | undefined> {
+    const path = init.resource.object(kept.metadata);
+    const fresh = await component.client.request<T>({ method: 'GET', path }).catch(absent);
+    return fresh?.metadata.uid === kept.metadata.uid && init.pending(fresh) ? fresh : undefined;
+  }
+
   return {
     serve: watches.reconcile,
-    get: (key) => {
+    load: (key) => {
       const at = key.indexOf(SEPARATOR);
-      return watches.get(key.slice(0, at))?.get(key.slice(at + 1));
+      const kept = watches.get(key.slice(0, at))?.get(key.slice(at + 1));
+      return kept !== undefined && leaner.isLean(kept) ? whole(kept) : Promise.resolve(kept);
     },
     keysOf: (signerName) =>
       (watches.get(signerName)?.list() ?? []).map(({ metadata }) =>

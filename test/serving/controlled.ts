@@ -23,6 +23,8 @@ export interface Request extends KubeObject {
 /** A request controller at work on a scripted API server, under a clock that stands still. */
 export interface Controlled {
   readonly time: Stage['time'];
+  /** The next call of the controller; waits for it. */
+  next(what: string): Promise<Call>;
   readonly component: RecordedComponent;
   readonly controller: Controller;
   /** The watches, established and empty. */
@@ -105,6 +107,7 @@ export async function startControlled(): Promise<Controlled> {
   const requests = await stage.server.next('the watch of requests');
   return {
     time: stage.time,
+    next: (what) => stage.server.next(what),
     component,
     controller,
     signers,

@@ -59,9 +59,9 @@ test('each signer name has a watch of its own, and its requests keys of their ow
   await told(`${NAME} team-a/web`);
   await told(`${OTHER} web`);
   assert.deepEqual(requests.keysOf(NAME), [`${NAME} team-a/web`]);
-  assert.equal(requests.get(`${NAME} team-a/web`)?.metadata.resourceVersion, '5');
-  assert.equal(requests.get(`${OTHER} web`)?.metadata.resourceVersion, '6');
-  assert.equal(requests.get(`${OTHER} team-a/web`), undefined);
+  assert.equal((await requests.load(`${NAME} team-a/web`))?.metadata.resourceVersion, '5');
+  assert.equal((await requests.load(`${OTHER} web`))?.metadata.resourceVersion, '6');
+  assert.equal(await requests.load(`${OTHER} team-a/web`), undefined);
 });
 
 test('who needs this component no longer is not kept, and not counted as pending', async () => {
@@ -86,7 +86,7 @@ test('of a signer name that is served no longer nothing is left, and everybody c
   keys.length = 0;
   requests.serve([]);
   assert.deepEqual([requests.keysOf(NAME), keys], [[], [`${NAME} a`]]);
-  assert.equal(requests.get(`${NAME} a`), undefined);
+  assert.equal(await requests.load(`${NAME} a`), undefined);
   assert.deepEqual(component.counted.at(-1)?.slice(1), ['PodCertificateRequest', NAME, 0]);
 });
 
