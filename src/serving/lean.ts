@@ -13,9 +13,9 @@ export const MAX_KEPT_WHOLE = 5_000;
 /** Keeps requests from filling memory: of large ones, and of very many, only who they are. */
 export interface Leaner<T> {
   /** @param count - how many are kept already */
-  lean(request: T, count: number): T;
+  readonly lean: (request: T, count: number) => T;
   /** Whether this is all that is left of a request. */
-  isLean(request: T): boolean;
+  readonly isLean: (request: T) => boolean;
 }
 
 export function createLeaner<T extends KubeObject>(): Leaner<T> {
