@@ -19,6 +19,10 @@ export function addRbacCommand(root: Command): void {
     .option('--secret <namespace>/<name>', 'Secret of a CA (repeatable)', gather, [])
     .option('--namespace <name>', 'namespace of the components', 'countersign-system')
     .option('--output <directory>', 'write one file a component instead of printing')
+    .addHelpText(
+      'after',
+      '\nName all of yours at once: it takes the place of what was applied before. who-may-request is opt-in.',
+    )
     .action(async (options: RbacOptions) => {
       const { writeRbac } = await import('./commands/rbac.ts');
       await writeRbac(options);
