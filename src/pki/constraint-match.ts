@@ -15,10 +15,12 @@ function isDomain(text: string): boolean {
   return /^[!-~]+$/.test(text) && !text.split('.').includes('');
 }
 
-/** No quoting, which readers undo differently. */
+/** Atoms between dots (RFC 5322 §3.2.3): no quoting, which readers undo differently. */
+const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
+
 function isMailbox(text: string): boolean {
   const at = text.lastIndexOf('@');
-  return /^[^"(),:;<>@[\\\] ]+$/.test(text.slice(0, at)) && isDomain(text.slice(at + 1));
+  return LOCAL_PART.test(text.slice(0, at)) && isDomain(text.slice(at + 1));
 }
 
 /** Whether a constraint says something that can be compared: Go refuses the certificate otherwise. */

@@ -55,7 +55,11 @@ function extend(search: Search, path: readonly Certificate[]): readonly Certific
     if (accepts(search, path, anchor)) return [...path, anchor];
   }
   const others = issuersOf(child, search.intermediates).filter((each) => !path.includes(each));
-  for (const issuer of path.length > MAX_INTERMEDIATES ? [] : others) {
+  if (others.length > 0 && path.length > MAX_INTERMEDIATES) {
+    search.faults.add(`there are more than ${MAX_INTERMEDIATES} CAs between leaf and anchor`);
+    return undefined;
+  }
+  for (const issuer of others) {
     const found = accepts(search, path, issuer) ? extend(search, [...path, issuer]) : undefined;
     if (found !== undefined) return found;
   }

@@ -92,6 +92,9 @@ export function signatureProblem(signed: SignedData): string | undefined {
   if (found.key !== publicKey.algorithm) {
     return `is of an algorithm for ${found.key} keys, but the key is ${publicKey.algorithm}`;
   }
+  if (isInsecure(publicKey)) {
+    return `is by an RSA key of ${publicKey.bits} bits, which proves nothing`;
+  }
   return verifyWith(found, publicKey, data, signature) ? undefined : 'does not verify';
 }
 
@@ -119,13 +122,22 @@ function verifyWith(
   }
 }
 
+/** Go verifies no signature by an RSA key below this, nor does the API server. */
+const MIN_RSA_BITS = 1024;
+
+function isInsecure({ algorithm, bits }: PublicKeyInfo): boolean {
+  return algorithm === 'RSA' && bits < MIN_RSA_BITS;
+}
+
 /** RSA-PSS, ECDSA and Ed25519 as v1beta1 PodCertificateRequests sign their pod's UID. */
 export function verifiesProof(
   publicKey: PublicKeyInfo,
   data: Uint8Array,
   signature: Uint8Array,
 ): boolean {
-  return verifyWith(PROOFS[publicKey.algorithm], publicKey, data, signature);
+  return (
+    !isInsecure(publicKey) && verifyWith(PROOFS[publicKey.algorithm], publicKey, data, signature)
+  );
 }
 
 const PROOFS = {

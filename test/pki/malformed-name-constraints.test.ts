@@ -36,6 +36,18 @@ const ROWS: Readonly<Record<string, readonly [Uint8Array, RegExp]>> = {
     constrained(1, Buffer.from('@example.com')),
     /not one of email names/,
   ],
+  'with a mail constraint with a control character': [
+    constrained(1, Buffer.from('\u0006@b.example')),
+    /not one of email names/,
+  ],
+  'with a mail constraint that begins with a dot': [
+    constrained(1, Buffer.from('.a@b.example')),
+    /not one of email names/,
+  ],
+  'with a mail constraint with two dots': [
+    constrained(1, Buffer.from('a..b@c.example')),
+    /not one of email names/,
+  ],
   'with a constraint with a minimum': [
     nameConstraints(explicit(0, seq(implicit(2, Buffer.from('a.b')), implicit(0, [0])))),
     /trailing/,

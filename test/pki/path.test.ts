@@ -125,6 +125,16 @@ describe('a path is refused', () => {
     isRefused(/"CN=tight" allows 0 CAs/, link('x', { by: below }), [below], [tight]);
   });
 
+  test('when there are more than eight CAs between', () => {
+    const between: Link[] = [root];
+    for (let i = 0; i < 9; i++) {
+      between.push(link(`between ${i}`, { by: between[i] ?? root, extensions: [ca()] }));
+    }
+    const end = link('end', { by: between[9] ?? root });
+    isRefused(/there are more than 8 CAs between leaf and anchor/, end, between.slice(1));
+    verify(link('end', { by: between[8] ?? root }), between.slice(1));
+  });
+
   test('when a self-issued CA makes it longer: RFC 5280 §4.2.1.9 does not count it, but Go does', () => {
     const top = link('top', { extensions: [ca(0)] });
     const next = link('top', {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { constants, sign, type KeyObject } from 'node:crypto';
+import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { Integer, ObjectIdentifier, Sequence, Set as Asn1Set } from 'asn1js';
 import fc from 'fast-check';
@@ -245,6 +245,12 @@ describe('a signature is refused', () => {
       refuses(() => verifyRequest(decodeRequest(signed(row))), 'REQUEST_SIGNATURE', message),
     );
   }
+
+  test('by an RSA key of 512 bits, as Go does', () => {
+    const key = generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey;
+    const der = requestDer({ key, spki: spkiOf(key), algorithm: RSA_SHA256 });
+    refuses(() => verifyRequest(decodeRequest(der)), 'REQUEST_SIGNATURE', /RSA key of 512 bits/);
+  });
 
   test('by another key', () => {
     const row = { kind: 'P-256', algorithm: ECDSA_SHA256, hash: 'sha256' } as const;
