@@ -51,13 +51,16 @@ export async function startComponents(
     await Promise.all(started.map((each) => each.stop()));
   };
   try {
-    await Promise.all(
+    // All are awaited: who starts late is to be ended, too.
+    const starting = await Promise.allSettled(
       (options.only ?? COMPONENTS).map(async (name) => {
         const account = `countersign-${name}`;
         const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account);
         started.push(await startComponent({ ...options, name, kubeconfig }));
       }),
     );
+    const failed = starting.find((each) => each.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
   } catch (error) {
     await stop();
     throw error;
