@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => fixture.stop());
 
-const WAIT_MS = 30_000;
+const WAIT_MS = 120_000;
 
 test('every component answers /healthz and /readyz with 200, and unknown paths with 404', async () => {
   for (const name of COMPONENTS) {

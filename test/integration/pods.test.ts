@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => fixture.stop());
 
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 
 function pod(wanted: Partial<PodWanted> & { readonly name: string }): PodWanted {
   return {

@@ -22,7 +22,7 @@ before(async () => {
 after(() => fixture.stop());
 
 const OUTAGE_MS = 60_000;
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 
 function names(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_value, index) => `${prefix}-${index}`);

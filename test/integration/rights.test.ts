@@ -30,7 +30,7 @@ before(async () => {
 });
 after(() => fixture.stop());
 
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 const BUNDLE = [process.execPath, join(import.meta.dirname, '../../dist/countersign.mjs')];
 
 async function start(name: ComponentName): Promise<ComponentProcess> {

@@ -19,7 +19,7 @@ before(async () => {
 after(() => fixture.stop());
 
 const NAME = 'example.com:workload:primary';
-const WAIT_MS = 20_000;
+const WAIT_MS = 120_000;
 
 async function getBundle(name = NAME): Promise<ClusterTrustBundle | undefined> {
   const { code, stdout } = await fixture.cluster.kubectl(

@@ -27,7 +27,7 @@ before(async () => {
 });
 after(() => fixture.stop());
 
-const WAIT_MS = 30_000;
+const WAIT_MS = 120_000;
 
 test('a pod gets its credential and its bundle through v1beta1', async () => {
   await createPod(fixture.cluster, {

@@ -40,7 +40,7 @@ export interface ComponentOptions {
 const SOURCES = [process.execPath, join(import.meta.dirname, '../../src/cli/main.ts')];
 /** Five at once, from the sources, on two cores that others use as well. */
 const START_MS = 120_000;
-const READY_MS = 60_000;
+const READY_MS = 120_000;
 
 /** Starts a component and waits until it serves HTTP; not until it is ready. */
 export async function startComponent(options: ComponentOptions): Promise<ComponentProcess> {

@@ -34,7 +34,7 @@ export interface Watched {
 }
 
 export const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
-export const PATIENCE_MS = 20_000;
+export const PATIENCE_MS = 60_000;
 export const random: Random = (size) => randomBytes(size);
 export const delay: Delay = async (ms, signal) => {
   await sleep(ms, undefined, signal === undefined ? {} : { signal });

@@ -4,7 +4,7 @@ import { findCondition, type Condition } from '../../src/api/conditions.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 
-const WAIT_MS = 20_000;
+const WAIT_MS = 120_000;
 
 export async function getCsr(cluster: Cluster, name: string): Promise<CertificateSigningRequest> {
   const { stdout } = await cluster.kubectl(['get', 'csr', name, '-o', 'json']);

@@ -22,7 +22,7 @@ export interface Fixture {
 }
 
 const EXAMPLES = join(import.meta.dirname, '../../deploy/examples');
-const READY_MS = 60_000;
+const READY_MS = 120_000;
 
 /** The version that this run of the tests is for. */
 export const VERSION = process.env['COUNTERSIGN_TEST_VERSION'] === '1.36' ? '1.36' : '1.37';

@@ -4,7 +4,7 @@ import { hasTrueCondition } from '../../src/api/conditions.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 
 /** The requests that a pod's kubelet made. */
 export async function requestsOf(

@@ -84,7 +84,7 @@ export async function createTeam(
 }
 
 /** A kubelet's mount retries back off to several seconds. */
-const POD_MS = 60_000;
+const POD_MS = 120_000;
 
 /** The files that the pod's kubelet wrote, once the pod runs. */
 export async function filesOf(

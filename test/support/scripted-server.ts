@@ -38,7 +38,7 @@ export interface ScriptedServer {
   stop(): Promise<void>;
 }
 
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 30_000;
 
 export async function startScriptedServer(tls?: ServerOptions): Promise<ScriptedServer> {
   const calls: Call[] = [];

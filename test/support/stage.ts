@@ -43,7 +43,7 @@ export interface Stage {
   stop(): Promise<void>;
 }
 
-export const PATIENCE_MS = 3_000;
+export const PATIENCE_MS = 30_000;
 
 export async function startStage(): Promise<Stage> {
   const wire = await startWire();
