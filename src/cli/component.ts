@@ -65,7 +65,9 @@ export async function runComponent(
     running.controller === undefined
       ? ['the API server has not answered yet']
       : [...rights.notReady(), ...running.controller.notReady()];
-  const server = await serve({ listen: options.listen, registry: metrics.registry, notReady });
+  const warnings = (): readonly string[] => running.controller?.warnings?.() ?? [];
+  const { registry } = metrics;
+  const server = await serve({ listen: options.listen, registry, notReady, warnings });
   log.info({ port: server.port, server: connection.server, version: VERSION }, 'started');
   const controller = await retried(() => make(component, log), { delay, log, signal: stop.signal });
   if (controller !== undefined) {

@@ -36,6 +36,8 @@ export interface Controller {
   run(signal: AbortSignal): Promise<void>;
   /** Why it is not ready; empty when it is. */
   notReady(): readonly string[];
+  /** What is wrong although it works; told by /readyz, which stays 200. */
+  warnings?(): readonly string[];
   /** The rights that it needs for what it serves now. */
   permissions(): readonly PermissionRule[];
 }

@@ -4,6 +4,7 @@ import { missingRights, rightText } from '../kube/access.ts';
 import type { Client } from '../kube/client.ts';
 import type { PermissionRule } from '../kube/permissions.ts';
 import type { Delay, Log } from '../ports.ts';
+import { keepLooking } from './keep-looking.ts';
 
 export interface RightsInit {
   readonly component: string;
@@ -21,8 +22,6 @@ export interface Rights {
   notReady(): readonly string[];
 }
 
-/** How soon a change of what is served is noticed. */
-const LOOK_MS = 1_000;
 /** While something is missing: soon enough that a grant heals at once for people. */
 const AGAIN_MISSING_MS = 2_000;
 /** Rights that are there seldom go away, and each 403 at work says so as well. */
@@ -30,11 +29,9 @@ const AGAIN_COMPLETE_MS = 5 * 60_000;
 
 export function createRights(init: RightsInit): Rights {
   let reasons: readonly string[] = ['rights have not been checked yet'];
-  let asked = '';
-  let wait = 0;
 
-  async function check(rules: readonly PermissionRule[]): Promise<void> {
-    const missing = await missingRights(init.client, rules);
+  async function check(): Promise<number> {
+    const missing = await missingRights(init.client, init.permissions());
     const told = missing.map(
       (right) =>
         `ClusterRole or Role countersign-${init.component} lacks: ${rightText(right)} (rbac/${init.component}.yaml, or countersign rbac)`,
@@ -44,25 +41,23 @@ export function createRights(init: RightsInit): Rights {
       init.log.warn({ component: init.component }, reason);
     }
     reasons = told;
-    wait = told.length > 0 ? AGAIN_MISSING_MS : AGAIN_COMPLETE_MS;
+    return told.length > 0 ? AGAIN_MISSING_MS : AGAIN_COMPLETE_MS;
   }
 
   return {
     notReady: () => reasons,
-    run: async (signal) => {
-      while (!signal.aborted) {
-        const rules = init.permissions();
-        const text = JSON.stringify(rules);
-        if (wait <= 0 || text !== asked) {
-          asked = text;
-          await check(rules).catch((error: unknown) => {
-            reasons = [`rights could not be checked: ${messageOf(error)}`];
-            wait = AGAIN_MISSING_MS;
-          });
-        }
-        wait -= LOOK_MS;
-        await init.delay(LOOK_MS, signal).catch(() => undefined);
-      }
-    },
+    run: (signal) =>
+      keepLooking(
+        {
+          delay: init.delay,
+          subject: () => JSON.stringify(init.permissions()),
+          look: () =>
+            check().catch((error: unknown) => {
+              reasons = [`rights could not be checked: ${messageOf(error)}`];
+              return AGAIN_MISSING_MS;
+            }),
+        },
+        signal,
+      ),
   };
 }

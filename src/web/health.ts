@@ -4,12 +4,20 @@ import { TEXT, type Handler } from './answer.ts';
 /** The event loop turns: nothing more, so that no outage of others restarts us. */
 export const healthz: Handler = () => ({ status: 200, contentType: TEXT, body: 'ok\n' });
 
-/** @param notReady - why the component is not ready, one reason a line; empty when it is */
-export function readyz(notReady: () => readonly string[]): Handler {
+/**
+ * @param notReady - why the component is not ready, one reason a line; empty when it is
+ * @param warnings - what somebody should mend although it is
+ */
+export function readyz(
+  notReady: () => readonly string[],
+  warnings: () => readonly string[],
+): Handler {
   return () => {
     const reasons = notReady();
     return reasons.length === 0
-      ? { status: 200, contentType: TEXT, body: 'ok\n' }
+      ? { status: 200, contentType: TEXT, body: ['ok', ...warnings().map(warning), ''].join('\n') }
       : { status: 503, contentType: TEXT, body: `${reasons.join('\n')}\n` };
   };
 }
+
+const warning = (text: string): string => `warning: ${text}`;

@@ -14,6 +14,8 @@ export interface ServerInit {
   readonly registry: Registry;
   /** Why the component is not ready; empty when it is. */
   readonly notReady: () => readonly string[];
+  /** What is wrong although it is ready. */
+  readonly warnings?: () => readonly string[];
 }
 
 export interface RunningServer {
@@ -41,7 +43,7 @@ export async function serve(init: ServerInit): Promise<RunningServer> {
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
 
-function application({ registry, notReady }: ServerInit): Express {
+function application({ registry, notReady, warnings = () => [] }: ServerInit): Express {
   const metrics: Handler = async () => ({
     status: 200,
     contentType: registry.contentType,
@@ -50,7 +52,7 @@ function application({ registry, notReady }: ServerInit): Express {
   const app = express();
   app.disable('x-powered-by');
   app.get('/healthz', adapt(healthz));
-  app.get('/readyz', adapt(readyz(notReady)));
+  app.get('/readyz', adapt(readyz(notReady, warnings)));
   app.get('/metrics', adapt(metrics));
   app.use(adapt(() => ({ status: 404, contentType: TEXT, body: 'not found\n' })));
   app.use(failed);

@@ -33,6 +33,15 @@ test('a component that is not ready lives, and says why it is not', async () => 
   assert.deepEqual([then.status, await then.text()], [200, 'ok\n']);
 });
 
+test('what should be mended although it works is told without taking it out of service', async () => {
+  const get = await start({ warnings: () => ['the policy is not installed'] });
+  const ready = await get('/readyz');
+  assert.deepEqual(
+    [ready.status, await ready.text()],
+    [200, 'ok\nwarning: the policy is not installed\n'],
+  );
+});
+
 test('metrics are in the text format, and of this moment', async () => {
   const metrics = createMetrics('signer', '1.2.3');
   const get = await start({ registry: metrics.registry });

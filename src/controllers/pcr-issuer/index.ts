@@ -9,6 +9,7 @@ import type { Component, Controller } from '../../serving/component.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
 import { createRequestController } from '../../serving/request-controller.ts';
 import { createActor } from './act.ts';
+import { createAdmissionWatch } from './admission-watch.ts';
 import { permissions } from './permissions.ts';
 
 export interface PcrIssuerInit {
@@ -35,7 +36,9 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
     profileOf: memoByGeneration((signer) => compileProfile(signer.spec)),
     authorityOf: sources.usable,
   });
-  return createRequestController<PodCertificateRequest>({
+  let signerNames: readonly string[] = [];
+  const admission = createAdmissionWatch(component, () => signerNames);
+  const controller = createRequestController<PodCertificateRequest>({
     component,
     kind: 'PodCertificateRequest',
     resource: init.requests,
@@ -45,8 +48,21 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
     onGone: actor.forget,
     regarding,
     permissions,
-    sources,
+    sources: {
+      ...sources,
+      serve: (signers) => {
+        signerNames = signers.map(({ spec }) => spec.signerName);
+        sources.serve(signers);
+      },
+    },
   });
+  return {
+    ...controller,
+    warnings: admission.warnings,
+    run: async (signal) => {
+      await Promise.all([controller.run(signal), admission.run(signal)]);
+    },
+  };
 }
 
 /** People describe pods; PodCertificateRequests vanish after a quarter of an hour. */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PermissionRule } from '../../kube/permissions.ts';
 import type { PermissionNames } from '../../serving/permission-names.ts';
+import { POLICY_NAME } from './admission-policy.ts';
 import { READ_BUNDLES, READ_CLUSTER_SIGNERS, onSecrets, onSigners } from '../../serving/rules.ts';
 
 /**
  * What the pcr-issuer's roles hold. Its Events regard pods, so it may write them wherever pods are;
- * CertificateSigningRequests it does not even see.
+ * CertificateSigningRequests it does not even see. It reads the one policy that guards its requests.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
@@ -24,5 +25,11 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onSigners(names, 'sign'),
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     ...onSecrets(names, ['get', 'list', 'watch']),
+    {
+      apiGroups: ['admissionregistration.k8s.io'],
+      resources: ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+      resourceNames: [POLICY_NAME],
+      verbs: ['get'],
+    },
   ];
 }

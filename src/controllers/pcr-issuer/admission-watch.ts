@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import { messageOf } from '../../errors.ts';
+import type { Component } from '../../serving/component.ts';
+import { keepLooking } from '../../serving/keep-looking.ts';
+import { policyGaps } from './admission-policy.ts';
+
+/** Warns while the admission policy does not guard what is served. */
+export interface AdmissionWatch {
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly warnings: () => readonly string[];
+}
+
+const AGAIN_MISSING_MS = 30_000;
+const AGAIN_COMPLETE_MS = 5 * 60_000;
+
+/** @param signerNames - what is served now */
+export function createAdmissionWatch(
+  { client, delay, log }: Pick<Component, 'client' | 'delay' | 'log'>,
+  signerNames: () => readonly string[],
+): AdmissionWatch {
+  let gaps: readonly string[] = [];
+
+  async function look(): Promise<number> {
+    const before = gaps;
+    gaps = await policyGaps(client, signerNames()).catch((error: unknown) => [
+      `the admission policy could not be checked: ${messageOf(error)}`,
+    ]);
+    for (const gap of gaps.filter((each) => !before.includes(each))) log.warn({}, gap);
+    return gaps.length > 0 ? AGAIN_MISSING_MS : AGAIN_COMPLETE_MS;
+  }
+
+  return {
+    run: (signal) => keepLooking({ subject: () => signerNames().join(), look, delay }, signal),
+    warnings: () => gaps,
+  };
+}

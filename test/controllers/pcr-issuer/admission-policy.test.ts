@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { renderAdmission } from '../../../src/cli/rbac/render.ts';
+import { POLICY_NAME, policyGaps } from '../../../src/controllers/pcr-issuer/admission-policy.ts';
+import { KubeError } from '../../../src/kube/kube-error.ts';
+import { parseAllDocuments } from 'yaml';
+import { recordedClient } from '../../support/recorded-client.ts';
+
+const NAMES = ['example.com/a', 'example.com/b'];
+
+/** What `countersign rbac` prints for these signer names: the policy and its binding. */
+function printed(signers: readonly string[]): readonly [Shipped, Shipped] {
+  const files = renderAdmission({ signers, bundles: [], secrets: [], namespace: 'system' });
+  const text = files.get('pod-certificate-requests.yaml') ?? '';
+  const [policy, binding] = parseAllDocuments(text).map((each) => each.toJS() as Shipped);
+  assert.ok(policy && binding);
+  return [policy, binding];
+}
+
+interface Shipped {
+  readonly kind: string;
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+const gone = (): never => {
+  throw new KubeError({ status: 404, what: 'GET policy', body: { reason: 'NotFound' } });
+};
+
+async function gaps(
+  policy: Shipped | undefined,
+  binding: Shipped | undefined,
+  names: readonly string[] = NAMES,
+): Promise<readonly string[]> {
+  const client = recordedClient();
+  client.answer(({ path }) => (path.includes('bindings/') ? binding : policy) ?? gone());
+  const found = await policyGaps(client, names);
+  for (const { method, path } of client.requests) {
+    assert.equal(method, 'GET');
+    assert.ok(path.endsWith(`/${POLICY_NAME}`));
+  }
+  return found;
+}
+
+const [policy, binding] = printed(NAMES);
+const withSpec = (object: Shipped, more: object): Shipped => ({
+  ...object,
+  spec: { ...object.spec, ...more },
+});
+
+test('the shipped policy guards the names that it was printed for', async () => {
+  assert.deepEqual(await gaps(policy, binding), []);
+});
+
+test('who serves nothing needs no policy', async () => {
+  assert.deepEqual(await gaps(undefined, undefined, []), []);
+});
+
+test('a name that the policy was not printed for is told', async () => {
+  const found = await gaps(printed(['example.com/a'])[0], binding);
+  assert.equal(found.length, 1);
+  assert.match(found[0] ?? '', /does not name example\.com\/b: .*countersign rbac/);
+});
+
+for (const [law, shipped, bound, message] of [
+  ['is not there', undefined, binding, /is not installed/],
+  ['is bound to nothing', policy, undefined, /Binding .* does not deny everywhere/],
+  [
+    'only audits',
+    policy,
+    withSpec(binding, { validationActions: ['Audit'] }),
+    /does not deny everywhere/,
+  ],
+  [
+    'denies in some namespaces only',
+    policy,
+    withSpec(binding, { matchResources: { namespaceSelector: {} } }),
+    /does not deny everywhere/,
+  ],
+  ['fails open', withSpec(policy, { failurePolicy: 'Ignore' }), binding, /failurePolicy Ignore/],
+] as const) {
+  test(`a policy that ${law} is told`, async () => {
+    const found = await gaps(shipped, bound);
+    assert.equal(found.length, 1);
+    assert.match(found[0] ?? '', message);
+  });
+}
