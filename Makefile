@@ -21,7 +21,7 @@ demo: node_modules controlplane ## The whole story on a real cluster; ARGS=--kee
 	$(RUN) node demo/main.ts $(ARGS)
 
 .PHONY: test
-test: check controlplane dist/countersign.mjs ## make check, then the integration tests on the real control plane
+test: check oracle controlplane dist/countersign.mjs ## make check and oracle, then the integration tests on the real control plane
 	$(RUN) node test/integration/run.ts --version 1.37
 
 .PHONY: test-1.36
@@ -47,6 +47,16 @@ lint: node_modules
 .PHONY: unit
 unit: node_modules
 	$(RUN) node --test 'test/architecture/*.test.ts' $(foreach dir,$(UNIT),'$(dir)/**/*.test.ts')
+
+.PHONY: oracle
+oracle: node_modules ## What Go and OpenSSL refuse we refuse: a corpus and 100,000 mutations
+	$(RUN) node test/oracle/build.ts >/dev/null
+	$(RUN) node --test 'test/oracle/*.test.ts'
+
+.PHONY: test-oracle
+test-oracle: node_modules ## The same with 2,000,000 mutations, a million serials and 1,000 leaves of every kind
+	$(RUN) node test/oracle/build.ts >/dev/null
+	ORACLE=long $(RUN) node --test 'test/oracle/*.test.ts'
 
 .PHONY: cluster
 cluster: node_modules ## A real control plane until Ctrl-C; KUBERNETES=1.36 for v1beta1

@@ -2,6 +2,7 @@
 import { NOW } from '../support/chain.ts';
 import { ISSUER } from './corpus/bases.ts';
 import type { Case } from './corpus/case.ts';
+import type { Facts } from './corpus/table.ts';
 import { inTurns, type Openssl } from './openssl.ts';
 import { ACCEPTED, chainOf, type Answer, type ChainParts, type Oracle } from './oracle.ts';
 import { ourChain, ourRequestPem, ourWholeRequest, type Verdict } from './ours.ts';
@@ -68,11 +69,7 @@ async function goOn(kind: Case['kind'], bytes: Uint8Array, oracle: Oracle): Prom
   return oracle.ask(kind === 'request' ? 'r' : 'p', bytes);
 }
 
-/** For the table: the code that we refuse with, or that it is accepted. */
-export function oursInWords({ ours }: Judgement): string {
-  return ours.error?.code ?? 'accepted';
-}
-
-export function goAccepts({ go }: Judgement): boolean {
-  return go.level === ACCEPTED;
+/** For the table. */
+export function factsOf({ case: { name, wrong, source }, ours, go }: Judgement): Facts {
+  return { name, wrong, source, ours: ours.error?.code ?? 'accepted', go: go.level === ACCEPTED };
 }

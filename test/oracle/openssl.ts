@@ -32,7 +32,7 @@ export class Openssl implements Disposable {
     return code === 0 && said.includes('verify OK');
   }
 
-  /** `openssl verify -x509_strict`; without a purpose, as ours. */
+  /** `openssl verify -x509_strict`: any anchor ends a path, and no purpose is asked for, as ours. */
   async acceptsChain({ leaf, ...others }: ChainParts): Promise<boolean> {
     return (await this.acceptedLeaves([leaf], others))[0] === true;
   }
@@ -48,6 +48,7 @@ export class Openssl implements Disposable {
     const { said } = await run([
       'verify',
       '-x509_strict',
+      '-partial_chain',
       ...['-attime', `${Math.floor(now / 1000)}`],
       ...['-no-CApath', '-no-CAstore', '-CAfile', pem(roots)],
       ...(intermediates.length === 0 ? [] : ['-untrusted', pem(intermediates)]),

@@ -1,50 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-import { goAccepts, oursInWords, type Judgement } from '../judge.ts';
 
-const HEAD = `# The corpus
-
-Files that somebody could send us, made anew by the files beside this one whenever the tests run: no key is
-ever committed. \`node test/oracle/corpus/write.ts\` writes this table, and a test holds it to what is so.
-
-Requests are read as a signer reads them before its policy looks: decoded, key and signature checked, names
-in canonical form. Certificates are leaves below one root and verified with it. PEM is what \`spec.request\`
-of a CertificateSigningRequest may be. Go is \`crypto/x509\`, or for PEM what the API server does with it;
-OpenSSL is \`openssl req -verify\` and \`openssl verify -x509_strict\`, of version 3.0.
-
-| file | what is wrong with it | source | ours | Go | OpenSSL |
-| ---- | --------------------- | ------ | ---- | -- | ------- |
-`;
-
-export interface Row {
+/** What a row says, but for OpenSSL. */
+export interface Facts {
   readonly name: string;
-  /** Everything but OpenSSL's verdict. */
-  readonly text: string;
-  readonly openssl: boolean;
+  readonly wrong: string;
+  readonly source: string;
+  /** The code that we refuse with, or `accepted`. */
+  readonly ours: string;
+  readonly go: boolean;
 }
+
+const COLUMNS = ['what', 'what is wrong with it', 'source', 'ours', 'Go', 'OpenSSL'];
 
 const words = (accepted: boolean): string => (accepted ? 'accepted' : 'refused');
+const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
 
-export function rowsOf(
-  judged: readonly Judgement[],
-  openssl: (name: string) => boolean,
-): readonly Row[] {
-  return judged.map((each) => {
-    const { name, wrong, source } = each.case;
-    const facts = [wrong === '' ? 'nothing' : wrong, source, oursInWords(each)];
-    return {
-      name,
-      text: `| ${[`\`${name}\``, ...facts, words(goAccepts(each))].join(' | ')} |`,
-      openssl: openssl(name),
-    };
-  });
-}
-
-export function writeTable(rows: readonly Row[]): string {
-  return HEAD + rows.map(({ text, openssl }) => `${text} ${words(openssl)} |\n`).join('');
+export function writeTable(
+  head: string,
+  all: readonly Facts[],
+  openssl: ReadonlySet<string>,
+): string {
+  const rows = all.map(({ name, wrong, source, ours, go }) =>
+    line([
+      `\`${name}\``,
+      wrong === '' ? 'nothing' : wrong,
+      source,
+      ours,
+      words(go),
+      words(openssl.has(name)),
+    ]),
+  );
+  return `${head}\n${line(COLUMNS)}${line(COLUMNS.map(() => '---'))}${rows.join('')}`;
 }
 
 /** The names of what OpenSSL accepts, by a table that was written. */
 export function readOpenssl(table: string): ReadonlySet<string> {
-  const rows = table.split('\n').filter((line) => /^\| `.*\| accepted \|$/.test(line));
-  return new Set(rows.map((line) => /`([^`]+)`/.exec(line)?.[1] ?? ''));
+  const rows = table.split('\n').filter((each) => /^\| `.*\| accepted \|$/.test(each));
+  return new Set(rows.map((each) => /`([^`]+)`/.exec(each)?.[1] ?? ''));
 }

@@ -2,15 +2,16 @@
 /** Writes README.md anew, after somebody has added a case. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { acceptedByOpenssl, judgeAll } from '../judge.ts';
+import { acceptedByOpenssl, factsOf, judgeAll } from '../judge.ts';
 import { Openssl } from '../openssl.ts';
 import { openOracle } from '../oracle.ts';
 import { CORPUS } from './index.ts';
-import { rowsOf, writeTable } from './table.ts';
+import { HEAD } from './head.ts';
+import { writeTable } from './table.ts';
 
 await using oracle = await openOracle();
 using openssl = new Openssl();
 const judged = await judgeAll(CORPUS, oracle);
 const accepted = await acceptedByOpenssl(judged, openssl);
-const table = writeTable(rowsOf(judged, (name) => accepted.has(name)));
+const table = writeTable(HEAD, judged.map(factsOf), accepted);
 writeFileSync(join(import.meta.dirname, 'README.md'), table);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { HEAD } from './chains/head.ts';
+import { CHAINS } from './chains/index.ts';
+import { OPENSSL_REFUSES } from './chains/taken.ts';
+import { readOpenssl, writeTable, type Facts } from './corpus/table.ts';
+import { chainsAcceptedByOpenssl, judgeChains } from './judge-chains.ts';
+import { isLong } from './length.ts';
+import { Openssl, opensslVersion } from './openssl.ts';
+import { openOracle } from './oracle.ts';
+import { strictnessOf } from './strictness.ts';
+
+const table = readFileSync(join(import.meta.dirname, 'chains/README.md'), 'utf8');
+await using oracle = await openOracle();
+const judged = await judgeChains(CHAINS, oracle);
+const facts = judged.map((each) => each.facts);
+const weAccept = ({ ours }: Facts): boolean => ours === 'accepted';
+const namesOf = (some: readonly Facts[]): readonly string[] => some.map(({ name }) => name).sort();
+
+test('there are 60 chains or more, each with a name of its own', () => {
+  assert.ok(CHAINS.length >= 60);
+  assert.equal(new Set(CHAINS.map(({ name }) => name)).size, CHAINS.length);
+});
+
+test('what Go refuses we refuse', () => {
+  assert.deepEqual(namesOf(facts.filter((each) => weAccept(each) && !each.go)), []);
+});
+
+test('what is wrong we refuse', () => {
+  assert.deepEqual(namesOf(facts.filter((each) => weAccept(each) && each.wrong !== '')), []);
+});
+
+test('where nothing is wrong we and Go accept', () => {
+  const fine = facts.filter(({ wrong }) => wrong === '');
+  assert.deepEqual(namesOf(fine.filter((each) => !weAccept(each) || !each.go)), []);
+});
+
+test('where we are stricter than Go, somebody has written why', () => {
+  const stricter = judged.filter((each) => each.facts.go && !weAccept(each.facts));
+  const unexplained = stricter.filter(({ ours: { error } }) => {
+    return strictnessOf(`${error?.code ?? ''}: ${error?.message ?? ''}`) === undefined;
+  });
+  assert.deepEqual(namesOf(unexplained.map((each) => each.facts)), []);
+});
+
+test('what OpenSSL refuses we refuse, but for what is listed with its reason', async () => {
+  using openssl = new Openssl();
+  const ours = judged.filter((each) => weAccept(each.facts));
+  const accepted = await chainsAcceptedByOpenssl(ours, openssl);
+  const others = ours.map((each) => each.facts).filter(({ name }) => !accepted.has(name));
+  assert.deepEqual(namesOf(others), [...OPENSSL_REFUSES.keys()].sort());
+});
+
+test('the table says what is so', () => {
+  assert.equal(writeTable(HEAD, facts, readOpenssl(table)), table);
+});
+
+test('the table says what OpenSSL says', { skip: !isLong && 'make test-oracle' }, async (t) => {
+  if (opensslVersion() !== '3.0') {
+    t.skip('the table is written for OpenSSL 3.0');
+    return;
+  }
+  using openssl = new Openssl();
+  const accepted = await chainsAcceptedByOpenssl(judged, openssl);
+  assert.deepEqual([...accepted].sort(), [...readOpenssl(table)].sort());
+});

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+import { test } from 'node:test';
+import { judgedBy } from './compare.ts';
+import { holdLaw } from './law.ts';
+import { inShortOrLong } from './length.ts';
+import { mutantsOf } from './mutants.ts';
+import { ourCertificate } from './ours.ts';
+import { authoritySeeds, seedsOf } from './seeds.ts';
+
+const count = inShortOrLong(40_000, 800_000);
+
+test(`of ${count} mutated certificates we accept none that Go refuses`, async (t) => {
+  const mutants = mutantsOf([...seedsOf('certificate'), ...authoritySeeds()]);
+  await holdLaw(t, { count, kind: 'c', made: judgedBy(mutants, ourCertificate) });
+});

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+import { test } from 'node:test';
+import { judgedBy } from './compare.ts';
+import { holdLaw } from './law.ts';
+import { inShortOrLong } from './length.ts';
+import { mutantsOf } from './mutants.ts';
+import { ourRequest } from './ours.ts';
+import { seedsOf } from './seeds.ts';
+
+const count = inShortOrLong(40_000, 800_000);
+
+test(`of ${count} mutated requests we accept none that Go refuses`, async (t) => {
+  await holdLaw(t, { count, kind: 'r', made: judgedBy(mutantsOf(seedsOf('request')), ourRequest) });
+});

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ErrorCode } from '../../src/errors.ts';
+
+/** Something that we refuse although Go takes it. */
+export interface Strictness {
+  readonly code: ErrorCode;
+  /** Matches the message of the refusal. */
+  readonly says: RegExp;
+  readonly what: string;
+  readonly why: string;
+}
+
+const UNREAD =
+  'Go opens only what it uses, of a request’s extensions only subjectAltName; we use none of it unread';
+const FIELDS = 'X.680 §25: Go leaves it unread, other readers may not';
+
+/** By the order of the rows: the first that matches counts. */
+export const STRICTNESS: readonly Strictness[] = [
+  {
+    code: 'DER_MALFORMED',
+    says: /has trailing bytes/,
+    what: 'something follows the last field of a value',
+    why: FIELDS,
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /name of an unknown kind/,
+    what: 'a subjectAltName has a kind of name that does not exist',
+    why: 'RFC 5280 §4.2.1.6: Go passes over it',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /is not a character string|is not a valid|of the subject is missing|of the issuer is missing/,
+    what: 'an attribute of a Name is no text, or no text of its type',
+    why: 'RFC 5280 §4.1.2.4: Go keeps any value of a request; a policy compares texts',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /not in ascending order/,
+    what: 'a relative name is not in ascending order',
+    why: 'X.690 §11.6',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /keyUsage/,
+    what: 'keyUsage has no bit, unknown bits, or trailing zeros',
+    why: 'RFC 5280 §4.2.1.3, X.690 §11.2',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /basicConstraints/,
+    what: 'basicConstraints is not DER, or has a path length without CA',
+    why: 'RFC 5280 §4.2.1.9, X.690 §11',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /name constraint|nameConstraints/,
+    what: 'nameConstraints cannot be compared',
+    why: `RFC 5280 §4.2.1.10; in requests: ${UNREAD}`,
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /KeyIdentifier/,
+    what: 'a key identifier is empty, longer than a digest, or half an issuer and serial',
+    why: 'RFC 5280 §4.2.1.1, appendix A.2',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /is critical, which/,
+    what: 'an extension is critical that never may be',
+    why: `RFC 5280 §4.2; in requests: ${UNREAD}`,
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /written although it is the default|neither 00 nor ff/,
+    what: 'a BOOLEAN is written as its default, or is neither 00 nor FF',
+    why: 'X.690 §11.1, §11.5',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /occurs twice/,
+    what: 'an extension or a policy occurs twice',
+    why: 'RFC 5280 §4.2: it depends on the reader which counts',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /is empty|are empty|has no names|extensions is missing/,
+    what: 'a list has no member although it must',
+    why: 'RFC 5280 §4.1, §4.2.1',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /of version|the version/,
+    what: 'a certificate is not of version 3, or a request not of version 1',
+    why: 'RFC 5280 §4.1.2.1, RFC 2986 §4.1: earlier certificates cannot say that they are no CA',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /serial number/,
+    what: 'a serial number has more than 20 octets',
+    why: 'RFC 5280 §4.1.2.2',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /notBefore|notAfter/,
+    what: 'a time has an offset or no seconds, or is a GeneralizedTime before 2050',
+    why: 'RFC 5280 §4.1.2.5',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /whole number of bytes|empty BIT STRING/,
+    what: 'a key or a signature is no whole number of octets',
+    why: 'RFC 5480 §2.2, RFC 5280 §4.1.1.3',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /signature algorithm of the certificate differ/,
+    what: 'the two algorithms of a certificate differ',
+    why: 'RFC 5280 §4.1.1.2',
+  },
+  {
+    code: 'DER_MALFORMED',
+    says: /has tag 0x|is missing|is cut off|longer than what holds|indefinite length|too long a length|length that is not minimal|tag number above|arc that is not minimal|ends in the middle|INTEGER|is negative|is more than|is no BIT STRING/,
+    what: 'a value inside an attribute or an extension is not DER',
+    why: UNREAD,
+  },
+  {
+    code: 'DER_LIMIT',
+    says: /./,
+    what: 'a size or a count is above a limit',
+    why: 'own limits, each named in src/pki with its reason: cost must be bounded',
+  },
+  {
+    code: 'REQUEST_MALFORMED',
+    says: /occurs twice/,
+    what: 'a request has an attribute twice',
+    why: 'it depends on the reader which counts',
+  },
+  {
+    code: 'REQUEST_MALFORMED',
+    says: /the subject of the PKCS#10 request has/,
+    what: 'a subject has a type twice, several types in one relative name, an empty value, a control character, or a character set that readers differ on',
+    why: 'what a policy approves must be what every reader of the leaf sees',
+  },
+  {
+    code: 'REQUEST_SIGNATURE',
+    says: /algorithm/,
+    what: 'a signature is by SHA-1, or PSS parameters are written in a third way',
+    why: 'RFC 9155; RFC 4055 §3.1',
+  },
+  {
+    code: 'REQUEST_SIGNATURE',
+    says: /does not verify/,
+    what: 'node:crypto (OpenSSL) cannot verify a signature that Go can',
+    why: 'RSA keys with odd exponents or moduli, which no sound key has',
+  },
+  {
+    code: 'NAME_INVALID',
+    says: /./,
+    what: 'a name is empty or not ASCII, has control characters, or is not in its one canonical spelling',
+    why: 'two spellings of one name are one too many for a policy',
+  },
+  {
+    code: 'KEY_UNSUPPORTED',
+    says: /./,
+    what: 'a key is not RSA, P-256, P-384, P-521 or Ed25519, or its exponent is above 32 bits',
+    why: 'Kubernetes knows no others',
+  },
+  {
+    code: 'KEY_MALFORMED',
+    says: /./,
+    what: 'a key is none',
+    why: 'Go checks it when it is used, we when it is read',
+  },
+  {
+    code: 'KEY_WEAK',
+    says: /./,
+    what: 'a key can be broken',
+    why: 'CA/B BR §6.1.6, NIST SP 800-89 §5.3.3',
+  },
+  {
+    code: 'PEM_MALFORMED',
+    says: /./,
+    what: 'a text is more than its blocks, or its base64 is not canonical',
+    why: 'RFC 7468 §3: Go skips what it does not know, so that two readers find two requests in one text',
+  },
+  {
+    code: 'PATH_INVALID',
+    says: /more than 8 CAs|more than 64 signatures/,
+    what: 'a chain is longer than 8 CAs, or has more than 64 signatures to try',
+    why: 'own limits: a search must end (CVE-2018-16875)',
+  },
+  {
+    code: 'PATH_INVALID',
+    says: /outside a CA’s name constraints|constraints of kinds/,
+    what: 'a name is outside the constraints of a CA as RFC 5280 reads them',
+    why: 'RFC 5280 §4.2.1.10: a URI or mail constraint without a dot is one host, a mapped address is of two families',
+  },
+  {
+    code: 'PATH_INVALID',
+    says: /does not allow the purpose/,
+    what: 'a CA has a purpose less than its leaf',
+    why: 'RFC 5280 §4.2.1.12: verifiers ask for one purpose at a time, we issue for all',
+  },
+  {
+    code: 'PATH_INVALID',
+    says: /RSA key of/,
+    what: 'a CA has an RSA key below 2,048 bits',
+    why: 'NIST SP 800-57',
+  },
+  {
+    code: 'PATH_INVALID',
+    says: /issued|is not a CA/,
+    what: 'a leaf is its own anchor',
+    why: 'RFC 5280 §6.1: an anchor is a CA',
+  },
+  {
+    code: 'PATH_INVALID',
+    says: /critical extension/,
+    what: 'a critical extension is known to Go only',
+    why: 'RFC 5280 §4.2',
+  },
+];
+
+/** The row of a refusal, `CODE: message`; undefined where nobody has written why. */
+export function strictnessOf(refusal: string): Strictness | undefined {
+  const [code = ''] = refusal.split(': ', 1);
+  return STRICTNESS.find((each) => each.code === code && each.says.test(refusal));
+}
+
+/** How often each row was the reason, for the report of a run. */
+export function countRows(stricter: ReadonlyMap<string, number>): readonly string[] {
+  const counts = new Map<Strictness, number>();
+  for (const [refusal, count] of stricter) {
+    const row = strictnessOf(refusal);
+    if (row !== undefined) counts.set(row, (counts.get(row) ?? 0) + count);
+  }
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .map(([{ code, what }, count]) => `${count} × ${code}: ${what}`);
+}
+
+/** The table of docs/reference/strictness.md. */
+export function strictnessTable(): string {
+  const rows = STRICTNESS.map(({ code, what, why }) => `| \`${code}\` | ${what} | ${why} |\n`);
+  return `| code | what we refuse | why |\n| ---- | -------------- | --- |\n${rows.join('')}`;
+}
