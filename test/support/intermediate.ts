@@ -5,10 +5,9 @@ import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { NOW, ca, keyIds, link, usage, type Link } from './chain.ts';
 
 const root = link('root', { extensions: [ca(), usage(), ...keyIds('root')] });
-const issuing = link('issuing', {
-  extensions: [ca(0), usage(), ...keyIds('issuing', 'root')],
-  by: root,
-});
+const below = (name: string): Link =>
+  link(name, { extensions: [ca(0), usage(), ...keyIds(name, 'root')], by: root });
+const issuing = below('issuing');
 
 const read = ({ certificate }: Link): X509Certificate => new X509Certificate(certificate.raw);
 
@@ -18,9 +17,18 @@ export const ISSUING = read(issuing);
 
 /** A CA below a root, open at {@link NOW}: its Secret holds both, as people store them. */
 export function openIntermediate(): Authority {
+  return open(issuing);
+}
+
+/** The CA after it, below the same root. */
+export function openSuccessor(): Authority {
+  return open(below('successor'));
+}
+
+function open(link: Link): Authority {
   const material = {
-    certificate: ISSUING.toString() + ROOT.toString(),
-    key: issuing.key.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    certificate: read(link).toString() + ROOT.toString(),
+    key: link.key.export({ type: 'pkcs8', format: 'pem' }).toString(),
     anchors: undefined,
   };
   return openLocalAuthority(material, NOW);

@@ -20,6 +20,7 @@ import type { Resource } from '../../kube/resource.ts';
 import { decodeCertificate } from '../../pki/certificate.ts';
 import { encodePem } from '../../pki/pem.ts';
 import type { Component } from '../../serving/component.ts';
+import { groundsOf } from '../../serving/grounds.ts';
 import type { Outcome } from '../../serving/outcome.ts';
 import { decide } from './decide.ts';
 import type { Plan } from './plan.ts';
@@ -41,6 +42,12 @@ const SMALL_ANSWER =
 /** The API server takes a notBefore of the last five minutes only (validation.go, timeNear). */
 const RESEND_WINDOW_MS = 5 * 60_000;
 
+interface Undelivered {
+  readonly uid: string;
+  readonly issued: Issued;
+  readonly grounds: string | undefined;
+}
+
 /**
  * Carries plans out. One PUT a request, fenced by resourceVersion; what was signed for a request is
  * kept until it is delivered, so that a lost answer never leads to a second signature.
@@ -52,7 +59,7 @@ export function createActor(init: ActInit): {
 } {
   const { component } = init;
   /** `namespace/name` → what was signed and may or may not have landed. Owned by this closure. */
-  const undelivered = new Map<string, { readonly uid: string; readonly issued: Issued }>();
+  const undelivered = new Map<string, Undelivered>();
 
   async function handle(
     request: PodCertificateRequest,
@@ -64,10 +71,8 @@ export function createActor(init: ActInit): {
     if (pending?.uid === request.metadata.uid) {
       const fresh = await land(resource, request, pending.issued);
       if (fresh.kind === 'ended') return fresh.outcome;
-      if (component.clock() - pending.issued.notBefore < RESEND_WINDOW_MS) {
-        return deliver(resource, fresh.request, pending.issued);
-      }
-      // Too old for the API server to take it any more: it can no longer land beside a new one.
+      if (isDeliverable(pending, signer)) return deliver(resource, fresh.request, pending.issued);
+      // An earlier write still under way cannot land beside a new one: the version fences both.
       undelivered.delete(key);
       return handle(fresh.request, signer, resource);
     }
@@ -84,8 +89,18 @@ export function createActor(init: ActInit): {
     if (plan.kind !== 'issue') return settle(resource, request, plan);
     if (authority instanceof SignerError) throw authority;
     const issued = await sign(plan, init.profileOf(signer), authority);
-    undelivered.set(key, { uid: request.metadata.uid, issued });
+    const grounds = groundsOf(signer, authority);
+    undelivered.set(key, { uid: request.metadata.uid, issued, grounds });
     return deliver(resource, request, issued);
+  }
+
+  /** Young enough for the API server to take it, and its grounds are what they were. */
+  function isDeliverable({ issued, grounds }: Undelivered, signer: ClusterSigner): boolean {
+    const authority = attempt(() => init.authorityOf(signer));
+    return (
+      component.clock() - issued.notBefore < RESEND_WINDOW_MS &&
+      groundsOf(signer, authority) === grounds
+    );
   }
 
   async function sign(

@@ -17,6 +17,7 @@ import type { Resource } from '../../kube/resource.ts';
 import { decodeCertificate } from '../../pki/certificate.ts';
 import { encodePem } from '../../pki/pem.ts';
 import type { Component } from '../../serving/component.ts';
+import { groundsOf } from '../../serving/grounds.ts';
 import type { Outcome } from '../../serving/outcome.ts';
 import { decide, type Plan } from './decide.ts';
 
@@ -32,11 +33,12 @@ interface Undelivered {
   readonly uid: string;
   readonly pem: string;
   readonly signedAt: number;
+  readonly grounds: string | undefined;
 }
 
 /**
  * How long a leaf waits for its delivery: an outage of the API server is shorter. Later it might be
- * expired, or of a CA that is trusted no more, and the API server would take it all the same.
+ * expired, and the API server would take it all the same.
  */
 const RESEND_WINDOW_MS = 5 * 60_000;
 
@@ -70,7 +72,8 @@ export function createActor(init: ActInit): {
     if (authority instanceof SignerError) throw authority;
     const pem = await sign(plan, authority);
     const { name, uid } = csr.metadata;
-    undelivered.set(name, { uid, pem, signedAt: component.clock() });
+    const grounds = groundsOf(signer, authority);
+    undelivered.set(name, { uid, pem, signedAt: component.clock(), grounds });
     return deliver(csr, pem);
   }
 
@@ -98,14 +101,16 @@ export function createActor(init: ActInit): {
   async function redeliver(
     csr: CertificateSigningRequest,
     signer: ClusterSigner,
-    { uid, pem, signedAt }: Undelivered,
+    { uid, pem, signedAt, grounds }: Undelivered,
   ): Promise<Outcome> {
     const fresh = await component.client
       .request<CertificateSigningRequest>({ method: 'GET', path: resource.object(csr.metadata) })
       .catch(absent);
     if (fresh?.metadata.uid !== uid || isFinished(fresh))
       return ended(csr.metadata.name, fresh, pem);
-    if (component.clock() - signedAt < RESEND_WINDOW_MS) return deliver(fresh, pem);
+    const current = attempt(() => init.authorityOf(signer));
+    const recent = component.clock() - signedAt < RESEND_WINDOW_MS;
+    if (recent && groundsOf(signer, current) === grounds) return deliver(fresh, pem);
     // An earlier write that is still under way cannot land beside a new one: the version fences both.
     undelivered.delete(csr.metadata.name);
     return answer(fresh, signer);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
 import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { createActor } from '../../../src/controllers/pcr-issuer/act.ts';
@@ -26,7 +27,7 @@ export interface Stage {
   /** The bodies of the PUTs, as they go over the wire. */
   readonly sent: () => readonly Request[];
   /** Works on the request as the cache has it: by default as it was at first. */
-  readonly handle: (request?: Request) => Promise<Outcome>;
+  readonly handle: (request?: Request, signer?: ClusterSigner) => Promise<Outcome>;
   readonly later: (milliseconds: number) => void;
   readonly forget: (key: string) => void;
 }
@@ -61,7 +62,7 @@ export function start({ spec, authority = openIntermediate, legacy }: Wanted = {
       client.requests
         .filter(({ method }) => method === 'PUT')
         .map(({ body }) => JSON.parse(JSON.stringify(body)) as Request),
-    handle: (seen = request) => actor.handle(seen, workload()),
+    handle: (seen = request, signer = workload()) => actor.handle(seen, signer),
     later: (milliseconds) => {
       now += milliseconds;
     },

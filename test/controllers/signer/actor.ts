@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
 import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { createActor } from '../../../src/controllers/signer/act.ts';
@@ -28,7 +29,7 @@ export interface Stage {
   /** The bodies of the PUTs. */
   readonly sent: () => readonly CertificateSigningRequest[];
   /** Works on the request as the cache has it: by default as it was at first. */
-  readonly handle: (csr?: CertificateSigningRequest) => Promise<Outcome>;
+  readonly handle: (csr?: CertificateSigningRequest, signer?: ClusterSigner) => Promise<Outcome>;
   readonly forget: (name: string) => void;
 }
 
@@ -57,7 +58,7 @@ export function start(wanted: Wanted = {}, authority: () => Authority = openInte
       client.requests
         .filter(({ method }) => method === 'PUT')
         .map(({ body }) => body as CertificateSigningRequest),
-    handle: (seen = csr) => actor.handle(seen, workload()),
+    handle: (seen = csr, signer = workload()) => actor.handle(seen, signer),
     forget: actor.forget,
   };
 }
