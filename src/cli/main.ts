@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import { SignerError, messageOf } from '../errors.ts';
 import { addComponentOptions, type ComponentOptions } from './component-options.ts';
+import { requireNode } from './node-version.ts';
 import { addPolicyCommand } from './policy-command.ts';
 import { addRbacCommand } from './rbac-command.ts';
 import { addRequestCommand } from './request-command.ts';
@@ -51,6 +52,7 @@ function program(): Command {
 }
 
 try {
+  requireNode(process.versions.node);
   await program().parseAsync(process.argv);
 } catch (error) {
   process.stderr.write(`countersign: ${messageOf(error)}\n`);

@@ -19,9 +19,14 @@ export function addRbacCommand(root: Command): void {
     .option('--secret <namespace>/<name>', 'Secret of a CA (repeatable)', gather, [])
     .option('--namespace <name>', 'namespace of the components', 'countersign-system')
     .option('--output <directory>', 'write one file a component instead of printing')
+    .option(
+      '--who-may-request',
+      'print also the policies by which each requester needs the verb request',
+      false,
+    )
     .addHelpText(
       'after',
-      '\nName all of yours at once: it takes the place of what was applied before. who-may-request is opt-in.',
+      '\nName all of yours at once: it takes the place of what was applied before.\n--output writes all policies, who-may-request.yaml too: apply that one only if you mean it.',
     )
     .action(async (options: RbacOptions) => {
       const { writeRbac } = await import('./commands/rbac.ts');

@@ -38,7 +38,7 @@ export function createRights(init: RightsInit): Rights {
     );
     init.missing(missing.length);
     for (const reason of told.filter((each) => !reasons.includes(each))) {
-      init.log.warn({ component: init.component }, reason);
+      init.log.warn({}, reason);
     }
     reasons = told;
     return told.length > 0 ? AGAIN_MISSING_MS : AGAIN_COMPLETE_MS;

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -75,8 +83,15 @@ afterEach(async () => {
 });
 
 /** `countersign request` against a server that answers with this status. */
-function run(status: CertificateSigningRequest['status']): Promise<CommandResult> {
+function run(
+  status: CertificateSigningRequest['status'],
+  refusal?: { readonly status: number; readonly reason: string },
+): Promise<CommandResult> {
   server.always((call) => {
+    if (refusal !== undefined) {
+      call.answer(refusal.status, { reason: refusal.reason });
+      return;
+    }
     if (call.method === 'POST') created = JSON.parse(call.body) as CertificateSigningRequest;
     call.answer(200, { ...created, ...(call.method === 'GET' ? { status } : {}) });
   });
@@ -110,6 +125,32 @@ test('what was made here is for its owner only, in the directory that was named'
   const spki = createPublicKey(createPrivateKey(key)).export({ type: 'spki', format: 'der' });
   assert.deepEqual(Buffer.from(request.publicKey.spki), spki);
   assert.ok(!JSON.stringify(server.calls.map(({ body }) => body)).includes('PRIVATE'));
+});
+
+test('a key that is there already is neither overwritten nor used for another request', async () => {
+  const out = join(directory, 'out');
+  mkdirSync(out);
+  writeFileSync(join(out, 'jane_.._x.key'), 'of a request that waits');
+  const { code, stderr } = await run({ certificate: base64('CERTIFICATE') });
+  assert.notEqual(code, 0);
+  assert.match(stderr, /jane_\.\._x\.key is there already.*--out/);
+  assert.equal(readFileSync(join(out, 'jane_.._x.key'), 'utf8'), 'of a request that waits');
+  assert.deepEqual(server.calls, []);
+});
+
+test('where nothing was asked, no key is left behind', async () => {
+  const { code, stderr } = await run({}, { status: 403, reason: 'Forbidden' });
+  assert.notEqual(code, 0);
+  assert.match(stderr, /403/);
+  assert.deepEqual(readdirSync(join(directory, 'out')), []);
+});
+
+test('what was readable by others before is not any more', async () => {
+  const out = join(directory, 'out');
+  mkdirSync(out);
+  writeFileSync(join(out, 'jane_.._x.kubeconfig'), 'old', { mode: 0o644 });
+  assert.equal((await run({ certificate: base64('CERTIFICATE') })).code, 0);
+  assert.equal(statSync(join(out, 'jane_.._x.kubeconfig')).mode & 0o777, 0o600);
 });
 
 for (const type of ['Denied', 'Failed']) {

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SecretReference } from '../../api/cluster-signer.ts';
 import { SignerError } from '../../errors.ts';
-import { renderAdmission, renderRbac, type Files } from '../rbac/render.ts';
+import { OPT_IN, renderAdmission, renderRbac, type Files } from '../rbac/render.ts';
 
 /** Flags of `countersign rbac`. */
 export interface RbacOptions {
@@ -12,11 +12,13 @@ export interface RbacOptions {
   readonly secret: readonly string[];
   readonly namespace: string;
   readonly output?: string;
+  readonly whoMayRequest: boolean;
 }
 
 /**
  * Prints roles, bindings and admission policies, or writes them: `<output>/<component>.yaml` and
- * `<output>/admission/<policy>.yaml`.
+ * `<output>/admission/<policy>.yaml`. What is printed is made to be applied as it is, so the policy
+ * that takes rights away is there only when it is asked for.
  *
  * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for a name that is none
  */
@@ -26,7 +28,9 @@ export async function writeRbac(options: RbacOptions): Promise<void> {
   const roles = renderRbac(installation);
   const policies = renderAdmission(installation);
   if (output === undefined) {
-    process.stdout.write([...roles.values(), ...policies.values()].join('---\n'));
+    const wanted = [...policies].filter(([file]) => options.whoMayRequest || file !== OPT_IN);
+    const texts = [...roles.values(), ...wanted.map(([, text]) => text)];
+    process.stdout.write(texts.join('---\n'));
     return;
   }
   await writeAll(output, roles);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
@@ -8,11 +8,13 @@ import { findCondition } from '../../api/conditions.ts';
 import { SignerError } from '../../errors.ts';
 import { createClient, type Client } from '../../kube/client.ts';
 import type { Connection } from '../../kube/connection.ts';
+import { KubeError } from '../../kube/kube-error.ts';
 import { loadConnection } from '../../kube/kubeconfig.ts';
 import { resource } from '../../kube/resource.ts';
 import { encodePem } from '../../pki/pem.ts';
 import { encodeRequest } from '../../pki/pkcs10.ts';
 import { generatePrivateKey } from '../../pki/private-key.ts';
+import { keepKey, replace } from '../request/owner-only.ts';
 import { renderKubeconfig } from '../request/kubeconfig-file.ts';
 import type { KeyType } from '../../vocabulary.ts';
 import { singleKubeconfig } from '../single-kubeconfig.ts';
@@ -49,8 +51,6 @@ const REQUESTS = resource({
 const POLL_MS = 500;
 /** The hint about approval by hand comes when the rules have certainly been looked at. */
 const HINT_MS = 3_000;
-/** Only the owner may read what was made here. */
-const OWNER_ONLY = 0o600;
 
 /** Runs `countersign request`. @throws SignerError when it is denied, failed or too late */
 export async function request(options: RequestOptions): Promise<void> {
@@ -71,7 +71,7 @@ export async function request(options: RequestOptions): Promise<void> {
     const { key, pem } = await generatePrivateKey(options.keyType);
     const base = join(options.out, options.name.replaceAll(/[^A-Za-z0-9._@-]/g, '_'));
     await mkdir(options.out, { recursive: true });
-    await writeFile(`${base}.key`, pem, { mode: OWNER_ONLY });
+    await keepKey(`${base}.key`, pem);
     const der = encodeRequest({
       subject: { commonName: options.name, organizations: options.group, organizationalUnits: [] },
       sans: {
@@ -82,18 +82,28 @@ export async function request(options: RequestOptions): Promise<void> {
       },
       key,
     });
-    const made = await create(client, options, encodePem('CERTIFICATE REQUEST', der));
+    const made = await create(client, options, encodePem('CERTIFICATE REQUEST', der)).catch(
+      async (error: unknown) => {
+        // Nobody was asked, or nobody answered: what comes of it has no use for this key.
+        if (!mayHaveLanded(error)) await rm(`${base}.key`, { force: true });
+        throw error;
+      },
+    );
     say(`certificatesigningrequest.certificates.k8s.io/${made.metadata.name} created`);
     const certificate = await issued(client, made.metadata.name, options.timeout * 1000);
-    await writeFile(`${base}.crt`, certificate, { mode: OWNER_ONLY });
+    await replace(`${base}.crt`, certificate);
     const kubeconfig = await kubeconfigOf(connection, options.name, certificate, pem);
-    await writeFile(`${base}.kubeconfig`, kubeconfig, { mode: OWNER_ONLY });
+    await replace(`${base}.kubeconfig`, kubeconfig);
     say(
       `${base}.crt and ${base}.kubeconfig written; try: kubectl --kubeconfig ${base}.kubeconfig auth whoami`,
     );
   } finally {
     await client.close();
   }
+}
+
+function mayHaveLanded(error: unknown): boolean {
+  return error instanceof KubeError && error.mayHaveLanded;
 }
 
 async function create(
@@ -177,7 +187,7 @@ function late(name: string): SignerError {
   return new SignerError({
     code: 'USAGE',
     disposition: 'wait',
-    message: `${name} has no certificate yet; it goes on waiting: kubectl get csr ${name}`,
+    message: `${name} has no certificate yet; it goes on waiting, and its key is kept: kubectl describe csr ${name} says why; once it is signed, kubectl get csr ${name} -o jsonpath='{.status.certificate}' | base64 -d is the certificate`,
   });
 }
 

@@ -10,6 +10,9 @@ import { COMPONENT_PERMISSIONS } from './components.ts';
 import { checkInstallation, type Installation } from './installation.ts';
 import { roleManifests, type Manifest } from './roles.ts';
 
+/** The policy file that nobody gets unasked: from then on each requester needs the verb `request`. */
+export const OPT_IN = 'who-may-request.yaml';
+
 /** File name → YAML. */
 export type Files = ReadonlyMap<string, string>;
 
@@ -43,7 +46,7 @@ export function renderAdmission(installation: Installation): Files {
   return new Map([
     ['pod-certificate-requests.yaml', text(whoCreatesPodCertificateRequests(signers))],
     ['cluster-signers.yaml', text(writers)],
-    ['who-may-request.yaml', text(whoMayRequest(signers))],
+    [OPT_IN, text(whoMayRequest(signers))],
   ]);
 }
 

@@ -86,7 +86,8 @@ function find(snapshot: Snapshot): Finding {
   if (specError !== undefined) return { reason: 'InvalidSpec', message: specError.message };
   if (secret.kind === 'unknown') {
     return {
-      reason: 'AuthorityUnavailable',
+      // Before the first list is over nothing is wrong, and nobody need be warned.
+      reason: secret.failure === undefined ? 'Initializing' : 'AuthorityUnavailable',
       message: `Secret ${where(signer)} could not be read yet: ${secret.failure ?? 'not listed yet'}`,
     };
   }

@@ -38,10 +38,11 @@ function linesOf(component: string, installation: Installation = DEMO): readonly
 const READ = 'get,list,watch';
 const both = '[example.com/workload example.com/people]';
 const cas = '[workload-ca people-ca] @countersign-keys';
+const POLICY_KINDS = 'validatingadmissionpolicies,validatingadmissionpolicybindings';
 const EVENTS = 'create,patch events.k8s.io/events @default';
 
 // The table of what each component may, design §2, less what nobody uses yet: Leases (ADR 0005), and what
-// rotating a CA will take.
+// rotating a CA will take; and more by what "Without (a) readiness warns" takes: reading that policy.
 const table: Record<string, readonly string[]> = {
   approver: [
     `${READ} countersign.dev/clustersigners`,
@@ -66,6 +67,7 @@ const table: Record<string, readonly string[]> = {
     'update certificates.k8s.io/podcertificaterequests/status',
     `sign certificates.k8s.io/signers ${both}`,
     'create,patch events.k8s.io/events',
+    `get admissionregistration.k8s.io/${POLICY_KINDS} [countersign-pod-certificate-requests]`,
     `${READ} /secrets ${cas}`,
   ],
   attester: [
