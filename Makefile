@@ -14,7 +14,7 @@ UNIT := $(wildcard test/api test/pki test/cel test/issuance test/policy test/aut
 
 .PHONY: help
 help: ## Show the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9.-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 .PHONY: demo
 demo: node_modules controlplane ## The whole story on a real cluster; ARGS=--keep leaves the cluster up

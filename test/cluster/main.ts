@@ -24,7 +24,11 @@ function readOptions(): ClusterOptions {
 
 // Ctrl-C during the start too: what has started by then must end.
 const ended = new Promise<void>((resolve) => {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, resolve);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      resolve();
+    });
+  }
 });
 const alive = setInterval(() => undefined, 60_000);
 const starting = startCluster(readOptions());
