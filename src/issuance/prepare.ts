@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../errors.ts';
-import { decodeTbs } from '../pki/certificate.ts';
+import { decodeTbs, type Certificate, type TbsCertificate } from '../pki/certificate.ts';
+import { requirePossiblePath } from '../pki/path.ts';
 import { encodeTbs } from '../pki/tbs.ts';
 import type { Random } from '../ports.ts';
 import { leafExtensions, type LeafExtensionsInput } from './extensions.ts';
@@ -16,6 +17,12 @@ export interface PrepareInput extends Omit<LeafExtensionsInput, 'issuerKeyIdenti
   readonly random: Random;
 }
 
+/** What is above a leaf: its issuer upwards without the root, and the roots. */
+export interface Chain {
+  readonly intermediates: readonly Certificate[];
+  readonly anchors: readonly Certificate[];
+}
+
 /** Only this module can make a Prepared; a structurally equal object is refused by `#tbs`. */
 const BRAND = Symbol('prepared');
 
@@ -28,14 +35,26 @@ const BRAND = Symbol('prepared');
 export class Prepared {
   readonly validity: Validity;
   readonly #tbs: Uint8Array;
+  readonly #leaf: TbsCertificate;
   readonly #fingerprint: string;
   #spent = false;
 
-  constructor(brand: symbol, tbs: Uint8Array, issuer: Issuer, validity: Validity) {
+  constructor(brand: symbol, tbs: Uint8Array, leaf: TbsCertificate, issuer: Issuer) {
     if (brand !== BRAND) throw new TypeError('a Prepared comes from prepare() only');
     this.#tbs = tbs;
+    this.#leaf = leaf;
     this.#fingerprint = issuer.fingerprint;
-    this.validity = validity;
+    this.validity = { notBefore: leaf.notBefore, notAfter: leaf.notAfter };
+  }
+
+  /**
+   * Before it is redeemed: that the CA's chain allows its names, purposes and time. Found only after
+   * signing, the same fault would cost one more signature with every retry.
+   *
+   * @throws SignerError PATH_INVALID (`authority`)
+   */
+  requirePath(chain: Chain, now: number): void {
+    requirePossiblePath({ leaf: this.#leaf, ...chain, now });
   }
 
   /**
@@ -73,8 +92,9 @@ export function prepare(input: PrepareInput): Prepared {
     spki: input.publicKey.spki,
     extensions: leafExtensions({ ...input, issuerKeyIdentifier: issuer.keyIdentifier }),
   });
-  lint(decodeTbs(tbs), issuer);
-  return new Prepared(BRAND, tbs, issuer, validity);
+  const leaf = decodeTbs(tbs);
+  lint(leaf, issuer);
+  return new Prepared(BRAND, tbs, leaf, issuer);
 }
 
 function refused(reason: string): SignerError {

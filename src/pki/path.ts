@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../errors.ts';
-import type { Certificate } from './certificate.ts';
+import type { Certificate, TbsCertificate } from './certificate.ts';
 import { violatedConstraint } from './name-constraints.ts';
 import { nameText } from './names.ts';
 import { OID_ANY_EXTENDED_KEY_USAGE } from './oids.ts';
@@ -25,6 +25,8 @@ const MAX_INTERMEDIATES = 8;
 const MAX_SIGNATURES = 64;
 
 interface Search extends PathInput {
+  /** The leaf has no signature yet; all others are verified. */
+  readonly isUnsigned: boolean;
   signaturesLeft: number;
   /** What was wrong with the paths that were tried. */
   readonly faults: Set<string>;
@@ -38,10 +40,34 @@ interface Search extends PathInput {
  * @throws SignerError PATH_INVALID (`authority`), saying what was wrong with each path that was tried
  */
 export function verifyPath(input: PathInput): readonly Certificate[] {
-  const search: Search = { ...input, signaturesLeft: MAX_SIGNATURES, faults: new Set() };
-  const fault = ownFault(input.leaf, input.now);
+  return find({ ...input, isUnsigned: false, signaturesLeft: MAX_SIGNATURES, faults: new Set() });
+}
+
+const NONE = new Uint8Array();
+
+/**
+ * What {@link verifyPath} asks, of a leaf that is not signed yet: what no signature can help should not
+ * get one.
+ *
+ * @throws SignerError PATH_INVALID (`authority`)
+ */
+export function requirePossiblePath(
+  input: Omit<PathInput, 'leaf'> & { readonly leaf: TbsCertificate },
+): void {
+  const leaf: Certificate = { ...input.leaf, raw: NONE, tbs: NONE, signature: NONE };
+  find({
+    ...input,
+    leaf,
+    isUnsigned: true,
+    signaturesLeft: MAX_SIGNATURES,
+    faults: new Set(),
+  });
+}
+
+function find(search: Search): readonly Certificate[] {
+  const fault = ownFault(search.leaf, search.now);
   if (fault !== undefined) throw invalid([fault]);
-  const path = extend(search, [input.leaf]);
+  const path = extend(search, [search.leaf]);
   if (path === undefined) throw invalid([...search.faults]);
   return path;
 }
@@ -145,7 +171,7 @@ function signatureFault(
   issuer: Certificate,
 ): string | undefined {
   const child = path.at(-1);
-  if (child === undefined) return undefined;
+  if (child === undefined || (search.isUnsigned && path.length === 1)) return undefined;
   if (search.signaturesLeft === 0) return `more than ${MAX_SIGNATURES} signatures to try`;
   search.signaturesLeft -= 1;
   const { signatureAlgorithm, tbs, signature } = child;

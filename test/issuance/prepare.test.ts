@@ -60,9 +60,8 @@ test('a Prepared is signed by the CA that it was made for, and by no other', asy
 
 test('a Prepared cannot be made by hand', () => {
   const { facts } = authority;
-  const validity = { notBefore: 0, notAfter: 0 };
   assert.throws(
-    () => new Prepared(Symbol('prepared'), new Uint8Array(), facts, validity),
+    () => new Prepared(Symbol('prepared'), new Uint8Array(), facts.certificate, facts),
     /a Prepared comes from prepare\(\) only/,
   );
 });

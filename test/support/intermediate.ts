@@ -5,8 +5,8 @@ import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { NOW, ca, keyIds, link, usage, type Link } from './chain.ts';
 
 const root = link('root', { extensions: [ca(), usage(), ...keyIds('root')] });
-const below = (name: string): Link =>
-  link(name, { extensions: [ca(0), usage(), ...keyIds(name, 'root')], by: root });
+const below = (name: string, ...more: readonly Uint8Array[]): Link =>
+  link(name, { extensions: [ca(0), usage(), ...keyIds(name, 'root'), ...more], by: root });
 const issuing = below('issuing');
 
 const read = ({ certificate }: Link): X509Certificate => new X509Certificate(certificate.raw);
@@ -23,6 +23,11 @@ export function openIntermediate(): Authority {
 /** The CA after it, below the same root. */
 export function openSuccessor(): Authority {
   return open(below('successor'));
+}
+
+/** A CA that may not sign for everybody: with one more extension. */
+export function openConstrained(constraint: Uint8Array): Authority {
+  return open(below('constrained', constraint));
 }
 
 function open(link: Link): Authority {

@@ -117,6 +117,8 @@ export function createActor(init: ActInit): {
       usages: profile.usages,
       random: component.random,
     });
+    const { intermediates, anchors } = facts;
+    prepared.requirePath({ intermediates, anchors }, component.clock());
     const der = await authority.sign(prepared, new AbortController().signal);
     const leaf = decodeCertificate(der);
     correspond(prepared, { leaf, ...facts }, component.clock());

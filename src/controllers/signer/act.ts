@@ -83,6 +83,8 @@ export function createActor(init: ActInit): {
   ): Promise<string> {
     const { facts } = authority;
     const prepared = prepare({ ...plan, issuer: facts, random: component.random });
+    const { intermediates, anchors } = facts;
+    prepared.requirePath({ intermediates, anchors }, component.clock());
     const der = await authority.sign(prepared, new AbortController().signal);
     const leaf = decodeCertificate(der);
     correspond(prepared, { leaf, ...facts }, component.clock());
