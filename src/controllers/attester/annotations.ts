@@ -8,8 +8,8 @@ import {
 import { formatDuration, parseDuration } from '../../api/duration.ts';
 import { CLUSTER_SIGNER_UID } from '../../api/grant.ts';
 import { formatTime } from '../../api/time.ts';
-import { attempt } from '../../errors.ts';
-import { anchorFingerprints } from '../../pki/trust-bundle.ts';
+import { SignerError, attempt } from '../../errors.ts';
+import { anchorFingerprints, readAnchors } from '../../pki/trust-bundle.ts';
 import type { DesiredInput } from './desired-input.ts';
 import { CLUSTER_SIGNER, INHERITED, LONGEST_LEAF, SECRET_NAMESPACE } from './marks.ts';
 
@@ -36,9 +36,17 @@ export function bundleAnnotations(
   };
 }
 
-/** How long the longest leaf may live that any CA of the bundle signed; in seconds. */
-export function longestLeafSeconds(bundle: ClusterTrustBundle): number {
-  return secondsOf(bundle.metadata.annotations?.[LONGEST_LEAF]);
+/**
+ * When the last leaf has expired that any CA of the bundle may have signed until `now`; milliseconds.
+ * Where the bundle does not say how long leaves are, no leaf outlives the last of its anchors; where
+ * those cannot be read either, nobody knows.
+ */
+export function lastLeafEnd(bundle: ClusterTrustBundle, now: number): number | undefined {
+  const longest = secondsOf(bundle.metadata.annotations?.[LONGEST_LEAF]);
+  if (longest > 0) return now + longest * 1000;
+  const anchors = attempt(() => readAnchors(bundle.spec.trustBundle));
+  if (anchors instanceof SignerError || anchors.length === 0) return undefined;
+  return Math.max(now, ...anchors.map(({ notAfter }) => notAfter));
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { ClusterSigner } from '../../api/cluster-signer.ts';
 import { RETAIN_UNTIL, type ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
 import { formatTime, parseTime } from '../../api/time.ts';
-import { longestLeafSeconds } from './annotations.ts';
+import { lastLeafEnd } from './annotations.ts';
 import { desiredBundle, isForeignEdit, isSameBundle, trustsNobody } from './desired-bundle.ts';
 import { isOurs } from './marks.ts';
 
@@ -67,7 +67,8 @@ function retire(bundle: ClusterTrustBundle, now: number): Plan {
   const annotations = bundle.metadata.annotations ?? {};
   const until = parseTime(annotations[RETAIN_UNTIL] ?? '');
   if (Number.isNaN(until)) {
-    const retainUntil = now + longestLeafSeconds(bundle) * 1000;
+    const retainUntil = lastLeafEnd(bundle, now);
+    if (retainUntil === undefined) return { kind: 'ignore' };
     const marked = { ...annotations, [RETAIN_UNTIL]: formatTime(retainUntil + 999) };
     return {
       kind: 'update',

@@ -5,7 +5,7 @@ import { CLUSTER_SIGNER_UID } from '../../api/grant.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { fingerprint, type Certificate } from '../../pki/certificate.ts';
 import { readAnchors } from '../../pki/trust-bundle.ts';
-import { longestLeafSeconds } from './annotations.ts';
+import { lastLeafEnd } from './annotations.ts';
 import type { DesiredInput } from './desired-input.ts';
 import { INHERITED, isOurs } from './marks.ts';
 
@@ -35,7 +35,7 @@ export function inheritedAnchors(
   const inherited = timesOf(annotations?.[INHERITED]);
   const publisher = annotations?.[CLUSTER_SIGNER_UID];
   const isNew = publisher !== undefined && publisher !== signer.metadata.uid;
-  const longest = now + longestLeafSeconds(bundle) * 1000 + 1000;
+  const longest = (lastLeafEnd(bundle, now) ?? now) + 1000;
   return anchors
     .map((anchor) => ({ anchor, fingerprint: fingerprint(anchor.raw) }))
     .filter(({ fingerprint: print }) => !own.has(print) && since.has(print))

@@ -55,6 +55,27 @@ test('the longest leaf only grows: a shorter profile does not let trust end soon
   assert.deepEqual(shorter, { kind: 'ignore' });
 });
 
+const unread: [law: string, text: string | undefined][] = [
+  ['none', undefined],
+  ['no duration', 'long'],
+  ['no time at all', '0s'],
+];
+
+for (const [law, text] of unread) {
+  test(`where nobody knows the longest leaf, the bundle stays until its last anchor ends: ${law}`, () => {
+    const plan = planOf({ bundle: annotated(published, { [LONGEST]: text }) });
+    assert.ok(plan.kind === 'update');
+    // What certificateDer writes into every certificate.
+    assert.equal(plan.bundle.metadata.annotations?.[RETAIN], '2027-01-01T00:00:00Z');
+  });
+}
+
+test('where neither the longest leaf nor an anchor can be read, nothing is concluded', () => {
+  const bundle = annotated(published, { [LONGEST]: undefined });
+  const broken = { ...bundle, spec: { ...bundle.spec, trustBundle: 'nothing' } };
+  assert.deepEqual(planOf({ bundle: broken }), { kind: 'ignore' });
+});
+
 test('who is wanted again is not retired any more', () => {
   const bundle = annotated(published, { [RETAIN]: '2026-11-21T09:00:00Z' });
   const plan = planOf({ signer: signerWith([A.pem]), bundle });
