@@ -5,6 +5,13 @@ import { formatTime, parseTime } from '../../api/time.ts';
 import type { AuthorityFacts } from '../../authorities/contract.ts';
 import { writeAnchors } from '../../pki/trust-bundle.ts';
 
+/**
+ * How long a CA may go on signing after we saw that it does not: another process hears of it by a
+ * watch of its own, which may be half-open (75 s until that shows) or behind by its backoff, and a
+ * leaf that was signed may be delivered five minutes later. As long as anchors take to spread.
+ */
+const LATE_SIGNING_MS = 10 * 60_000;
+
 interface Input {
   readonly signer: ClusterSigner;
   readonly active: AuthorityFacts | undefined;
@@ -47,10 +54,10 @@ function activeStatus(
   };
 }
 
-/** An Active CA that no longer signs: its last leaf was made now at the latest. */
+/** An Active CA that no longer signs: its last leaf is made a little later than now at the latest. */
 function retire(authority: AuthorityStatus, now: number): AuthorityStatus {
   if (authority.phase !== 'Active') return authority;
-  const last = now + parseDuration(authority.longestLeaf) * 1000;
+  const last = now + LATE_SIGNING_MS + parseDuration(authority.longestLeaf) * 1000;
   const leavesExpireBy = formatTime(Math.min(last, parseTime(authority.notAfter)));
   return { ...authority, phase: 'Retiring', leavesExpireBy };
 }
