@@ -19,8 +19,15 @@ export interface GateInput {
 }
 
 /**
- * Publish, then sign: passes only when the anchor is served, and, unless it is the bundle's first,
- * has been served long enough for every kubelet to have it.
+ * Publish, then sign: passes only when the anchor is served, and has been served long enough for
+ * every kubelet to have it.
+ *
+ * Exempt is the bundle's only anchor, so that a new signer signs at once: its bundle had none before,
+ * and no leaf is worth anything without it. Where there are several, none is exempt, not even the
+ * eldest: whoever deletes the bundle or edits an anchor out has it dated anew, which would make the
+ * first of one that most kubelets have not read yet. The price: an anchor that comes within the
+ * propagation time of the very first holds that up as well, and a CA whose first bundle has two
+ * anchors waits once.
  *
  * @throws SignerError ANCHOR_NOT_SERVED (`authority`)
  */
@@ -31,8 +38,8 @@ export function requireServedAnchor(input: GateInput): void {
       `the trust anchor ${input.anchor} is not in the published bundle yet; is the attester running?`,
     );
   }
-  const first = Math.min(...input.servedSince.values());
-  if (since === first) return;
+  // Also by what was said of them: an anchor that was just edited out is dated all the same.
+  if (input.published.size === 1 && input.servedSince.size === 1) return;
   const ready = since + input.propagationSeconds * 1000;
   if (input.now < ready) {
     throw notServed(

@@ -26,7 +26,7 @@ const grown = (seconds: number, more: Partial<GateInput> = {}): GateInput => ({
 const notServed = (input: GateInput, message: RegExp): void =>
   refuses(() => requireServedAnchor(input), 'ANCHOR_NOT_SERVED', message, 'authority');
 
-test('the first anchor of a bundle signs at once: nobody can have an older bundle', () => {
+test('the only anchor of a bundle signs at once: nobody can have an older bundle', () => {
   assert.doesNotThrow(() =>
     requireServedAnchor(
       grown(0, { published: new Set(['new']), servedSince: new Map([['new', NOW]]) }),
@@ -34,14 +34,24 @@ test('the first anchor of a bundle signs at once: nobody can have an older bundl
   );
 });
 
-test('anchors that were published together are all first', () => {
-  const servedSince = new Map([
-    ['a', NOW],
-    ['b', NOW],
-  ]);
-  for (const anchor of servedSince.keys()) {
-    requireServedAnchor(grown(0, { anchor, servedSince, published: new Set(['a', 'b']) }));
-  }
+const rewritten: [law: string, old: number, added: number][] = [
+  ['deleted, and all are dated anew', NOW, NOW],
+  ['edited, and the old anchor is dated anew', NOW, NOW - 300_000],
+];
+
+for (const [law, old, added] of rewritten) {
+  test(`a new anchor goes on waiting though the bundle was ${law}`, () => {
+    const servedSince = new Map([
+      ['old', old],
+      ['new', added],
+    ]);
+    notServed(grown(0, { servedSince }), /a short while ago/);
+    assert.doesNotThrow(() => requireServedAnchor(grown(0, { servedSince, now: added + 600_000 })));
+  });
+}
+
+test('a new anchor goes on waiting while an old one is edited out', () => {
+  notServed(grown(300, { published: new Set(['new']) }), /a short while ago/);
 });
 
 test('a later anchor waits until every kubelet has it, to the millisecond', () => {
