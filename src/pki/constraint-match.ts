@@ -20,7 +20,7 @@ const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 
 function isMailbox(text: string): boolean {
   const at = text.lastIndexOf('@');
-  return LOCAL_PART.test(text.slice(0, at)) && isDomain(text.slice(at + 1));
+  return at > 0 && LOCAL_PART.test(text.slice(0, at)) && isDomain(text.slice(at + 1));
 }
 
 /** Whether a constraint says something that can be compared: Go refuses the certificate otherwise. */
@@ -60,6 +60,11 @@ export function isExcluded(name: string, subtree: Subtree): boolean {
   // A wildcard stands for every label: it may hit what is excluded below it (CVE-2025-61727).
   const parent = host.slice(2);
   return isBelow(parent, base) || isBelow(base, parent);
+}
+
+/** Below a CA with any constraints Go refuses names that none of its kind could be compared with. */
+export function isComparable(name: string, kind: ConstraintKind): boolean {
+  return kind === 'ip' || hostOf(name, kind) !== undefined;
 }
 
 function isBelow(host: string, base: string): boolean {

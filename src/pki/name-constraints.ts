@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Certificate } from './certificate.ts';
 import {
+  isComparable,
   isConstraint,
   isExcluded,
   isMask,
@@ -93,19 +94,13 @@ function subtreeOf(kind: ConstraintKind, base: Uint8Array): Subtree {
   return { kind, text };
 }
 
-/**
- * What the names of a path violate of its next issuer's constraints, or undefined. Constraints of
- * kinds that we cannot compare are never met: rather refuse a CA than issue what verifiers will.
- */
+/** What the names of a path violate of its next issuer's constraints, or undefined. */
 export function violatedConstraint(
   issuer: Certificate,
   path: readonly Certificate[],
 ): string | undefined {
   const constraints = issuer.nameConstraints;
   if (constraints === undefined) return undefined;
-  if (constraints.hasOther) {
-    return 'a CA has name constraints of kinds that are not supported (only DNS, IP, URI, email)';
-  }
   for (const { sans } of path) {
     const wrong =
       firstOutside(constraints, 'dns', sans.dnsNames) ??
@@ -128,6 +123,7 @@ function firstOutside(
   const excluded = constraints.excluded.filter((each) => each.kind === kind);
   return names.find(
     (name) =>
+      !isComparable(name, kind) ||
       (permitted.length > 0 && !permitted.some((each) => isPermitted(name, each))) ||
       excluded.some((each) => isExcluded(name, each)),
   );

@@ -123,6 +123,10 @@ function ownFault(certificate: Certificate, now: number): string | undefined {
 function ownProblem(certificate: Certificate, now: number): string | undefined {
   if (now < certificate.notBefore) return 'is not valid yet';
   if (now > certificate.notAfter) return 'has expired';
+  // Rather refuse a CA than issue what verifiers will; Go refuses such a leaf, too.
+  if (certificate.nameConstraints?.hasOther === true) {
+    return 'has name constraints of kinds that are not supported (only DNS, IP, URI, email)';
+  }
   const [unknown] = certificate.unknownCritical;
   if (unknown === undefined) return undefined;
   return `has the critical extension ${unknown}, which is unknown`;

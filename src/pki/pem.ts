@@ -4,11 +4,16 @@ import { refused } from './refused.ts';
 /** The most that a ConfigMap, a Secret or a CertificateSigningRequest can hold (etcd's limit). */
 const MAX_PEM_CHARACTERS = 1_572_864;
 
+/** Blocks of a text: the smallest certificate has some 400 characters. */
+const MAX_BLOCKS = MAX_PEM_CHARACTERS / 384;
+
 /** RFC 7468 §2: strict writers put 64 characters on a line. */
 const LINE = 64;
 
 /** A label never has more; Go reads any. Its line, as every line, ends with a newline at last. */
 const BEGIN = /-----BEGIN ([A-Z0-9][A-Z0-9 ]{0,63})-----[ \t]*\r?\n/y;
+
+const BLANKS = /[ \t\r\n]*/y;
 
 /** What may follow the dashes of an END line. */
 const END_OF_LINE = /[ \t]*(?:\r?\n|$)/y;
@@ -25,43 +30,56 @@ export interface PemBlock {
  * @throws SignerError PEM_MALFORMED
  */
 export function decodePem(text: string, label: string): Uint8Array {
-  const [first, second] = decodePemAll(text, label);
+  const [first] = ofLabel(readPemBlocks(text, 1), label);
   if (first === undefined) throw malformed(`there is no ${label} block; is it PEM at all?`);
-  if (second !== undefined) throw malformed(`there is more than one ${label} block`);
   return first;
 }
 
 /** Every block of a text in order, all of one label; nothing but blanks between them. */
 export function decodePemAll(text: string, label: string): readonly Uint8Array[] {
-  return readPemBlocks(text).map((block) => {
+  return ofLabel(readPemBlocks(text), label);
+}
+
+function ofLabel(blocks: readonly PemBlock[], label: string): readonly Uint8Array[] {
+  return blocks.map((block) => {
     if (block.label !== label) throw malformed(`a ${block.label} block where a ${label} belongs`);
     return block.der;
   });
 }
 
-/** Every block of a text. Cost is linear: each character is looked at a fixed number of times. */
-export function readPemBlocks(text: string): readonly PemBlock[] {
+/**
+ * Every block of a text, of which there may be so many. Cost is linear: each character is looked at a
+ * fixed number of times.
+ */
+export function readPemBlocks(text: string, most = MAX_BLOCKS): readonly PemBlock[] {
   if (text.length > MAX_PEM_CHARACTERS) {
     throw malformed(`${text.length} characters are more than ${MAX_PEM_CHARACTERS}`);
   }
   const blocks: PemBlock[] = [];
   for (let at = skipBlanks(text, 0); at < text.length;) {
-    if (at > 0 && text[at - 1] !== '\n') {
-      throw malformed(`the block at character ${at} does not begin a line`);
-    }
-    BEGIN.lastIndex = at;
-    const label = BEGIN.exec(text)?.[1];
-    if (label === undefined) throw malformed(`something else than a PEM block at character ${at}`);
+    const label = labelAt(text, at);
     const start = BEGIN.lastIndex;
     const end = `-----END ${label}-----`;
     const stop = text.indexOf('-----', start);
     if (stop === -1 || !text.startsWith(end, stop)) throw malformed(`no "${end}" ends the block`);
+    if (blocks.length >= most) throw malformed(tooMany(most, label));
     blocks.push({ label, der: decodeBody(text.slice(start, stop), label) });
     END_OF_LINE.lastIndex = stop + end.length;
     if (!END_OF_LINE.test(text)) throw malformed(`"${end}" is not alone on its line`);
     at = skipBlanks(text, END_OF_LINE.lastIndex);
   }
   return blocks;
+}
+
+/** Of the BEGIN line at a position; the reading goes on where it ends. */
+function labelAt(text: string, at: number): string {
+  if (at > 0 && text[at - 1] !== '\n') {
+    throw malformed(`the block at character ${at} does not begin a line`);
+  }
+  BEGIN.lastIndex = at;
+  const label = BEGIN.exec(text)?.[1];
+  if (label === undefined) throw malformed(`something else than a PEM block at character ${at}`);
+  return label;
 }
 
 function decodeBody(body: string, label: string): Uint8Array {
@@ -78,10 +96,14 @@ function decodeBody(body: string, label: string): Uint8Array {
   return der;
 }
 
+function tooMany(most: number, label: string): string {
+  return most === 1 ? `there is more than one ${label} block` : `there are over ${most} blocks`;
+}
+
 function skipBlanks(text: string, from: number): number {
-  let at = from;
-  while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at++;
-  return at;
+  BLANKS.lastIndex = from;
+  BLANKS.test(text);
+  return BLANKS.lastIndex;
 }
 
 export function encodePem(label: string, der: Uint8Array): string {

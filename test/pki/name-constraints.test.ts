@@ -166,6 +166,33 @@ describe('name constraints', () => {
     assert.equal(isAllowed(directory, []), false);
   });
 
+  test('of kinds that are not compared make a leaf useless that has them itself', () => {
+    const directory = extension('2.5.29.30', seq(explicit(0, seq(explicit(4, seq(set()))))), true);
+    const root = link('root', { extensions: [ca()] });
+    const end = link('end', { by: root, extensions: [ca(), directory] });
+    const [leaf, anchors] = [end.certificate, [root.certificate]];
+    const verify = (): unknown => verifyPath({ leaf, intermediates: [], anchors, now: NOW });
+    refuses(verify, 'PATH_INVALID', /name constraints of kinds/, 'authority');
+  });
+
+  test('refuse every name that cannot be compared, of whatever kind it is (as Go)', () => {
+    const value = constraints([[DNS, 'example']]);
+    const odd: readonly Name[] = [
+      [EMAIL, '*.a.example'],
+      [EMAIL, 'a..b@c.example'],
+      [URI, 'https://10.0.0.1/'],
+      [URI, 'urn:a:b'],
+    ];
+    for (const name of odd) assert.equal(isAllowed(value, [name]), false, String(name[1]));
+    assert.equal(
+      isAllowed(value, [
+        [EMAIL, 'a@b.other'],
+        [URI, 'spiffe://other/a'],
+      ]),
+      true,
+    );
+  });
+
   test('are refused when they are empty, damaged or too many', () => {
     const base = implicit(2, Buffer.from('a'));
     const malformed: readonly (readonly [Uint8Array, RegExp])[] = [
