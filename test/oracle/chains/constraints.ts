@@ -180,16 +180,35 @@ const CONSTRAINTS: ChainTable = {
     NAMES,
     () => below([EMAIL, 'b@example'], limits([[EMAIL, 'a@example']])),
   ],
+  'mail-unreadable': [
+    'below any constraints a mail address must be one',
+    NAMES,
+    () => below([EMAIL, '*.a.example'], limits([[DNS, 'example']])),
+  ],
+  'uri-unreadable': [
+    'below any constraints a URI must have a host name',
+    NAMES,
+    () => below([URI, 'https://10.0.0.1/'], limits([[DNS, 'example']])),
+  ],
+  'directory-names-of-a-leaf': [
+    'the leaf is a CA that constrains directory names',
+    NAMES,
+    () => {
+      const { intermediates, roots, ...rest } = directoryNames();
+      return { ...rest, leaf: intermediates[0] ?? rest.leaf, intermediates: [], roots };
+    },
+  ],
   'directory-names': [
     'directory names are constrained, which Go and we do not compare',
     NAMES,
-    () =>
-      below(
-        [DNS, 'a.example'],
-        constraints([explicit(0, seq(explicit(DIRECTORY, seq(rdn('2.5.4.3', utf8('x'))))))]),
-      ),
+    directoryNames,
   ],
 };
+
+function directoryNames(): ChainParts {
+  const name = explicit(DIRECTORY, seq(rdn('2.5.4.3', utf8('x'))));
+  return below([DNS, 'a.example'], constraints([explicit(0, seq(name))]));
+}
 
 /** Whose names a CA may write. */
 export function constraintCases(): readonly ChainCase[] {

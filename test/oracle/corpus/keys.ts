@@ -12,6 +12,8 @@ const POINT = 'SEC 1 §2.3.3';
 
 /** Of the point of the P-256 key of the corpus. */
 const point = (): Uint8Array => spkiOf(privateKey('P-256')).subarray(-65);
+/** Of its y, which compressed and hybrid points say. */
+const parity = (): number => (point()[64] ?? 0) & 1;
 const ecSpki = (of: Uint8Array, curve = oid(P256)): Uint8Array =>
   seq(seq(oid(EC), curve), bits(of));
 const edSpki = (key: Uint8Array): Uint8Array => seq(ED25519, bits(key));
@@ -47,12 +49,12 @@ const KEYS: Table<() => RequestDer> = {
   'ec-compressed': [
     'the point is compressed',
     'RFC 5480 §2.2',
-    () => ({ spki: ecSpki(Uint8Array.of(2, ...point().subarray(1, 33))) }),
+    () => ({ spki: ecSpki(Uint8Array.of(2 | parity(), ...point().subarray(1, 33))) }),
   ],
   'ec-hybrid': [
     'the point is hybrid',
     'RFC 5480 §2.2',
-    () => ({ spki: ecSpki(Uint8Array.of(6, ...point().subarray(1))) }),
+    () => ({ spki: ecSpki(Uint8Array.of(6 | parity(), ...point().subarray(1))) }),
   ],
   'ec-infinity': [
     'the point is the point at infinity',

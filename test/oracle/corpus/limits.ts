@@ -180,6 +180,11 @@ export const LIMITS: Table<Uint8Array> = {
     'RFC 5280 §4.2.1.10',
     constraint(implicit(1, Buffer.from('a@b@c'))),
   ],
+  'constraints-mailbox-control': [
+    'a mailbox has a control character',
+    'RFC 5321 §4.1.2',
+    constraint(implicit(1, Buffer.from('\x06@b.example'))),
+  ],
   'constraints-minimum': [
     'a constraint has a minimum',
     'RFC 5280 §4.2.1.10',

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, mock, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { DerReader } from '../../src/pki/der-reader.ts';
+import type { Case } from './corpus/case.ts';
+import { CORPUS } from './corpus/index.ts';
+import { FAMILIES } from './hostile.ts';
+import { take } from './take.ts';
+
+/** Linear is 4 at four times the size, quadratic is 16: what is constant blurs both. */
+const MOST_GROWTH = 8;
+
+/** Below it a clock says nothing. */
+const FLOOR_MS = 2;
+
+const TAKES = 9;
+const HEAP_MB = 64;
+
+/** As much of a message as an operator reads; a condition of the API holds 32 KiB. */
+const MOST_CHARACTERS = 2000;
+
+type Cost = (kind: Case['kind'], bytes: Uint8Array) => number;
+
+/** DER elements that are looked at: the same in every run. */
+const elements: Cost = (kind, bytes) => {
+  const counted = (['read', 'enter', 'raw'] as const).map((name) =>
+    mock.method(DerReader.prototype, name),
+  );
+  take(kind, bytes);
+  const count = counted.reduce((sum, { mock: each }) => sum + each.callCount(), 0);
+  for (const { mock: each } of counted) each.restore();
+  return count;
+};
+
+/** The least of some takes, to be compared with others of its kind only: never a limit in itself. */
+const milliseconds: Cost = (kind, bytes) => {
+  const times = Array.from({ length: TAKES }, () => {
+    const before = performance.now();
+    take(kind, bytes);
+    return performance.now() - before;
+  });
+  return Math.min(...times);
+};
+
+function assertLinear(
+  cost: Cost,
+  kind: Case['kind'],
+  files: readonly Uint8Array[],
+  floor: number,
+): void {
+  const [one = 0, two = 0, four = 0] = files.map((bytes) => cost(kind, bytes));
+  const seen = `${one}, ${two}, ${four} at n, 2n, 4n`;
+  assert.ok(two <= (MOST_GROWTH / 2) * one + floor, seen);
+  assert.ok(four <= MOST_GROWTH * one + floor, seen);
+}
+
+describe('the cost of a hostile file grows no faster than the file', () => {
+  for (const [name, { kind, make, size }] of FAMILIES) {
+    test(name, (t) => {
+      const files = [1, 2, 4].map((times) => make(times * size));
+      assertLinear(elements, kind, files, 1);
+      assertLinear(milliseconds, kind, files, FLOOR_MS);
+      t.diagnostic(`${milliseconds(kind, files[2] ?? new Uint8Array()).toFixed(1)} ms at 4n`);
+    });
+  }
+});
+
+/** All of the corpus, and the largest of each family. */
+const files = [
+  ...CORPUS.map(({ kind, bytes }) => ({ kind, bytes: bytes() })),
+  ...[...FAMILIES.values()].map(({ kind, make, size }) => ({ kind, bytes: make(4 * size) })),
+];
+
+test('no refusal repeats at length what it refuses', () => {
+  const messages = files.map(({ kind, bytes }) => take(kind, bytes) ?? '');
+  assert.deepEqual(
+    messages.filter(({ length }) => length > MOST_CHARACTERS),
+    [],
+  );
+});
+
+test(`no file takes more than ${HEAP_MB} MB of heap`, async () => {
+  const worker = new Worker(join(import.meta.dirname, 'small-heap.ts'), {
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: 16 },
+  });
+  // Without memory the worker ends with ERR_WORKER_OUT_OF_MEMORY, which `once` rejects with.
+  for (const file of files) {
+    const answered = once(worker, 'message');
+    worker.postMessage(file);
+    await answered;
+  }
+  await worker.terminate();
+});
