@@ -109,7 +109,10 @@ export function createAuthoritySources(
   return {
     serve: (signers) => {
       served = signers;
-      secretWatches.reconcile(signers.map((each) => keyOf(secretOf(each.spec))));
+      const secrets = new Set(signers.map((each) => keyOf(secretOf(each.spec))));
+      secretWatches.reconcile(secrets);
+      // What was opened holds a private key.
+      for (const key of opened.keys()) if (!secrets.has(key)) opened.delete(key);
       bundleWatches.reconcile(
         signers
           .filter(({ spec }) => spec.trustBundle !== undefined)

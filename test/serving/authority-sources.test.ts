@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { ClusterSigner } from '../../src/api/cluster-signer.ts';
+import { resource } from '../../src/kube/resource.ts';
+import {
+  createAuthoritySources,
+  type AuthoritySources,
+} from '../../src/serving/authority-sources.ts';
+import { until } from '../cluster/until.ts';
+import { openIntermediate } from '../support/intermediate.ts';
+import { workload } from '../support/signer.ts';
+import { PATIENCE_MS, bookmark, startStage, type Stage } from '../support/stage.ts';
+import { componentOn } from './controlled.ts';
+
+const BUNDLES = resource({
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'clustertrustbundles',
+});
+
+/** A checked ClusterSigner that publishes nothing: its only watch is that of its Secret. */
+function unpublished(): ClusterSigner {
+  const conditions = [{ type: 'Ready', status: 'True' as const, reason: 'Checked' }];
+  const signer = workload({}, { status: { observedGeneration: 1, conditions } });
+  const { trustBundle: _, ...spec } = signer.spec;
+  return { ...signer, spec };
+}
+
+const secret = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: {
+    name: 'workload-ca',
+    namespace: 'countersign-keys',
+    uid: 's-1',
+    resourceVersion: '5',
+    annotations: { 'countersign.dev/signer-name': 'example.com/workload' },
+  },
+};
+
+let stage: Stage;
+let sources: AuthoritySources;
+let opened: number;
+
+beforeEach(async () => {
+  stage = await startStage();
+  opened = 0;
+  sources = createAuthoritySources(componentOn(stage), BUNDLES, () => {
+    opened += 1;
+    return openIntermediate();
+  });
+});
+afterEach(async () => {
+  await sources.stop();
+  await stage.stop();
+});
+
+test('the opened CA of a signer is kept while it is served, and not a moment longer', async () => {
+  const signer = unpublished();
+  let changes = 0;
+  sources.onChange(() => (changes += 1));
+  const served = async (): Promise<void> => {
+    const before = changes;
+    sources.serve([signer]);
+    const watch = await stage.server.next('the watch of the Secret');
+    watch.lines({ type: 'ADDED', object: secret }, bookmark(5, true));
+    await until('the Secret is known', PATIENCE_MS, () => changes > before);
+  };
+  await served();
+  sources.usable(signer);
+  sources.serve([signer]);
+  sources.usable(signer);
+  assert.equal(opened, 1);
+  sources.serve([]);
+  await served();
+  sources.usable(signer);
+  assert.equal(opened, 2);
+});
