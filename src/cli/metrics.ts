@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { QueueMetrics } from '../kube/queue.ts';
 import type { Component } from '../serving/component.ts';
+import type { RequestKind } from '../serving/request-metrics.ts';
 import type { Metrics } from '../web/metrics.ts';
+
+const KINDS: readonly RequestKind[] = ['CertificateSigningRequest', 'PodCertificateRequest'];
 
 /** What the core counts, onto the series of `web/metrics.ts`. */
 export function componentMetrics(metrics: Metrics, name: string): Component['metrics'] {
@@ -16,6 +19,11 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
     pending: (kind, signer, count) => metrics.requestPending.set({ kind, signer }, count),
     foreignBundles: (signer, count) => metrics.foreignBundles.set({ signer }, count),
     authorityNotAfter: (signer, seconds) => metrics.authorityNotAfter.set({ signer }, seconds),
+    unserved: (signer) => {
+      for (const kind of KINDS) metrics.requestPending.remove({ kind, signer });
+      metrics.foreignBundles.remove({ signer });
+      metrics.authorityNotAfter.remove({ signer });
+    },
   };
 }
 

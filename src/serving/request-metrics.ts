@@ -19,4 +19,6 @@ export interface RequestMetrics {
   foreignBundles(signer: string, count: number): void;
   /** Unix seconds of the Active CA's end. */
   authorityNotAfter(signer: string, seconds: number): void;
+  /** The signer name is served no more: what was measured of it last is not so any longer. */
+  unserved(signer: string): void;
 }

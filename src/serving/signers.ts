@@ -57,6 +57,8 @@ export function createSigners(
   const known = new Map<string, ClusterSigner>();
   const faulty = new Map<string, FaultySigner>();
   let election = electSigners<Candidate>([]);
+  /** Signer names that were served when last looked at. */
+  const served = new Set<string>();
   let settled = false;
 
   function observe(name: string, object: KubeObject | undefined): void {
@@ -74,6 +76,13 @@ export function createSigners(
     election = electSigners([...candidates.values()]);
     const rivals = [...known.values()].filter((each) => signerNames.has(each.spec.signerName));
     onChange([...new Set([name, ...rivals.map((each) => each.metadata.name)])], [...signerNames]);
+    for (const signerName of signerNames) measure(signerName);
+  }
+
+  /** After onChange: what ends there is counted a last time. */
+  function measure(signerName: string): void {
+    if (serving(signerName) !== undefined) served.add(signerName);
+    else if (served.delete(signerName)) component.metrics.unserved(signerName);
   }
 
   function admit(name: string, object: KubeObject): void {

@@ -16,6 +16,8 @@ const NAMESPACE = 'authority.managed.secret.namespace';
 let stage: Stage;
 let signers: Signers;
 let told: string[];
+/** Signer names whose gauges were ended. */
+let ended: string[];
 let call: Call;
 let log: ReturnType<typeof recordedLog>;
 let stop: AbortController;
@@ -23,6 +25,7 @@ let stop: AbortController;
 beforeEach(async () => {
   stage = await startStage();
   told = [];
+  ended = [];
   stop = new AbortController();
   log = recordedLog();
   const component = {
@@ -30,7 +33,11 @@ beforeEach(async () => {
     client: stage.client,
     random: (size: number) => new Uint8Array(size),
     log,
-    metrics: { watchRestart: () => undefined, watchHeard: () => undefined },
+    metrics: {
+      watchRestart: () => undefined,
+      watchHeard: () => undefined,
+      unserved: (signerName: string) => ended.push(signerName),
+    },
     secretNamespace: 'countersign-keys',
   } as unknown as Component;
   signers = createSigners(component, (names) => told.push(...names));
@@ -107,4 +114,19 @@ test('when the elder goes, the younger serves', async () => {
   await until('the elder is gone', PATIENCE_MS, () => signers.get('elder') === undefined);
   assert.equal(signers.serving(SIGNER_NAME)?.metadata.name, 'younger');
   assert.equal(signers.elderOf('younger'), undefined);
+});
+
+test('a signer name that is served no more is measured no more; one with an heir still is', async () => {
+  const [elder, younger] = [signer('elder', 1), signer('younger', 9)];
+  hear(elder, younger);
+  await whole();
+  const remove = async (object: KubeObject): Promise<void> => {
+    told.length = 0;
+    call.lines({ type: 'DELETED', object });
+    await until('its end is told', PATIENCE_MS, () => told.length > 0);
+  };
+  await remove(elder);
+  assert.deepEqual(ended, []);
+  await remove(younger);
+  assert.deepEqual(ended, [SIGNER_NAME]);
 });

@@ -41,6 +41,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       pending: count('pending'),
       foreignBundles: count('foreignBundles'),
       authorityNotAfter: count('authorityNotAfter'),
+      unserved: count('unserved'),
     },
     secretNamespace: 'countersign-keys',
     reservedPrefixes: [],
