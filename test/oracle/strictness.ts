@@ -145,14 +145,14 @@ export const STRICTNESS: readonly Strictness[] = [
   {
     code: 'REQUEST_SIGNATURE',
     says: /algorithm/,
-    what: 'a signature is by SHA-1, or PSS parameters are written in a third way',
-    why: 'RFC 9155; RFC 4055 §3.1',
+    what: 'a signature is by SHA-1, or its algorithm has other parameters than its RFC says',
+    why: 'RFC 9155; RFC 4055 §5, RFC 5758 §3.2',
   },
   {
     code: 'REQUEST_SIGNATURE',
     says: /does not verify/,
-    what: 'node:crypto (OpenSSL) cannot verify a signature that Go can',
-    why: 'RSA keys with odd exponents or moduli, which no sound key has',
+    what: 'Go verifies a signature by an Ed25519 key of small order, OpenSSL does not',
+    why: 'RFC 8032 §5.1.7 leaves it open; such a key has no secret',
   },
   {
     code: 'NAME_INVALID',
@@ -217,8 +217,8 @@ export const STRICTNESS: readonly Strictness[] = [
   {
     code: 'PATH_INVALID',
     says: /critical extension/,
-    what: 'a critical extension is known to Go only',
-    why: 'RFC 5280 §4.2',
+    what: 'policyConstraints is critical',
+    why: 'RFC 5280 §4.2.1.11: Go validates policies, we look for none',
   },
 ];
 
