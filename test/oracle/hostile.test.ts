@@ -8,6 +8,7 @@ import { DerReader } from '../../src/pki/der-reader.ts';
 import type { Case } from './corpus/case.ts';
 import { CORPUS } from './corpus/index.ts';
 import { FAMILIES } from './hostile.ts';
+import { isLong } from './length.ts';
 import { take } from './take.ts';
 
 /** Linear is 4 at four times the size, quadratic is 16: what is constant blurs both. */
@@ -62,7 +63,8 @@ describe('the cost of a hostile file grows no faster than the file', () => {
     test(name, (t) => {
       const files = [1, 2, 4].map((times) => make(times * size));
       assertLinear(elements, kind, files, 1);
-      assertLinear(milliseconds, kind, files, FLOOR_MS);
+      // A clock judges only where somebody waits for it: what is counted above is the same everywhere.
+      if (isLong) assertLinear(milliseconds, kind, files, FLOOR_MS);
       t.diagnostic(`${milliseconds(kind, files[2] ?? new Uint8Array()).toFixed(1)} ms at 4n`);
     });
   }
