@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { HEAD } from './chains/head.ts';
 import { CHAINS } from './chains/index.ts';
 import { OPENSSL_REFUSES } from './chains/taken.ts';
@@ -58,7 +58,9 @@ test('the table says what is so', () => {
   assert.equal(writeTable(HEAD, facts, readOpenssl(table)), table);
 });
 
-test('the table says what OpenSSL says', { skip: !isLong && 'make test-oracle' }, async (t) => {
+// In make test-oracle only.
+const inLong = isLong ? test : (): undefined => undefined;
+void inLong('the table says what OpenSSL says', async (t: TestContext) => {
   if (opensslVersion() !== '3.0') {
     t.skip('the table is written for OpenSSL 3.0');
     return;
