@@ -7,15 +7,16 @@ export interface Machine {
   readonly cpu: string;
   readonly memoryGiB: number;
   readonly node: string;
-  readonly kubernetes: string;
+  /** Absent where no cluster takes part. */
+  readonly kubernetes?: string;
 }
 
-export function readMachine(kubernetes: string): Machine {
+export function readMachine(kubernetes?: string): Machine {
   return {
     cores: availableParallelism(),
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     node: process.version,
-    kubernetes,
+    ...(kubernetes === undefined ? {} : { kubernetes }),
   };
 }

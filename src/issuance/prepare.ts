@@ -2,20 +2,12 @@
 import { SignerError } from '../errors.ts';
 import { decodeTbs, type Certificate, type TbsCertificate } from '../pki/certificate.ts';
 import { requirePossiblePath } from '../pki/path.ts';
-import { encodeTbs } from '../pki/tbs.ts';
-import type { Random } from '../ports.ts';
-import { leafExtensions, type LeafExtensionsInput } from './extensions.ts';
 import type { Issuer } from './issuer.ts';
-import { encodeLeafName } from './leaf-name.ts';
+import { encodeLeafTbs, type LeafInput } from './leaf-tbs.ts';
 import { lint } from './lint/index.ts';
-import { newSerial } from './serial.ts';
 import type { Validity } from './validity.ts';
 
-export interface PrepareInput extends Omit<LeafExtensionsInput, 'issuerKeyIdentifier'> {
-  readonly issuer: Issuer;
-  readonly validity: Validity;
-  readonly random: Random;
-}
+export type PrepareInput = LeafInput;
 
 /** What is above a leaf: its issuer upwards without the root, and the roots. */
 export interface Chain {
@@ -81,20 +73,10 @@ export class Prepared {
  * @throws SignerError LINT_FAILED (`wait`): we were about to sign something wrong
  */
 export function prepare(input: PrepareInput): Prepared {
-  const { issuer, validity } = input;
-  const tbs = encodeTbs({
-    serial: newSerial(input.random),
-    signatureAlgorithm: issuer.signatureAlgorithm,
-    issuer: issuer.subject,
-    notBefore: validity.notBefore,
-    notAfter: validity.notAfter,
-    subject: encodeLeafName(input.subject),
-    spki: input.publicKey.spki,
-    extensions: leafExtensions({ ...input, issuerKeyIdentifier: issuer.keyIdentifier }),
-  });
+  const tbs = encodeLeafTbs(input);
   const leaf = decodeTbs(tbs);
-  lint(leaf, issuer);
-  return new Prepared(BRAND, tbs, leaf, issuer);
+  lint(leaf, input.issuer);
+  return new Prepared(BRAND, tbs, leaf, input.issuer);
 }
 
 function refused(reason: string): SignerError {

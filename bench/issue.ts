@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * `make bench-issue`: leaves a second and core for CertificateSigningRequests and
+ * PodCertificateRequests: ours, pkijs straight, Go's crypto/x509 and a bare signature, in turns.
+ * ARGS: `--milliseconds 500 --rounds 7`.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildGoIssuer } from './issue/build.ts';
+import { startContender, type ContenderProcess } from './issue/contender-process.ts';
+import { COVERED, contenders, type Contender } from './issue/contenders.ts';
+import { figuresOf, ratiosOf } from './issue/figures.ts';
+import { printIssueTable } from './issue/print.ts';
+import { verifyLeaf } from './issue/verify-leaf.ts';
+import { writeWork } from './issue/work.ts';
+import { readMachine } from './machine.ts';
+import { writeResults } from './results.ts';
+import { inTurns } from './turns.ts';
+
+/** Until just-in-time compilers have compiled what there is to compile; not counted. */
+const WARM_UP_LEAVES = 3_000;
+/** Tells how many leaves a contender makes in the time of a turn. */
+const TRIAL_LEAVES = 500;
+
+const { values } = parseArgs({
+  options: {
+    milliseconds: { type: 'string', default: '500' },
+    rounds: { type: 'string', default: '7' },
+  },
+});
+const milliseconds = count('milliseconds', values.milliseconds, 50);
+const rounds = count('rounds', values.rounds, 1);
+
+interface Entry extends Contender {
+  readonly process: ContenderProcess;
+  readonly rates: number[];
+  /** Leaves a turn. */
+  readonly size: number;
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'bench-issue-'));
+const processes: ContenderProcess[] = [];
+try {
+  const file = join(directory, 'work.json');
+  const work = await writeWork(file);
+  const entries: Entry[] = [];
+  for (const contender of contenders(file, buildGoIssuer(directory))) {
+    const process = startContender(contender.command);
+    processes.push(process);
+    const { last } = await process.issue(WARM_UP_LEAVES);
+    verifyLeaf(contender, work, last);
+    const { cpuMicroseconds } = await process.issue(TRIAL_LEAVES);
+    const size = Math.ceil((TRIAL_LEAVES * milliseconds * 1000) / cpuMicroseconds);
+    entries.push({ ...contender, process, rates: [], size });
+  }
+  for (const [round, turn] of inTurns(entries, rounds).entries()) {
+    for (const entry of turn) {
+      const { cpuMicroseconds, last } = await entry.process.issue(entry.size);
+      verifyLeaf(entry, work, last);
+      entry.rates.push((entry.size * 1e6) / cpuMicroseconds);
+    }
+    console.log(`round ${round + 1} of ${rounds}`);
+  }
+  const rates = new Map(
+    entries.map((each) => [`${each.kind} ${each.name}` as const, each.rates] as const),
+  );
+  const [figures, ratios] = [figuresOf(rates), ratiosOf(rates)];
+  printIssueTable(figures, ratios);
+  writeResults('issue', {
+    ratios,
+    figures: { rounds, milliseconds, covered: COVERED, ...figures },
+    machine: readMachine(),
+  });
+} finally {
+  await Promise.all(processes.map((process) => process.stop()));
+  rmSync(directory, { recursive: true });
+}
+
+function count(name: string, text: string, least: number): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < least) {
+    throw new Error(`--${name} ${text}: want a whole number of at least ${least}`);
+  }
+  return number;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A contender of `make bench-issue` that runs in Node, in a process of its own: reads how many leaves
+ * to issue from each line, and answers with the CPU time that it took and the last of them. The Go
+ * program in `program/` speaks the same.
+ */
+import { createInterface } from 'node:readline';
+import { signBare } from './bare.ts';
+import { issueLinted, issueUnlinted, issueWhole } from './ours.ts';
+import { issueByPkijs } from './pkijs.ts';
+import { readWork, type Kind, type Work } from './work.ts';
+
+/** Issues the leaf of the request with this number, DER. */
+export type Issue = (index: number) => Uint8Array | Promise<Uint8Array>;
+
+type Make = (work: Work, kind: Kind) => Issue | Promise<Issue>;
+
+const MAKERS: Readonly<Record<string, Make>> = {
+  'bare-sign': signBare,
+  issue: issueUnlinted,
+  'issue-linted': issueLinted,
+  'issue-whole': issueWhole,
+  pkijs: (work, kind) => issueByPkijs(work, kind, false),
+  'pkijs-whole': (work, kind) => issueByPkijs(work, kind, true),
+};
+
+const [file = '', name = '', kind = ''] = process.argv.slice(2);
+const issue = await MAKERS[name]?.(readWork(file), kind as Kind);
+if (issue === undefined) throw new Error(`no contender ${name}`);
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const before = process.cpuUsage();
+  let last: Uint8Array = new Uint8Array();
+  for (let index = 0; index < Number(line); index++) {
+    const made = issue(index);
+    last = made instanceof Promise ? await made : made;
+  }
+  const { user, system } = process.cpuUsage(before);
+  const encoded = Buffer.from(last).toString('base64');
+  console.log(JSON.stringify({ cpuMicroseconds: user + system, last: encoded }));
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomBytes } from 'node:crypto';
+import type { PodCertificateRequest } from '../../src/api/pod-certificate-request.ts';
+import { openLocalAuthority } from '../../src/authorities/local.ts';
+import { decide as decidePod } from '../../src/controllers/pcr-issuer/decide.ts';
+import { decide as decideCsr } from '../../src/controllers/signer/decide.ts';
+import { correspond } from '../../src/issuance/correspond.ts';
+import type { LeafSubject } from '../../src/issuance/leaf-subject.ts';
+import { encodeLeafTbs, type LeafInput } from '../../src/issuance/leaf-tbs.ts';
+import { podSubject, podVariables } from '../../src/issuance/pod-subject.ts';
+import { prepare } from '../../src/issuance/prepare.ts';
+import { requestSubject } from '../../src/issuance/request-subject.ts';
+import { leafValidity } from '../../src/issuance/validity.ts';
+import { decodeCertificate } from '../../src/pki/certificate.ts';
+import { encodePem } from '../../src/pki/pem.ts';
+import { decodeRequest, type CertificationRequest } from '../../src/pki/pkcs10.ts';
+import { readPrivateKey } from '../../src/pki/private-key.ts';
+import { signatureAlgorithm } from '../../src/pki/signature-algorithm.ts';
+import { encodeCertificate } from '../../src/pki/tbs.ts';
+import { csrObject, podObject, profileOf } from './objects.ts';
+import type { Issue } from './contender.ts';
+import type { Kind, Work } from './work.ts';
+
+const random = (size: number): Uint8Array => randomBytes(size);
+const signal = new AbortController().signal;
+
+/** Decode, names, times, write, sign: neither lint nor a look at anybody's signature. */
+export function issueUnlinted(work: Work, kind: Kind): Issue {
+  const planned = planner(work, kind);
+  const { der, sign } = signatureAlgorithm(readPrivateKey(work.key));
+  return (index) => {
+    const tbs = encodeLeafTbs(planned(index));
+    return encodeCertificate(tbs, der, sign(tbs));
+  };
+}
+
+/** The same through `prepare`, which reads what it wrote and lints it, and the authority. */
+export function issueLinted(work: Work, kind: Kind): Issue {
+  const planned = planner(work, kind);
+  const authority = openLocalAuthority({ ...work, anchors: undefined }, Date.now());
+  return (index) => authority.sign(prepare(planned(index)), signal);
+}
+
+/** All nine lines of docs/explanation/issuance-cycle.md but the PUT, as the components do them. */
+export function issueWhole(work: Work, kind: Kind): Issue {
+  const authority = openLocalAuthority({ ...work, anchors: undefined }, Date.now());
+  const { facts } = authority;
+  const profile = profileOf(kind);
+  const common = { profile, authority: facts, reservedPrefixes: [] };
+  const csrs = work.requests.csr.map((request) => csrObject(request));
+  const pods = work.requests.pcr.map((request) => podObject(request));
+  const decide = (index: number, now: number): ReturnType<typeof decidePod | typeof decideCsr> =>
+    kind === 'csr'
+      ? decideCsr({ ...common, csr: at(csrs, index), now })
+      : decidePod({ ...common, request: at(pods, index), now, random });
+  return async (index) => {
+    const plan = decide(index, Date.now());
+    if (plan.kind !== 'issue') throw new Error(`not issued: ${plan.kind}`);
+    const prepared = prepare({ usages: profile.usages, ...plan, issuer: facts, random });
+    prepared.requirePath(facts, Date.now());
+    const leaf = decodeCertificate(await authority.sign(prepared, signal));
+    correspond(prepared, { leaf, ...facts }, Date.now());
+    encodePem('CERTIFICATE', leaf.raw);
+    return leaf.raw;
+  };
+}
+
+/** Everything that a leaf will be, from the bytes of a request. */
+function planner(work: Work, kind: Kind): (index: number) => LeafInput {
+  const { facts } = openLocalAuthority({ ...work, anchors: undefined }, Date.now());
+  const profile = profileOf(kind);
+  const requests = work.requests[kind].map((each) => Uint8Array.from(Buffer.from(each, 'base64')));
+  const pod = podObject('');
+  const subjectOf = (request: CertificationRequest): LeafSubject =>
+    profile.pods === undefined
+      ? requestSubject(request, profile.copy)
+      : podSubject(profile.pods, variablesOf(pod), []);
+  const variablesOf = (of: PodCertificateRequest): Readonly<Record<string, unknown>> =>
+    profile.pods === undefined ? {} : podVariables(of, profile.pods);
+  return (index) => {
+    const request = decodeRequest(at(requests, index));
+    const validity = leafValidity({
+      now: Date.now(),
+      lifetimeSeconds: profile.maxDurationSeconds,
+      backdateSeconds: profile.backdateSeconds,
+      minimumSeconds: 3600,
+      issuer: facts,
+    });
+    return {
+      issuer: facts,
+      validity,
+      subject: subjectOf(request),
+      publicKey: request.publicKey,
+      usages: profile.usages,
+      random,
+    };
+  };
+}
+
+function at<T>(all: readonly T[], index: number): T {
+  return all[index % all.length] as T;
+}

@@ -1,0 +1,3 @@
+module countersign.dev/bench-issue
+
+go 1.26
