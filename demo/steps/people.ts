@@ -69,7 +69,9 @@ export class People {
     ];
     for (const { name, extra, what } of cases) {
       const asked = ['--name', 'jane', '--group', 'dev', '--csr-name', name, '--timeout', '3s'];
-      const result = await this.#request([...asked, ...extra]);
+      // A key is never overwritten: each request has a directory of its own.
+      const own = ['--out', join(this.directory, name)];
+      const result = await this.#request([...asked, ...extra, ...own]);
       assert.notEqual(result.code, 0);
       assert.equal(await conditionOf(this.#cluster, name, 'Approved'), undefined);
       tell(`${what} more: ${result.stderr.trim().replace(/^countersign: /, '')}`);
@@ -82,7 +84,8 @@ export class People {
     approver.signal('SIGSTOP');
     try {
       const asked = ['--name', 'jane', '--group', 'system:masters', '--csr-name', 'masters'];
-      await this.#request([...asked, '--timeout', '1s']);
+      const own = ['--out', join(this.directory, 'masters')];
+      await this.#request([...asked, '--timeout', '1s', ...own]);
       await this.#cluster.kubectl(['certificate', 'approve', 'masters']);
       const failed = await waitForCondition(this.#cluster, 'masters', 'Failed');
       tell(`O=system:masters, approved by hand: Failed, ${failed.reason}: ${failed.message}`);
