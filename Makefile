@@ -8,6 +8,8 @@ SHELL := /bin/bash
 
 # The project's own Node 24; npm itself runs on the system's Node.
 RUN := PATH="$(CURDIR)/node_modules/.bin:$$PATH"
+# What Node made of the TypeScript, kept by content: a third less CPU time for the unit tests.
+COMPILED := NODE_COMPILE_CACHE="$(CURDIR)/.cache/compile"
 KUBERNETES ?= 1.37
 ARGS ?=
 UNIT := $(wildcard test/api test/pki test/cel test/issuance test/policy test/authorities test/kube test/serving test/web test/controllers test/cli)
@@ -46,17 +48,17 @@ lint: node_modules
 
 .PHONY: unit
 unit: node_modules
-	$(RUN) node --test 'test/architecture/*.test.ts' $(foreach dir,$(UNIT),'$(dir)/**/*.test.ts')
+	$(COMPILED) $(RUN) node --test 'test/architecture/*.test.ts' $(foreach dir,$(UNIT),'$(dir)/**/*.test.ts')
 
 .PHONY: oracle
 oracle: node_modules ## What Go and OpenSSL refuse we refuse: a corpus and 100,000 mutations
 	$(RUN) node test/oracle/build.ts >/dev/null
-	$(RUN) node --test 'test/oracle/*.test.ts'
+	$(COMPILED) $(RUN) node --test 'test/oracle/*.test.ts'
 
 .PHONY: test-oracle
 test-oracle: node_modules ## The same with 2,000,000 mutations, a million serials and 1,000 leaves of every kind
 	$(RUN) node test/oracle/build.ts >/dev/null
-	ORACLE=long $(RUN) node --test 'test/oracle/*.test.ts'
+	ORACLE=long $(COMPILED) $(RUN) node --test 'test/oracle/*.test.ts'
 
 .PHONY: cluster
 cluster: node_modules ## A real control plane until Ctrl-C; KUBERNETES=1.36 for v1beta1
