@@ -71,11 +71,11 @@ controlplane: node_modules
 
 .PHONY: bench
 bench: node_modules controlplane dist/countersign.mjs ## Figures as ratios in one run, into bench/results/
-	$(RUN) node bench/drain.ts $(ARGS)
+	$(RUN) node bench/drain/main.ts $(ARGS)
 
 .PHONY: bench-issue
 bench-issue: node_modules ## Leaves a second and core against pkijs, Go and a bare signature; needs no cluster
-	$(RUN) node bench/issue.ts $(ARGS)
+	$(RUN) node bench/issue/main.ts $(ARGS)
 
 .PHONY: image
 image: node_modules ## The container image, built with buildah; ARGS='--twice --archive image.tar'

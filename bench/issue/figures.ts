@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { median } from '../median.ts';
+import { median } from '../measure/median.ts';
 import { COVERED, type ContenderName } from './contenders.ts';
 import { KINDS, type Kind } from './work.ts';
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Backlog } from './backlog.ts';
-import type { BenchCluster } from './bench-cluster.ts';
-import { startContender } from './contender-process.ts';
-import type { Contender } from './contenders.ts';
-import { between, createMeter, type Reading } from './meter.ts';
-import { untilQuiet } from './quiet.ts';
-import { verifyIssued } from './verify-issued.ts';
-import { watchIssued } from './watch-issued.ts';
+import type { Backlog } from '../requests/backlog.ts';
+import type { BenchCluster } from '../cluster/start.ts';
+import { startContender } from '../cluster/contender-process.ts';
+import type { Contender } from '../cluster/contender.ts';
+import { between, createMeter, type Reading } from '../measure/meter.ts';
+import { untilQuiet } from '../measure/quiet.ts';
+import { verifyIssued } from '../requests/verify-issued.ts';
+import { watchIssued } from '../requests/watch-issued.ts';
 
 /** What one drain took. CPU is in microseconds a certificate, all from the first to the last one. */
 export interface Drain {

@@ -4,14 +4,16 @@
  * signer, and with a bare status writer, in turns on one cluster. ARGS: `--requests 3000 --rounds 3`.
  */
 import { parseArgs } from 'node:util';
-import { createBacklog, newStubs } from './backlog.ts';
-import { startBenchCluster } from './bench-cluster.ts';
-import { contenders, type Contender } from './contenders.ts';
+import { createBacklog, newStubs } from '../requests/backlog.ts';
+import { startBenchCluster } from '../cluster/start.ts';
+import type { Contender } from '../cluster/contender.ts';
+import { contenders } from './contenders.ts';
 import { measureDrain, type Drain } from './measure-drain.ts';
-import { readMachine } from './machine.ts';
+import { count } from '../measure/count.ts';
+import { readMachine } from '../measure/machine.ts';
 import { figuresOf, ratiosOf } from './figures.ts';
-import { inTurns } from './turns.ts';
-import { writeResults } from './results.ts';
+import { inTurns } from '../measure/turns.ts';
+import { writeResults } from '../measure/results.ts';
 import { printDrain, printTable } from './table.ts';
 import { isDisturbed, leastDisturbed } from './undisturbed.ts';
 
@@ -60,12 +62,4 @@ try {
   writeResults('drain', { ratios, figures: { requests, rounds, disturbed, ...figures }, machine });
 } finally {
   await cluster.stop();
-}
-
-function count(name: string, text: string, least: number): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < least) {
-    throw new Error(`--${name} ${text}: want a whole number of at least ${least}`);
-  }
-  return number;
 }

@@ -10,7 +10,7 @@ export interface Results {
   readonly machine: Machine;
 }
 
-const DIRECTORY = join(import.meta.dirname, 'results');
+const DIRECTORY = join(import.meta.dirname, '../results');
 
 /** Writes `bench/results/<bench>.json`. */
 export function writeResults(bench: string, results: Results): void {

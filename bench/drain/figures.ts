@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ContenderName } from './contenders.ts';
 import type { Drain } from './measure-drain.ts';
-import { median } from './median.ts';
+import { median } from '../measure/median.ts';
 
 /** Medians over the rounds, and how far the rates lie apart. */
 export interface Figure extends Drain {

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Cluster } from '../test/cluster/cluster.ts';
-import { SYSTEM_NAMESPACE } from '../test/support/installation.ts';
-import { BUNDLE } from './bench-cluster.ts';
-import { createPeer } from './peer.ts';
-
-/** Somebody who answers PodCertificateRequests, as a process and a ServiceAccount of its own. */
-export interface Contender {
-  readonly name: ContenderName;
-  /** Each has its own, so that no watch carries what another one writes. */
-  readonly signerName: string;
-  readonly command: readonly [program: string, ...args: string[]];
-  /** The ClusterTrustBundle that its leaves must chain to; absent: it publishes none. */
-  readonly bundle?: string;
-}
+import type { Cluster } from '../../test/cluster/cluster.ts';
+import { SYSTEM_NAMESPACE } from '../../test/support/installation.ts';
+import type { Contender } from '../cluster/contender.ts';
+import { BUNDLE } from '../cluster/start.ts';
+import { createPeer } from '../cluster/peer.ts';
 
 export const CONTENDERS = ['countersign', 'upstream-unlimited', 'status-writer'] as const;
 export type ContenderName = (typeof CONTENDERS)[number];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Cluster } from '../test/cluster/cluster.ts';
+import type { Cluster } from '../../test/cluster/cluster.ts';
 
 export interface Peer {
   readonly name: string;

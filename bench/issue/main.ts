@@ -8,16 +8,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildGoIssuer } from './issue/build.ts';
-import { startContender, type ContenderProcess } from './issue/contender-process.ts';
-import { COVERED, contenders, type Contender } from './issue/contenders.ts';
-import { figuresOf, ratiosOf } from './issue/figures.ts';
-import { printIssueTable } from './issue/print.ts';
-import { verifyLeaf } from './issue/verify-leaf.ts';
-import { writeWork } from './issue/work.ts';
-import { readMachine } from './machine.ts';
-import { writeResults } from './results.ts';
-import { inTurns } from './turns.ts';
+import { buildGoIssuer } from './build.ts';
+import { startContender, type ContenderProcess } from './contender-process.ts';
+import { COVERED, contenders, type Contender } from './contenders.ts';
+import { figuresOf, ratiosOf } from './figures.ts';
+import { printIssueTable } from './print.ts';
+import { verifyLeaf } from './verify-leaf.ts';
+import { writeWork } from './work.ts';
+import { count } from '../measure/count.ts';
+import { readMachine } from '../measure/machine.ts';
+import { writeResults } from '../measure/results.ts';
+import { inTurns } from '../measure/turns.ts';
 
 /** Until just-in-time compilers have compiled what there is to compile; not counted. */
 const WARM_UP_LEAVES = 3_000;
@@ -76,12 +77,4 @@ try {
 } finally {
   await Promise.all(processes.map((process) => process.stop()));
   rmSync(directory, { recursive: true });
-}
-
-function count(name: string, text: string, least: number): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < least) {
-    throw new Error(`--${name} ${text}: want a whole number of at least ${least}`);
-  }
-  return number;
 }

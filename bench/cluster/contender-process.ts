@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Contender } from './contenders.ts';
+import type { Contender } from './contender.ts';
 
 export interface ContenderProcess {
   readonly pid: number;

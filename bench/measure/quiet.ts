@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Cluster } from '../test/cluster/cluster.ts';
+import type { Cluster } from '../../test/cluster/cluster.ts';
 import { cpuTimeOf } from './cpu-time.ts';
 
 const LOOK_MS = 500;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient, type Client } from '../src/kube/client.ts';
-import { loadConnection } from '../src/kube/kubeconfig.ts';
-import { startCluster, type Cluster } from '../test/cluster/cluster.ts';
-import { exactRelease } from '../test/cluster/releases.ts';
-import { applySigner, example, waitForReady } from '../test/support/fixture.ts';
-import { applyManifests, startComponents } from '../test/support/installation.ts';
-import { until } from '../test/cluster/until.ts';
-import { createTeam } from '../test/support/pods.ts';
+import { createClient, type Client } from '../../src/kube/client.ts';
+import { loadConnection } from '../../src/kube/kubeconfig.ts';
+import { startCluster, type Cluster } from '../../test/cluster/cluster.ts';
+import { exactRelease } from '../../test/cluster/releases.ts';
+import { applySigner, example, waitForReady } from '../../test/support/fixture.ts';
+import { applyManifests, startComponents } from '../../test/support/installation.ts';
+import { until } from '../../test/cluster/until.ts';
+import { createTeam } from '../../test/support/pods.ts';
 
 /** Where the pods of the requests are said to be: deploy/examples/workload.yaml allows `team-`. */
 export const NAMESPACE = 'team-bench';
 
 /** What is shipped, as `make` builds it. */
-export const BUNDLE = join(import.meta.dirname, '../dist/countersign.mjs');
+export const BUNDLE = join(import.meta.dirname, '../../dist/countersign.mjs');
 
 const READY_MS = 60_000;
 

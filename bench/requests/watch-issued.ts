@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../src/kube/client.ts';
-import { lines } from '../src/kube/lines.ts';
+import type { Client } from '../../src/kube/client.ts';
+import { lines } from '../../src/kube/lines.ts';
 import { REQUESTS } from './backlog.ts';
-import { NAMESPACE } from './bench-cluster.ts';
+import { NAMESPACE } from '../cluster/start.ts';
 
 export interface IssuedInit {
   readonly client: Client;

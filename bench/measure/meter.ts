@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Cluster } from '../test/cluster/cluster.ts';
+import type { Cluster } from '../../test/cluster/cluster.ts';
 import { cpuTimeOf, cpuTimeOfAll } from './cpu-time.ts';
 
 /** Microseconds of wall clock and CPU, from some moment on or between two. */
