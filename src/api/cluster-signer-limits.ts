@@ -21,6 +21,13 @@ export const FINGERPRINT_TEXT = 71;
 /** CAs that a signer may have lost trust in; a rotation makes one a quarter at the most. */
 export const MAX_DISTRUSTED = 64;
 
+/** Anchors of old CAs in one bundle: half of what `status.authorities` holds, the rest is for emergencies. */
+export const MAX_RETIRING = 32;
+/** Ordinary rotations leave one or two; a bundle of ten roots is still read by everybody. */
+export const DEFAULT_MAX_RETIRING = 8;
+/** `status.authorities`, bounded by the CRD. */
+export const MAX_AUTHORITIES = 64;
+
 /** One CEL expression, as src/cel compiles it. The longest sensible ones have a few hundred characters. */
 export const MAX_EXPRESSION = 2048;
 /** One RE2 pattern; whole-value matches of annotations are short. */

@@ -35,6 +35,7 @@ const managedAuthority = z.strictObject({
   commonName: z.string().min(1).max(limits.MAX_CA_COMMON_NAME).regex(VISIBLE),
   duration: duration.default('8760h'),
   renewBefore: duration.exactOptional(),
+  maxRetiring: z.int().min(1).max(limits.MAX_RETIRING).default(limits.DEFAULT_MAX_RETIRING),
   distrusted: z
     .array(z.string().max(limits.FINGERPRINT_TEXT).regex(FINGERPRINT))
     .max(limits.MAX_DISTRUSTED)

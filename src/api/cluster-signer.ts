@@ -19,6 +19,8 @@ export interface ManagedAuthority {
   readonly commonName: string;
   readonly duration: string;
   readonly renewBefore?: string;
+  /** While so many CAs are Retiring, a rotation that can wait waits. */
+  readonly maxRetiring: number;
   /** `sha256:<hex>` fingerprints of CAs no longer to be trusted. */
   readonly distrusted?: readonly string[];
 }
@@ -96,8 +98,13 @@ export interface ClusterSignerSpec {
   readonly trustBundle?: TrustBundleSpec;
 }
 
-/** Prepared: published, not signing. Active: signs. Retiring: signs no more, still trusted. */
-export type AuthorityPhase = 'Prepared' | 'Active' | 'Retiring';
+/**
+ * Prepared: published, not signing. Active: signs. Retiring: signs no more, still trusted.
+ * Distrusted: signs no more and is in no bundle, because `distrusted` names it.
+ */
+export const AUTHORITY_PHASES = ['Prepared', 'Active', 'Retiring', 'Distrusted'] as const;
+
+export type AuthorityPhase = (typeof AUTHORITY_PHASES)[number];
 
 /** The public half of one CA of a signer. */
 export interface AuthorityStatus {
@@ -118,6 +125,8 @@ export interface ClusterSignerStatus {
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
   readonly authorities?: readonly AuthorityStatus[];
+  /** When a managed CA's next rotation begins, if nobody asks for it sooner. */
+  readonly nextRotation?: string;
 }
 
 export interface ClusterSigner extends KubeObject {
