@@ -9,8 +9,10 @@ const KINDS: readonly RequestKind[] = ['CertificateSigningRequest', 'PodCertific
 /** What the core counts, onto the series of `web/metrics.ts`. */
 export function componentMetrics(metrics: Metrics, name: string): Component['metrics'] {
   return {
-    watchRestart: (resource, reason) => metrics.watchRestarts.inc({ resource, reason }),
-    watchHeard: (resource, seconds) => metrics.watchLastEvent.set({ resource }, seconds),
+    watchRestart: ({ resource }, reason) => metrics.watchRestarts.inc({ resource, reason }),
+    watchHeard: ({ resource, selector }, seconds) =>
+      metrics.watchLastEvent.set({ resource, selector }, seconds),
+    watchOver: ({ resource, selector }) => metrics.watchLastEvent.remove({ resource, selector }),
     worked: (seconds) => metrics.queueWork.observe({ name }, seconds),
     retried: () => metrics.queueRetries.inc({ name }),
     outcome: ({ kind, signer, outcome, reason }) =>

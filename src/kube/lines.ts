@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { WatchTrouble } from './watch-trouble.ts';
 
 /** One watch event of the largest object that etcd takes (1.5 MiB), base64 and escapes included. */
 export const MAX_LINE_BYTES = 8 * 1024 * 1024;
@@ -6,10 +7,11 @@ export const MAX_LINE_BYTES = 8 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * Splits a byte stream at newlines. The rest after the last newline is dropped: a watch line that
- * was cut off is no event, and the reconnect asks for it again.
+ * Splits a byte stream at newlines. A rest after the last newline is no line: a watch event that was
+ * cut off is none, and the reconnect asks for it again.
  *
- * @throws RangeError when a line is longer than any object can be
+ * @throws WatchTrouble `malformed` when a line is longer than any object can be, `truncated` when the
+ * stream ends inside one
  */
 export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let held: Uint8Array[] = [];
@@ -29,7 +31,11 @@ export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
     held.push(chunk.subarray(start));
     size += chunk.length - start;
     if (size > MAX_LINE_BYTES) {
-      throw new RangeError(`a watch line is longer than ${MAX_LINE_BYTES} bytes, as no object is`);
+      throw new WatchTrouble(
+        'malformed',
+        `a watch line is longer than ${MAX_LINE_BYTES} bytes, as no object is`,
+      );
     }
   }
+  if (size > 0) throw new WatchTrouble('truncated', 'the watch ended in the middle of a line');
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Clock, Delay } from '../ports.ts';
+import { WatchTrouble } from './watch-trouble.ts';
 
 /** Aborts what has been silent for too long. */
 export interface Liveness {
-  /** Aborted with the outer signal, or with an Error when nothing was heard for `silenceMs`. */
+  /** Aborted with the outer signal, or with a WatchTrouble when nothing was heard for `silenceMs`. */
   readonly signal: AbortSignal;
   /** Something was heard. Cheap: called for every line of a watch. */
   heard(): void;
@@ -34,7 +35,9 @@ export function watchOver(init: LivenessInit, outer: AbortSignal): Liveness {
       const more = Math.min(last + init.silenceMs - init.clock(), init.silenceMs);
       left = times === before ? 0 : more;
     }
-    own.abort(new Error(`nothing was heard for ${Math.round(init.silenceMs / 1000)} s`));
+    own.abort(
+      new WatchTrouble('silent', `nothing was heard for ${Math.round(init.silenceMs / 1000)} s`),
+    );
   }
 
   // It ends by rejection when `end` aborts its delay.

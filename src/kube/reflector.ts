@@ -9,14 +9,24 @@ import { watchOver, type Liveness } from './liveness.ts';
 import { createMirror, type Mirror } from './mirror.ts';
 import type { OnChange, Stored } from './store.ts';
 import { readWatchEvent } from './watch-event.ts';
-import { readTrouble } from './watch-trouble.ts';
+import { WatchTrouble, readTrouble } from './watch-trouble.ts';
 
-/** What a reflector counts; `resource` is the collection's path. */
+/** Which watch: of one collection there may be many, and each can die alone. */
+export interface Watched {
+  /** The collection's path. */
+  readonly resource: string;
+  /** Its field selector; '' without one. */
+  readonly selector: string;
+}
+
+/** What a reflector counts. */
 export interface WatchMetrics {
-  /** `reason`: ended, short, broken, unreachable or a status code. */
-  watchRestart(resource: string, reason: string): void;
+  /** `reason`: `ended`, or as {@link readTrouble} names it. */
+  watchRestart(watched: Watched, reason: string): void;
   /** A line of the watch came, a bookmark at least every 75 s; Unix seconds. */
-  watchHeard(resource: string, seconds: number): void;
+  watchHeard(watched: Watched, seconds: number): void;
+  /** Nobody watches that any longer: it is not silent, it is over. */
+  watchOver(watched: Watched): void;
 }
 
 export interface ReflectorInit<T> {
@@ -85,6 +95,7 @@ export function createReflector<T extends Stored>(init: ReflectorInit<T>): Refle
 class RunningReflector<T extends Stored> implements Reflector<T> {
   failure: string | undefined;
   readonly #init: ReflectorInit<T>;
+  readonly #watched: Watched;
   readonly #mirror: Mirror<T>;
   readonly #synced = Promise.withResolvers<undefined>();
   /** The server cannot stream the list (old, or the feature is off). */
@@ -97,6 +108,7 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
 
   constructor(init: ReflectorInit<T>) {
     this.#init = init;
+    this.#watched = { resource: init.path, selector: init.fieldSelector ?? '' };
     const tell: OnChange<T> = (...change) => {
       this.#tell(...change);
     };
@@ -121,6 +133,7 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
 
   clear(): void {
     this.#mirror.clear();
+    this.#init.metrics.watchOver(this.#watched);
   }
 
   whenSynced(signal: AbortSignal): Promise<void> {
@@ -159,9 +172,9 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
       liveness.end();
     }
     const short = this.#init.clock() - started < SHORTEST_WATCH_MS;
-    if (short && !signal.aborted) throw new Error('the watch ended at once');
+    if (short && !signal.aborted) throw new WatchTrouble('short', 'the watch ended at once');
     this.#failures = 0;
-    this.#init.metrics.watchRestart(this.#init.path, 'ended');
+    this.#init.metrics.watchRestart(this.#watched, 'ended');
   }
 
   async #watch(liveness: Liveness): Promise<void> {
@@ -177,7 +190,7 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
       signal.throwIfAborted();
       liveness.heard();
       this.#mirror.take(readWatchEvent<T>(line));
-      metrics.watchHeard(path, clock() / 1000);
+      metrics.watchHeard(this.#watched, clock() / 1000);
       this.#failures = 0;
       this.#noteHealth();
     }
@@ -234,7 +247,7 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
     if (trouble.outage) this.#outage = true;
     if (trouble.relist) this.#mirror.expire();
     if (trouble.paged) this.#paged = true;
-    metrics.watchRestart(path, trouble.reason);
+    metrics.watchRestart(this.#watched, trouble.reason);
     // Another trouble begins anew: a version that an outage made too old is not one more outage.
     if (trouble.reason !== this.#reason) this.#failures = 0;
     this.#reason = trouble.reason;

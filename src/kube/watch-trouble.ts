@@ -2,9 +2,33 @@
 import { messageOf } from '../errors.ts';
 import { KubeError } from './kube-error.ts';
 
+/** What a watch itself can suffer; what the server answers is a KubeError. */
+export type WatchFault =
+  /** It ended within a second: something in between cuts it. */
+  | 'short'
+  /** No whole line for too long: a half-open connection, or bytes that trickle. */
+  | 'silent'
+  /** It ended in the middle of a line. */
+  | 'truncated'
+  /** A line that is no watch event, or longer than any can be. */
+  | 'malformed';
+
+export class WatchTrouble extends Error {
+  readonly fault: WatchFault;
+
+  constructor(fault: WatchFault, message: string) {
+    super(message);
+    this.name = 'WatchTrouble';
+    this.fault = fault;
+  }
+}
+
 /** What a broken list or watch means for the next one. */
 export interface Trouble {
-  /** Label of the restart's metric: of a small fixed set. */
+  /**
+   * Label of the restart's metric, of a small fixed set: a {@link WatchFault}, `broken` for a
+   * connection that was cut, `unreachable` for none at all, or the status of the answer.
+   */
   readonly reason: string;
   readonly message: string;
   /** The server could not serve: whatever else was asked of it meanwhile will have failed too. */
@@ -22,7 +46,7 @@ export function readTrouble(error: unknown, listing: boolean): Trouble {
   const message = messageOf(error);
   if (!(error instanceof KubeError)) {
     return {
-      reason: 'broken',
+      reason: faultOf(error),
       message,
       outage: false,
       relist: false,
@@ -31,7 +55,7 @@ export function readTrouble(error: unknown, listing: boolean): Trouble {
     };
   }
   return {
-    reason: error.status === 0 ? 'unreachable' : String(error.status),
+    reason: error.status === 0 ? faultOf(error.cause, 'unreachable') : String(error.status),
     message,
     outage: error.status === 0 || error.status >= 500,
     relist: isExpired(error),
@@ -39,6 +63,11 @@ export function readTrouble(error: unknown, listing: boolean): Trouble {
     paged: listing && (error.status === 422 || error.status === 400),
     retryAfter: error.retryAfter ?? 0,
   };
+}
+
+function faultOf(error: unknown, otherwise = 'broken'): string {
+  if (error instanceof WatchTrouble) return error.fault;
+  return error instanceof SyntaxError ? 'malformed' : otherwise;
 }
 
 /**

@@ -10,7 +10,7 @@ export interface Metrics {
   readonly requestDuration: Histogram<'kind' | 'signer'>;
   readonly requestPending: Gauge<'kind' | 'signer'>;
   readonly watchRestarts: Counter<'resource' | 'reason'>;
-  readonly watchLastEvent: Gauge<'resource'>;
+  readonly watchLastEvent: Gauge<'resource' | 'selector'>;
   readonly foreignBundles: Gauge<'signer'>;
   readonly authorityNotAfter: Gauge<'signer'>;
   readonly missingRights: Gauge;
@@ -86,7 +86,8 @@ function requestSeries(
     watchLastEvent: new Gauge({
       name: 'countersign_watch_last_event_timestamp_seconds',
       help: 'When a line of the watch came last; bookmarks come every minute.',
-      labelNames: ['resource'],
+      // A resource has a watch for each signer name, Secret or bundle: a live one hides no dead one.
+      labelNames: ['resource', 'selector'],
       registers,
     }),
     foreignBundles: new Gauge({

@@ -26,9 +26,15 @@ test('wherever the network cuts, inside a character too, the lines are the same'
   );
 });
 
-test('what follows the last newline is no line: it was cut off', async () => {
-  assert.deepEqual(await split(Buffer.from('{"a":1}\n{"b":'), [3, 9]), ['{"a":1}']);
-  assert.deepEqual(await split(Buffer.from('{"b":'), []), []);
+test('what follows the last newline is no line: it was cut off, and is said to be', async () => {
+  const seen: string[] = [];
+  const reading = async (): Promise<void> => {
+    const bytes = Buffer.from('{"a":1}\n{"b":');
+    for await (const line of lines(chunksOf([bytes.subarray(0, 9), bytes.subarray(9)])))
+      seen.push(line);
+  };
+  await assert.rejects(reading(), { name: 'WatchTrouble', fault: 'truncated' });
+  assert.deepEqual(seen, ['{"a":1}']);
   assert.deepEqual(await split(Buffer.alloc(0), []), []);
 });
 
@@ -38,7 +44,8 @@ test('a line longer than any object is refused before it fills the memory', asyn
     for (const chunk = Buffer.alloc(1024 * 1024, 'x'); ; sent += chunk.length) yield chunk;
   }
   await assert.rejects(Array.fromAsync(lines(chunksOf(endless()))), {
-    name: 'RangeError',
+    name: 'WatchTrouble',
+    fault: 'malformed',
     message: /a watch line is longer than 8388608 bytes/,
   });
   assert.ok(sent <= MAX_LINE_BYTES + 1024 * 1024);
@@ -47,8 +54,9 @@ test('a line longer than any object is refused before it fills the memory', asyn
 test('lines that were cut in two do not add up to one that is too long', async () => {
   const half = Buffer.alloc(512 * 1024, 'x');
   const whole = Buffer.concat([half, Buffer.from('\n'), half]);
-  const found = await Array.fromAsync(lines(chunksOf(Array<Uint8Array>(40).fill(whole))));
-  assert.equal(found.length, 40);
+  const chunks = [...Array<Uint8Array>(40).fill(whole), Buffer.from('\n')];
+  const found = await Array.fromAsync(lines(chunksOf(chunks)));
+  assert.equal(found.length, 41);
 });
 
 test('a long line in many chunks costs no more than its length', async () => {

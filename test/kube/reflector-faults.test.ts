@@ -12,6 +12,7 @@ import {
   thing,
   type Stage,
 } from '../support/stage.ts';
+import type { Call } from '../support/scripted-server.ts';
 
 let stage: Stage;
 beforeEach(async () => (stage = await startStage()));
@@ -39,7 +40,17 @@ test('a whole line that is no JSON breaks the watch; nothing behind it is lost',
   await stage.backoff(800);
   const next = await stage.server.next('the second watch');
   assert.equal(next.query.get('resourceVersion'), '10');
-  assert.deepEqual(run.restarts, ['/things broken']);
+  assert.deepEqual(run.restarts, ['/things malformed']);
+});
+
+test('a line that the server itself breaks off is asked for again', async () => {
+  const { run, call } = await stage.established([]);
+  call.write(JSON.stringify(added(thing('b', 12))).slice(0, 40));
+  call.end();
+  await stage.backoff(800);
+  const next = await stage.server.next('the second watch');
+  assert.equal(next.query.get('resourceVersion'), '10');
+  assert.deepEqual(run.restarts, ['/things truncated']);
 });
 
 for (const way of ['as an answer', 'in the stream'] as const) {
@@ -123,16 +134,47 @@ test('90 s without a line is a dead connection, bytes that trickle or not', asyn
   await stage.backoff(800);
   const next = await stage.server.next('the second watch');
   assert.equal(next.query.get('resourceVersion'), '20');
-  assert.deepEqual(run.restarts, ['/things broken']);
+  assert.deepEqual(run.restarts, ['/things silent']);
   assert.match(String(run.log.lines.at(-1)?.fields['error']), /nothing was heard for 90 s/);
 });
 
 test('a server that does not even send headers is left after 90 s', async () => {
-  const { call } = await stage.established([]);
+  const { run, call } = await stage.established([]);
   call.end();
   const silent = await stage.server.next();
   await stage.time.advance(91_000);
   await until('we left', PATIENCE_MS, silent.isGone);
+  await until('it is counted', PATIENCE_MS, () => run.restarts.includes('/things silent'));
+});
+
+test('every kind of trouble has a reason of its own in the count of restarts', async () => {
+  const { run, call } = await stage.established([]);
+  const troubles: readonly (readonly [string, (next: Call) => void])[] = [
+    ['ended', (next) => next.end()],
+    ['429', (next) => next.answer(429, {})],
+    ['503', (next) => next.answer(503, {})],
+    ['401', (next) => next.answer(401, {})],
+    ['unreachable', (next) => next.cut()],
+  ];
+  call.end();
+  for (const [reason, cause] of troubles.slice(1)) {
+    cause(await stage.server.next(reason));
+    // A 401 is asked once more with credentials read anew.
+    if (reason === '401') cause(await stage.server.next(reason));
+    await until(reason, PATIENCE_MS, () => run.restarts.includes(`/things ${reason}`));
+    await stage.time.advance(1_000);
+  }
+  assert.deepEqual(
+    run.restarts,
+    troubles.map(([reason]) => `/things ${reason}`),
+  );
+});
+
+test('a watch that nobody needs any longer leaves no series behind that looks like silence', async () => {
+  const { run } = await stage.established([thing('a', 1)], { fieldSelector: 'metadata.name=a' });
+  run.stop();
+  run.reflector.clear();
+  assert.deepEqual(run.over, ['/things metadata.name=a']);
 });
 
 test('a quiet watch counts as well as soon as the server has taken it up', async () => {

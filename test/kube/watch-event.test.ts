@@ -85,6 +85,7 @@ test('the metric label of a trouble is of a small set, and Retry-After is kept',
     'unreachable',
   );
   assert.equal(readTrouble(status({ status: 429 }), false).reason, '429');
-  assert.equal(readTrouble(new SyntaxError('cut'), false).reason, 'broken');
+  assert.equal(readTrouble(new SyntaxError('cut'), false).reason, 'malformed');
+  assert.equal(readTrouble(new Error('socket hang up'), false).reason, 'broken');
   assert.equal(readTrouble(status({ status: 429, retryAfter: 7_000 }), false).retryAfter, 7_000);
 });

@@ -36,6 +36,7 @@ beforeEach(async () => {
     metrics: {
       watchRestart: () => undefined,
       watchHeard: () => undefined,
+      watchOver: () => undefined,
       unserved: (signerName: string) => ended.push(signerName),
     },
     secretNamespace: 'countersign-keys',

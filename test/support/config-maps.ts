@@ -78,8 +78,9 @@ async function watch(init: {
     random,
     log: recordedLog(),
     metrics: {
-      watchRestart: (_resource, reason) => restarts.push(reason),
+      watchRestart: (_watched, reason) => restarts.push(reason),
       watchHeard: () => undefined,
+      watchOver: () => undefined,
     },
     onEvent: (key, now, before) => {
       const kind = now === undefined ? '-' : before === undefined ? '+' : '~';

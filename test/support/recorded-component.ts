@@ -34,6 +34,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
     metrics: {
       watchRestart: count('watchRestart'),
       watchHeard: () => undefined,
+      watchOver: () => undefined,
       worked: () => undefined,
       retried: count('retried'),
       outcome: count('outcome'),

@@ -20,6 +20,8 @@ export interface Running {
   /** `+name` for what is there, `-name` for what is gone. */
   readonly told: string[];
   readonly restarts: string[];
+  /** Watches that are over for good. */
+  readonly over: string[];
   /** Unix seconds of every line. */
   readonly heard: number[];
   readonly log: ReturnType<typeof recordedLog>;
@@ -85,15 +87,17 @@ export async function startStage(): Promise<Stage> {
 function run(
   init: Pick<ReflectorInit<Thing>, 'clock' | 'delay' | 'client'> & Partial<ReflectorInit<Thing>>,
 ): Running {
-  const [told, restarts, heard]: [string[], string[], number[]] = [[], [], []];
+  const [told, restarts, over]: [string[], string[], string[]] = [[], [], []];
+  const heard: number[] = [];
   const log = recordedLog();
   const reflector = createReflector<Thing>({
     log,
     path: '/things',
     random: (size) => new Uint8Array(size),
     metrics: {
-      watchRestart: (resource, reason) => restarts.push(`${resource} ${reason}`),
-      watchHeard: (_resource, seconds) => heard.push(seconds),
+      watchRestart: ({ resource }, reason) => restarts.push(`${resource} ${reason}`),
+      watchHeard: (_watched, seconds) => heard.push(seconds),
+      watchOver: ({ resource, selector }) => over.push(`${resource} ${selector}`.trim()),
     },
     onEvent: (key, now) => told.push(`${now === undefined ? '-' : '+'}${key}`),
     ...init,
@@ -103,7 +107,7 @@ function run(
   const stop = (): void => {
     abort.abort(new Error('stopped'));
   };
-  return { reflector, told, restarts, heard, log, ended, stop };
+  return { reflector, told, restarts, over, heard, log, ended, stop };
 }
 
 export async function synced({ reflector }: Running): Promise<void> {
