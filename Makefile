@@ -73,6 +73,10 @@ controlplane: node_modules
 bench: node_modules controlplane dist/countersign.mjs ## Figures as ratios in one run, into bench/results/
 	$(RUN) node bench/drain/main.ts $(ARGS)
 
+.PHONY: bench-csr
+bench-csr: node_modules controlplane dist/countersign.mjs ## Create, approve, sign CSRs: ours and kube-controller-manager's
+	$(RUN) node bench/csr/main.ts $(ARGS)
+
 .PHONY: bench-issue
 bench-issue: node_modules ## Leaves a second and core against pkijs, Go and a bare signature; needs no cluster
 	$(RUN) node bench/issue/main.ts $(ARGS)

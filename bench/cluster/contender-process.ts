@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Contender } from './contender.ts';
+import type { Program } from './contender.ts';
 
 export interface ContenderProcess {
   readonly pid: number;
@@ -18,7 +18,7 @@ const TAIL_CHARACTERS = 2_000;
 
 /** Its log goes to a file: nobody else spends time on it while the clock runs. */
 export async function startContender(
-  { name, command }: Contender,
+  { name, command }: Program,
   directory: string,
 ): Promise<ContenderProcess> {
   const logFile = join(directory, `${name}.log`);

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient, type Client } from '../../src/kube/client.ts';
 import { loadConnection } from '../../src/kube/kubeconfig.ts';
-import { startCluster, type Cluster } from '../../test/cluster/cluster.ts';
+import { openCluster, type Cluster, type ClusterOptions } from '../../test/cluster/cluster.ts';
 import { exactRelease } from '../../test/cluster/releases.ts';
 import { applySigner, example, waitForReady } from '../../test/support/fixture.ts';
-import { applyManifests, startComponents } from '../../test/support/installation.ts';
+import { applyManifests, grantClientCa, startComponents } from '../../test/support/installation.ts';
 import { until } from '../../test/cluster/until.ts';
 import { createTeam } from '../../test/support/pods.ts';
 
@@ -16,9 +16,31 @@ export const NAMESPACE = 'team-bench';
 /** What is shipped, as `make` builds it. */
 export const BUNDLE = join(import.meta.dirname, '../../dist/countersign.mjs');
 
+/**
+ * No kubelets: the requests are the bench's own. No audit log: a disk is not what is measured.
+ * kube-controller-manager leaves certificates alone: whoever signs is started by a bench, and
+ * finished requests stay until the bench deletes them. etcd may hold 100,000 objects and their history.
+ */
+export const CLUSTER: ClusterOptions = {
+  nodes: 0,
+  audit: false,
+  flags: {
+    etcd: [`--quota-backend-bytes=${8 * 2 ** 30}`],
+    'kube-controller-manager': [
+      `--controllers=${[
+        '*',
+        '-certificatesigningrequest-approving-controller',
+        '-certificatesigningrequest-signing-controller',
+        '-certificatesigningrequest-cleaner-controller',
+        '-podcertificaterequest-cleaner-controller',
+      ].join(',')}`,
+    ],
+  },
+};
+
 const READY_MS = 60_000;
 
-/** A control plane with a ClusterSigner whose CA may sign; nobody serves it now. */
+/** A control plane with two ClusterSigners whose CAs may sign; nobody serves them now. */
 export interface BenchCluster {
   readonly cluster: Cluster;
   /** The administrator's. */
@@ -29,17 +51,21 @@ export interface BenchCluster {
 }
 
 /**
- * No kubelets: the requests are the bench's own. No audit log: a disk is not what is measured. The
- * CA and its bundle are made by our own authority and attester, which are ended before anything is
- * measured.
+ * The cluster that COUNTERSIGN_TEST_CLUSTER names, so that several benches can share one, or else one
+ * of its own. The CAs and the bundle are made by our own authority and attester, which are ended
+ * before anything is measured.
  */
-export async function startBenchCluster(log: (line: string) => void): Promise<BenchCluster> {
+export async function startBenchCluster(
+  log: (line: string) => void,
+  signers: readonly object[] = [example('workload')],
+): Promise<BenchCluster> {
   if (!existsSync(BUNDLE)) throw new Error('dist/countersign.mjs is missing: run `make bench`');
-  const cluster = await startCluster({ nodes: 0, audit: false, log });
+  const cluster = await openCluster({ ...CLUSTER, log });
   try {
     await applyManifests(cluster);
     await createTeam(cluster, NAMESPACE, ['web']);
-    await makeAuthority(cluster);
+    await grantClientCa(cluster, { name: 'people-ca', signerName: 'example.com/people' });
+    await makeAuthorities(cluster, signers as readonly ReturnType<typeof example>[]);
     const connection = await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now });
     const client = createClient({ connection, clock: Date.now, userAgent: 'countersign-bench' });
     return {
@@ -57,15 +83,19 @@ export async function startBenchCluster(log: (line: string) => void): Promise<Be
   }
 }
 
-async function makeAuthority(cluster: Cluster): Promise<void> {
+async function makeAuthorities(
+  cluster: Cluster,
+  signers: readonly ReturnType<typeof example>[],
+): Promise<void> {
   const program = [process.execPath, BUNDLE];
   const installation = await startComponents(cluster, { only: ['authority', 'attester'], program });
   try {
-    await applySigner(cluster, example('workload'));
-    await waitForReady(cluster, 'workload', 'Checked');
-    await until('the bundle is published and marked', READY_MS, async () => {
+    for (const signer of signers) await applySigner(cluster, signer);
+    for (const { metadata } of signers) await waitForReady(cluster, metadata.name, 'Checked');
+    const published = signers.filter(({ spec }) => spec.trustBundle !== undefined).length;
+    await until('the bundles are published and marked', READY_MS, async () => {
       const { stdout } = await cluster.kubectl(['get', 'clustertrustbundles', '-o', 'json']);
-      return stdout.includes('countersign.dev/served-since');
+      return stdout.split('"countersign.dev/served-since"').length > published;
     });
   } finally {
     await installation.stop();

@@ -3,34 +3,30 @@
  * `make bench`: drains a backlog of PodCertificateRequests with our pcr-issuer, with upstream's
  * signer, and with a bare status writer, in turns on one cluster. ARGS: `--requests 3000 --rounds 3`.
  */
-import { parseArgs } from 'node:util';
 import { createBacklog, newStubs } from '../requests/backlog.ts';
 import { startBenchCluster } from '../cluster/start.ts';
 import type { Contender } from '../cluster/contender.ts';
 import { contenders } from './contenders.ts';
 import { measureDrain, type Drain } from './measure-drain.ts';
-import { count } from '../measure/count.ts';
+import { readArguments } from '../measure/arguments.ts';
+import { endOnSignals } from '../measure/end-on-signals.ts';
 import { readMachine } from '../measure/machine.ts';
 import { figuresOf, ratiosOf } from './figures.ts';
 import { inTurns } from '../measure/turns.ts';
 import { writeResults } from '../measure/results.ts';
 import { printDrain, printTable } from './table.ts';
-import { isDisturbed, leastDisturbed } from './undisturbed.ts';
+import { isDisturbed, leastDisturbed } from '../measure/undisturbed.ts';
 
 /** Fills caches and connections of the API server; not counted. */
 const WARM_UP_REQUESTS = 300;
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '3000' },
-    rounds: { type: 'string', default: '3' },
-  },
+const { requests, rounds, results } = readArguments({
+  requests: { default: 3000, least: 2 },
+  rounds: { default: 3, least: 1 },
 });
-const requests = count('requests', values.requests, 2);
-const rounds = count('rounds', values.rounds, 1);
 
 const cluster = await startBenchCluster((line) => console.log(line));
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+endOnSignals();
 try {
   const all = await contenders(cluster.cluster);
   const stubs = newStubs(requests);
@@ -59,7 +55,11 @@ try {
     console.log(`\n${disturbed} drains shared the cores with something else: measure again, alone`);
   }
   const machine = readMachine(cluster.kubernetes);
-  writeResults('drain', { ratios, figures: { requests, rounds, disturbed, ...figures }, machine });
+  writeResults(results, 'drain', {
+    ratios,
+    figures: { requests, rounds, disturbed, ...figures },
+    machine,
+  });
 } finally {
   await cluster.stop();
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Backlog } from '../requests/backlog.ts';
-import type { BenchCluster } from '../cluster/start.ts';
+import { REQUESTS, type Backlog } from '../requests/backlog.ts';
+import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { startContender } from '../cluster/contender-process.ts';
 import type { Contender } from '../cluster/contender.ts';
 import { between, createMeter, type Reading } from '../measure/meter.ts';
 import { untilQuiet } from '../measure/quiet.ts';
 import { verifyIssued } from '../requests/verify-issued.ts';
-import { watchIssued } from '../requests/watch-issued.ts';
+import { POD_ISSUED, watchIssued } from '../requests/watch-issued.ts';
 
 /** What one drain took. CPU is in microseconds a certificate, all from the first to the last one. */
 export interface Drain {
@@ -40,10 +40,14 @@ export async function measureDrain(
   await untilQuiet(cluster);
   const end = new AbortController();
   const { signal } = end;
-  const issued = await watchIssued({ client, signerName, resourceVersion, size, signal });
+  const issued = await watchIssued({
+    ...{ client, signerName, resourceVersion, size, signal },
+    path: REQUESTS.collection(NAMESPACE),
+    mark: POD_ISSUED,
+  });
   const began = performance.now() * 1000;
   const running = await startContender(contender, cluster.directory);
-  const meter = createMeter(cluster, running.pid);
+  const meter = createMeter(cluster, [running.pid]);
   const metering = setInterval(meter, METER_MS);
   try {
     const patience = START_MS + (size / LEAST_PER_SECOND) * 1000;

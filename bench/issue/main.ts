@@ -7,7 +7,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { buildGoIssuer } from './build.ts';
 import { startContender, type ContenderProcess } from './contender-process.ts';
 import { COVERED, contenders, type Contender } from './contenders.ts';
@@ -15,7 +14,7 @@ import { figuresOf, ratiosOf } from './figures.ts';
 import { printIssueTable } from './print.ts';
 import { verifyLeaf } from './verify-leaf.ts';
 import { writeWork } from './work.ts';
-import { count } from '../measure/count.ts';
+import { readArguments } from '../measure/arguments.ts';
 import { readMachine } from '../measure/machine.ts';
 import { writeResults } from '../measure/results.ts';
 import { inTurns } from '../measure/turns.ts';
@@ -25,14 +24,10 @@ const WARM_UP_LEAVES = 3_000;
 /** Tells how many leaves a contender makes in the time of a turn. */
 const TRIAL_LEAVES = 500;
 
-const { values } = parseArgs({
-  options: {
-    milliseconds: { type: 'string', default: '500' },
-    rounds: { type: 'string', default: '7' },
-  },
+const { milliseconds, rounds, results } = readArguments({
+  milliseconds: { default: 500, least: 50 },
+  rounds: { default: 7, least: 1 },
 });
-const milliseconds = count('milliseconds', values.milliseconds, 50);
-const rounds = count('rounds', values.rounds, 1);
 
 interface Entry extends Contender {
   readonly process: ContenderProcess;
@@ -69,7 +64,7 @@ try {
   );
   const [figures, ratios] = [figuresOf(rates), ratiosOf(rates)];
   printIssueTable(figures, ratios);
-  writeResults('issue', {
+  writeResults(results, 'issue', {
     ratios,
     figures: { rounds, milliseconds, covered: COVERED, ...figures },
     machine: readMachine(),

@@ -8,19 +8,28 @@ export interface Reading {
   readonly contender: number;
   readonly apiServer: number;
   readonly etcd: number;
+  /** This process: load and watches. */
+  readonly bench: number;
   readonly machine: number;
 }
 
 /** Reads the clock and the CPU time of everybody who shares the cores. */
-export function createMeter({ apiServer, etcd }: Cluster, contender: number): () => Reading {
+export function createMeter(
+  { apiServer, etcd }: Cluster,
+  contenders: readonly number[],
+): () => Reading {
   /** The status writer ends with its last write: then its last reading counts. */
-  let last = 0;
-  const refresh = (): number => (last = cpuTimeOf(contender) ?? last);
+  const last = new Map(contenders.map((pid) => [pid, 0]));
+  const refresh = (): number => {
+    for (const [pid, before] of last) last.set(pid, cpuTimeOf(pid) ?? before);
+    return [...last.values()].reduce((sum, spent) => sum + spent, 0);
+  };
   return () => ({
     elapsed: performance.now() * 1000,
     contender: refresh(),
     apiServer: cpuTimeOf(apiServer.pid ?? 0) ?? 0,
     etcd: cpuTimeOf(etcd.pid ?? 0) ?? 0,
+    bench: ownCpuTime(),
     machine: cpuTimeOfAll(),
   });
 }
@@ -31,6 +40,12 @@ export function between(from: Reading, to: Reading): Reading {
     contender: to.contender - from.contender,
     apiServer: to.apiServer - from.apiServer,
     etcd: to.etcd - from.etcd,
+    bench: to.bench - from.bench,
     machine: to.machine - from.machine,
   };
+}
+
+function ownCpuTime(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }

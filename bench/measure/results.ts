@@ -10,10 +10,8 @@ export interface Results {
   readonly machine: Machine;
 }
 
-const DIRECTORY = join(import.meta.dirname, '../results');
-
-/** Writes `bench/results/<bench>.json`. */
-export function writeResults(bench: string, results: Results): void {
-  mkdirSync(DIRECTORY, { recursive: true });
-  writeFileSync(join(DIRECTORY, `${bench}.json`), `${JSON.stringify(results, null, 2)}\n`);
+/** Writes `<directory>/<bench>.json`. */
+export function writeResults(directory: string, bench: string, results: Results): void {
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, `${bench}.json`), `${JSON.stringify(results, null, 2)}\n`);
 }

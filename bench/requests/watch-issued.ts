@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Client } from '../../src/kube/client.ts';
-import { lines } from '../../src/kube/lines.ts';
-import { REQUESTS } from './backlog.ts';
-import { NAMESPACE } from '../cluster/start.ts';
+import { watchLines } from './watch-lines.ts';
 
 export interface IssuedInit {
   readonly client: Client;
+  /** The collection's. */
+  readonly path: string;
   readonly signerName: string;
   readonly resourceVersion: string;
   readonly size: number;
+  /** Only a line with a certificate holds this text. */
+  readonly mark: string;
   /** Ends it early. */
   readonly signal: AbortSignal;
 }
+
+/** What a line of a watch of PodCertificateRequests holds once there is a certificate. */
+export const POD_ISSUED = '"type":"Issued"';
+/** The same of CertificateSigningRequests: an empty certificate is left out. */
+export const CSR_ISSUED = '"certificate":"';
 
 /** An open watch that counts certificates. */
 export interface Issued {
@@ -23,33 +30,18 @@ export interface Issued {
 }
 
 /**
- * Resolves once the watch is open.
- *
- * Lines are searched as text: to parse them would take more of the cores that the contender needs.
- * What the text promises is checked when the clock stands (verify-issued.ts).
+ * Resolves once the watch is open. What the text promises is checked when the clock stands
+ * (verify-issued.ts).
  */
 export async function watchIssued(init: IssuedInit): Promise<Issued> {
-  const { client, signerName, resourceVersion, signal } = init;
-  const fieldSelector = `spec.signerName=${signerName}`;
-  const chunks = await client.stream({
-    method: 'GET',
-    path: REQUESTS.collection(NAMESPACE),
-    query: { watch: true, fieldSelector, resourceVersion },
-    signal,
-  });
   const first = Promise.withResolvers<undefined>();
   let seen = 0;
-  const count = async (): Promise<void> => {
-    for await (const line of lines(chunks)) {
-      if (!line.startsWith('{"type":"MODIFIED"') || !line.includes('"type":"Issued"')) continue;
-      seen++;
-      if (seen === 1) first.resolve(undefined);
-      if (seen === init.size) return;
-    }
-    throw new Error(`the watch of ${signerName} ended after ${seen} certificates`);
-  };
-  const all = count();
-  // Whoever awaits it hears of it; nobody may, when the contender does not even start.
-  all.catch(() => undefined);
-  return { first: first.promise, all, seen: () => seen };
+  const fieldSelector = `spec.signerName=${init.signerName}`;
+  const { done } = await watchLines({ ...init, fieldSelector }, (line) => {
+    if (!line.startsWith('{"type":"MODIFIED"') || !line.includes(init.mark)) return false;
+    seen++;
+    if (seen === 1) first.resolve(undefined);
+    return seen === init.size;
+  });
+  return { first: first.promise, all: done, seen: () => seen };
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Drain } from './measure-drain.ts';
 
 /** kube-controller-manager and the bench's own watch take about 0.12 of a core. */
 const QUIET_CORES = 0.3;
 const ATTEMPTS = 3;
 
+interface Shared {
+  /** Cores that were busy with anything else while it was measured. */
+  readonly otherCores: number;
+}
+
 /** Whether something else had the cores while it was measured. */
-export function isDisturbed({ otherCores }: Drain): boolean {
+export function isDisturbed({ otherCores }: Shared): boolean {
   return otherCores > QUIET_CORES;
 }
 
@@ -14,7 +18,7 @@ export function isDisturbed({ otherCores }: Drain): boolean {
  * Measures again what was disturbed, and takes the least disturbed of three attempts. Others' CPU time
  * decides, never the rate: nobody's luckiest run is picked.
  */
-export async function leastDisturbed(measure: () => Promise<Drain>): Promise<Drain> {
+export async function leastDisturbed<T extends Shared>(measure: () => Promise<T>): Promise<T> {
   let best = await measure();
   for (let attempt = 1; attempt < ATTEMPTS && isDisturbed(best); attempt++) {
     const again = await measure();
