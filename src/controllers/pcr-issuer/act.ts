@@ -88,9 +88,10 @@ export function createActor(init: ActInit): {
     if (plan.kind === 'reread') return reread(resource, request, signer);
     if (plan.kind !== 'issue') return settle(resource, request, plan);
     if (authority instanceof SignerError) throw authority;
-    const issued = await sign(plan, init.profileOf(signer), authority);
+    const { uid } = request.metadata;
+    const issued = await sign(uid, plan, init.profileOf(signer), authority);
     const grounds = groundsOf(signer, authority);
-    undelivered.set(key, { uid: request.metadata.uid, issued, grounds });
+    undelivered.set(key, { uid, issued, grounds });
     return deliver(resource, request, issued);
   }
 
@@ -104,6 +105,7 @@ export function createActor(init: ActInit): {
   }
 
   async function sign(
+    uid: string,
     plan: Extract<Plan, { kind: 'issue' }>,
     profile: Profile,
     authority: Authority,
@@ -122,6 +124,9 @@ export function createActor(init: ActInit): {
     const der = await authority.sign(prepared, new AbortController().signal);
     const leaf = decodeCertificate(der);
     correspond(prepared, { leaf, ...facts }, component.clock());
+    // Before anything is sent: whoever counts what was signed in vain counts these.
+    const serial = Buffer.from(leaf.serial).toString('hex');
+    component.log.debug({ uid, serial }, 'signed');
     return {
       chainPem: [leaf, ...facts.intermediates]
         .map((each) => encodePem('CERTIFICATE', each.raw))

@@ -70,14 +70,15 @@ export function createActor(init: ActInit): {
     });
     if (plan.kind !== 'issue') return settle(csr, plan);
     if (authority instanceof SignerError) throw authority;
-    const pem = await sign(plan, authority);
     const { name, uid } = csr.metadata;
+    const pem = await sign(uid, plan, authority);
     const grounds = groundsOf(signer, authority);
     undelivered.set(name, { uid, pem, signedAt: component.clock(), grounds });
     return deliver(csr, pem);
   }
 
   async function sign(
+    uid: string,
     plan: Extract<Plan, { kind: 'issue' }>,
     authority: Authority,
   ): Promise<string> {
@@ -88,6 +89,9 @@ export function createActor(init: ActInit): {
     const der = await authority.sign(prepared, new AbortController().signal);
     const leaf = decodeCertificate(der);
     correspond(prepared, { leaf, ...facts }, component.clock());
+    // Before anything is sent: whoever counts what was signed in vain counts these.
+    const serial = Buffer.from(leaf.serial).toString('hex');
+    component.log.debug({ uid, serial }, 'signed');
     return [leaf, ...facts.intermediates]
       .map((each) => encodePem('CERTIFICATE', each.raw))
       .join('');

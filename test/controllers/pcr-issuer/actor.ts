@@ -5,6 +5,7 @@ import type { Authority } from '../../../src/authorities/contract.ts';
 import { createActor } from '../../../src/controllers/pcr-issuer/act.ts';
 import type { RequestInit } from '../../../src/kube/client.ts';
 import { resource } from '../../../src/kube/resource.ts';
+import type { LogFields } from '../../../src/ports.ts';
 import type { Outcome } from '../../../src/serving/outcome.ts';
 import { NOW } from '../../support/chain.ts';
 import { openIntermediate } from '../../support/intermediate.ts';
@@ -22,6 +23,8 @@ export interface Stage {
   readonly server: OneObject<Request>;
   readonly request: Request;
   readonly requests: readonly RequestInit[];
+  /** What was logged of each signature: UID and serial number. */
+  readonly signed: () => readonly LogFields[];
   /** GET or PUT, in order. */
   readonly methods: () => readonly string[];
   /** The bodies of the PUTs, as they go over the wire. */
@@ -57,6 +60,8 @@ export function start({ spec, authority = openIntermediate, legacy }: Wanted = {
     server,
     request,
     requests: client.requests,
+    signed: () =>
+      component.log.lines.flatMap(({ message, fields }) => (message === 'signed' ? [fields] : [])),
     methods: () => client.requests.map(({ method }) => method),
     sent: () =>
       client.requests

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
 import { NOW } from '../../support/chain.ts';
@@ -137,4 +138,15 @@ test('where v1beta1 is not served it waits, and is never denied', async () => {
   const stage = start({ spec: keyless });
   await assert.rejects(stage.handle(), { code: 'REQUEST_MALFORMED', disposition: 'wait' });
   assert.deepEqual(stage.requests, []);
+});
+
+test('a signature is logged once, before it is sent, however often it is sent', async () => {
+  const stage = start();
+  stage.server.troubles.push('unreachable', 'lost');
+  await assert.rejects(stage.handle());
+  await assert.rejects(stage.handle());
+  assert.equal((await stage.handle()).outcome, 'issued');
+  const leaf = new X509Certificate(stage.sent()[0]?.status?.certificateChain ?? '');
+  const serial = leaf.serialNumber.toLowerCase();
+  assert.deepEqual(stage.signed(), [{ uid: stage.request.metadata.uid, serial }]);
 });

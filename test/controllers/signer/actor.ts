@@ -5,6 +5,7 @@ import type { Authority } from '../../../src/authorities/contract.ts';
 import { createActor } from '../../../src/controllers/signer/act.ts';
 import type { RequestInit } from '../../../src/kube/client.ts';
 import { resource } from '../../../src/kube/resource.ts';
+import type { LogFields } from '../../../src/ports.ts';
 import type { Outcome } from '../../../src/serving/outcome.ts';
 import { made, type Wanted } from '../../policy/request.ts';
 import { NOW } from '../../support/chain.ts';
@@ -24,6 +25,8 @@ export interface Stage {
   readonly server: OneObject<CertificateSigningRequest>;
   readonly csr: CertificateSigningRequest;
   readonly requests: readonly RequestInit[];
+  /** What was logged of each signature: UID and serial number. */
+  readonly signed: () => readonly LogFields[];
   /** GET or PUT, in order. */
   readonly methods: () => readonly string[];
   /** The bodies of the PUTs. */
@@ -53,6 +56,8 @@ export function start(wanted: Wanted = {}, authority: () => Authority = openInte
     server,
     csr,
     requests: client.requests,
+    signed: () =>
+      component.log.lines.flatMap(({ message, fields }) => (message === 'signed' ? [fields] : [])),
     methods: () => client.requests.map(({ method }) => method),
     sent: () =>
       client.requests

@@ -9,11 +9,11 @@ import { SignerError } from '../../../src/errors.ts';
 import { compileProfile } from '../../../src/issuance/profile.ts';
 import type { RequestInit } from '../../../src/kube/client.ts';
 import { resource } from '../../../src/kube/resource.ts';
-import type { Component } from '../../../src/serving/component.ts';
 import { made } from '../../policy/request.ts';
 import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
-import { NOW, openAuthority, random } from '../../support/issuing.ts';
+import { NOW, openAuthority } from '../../support/issuing.ts';
 import { recordedClient } from '../../support/recorded-client.ts';
+import { recordedComponent } from '../../support/recorded-component.ts';
 
 const REQUESTS = resource({
   group: 'certificates.k8s.io',
@@ -40,7 +40,7 @@ async function start(): Promise<{
   const authority = await openAuthority();
   let now = NOW;
   const { handle } = createActor({
-    component: { client, clock: () => now, random, reservedPrefixes: [] } as unknown as Component,
+    component: recordedComponent({ client, clock: () => now }),
     resource: REQUESTS,
     profileOf: ({ spec }) => compileProfile(spec),
     authorityOf: () => authority,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
 import { start, type Stage } from './actor.ts';
@@ -112,4 +113,17 @@ test('who is forgotten leaves no certificate behind', async () => {
   stage.forget('jane-1');
   await stage.handle();
   assert.equal(new Set(certificates(stage)).size, 2);
+});
+
+test('a signature is logged once, before it is sent, however often it is sent', async () => {
+  const stage = start();
+  stage.server.troubles.push('unreachable', 'lost');
+  await assert.rejects(stage.handle());
+  await assert.rejects(stage.handle());
+  assert.equal((await stage.handle()).outcome, 'issued');
+  const leaf = new X509Certificate(
+    Buffer.from(stage.sent()[0]?.status?.certificate ?? '', 'base64'),
+  );
+  const serial = leaf.serialNumber.toLowerCase();
+  assert.deepEqual(stage.signed(), [{ uid: stage.csr.metadata.uid, serial }]);
 });
