@@ -12,7 +12,7 @@ RUN := PATH="$(CURDIR)/node_modules/.bin:$$PATH"
 COMPILED := NODE_COMPILE_CACHE="$(CURDIR)/.cache/compile"
 KUBERNETES ?= 1.37
 ARGS ?=
-UNIT := $(wildcard test/api test/pki test/cel test/issuance test/policy test/authorities test/kube test/serving test/web test/controllers test/cli test/faults/proxy)
+UNIT := $(wildcard test/api test/pki test/cel test/issuance test/policy test/authorities test/kube test/serving test/web test/controllers test/cli test/faults/proxy test/bench)
 
 .PHONY: help
 help: ## Show the targets
@@ -80,6 +80,10 @@ bench-csr: node_modules controlplane dist/countersign.mjs ## Create, approve, si
 .PHONY: bench-issue
 bench-issue: node_modules ## Leaves a second and core against pkijs, Go and a bare signature; needs no cluster
 	$(RUN) node bench/issue/main.ts $(ARGS)
+
+.PHONY: performance
+performance: node_modules ## docs/reference/performance.md from bench/results and bench/notes
+	$(RUN) node bench/report/main.ts
 
 .PHONY: image
 image: node_modules ## The container image, built with buildah; ARGS='--twice --archive image.tar'

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** Headings of the fields of bench/results/*.json. What is not here is shown by its own name. */
+const HEADINGS: Readonly<Record<string, string>> = {
+  certificatesPerSecond: 'certificates/s',
+  leastPerSecond: 'least',
+  mostPerSecond: 'most',
+  secondsFromStart: 'process start to last, s',
+  secondsToFirst: 'to first, s',
+  contenderCpu: 'own CPU, µs',
+  apiServerCpu: 'API server, µs',
+  etcdCpu: 'etcd, µs',
+  benchCpu: 'bench, µs',
+  otherCores: 'cores elsewhere',
+  perSecondAndCore: 'leaves/s/core',
+};
+
+export function headingOf(field: string): string {
+  return HEADINGS[field] ?? field;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** What a ratio has to be. */
+export interface Mark {
+  readonly bench: Bench;
+  readonly ratio: string;
+  readonly bound: 'at least' | 'at most' | 'within';
+  readonly value: number;
+  /** Of `within`: how far from `value`. */
+  readonly tolerance?: number;
+  /** `value` is so much more than this figure of the results. */
+  readonly beyond?: string;
+  /** In words, for who does not know the ratio's name. */
+  readonly means: string;
+}
+
+/** In the order of the page. */
+export const BENCHES = ['drain', 'csr', 'latency', 'memory', 'start', 'replicas', 'issue'] as const;
+export type Bench = (typeof BENCHES)[number];
+
+type Rest = Omit<Mark, 'bench' | 'ratio' | 'bound' | 'value' | 'means'>;
+
+function mark(
+  name: `${Bench}.${string}`,
+  [bound, value]: readonly [Mark['bound'], number],
+  means: string,
+  rest: Rest = {},
+): Mark {
+  const [bench, ratio = ''] = name.split('.');
+  return { bench: bench as Bench, ratio, bound, value, means, ...rest };
+}
+
+export const MARKS: readonly Mark[] = [
+  mark('drain.drain_vs_limit', ['at least', 0.85], 'certificates/s, of a bare status writer’s'),
+  mark('drain.drain_vs_upstream_unlimited', ['at least', 2.5], 'upstream’s signer, limiter off'),
+  mark('drain.drain_vs_upstream_default', ['at least', 50], 'upstream’s signer as shipped'),
+  mark('drain.mutating_calls_per_certificate', ['within', 1], 'writes a certificate', {
+    tolerance: 0.002,
+  }),
+  mark('drain.calls_per_certificate', ['at most', 1.02], 'calls of any kind a certificate'),
+  mark('csr.csr_vs_kcm_unlimited', ['at least', 1], 'kube-controller-manager, limits raised'),
+  mark('csr.csr_vs_kcm_default', ['at least', 10], 'kube-controller-manager as shipped'),
+  mark('latency.p99_vs_echo', ['at most', 2], '99th percentile, of a bare echo’s'),
+  mark('latency.p99_ms', ['at most', 500], 'the same in milliseconds'),
+  mark('latency.quiet_vs_busy', ['at most', 1.5], 'first request after 5 idle minutes'),
+  mark('memory.rss_per_finished_vs_informer', ['at most', 0.125], 'memory a finished request'),
+  mark('memory.rss_drift', ['at most', 0.02], 'growth over 100,000 certificates'),
+  mark('memory.foreign_events', ['at most', 0], 'events of others’ 100,000 requests'),
+  mark('memory.foreign_throughput', ['at least', 0.98], 'certificates/s beside them'),
+  mark('start.first_signature_vs_list', ['at most', 1.2], 'start to first certificate'),
+  mark('replicas.two_vs_one', ['at least', 1], 'two replicas on the same two cores'),
+  mark('replicas.takeover_s', ['at most', 1], 'kill −9 to the next certificate of its share', {
+    beyond: 'leaseSeconds',
+  }),
+  mark('issue.issue_vs_pkijs', ['at least', 3], 'leaves/s/core, pkijs straight'),
+  mark('issue.issue_linted_vs_pkijs', ['at least', 2], 'the same, linted'),
+];
