@@ -8,8 +8,8 @@
 export const ROTATE_AT = 'countersign.dev/rotate-at';
 
 /**
- * On a ClusterSigner, RFC 3339: once this moment has come, a successor made no earlier is published,
- * and held until a rotation is due.
+ * On a ClusterSigner, RFC 3339: once this moment has come, a CA that was made before it gets a
+ * successor, which is published, and held until a rotation is due.
  */
 export const PREPARE_AT = 'countersign.dev/prepare-at';
 

@@ -15,7 +15,7 @@ import { newSerial } from './serial.ts';
  * How far a new CA's notBefore lies in the past: more than any leaf's backdate (at most four
  * minutes), so that no leaf begins before its CA.
  */
-const CA_BACKDATE_SECONDS = 300;
+export const CA_BACKDATE_SECONDS = 300;
 
 export interface CaCertificateInput {
   readonly commonName: string;

@@ -15,7 +15,19 @@ export interface GateInput {
   /** The bundle's served-since: fingerprint → milliseconds. */
   readonly servedSince: ReadonlyMap<string, number>;
   readonly propagationSeconds: number;
+  /** The CA before it is distrusted: to wait for every kubelet would be the greater harm. */
+  readonly atOnce?: boolean;
   readonly now: number;
+}
+
+/** Milliseconds from which on a leaf may need the anchor; undefined while it is not served. */
+export function servedFrom(input: Omit<GateInput, 'now'>): number | undefined {
+  const since = input.servedSince.get(input.anchor);
+  if (input.published?.has(input.anchor) !== true || since === undefined) return undefined;
+  // Also by what was said of them: an anchor that was just edited out is dated all the same.
+  const isOnly = input.published.size === 1 && input.servedSince.size === 1;
+  if (isOnly || input.atOnce === true) return Number.NEGATIVE_INFINITY;
+  return since + input.propagationSeconds * 1000;
 }
 
 /**
@@ -32,15 +44,12 @@ export interface GateInput {
  * @throws SignerError ANCHOR_NOT_SERVED (`authority`)
  */
 export function requireServedAnchor(input: GateInput): void {
-  const since = input.servedSince.get(input.anchor);
-  if (input.published?.has(input.anchor) !== true || since === undefined) {
+  const ready = servedFrom(input);
+  if (ready === undefined) {
     throw notServed(
       `the trust anchor ${input.anchor} is not in the published bundle yet; is the attester running?`,
     );
   }
-  // Also by what was said of them: an anchor that was just edited out is dated all the same.
-  if (input.published.size === 1 && input.servedSince.size === 1) return;
-  const ready = since + input.propagationSeconds * 1000;
   if (input.now < ready) {
     throw notServed(
       `the trust anchor ${input.anchor} was added to the bundle a short while ago; signing with it begins at ${new Date(ready).toISOString()}, when every kubelet has it`,

@@ -6,7 +6,7 @@ import { closureOf, readSource, readSources, type Source } from './sources.ts';
 
 const sources = readSources();
 
-const PURE = ['api', 'pki', 'cel', 'issuance', 'policy'];
+const PURE = ['api', 'pki', 'cel', 'issuance', 'policy', 'rotation'];
 const SERVED = [...PURE, 'kube', 'authorities/contract.ts'];
 
 /** Folder → what it may import besides itself and L0 (errors, ports, vocabulary). */
@@ -17,6 +17,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   cel: [],
   issuance: ['api', 'pki', 'cel'],
   policy: ['api', 'pki', 'cel'],
+  rotation: ['api', 'pki', 'issuance'],
   authorities: ['issuance', 'pki'],
   kube: [],
   web: [],

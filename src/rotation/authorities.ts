@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { AuthorityPhase, AuthorityStatus } from '../api/cluster-signer.ts';
+import { MAX_AUTHORITIES } from '../api/cluster-signer-limits.ts';
+import { formatDuration, parseDuration } from '../api/duration.ts';
+import { formatTime, parseTime } from '../api/time.ts';
+
+/**
+ * How long a CA may go on signing after we saw that it does not: another process hears of it by a
+ * watch of its own, which may be half-open (75 s until that shows) or behind by its backoff, and a
+ * leaf that was signed may be delivered five minutes later. As long as anchors take to spread.
+ */
+const LATE_SIGNING_MS = 10 * 60_000;
+
+/**
+ * How long an anchor stays after its last leaf: a verifier whose clock is late takes the leaf for
+ * valid still. The API server grants five minutes to a PodCertificateRequest's notBefore.
+ */
+const RETIRING_MARGIN_MS = 5 * 60_000;
+
+/** The public half of a CA that a Secret holds. */
+export interface PublicHalf {
+  readonly fingerprint: string;
+  /** Milliseconds. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** PEM of the trust anchors. */
+  readonly anchors: string;
+}
+
+export interface AuthoritiesInput {
+  readonly before: readonly AuthorityStatus[];
+  /** The CA in `tls.*`; undefined where there is none that could sign. */
+  readonly current: (PublicHalf & { readonly signs: boolean }) | undefined;
+  /** The CA in `next.*`. */
+  readonly next: PublicHalf | undefined;
+  readonly isDistrusted: (fingerprint: string) => boolean;
+  /** Longest leaf of the profile as it is. */
+  readonly longestLeafSeconds: number;
+  readonly now: number;
+}
+
+/**
+ * `status.authorities` from what it was and what the Secret holds. A CA that stopped signing stays,
+ * as Retiring, until the last leaf that it may have signed has expired; while no usable CA is known,
+ * nothing is concluded and all stay as they are.
+ */
+export function nextAuthorities(input: AuthoritiesInput): readonly AuthorityStatus[] {
+  const { before, current, next, now } = input;
+  const present = [
+    ...(current === undefined ? [] : [entryOf(input, current, phaseOfCurrent(input, current))]),
+    ...(next === undefined ? [] : [entryOf(input, next, 'Prepared')]),
+  ];
+  const names = new Set(present.map(({ fingerprint }) => fingerprint));
+  const others = before
+    .filter(({ fingerprint }) => !names.has(fingerprint))
+    .filter((each) => !isTainted(input, each))
+    .map((each) => other(input, each))
+    .filter((each) => !isGone(each, now));
+  return [...present, ...others].sort(inOrder).slice(0, MAX_AUTHORITIES);
+}
+
+/** The first CA of a signer is Active at once; another only when all kubelets have its anchor. */
+function phaseOfCurrent(
+  { before }: AuthoritiesInput,
+  { fingerprint, signs }: PublicHalf & { readonly signs: boolean },
+): AuthorityPhase {
+  const known = before.find((each) => each.fingerprint === fingerprint);
+  const isFirst = before.every((each) => each.fingerprint === fingerprint);
+  return signs || isFirst || known?.phase === 'Active' ? 'Active' : 'Prepared';
+}
+
+function entryOf(
+  input: AuthoritiesInput,
+  half: PublicHalf,
+  phase: AuthorityPhase,
+): AuthorityStatus {
+  const { fingerprint, notBefore, notAfter, anchors } = half;
+  const known = input.before.find((each) => each.fingerprint === fingerprint);
+  return {
+    fingerprint,
+    phase,
+    notBefore: formatTime(notBefore),
+    notAfter: formatTime(notAfter),
+    longestLeaf: longest(input, known),
+    anchors,
+  };
+}
+
+function longest({ longestLeafSeconds }: AuthoritiesInput, known?: AuthorityStatus): string {
+  const before = known === undefined ? 0 : parseDuration(known.longestLeaf);
+  return formatDuration(Math.max(longestLeafSeconds, before));
+}
+
+/** A CA that the Secret does not hold, or does not hold any more. */
+function other(input: AuthoritiesInput, known: AuthorityStatus): AuthorityStatus {
+  if (input.isDistrusted(known.fingerprint)) return end(known, 'Distrusted', input.now);
+  if (known.phase === 'Active' && input.current?.signs !== true) {
+    // Until the CA in tls.* may sign, whoever still holds the one before it signs with that one; and
+    // though it be expired, its anchor is what keeps the new one from being the first of its bundle.
+    return { ...known, longestLeaf: longest(input, known) };
+  }
+  if (input.current === undefined && known.leavesExpireBy === undefined) return known;
+  return end(known, 'Retiring', input.now);
+}
+
+/** Signs no more: its last leaf is made a little later than now at the latest. */
+function end(known: AuthorityStatus, phase: AuthorityPhase, now: number): AuthorityStatus {
+  if (known.leavesExpireBy !== undefined) return { ...known, phase };
+  const last = now + LATE_SIGNING_MS + parseDuration(known.longestLeaf) * 1000;
+  const leavesExpireBy = formatTime(Math.min(last, parseTime(known.notAfter)));
+  return { ...known, phase, leavesExpireBy };
+}
+
+/** Prepared in the Secret of a CA that is distrusted: whoever has the one key has the other. */
+function isTainted({ before, isDistrusted }: AuthoritiesInput, known: AuthorityStatus): boolean {
+  if (known.phase !== 'Prepared') return false;
+  const active = before.find(({ phase }) => phase === 'Active');
+  return active !== undefined && isDistrusted(active.fingerprint);
+}
+
+function isGone({ leavesExpireBy }: AuthorityStatus, now: number): boolean {
+  return leavesExpireBy !== undefined && now >= goneAt(leavesExpireBy);
+}
+
+function goneAt(leavesExpireBy: string): number {
+  return parseTime(leavesExpireBy) + RETIRING_MARGIN_MS;
+}
+
+const ORDER: Readonly<Record<AuthorityPhase, number>> = {
+  Active: 0,
+  Prepared: 1,
+  Retiring: 2,
+  Distrusted: 3,
+};
+
+/** The one that signs first, then the newest first; the fingerprint decides where both were equal. */
+function inOrder(a: AuthorityStatus, b: AuthorityStatus): number {
+  return (
+    ORDER[a.phase] - ORDER[b.phase] ||
+    parseTime(b.notBefore) - parseTime(a.notBefore) ||
+    (a.fingerprint < b.fingerprint ? -1 : 1)
+  );
+}
+
+/** When the next of them changes by time alone, in milliseconds: one goes, or one expires. */
+export function nextEnd(authorities: readonly AuthorityStatus[], now: number): number | undefined {
+  const coming = authorities
+    .flatMap(({ leavesExpireBy, notAfter }) => [
+      ...(leavesExpireBy === undefined ? [] : [goneAt(leavesExpireBy)]),
+      parseTime(notAfter),
+    ])
+    .filter((time) => time > now);
+  return coming.length === 0 ? undefined : Math.min(...coming);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { AuthorityStatus } from '../api/cluster-signer.ts';
+import { MAX_AUTHORITIES } from '../api/cluster-signer-limits.ts';
+import type { SignerError } from '../errors.ts';
+import type { Asked } from './asked.ts';
+import { isSpent, rotationDeadline } from './deadline.ts';
+import { rotationDue, type Due } from './due.ts';
+import type { Held } from './held.ts';
+import { unlike, type Wish } from './wish.ts';
+
+/** What a managed CA's Secret holds. */
+export interface Slots {
+  /** `tls.*`: signs. An error where it cannot be used. */
+  readonly active: Held | SignerError;
+  /** `next.*`: is published. */
+  readonly next: Held | SignerError | undefined;
+  readonly activatedAt: number | undefined;
+}
+
+export interface RotationInput {
+  readonly wish: Wish;
+  readonly asked: Asked;
+  /** `status.authorities` as it is. */
+  readonly authorities: readonly AuthorityStatus[];
+  readonly isDistrusted: (fingerprint: string) => boolean;
+  /** Undefined where there is no Secret. */
+  readonly slots: Slots | undefined;
+  /** Milliseconds since when the CA's anchor is served; undefined while it is not. */
+  readonly servedSince: (held: Held) => number | undefined;
+  readonly propagationSeconds: number;
+  readonly now: number;
+}
+
+/**
+ * The next change of a phase: one write of the Secret. `make` a CA into `tls`, where the one that is
+ * there cannot go on, or into `next`; `activate` the one in `next`; `discard` it.
+ */
+export type Step =
+  | { readonly kind: 'make'; readonly slot: 'tls'; readonly due: Due; readonly atOnce: boolean }
+  | { readonly kind: 'make'; readonly slot: 'next'; readonly due: Due | undefined }
+  | { readonly kind: 'activate'; readonly due: Due }
+  | { readonly kind: 'discard' };
+
+export interface Rotation {
+  readonly step: Step | undefined;
+  /** Why the CA is to be replaced; undefined while it is not. */
+  readonly due: Due | undefined;
+  /** What a due rotation waits for, in words. */
+  readonly waitsFor: string | undefined;
+  /** Milliseconds: when time alone may change the step. */
+  readonly lookAt: number | undefined;
+}
+
+/** `status.authorities` must hold these, and the two of the Secret that may follow them. */
+const MOST_OLD = MAX_AUTHORITIES - 3;
+
+/** What is to be done about a managed CA now. Synchronous, total, and the same for whoever asks. */
+export function nextStep(input: RotationInput): Rotation {
+  const { slots } = input;
+  if (slots === undefined) return replace(input, lost(input));
+  const { active } = slots;
+  if (active instanceof Error) return replaceUnusable(input, active, slots.next);
+  if (input.isDistrusted(active.fingerprint)) return replace(input, distrusted(active));
+  return rotate(input, slots, active);
+}
+
+/** The CA signs, or will: its successor is made, published, waited for, activated. */
+function rotate(input: RotationInput, slots: Slots, active: Held): Rotation {
+  const { asked, now, propagationSeconds, wish } = input;
+  const activatedAt = slots.activatedAt ?? active.bornAt;
+  const due = rotationDue({ active, activatedAt, wish, asked, propagationSeconds, now });
+  const next = fit(input, slots.next);
+  if (next !== undefined) return due === undefined ? held(input, active) : finish(input, next, due);
+  if (due !== undefined || isAsked(asked.prepareAt, active, now)) {
+    return begin(input, active, due);
+  }
+  const step: Step | undefined = slots.next === undefined ? undefined : { kind: 'discard' };
+  return { ...held(input, active), step };
+}
+
+function held({ asked, now, propagationSeconds, wish }: RotationInput, active: Held): Rotation {
+  const { at } = rotationDeadline(active, wish, propagationSeconds);
+  const coming = [at, asked.rotateAt, asked.prepareAt].filter(
+    (time): time is number => time !== undefined && time > now,
+  );
+  const lookAt = coming.length === 0 ? undefined : Math.min(...coming);
+  return { step: undefined, due: undefined, waitsFor: undefined, lookAt };
+}
+
+function begin(input: RotationInput, active: Held, due: Due | undefined): Rotation {
+  const waiting = { step: undefined, due, waitsFor: undefined, lookAt: undefined };
+  if (due?.canWait !== false) {
+    // A first CA signs without waiting, as the only one of its bundle; a second would hold it up.
+    const settled = spread(input, active);
+    if (settled === undefined || input.now < settled) {
+      const waitsFor = 'the CA that signs now is not published long enough yet';
+      return { ...waiting, waitsFor, lookAt: settled };
+    }
+  }
+  const most = due?.canWait === false ? MOST_OLD : input.wish.maxRetiring;
+  const waitsFor = noRoom(input, most);
+  if (waitsFor !== undefined) return { ...waiting, waitsFor };
+  return { ...waiting, step: { kind: 'make', slot: 'next', due } };
+}
+
+function finish(input: RotationInput, next: Held, due: Due): Rotation {
+  const from = spread(input, next);
+  if (from !== undefined && input.now >= from) {
+    const step: Step = { kind: 'activate', due };
+    return { step, due, waitsFor: undefined, lookAt: undefined };
+  }
+  const waitsFor =
+    from === undefined
+      ? 'its successor is not in the published bundle yet; is the attester running?'
+      : 'not every kubelet has the anchor of its successor yet';
+  return { step: undefined, due, waitsFor, lookAt: from };
+}
+
+/** When every kubelet has the CA's anchor, in milliseconds; undefined while nobody serves it. */
+function spread({ servedSince, propagationSeconds }: RotationInput, of: Held): number | undefined {
+  const since = servedSince(of);
+  return since === undefined ? undefined : since + propagationSeconds * 1000;
+}
+
+/** Nobody can sign with what is there. Whoever was prepared for that takes over, else a new one. */
+function replaceUnusable(
+  input: RotationInput,
+  error: SignerError,
+  inNext: Slots['next'],
+): Rotation {
+  const due: Due = { reason: 'KeyUnusable', message: error.message, canWait: false };
+  const isFit = fit(input, inNext) !== undefined && lead(input) !== 'distrusted';
+  if (!isFit) return replace(input, due);
+  return { step: { kind: 'activate', due }, due, waitsFor: undefined, lookAt: undefined };
+}
+
+/** A new CA in the place of the one that signed. Only after a distrusted one it signs at once. */
+function replace(input: RotationInput, due: Due): Rotation {
+  const waitsFor = noRoom(input, MOST_OLD);
+  const atOnce = lead(input) === 'distrusted';
+  const step: Step = { kind: 'make', slot: 'tls', due, atOnce };
+  return { step: waitsFor === undefined ? step : undefined, due, waitsFor, lookAt: undefined };
+}
+
+function lost({ authorities }: RotationInput): Due {
+  const message =
+    authorities.length === 0 ? 'there is no CA yet' : 'the Secret with the CA’s key is gone';
+  return { reason: 'KeyLost', message, canWait: false };
+}
+
+function distrusted({ fingerprint }: Held): Due {
+  const message = `spec.authority.managed.distrusted names ${fingerprint}`;
+  return { reason: 'Distrusted', message, canWait: false };
+}
+
+/**
+ * Whether the CA that signs, or last signed, is distrusted. One that was prepared beside it lay in
+ * the same Secret: whoever has the one key has the other.
+ */
+function lead({ authorities, slots, isDistrusted }: RotationInput): 'distrusted' | 'trusted' {
+  const inTls = slots === undefined || slots.active instanceof Error ? [] : [slots.active];
+  const signing = authorities.filter(
+    ({ phase, fingerprint }) => phase === 'Active' || isDistrusted(fingerprint),
+  );
+  const leads = inTls.length > 0 ? inTls : signing;
+  const all = leads.length > 0 && leads.every(({ fingerprint }) => isDistrusted(fingerprint));
+  return all ? 'distrusted' : 'trusted';
+}
+
+/** The prepared CA, where it can be used, is the one that is wanted, and has its life before it. */
+function fit(
+  { wish, isDistrusted, propagationSeconds, now }: RotationInput,
+  next: Slots['next'],
+): Held | undefined {
+  if (next === undefined || next instanceof Error) return undefined;
+  if (isDistrusted(next.fingerprint) || unlike(next, wish) !== undefined) return undefined;
+  return isSpent(next, wish, propagationSeconds, now) ? undefined : next;
+}
+
+/** A successor made since is asked for, and neither is there. */
+function isAsked(prepareAt: number | undefined, active: Held, now: number): boolean {
+  return prepareAt !== undefined && prepareAt <= now && active.bornAt < prepareAt;
+}
+
+/** Trust is not cut under living leaves: where there is no room, old CAs must go first. */
+function noRoom({ authorities }: RotationInput, most: number): string | undefined {
+  const old = authorities.filter(({ phase }) => phase === 'Retiring').length;
+  return old < most
+    ? undefined
+    : `${old} old CAs are still trusted, because leaves of theirs may live`;
+}

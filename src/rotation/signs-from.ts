@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError, attempt } from '../errors.ts';
+import { requireServedAnchor, servedFrom } from '../issuance/gate.ts';
+import { fingerprint, type Certificate } from '../pki/certificate.ts';
+import { verifyPath } from '../pki/path.ts';
+
+/** The public half of a CA: itself, what is above it, and what it chains to. */
+export interface Chain {
+  readonly certificate: Certificate;
+  readonly intermediates: readonly Certificate[];
+  readonly anchors: readonly Certificate[];
+}
+
+/** What the published bundle says, and how long an anchor must be in it. */
+export interface Gate {
+  /** Fingerprints in the bundle as served, or undefined when there is no bundle yet. */
+  readonly published: ReadonlySet<string> | undefined;
+  readonly servedSince: ReadonlyMap<string, number>;
+  readonly propagationSeconds: number;
+  /** The CA before it is distrusted: its anchor must be published, but not for long. */
+  readonly atOnce: boolean;
+}
+
+/**
+ * Milliseconds from which on the CA may sign: as soon as the anchors that every kubelet has by then
+ * suffice for its chain. An anchor that is only added, for a root to come, holds up nobody.
+ *
+ * @returns undefined while not enough is published
+ */
+export function signsFrom(chain: Chain, gate: Gate, now: number): number | undefined {
+  const served = chain.anchors
+    .map((anchor) => ({ anchor, from: servedFrom({ ...gate, anchor: fingerprint(anchor.raw) }) }))
+    .filter((each): each is { anchor: Certificate; from: number } => each.from !== undefined)
+    .sort((a, b) => a.from - b.from);
+  return served.find(({ from }) => {
+    const anchors = served.filter((each) => each.from <= from).map(({ anchor }) => anchor);
+    return leadsTo(chain, anchors, now);
+  })?.from;
+}
+
+function leadsTo(chain: Chain, anchors: readonly Certificate[], now: number): boolean {
+  const { certificate, intermediates } = chain;
+  if (anchors.some(({ raw }) => Buffer.compare(raw, certificate.raw) === 0)) return true;
+  const path = attempt(() => verifyPath({ leaf: certificate, intermediates, anchors, now }));
+  return !(path instanceof SignerError);
+}
+
+/**
+ * Publish, wait, then sign.
+ *
+ * @throws SignerError ANCHOR_NOT_SERVED (`authority`) naming the anchor that is waited for, and when
+ */
+export function requireServedChain(chain: Chain, gate: Gate, now: number): void {
+  const from = signsFrom(chain, gate, now);
+  if (from !== undefined && now >= from) return;
+  // Where all are served and none leads there, the chain itself is at fault, which signing finds.
+  for (const { raw } of chain.anchors) {
+    requireServedAnchor({ ...gate, anchor: fingerprint(raw), now });
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AuthorityStatus } from '../../src/api/cluster-signer.ts';
+import {
+  nextAuthorities,
+  nextEnd,
+  type AuthoritiesInput,
+  type PublicHalf,
+} from '../../src/rotation/authorities.ts';
+import { BORN, DAY, HOUR, MINUTE, SECOND, entry, held, print } from './rotation.ts';
+
+const [a, b, c] = ['a', 'b', 'c'].map((name, index) =>
+  held({ fingerprint: print(name), bornAt: BORN + index * DAY }),
+) as [ReturnType<typeof held>, ReturnType<typeof held>, ReturnType<typeof held>];
+
+const half = (of: typeof a): PublicHalf => ({ ...of, anchors: of.fingerprint });
+const NOW = BORN + 30 * DAY;
+/** The longest leaf, and ten minutes in which a signer need not have heard of it yet. */
+const RETIRED = DAY + 10 * MINUTE;
+
+function after(more: Partial<AuthoritiesInput>): readonly AuthorityStatus[] {
+  return nextAuthorities({
+    before: [],
+    current: undefined,
+    next: undefined,
+    isDistrusted: () => false,
+    longestLeafSeconds: DAY / SECOND,
+    now: NOW,
+    ...more,
+  });
+}
+
+const phases = (of: readonly AuthorityStatus[]): readonly string[] =>
+  of.map(({ fingerprint, phase }) => `${fingerprint.slice(7, 8)} ${phase}`);
+
+const signing = (of: typeof a): AuthoritiesInput['current'] => ({ ...half(of), signs: true });
+const waiting = (of: typeof a): AuthoritiesInput['current'] => ({ ...half(of), signs: false });
+
+const rows: [law: string, input: Partial<AuthoritiesInput>, phases: readonly string[]][] = [
+  [
+    'the first CA is Active, though its bundle is still to come',
+    { current: waiting(a) },
+    ['a Active'],
+  ],
+  [
+    'a successor is Prepared beside the Active one',
+    { before: [entry(a)], current: signing(a), next: half(b) },
+    ['a Active', 'b Prepared'],
+  ],
+  [
+    'who is activated is Active, and the one before it Retiring',
+    { before: [entry(a), entry(b, 'Prepared')], current: signing(b) },
+    ['b Active', 'a Retiring'],
+  ],
+  [
+    'a CA in the place of a lost one is Prepared until it may sign: till then nobody has retired',
+    { before: [entry(a)], current: waiting(b) },
+    ['a Active', 'b Prepared'],
+  ],
+  [
+    'though the lost one has expired, its anchor keeps the next from being the first of its bundle',
+    { before: [entry(a)], current: waiting(b), now: a.notAfter + DAY },
+    ['a Active', 'b Prepared'],
+  ],
+  [
+    'a CA that signed stays Active when its bundle is edited under it',
+    { before: [entry(a), entry(b, 'Retiring')], current: waiting(a) },
+    ['a Active', 'b Retiring'],
+  ],
+  [
+    'a successor that the Secret holds no more may have signed, for all we know',
+    { before: [entry(a), entry(b, 'Prepared')], current: signing(a), next: half(c) },
+    ['a Active', 'c Prepared', 'b Retiring'],
+  ],
+  [
+    'while no usable CA is known nothing is concluded',
+    { before: [entry(a), entry(b, 'Prepared')] },
+    ['a Active', 'b Prepared'],
+  ],
+  [
+    'a distrusted CA is that, and who was prepared beside it goes with it',
+    {
+      before: [entry(a), entry(b, 'Prepared')],
+      isDistrusted: (each) => each === a.fingerprint,
+    },
+    ['a Distrusted'],
+  ],
+  [
+    'who was prepared before a CA was distrusted that had retired stays',
+    {
+      before: [entry(b), entry(c, 'Prepared'), entry(a, 'Retiring')],
+      current: signing(b),
+      next: half(c),
+      isDistrusted: (each) => each === a.fingerprint,
+    },
+    ['b Active', 'c Prepared', 'a Distrusted'],
+  ],
+  [
+    'no duplicates: a CA that signs again is Active, once',
+    { before: [entry(b), entry(a, 'Retiring')], current: signing(a) },
+    ['a Active', 'b Retiring'],
+  ],
+  [
+    'newest first',
+    { before: [entry(c), entry(a, 'Retiring'), entry(b, 'Retiring')], current: signing(c) },
+    ['c Active', 'b Retiring', 'a Retiring'],
+  ],
+];
+
+for (const [law, input, expected] of rows) {
+  test(law, () => {
+    assert.deepEqual(phases(after(input)), expected);
+  });
+}
+
+test('a second look at the same is the same, however late, until one goes', () => {
+  const first = after({ before: [entry(a), entry(b, 'Prepared')], current: signing(b) });
+  assert.deepEqual(after({ before: first, current: signing(b), now: NOW + RETIRED }), first);
+});
+
+test('an old CA goes five minutes after its last leaf, which may be signed and delivered late', () => {
+  const retired = after({ before: [entry(a)], current: signing(b) });
+  assert.equal(Date.parse(retired[1]?.leavesExpireBy ?? ''), NOW + RETIRED);
+  const gone = NOW + RETIRED + 5 * MINUTE;
+  assert.equal(nextEnd(retired, NOW), gone);
+  assert.equal(after({ before: retired, current: signing(b), now: gone - SECOND }).length, 2);
+  assert.deepEqual(phases(after({ before: retired, current: signing(b), now: gone })), [
+    'b Active',
+  ]);
+});
+
+test('no leaf outlives its CA: one that ends sooner is retired no longer than that', () => {
+  const now = a.notAfter - HOUR;
+  const retired = after({ before: [entry(a)], current: signing(b), now });
+  assert.equal(Date.parse(retired[1]?.leavesExpireBy ?? ''), a.notAfter);
+});
+
+test('the longest leaf of an Active CA only grows, also while its Secret cannot be read', () => {
+  const grown = after({ before: [entry(a)], longestLeafSeconds: (2 * DAY) / SECOND });
+  assert.equal(grown[0]?.longestLeaf, '48h');
+  assert.equal(after({ before: grown, current: signing(a) })[0]?.longestLeaf, '48h');
+});
+
+test('the time of an old CA is never cut: not by signing again, nor by being distrusted', () => {
+  const retired = after({ before: [entry(a)], current: signing(b) });
+  const until = retired[1]?.leavesExpireBy ?? '';
+  const later = { now: NOW + HOUR };
+  const distrusted = after({
+    before: retired,
+    current: signing(b),
+    isDistrusted: (each) => each === a.fingerprint,
+    ...later,
+  });
+  assert.deepEqual([distrusted[1]?.phase, distrusted[1]?.leavesExpireBy], ['Distrusted', until]);
+  const back = after({ before: retired, current: signing(a), ...later });
+  const again = after({ before: back, current: signing(b), ...later });
+  assert.equal(Date.parse(again[1]?.leavesExpireBy ?? ''), NOW + HOUR + RETIRED);
+});
+
+test('what the status cannot hold is left out from its end: what is distrusted, and no living trust', () => {
+  const many = (phase: AuthorityStatus['phase'], count: number): AuthorityStatus[] =>
+    Array.from({ length: count }, (_each, index) =>
+      entry(held({ fingerprint: `sha256:${phase}${index}` }), phase),
+    );
+  const found = after({
+    before: [entry(a), ...many('Retiring', 60), ...many('Distrusted', 10)],
+    current: signing(a),
+    next: half(b),
+    isDistrusted: (each) => each.startsWith('sha256:Distrusted'),
+  });
+  assert.equal(found.length, 64);
+  assert.equal(found.filter(({ phase }) => phase === 'Retiring').length, 60);
+});

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { AuthorityStatus } from '../../src/api/cluster-signer.ts';
+import type { Held } from '../../src/rotation/held.ts';
+import { nextStep, type Rotation, type RotationInput } from '../../src/rotation/next-step.ts';
+import type { Wish } from '../../src/rotation/wish.ts';
+
+export const BORN = Date.UTC(2026, 0, 1);
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+/** A year, as the default of `duration` has it. */
+export const YEAR = 8760 * HOUR;
+
+/** design §2: a CA of a year, leaves of a day, the default `renewBefore`. */
+export const WISH: Wish = {
+  keyType: 'ECDSAP256',
+  commonName: 'Example workload CA',
+  durationSeconds: YEAR / SECOND,
+  renewBeforeSeconds: YEAR / SECOND / 5,
+  longestLeafSeconds: DAY / SECOND,
+  maxRetiring: 8,
+};
+
+export const print = (digit: string): string => `sha256:${digit.repeat(64)}`;
+
+/** A CA that was made at {@link BORN} as {@link WISH} wants it; `more` replaces parts. */
+export function held(more: Partial<Held> = {}): Held {
+  const bornAt = more.bornAt ?? BORN;
+  const durationSeconds = more.durationSeconds ?? WISH.durationSeconds;
+  return {
+    fingerprint: print('a'),
+    notBefore: bornAt - 5 * MINUTE,
+    notAfter: bornAt + durationSeconds * SECOND,
+    bornAt,
+    durationSeconds,
+    keyType: 'ECDSAP256',
+    commonName: `Example workload CA ${bornAt / SECOND}`,
+    ...more,
+  };
+}
+
+export function entry(of: Held, phase: AuthorityStatus['phase'] = 'Active'): AuthorityStatus {
+  return {
+    fingerprint: of.fingerprint,
+    phase,
+    notBefore: new Date(of.notBefore).toISOString(),
+    notAfter: new Date(of.notAfter).toISOString(),
+    longestLeaf: '24h',
+    anchors: of.fingerprint,
+  };
+}
+
+/** What is to be done; by default about a CA of an hour's age that has been served all the time. */
+export function stepOf(more: Partial<RotationInput> = {}): Rotation {
+  const active = held();
+  return nextStep({
+    wish: WISH,
+    asked: { rotateAt: undefined, prepareAt: undefined, unread: [] },
+    authorities: [entry(active)],
+    isDistrusted: () => false,
+    slots: { active, next: undefined, activatedAt: BORN },
+    servedSince: ({ bornAt }) => bornAt,
+    propagationSeconds: 600,
+    now: BORN + HOUR,
+    ...more,
+  });
+}
