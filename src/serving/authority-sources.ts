@@ -3,13 +3,14 @@ import { secretOf, type ClusterSigner } from '../api/cluster-signer.ts';
 import { bundleName, type ClusterTrustBundle } from '../api/cluster-trust-bundle.ts';
 import { keyOf, type Secret } from '../api/object.ts';
 import type { Authority, OpenAuthority } from '../authorities/contract.ts';
-import { SignerError, attempt, messageOf } from '../errors.ts';
+import { messageOf } from '../errors.ts';
 import { createReflector } from '../kube/reflector.ts';
 import { resource, type Resource } from '../kube/resource.ts';
 import { createWatchSet } from '../kube/watch-set.ts';
 import type { Component } from './component.ts';
+import { createOpenedSecrets } from './opened-secrets.ts';
 import type { Sources } from './request-controller.ts';
-import { materialOf, usableAuthority } from './usable-authority.ts';
+import { usableAuthority } from './usable-authority.ts';
 
 export const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 
@@ -19,22 +20,13 @@ export interface AuthoritySources extends Sources {
   readonly usable: (signer: ClusterSigner) => Authority;
 }
 
-interface Opened {
-  readonly version: string;
-  readonly result: Authority | SignerError;
-  readonly at: number;
-}
-
-/** A CA that cannot be used is looked at again after this: time heals what is not valid yet. */
-const OPEN_AGAIN_MS = 10_000;
-
 /** @param bundles - the ClusterTrustBundle resource in the version that the server has */
 export function createAuthoritySources(
   component: Component,
   bundles: Resource,
   open: OpenAuthority,
 ): AuthoritySources {
-  const opened = new Map<string, Opened>();
+  const opened = createOpenedSecrets(open, component.clock);
   const listeners: ((signerName: string) => void)[] = [];
   let served: readonly ClusterSigner[] = [];
 
@@ -51,7 +43,11 @@ export function createAuthoritySources(
       ...component,
       path: SECRETS.collection(namespace),
       fieldSelector: `metadata.name=${name}`,
-      onEvent: () => changed((signer) => keyOf(secretOf(signer.spec)) === key),
+      onEvent: (_name, now) => {
+        // Its owner took it back.
+        if (now === undefined) opened.forget(key);
+        changed((signer) => keyOf(secretOf(signer.spec)) === key);
+      },
     });
   });
   const bundleWatches = createWatchSet<ClusterTrustBundle>((signerName) =>
@@ -63,38 +59,24 @@ export function createAuthoritySources(
     }),
   );
 
-  /** A Secret is opened once for each of its versions, and again for a while if that failed. */
-  function openSecret(secret: Secret): Authority {
-    const key = keyOf(secret.metadata);
-    const version = `${secret.metadata.uid}/${secret.metadata.resourceVersion}`;
-    const before = opened.get(key);
-    const current = before?.version === version && !isStale(before, component.clock());
-    const { result } = current ? before : reopened(key, version, secret);
-    if (result instanceof SignerError) throw result;
-    return result;
-  }
-
-  function reopened(key: string, version: string, secret: Secret): Opened {
-    const at = component.clock();
-    const made = { version, at, result: attempt(() => open(materialOf(secret), at)) };
-    opened.set(key, made);
-    return made;
-  }
-
   function usable(signer: ClusterSigner): Authority {
     const { signerName, trustBundle } = signer.spec;
     const secretKey = keyOf(secretOf(signer.spec));
-    return usableAuthority({
+    const secret = secretWatches.get(secretKey)?.get(secretKey);
+    const authority = usableAuthority({
       signer,
-      secret: secretWatches.get(secretKey)?.get(secretKey),
+      secret,
       bundle:
         trustBundle === undefined
           ? undefined
           : bundleWatches.get(signerName)?.get(bundleName(signerName, trustBundle.name)),
-      open: openSecret,
+      open: opened.open,
+      last: opened.last,
       propagationSeconds: component.propagationSeconds,
       now: component.clock(),
     });
+    if (secret !== undefined) opened.signedWith(secret, authority);
+    return authority;
   }
 
   function faultOf(signer: ClusterSigner): string | undefined {
@@ -111,8 +93,7 @@ export function createAuthoritySources(
       served = signers;
       const secrets = new Set(signers.map((each) => keyOf(secretOf(each.spec))));
       secretWatches.reconcile(secrets);
-      // What was opened holds a private key.
-      for (const key of opened.keys()) if (!secrets.has(key)) opened.delete(key);
+      opened.retain(secrets);
       bundleWatches.reconcile(
         signers
           .filter(({ spec }) => spec.trustBundle !== undefined)
@@ -137,9 +118,4 @@ export function createAuthoritySources(
       await Promise.all([secretWatches.stop(), bundleWatches.stop()]);
     },
   };
-}
-
-/** What failed may depend on the time: the CA's own, or that of a certificate above it. */
-function isStale({ result, at }: Opened, now: number): boolean {
-  return result instanceof SignerError && Math.abs(now - at) >= OPEN_AGAIN_MS;
 }

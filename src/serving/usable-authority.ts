@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isDistrusted, type ClusterSigner } from '../api/cluster-signer.ts';
-import { servedSince, type ClusterTrustBundle } from '../api/cluster-trust-bundle.ts';
+import type { ClusterTrustBundle } from '../api/cluster-trust-bundle.ts';
 import { findCondition } from '../api/conditions.ts';
-import { SIGNER_NAME, isGranted } from '../api/grant.ts';
+import { SIGNER_NAME, isGranted, signsAtOnce } from '../api/grant.ts';
 import type { Secret } from '../api/object.ts';
 import type { Authority, AuthorityMaterial } from '../authorities/contract.ts';
-import { SignerError } from '../errors.ts';
-import { requireServedAnchor } from '../issuance/gate.ts';
-import { fingerprint } from '../pki/certificate.ts';
-import { anchorFingerprints } from '../pki/trust-bundle.ts';
+import { SignerError, attempt } from '../errors.ts';
+import { requireGate } from './anchor-gate.ts';
 
 export interface UsableInput {
   readonly signer: ClusterSigner;
   readonly secret: Secret | undefined;
   readonly bundle: ClusterTrustBundle | undefined;
   readonly open: (secret: Secret) => Authority;
+  /** The CA of this Secret that was signed with last. */
+  readonly last: (secret: Secret) => Authority | undefined;
   readonly propagationSeconds: number;
   readonly now: number;
 }
@@ -22,6 +22,10 @@ export interface UsableInput {
 /**
  * The CA that a signer may sign with at this moment. Everything that `authority` checked is checked
  * again here: the status is somebody else's word, the Secret may have changed since.
+ *
+ * While what the Secret holds now cannot be used (half written, or published too short a while ago)
+ * the CA that was signed with last goes on, as long as the status calls it Active: then nobody
+ * reckons yet with its last leaf.
  *
  * @throws SignerError (`authority`) saying what is missing; requests wait
  */
@@ -37,15 +41,36 @@ export function usableAuthority(input: UsableInput): Authority {
       `its CA Secret lacks the annotation ${SIGNER_NAME}: ${signer.spec.signerName}`,
     );
   }
-  const authority = input.open(secret);
-  if (isDistrusted(signer.spec, authority.facts.fingerprint)) {
+  const current = attempt(() => {
+    const opened = input.open(secret);
+    requireUsable(input, opened, signsAtOnce(secret, opened.facts.fingerprint));
+    return opened;
+  });
+  if (!(current instanceof SignerError)) return current;
+  const last = input.last(secret);
+  if (last === undefined || !isActive(signer, last)) throw current;
+  const usable = attempt(() => requireUsable(input, last, false));
+  if (usable instanceof SignerError) throw current;
+  return last;
+}
+
+function isActive({ status }: ClusterSigner, { facts }: Authority): boolean {
+  return (status?.authorities ?? []).some(
+    ({ fingerprint: print, phase }) => print === facts.fingerprint && phase === 'Active',
+  );
+}
+
+function requireUsable(input: UsableInput, authority: Authority, atOnce: boolean): void {
+  const { signer, bundle, propagationSeconds, now } = input;
+  const { facts } = authority;
+  if (isDistrusted(signer.spec, facts.fingerprint)) {
     throw unusable('AUTHORITY_INVALID', 'its CA is among spec.authority.managed.distrusted');
   }
-  if (input.now >= authority.facts.notAfter) {
+  if (now >= facts.notAfter) {
     throw unusable('AUTHORITY_EXPIRED', 'its CA certificate has expired');
   }
-  if (signer.spec.trustBundle !== undefined) requireAnchors(input, authority);
-  return authority;
+  if (signer.spec.trustBundle === undefined) return;
+  requireGate(facts, { bundle, atOnce, propagationSeconds, now });
 }
 
 function requireReady(signer: ClusterSigner): void {
@@ -61,37 +86,6 @@ function requireReady(signer: ClusterSigner): void {
       'AUTHORITY_MISSING',
       `ClusterSigner ${signer.metadata.name} is not ready: ${ready.reason ?? ''}: ${ready.message ?? ''}`,
     );
-  }
-}
-
-/** What a bundle says of its anchors. */
-interface Served {
-  /** Undefined when there is no bundle yet. */
-  readonly published: ReadonlySet<string> | undefined;
-  readonly servedSince: ReadonlyMap<string, number>;
-}
-
-const NOTHING_SERVED: Served = { published: undefined, servedSince: new Map() };
-
-/** Read once for each version of a bundle, not for each request: an object is replaced, never changed. */
-const known = new WeakMap<ClusterTrustBundle, Served>();
-
-function servedBy(bundle: ClusterTrustBundle | undefined): Served {
-  if (bundle === undefined) return NOTHING_SERVED;
-  const before = known.get(bundle);
-  if (before !== undefined) return before;
-  const published = anchorFingerprints(bundle.spec.trustBundle);
-  const served = { published, servedSince: servedSince(bundle) };
-  known.set(bundle, served);
-  return served;
-}
-
-/** Every anchor must be served: which of them a verifier will need is not ours to know. */
-function requireAnchors(input: UsableInput, authority: Authority): void {
-  const { bundle, now, propagationSeconds } = input;
-  const served = servedBy(bundle);
-  for (const anchor of authority.facts.anchors) {
-    requireServedAnchor({ anchor: fingerprint(anchor.raw), ...served, propagationSeconds, now });
   }
 }
 

@@ -22,6 +22,7 @@ test('nothing is signed with a distrusted CA, also where no bundle is published'
       secret: { apiVersion: 'v1', kind: 'Secret', metadata: { ...signer.metadata, annotations } },
       bundle: undefined,
       open: () => authority,
+      last: () => undefined,
       propagationSeconds: 600,
       now: NOW,
     });

@@ -53,6 +53,7 @@ const use = (more: Partial<UsableInput> = {}): unknown =>
     secret: secret(),
     bundle: bundle([ROOT], [[ROOT, 0]]),
     open: () => authority,
+    last: () => undefined,
     propagationSeconds: 600,
     now: NOW,
     ...more,

@@ -47,6 +47,7 @@ function use(authority: Authority, bundle: ClusterTrustBundle | undefined, now =
     secret: { apiVersion: 'v1', kind: 'Secret', metadata: { ...SIGNER.metadata, annotations } },
     bundle,
     open: () => authority,
+    last: () => undefined,
     propagationSeconds: 600,
     now,
   });
