@@ -90,7 +90,7 @@ function assemble(parts: {
   readonly client: Client;
 }): Component {
   const { name, options, log, metrics, client } = parts;
-  const queue = createQueue(clock, queueMetrics(metrics, name));
+  const queue = createQueue(clock, queueMetrics(metrics, name), random);
   metrics.onScrape(() => {
     const { total, longest } = queue.unfinished();
     metrics.queueUnfinished.set({ name }, total);

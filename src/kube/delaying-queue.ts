@@ -42,6 +42,7 @@ export function createDelayingQueue(
 
   return {
     add: queue.add,
+    arrange: queue.arrange,
     take: queue.take,
     done: queue.done,
     unfinished: queue.unfinished,

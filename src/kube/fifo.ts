@@ -3,7 +3,11 @@
 /** First in, first out, in constant time: `shift` of a long array moves all that is behind it. */
 export interface Fifo<T> {
   push(item: T): void;
+  /** The first, which stays. */
+  peek(): T | undefined;
   shift(): T | undefined;
+  /** Keeps those only for which it is true, in time proportional to all. */
+  retain(wanted: (item: T) => boolean): void;
   readonly length: number;
 }
 
@@ -16,6 +20,11 @@ export function createFifo<T>(): Fifo<T> {
   return {
     push: (item) => {
       items.push(item);
+    },
+    peek: () => items[head],
+    retain: (wanted) => {
+      items = items.slice(head).filter((item) => wanted(item as T));
+      head = 0;
     },
     shift: () => {
       if (head === items.length) return undefined;

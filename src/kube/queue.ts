@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Clock } from '../ports.ts';
+import type { Clock, Random } from '../ports.ts';
+import { createFairOrder, type Place } from './fair-order.ts';
 import { createFifo } from './fifo.ts';
 
 /**
- * client-go's workqueue. Fair: in the order of adding. Stingy: a key is worked on by one worker at a
- * time, and a key added several times before that is worked on once. A key added while it is worked
- * on comes back when that is done.
+ * client-go's workqueue. Stingy: a key is worked on by one worker at a time, and a key added several
+ * times before that is worked on once. A key added while it is worked on comes back when that is
+ * done. Fair: in the order of adding, except that flows take turns where `arrange` says that there
+ * are several.
  */
 export interface Queue {
   readonly add: (key: string) => void;
+  /** Whoever owns the keys says where each belongs, from now on; without, all are of one flow. */
+  readonly arrange: (placeOf: (key: string) => Place) => void;
   /** The next key; undefined once the queue is shut down. Whoever takes a key must call `done`. */
   readonly take: () => Promise<string | undefined>;
   readonly done: (key: string) => void;
@@ -34,13 +38,17 @@ export interface QueueMetrics {
   waited(seconds: number): void;
 }
 
-export function createQueue(clock: Clock, metrics: QueueMetrics): Queue {
-  const waiting = createFifo<string>();
+const NOWHERE: Place = { flows: [] };
+
+/** @param random - asked once, for the salt of flows */
+export function createQueue(clock: Clock, metrics: QueueMetrics, random: Random): Queue {
+  const waiting = createFairOrder<string>(random);
   const takers = createFifo<(key: string | undefined) => void>();
   /** Keys to be worked on (again), and since when; client-go calls them dirty. */
   const dirty = new Map<string, number>();
   /** Keys that are worked on, and since when. */
   const processing = new Map<string, number>();
+  let placeOf: (key: string) => Place = () => NOWHERE;
   let closed = false;
 
   function offer(key: string): void {
@@ -49,7 +57,7 @@ export function createQueue(clock: Clock, metrics: QueueMetrics): Queue {
       taker(begin(key));
       return;
     }
-    waiting.push(key);
+    waiting.push(key, placeOf(key));
     metrics.depth(waiting.length);
   }
 
@@ -70,6 +78,9 @@ export function createQueue(clock: Clock, metrics: QueueMetrics): Queue {
   }
 
   return {
+    arrange: (by) => {
+      placeOf = by;
+    },
     add: (key) => {
       if (closed || dirty.has(key)) return;
       dirty.set(key, clock());

@@ -8,6 +8,7 @@ import type { Clock } from '../../src/ports.ts';
 import { fakeTime, type FakeTime } from '../support/fake-time.ts';
 
 const HOUR = 3_600_000;
+const zeros = (size: number): Uint8Array => new Uint8Array(size);
 
 /** Timers go on as they did, as the system's do, when somebody sets the clock. */
 function stepped(time: FakeTime): { readonly clock: Clock; readonly step: (ms: number) => void } {
@@ -25,7 +26,7 @@ test('a clock that is set back an hour holds nobody up for that hour', async () 
   const { clock, step } = stepped(time);
   const nothing = (): void => undefined;
   const queue = createDelayingQueue(
-    createQueue(clock, { added: nothing, depth: nothing, waited: nothing }),
+    createQueue(clock, { added: nothing, depth: nothing, waited: nothing }, zeros),
     clock,
     time.startTimer,
   );
@@ -41,7 +42,7 @@ test('a wait of months goes by the clock at each of its pieces', async () => {
   const { clock, step } = stepped(time);
   const nothing = (): void => undefined;
   const queue = createDelayingQueue(
-    createQueue(clock, { added: nothing, depth: nothing, waited: nothing }),
+    createQueue(clock, { added: nothing, depth: nothing, waited: nothing }, zeros),
     clock,
     time.startTimer,
   );

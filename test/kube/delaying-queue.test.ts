@@ -12,7 +12,8 @@ import { fakeTime, type FakeTime } from '../support/fake-time.ts';
 
 function delaying(time: FakeTime): DelayingQueue {
   const nothing = (): void => undefined;
-  const queue = createQueue(time.clock, { added: nothing, depth: nothing, waited: nothing });
+  const ignored = { added: nothing, depth: nothing, waited: nothing };
+  const queue = createQueue(time.clock, ignored, (size) => new Uint8Array(size));
   return createDelayingQueue(queue, time.clock, time.startTimer);
 }
 

@@ -11,8 +11,10 @@ const quiet: QueueMetrics = {
   waited: () => undefined,
 };
 
+const zeros = (size: number): Uint8Array => new Uint8Array(size);
+
 function queueOf(...keys: string[]): Queue {
-  const queue = createQueue(fakeTime().clock, quiet);
+  const queue = createQueue(fakeTime().clock, quiet, zeros);
   keys.forEach(queue.add);
   return queue;
 }
@@ -69,11 +71,15 @@ test('a queue that is shut down sends every worker home, even with keys left', a
 test('it counts adds, depth, waiting and work in progress', async () => {
   const time = fakeTime();
   const seen: (string | number)[] = [];
-  const queue = createQueue(time.clock, {
-    added: () => seen.push('added'),
-    depth: (count) => seen.push('depth', count),
-    waited: (seconds) => seen.push('waited', seconds),
-  });
+  const queue = createQueue(
+    time.clock,
+    {
+      added: () => seen.push('added'),
+      depth: (count) => seen.push('depth', count),
+      waited: (seconds) => seen.push('waited', seconds),
+    },
+    zeros,
+  );
   queue.add('a');
   queue.add('a');
   await time.advance(1_500);

@@ -18,13 +18,15 @@ interface Loop {
   readonly ended: Promise<void>;
 }
 
+const nothing = (): void => undefined;
+const ignored = { added: nothing, depth: nothing, waited: nothing };
+const zeros = (size: number): Uint8Array => new Uint8Array(size);
+
 function startLoop(handle: (key: string) => Promise<Again>, workers = 1): Loop {
   const time = fakeTime();
-  const nothing = (): void => undefined;
-  const plain = createQueue(time.clock, { added: nothing, depth: nothing, waited: nothing });
+  const plain = createQueue(time.clock, ignored, zeros);
   const queue = createDelayingQueue(plain, time.clock, time.startTimer);
-  const random = (size: number): Uint8Array => new Uint8Array(size);
-  const limiter = createRateLimiter({ firstMs: 5, maxMs: 1_000, random });
+  const limiter = createRateLimiter({ firstMs: 5, maxMs: 1_000, random: zeros });
   const [handled, errors]: [string[], string[]] = [[], []];
   const counts = { worked: 0, retried: 0 };
   const abort = new AbortController();
@@ -150,15 +152,13 @@ test('stopped, it finishes what is in flight and begins nothing more', async () 
 
 test('started after the stop, it does nothing', async () => {
   const time = fakeTime();
-  const nothing = (): void => undefined;
-  const plain = createQueue(time.clock, { added: nothing, depth: nothing, waited: nothing });
+  const plain = createQueue(time.clock, ignored, zeros);
   const queue = createDelayingQueue(plain, time.clock, time.startTimer);
   queue.add('a');
-  const random = (size: number): Uint8Array => new Uint8Array(size);
   await runLoop(
     {
       queue,
-      limiter: createRateLimiter({ firstMs: 5, maxMs: 10, random }),
+      limiter: createRateLimiter({ firstMs: 5, maxMs: 10, random: zeros }),
       workers: 3,
       clock: time.clock,
       handle: () => Promise.reject(new Error('worked on')),

@@ -50,7 +50,7 @@ export function componentOn(stage: Stage): RecordedComponent {
     clock,
     delay,
     random: zeros,
-    queue: createDelayingQueue(createQueue(clock, counts), clock, startTimer),
+    queue: createDelayingQueue(createQueue(clock, counts, zeros), clock, startTimer),
     limiter: createRateLimiter({ firstMs: 5, maxMs: 30_000, random: zeros }),
   });
 }
