@@ -17,7 +17,10 @@ export const KEY_TYPES = [
 
 export type KeyType = (typeof KEY_TYPES)[number];
 
-/** What `authority.managed.keyType` may be. */
+/**
+ * What `authority.managed.keyType` may be. MLDSA65 is experimental and for CAs only: nobody's leaf has
+ * such a key, and many verifiers know no such signature (docs/explanation/ml-dsa.md).
+ */
 export const AUTHORITY_KEY_TYPES = [
   'ECDSAP256',
   'ECDSAP384',
@@ -25,7 +28,8 @@ export const AUTHORITY_KEY_TYPES = [
   'ED25519',
   'RSA3072',
   'RSA4096',
-] as const satisfies readonly KeyType[];
+  'MLDSA65',
+] as const satisfies readonly (KeyType | 'MLDSA65')[];
 
 export type AuthorityKeyType = (typeof AUTHORITY_KEY_TYPES)[number];
 

@@ -14,7 +14,7 @@ import { checkInteger, smallInteger, wholeBytes } from './der-values.ts';
 import { interpretExtensions, type ExtensionMeaning } from './extension-meaning.ts';
 import { readExtensions } from './extension-facts.ts';
 import type { Extension } from './extensions.ts';
-import { readPublicKey, type PublicKeyInfo } from './keys.ts';
+import { readCertifiedKey, type PublicKeyInfo } from './keys.ts';
 import { readName, type DistinguishedName } from './names.ts';
 
 /** A leaf in a status has less than 64 KiB; CAs with long policies have a few KiB. */
@@ -75,7 +75,7 @@ export function decodeTbs(der: Uint8Array): TbsCertificate {
   const notAfter = readTime(validity, 'notAfter');
   validity.finish();
   const subject = readName(fields, 'the subject');
-  const publicKey = readPublicKey(fields);
+  const publicKey = readCertifiedKey(fields);
   skipUniqueIds(fields);
   const extensions = readCertificateExtensions(fields);
   fields.finish();

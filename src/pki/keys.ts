@@ -6,19 +6,19 @@ import { DerReader, readWhole } from './der-reader.ts';
 import { TAG_BIT_STRING, TAG_NULL, TAG_OID } from './der-tags.ts';
 import { oidOf, wholeBytes } from './der-values.ts';
 import { isSmallOrder } from './ed25519-point.ts';
-import { OID_EC, OID_ED25519, OID_RSA } from './oids.ts';
+import { OID_EC, OID_ED25519, OID_MLDSA65, OID_RSA } from './oids.ts';
 import { refused } from './refused.ts';
 import { bitLength, decodeRsaNumbers } from './rsa-numbers.ts';
 import { rsaWeakness } from './weak-rsa.ts';
 
-export type KeyAlgorithm = 'RSA' | 'ECDSA' | 'ED25519';
+export type KeyAlgorithm = 'RSA' | 'ECDSA' | 'ED25519' | 'MLDSA65';
 
 /** A public key, decoded. Its form is checked; whether it is strong is `checkKey`'s matter. */
 export interface PublicKeyInfo {
   /** DER SubjectPublicKeyInfo. */
   readonly spki: Uint8Array;
   readonly algorithm: KeyAlgorithm;
-  /** Bits of the RSA modulus or of the curve. */
+  /** Bits of the RSA modulus or of the curve; of ML-DSA, of the whole key. */
   readonly bits: number;
   /** Absent where no profile can name such a key. */
   readonly keyType: KeyType | undefined;
@@ -26,7 +26,7 @@ export interface PublicKeyInfo {
   readonly bytes: Uint8Array;
 }
 
-/** An 8192-bit RSA key has 1062 bytes; more is not a key that anything here takes. */
+/** An 8192-bit RSA key has 1062 bytes, an ML-DSA-65 key 1974: more is no key that we take. */
 const MAX_SPKI_BYTES = 2200;
 
 const RSA_KEY_TYPES: ReadonlyMap<number, KeyType> = new Map([
@@ -38,7 +38,11 @@ const RSA_KEY_TYPES: ReadonlyMap<number, KeyType> = new Map([
 /** What createPublicKey made of a key: importing costs as much as verifying, so it is done once. */
 const imported = new WeakMap<PublicKeyInfo, KeyObject>();
 
-/** @throws SignerError DER_MALFORMED, DER_LIMIT, KEY_MALFORMED or KEY_UNSUPPORTED */
+/**
+ * The key that somebody wants certified.
+ *
+ * @throws SignerError DER_MALFORMED, DER_LIMIT, KEY_MALFORMED or KEY_UNSUPPORTED
+ */
 export function decodePublicKey(spki: Uint8Array): PublicKeyInfo {
   const key = readPublicKey(new DerReader(spki, 'the public key'));
   if (key.spki.length !== spki.length) {
@@ -47,8 +51,15 @@ export function decodePublicKey(spki: Uint8Array): PublicKeyInfo {
   return key;
 }
 
-/** The SubjectPublicKeyInfo at the reader's position. */
+/** The SubjectPublicKeyInfo at the reader's position: of a kind that a leaf may have. */
 export function readPublicKey(reader: DerReader): PublicKeyInfo {
+  const key = readCertifiedKey(reader);
+  if (key.algorithm !== 'MLDSA65') return key;
+  throw refused('KEY_UNSUPPORTED', 'only CAs have ML-DSA-65 keys; make a key of another type');
+}
+
+/** The SubjectPublicKeyInfo at the reader's position, of a certificate that exists: a CA's, too. */
+export function readCertifiedKey(reader: DerReader): PublicKeyInfo {
   const spki = reader.raw('the public key');
   const info = readWhole(spki, 'the public key', MAX_SPKI_BYTES);
   const algorithm = info.sequence('the key algorithm');
@@ -69,6 +80,8 @@ export function readPublicKey(reader: DerReader): PublicKeyInfo {
       return ecKey(spki, readCurve(algorithm), bytes());
     case OID_ED25519:
       return edKey(spki, bytes());
+    case OID_MLDSA65:
+      return mldsaKey(spki, bytes());
     default:
       throw refused(
         'KEY_UNSUPPORTED',
@@ -108,6 +121,16 @@ function edKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
   return { spki, algorithm: 'ED25519', bits: 256, keyType: 'ED25519', bytes };
 }
 
+/** FIPS 204 table 2. Every string of this length is a key (FIPS 204 §7.2, pkDecode). */
+const MLDSA65_BYTES = 1952;
+
+function mldsaKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
+  if (bytes.length !== MLDSA65_BYTES) {
+    throw refused('KEY_MALFORMED', `the ML-DSA-65 key is not ${MLDSA65_BYTES} bytes long`);
+  }
+  return { spki, algorithm: 'MLDSA65', bits: 8 * MLDSA65_BYTES, keyType: undefined, bytes };
+}
+
 /**
  * The key as node:crypto wants it.
  *
@@ -140,7 +163,7 @@ export function checkKey(key: PublicKeyInfo): void {
 
 function weaknessOf(key: PublicKeyInfo): string | undefined {
   if (key.algorithm === 'RSA') return rsaWeakness(decodeRsaNumbers(key.bytes));
-  if (key.algorithm === 'ECDSA') return undefined;
+  if (key.algorithm !== 'ED25519') return undefined;
   return isSmallOrder(key.bytes) ? 'is a point of small order' : undefined;
 }
 

@@ -44,10 +44,12 @@ export const OID_OCSP_SIGNING = '1.3.6.1.5.5.7.3.9';
 export const OID_MICROSOFT_SGC = '1.3.6.1.4.1.311.10.3.3';
 export const OID_NETSCAPE_SGC = '2.16.840.1.113730.4.1';
 
-// Public keys (RFC 3279 §2.3.1, RFC 5480 §2.1.1, RFC 8410 §3).
+// Public keys (RFC 3279 §2.3.1, RFC 5480 §2.1.1, RFC 8410 §3, RFC 9881 §4).
 export const OID_RSA = '1.2.840.113549.1.1.1';
 export const OID_EC = '1.2.840.10045.2.1';
 export const OID_ED25519 = '1.3.101.112';
+/** Key and signature alike. */
+export const OID_MLDSA65 = '2.16.840.1.101.3.4.3.18';
 export const OID_P256 = '1.2.840.10045.3.1.7';
 export const OID_P384 = '1.3.132.0.34';
 export const OID_P521 = '1.3.132.0.35';

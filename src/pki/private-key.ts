@@ -93,5 +93,6 @@ function generatePair(keyType: string): Promise<{ readonly privateKey: KeyObject
   if (modulusLength !== undefined)
     return generate('rsa', { modulusLength, publicExponent: 65_537 });
   if (keyType === 'ED25519') return generate('ed25519', {});
+  if (keyType === 'MLDSA65') return generate('ml-dsa-65', {});
   throw refused('KEY_UNSUPPORTED', `"${keyType.slice(0, 40)}" is not a key type`);
 }

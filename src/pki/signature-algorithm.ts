@@ -6,6 +6,7 @@ import {
   OID_ECDSA_SHA384,
   OID_ECDSA_SHA512,
   OID_ED25519,
+  OID_MLDSA65,
   OID_RSA_SHA256,
 } from './oids.ts';
 import { refused } from './refused.ts';
@@ -16,7 +17,10 @@ export interface SignatureAlgorithm {
   readonly name: string;
   /** DER AlgorithmIdentifier. */
   readonly der: Uint8Array;
-  /** Synchronous: a P-256 signature takes 20 µs, less than a hand-over to another thread. */
+  /**
+   * Synchronous: a P-256 signature takes 20 µs, less than a hand-over to another thread. RSA-4096 and
+   * ML-DSA-65 hold everything else up for a millisecond (docs/explanation/ml-dsa.md).
+   */
   readonly sign: (data: Uint8Array) => Uint8Array;
 }
 
@@ -28,6 +32,9 @@ interface Scheme {
 }
 
 const ED25519: Scheme = { name: 'Ed25519', der: sequence(oid(OID_ED25519)), digest: null };
+
+/** No parameters, no context, the message itself and not its hash (RFC 9881 §3). */
+const MLDSA65: Scheme = { name: 'ML-DSA-65', der: sequence(oid(OID_MLDSA65)), digest: null };
 
 const RSA: Scheme = {
   name: 'RSA PKCS#1 v1.5 with SHA-256',
@@ -67,8 +74,9 @@ function schemeOf(key: KeyObject): Scheme {
   if (ecdsa !== undefined) return ecdsa;
   if (key.asymmetricKeyType === 'ed25519') return ED25519;
   if (key.asymmetricKeyType === 'rsa') return RSA;
+  if (key.asymmetricKeyType === 'ml-dsa-65') return MLDSA65;
   throw refused(
     'KEY_UNSUPPORTED',
-    `private key of type ${key.asymmetricKeyType ?? key.type} ${curve}; use ECDSA P-256, P-384 or P-521, Ed25519 or RSA`,
+    `private key of type ${key.asymmetricKeyType ?? key.type} ${curve}; use ECDSA P-256, P-384 or P-521, Ed25519, RSA or ML-DSA-65`,
   );
 }

@@ -9,6 +9,7 @@ import {
   OID_ECDSA_SHA512,
   OID_ED25519,
   OID_MGF1,
+  OID_MLDSA65,
   OID_RSA_PSS,
   OID_RSA_SHA256,
   OID_RSA_SHA384,
@@ -42,6 +43,7 @@ const VERIFICATIONS: ReadonlyMap<string, Verification> = new Map<string, Verific
   row(sequence(oid(OID_ECDSA_SHA384)), { key: 'ECDSA', digest: 'sha384' }),
   row(sequence(oid(OID_ECDSA_SHA512)), { key: 'ECDSA', digest: 'sha512' }),
   row(sequence(oid(OID_ED25519)), { key: 'ED25519', digest: null }),
+  row(sequence(oid(OID_MLDSA65)), { key: 'MLDSA65', digest: null }),
 ]);
 
 type Row = readonly [string, Verification];
@@ -99,7 +101,7 @@ export function signatureProblem(signed: SignedData): string | undefined {
 }
 
 function verifyWith(
-  { digest, padding, saltLength }: Pick<Verification, 'digest' | 'padding' | 'saltLength'>,
+  { digest, padding, saltLength }: Proof,
   publicKey: PublicKeyInfo,
   data: Uint8Array,
   signature: Uint8Array,
@@ -135,20 +137,26 @@ export function verifiesProof(
   data: Uint8Array,
   signature: Uint8Array,
 ): boolean {
+  const proof = PROOFS.get(publicKey.algorithm);
   return (
-    !isInsecure(publicKey) && verifyWith(PROOFS[publicKey.algorithm], publicKey, data, signature)
+    proof !== undefined && !isInsecure(publicKey) && verifyWith(proof, publicKey, data, signature)
   );
 }
 
-const PROOFS = {
-  RSA: {
-    digest: 'sha256',
-    padding: constants.RSA_PKCS1_PSS_PADDING,
-    saltLength: constants.RSA_PSS_SALTLEN_AUTO,
-  },
-  ECDSA: { digest: 'sha256' },
-  ED25519: { digest: null },
-} as const satisfies Record<KeyAlgorithm, Pick<Verification, 'digest' | 'padding' | 'saltLength'>>;
+type Proof = Pick<Verification, 'digest' | 'padding' | 'saltLength'>;
+
+const PROOFS: ReadonlyMap<KeyAlgorithm, Proof> = new Map<KeyAlgorithm, Proof>([
+  [
+    'RSA',
+    {
+      digest: 'sha256',
+      padding: constants.RSA_PKCS1_PSS_PADDING,
+      saltLength: constants.RSA_PSS_SALTLEN_AUTO,
+    },
+  ],
+  ['ECDSA', { digest: 'sha256' }],
+  ['ED25519', { digest: null }],
+]);
 
 /** The signature was made with this key, by an algorithm that we know and that fits the key. */
 export function verifySignature(

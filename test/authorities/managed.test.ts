@@ -20,7 +20,7 @@ const made = async (
   now = NOW,
 ): Promise<Awaited<ReturnType<typeof create>>> => create({ ...wanted, keyType, now });
 
-/** What node:crypto says of such a key; the signature's OID is by RFC 5758, 8410 and 4055. */
+/** What node:crypto says of such a key; the signature's OID is by RFC 5758, 8410, 4055 and 9881. */
 const KINDS: Readonly<
   Record<AuthorityKeyType, readonly [type: string, size: unknown, oid: string]>
 > = {
@@ -30,6 +30,7 @@ const KINDS: Readonly<
   ED25519: ['ed25519', undefined, '1.3.101.112'],
   RSA3072: ['rsa', 3072, '1.2.840.113549.1.1.11'],
   RSA4096: ['rsa', 4096, '1.2.840.113549.1.1.11'],
+  MLDSA65: ['ml-dsa-65', undefined, '2.16.840.1.101.3.4.3.18'],
 };
 
 for (const keyType of AUTHORITY_KEY_TYPES) {

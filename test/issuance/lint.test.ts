@@ -205,6 +205,12 @@ const vectors: [rule: string, law: string, leaf: TbsCertificate, finding: RegExp
     /keyAgreement cannot be done with an RSA key/,
   ],
   [
+    'key-usage-fits-key',
+    'an ML-DSA key that shall encipher (RFC 9881 §5)',
+    tbs(keyed('ML-DSA-65', 'digitalSignature', 'keyEncipherment')),
+    /keyEncipherment cannot be done with an MLDSA65 key/,
+  ],
+  [
     'san-for-empty-subject',
     'names nobody',
     tbs({ subject: seq(), ...but(names) }),

@@ -38,13 +38,16 @@ for (const keyType of KEY_TYPES) {
             roots: [authority.facts.certificate.raw],
             now: NOW,
           };
+          // Neither crypto/x509 of Go 1.26 nor OpenSSL before 3.5 knows ML-DSA.
+          const isKnown = caType !== 'MLDSA65';
+          const question = isKnown ? 'l' : 'm';
           const answers = await Promise.all(
-            leaves.map((leaf) => oracle.ask('l', chainOf({ leaf, ...others }))),
+            leaves.map((leaf) => oracle.ask(question, chainOf({ leaf, ...others }))),
           );
           const faults = answers.filter(({ level }) => level !== ACCEPTED);
           assert.deepEqual([...new Set(faults.map(({ reason }) => `${caType}: ${reason}`))], []);
           for (const { reason } of answers) if (reason !== '') warnings.add(reason);
-          for (let at = 0; at < leaves.length; at += BATCH) {
+          for (let at = 0; isKnown && at < leaves.length; at += BATCH) {
             const accepted = await openssl.acceptedLeaves(leaves.slice(at, at + BATCH), others);
             assert.ok(accepted.every(Boolean), `OpenSSL refuses leaves of a ${caType} CA`);
           }

@@ -2,7 +2,7 @@
 import { sign, type KeyObject } from 'node:crypto';
 import { bits, explicit, int, printable, rdn, seq, utcTime, type Octets } from './der.ts';
 import { privateKey, spkiOf } from './keys.ts';
-import { ECDSA_SHA256 } from './request-der.ts';
+import { ECDSA_SHA256, digestOf } from './request-der.ts';
 
 export const COMMON_NAME = '2.5.4.3';
 
@@ -26,7 +26,7 @@ export interface CertificateDer {
 export const named = (commonName: string): Uint8Array =>
   seq(rdn(COMMON_NAME, printable(commonName)));
 
-/** A version 3 certificate, every part of which may be replaced; signed with P-256 and SHA-256. */
+/** A version 3 certificate, every part of which may be replaced; signed with P-256, and SHA-256 as requestDer. */
 export function certificateDer(parts: CertificateDer = {}): Uint8Array {
   const key = parts.key ?? privateKey('P-256');
   const algorithm = parts.algorithm ?? ECDSA_SHA256;
@@ -41,5 +41,5 @@ export function certificateDer(parts: CertificateDer = {}): Uint8Array {
     parts.spki ?? spkiOf(key),
     parts.extensionField ?? (extensions.length === 0 ? [] : explicit(3, seq(...extensions))),
   );
-  return seq(tbs, algorithm, parts.signature ?? bits(sign('sha256', tbs, key)));
+  return seq(tbs, algorithm, parts.signature ?? bits(sign(digestOf(key), tbs, key)));
 }

@@ -15,6 +15,8 @@ const MAKERS: Readonly<Record<string, () => KeyObject>> = {
   'RSA-1024': () => generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey,
   'RSA-2048': () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
   'RSA-3072': () => generateKeyPairSync('rsa', { modulusLength: 3072 }).privateKey,
+  'ML-DSA-44': () => generateKeyPairSync('ml-dsa-44').privateKey,
+  'ML-DSA-65': () => generateKeyPairSync('ml-dsa-65').privateKey,
 };
 
 export type TestKey =
@@ -27,7 +29,9 @@ export type TestKey =
   | 'X25519'
   | 'RSA-1024'
   | 'RSA-2048'
-  | 'RSA-3072';
+  | 'RSA-3072'
+  | 'ML-DSA-44'
+  | 'ML-DSA-65';
 
 /** A private key of this kind; `which` tells several of a kind apart. */
 export function privateKey(kind: TestKey, which = ''): KeyObject {

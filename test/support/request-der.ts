@@ -24,7 +24,7 @@ export interface RequestDer {
   readonly after?: Octets;
 }
 
-/** A PKCS#10 request, every part of which may be replaced; signed with P-256, and SHA-256 but for Ed25519. */
+/** A PKCS#10 request, every part of which may be replaced; signed with P-256, and SHA-256 where the key hashes not by itself. */
 export function requestDer(parts: RequestDer = {}): Uint8Array {
   const key = parts.key ?? privateKey('P-256');
   const info = seq(
@@ -38,8 +38,9 @@ export function requestDer(parts: RequestDer = {}): Uint8Array {
   return seq(info, parts.algorithm ?? ECDSA_SHA256, signature, parts.after ?? []);
 }
 
-const digestOf = (key: KeyObject): string | null =>
-  key.asymmetricKeyType === 'ed25519' ? null : 'sha256';
+/** Of node:crypto's sign: null where the algorithm hashes by itself. */
+export const digestOf = ({ asymmetricKeyType: type }: KeyObject): string | null =>
+  type === 'ed25519' || type === 'ml-dsa-65' ? null : 'sha256';
 
 /** The extensionRequest attribute (RFC 2985 §5.4.2). */
 export function extensionRequest(...extensions: readonly Uint8Array[]): Uint8Array {

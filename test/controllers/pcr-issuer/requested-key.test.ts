@@ -42,6 +42,18 @@ for (const [kind, algorithm] of KINDS) {
   });
 }
 
+test('an ML-DSA key is for CAs only: a pod that brings one is denied, not failed', () => {
+  const spki = Buffer.from(spkiOf(privateKey('ML-DSA-65')));
+  const stub = Buffer.from(requestDer({ spki })).toString('base64');
+  const old = { stubPKCS10Request: '', pkixPublicKey: spki.toString('base64') };
+  for (const spec of [{ stubPKCS10Request: stub }, old]) {
+    const found = requestedKey(podRequest(spec), KEY_TYPES);
+    assert.ok(found.kind === 'deny');
+    assert.equal(found.reason, 'UnsupportedKeyType');
+    assert.match(found.message, /^only CAs have ML-DSA-65 keys; /);
+  }
+});
+
 test('the key types that work for pods are named without RSA2048, which the kubelet cannot make', () => {
   const stub = Buffer.from(requestDer({ key: privateKey('P-521') })).toString('base64');
   const found = requestedKey(podRequest({ stubPKCS10Request: stub }), ['RSA2048', 'ED25519']);

@@ -22,6 +22,7 @@ import { casesOf, type Case, type Table } from './case.ts';
 const TIME = 'RFC 5280 §4.1.2.5';
 const SERIAL = 'RFC 5280 §4.1.2.2';
 const VERSION = 'RFC 5280 §4.1.2.1';
+const ML_DSA_65 = '2.16.840.1.101.3.4.3.18';
 const BEGIN = utcTime('260101000000Z');
 const END = utcTime('270101000000Z');
 
@@ -168,6 +169,16 @@ const FIELDS: Table<CertificateDer> = {
     'the subject is empty and the names are not critical',
     'RFC 5280 §4.2.1.6',
     { subject: seq() },
+  ],
+  'ml-dsa-65-null': [
+    'the key has NULL parameters',
+    'RFC 9881 §4',
+    { spki: seq(seq(oid(ML_DSA_65), NULL), bits(new Uint8Array(1952))) },
+  ],
+  'ml-dsa-65-short': [
+    'the key has 1,951 octets',
+    'FIPS 204 table 2',
+    { spki: seq(seq(oid(ML_DSA_65)), bits(new Uint8Array(1951))) },
   ],
   'signature-other': [
     'the signature is another’s',

@@ -154,6 +154,11 @@ const KEYS: Table<() => RequestDer> = {
     'RFC 9881',
     () => ({ spki: seq(seq(oid('2.16.840.1.101.3.4.3.17')), bits(new Uint8Array(1312))) }),
   ],
+  'ml-dsa-65': [
+    'an ML-DSA-65 key, which only CAs have',
+    'RFC 9881',
+    () => ({ spki: spkiOf(privateKey('ML-DSA-65')) }),
+  ],
   unknown: [
     'a key of an unknown kind',
     'RFC 5280 §4.1.2.7',

@@ -3,6 +3,7 @@ module countersign.dev/oracle
 go 1.26
 
 require (
+	filippo.io/mldsa v1.0.0
 	github.com/zmap/zcrypto v0.0.0-20230310154051-c8b263fd8300
 	github.com/zmap/zlint/v3 v3.6.1
 )

@@ -23,8 +23,7 @@ func rfc5280() lint.Registry {
 	return filtered
 }
 
-// judgeLeaf verifies a chain as judgeChain does, and lints its leaf. Errors refuse it; the reason of an
-// acceptance is the list of warnings.
+// judgeLeaf verifies a chain as judgeChain does, and lints its leaf.
 func judgeLeaf(data []byte) answer {
 	if found := judgeChain(data); found.level != accepted {
 		return found
@@ -33,6 +32,11 @@ func judgeLeaf(data []byte) answer {
 	if err != nil {
 		return answer{refused, err.Error()}
 	}
+	return lintLeaf(der)
+}
+
+// lintLeaf refuses a leaf for errors; the reason of an acceptance is the list of warnings.
+func lintLeaf(der []byte) answer {
 	leaf, err := x509.ParseCertificate(der)
 	if err != nil {
 		return answer{refused, "zcrypto: " + err.Error()}

@@ -20,6 +20,8 @@ var judges = map[byte]func([]byte) answer{
 	'b': judgeBundlePEM,
 	'v': judgeChain,
 	'l': judgeLeaf,
+	'm': judgeMLDSALeaf,
+	's': signMLDSA,
 }
 
 // Questions that may wait for their answers: enough to keep all cores busy.
