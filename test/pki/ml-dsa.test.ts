@@ -141,7 +141,7 @@ for (const [law, rootKind, issuingKind] of [
   ['below an ML-DSA-65 intermediate', 'P-256', 'ML-DSA-65'],
 ] as const) {
   test(`a leaf ${law} has a path, and one with another signature has none`, () => {
-    const made = (name: string, kind: typeof rootKind | typeof issuingKind): KeyObject =>
+    const made = (name: string, kind: typeof rootKind): KeyObject =>
       privateKey(kind, `path ${name}`);
     const root = link('root', {
       key: made('root', rootKind),
