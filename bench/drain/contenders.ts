@@ -5,13 +5,17 @@ import type { Contender } from '../cluster/contender.ts';
 import { BUNDLE } from '../cluster/start.ts';
 import { createPeer } from '../cluster/peer.ts';
 
-export const CONTENDERS = ['countersign', 'upstream-unlimited', 'status-writer'] as const;
+export const CONTENDERS = [
+  'countersign',
+  'upstream-unlimited',
+  'upstream-default',
+  'status-writer',
+] as const;
 export type ContenderName = (typeof CONTENDERS)[number];
 
-/** Ours as shipped, upstream's signer without its limiter, and the limit of the API server. */
+/** Ours as shipped, upstream's signer without its limiter and with it, and the limit of the API server. */
 export async function contenders(cluster: Cluster): Promise<readonly Contender[]> {
   const ours = await cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, 'countersign-pcr-issuer');
-  const upstream = { name: 'upstream', signerName: 'bench.example.com/upstream' };
   const writer = { name: 'status-writer', signerName: 'bench.example.com/status-writer' };
   return [
     {
@@ -23,17 +27,9 @@ export async function contenders(cluster: Cluster): Promise<readonly Contender[]
       ] as unknown as Contender['command'],
       bundle: 'example.com:workload:primary',
     },
-    {
-      name: 'upstream-unlimited',
-      signerName: upstream.signerName,
-      command: [
-        ...cluster.tool('podcertificatesigner'),
-        ...['--kubeconfig', await createPeer(cluster, upstream)],
-        // As shipped, client-go's default of 5 requests a second would be all that is measured.
-        ...['--signer-name', upstream.signerName, '--qps', '-1'],
-      ],
-      bundle: 'bench.example.com:upstream:primary-bundle',
-    },
+    await upstream(cluster, 'upstream-unlimited', '-1'),
+    // client-go's default of 5 requests a second is all that is measured here.
+    await upstream(cluster, 'upstream-default', '0'),
     {
       name: 'status-writer',
       signerName: writer.signerName,
@@ -43,4 +39,18 @@ export async function contenders(cluster: Cluster): Promise<readonly Contender[]
       ],
     },
   ];
+}
+
+async function upstream(cluster: Cluster, name: ContenderName, qps: string): Promise<Contender> {
+  const signerName = `bench.example.com/${name}`;
+  return {
+    name,
+    signerName,
+    command: [
+      ...cluster.tool('podcertificatesigner'),
+      ...['--kubeconfig', await createPeer(cluster, { name, signerName })],
+      ...['--signer-name', signerName, '--qps', qps],
+    ],
+    bundle: `bench.example.com:${name}:primary-bundle`,
+  };
 }

@@ -17,6 +17,8 @@ export interface Ratios {
   readonly drain_vs_upstream_unlimited: number;
   /** Of 1: as fast as statuses made beforehand can be written. */
   readonly drain_vs_limit: number;
+  /** The same with its limiter, as it is shipped. */
+  readonly drain_vs_upstream_default: number;
 }
 
 type Drains = ReadonlyMap<string, readonly Drain[]>;
@@ -36,6 +38,7 @@ export function ratiosOf(drains: Drains): Ratios {
   return {
     drain_vs_upstream_unlimited: against('upstream-unlimited'),
     drain_vs_limit: against('status-writer'),
+    drain_vs_upstream_default: against('upstream-default'),
   };
 }
 

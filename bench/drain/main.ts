@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * `make bench`: drains a backlog of PodCertificateRequests with our pcr-issuer, with upstream's
- * signer, and with a bare status writer, in turns on one cluster. ARGS: `--requests 3000 --rounds 3`.
+ * signer with its limiter off and as shipped, and with a bare status writer, in turns on one cluster.
+ * ARGS: `--requests 3000 --default-requests 100 --rounds 3`.
  */
-import { createBacklog, newStubs } from '../requests/backlog.ts';
-import { startBenchCluster } from '../cluster/start.ts';
+import { createBacklog, newStubs, type Backlog } from '../requests/backlog.ts';
+import { startBenchCluster, type BenchCluster } from '../cluster/start.ts';
 import type { Contender } from '../cluster/contender.ts';
 import { contenders } from './contenders.ts';
+import { countCalls } from './count-calls.ts';
 import { measureDrain, type Drain } from './measure-drain.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
@@ -20,35 +22,55 @@ import { isDisturbed, leastDisturbed } from '../measure/undisturbed.ts';
 /** Fills caches and connections of the API server; not counted. */
 const WARM_UP_REQUESTS = 300;
 
-const { requests, rounds, results } = readArguments({
+const sizes = readArguments({
   requests: { default: 3000, least: 2 },
+  /** Of the backlog of upstream's signer as shipped, which answers 5 a second. */
+  'default-requests': { default: 100, least: 2 },
   rounds: { default: 3, least: 1 },
 });
+const { requests, rounds, results } = sizes;
+const sizeFor = ({ name }: Contender): number =>
+  name === 'upstream-default' ? Math.min(requests, sizes['default-requests']) : requests;
 
 const cluster = await startBenchCluster((line) => console.log(line));
 endOnSignals();
 try {
   const all = await contenders(cluster.cluster);
   const stubs = newStubs(requests);
-  const drain = async (contender: Contender, size: number): Promise<Drain> => {
+  const onBacklog = async <T>(
+    contender: Contender,
+    size: number,
+    measure: (bench: BenchCluster, of: Contender, backlog: Backlog) => Promise<T>,
+  ): Promise<T> => {
     const backlog = await createBacklog(cluster, contender.signerName, stubs.slice(0, size));
     try {
-      return await measureDrain(cluster, contender, backlog);
+      return await measure(cluster, contender, backlog);
     } finally {
       await backlog.remove();
     }
   };
-  for (const contender of all) await drain(contender, Math.min(requests, WARM_UP_REQUESTS));
+  for (const contender of all) {
+    await onBacklog(contender, Math.min(sizeFor(contender), WARM_UP_REQUESTS), measureDrain);
+  }
   const drains = new Map<string, Drain[]>(all.map(({ name }) => [name, []]));
   for (const [round, turn] of inTurns(all, rounds).entries()) {
     for (const contender of turn) {
-      const drained = await leastDisturbed(() => drain(contender, requests));
+      const drained = await leastDisturbed(() =>
+        onBacklog(contender, sizeFor(contender), measureDrain),
+      );
       drains.get(contender.name)?.push(drained);
       printDrain(round + 1, contender.name, drained);
     }
   }
   const figures = figuresOf(drains);
-  const ratios = ratiosOf(drains);
+  const [ours] = all.filter(({ name }) => name === 'countersign');
+  if (ours === undefined) throw new Error('nobody is ours');
+  const calls = await onBacklog(ours, requests, countCalls);
+  const ratios = {
+    ...ratiosOf(drains),
+    mutating_calls_per_certificate: callsOf(calls.mutating),
+    calls_per_certificate: callsOf(calls.all),
+  };
   printTable(figures, ratios);
   const disturbed = [...drains.values()].flat().filter(isDisturbed).length;
   if (disturbed > 0) {
@@ -57,9 +79,17 @@ try {
   const machine = readMachine(cluster.kubernetes);
   writeResults(results, 'drain', {
     ratios,
-    figures: { requests, rounds, disturbed, ...figures },
+    figures: {
+      ...{ requests, defaultRequests: sizes['default-requests'], rounds, disturbed },
+      ...figures,
+    },
     machine,
   });
 } finally {
   await cluster.stop();
+}
+
+/** The marks are set on thousandths. */
+function callsOf(perCertificate: number): number {
+  return Number(perCertificate.toFixed(4));
 }
