@@ -79,6 +79,14 @@ export function createAuthoritySources(
     return authority;
   }
 
+  function listed({ spec }: ClusterSigner): boolean {
+    const secrets = secretWatches.get(keyOf(secretOf(spec)));
+    const published = spec.trustBundle === undefined ? [] : [bundleWatches.get(spec.signerName)];
+    return [secrets, ...published].every(
+      (each) => each !== undefined && (each.synced || each.failure !== undefined),
+    );
+  }
+
   function faultOf(signer: ClusterSigner): string | undefined {
     try {
       usable(signer);
@@ -104,6 +112,7 @@ export function createAuthoritySources(
       listeners.push(listener);
     },
     usable,
+    listed,
     notReady: () => {
       const listing = [...secretWatches.entries(), ...bundleWatches.entries()]
         .filter(([, each]) => !each.synced || each.failure !== undefined)

@@ -35,6 +35,8 @@ export interface RequestControllerInit<T> {
 /** What else a signer's requests wait for. */
 export interface Sources {
   serve(signers: readonly ClusterSigner[]): void;
+  /** Whether its CA and bundle have been read once, or cannot be read now. */
+  listed(signer: ClusterSigner): boolean;
   /** Called with the signer name whose CA or bundle changed. */
   onChange(listener: (signerName: string) => void): void;
   notReady(): readonly string[];
@@ -70,6 +72,15 @@ export function createRequestController<T extends KubeObject>(
     }
   }
 
+  async function look(request: T, signer: ClusterSigner): Promise<Outcome> {
+    try {
+      return await init.handle(request, signer);
+    } catch (error) {
+      if (!(error instanceof SignerError)) throw error;
+      return explain(error, component.name);
+    }
+  }
+
   async function handle(key: string): Promise<Again> {
     const request = await read(key);
     if (request === 'unread') return 'backoff';
@@ -78,13 +89,9 @@ export function createRequestController<T extends KubeObject>(
       init.onGone?.(key.slice(key.indexOf(' ') + 1));
       return undefined;
     }
-    let outcome: Outcome;
-    try {
-      outcome = await init.handle(request, signer);
-    } catch (error) {
-      if (!(error instanceof SignerError)) throw error;
-      outcome = explain(error, component.name);
-    }
+    // At start all lists run at once: what its people would be told before is not known to be true.
+    if (sources?.listed(signer) === false) return 'backoff';
+    const outcome = await look(request, signer);
     if (outcome.written !== undefined)
       requests.observe(signer.spec.signerName, outcome.written as T);
     report(init, request, signer, outcome);

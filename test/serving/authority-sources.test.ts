@@ -56,6 +56,28 @@ afterEach(async () => {
   await stage.stop();
 });
 
+test('a CA is listed once its Secret and its bundle were read, though neither exists', async () => {
+  const signer = workload();
+  assert.equal(sources.listed(signer), false);
+  sources.serve([signer]);
+  const watches = [await stage.server.next('a watch'), await stage.server.next('another watch')];
+  const heard = (): number =>
+    sources.notReady().filter((each) => each.includes('not listed')).length;
+  watches[0]?.lines(bookmark(5, true));
+  await until('one is whole', PATIENCE_MS, () => heard() === 1);
+  assert.equal(sources.listed(signer), false);
+  watches[1]?.lines(bookmark(5, true));
+  await until('both are whole', PATIENCE_MS, () => sources.listed(signer));
+});
+
+test('what cannot be read keeps nobody from hearing of it', async () => {
+  const signer = unpublished();
+  sources.serve([signer]);
+  const watch = await stage.server.next('the watch of the Secret');
+  watch.answer(403, { kind: 'Status', reason: 'Forbidden', message: 'no', code: 403 });
+  await until('it is told', PATIENCE_MS, () => sources.listed(signer));
+});
+
 test('the opened CA of a signer is kept while it is served, and not a moment longer', async () => {
   const signer = unpublished();
   let changes = 0;

@@ -35,6 +35,8 @@ export interface Controlled {
   readonly gone: readonly string[];
   /** What a look comes to. */
   answer(by: (request: Request, signer: ClusterSigner) => Outcome): void;
+  /** Whether CA and bundle have been read. */
+  listCa(done: boolean): void;
   /** The CA of this signer name changed. */
   changeCa(signerName: string): void;
   looked(...wanted: readonly string[]): Promise<unknown>;
@@ -72,6 +74,7 @@ export async function startControlled(): Promise<Controlled> {
   const stage = await startStage();
   const component = componentOn(stage);
   const [looks, gone, stop] = [[] as string[], [] as string[], new AbortController()];
+  let listed = true;
   let answering: (request: Request, signer: ClusterSigner) => Outcome = () => ({
     outcome: 'undecided',
     reason: 'NoRuleMatched',
@@ -93,6 +96,7 @@ export async function startControlled(): Promise<Controlled> {
     permissions: () => [],
     sources: {
       serve: () => undefined,
+      listed: () => listed,
       onChange: (listener) => {
         onChange = listener;
       },
@@ -116,6 +120,9 @@ export async function startControlled(): Promise<Controlled> {
     gone,
     answer: (by) => {
       answering = by;
+    },
+    listCa: (done) => {
+      listed = done;
     },
     changeCa: (signerName) => {
       onChange(signerName);

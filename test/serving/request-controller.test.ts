@@ -83,6 +83,17 @@ test('a change of its CA wakes a request, and one of another signer’s does not
   await until('it is looked at again', PATIENCE_MS, () => looksAt('a') === 2);
 });
 
+test('before its CA and bundle are read nothing is said of a request; then it is looked at', async () => {
+  it.listCa(false);
+  hear(request('a', 5));
+  it.changeCa(SIGNER_NAME);
+  await it.time.advance(1_000);
+  assert.equal(looksAt('a'), 0);
+  assert.deepEqual(it.component.notes, []);
+  it.listCa(true);
+  await passing('it is looked at', () => looksAt('a') === 1);
+});
+
 test('who waits is looked at again by itself, who is undecided only when something changes', async () => {
   const error = new SignerError({
     code: 'AUTHORITY_MISSING',
