@@ -19,6 +19,7 @@ export interface AuditEvent {
     readonly apiGroup?: string;
     readonly apiVersion?: string;
     readonly subresource?: string;
+    readonly uid?: string;
   };
   readonly responseStatus?: { readonly code?: number; readonly reason?: string };
   readonly requestReceivedTimestamp: string;

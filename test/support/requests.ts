@@ -61,8 +61,26 @@ export async function createCsr(cluster: Cluster, wanted: CsrWanted = {}): Promi
 
 /** Members of group dev may create CertificateSigningRequests. */
 export async function allowRequesters(cluster: Cluster): Promise<void> {
-  const may = ['--verb=create,get,list,watch', '--resource=certificatesigningrequests'];
-  await cluster.kubectl(['create', 'clusterrole', 'csr-creator', ...may]);
-  const bound = ['--clusterrole=csr-creator', '--group=dev'];
-  await cluster.kubectl(['create', 'clusterrolebinding', 'dev-csr', ...bound]);
+  const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
+  const role = {
+    ...rbac,
+    kind: 'ClusterRole',
+    metadata: { name: 'csr-creator' },
+    rules: [
+      {
+        apiGroups: ['certificates.k8s.io'],
+        resources: ['certificatesigningrequests'],
+        verbs: ['create', 'get', 'list', 'watch'],
+      },
+    ],
+  };
+  const binding = {
+    ...rbac,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'dev-csr' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'csr-creator' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'dev' }],
+  };
+  const list = { apiVersion: 'v1', kind: 'List', items: [role, binding] };
+  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(list) });
 }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isFinished, type CertificateSigningRequest } from '../../../src/api/csr.ts';
+import {
+  isTerminal,
+  type PodCertificateRequest,
+} from '../../../src/api/pod-certificate-request.ts';
+import type { Client } from '../../../src/kube/client.ts';
+import { listPages } from '../../../src/kube/list-pages.ts';
+import type { AnyRequest, Kind, Wanted } from './wanted.ts';
+import { RESOURCES } from './wanted.ts';
+
+export function isEnded(kind: Kind, request: AnyRequest): boolean {
+  return kind === 'csr'
+    ? isFinished(request as CertificateSigningRequest)
+    : isTerminal(request as PodCertificateRequest);
+}
+
+/** UID → the request as the API server has it now. */
+export async function listRequests(client: Client): Promise<ReadonlyMap<string, AnyRequest>> {
+  const found = new Map<string, AnyRequest>();
+  for (const each of Object.values(RESOURCES)) {
+    await listPages({ client, path: each.collection() }, (object) => {
+      found.set(object.metadata.uid, object as AnyRequest);
+    });
+  }
+  return found;
+}
+
+/** Those of `wanted` that have not ended. */
+export async function unended(
+  client: Client,
+  wanted: readonly Wanted[],
+): Promise<readonly Wanted[]> {
+  const now = await listRequests(client);
+  return wanted.filter(({ kind, uid }) => {
+    const request = now.get(uid);
+    return request === undefined || !isEnded(kind, request);
+  });
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import { join } from 'node:path';
+import { createClient, type Client } from '../../../src/kube/client.ts';
+import { loadConnection } from '../../../src/kube/kubeconfig.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { ComponentName, ComponentOptions } from '../../support/component-process.ts';
+import { COMPONENTS } from '../../support/component-process.ts';
+import { applySigner, example, waitForReady } from '../../support/fixture.ts';
+import { applyManifests, grantClientCa } from '../../support/installation.ts';
+import { createTeam } from '../../support/pods.ts';
+import { allowRequesters } from '../../support/requests.ts';
+import { startProxy, type Proxy } from '../proxy/proxy.ts';
+import { accessThrough, type Access } from './kubeconfig.ts';
+import { createLoad, type Load } from './load.ts';
+import { supervise, type Supervised } from './supervised.ts';
+import { NAMESPACE } from './wanted.ts';
+
+/** Countersign at work behind a fault proxy, on a real control plane that may be killed as well. */
+export interface Lab {
+  readonly cluster: Cluster;
+  readonly proxy: Proxy;
+  readonly seed: number;
+  /** By the name of their doors: the five, and whatever `start` added. */
+  readonly components: ReadonlyMap<string, Supervised>;
+  component(client: string): Supervised;
+  access(client: string): Access;
+  /** Starts one more process of a component, behind a door of its own. */
+  start(name: ComponentName, client: string, more?: Partial<ComponentOptions>): Promise<Supervised>;
+  /** Past the proxy. */
+  readonly admin: Client;
+  readonly load: Load;
+  stop(): Promise<void>;
+}
+
+/** What is shipped, as `make` builds it. */
+const BUNDLE = join(import.meta.dirname, '../../../dist/countersign.mjs');
+
+/** Runs the bundle with `preload`, modules of test/faults/preload, loaded before it. */
+export function programWith(...preload: readonly string[]): readonly string[] {
+  const modules = preload.map((name) => join(import.meta.dirname, `../preload/${name}.ts`));
+  return [process.execPath, ...modules.flatMap((path) => ['--import', path]), BUNDLE];
+}
+
+/** @param cluster - without kubelets; what the lab makes in it stays */
+export async function openLab(cluster: Cluster, seed: number): Promise<Lab> {
+  const components = new Map<string, Supervised>();
+  const accesses = new Map<string, Access>();
+  const named = <T>(all: ReadonlyMap<string, T>, client: string): T => {
+    const found = all.get(client);
+    if (found === undefined) throw new Error(`there is no component ${client}`);
+    return found;
+  };
+  const proxy = await startProxy({
+    upstream: await upstreamOf(cluster),
+    seed,
+    kill: (client) => named(components, client).kill(),
+  });
+  const admin = await connect(cluster);
+  const requester = await connect(cluster, { user: 'jane', groups: ['dev'] });
+
+  async function start(
+    name: ComponentName,
+    client: string,
+    more: Partial<ComponentOptions> = {},
+  ): Promise<Supervised> {
+    const door = await proxy.open(client);
+    const access = await accessThrough(cluster, door, `countersign-${name}`, proxy.ca);
+    accesses.set(client, access);
+    const supervised = await supervise(client, {
+      name,
+      kubeconfig: access.kubeconfig,
+      program: programWith(),
+      args: ['--log-level', 'debug'],
+      ...more,
+    });
+    components.set(client, supervised);
+    return supervised;
+  }
+
+  const stop = async (): Promise<void> => {
+    await Promise.all([...components.values()].map((each) => each.stop()));
+    await proxy.stop();
+    await Promise.all([admin.close(), requester.close()]);
+  };
+  try {
+    await install(cluster, () => Promise.all(COMPONENTS.map((name) => start(name, name))));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    cluster,
+    proxy,
+    seed,
+    components,
+    component: (client) => named(components, client),
+    access: (client) => named(accesses, client),
+    start,
+    admin,
+    load: createLoad(requester, admin),
+    stop,
+  };
+}
+
+async function install(
+  cluster: Cluster,
+  startAll: () => Promise<readonly Supervised[]>,
+): Promise<void> {
+  await applyManifests(cluster);
+  await allowRequesters(cluster);
+  await createTeam(cluster, NAMESPACE, ['web']);
+  await grantClientCa(cluster, { name: 'people-ca', signerName: 'example.com/people' });
+  const all = await startAll();
+  for (const name of ['workload', 'people']) await applySigner(cluster, example(name));
+  for (const name of ['workload', 'people']) await waitForReady(cluster, name, 'Checked');
+  await Promise.all(all.map((each) => each.ready()));
+}
+
+async function connect(
+  cluster: Cluster,
+  impersonate?: { readonly user: string; readonly groups: readonly string[] },
+): Promise<Client> {
+  const connection = await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now });
+  return createClient({ connection, clock: Date.now, userAgent: 'fault-lab', impersonate });
+}
+
+async function upstreamOf(cluster: Cluster): Promise<{ server: string; ca: string }> {
+  const { kubeconfig, server } = cluster;
+  const connection = await loadConnection({ kubeconfig, clock: Date.now });
+  const { tls } = await connection.credentials();
+  return { server, ca: tls.ca ?? '' };
+}

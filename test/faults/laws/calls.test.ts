@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Calls that are refused, cut, delayed, or whose answers are lost. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { openBench, type Bench } from './bench.ts';
+
+let bench: Bench;
+before(async () => (bench = await openBench()));
+afterEach(() => bench.proxy.script.set(''));
+after(() => bench.stop());
+
+const WRITES = 5;
+
+test('an answer that is lost after the write has landed: recognised as our own, not written or signed again', async () => {
+  bench.proxy.script.set(`
+    approver   PUT */approval first ${WRITES} swallow
+    signer     PUT */status   first ${WRITES} swallow
+    pcr-issuer PUT */status   first ${WRITES} swallow
+  `);
+  await bench.allDelivered(await bench.requests(10));
+  assert.equal(bench.proxy.tally.counts().get('PUT: swallow'), 3 * WRITES);
+});
+
+for (const fault of [
+  'cut',
+  'truncate',
+  'answer 500',
+  'answer 502',
+  'answer 503',
+  'answer 504',
+  'answer 401',
+]) {
+  test(`writes that meet "${fault}" are made good; each is delivered once, none is signed twice`, async () => {
+    bench.proxy.script.set(`* PUT * every 3 ${fault}`);
+    await bench.allDelivered(await bench.requests(10));
+  });
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Watches whose lines are late, twice, in the wrong order, cut off or missing. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { until } from '../../cluster/until.ts';
+import { openBench, type Bench } from './bench.ts';
+
+let bench: Bench;
+before(async () => (bench = await openBench()));
+afterEach(() => bench.proxy.script.set(''));
+after(() => bench.stop());
+
+const OF_REQUESTS = ['certificatesigningrequests', 'podcertificaterequests'];
+/** A broken watch is taken up again after a second or so: a few times are enough. */
+const STRIKES = [3, 11, 24];
+
+/** Rules for both kinds of requests. */
+function onBoth(verb: string, ...rests: readonly string[]): string {
+  return OF_REQUESTS.flatMap((plural) => rests.map((rest) => `* ${verb} ${plural} ${rest}`)).join(
+    '\n',
+  );
+}
+
+const struck = (fault: string): boolean => (bench.proxy.tally.counts().get(fault) ?? 0) > 0;
+
+for (const fault of ['cut', 'truncate', 'garble', 'duplicate', 'reorder', 'delay 50ms-300ms']) {
+  test(`lines that meet "${fault}": nothing is lost, delivered twice or signed in vain`, async () => {
+    bench.proxy.script.set(onBoth('LINE', ...STRIKES.map((count) => `nth ${count} ${fault}`)));
+    await bench.allDelivered(await bench.requests(20));
+    assert.ok(struck(`LINE: ${fault.split(' ')[0] ?? ''}`));
+  });
+}
+
+for (const fault of ['answer 410', 'answer 500']) {
+  test(`an ERROR in the stream, "${fault}": the watch is taken up again, nothing is lost`, async () => {
+    bench.proxy.script.set(onBoth('LINE', ...STRIKES.map((count) => `nth ${count} ${fault}`)));
+    await bench.allDelivered(await bench.requests(20));
+  });
+}
+
+for (const fault of ['answer 410', 'answer 429 retry-after 1', 'answer 503', 'answer 401', 'cut']) {
+  test(`a watch that cannot be opened, "${fault}": it is opened in the end, nothing is lost`, async () => {
+    bench.proxy.script.set(onBoth('WATCH', `first 2 ${fault}`));
+    bench.proxy.cut();
+    await bench.allDelivered(await bench.requests(10));
+    assert.ok(struck(`WATCH: ${fault.split(' ').slice(0, 2).join(' ')}`));
+  });
+}
+
+test('lines that never come: the next list brings what they told of', async () => {
+  bench.proxy.script.set(onBoth('LINE', 'every 3 drop'));
+  const wanted = await bench.requests(20);
+  await until('lines were dropped', 30_000, () => struck('LINE: drop'));
+  // 410 makes the list due.
+  bench.proxy.script.set(onBoth('WATCH', 'first 2 answer 410'));
+  bench.proxy.cut();
+  await bench.allDelivered(wanted);
+});
+
+test('a watch that stands still while our own writes succeed: nothing is signed or written again', async () => {
+  bench.proxy.script.set('pcr-issuer MODIFIED podcertificaterequests nth 1 hold');
+  const wanted = await bench.requests(20, ['pcr']);
+  const held = await bench.proxy.held();
+  await bench.allDelivered(wanted);
+  held.release();
+  await bench.allDelivered([...wanted, ...(await bench.requests(5))]);
+});
