@@ -81,6 +81,10 @@ bench: node_modules controlplane dist/countersign.mjs ## Figures as ratios in on
 bench-csr: node_modules controlplane dist/countersign.mjs ## Create, approve, sign CSRs: ours and kube-controller-manager's
 	$(RUN) node bench/csr/main.ts $(ARGS)
 
+.PHONY: bench-start
+bench-start: node_modules controlplane dist/countersign.mjs ## From the start to the first certificate beside 50,000 finished requests
+	$(RUN) node bench/start/main.ts $(ARGS)
+
 .PHONY: bench-issue
 bench-issue: node_modules ## Leaves a second and core against pkijs, Go and a bare signature; needs no cluster
 	$(RUN) node bench/issue/main.ts $(ARGS)

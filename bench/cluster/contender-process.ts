@@ -9,6 +9,8 @@ export interface ContenderProcess {
   readonly pid: number;
   /** Rejects when it ends with another exit code than 0, or by a signal that is not ours. */
   readonly failed: Promise<never>;
+  /** Resolves when it has ended, however, with its exit code; null: by a signal. */
+  readonly ended: Promise<number | null>;
   /** SIGTERM, and SIGKILL after a while; resolves when it is gone. */
   stop(): Promise<void>;
 }
@@ -46,6 +48,7 @@ export async function startContender(
   return {
     pid: child.pid ?? 0,
     failed,
+    ended: exited.then(() => child.exitCode),
     stop: async () => {
       stopping = true;
       const insist = setTimeout(kill, GRACE_MS);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Cluster } from '../../test/cluster/cluster.ts';
+import { TOKEN_DURATION } from './ours.ts';
 
 export interface Peer {
   readonly name: string;
@@ -18,7 +19,7 @@ export async function createPeer(cluster: Cluster, peer: Peer): Promise<string> 
   const name = `bench-${peer.name}`;
   const list = { apiVersion: 'v1', kind: 'List', items: objectsOf(name, peer.signerName) };
   await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(list) });
-  return cluster.serviceAccountKubeconfig(PEERS_NAMESPACE, name);
+  return cluster.serviceAccountKubeconfig(PEERS_NAMESPACE, name, { duration: TOKEN_DURATION });
 }
 
 function objectsOf(name: string, signerName: string): readonly object[] {

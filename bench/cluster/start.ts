@@ -25,6 +25,8 @@ export const CLUSTER: ClusterOptions = {
   nodes: 0,
   audit: false,
   flags: {
+    // Else 100,000 objects are deleted one after the other.
+    'kube-apiserver': ['--delete-collection-workers=16'],
     etcd: [`--quota-backend-bytes=${8 * 2 ** 30}`],
     'kube-controller-manager': [
       `--controllers=${[

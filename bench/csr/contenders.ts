@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { writeCertificateKubeconfig } from '../../test/cluster/kubeconfig.ts';
-import { SYSTEM_NAMESPACE } from '../../test/support/installation.ts';
 import type { Program } from '../cluster/contender.ts';
-import { BUNDLE } from '../cluster/start.ts';
+import { countersign } from '../cluster/ours.ts';
 import { SUBJECTS, type Subjects } from './requests.ts';
 
 /** Who approves and signs CertificateSigningRequests of one signer name. */
@@ -32,24 +31,12 @@ export async function csrContenders(cluster: Cluster): Promise<readonly CsrConte
       name: 'countersign',
       signerName: 'example.com/people',
       subjects: SUBJECTS.ours,
-      processes: await Promise.all(
-        ['approver', 'signer'].map(async (component) => ({
-          name: component,
-          command: await ours(cluster, component),
-        })),
-      ),
+      processes: [await countersign(cluster, 'approver'), await countersign(cluster, 'signer')],
     },
     kcm('kcm-unlimited', RAISED),
     // Its defaults: 20 requests a second, 30 at once.
     kcm('kcm-default', []),
   ];
-}
-
-async function ours(cluster: Cluster, component: string): Promise<Program['command']> {
-  const account = `countersign-${component}`;
-  const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account);
-  const args = [component, '--kubeconfig', kubeconfig, '--listen', '127.0.0.1:0'];
-  return [process.execPath, BUNDLE, ...args];
 }
 
 /** Only its two controllers of CertificateSigningRequests; the cluster's own leaves those out. */

@@ -10,9 +10,9 @@ import { endOnSignals } from '../measure/end-on-signals.ts';
 import { readMachine } from '../measure/machine.ts';
 import { medianRatio, medians, rounded } from '../measure/ratios.ts';
 import { writeResults } from '../measure/results.ts';
-import { printRound, printRatios } from '../measure/table.ts';
-import { inTurns } from '../measure/turns.ts';
-import { isDisturbed, leastDisturbed } from '../measure/undisturbed.ts';
+import { runRounds } from '../measure/rounds.ts';
+import { printRatios } from '../measure/table.ts';
+import { isDisturbed } from '../measure/undisturbed.ts';
 import { csrContenders, type CsrContender } from './contenders.ts';
 import { measureFlow, type Flow } from './measure-flow.ts';
 import { newKeys, peopleSigner } from './requests.ts';
@@ -40,14 +40,10 @@ try {
     const warmUp = Math.min(size, slow ? WARM_UP_DEFAULT : WARM_UP);
     return measureFlow(bench, contender, { keys: keys.slice(0, size), warmUp });
   };
-  const flows = new Map<string, Flow[]>(all.map(({ name }) => [name, []]));
-  for (const [round, turn] of inTurns(all, rounds).entries()) {
-    for (const contender of turn) {
-      const flow = await leastDisturbed(() => measure(contender));
-      flows.get(contender.name)?.push(flow);
-      printRound(round + 1, contender.name, flow);
-    }
-  }
+  const flows = await runRounds(
+    all.map((contender) => ({ name: contender.name, measure: () => measure(contender) })),
+    rounds,
+  );
   const rates = (name: string): number[] =>
     (flows.get(name) ?? []).map(({ certificatesPerSecond }) => certificatesPerSecond);
   const ratios = {

@@ -9,6 +9,7 @@ import { startContender, type ContenderProcess } from '../cluster/contender-proc
 import type { BenchCluster } from '../cluster/start.ts';
 import { between, createMeter } from '../measure/meter.ts';
 import { untilQuiet } from '../measure/quiet.ts';
+import { removeAll } from '../requests/remove-all.ts';
 import { inParallel } from '../requests/in-parallel.ts';
 import { CSR_ISSUED, watchIssued } from '../requests/watch-issued.ts';
 import type { CsrContender } from './contenders.ts';
@@ -75,8 +76,7 @@ export async function measureFlow(
     };
   } finally {
     await Promise.all(running.map((each) => each.stop()));
-    const query = { labelSelector: LABEL };
-    await bench.client.request({ method: 'DELETE', path: CSRS.collection(), query });
+    await removeAll(bench.client, CSRS.collection(), { labelSelector: LABEL });
   }
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Cluster } from '../../test/cluster/cluster.ts';
-import { SYSTEM_NAMESPACE } from '../../test/support/installation.ts';
 import type { Contender } from '../cluster/contender.ts';
-import { BUNDLE } from '../cluster/start.ts';
+import { WORKLOAD, countersign } from '../cluster/ours.ts';
 import { createPeer } from '../cluster/peer.ts';
 
 export const CONTENDERS = [
@@ -15,18 +14,9 @@ export type ContenderName = (typeof CONTENDERS)[number];
 
 /** Ours as shipped, upstream's signer without its limiter and with it, and the limit of the API server. */
 export async function contenders(cluster: Cluster): Promise<readonly Contender[]> {
-  const ours = await cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, 'countersign-pcr-issuer');
   const writer = { name: 'status-writer', signerName: 'bench.example.com/status-writer' };
   return [
-    {
-      name: 'countersign',
-      signerName: 'example.com/workload',
-      command: [
-        ...[process.execPath, BUNDLE, 'pcr-issuer'],
-        ...['--kubeconfig', ours, '--listen', '127.0.0.1:0'],
-      ] as unknown as Contender['command'],
-      bundle: 'example.com:workload:primary',
-    },
+    { ...(await countersign(cluster, 'pcr-issuer')), ...WORKLOAD, name: 'countersign' },
     await upstream(cluster, 'upstream-unlimited', '-1'),
     // client-go's default of 5 requests a second is all that is measured here.
     await upstream(cluster, 'upstream-default', '0'),

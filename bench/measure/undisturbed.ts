@@ -4,7 +4,7 @@
 const QUIET_CORES = 0.3;
 const ATTEMPTS = 3;
 
-interface Shared {
+export interface Shared {
   /** Cores that were busy with anything else while it was measured. */
   readonly otherCores: number;
 }

@@ -6,6 +6,7 @@ import { resource } from '../../src/kube/resource.ts';
 import type { Stored } from '../../src/kube/store.ts';
 import { stubRequest } from '../../test/support/stub-request.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
+import { removeAll } from './remove-all.ts';
 import { inParallel } from './in-parallel.ts';
 
 export const REQUESTS = resource({
@@ -37,6 +38,11 @@ export function newStubs(size: number): readonly string[] {
   return Array.from({ length: size }, stubRequest);
 }
 
+/** So many of them, over and over: for requests that nobody is to answer again. */
+export function repeated(stubs: readonly string[], size: number): readonly string[] {
+  return Array.from({ length: size }, (_, index) => stubs[index % stubs.length] ?? '');
+}
+
 /** Every contender gets the same keys; creation is not part of what is measured. */
 export async function createBacklog(
   { client }: BenchCluster,
@@ -45,43 +51,46 @@ export async function createBacklog(
 ): Promise<Backlog> {
   const path = REQUESTS.collection(NAMESPACE);
   await inParallel(stubs, CREATIONS_IN_FLIGHT, async (stub, index) => {
-    await client.request({ method: 'POST', path, body: podRequest(signerName, index, stub) });
+    const body = podRequest({ signerName, name: `bench-${index}`, stub });
+    await client.request({ method: 'POST', path, body });
   });
+  const fieldSelector = `spec.signerName=${signerName}`;
   const list = async (): Promise<Listing> => {
     const items: PodCertificateRequest[] = [];
     const take = (object: Stored): unknown => items.push(object as PodCertificateRequest);
-    return { resourceVersion: await listPages({ client, path }, take), items };
+    return { resourceVersion: await listPages({ client, path, fieldSelector }, take), items };
   };
   return {
     signerName,
     size: stubs.length,
     list,
-    remove: async () => {
-      await client.request({ method: 'DELETE', path });
-      if ((await list()).items.length > 0) throw new Error('requests are left of the last backlog');
-    },
+    remove: () => removeAll(client, path, { fieldSelector }),
   };
 }
 
-function podRequest(
-  signerName: string,
-  index: number,
-  stubPKCS10Request: string,
-): PodCertificateRequest {
+export interface PodWanted {
+  readonly signerName: string;
+  readonly name: string;
+  /** As `newStubs` makes them. */
+  readonly stub: string;
+}
+
+/** A request as a kubelet writes it. */
+export function podRequest({ signerName, name, stub }: PodWanted): PodCertificateRequest {
   return {
     apiVersion: REQUESTS.apiVersion,
     kind: 'PodCertificateRequest',
-    metadata: { namespace: NAMESPACE, name: `bench-${index}` } as PodCertificateRequest['metadata'],
+    metadata: { namespace: NAMESPACE, name } as PodCertificateRequest['metadata'],
     spec: {
       signerName,
-      podName: `web-${index}`,
+      podName: `web-${name}`,
       podUID: randomUUID(),
       serviceAccountName: 'web',
       serviceAccountUID: randomUUID(),
       nodeName: 'node-1',
       nodeUID: randomUUID(),
       maxExpirationSeconds: 86_400,
-      stubPKCS10Request,
+      stubPKCS10Request: stub,
     },
   };
 }

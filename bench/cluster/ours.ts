@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Cluster } from '../../test/cluster/cluster.ts';
+import type { ComponentName } from '../../test/support/component-process.ts';
+import { SYSTEM_NAMESPACE } from '../../test/support/installation.ts';
+import type { Program } from './contender.ts';
+import { BUNDLE } from './start.ts';
+
+/** Longer than any bench: nobody renews these tokens. */
+export const TOKEN_DURATION = '24h';
+
+/** The signer name and bundle of deploy/examples/workload.yaml. */
+export const WORKLOAD = {
+  signerName: 'example.com/workload',
+  bundle: 'example.com:workload:primary',
+} as const;
+
+/** A component as it is shipped, with the roles that are shipped. */
+export async function countersign(
+  cluster: Cluster,
+  component: ComponentName,
+  args: readonly string[] = [],
+): Promise<Program> {
+  const account = `countersign-${component}`;
+  const options = { duration: TOKEN_DURATION };
+  const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account, options);
+  const fixed = [component, '--kubeconfig', kubeconfig, '--listen', '127.0.0.1:0'];
+  return { name: component, command: [process.execPath, BUNDLE, ...fixed, ...args] };
+}
