@@ -56,6 +56,7 @@ export type ErrorCode =
   | 'KUBE_INVALID'
   | 'KUBE_THROTTLED'
   | 'KUBE_UNAVAILABLE'
+  | 'NOT_LEADING'
   // The command line (src/cli).
   | 'USAGE';
 

@@ -9,6 +9,12 @@
 /** Milliseconds since the Unix epoch, UTC. */
 export type Clock = () => number;
 
+/**
+ * Milliseconds from a moment of no meaning, never set, and running on while the process is stopped:
+ * for what must end in time whatever happens to the {@link Clock}.
+ */
+export type Monotonic = () => number;
+
 /** `size` bytes from a cryptographically secure source; throws when there are none to be had. */
 export type Random = (size: number) => Uint8Array;
 

@@ -92,6 +92,7 @@ class Candidacy implements Election {
 
   saw(lease: Lease | undefined, now: number): void {
     const before = this.lease?.metadata.resourceVersion;
+    const isFirst = before === undefined;
     this.#known = true;
     if (lease !== undefined && before !== undefined) {
       if (!isNewer(lease.metadata.resourceVersion, before)) return;
@@ -100,8 +101,10 @@ class Candidacy implements Election {
     this.#seenAt = now;
     if (this.#isOurs()) return;
     this.#deadline = undefined;
-    // Given back, or gone: whoever is awake need not wait out its period.
-    if (this.#left(now) === 0) this.#nextAttempt = now;
+    // Given back, gone, or a predecessor's: whoever is awake need not wait out its period. It must
+    // where a twin of the same name writes as well, or both would write as fast as they can.
+    const isFree = holderOf(lease?.spec) === undefined;
+    if (isFree || (this.#init.sole && isFirst)) this.#nextAttempt = now;
   }
 
   wrote(lease: Lease, sentAt: number, now: number): void {

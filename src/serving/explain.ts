@@ -11,6 +11,7 @@ const QUIET: ReadonlySet<string> = new Set([
   'KUBE_UNAVAILABLE',
   'KUBE_UNAUTHORIZED',
   'KUBE_ALREADY_EXISTS',
+  'NOT_LEADING',
 ]);
 
 /**
