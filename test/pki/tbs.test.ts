@@ -18,23 +18,28 @@ import { encodeName } from '../../src/pki/names.ts';
 import { signatureAlgorithm } from '../../src/pki/signature-algorithm.ts';
 import { verifySignature } from '../../src/pki/signature-verification.ts';
 import { encodeCertificate, encodeTbs } from '../../src/pki/tbs.ts';
-import { privateKey, spkiOf } from '../support/keys.ts';
+import { privateKey, spkiOf, type TestKey } from '../support/keys.ts';
 import { leafFields, nameParts, toExtensions } from '../support/leaf-fields.ts';
 import { pkijsExtensions, pkijsTbs } from '../support/pkijs-encoding.ts';
 
-const KINDS = ['P-256', 'P-384', 'P-521', 'Ed25519', 'RSA-2048'] as const;
+/** Of keys that a leaf or a CA may have. */
+const KINDS = [
+  ...['P-256', 'P-384', 'P-521', 'Ed25519'],
+  ...['RSA-2048', 'RSA-3072', 'RSA-4096', 'ML-DSA-65'],
+] as readonly TestKey[];
 
-/** An issuer's algorithm; any of them does for encoding. */
 const ALGORITHM = signatureAlgorithm(privateKey('P-256')).der;
+const kind = fc.constantFrom(...KINDS);
 
 describe('encodeTbs', () => {
   test('writes what pkijs writes, byte for byte', () => {
     fc.assert(
-      fc.property(leafFields, fc.constantFrom(...KINDS), (fields, kind) => {
-        const spki = spkiOf(privateKey(kind));
+      fc.property(leafFields, kind, kind, (fields, own, issuers) => {
+        const spki = spkiOf(privateKey(own));
+        const algorithm = signatureAlgorithm(privateKey(issuers)).der;
         const ours = encodeTbs({
           ...fields,
-          signatureAlgorithm: ALGORITHM,
+          signatureAlgorithm: algorithm,
           issuer: encodeName(fields.issuer),
           subject: encodeName(fields.subject),
           spki,
@@ -42,7 +47,7 @@ describe('encodeTbs', () => {
         });
         const theirs = pkijsTbs({
           ...fields,
-          signatureAlgorithm: ALGORITHM,
+          signatureAlgorithm: algorithm,
           spki,
           extensions: pkijsExtensions({ ...fields, subjectKeyId: keyIdentifier(spki) }),
         });

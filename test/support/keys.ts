@@ -15,6 +15,7 @@ const MAKERS: Readonly<Record<string, () => KeyObject>> = {
   'RSA-1024': () => generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey,
   'RSA-2048': () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
   'RSA-3072': () => generateKeyPairSync('rsa', { modulusLength: 3072 }).privateKey,
+  'RSA-4096': () => generateKeyPairSync('rsa', { modulusLength: 4096 }).privateKey,
   'ML-DSA-44': () => generateKeyPairSync('ml-dsa-44').privateKey,
   'ML-DSA-65': () => generateKeyPairSync('ml-dsa-65').privateKey,
 };
@@ -30,6 +31,7 @@ export type TestKey =
   | 'RSA-1024'
   | 'RSA-2048'
   | 'RSA-3072'
+  | 'RSA-4096'
   | 'ML-DSA-44'
   | 'ML-DSA-65';
 

@@ -44,7 +44,7 @@ const text = fc
   )
   .filter((value) => !/\p{Cc}/u.test(value));
 
-const name: fc.Arbitrary<NameParts> = fc.record({
+export const name: fc.Arbitrary<NameParts> = fc.record({
   commonName: fc.oneof(fc.constant(''), text),
   organizations: fc.array(text, { maxLength: 3 }),
   organizationalUnits: fc.array(text, { maxLength: 3 }),
@@ -78,8 +78,15 @@ export const sans: fc.Arbitrary<NameLists> = fc
   })
   .filter((lists) => Object.values(lists).some((names) => names.length > 0));
 
-const second = fc
-  .integer({ min: Date.UTC(1970, 0, 1) / 1000, max: Date.UTC(2200, 0, 1) / 1000 })
+const BORDER = Date.UTC(2050, 0, 1) / 1000;
+
+/** Of the years that certificates can say, and often where UTCTime ends (RFC 5280 §4.1.2.5). */
+export const second = fc
+  .oneof(
+    fc.integer({ min: Date.UTC(1950, 0, 1) / 1000, max: Date.UTC(9999, 11, 31) / 1000 }),
+    fc.integer({ min: Date.UTC(2020, 0, 1) / 1000, max: Date.UTC(2080, 0, 1) / 1000 }),
+    fc.integer({ min: BORDER - 2, max: BORDER + 1 }),
+  )
   .map((seconds) => seconds * 1000);
 
 const oid = fc
@@ -91,8 +98,8 @@ const bits = fc.subarray([...KEY_USAGE_BITS], { minLength: 1 });
 export const leafFields: fc.Arbitrary<LeafFields> = fc
   .record({
     serial: fc
-      .uint8Array({ minLength: 1, maxLength: 19 })
-      .map((bytes) => Uint8Array.of(0x40, ...bytes)),
+      .tuple(fc.integer({ min: 1, max: 0xff }), fc.uint8Array({ maxLength: 18 }))
+      .map(([first, rest]) => Uint8Array.of(first, ...rest)),
     issuer: name,
     notBefore: second,
     notAfter: second,
@@ -113,7 +120,8 @@ export const leafFields: fc.Arbitrary<LeafFields> = fc
     keyUsage: bitString(fields.bits),
   }));
 
-function bitString(of: readonly KeyUsageBit[]): LeafFields['keyUsage'] {
+/** By an encoder of its own. */
+export function bitString(of: readonly KeyUsageBit[]): LeafFields['keyUsage'] {
   const digits = KEY_USAGE_BITS.map((bit) => (of.includes(bit) ? '1' : '0'))
     .join('')
     .replace(/0+$/, '');

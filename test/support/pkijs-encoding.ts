@@ -58,6 +58,7 @@ export function pkijsName(parts: NameParts): RelativeDistinguishedNames {
   return RelativeDistinguishedNames.fromBER(name.toBER(false));
 }
 
+/** Without bits, purposes or names there is no such extension: none may be empty. */
 export interface ExtensionParts {
   /** Octets of the KeyUsage BIT STRING. */
   readonly keyUsage: { readonly octets: Uint8Array; readonly unused: number };
@@ -74,17 +75,19 @@ export function pkijsExtensions(parts: ExtensionParts): PkijsExtension[] {
   const extension = (extnID: string, critical: boolean, value: BaseBlock): PkijsExtension =>
     new PkijsExtension({ extnID, critical, extnValue: value.toBER(false) });
   const { octets, unused } = parts.keyUsage;
+  const bits = new BitString({ valueHex: bufferOf(octets), unusedBits: unused });
+  const purposes = parts.extKeyUsage.map((value) => new ObjectIdentifier({ value }));
+  const { dnsNames, ipAddresses, uris, emails } = parts.sans;
+  const hasNames = [dnsNames, ipAddresses, uris, emails].some((names) => names.length > 0);
   return [
-    extension('2.5.29.15', true, new BitString({ valueHex: bufferOf(octets), unusedBits: unused })),
-    extension(
-      '2.5.29.37',
-      false,
-      new Sequence({ value: parts.extKeyUsage.map((value) => new ObjectIdentifier({ value })) }),
-    ),
+    ...(octets.length > 0 ? [extension('2.5.29.15', true, bits)] : []),
+    ...(purposes.length > 0
+      ? [extension('2.5.29.37', false, new Sequence({ value: purposes }))]
+      : []),
     extension('2.5.29.19', true, basicConstraints(parts)),
     extension('2.5.29.14', false, new OctetString({ valueHex: bufferOf(parts.subjectKeyId) })),
     extension('2.5.29.35', false, authorityKeyId(parts.authorityKeyId)),
-    extension('2.5.29.17', parts.sansCritical, pkijsNames(parts.sans)),
+    ...(hasNames ? [extension('2.5.29.17', parts.sansCritical, pkijsNames(parts.sans))] : []),
   ];
 }
 
@@ -137,7 +140,10 @@ export interface PkijsTbs {
 export function pkijsTbs(parts: PkijsTbs): Uint8Array {
   const certificate = new Certificate();
   certificate.version = 2;
-  certificate.serialNumber = new Integer({ valueHex: bufferOf(parts.serial) });
+  const [first = 0] = parts.serial;
+  // asn1js takes octets as they are: with the top bit set they were a negative number.
+  const serial = first < 0x80 ? parts.serial : Uint8Array.of(0, ...parts.serial);
+  certificate.serialNumber = new Integer({ valueHex: bufferOf(serial) });
   certificate.signature = AlgorithmIdentifier.fromBER(bufferOf(parts.signatureAlgorithm));
   certificate.issuer = pkijsName(parts.issuer);
   certificate.notBefore = pkijsTime(parts.notBefore);
