@@ -10,7 +10,10 @@ export const MAX_KEPT_CHARACTERS = 16 * 1024;
 /** Of one signer name. More of them wait for an administrator, or are an attack. */
 export const MAX_KEPT_WHOLE = 5_000;
 
-/** Keeps requests from filling memory: of large ones, and of very many, only who they are. */
+/**
+ * Keeps requests from filling memory: of large ones, and of very many, only who they are, and what
+ * says when their turn is.
+ */
 export interface Leaner<T> {
   /** @param count - how many are kept already */
   readonly lean: (request: T, count: number) => T;
@@ -18,7 +21,8 @@ export interface Leaner<T> {
   readonly isLean: (request: T) => boolean;
 }
 
-export function createLeaner<T extends KubeObject>(): Leaner<T> {
+/** @param stays - what besides stays of every request; small */
+export function createLeaner<T extends KubeObject>(stays: (request: T) => object): Leaner<T> {
   const made = new WeakSet<T>();
   return {
     lean: (request, count) => {
@@ -32,6 +36,7 @@ export function createLeaner<T extends KubeObject>(): Leaner<T> {
         apiVersion,
         kind,
         metadata: namespace === undefined ? identity : { ...identity, namespace },
+        ...stays(request),
       } as T;
       made.add(lean);
       return lean;

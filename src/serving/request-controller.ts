@@ -3,6 +3,7 @@ import type { ClusterSigner } from '../api/cluster-signer.ts';
 import type { KubeObject } from '../api/object.ts';
 import { SignerError, messageOf } from '../errors.ts';
 import type { EventNote } from '../kube/event-body.ts';
+import type { Place } from '../kube/fair-order.ts';
 import type { PermissionRule } from '../kube/permissions.ts';
 import type { Resource } from '../kube/resource.ts';
 import { runLoop, type Again } from '../kube/run-loop.ts';
@@ -21,6 +22,10 @@ export interface RequestControllerInit<T> {
   readonly resource: Resource;
   readonly workers: number;
   readonly pending: (request: T) => boolean;
+  /** Whose requests it waits among, and until when it can; of what `stays`. */
+  readonly placeOf: (request: T) => Place;
+  readonly stays: (request: T) => object;
+  readonly onFinished?: (request: T) => void;
   /** Works on one request of a signer that serves. Throws what went wrong. */
   readonly handle: (request: T, signer: ClusterSigner) => Promise<Outcome>;
   /** Whom an Event about a request regards. */
@@ -43,6 +48,9 @@ export interface Sources {
   stop(): Promise<void>;
 }
 
+/** What has gone is forgotten quickly, and is nobody's. */
+const NOWHERE: Place = { flows: [] };
+
 /** The loop that approver, signer and pcr-issuer share: watch, queue, handle, tell. */
 export function createRequestController<T extends KubeObject>(
   init: RequestControllerInit<T>,
@@ -60,6 +68,10 @@ export function createRequestController<T extends KubeObject>(
     for (const name of signerNames) wake(name);
   });
   sources?.onChange(wake);
+  queue.arrange((key) => {
+    const kept = requests.peek(key);
+    return kept === undefined ? NOWHERE : init.placeOf(kept);
+  });
 
   /** @returns undefined where it has gone, 'unread' where the API server did not say */
   async function read(key: string): Promise<T | 'unread' | undefined> {

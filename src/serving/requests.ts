@@ -14,6 +14,10 @@ export interface RequestsInit<T> {
   readonly resource: Resource;
   /** Requests that still need this component; others are forgotten. */
   readonly pending: (request: T) => boolean;
+  /** What stays in memory of every pending request, however many and large they are. */
+  readonly stays: (request: T) => object;
+  /** A request that needs this component no longer was heard of: in a list, or as written. */
+  readonly onFinished?: ((request: T) => void) | undefined;
   readonly onKey: (key: string) => void;
 }
 
@@ -27,6 +31,8 @@ export interface Requests<T> {
    * @throws KubeError
    */
   load(key: string): Promise<T | undefined>;
+  /** As much of it as is kept: who it is, and what `stays`. */
+  peek(key: string): T | undefined;
   /** Keys of all pending requests of one signer name. */
   keysOf(signerName: string): readonly string[];
   /** Takes in what a write of ours was answered with. */
@@ -44,7 +50,7 @@ function requestKey(signerName: string, storeKey: string): string {
 
 export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Requests<T> {
   const { component, kind } = init;
-  const leaner = createLeaner<T>();
+  const leaner = createLeaner<T>(init.stays);
   const watches = createWatchSet<T>((signerName) => {
     let count = 0;
     return createReflector<T>({
@@ -52,7 +58,7 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
       path: init.resource.collection(),
       // The server filters: requests of other signers never reach this process.
       fieldSelector: `spec.signerName=${signerName}`,
-      keep: init.pending,
+      keep,
       lean: (request) => leaner.lean(request, count),
       onEvent: (key, now, before) => {
         count += Number(now !== undefined) - Number(before !== undefined);
@@ -62,6 +68,17 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
     });
   });
 
+  function keep(request: T): boolean {
+    if (init.pending(request)) return true;
+    init.onFinished?.(request);
+    return false;
+  }
+
+  function peek(key: string): T | undefined {
+    const at = key.indexOf(SEPARATOR);
+    return watches.get(key.slice(0, at))?.get(key.slice(at + 1));
+  }
+
   async function whole(kept: T): Promise<T | undefined> {
     const path = init.resource.object(kept.metadata);
     const fresh = await component.client.request<T>({ method: 'GET', path }).catch(absent);
@@ -70,9 +87,9 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
 
   return {
     serve: watches.reconcile,
+    peek,
     load: (key) => {
-      const at = key.indexOf(SEPARATOR);
-      const kept = watches.get(key.slice(0, at))?.get(key.slice(at + 1));
+      const kept = peek(key);
       return kept !== undefined && leaner.isLean(kept) ? whole(kept) : Promise.resolve(kept);
     },
     keysOf: (signerName) =>

@@ -18,6 +18,8 @@ export const SIGNER_NAME = 'example.com/workload';
 
 export interface Request extends KubeObject {
   readonly done?: boolean;
+  /** Until when it can wait. */
+  readonly deadline?: number;
 }
 
 /** A request controller at work on a scripted API server, under a clock that stands still. */
@@ -34,7 +36,7 @@ export interface Controlled {
   readonly looks: readonly string[];
   readonly gone: readonly string[];
   /** What a look comes to. */
-  answer(by: (request: Request, signer: ClusterSigner) => Outcome): void;
+  answer(by: (request: Request, signer: ClusterSigner) => Outcome | Promise<Outcome>): void;
   /** Whether CA and bundle have been read. */
   listCa(done: boolean): void;
   /** The CA of this signer name changed. */
@@ -75,7 +77,7 @@ export async function startControlled(): Promise<Controlled> {
   const component = componentOn(stage);
   const [looks, gone, stop] = [[] as string[], [] as string[], new AbortController()];
   let listed = true;
-  let answering: (request: Request, signer: ClusterSigner) => Outcome = () => ({
+  let answering: (request: Request, signer: ClusterSigner) => Outcome | Promise<Outcome> = () => ({
     outcome: 'undecided',
     reason: 'NoRuleMatched',
   });
@@ -86,9 +88,11 @@ export async function startControlled(): Promise<Controlled> {
     resource: resource({ group: 'example.com', version: 'v1', plural: 'things' }),
     workers: 2,
     pending: ({ done }) => done !== true,
+    placeOf: ({ metadata: { namespace }, deadline }) => ({ flows: [namespace ?? ''], deadline }),
+    stays: ({ deadline }) => ({ deadline }),
     handle: async (one, signer) => {
       looks.push(`${one.metadata.name}@${one.metadata.resourceVersion}`);
-      return Promise.resolve(answering(one, signer));
+      return answering(one, signer);
     },
     regarding: ({ apiVersion, kind, metadata: { name } }) => ({
       regarding: { apiVersion, kind, name },

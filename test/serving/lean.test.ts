@@ -13,7 +13,7 @@ const bulky = (name: string, version: number): Request => {
 };
 
 test('of a large request only who it is stays in memory', () => {
-  const { lean, isLean } = createLeaner<Request>();
+  const { lean, isLean } = createLeaner<Request>(() => ({ spec: { nodeName: 'n' } }));
   const small = request('small', 1);
   assert.equal(lean(small, 0), small);
   assert.equal(isLean(small), false);
@@ -21,10 +21,11 @@ test('of a large request only who it is stays in memory', () => {
   assert.equal(isLean(left), true);
   assert.ok(JSON.stringify(left).length < 300);
   assert.deepEqual([left.metadata.uid, left.metadata.resourceVersion], ['large-1', '2']);
+  assert.deepEqual((left as { spec?: unknown }).spec, { nodeName: 'n' });
 });
 
 test('of very many requests only who they are stays in memory', () => {
-  const { lean, isLean } = createLeaner<Request>();
+  const { lean, isLean } = createLeaner<Request>(() => ({ spec: { nodeName: 'n' } }));
   assert.equal(isLean(lean(request('a', 1), MAX_KEPT_WHOLE - 1)), false);
   assert.equal(isLean(lean(request('b', 2), MAX_KEPT_WHOLE)), true);
 });

@@ -4,7 +4,14 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { SignerError } from '../../src/errors.ts';
 import { until } from '../cluster/until.ts';
 import { PATIENCE_MS, bookmark } from '../support/stage.ts';
-import { SIGNER_NAME, request, served, startControlled, type Controlled } from './controlled.ts';
+import {
+  SIGNER_NAME,
+  request,
+  served,
+  startControlled,
+  type Controlled,
+  type Request,
+} from './controlled.ts';
 
 let it: Controlled;
 
@@ -162,4 +169,55 @@ test('it is ready once every list is whole', async () => {
   assert.match(it.controller.notReady().join(), /of example\.com\/workload: not listed yet/);
   it.requests.lines(bookmark(9, true));
   await until('it is ready', PATIENCE_MS, () => it.controller.notReady().length === 0);
+});
+
+/** A request of that namespace. */
+const of = (
+  namespace: string,
+  name: string,
+  version: number,
+  more: Partial<Request> = {},
+): Request => {
+  const plain = request(name, version, more);
+  return { ...plain, metadata: { ...plain.metadata, namespace } };
+};
+
+/** Keeps both workers busy with one request each, until the result is called. */
+async function busy(): Promise<() => void> {
+  const free = Promise.withResolvers<undefined>();
+  it.answer(async () => {
+    await free.promise;
+    return { outcome: 'undecided', reason: 'NoRuleMatched' };
+  });
+  hear(request('first', 2), request('second', 3));
+  await it.looked('first@2', 'second@3');
+  return () => {
+    free.resolve(undefined);
+  };
+}
+
+test('a namespace with a hundred requests does not keep that of another waiting', async () => {
+  const free = await busy();
+  for (let index = 0; index < 100; index += 1) hear(of('storm', `s${index}`, 10 + index));
+  hear(of('quiet', 'victim', 200));
+  await until('all are heard', PATIENCE_MS, () => it.component.queue.depth === 101);
+  free();
+  await it.looked('victim@200', 's99@109');
+  assert.ok(it.looks.indexOf('victim@200') <= 2 + 1, it.looks.slice(0, 5).join());
+});
+
+test('what cannot wait comes before what can, and both come', async () => {
+  const free = await busy();
+  for (let index = 0; index < 20; index += 1) hear(of('one', `s${index}`, 10 + index));
+  hear(of('one', 'urgent', 100, { deadline: 1 }));
+  await until('all are heard', PATIENCE_MS, () => it.component.queue.depth === 21);
+  free();
+  await it.looked('urgent@100', 's19@29');
+  assert.equal(it.looks.indexOf('urgent@100'), 2);
+});
+
+test('the first that is heard of is worked on before the list has ended', async () => {
+  hear(request('a', 5));
+  await it.looked('a@5');
+  assert.match(it.controller.notReady().join(), /not listed yet/);
 });

@@ -16,16 +16,20 @@ let stage: Stage;
 let component: RecordedComponent;
 let requests: Requests<Request>;
 let keys: string[];
+let finished: string[];
 
 beforeEach(async () => {
   stage = await startStage();
   component = componentOn(stage);
   keys = [];
+  finished = [];
   requests = createRequests<Request>({
     component,
     kind: 'PodCertificateRequest',
     resource: resource({ group: 'example.com', version: 'v1', plural: 'things' }),
     pending: ({ done }) => done !== true,
+    stays: () => ({}),
+    onFinished: ({ metadata }) => finished.push(metadata.name),
     onKey: (key) => keys.push(key),
   });
 });
@@ -71,6 +75,7 @@ test('who needs this component no longer is not kept, and not counted as pending
   await told(`${NAME} c`);
   assert.deepEqual(requests.keysOf(NAME), [`${NAME} a`, `${NAME} c`]);
   requests.observe(NAME, request('a', 8, { done: true }));
+  assert.deepEqual(finished, ['b', 'a'], 'that it is finished is told, by whomever it was');
   assert.deepEqual(requests.keysOf(NAME), [`${NAME} c`]);
   const counts = component.counted.filter(([name]) => name === 'pending');
   assert.deepEqual(

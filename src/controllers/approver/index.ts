@@ -6,6 +6,7 @@ import { compilePolicy, type RequestPolicy } from '../../policy/compile-policy.t
 import type { Component, Controller } from '../../serving/component.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
 import { createRequestController } from '../../serving/request-controller.ts';
+import { csrPlace, csrStays } from '../../serving/csr-place.ts';
 import { createActor } from './act.ts';
 import { permissions } from './permissions.ts';
 
@@ -28,6 +29,8 @@ export function createApprover(component: Component): Controller {
     resource: REQUESTS,
     workers: WORKERS,
     pending: (csr) => !isApproved(csr) && !isFinished(csr),
+    placeOf: csrPlace,
+    stays: csrStays,
     handle: createActor({ component, resource: REQUESTS, policyOf }),
     regarding: ({ apiVersion, kind, metadata: { name, uid } }) => ({
       regarding: { apiVersion, kind, name, uid },

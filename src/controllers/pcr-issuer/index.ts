@@ -11,6 +11,7 @@ import { createRequestController } from '../../serving/request-controller.ts';
 import { createActor } from './act.ts';
 import { createAdmissionWatch } from './admission-watch.ts';
 import { permissions } from './permissions.ts';
+import { createPcrPlace } from './place.ts';
 
 export interface PcrIssuerInit {
   readonly component: Component;
@@ -36,6 +37,7 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
     profileOf: memoByGeneration((signer) => compileProfile(signer.spec)),
     authorityOf: sources.usable,
   });
+  const place = createPcrPlace(component.clock);
   let signerNames: readonly string[] = [];
   const admission = createAdmissionWatch(component, () => signerNames);
   const controller = createRequestController<PodCertificateRequest>({
@@ -44,6 +46,9 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
     resource: init.requests,
     workers: WORKERS,
     pending: (request) => !isTerminal(request),
+    placeOf: place.of,
+    stays: place.stays,
+    onFinished: place.finished,
     handle: actor.handle,
     onGone: actor.forget,
     regarding,

@@ -7,6 +7,7 @@ import { createAuthoritySources } from '../../serving/authority-sources.ts';
 import type { Component, Controller } from '../../serving/component.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
 import { createRequestController } from '../../serving/request-controller.ts';
+import { csrPlace, csrStays } from '../../serving/csr-place.ts';
 import { createActor } from './act.ts';
 import { permissions } from './permissions.ts';
 
@@ -40,6 +41,8 @@ export function createSigner(init: SignerInit): Controller {
     resource: REQUESTS,
     workers: WORKERS,
     pending: (csr) => isApproved(csr) && !isFinished(csr),
+    placeOf: csrPlace,
+    stays: csrStays,
     handle: (csr, signer) =>
       signer.spec.requests === undefined
         ? Promise.resolve({ outcome: 'ignored', reason: '' })

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import type { Place } from '../../kube/fair-order.ts';
+import type { Clock } from '../../ports.ts';
+import { createRenewals } from './renewals.ts';
+
+/** When the turn of a PodCertificateRequest is. */
+export interface PcrPlace {
+  readonly of: (request: PodCertificateRequest) => Place;
+  readonly stays: (request: PodCertificateRequest) => object;
+  /** One that was answered, by whomever. */
+  readonly finished: (request: PodCertificateRequest) => void;
+}
+
+/**
+ * Namespaces and nodes take turns: a namespace is a tenant, and a node that restarts asks anew for
+ * each of its pods at once. Both names are true: NodeRestriction and our admission policy let only
+ * the node itself ask, and only for pods that it runs.
+ */
+export function createPcrPlace(clock: Clock): PcrPlace {
+  const renewals = createRenewals();
+  return {
+    of: (request) => ({
+      flows: [`namespace ${request.metadata.namespace ?? ''}`, `node ${request.spec.nodeName}`],
+      deadline: renewals.overdue(request, clock()),
+    }),
+    stays: ({ spec: { signerName, nodeName, podUID, maxExpirationSeconds } }) => ({
+      spec: { signerName, nodeName, podUID, maxExpirationSeconds },
+    }),
+    finished: renewals.note,
+  };
+}

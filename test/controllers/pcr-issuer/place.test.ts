@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { withDenied, withIssued } from '../../../src/api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
+import { createPcrPlace, type PcrPlace } from '../../../src/controllers/pcr-issuer/place.ts';
+import { MAX_NOTED, OVERDUE_MS } from '../../../src/controllers/pcr-issuer/renewals.ts';
+import { podRequest } from '../../support/pcr-object.ts';
+
+const HOUR = 3_600_000;
+const START = Date.UTC(2026, 10, 21, 6);
+const REFRESH = START + HOUR;
+const END = START + 24 * HOUR;
+
+let now: number;
+let place: PcrPlace;
+beforeEach(() => {
+  now = START;
+  place = createPcrPlace(() => now);
+});
+
+const issued = (
+  request: PodCertificateRequest,
+  times: { beginRefreshAt?: number; notAfter?: number } = {},
+): PodCertificateRequest =>
+  withIssued(
+    request,
+    { chainPem: '', notBefore: START, beginRefreshAt: REFRESH, notAfter: END, ...times },
+    START,
+  );
+
+test('a request waits among those of its namespace, and among those of its node', () => {
+  assert.deepEqual(place.of(podRequest()), {
+    flows: ['namespace team-a', 'node node-1'],
+    deadline: undefined,
+  });
+});
+
+test('a renewal is urgent once the kubelet calls it overdue, until its certificate ends', () => {
+  place.finished(issued(podRequest()));
+  now = REFRESH + OVERDUE_MS - 1;
+  assert.equal(place.of(podRequest()).deadline, undefined);
+  now += 1;
+  assert.equal(place.of(podRequest()).deadline, END);
+});
+
+test('another pod, another signer and another duration are other certificates', () => {
+  place.finished(issued(podRequest()));
+  now = REFRESH + OVERDUE_MS;
+  for (const spec of [
+    { podUID: 'other' },
+    { signerName: 'example.com/other' },
+    { maxExpirationSeconds: 86_400 },
+  ]) {
+    assert.equal(place.of(podRequest(spec)).deadline, undefined);
+  }
+});
+
+test('what a pod was issued last counts, in whatever order a list tells it', () => {
+  const [old, young] = [
+    issued(podRequest()),
+    issued(podRequest(), { beginRefreshAt: REFRESH + HOUR, notAfter: END + HOUR }),
+  ];
+  for (const order of [
+    [old, young],
+    [young, old],
+  ]) {
+    order.forEach(place.finished);
+    now = REFRESH + OVERDUE_MS;
+    assert.equal(place.of(podRequest()).deadline, undefined);
+    now += HOUR;
+    assert.equal(place.of(podRequest()).deadline, END + HOUR);
+  }
+});
+
+test('one that was denied has nothing to renew', () => {
+  place.finished(withDenied(podRequest(), { reason: 'NotAllowed', message: '' }, START));
+  now = END;
+  assert.equal(place.of(podRequest()).deadline, undefined);
+});
+
+test('what is known of a request that is not kept whole says the same', () => {
+  const { metadata } = podRequest();
+  const lean = { metadata, ...place.stays(podRequest()) } as PodCertificateRequest;
+  place.finished(issued(podRequest()));
+  now = REFRESH + OVERDUE_MS;
+  assert.deepEqual(place.of(lean), place.of(podRequest()));
+});
+
+test('of more certificates than are noted the oldest is forgotten', () => {
+  for (let index = 0; index <= MAX_NOTED; index += 1) {
+    place.finished(issued(podRequest({ podUID: `pod-${index}` })));
+  }
+  now = REFRESH + OVERDUE_MS;
+  const deadlineOf = (index: number): number | undefined =>
+    place.of(podRequest({ podUID: `pod-${index}` })).deadline;
+  assert.deepEqual([deadlineOf(0), deadlineOf(1), deadlineOf(MAX_NOTED)], [undefined, END, END]);
+});
