@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Random } from '../ports.ts';
-import { backoffDelay } from './backoff.ts';
+import { backoffDelay, type BackoffInit } from './backoff.ts';
+import { createReservations, type TokenBucketInit } from './token-bucket.ts';
 
-/** Delays an item by how often it failed in a row, as client-go's ItemExponentialFailureRateLimiter. */
+/**
+ * Delays an item by how often it failed in a row, and all items together to a rate: client-go's
+ * ItemExponentialFailureRateLimiter and BucketRateLimiter, whichever is longer.
+ */
 export interface RateLimiter {
   /** Milliseconds to wait before the next try; counts one failure more. */
   next(key: string): number;
@@ -10,17 +13,21 @@ export interface RateLimiter {
   forget(key: string): void;
 }
 
-export function createRateLimiter(init: {
-  readonly firstMs: number;
-  readonly maxMs: number;
-  readonly random: Random;
-}): RateLimiter {
+export interface RateLimiterInit extends BackoffInit {
+  /** Without, only each item by itself is delayed. */
+  readonly overall?: TokenBucketInit;
+}
+
+export function createRateLimiter(init: RateLimiterInit): RateLimiter {
   const failures = new Map<string, number>();
+  const reserve = init.overall === undefined ? undefined : createReservations(init.overall);
   return {
     next: (key) => {
       const count = failures.get(key) ?? 0;
       failures.set(key, count + 1);
-      return backoffDelay(count, init);
+      // A long line of others makes nobody wait for longer than his own failures could.
+      const turn = Math.min(reserve?.() ?? 0, init.maxMs);
+      return Math.max(backoffDelay(count, init), turn);
     },
     failures: (key) => failures.get(key) ?? 0,
     forget: (key) => {

@@ -58,5 +58,7 @@ function settle({ queue, limiter, clock, metrics }: RunLoopInit, key: string, ag
     return;
   }
   limiter.forget(key);
-  if (again !== undefined) queue.addAt(key, again.at);
+  // A look that was still to come, from before it was woken, is not needed any longer.
+  if (again === undefined) queue.cancel(key);
+  else queue.addAt(key, again.at);
 }

@@ -21,13 +21,30 @@ const QUIET: ReadonlySet<string> = new Set([
 export function explain(error: SignerError, component: string): Outcome {
   const reason = reasonOf(error);
   const message = adviceOf(error, component);
-  if (QUIET.has(error.code)) return { outcome: 'waiting', reason, message };
+  const sharedBy = sharedByOf(error);
+  if (QUIET.has(error.code)) return { outcome: 'waiting', reason, message, sharedBy };
   return {
     outcome: 'waiting',
     reason,
     message,
+    sharedBy,
     event: { type: 'Warning', reason, action: 'Wait', note: message },
   };
+}
+
+/** Answers that say how the server is, whatever was asked. */
+const OF_THE_SERVER: ReadonlySet<string> = new Set([
+  'KUBE_THROTTLED',
+  'KUBE_UNAVAILABLE',
+  'KUBE_UNAUTHORIZED',
+]);
+
+/** Whose requests all wait for this; undefined: it may be the matter of this one alone. */
+function sharedByOf(error: SignerError): Outcome['sharedBy'] {
+  if (error.disposition === 'authority') return 'signer';
+  if (!(error instanceof KubeError)) return undefined;
+  if (isForbidden(error)) return 'signer';
+  return OF_THE_SERVER.has(error.code) || isClock(error) ? 'server' : undefined;
 }
 
 /** `ANCHOR_NOT_SERVED` → `AnchorNotServed`; a refusal of rights gets its own name. */

@@ -13,6 +13,8 @@ export interface Outcome {
   /** CamelCase, of a small fixed set: it becomes a metric label. */
   readonly reason: string;
   readonly message?: string;
+  /** Of what waits: who else waits for the same thing, if anybody does. */
+  readonly sharedBy?: 'signer' | 'server' | undefined;
   /** Told to the people concerned; absent where success speaks for itself. */
   readonly event?: Omit<EventNote, 'regarding' | 'related'>;
   /** The request as the write that ended it left it; no stale read of it may follow. */

@@ -6,6 +6,7 @@ import type { EventNote } from '../kube/event-body.ts';
 import type { Place } from '../kube/fair-order.ts';
 import type { PermissionRule } from '../kube/permissions.ts';
 import type { Resource } from '../kube/resource.ts';
+import { createRateLimiter } from '../kube/rate-limiter.ts';
 import { runLoop, type Again } from '../kube/run-loop.ts';
 import type { Component, Controller } from './component.ts';
 import { explain } from './explain.ts';
@@ -13,8 +14,11 @@ import type { Outcome } from './outcome.ts';
 import type { PermissionNames } from './permission-names.ts';
 import { namesOf } from './permission-names.ts';
 import type { RequestKind } from './request-metrics.ts';
+import { report, wordOf } from './report.ts';
 import { createRequests } from './requests.ts';
 import { createSigners } from './signers.ts';
+import { createTold } from './told.ts';
+import { createWaits } from './waits.ts';
 
 export interface RequestControllerInit<T> {
   readonly component: Component;
@@ -48,6 +52,12 @@ export interface Sources {
   stop(): Promise<void>;
 }
 
+/** client-go's workqueue: what waits for itself alone is looked at sooner only when it changes. */
+const FIRST_RETRY_MS = 5;
+const MAX_RETRY_MS = 1_000_000;
+/** Of all retries together: a tenth of what a core can decide and an API server can store. */
+const RETRIES = { burst: 1_000, perSecond: 100 };
+
 /** What has gone is forgotten quickly, and is nobody's. */
 const NOWHERE: Place = { flows: [] };
 
@@ -56,7 +66,22 @@ export function createRequestController<T extends KubeObject>(
   init: RequestControllerInit<T>,
 ): Controller {
   const { component, sources } = init;
-  const { queue } = component;
+  const { clock, queue, random } = component;
+  const told = createTold();
+  const waits = createWaits({
+    clock,
+    random,
+    wake: queue.add,
+    wakeAfter: (key, milliseconds) => {
+      queue.addAt(key, clock() + milliseconds);
+    },
+  });
+  const limiter = createRateLimiter({
+    firstMs: FIRST_RETRY_MS,
+    maxMs: MAX_RETRY_MS,
+    random,
+    overall: { ...RETRIES, clock },
+  });
   const requests = createRequests<T>({ ...init, onKey: queue.add });
   const wake = (signerName: string): void => {
     for (const key of requests.keysOf(signerName)) queue.add(key);
@@ -73,20 +98,10 @@ export function createRequestController<T extends KubeObject>(
     return kept === undefined ? NOWHERE : init.placeOf(kept);
   });
 
-  /** @returns undefined where it has gone, 'unread' where the API server did not say */
-  async function read(key: string): Promise<T | 'unread' | undefined> {
+  /** What became of it, or why that is not known. */
+  async function attempted<R>(work: () => Promise<R>): Promise<R | Outcome> {
     try {
-      return await requests.load(key);
-    } catch (error) {
-      if (!(error instanceof SignerError)) throw error;
-      component.log.warn({ key, error: error.message }, 'a request could not be read; it waits');
-      return 'unread';
-    }
-  }
-
-  async function look(request: T, signer: ClusterSigner): Promise<Outcome> {
-    try {
-      return await init.handle(request, signer);
+      return await work();
     } catch (error) {
       if (!(error instanceof SignerError)) throw error;
       return explain(error, component.name);
@@ -94,20 +109,49 @@ export function createRequestController<T extends KubeObject>(
   }
 
   async function handle(key: string): Promise<Again> {
-    const request = await read(key);
-    if (request === 'unread') return 'backoff';
-    const signer = signers.serving(key.slice(0, key.indexOf(' ')));
+    const signerName = key.slice(0, key.indexOf(' '));
+    const read = await attempted(async () => ({ request: await requests.load(key) }));
+    if ('outcome' in read) return unread(key, signerName, read);
+    const { request } = read;
+    const signer = signers.serving(signerName);
     if (request === undefined || signer === undefined) {
+      told.forget(key);
+      waits.forget(key);
       init.onGone?.(key.slice(key.indexOf(' ') + 1));
       return undefined;
     }
     // At start all lists run at once: what its people would be told before is not known to be true.
-    if (sources?.listed(signer) === false) return 'backoff';
-    const outcome = await look(request, signer);
-    if (outcome.written !== undefined)
-      requests.observe(signer.spec.signerName, outcome.written as T);
-    report(init, request, signer, outcome);
+    if (sources?.listed(signer) === false) return rest(key, `${signerName} listing`);
+    const outcome = await attempted(() => init.handle(request, signer));
+    if (outcome.written !== undefined) requests.observe(signerName, outcome.written as T);
+    report(init, { request, signerName, outcome, news: isNews(key, outcome) });
+    return again(key, signerName, outcome);
+  }
+
+  function isNews(key: string, outcome: Outcome): boolean {
+    if (outcome.written === undefined) return told.isNews(key, wordOf(outcome));
+    told.forget(key);
+    return true;
+  }
+
+  function unread(key: string, signerName: string, outcome: Outcome): Again {
+    const news = told.isNews(key, `unread ${outcome.reason}`);
+    const { message: error } = outcome;
+    component.log[news ? 'warn' : 'debug']({ key, error }, 'a request could not be read; it waits');
+    return again(key, signerName, outcome);
+  }
+
+  function again(key: string, signerName: string, outcome: Outcome): Again {
+    const { reason, sharedBy } = outcome;
+    if (outcome.outcome === 'waiting' && sharedBy !== undefined) {
+      return rest(key, sharedBy === 'signer' ? `${signerName} ${reason}` : reason);
+    }
+    waits.past(key);
     return outcome.outcome === 'waiting' ? 'backoff' : undefined;
+  }
+
+  function rest(key: string, cause: string): Again {
+    return { at: clock() + waits.wait(key, cause) };
   }
 
   return {
@@ -124,9 +168,12 @@ export function createRequestController<T extends KubeObject>(
       await runLoop(
         {
           ...component,
+          limiter,
           workers: init.workers,
           handle,
           onError: (key, error) => {
+            // It says nothing of what it waited for: another one is to look.
+            waits.forget(key);
             const fields = {
               key,
               error: messageOf(error),
@@ -140,39 +187,4 @@ export function createRequestController<T extends KubeObject>(
       await Promise.all([watching, requests.stop(), sources?.stop()]);
     },
   };
-}
-
-/** One log line a decision, one count, and an Event where people should hear of it. */
-function report<T extends KubeObject>(
-  init: RequestControllerInit<T>,
-  request: T,
-  signer: ClusterSigner,
-  outcome: Outcome,
-): void {
-  if (outcome.outcome === 'ignored') return;
-  const { component, kind } = init;
-  const { signerName } = signer.spec;
-  const { metadata } = request;
-  component.metrics.outcome({ kind, signer: signerName, ...outcome });
-  const seconds = (component.clock() - Date.parse(metadata.creationTimestamp)) / 1000;
-  if (outcome.written !== undefined) {
-    component.metrics.duration(kind, signerName, Math.max(0, seconds));
-  }
-  const level = outcome.outcome === 'waiting' ? 'warn' : 'info';
-  component.log[level](
-    {
-      kind,
-      namespace: metadata.namespace,
-      name: metadata.name,
-      uid: metadata.uid,
-      signer: signerName,
-      outcome: outcome.outcome,
-      reason: outcome.reason,
-      detail: outcome.message,
-    },
-    `request ${outcome.outcome}`,
-  );
-  if (outcome.event !== undefined) {
-    component.events.record({ ...init.regarding(request), ...outcome.event });
-  }
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { backoffDelay } from '../../src/kube/backoff.ts';
 import { createRateLimiter } from '../../src/kube/rate-limiter.ts';
-import { createTokenBucket } from '../../src/kube/token-bucket.ts';
+import { createReservations, createTokenBucket } from '../../src/kube/token-bucket.ts';
 import { fakeTime } from '../support/fake-time.ts';
 
 const least = (size: number): Uint8Array => new Uint8Array(size);
@@ -47,6 +47,28 @@ test('a bucket lets a burst through, and then what the rate allows', async () =>
   assert.deepEqual([1, 2].map(allowed), [true, false]);
   await time.advance(60_000);
   assert.deepEqual([1, 2, 3, 4].map(allowed), [true, true, true, false]);
+});
+
+test('together they come back at a rate, however many failed; each its own wait at least', async () => {
+  const time = fakeTime();
+  const overall = { burst: 2, perSecond: 10, clock: time.clock };
+  const limiter = createRateLimiter({ firstMs: 5, maxMs: 1_000, random: least, overall });
+  assert.deepEqual(
+    ['a', 'b', 'c', 'd', 'e'].map((key) => limiter.next(key)),
+    [5, 5, 100, 200, 300],
+  );
+  for (let other = 0; other < 1_000; other += 1) limiter.next(`other-${other}`);
+  assert.equal(limiter.next('f'), 1_000, 'no longer than its own failures could make it wait');
+  await time.advance(200_000);
+  assert.equal(limiter.next('g'), 5);
+});
+
+test('a place in a line is as far away as there are others in it', async () => {
+  const time = fakeTime();
+  const reserve = createReservations({ burst: 1, perSecond: 4, clock: time.clock });
+  assert.deepEqual([1, 2, 3].map(reserve), [0, 250, 500]);
+  await time.advance(500);
+  assert.equal(reserve(), 250);
 });
 
 test('a clock that was set back neither fills nor empties a bucket', () => {

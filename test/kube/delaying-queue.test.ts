@@ -42,7 +42,7 @@ test('of several times for one key the earliest wins, in whatever order they are
       const time = fakeTime();
       const queue = delaying(time);
       for (const offset of offsets) queue.addAt('a', time.clock() + offset);
-      assert.equal(time.waits().length, 1, 'one timer a key');
+      assert.equal(time.waits().length, 1, 'one timer');
       const first = Math.min(...offsets);
       if (first > 0) await time.advance(first - 1);
       assert.equal(queue.depth, first === 0 ? queue.depth : 0);
@@ -68,6 +68,21 @@ test('a cancelled key does not come; a key added now may still come later', asyn
   await time.advance(10);
   assert.equal(await queue.take(), 'b');
   assert.equal(queue.depth, 0);
+});
+
+test('ten thousand keys wait on one timer, and come in the order of their times', async () => {
+  const time = fakeTime();
+  const queue = delaying(time);
+  const count = 10_000;
+  // 7919 is a prime: every offset is there once, in no order.
+  for (let index = 0; index < count; index += 1) {
+    queue.addAt(`key-${(index * 7_919) % count}`, time.clock() + ((index * 7_919) % count) + 1);
+  }
+  assert.ok(time.waits().length === 1);
+  await time.advance(count / 2);
+  assert.equal(queue.depth, count / 2);
+  for (let index = 0; index < count / 2; index += 1)
+    assert.equal(await queue.take(), `key-${index}`);
 });
 
 test('a wait of months is taken in pieces: a timer of more than 24.8 days would fire at once', async () => {

@@ -33,7 +33,7 @@ export interface Controlled {
   readonly signers: Call;
   readonly requests: Call;
   /** `name@resourceVersion` of every look at a request. */
-  readonly looks: readonly string[];
+  readonly looks: string[];
   readonly gone: readonly string[];
   /** What a look comes to. */
   answer(by: (request: Request, signer: ClusterSigner) => Outcome | Promise<Outcome>): void;

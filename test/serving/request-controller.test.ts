@@ -216,6 +216,37 @@ test('what cannot wait comes before what can, and both come', async () => {
   assert.equal(it.looks.indexOf('urgent@100'), 2);
 });
 
+test('of many that wait for one CA one looks; the rest look when it got past', async () => {
+  let missing = true;
+  it.answer(() => {
+    if (!missing) return { outcome: 'undecided', reason: 'NoRuleMatched' };
+    throw new SignerError({ code: 'AUTHORITY_MISSING', disposition: 'authority', message: 'no' });
+  });
+  hear(...Array.from({ length: 50 }, (_each, index) => request(`r${index}`, 10 + index)));
+  await until('all have been looked at', PATIENCE_MS, () => new Set(it.looks).size === 50);
+  const before = it.looks.length;
+  await it.time.advance(20_000);
+  assert.ok(it.looks.length - before <= 15, `${it.looks.length - before} looks in 20 s`);
+  missing = false;
+  it.looks.length = 0;
+  await passing('one looks, and all of them after it', () => new Set(it.looks).size === 50);
+});
+
+test('the same reason is said once in the log, and counted at each look', async () => {
+  hear(request('a', 5));
+  await it.looked('a@5');
+  it.changeCa(SIGNER_NAME);
+  await until('it is looked at again', PATIENCE_MS, () => looksAt('a') === 2);
+  it.answer(() => ({ outcome: 'undecided', reason: 'EvaluationError' }));
+  it.changeCa(SIGNER_NAME);
+  await until('it is looked at again', PATIENCE_MS, () => looksAt('a') === 3);
+  const reasons = it.component.log.lines
+    .filter(({ level, message }) => level === 'info' && message === 'request undecided')
+    .map(({ fields }) => fields['reason']);
+  assert.deepEqual(reasons, ['NoRuleMatched', 'EvaluationError']);
+  assert.equal(it.component.counted.filter(([name]) => name === 'outcome').length, 3);
+});
+
 test('the first that is heard of is worked on before the list has ended', async () => {
   hear(request('a', 5));
   await it.looked('a@5');
