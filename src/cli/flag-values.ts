@@ -16,3 +16,14 @@ export function secondsFlag(text: string): number {
   if (/^\d{1,10}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('write whole seconds, such as 3600');
 }
+
+/** Of a repeatable flag: all values, in order. */
+export function gather(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+/** @throws InvalidArgumentError */
+export function positiveFlag(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('write a whole number from 1');
+}

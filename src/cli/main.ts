@@ -2,6 +2,7 @@
 /** `countersign`: one binary, one subcommand a component, and a few commands for people. */
 import { Command } from 'commander';
 import { SignerError, messageOf } from '../errors.ts';
+import { addAuthorityVerbs } from './authority-verbs.ts';
 import { addComponentOptions, type ComponentOptions } from './component-options.ts';
 import { requireNode } from './node-version.ts';
 import { addPolicyCommand } from './policy-command.ts';
@@ -38,12 +39,12 @@ function program(): Command {
     .version(VERSION)
     .showHelpAfterError('(--help shows the flags)');
   for (const [name, [description, load]] of Object.entries(COMPONENTS)) {
-    addComponentOptions(root.command(name).description(description)).action(
-      async (options: ComponentOptions) => {
-        const command = await load();
-        await command.run(options);
-      },
-    );
+    const command = root.command(name).description(description);
+    addComponentOptions(command).action(async (options: ComponentOptions) => {
+      const component = await load();
+      await component.run(options);
+    });
+    if (name === 'authority') addAuthorityVerbs(command);
   }
   addRequestCommand(root);
   addPolicyCommand(root);

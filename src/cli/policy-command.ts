@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
 import type { PolicyTestOptions } from './commands/policy-test.ts';
-import { secondsFlag } from './flag-values.ts';
-
-const gather = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+import { gather, secondsFlag } from './flag-values.ts';
 
 /** `countersign policy test`: the approver's decision without a cluster. */
 export function addPolicyCommand(root: Command): void {

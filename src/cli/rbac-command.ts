@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
 import type { RbacOptions } from './commands/rbac.ts';
-
-const gather = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+import { gather } from './flag-values.ts';
 
 /** `countersign rbac`: roles and admission policies that spell out the user's own names. */
 export function addRbacCommand(root: Command): void {

@@ -2,14 +2,14 @@
 import { Option, type Command } from 'commander';
 import { KEY_TYPES } from '../vocabulary.ts';
 import type { RequestOptions } from './commands/request.ts';
-import { durationFlag } from './flag-values.ts';
+import { durationFlag, gather } from './flag-values.ts';
+import { addUserOptions } from './user-client.ts';
 
-const gather = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 const DEFAULT_TIMEOUT_SECONDS = 600;
 
 /** `countersign request`: a key, a request and, once it is signed, a certificate and a kubeconfig. */
 export function addRequestCommand(root: Command): void {
-  root
+  const command = root
     .command('request')
     .description('make a key here, ask a signer for a certificate, wait, and write a kubeconfig')
     .requiredOption('--signer <name>', 'signer name, such as example.com/people')
@@ -38,13 +38,9 @@ export function addRequestCommand(root: Command): void {
       new Option('--timeout <duration>', 'how long to wait')
         .argParser(durationFlag)
         .default(DEFAULT_TIMEOUT_SECONDS, '10m'),
-    )
-    .option('--kubeconfig <file>', 'kubeconfig (default: KUBECONFIG, then ~/.kube/config)')
-    .option('--context <name>', 'context of the kubeconfig')
-    .option('--as <user>', 'ask as this user (impersonation)')
-    .option('--as-group <name>', 'ask as a member of this group (repeatable)', gather, [])
-    .action(async (options: RequestOptions) => {
-      const { request } = await import('./commands/request.ts');
-      await request(options);
-    });
+    );
+  addUserOptions(command).action(async (options: RequestOptions) => {
+    const { request } = await import('./commands/request.ts');
+    await request(options);
+  });
 }

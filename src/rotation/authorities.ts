@@ -9,13 +9,13 @@ import { formatTime, parseTime } from '../api/time.ts';
  * watch of its own, which may be half-open (75 s until that shows) or behind by its backoff, and a
  * leaf that was signed may be delivered five minutes later. As long as anchors take to spread.
  */
-const LATE_SIGNING_MS = 10 * 60_000;
+export const LATE_SIGNING_MS = 10 * 60_000;
 
 /**
  * How long an anchor stays after its last leaf: a verifier whose clock is late takes the leaf for
  * valid still. The API server grants five minutes to a PodCertificateRequest's notBefore.
  */
-const RETIRING_MARGIN_MS = 5 * 60_000;
+export const RETIRING_MARGIN_MS = 5 * 60_000;
 
 /** The public half of a CA that a Secret holds. */
 export interface PublicHalf {

@@ -6,10 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
 import { findCondition } from '../../api/conditions.ts';
 import { SignerError } from '../../errors.ts';
-import { createClient, type Client } from '../../kube/client.ts';
+import type { Client } from '../../kube/client.ts';
 import type { Connection } from '../../kube/connection.ts';
 import { KubeError } from '../../kube/kube-error.ts';
-import { loadConnection } from '../../kube/kubeconfig.ts';
 import { resource } from '../../kube/resource.ts';
 import { encodePem } from '../../pki/pem.ts';
 import { encodeRequest } from '../../pki/pkcs10.ts';
@@ -17,11 +16,10 @@ import { generatePrivateKey } from '../../pki/private-key.ts';
 import { keepKey, replace } from '../request/owner-only.ts';
 import { renderKubeconfig } from '../request/kubeconfig-file.ts';
 import type { KeyType } from '../../vocabulary.ts';
-import { singleKubeconfig } from '../single-kubeconfig.ts';
-import { VERSION } from '../version.ts';
+import { connectUser, type UserOptions } from '../user-client.ts';
 
 /** Flags of `countersign request`. */
-export interface RequestOptions {
+export interface RequestOptions extends UserOptions {
   readonly signer: string;
   readonly name: string;
   readonly group: readonly string[];
@@ -35,10 +33,6 @@ export interface RequestOptions {
   readonly out: string;
   readonly csrName?: string;
   readonly timeout: number;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly as?: string;
-  readonly asGroup: readonly string[];
 }
 
 const REQUESTS = resource({
@@ -54,19 +48,7 @@ const HINT_MS = 3_000;
 
 /** Runs `countersign request`. @throws SignerError when it is denied, failed or too late */
 export async function request(options: RequestOptions): Promise<void> {
-  const connection = await loadConnection({
-    ...options,
-    kubeconfig: options.kubeconfig ?? singleKubeconfig(process.env),
-    clock: Date.now,
-  });
-  const impersonate =
-    options.as === undefined ? undefined : { user: options.as, groups: options.asGroup };
-  const client = createClient({
-    connection,
-    clock: Date.now,
-    userAgent: `countersign-request/${VERSION}`,
-    impersonate,
-  });
+  const { connection, client } = await connectUser(options, 'request');
   try {
     const { key, pem } = await generatePrivateKey(options.keyType);
     const base = join(options.out, options.name.replaceAll(/[^A-Za-z0-9._@-]/g, '_'));

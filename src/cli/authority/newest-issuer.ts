@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { AuthorityStatus } from '../../api/cluster-signer.ts';
+import { mountsOf, type Pod } from '../../api/pod.ts';
+import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import { parseTime } from '../../api/time.ts';
+import { SignerError, attempt } from '../../errors.ts';
+import { decodeCertificate } from '../../pki/certificate.ts';
+import { verifyPath } from '../../pki/path.ts';
+import { decodePemAll } from '../../pki/pem.ts';
+import { readAnchors } from '../../pki/trust-bundle.ts';
+import type { NewestIssuer } from './holding-pods.ts';
+
+/**
+ * Who issued what a pod got last, by the PodCertificateRequests that are still there:
+ * kube-controller-manager deletes them after 15 minutes, so that of most pods nothing is known.
+ */
+export function newestIssuers(
+  requests: readonly PodCertificateRequest[],
+  signerName: string,
+  authority: AuthorityStatus,
+): (pod: Pod) => NewestIssuer {
+  const issued = requests.filter(
+    ({ spec, status }) => spec.signerName === signerName && (status?.certificateChain ?? '') !== '',
+  );
+  const byPod = Map.groupBy(issued, ({ spec }) => spec.podUID);
+  return (pod) => {
+    // Of several files nobody knows which one a request was for.
+    const found = mountsOf(pod, signerName) === 1 ? (byPod.get(pod.metadata.uid) ?? []) : [];
+    const born = found.map(({ metadata }) => parseTime(metadata.creationTimestamp));
+    const last = Math.max(...born);
+    const newest = found.filter((_request, index) => born[index] === last);
+    if (newest.length === 0) return 'unknown';
+    return newest.some((each) => isOf(each, authority)) ? 'this' : 'another';
+  };
+}
+
+/** Its leaf chains to an anchor of the CA. What cannot be read may be. */
+function isOf({ status }: PodCertificateRequest, { anchors }: AuthorityStatus): boolean {
+  const result = attempt(() => {
+    const [leaf, ...intermediates] = decodePemAll(
+      status?.certificateChain ?? '',
+      'CERTIFICATE',
+    ).map((der) => decodeCertificate(der));
+    if (leaf === undefined) return true;
+    const path = attempt(() =>
+      verifyPath({ leaf, intermediates, anchors: readAnchors(anchors), now: leaf.notBefore }),
+    );
+    return !(path instanceof SignerError);
+  });
+  return result instanceof SignerError || result;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import { stringify } from 'yaml';
+import type { Change } from './order.ts';
+import type { FoundPods } from './find-pods.ts';
+import { nameOf, type Restarted } from './restart.ts';
+
+export const OUTPUTS = ['text', 'json', 'yaml'] as const;
+export type Output = (typeof OUTPUTS)[number];
+
+export const VERBS = ['prepare', 'activate', 'taint', 'revoke'] as const;
+export type Verb = (typeof VERBS)[number];
+
+/** For scripts: what a gate refuses, and pods that are still there, are no success. */
+export const EXIT_REFUSED = 3;
+export const EXIT_LEFT = 4;
+
+/** What became of an order. */
+export interface Report {
+  readonly verb: Verb;
+  readonly clusterSigner: string;
+  readonly target?: string;
+  readonly outcome: 'changed' | 'unchanged' | 'refused';
+  readonly dryRun: boolean;
+  readonly change?: Change;
+  readonly refusals: readonly string[];
+  readonly notes: readonly string[];
+  readonly pods?: FoundPods;
+  readonly restarted?: Restarted;
+}
+
+/** As JSON or YAML. */
+export function structured(value: unknown, output: Exclude<Output, 'text'>): string {
+  return output === 'json' ? `${JSON.stringify(value, undefined, 2)}\n` : stringify(value);
+}
+
+/** What was ordered, for people. */
+export function orderText(report: Report): string {
+  const { verb, clusterSigner, outcome, dryRun, change, refusals, notes } = report;
+  const what = {
+    changed: dryRun ? 'would be changed (dry run)' : 'changed',
+    unchanged: 'unchanged',
+    refused: `not changed: ${verb} is refused`,
+  }[outcome];
+  return lines([
+    `clustersigner.countersign.dev/${clusterSigner} ${what}`,
+    ...(change === undefined ? [] : changeLines(change)),
+    ...refusals.map((each) => `  refused: ${each}`),
+    ...notes.map((each) => `  ${each}`),
+  ]);
+}
+
+function changeLines({ annotations = {}, distrust = [] }: Change): readonly string[] {
+  return [
+    ...Object.entries(annotations).map(
+      ([name, value]) => `  metadata.annotations["${name}"] = ${value}`,
+    ),
+    ...distrust.map((each) => `  spec.authority.managed.distrusted += ${each}`),
+  ];
+}
+
+/** Which pods are concerned, for people. */
+export function podsText(signerName: string, { mounting, holding }: FoundPods): string {
+  const rows = holding.map((pod) =>
+    [`  ${nameOf(pod)}`, pod.createdAt, pod.node, pod.remadeBy ?? 'bare'].join('   '),
+  );
+  const title = `${mounting} running pods mount ${signerName}; ${holding.length} may hold a leaf of this CA`;
+  return lines([holding.length === 0 ? title : `${title}:`, ...rows]);
+}
+
+/** What became of the pods, for people. */
+export function restartedText({ evicted, gone, left }: Restarted, dryRun: boolean): string {
+  const would = dryRun ? ' (dry run)' : '';
+  return lines([
+    `${evicted.length} pods evicted${would}, ${gone.length} gone by themselves, ${left.length} left`,
+    ...left.map(({ pod, why }) => `  left: ${nameOf(pod)}: ${why}`),
+  ]);
+}
+
+function lines(all: readonly string[]): string {
+  return all.map((each) => `${each}\n`).join('');
+}
