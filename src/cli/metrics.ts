@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { AUTHORITY_PHASES } from '../api/cluster-signer.ts';
 import type { QueueMetrics } from '../kube/queue.ts';
 import type { Component } from '../serving/component.ts';
 import type { RequestKind } from '../serving/request-metrics.ts';
@@ -21,10 +22,22 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
     pending: (kind, signer, count) => metrics.requestPending.set({ kind, signer }, count),
     foreignBundles: (signer, count) => metrics.foreignBundles.set({ signer }, count),
     authorityNotAfter: (signer, seconds) => metrics.authorityNotAfter.set({ signer }, seconds),
+    authorityFullLeaves: (signer, seconds) => metrics.authorityFullLeaves.set({ signer }, seconds),
+    authorityPhase: (signer, phase, count) => metrics.authorityPhase.set({ signer, phase }, count),
+    bundle: (signer, { certificates, notAfter, published }) => {
+      metrics.bundleCertificates.set({ signer }, certificates);
+      metrics.bundleNotAfter.set({ signer }, notAfter);
+      metrics.bundlePublished.set({ signer }, published);
+    },
     unserved: (signer) => {
       for (const kind of KINDS) metrics.requestPending.remove({ kind, signer });
+      for (const phase of AUTHORITY_PHASES) metrics.authorityPhase.remove({ signer, phase });
       metrics.foreignBundles.remove({ signer });
       metrics.authorityNotAfter.remove({ signer });
+      metrics.authorityFullLeaves.remove({ signer });
+      metrics.bundleCertificates.remove({ signer });
+      metrics.bundleNotAfter.remove({ signer });
+      metrics.bundlePublished.remove({ signer });
     },
   };
 }

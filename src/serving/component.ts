@@ -8,6 +8,7 @@ import type { WatchMetrics } from '../kube/reflector.ts';
 import type { LoopMetrics } from '../kube/run-loop.ts';
 import type { Clock, Delay, Log, Random } from '../ports.ts';
 import type { RequestMetrics } from './request-metrics.ts';
+import type { TrustMetrics } from './trust-metrics.ts';
 
 /** What every controller is made from; `cli/component.ts` puts it together. */
 export interface Component {
@@ -19,7 +20,7 @@ export interface Component {
   readonly random: Random;
   readonly log: Log;
   readonly events: EventRecorder;
-  readonly metrics: WatchMetrics & LoopMetrics & RequestMetrics;
+  readonly metrics: WatchMetrics & LoopMetrics & RequestMetrics & TrustMetrics;
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
   /** Only ClusterSigners whose CA Secret lies in this namespace are served. */

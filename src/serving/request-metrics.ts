@@ -15,10 +15,6 @@ export interface RequestMetrics {
   duration(kind: RequestKind, signer: string, seconds: number): void;
   /** Requests in the cache that still need this component. */
   pending(kind: RequestKind, signer: string, count: number): void;
-  /** Bundles under our signer names that are not ours. */
-  foreignBundles(signer: string, count: number): void;
-  /** Unix seconds of the Active CA's end. */
-  authorityNotAfter(signer: string, seconds: number): void;
   /** The signer name is served no more: what was measured of it last is not so any longer. */
   unserved(signer: string): void;
 }

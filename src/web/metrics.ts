@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { trustSeries, type TrustSeries } from './trust-series.ts';
 
 /** The series of one component. Labels are fixed, small sets: never a name out of a request. */
-export interface Metrics {
+export interface Metrics extends TrustSeries {
   readonly registry: Registry;
   /** Runs `update` before each scrape: for gauges that have to be looked up. */
   readonly onScrape: (update: () => void) => void;
@@ -11,8 +12,6 @@ export interface Metrics {
   readonly requestPending: Gauge<'kind' | 'signer'>;
   readonly watchRestarts: Counter<'resource' | 'reason'>;
   readonly watchLastEvent: Gauge<'resource' | 'selector'>;
-  readonly foreignBundles: Gauge<'signer'>;
-  readonly authorityNotAfter: Gauge<'signer'>;
   readonly missingRights: Gauge;
   readonly queueDepth: Gauge<'name'>;
   readonly queueAdds: Counter<'name'>;
@@ -50,13 +49,14 @@ export function createMetrics(component: string, version: string): Metrics {
       updates.push(update);
     },
     ...requestSeries(registers),
+    ...trustSeries(registers),
     ...queueSeries(registers),
   };
 }
 
 function requestSeries(
   registers: Registry[],
-): Omit<Metrics, 'registry' | 'onScrape' | `queue${string}`> {
+): Omit<Metrics, 'registry' | 'onScrape' | `queue${string}` | keyof TrustSeries> {
   return {
     requests: new Counter({
       name: 'countersign_requests_total',
@@ -88,18 +88,6 @@ function requestSeries(
       help: 'When a line of the watch came last; bookmarks come every minute.',
       // A resource has a watch for each signer name, Secret or bundle: a live one hides no dead one.
       labelNames: ['resource', 'selector'],
-      registers,
-    }),
-    foreignBundles: new Gauge({
-      name: 'countersign_trust_bundle_foreign',
-      help: 'ClusterTrustBundles under a signer name of ours that we do not publish.',
-      labelNames: ['signer'],
-      registers,
-    }),
-    authorityNotAfter: new Gauge({
-      name: 'countersign_ca_not_after_timestamp_seconds',
-      help: 'When the CA that signs expires.',
-      labelNames: ['signer'],
       registers,
     }),
     missingRights: new Gauge({

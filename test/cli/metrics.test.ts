@@ -12,11 +12,14 @@ test('the gauges of a signer name go when it is served no more; those of others 
     told.pending('PodCertificateRequest', signer, 1);
     told.foreignBundles(signer, 1);
     told.authorityNotAfter(signer, 1);
+    told.authorityFullLeaves(signer, 1);
+    told.authorityPhase(signer, 'Active', 1);
+    told.bundle(signer, { certificates: 1, notAfter: 1, published: 1 });
   }
   told.unserved('example.com/a');
   const text = await metrics.registry.metrics();
   assert.ok(!text.includes('example.com/a'));
-  assert.equal(text.split('example.com/b').length - 1, 4);
+  assert.equal(text.split('example.com/b').length - 1, 9);
 });
 
 test('a live watch hides no dead one of the same collection, and one that is over is no dead one', async () => {

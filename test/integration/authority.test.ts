@@ -14,6 +14,7 @@ import {
   example,
   getSigner,
   startFixture,
+  waitForSignerCondition,
   waitForReady,
   type Fixture,
 } from '../support/fixture.ts';
@@ -98,12 +99,11 @@ async function mend(): Promise<void> {
 
 interface Fault {
   readonly law: string;
-  readonly reason: string;
   readonly says: RegExp;
   readonly breaks: () => Promise<void>;
 }
 
-const faults: readonly Fault[] = [
+const refusals: readonly (Fault & { readonly reason: string })[] = [
   {
     law: 'a Secret without consent',
     reason: 'SecretNotGranted',
@@ -115,36 +115,6 @@ const faults: readonly Fault[] = [
     reason: 'SecretNotGranted',
     says: /does not grant/,
     breaks: () => patchPeople({ annotation: 'example.com/workload' }),
-  },
-  {
-    law: 'a Secret without a key',
-    reason: 'AuthorityUnavailable',
-    says: /tls\.key is empty/,
-    breaks: () => patchPeople({ data: { 'tls.key': '' } }),
-  },
-  {
-    law: 'a key that is not the certificate’s',
-    reason: 'AuthorityUnavailable',
-    says: /not the private key/,
-    breaks: async () => patchPeople({ data: { 'tls.key': (await certificateAuthority()).key } }),
-  },
-  {
-    law: 'an expired CA',
-    reason: 'AuthorityUnavailable',
-    says: /expired/,
-    breaks: async () => {
-      const { certificate, key } = await certificateAuthority({ durationSeconds: 60, age: 3600 });
-      await patchPeople({ data: { 'tls.crt': certificate, 'tls.key': key } });
-    },
-  },
-  {
-    law: 'a CA that is no CA',
-    reason: 'AuthorityUnavailable',
-    says: /CA:TRUE/,
-    breaks: async () => {
-      const { certificate, key } = await certificateAuthority({ leaf: true });
-      await patchPeople({ data: { 'tls.crt': certificate, 'tls.key': key } });
-    },
   },
   {
     law: 'a CEL expression that does not type-check',
@@ -161,7 +131,7 @@ const faults: readonly Fault[] = [
   },
 ];
 
-for (const { law, reason, says, breaks } of faults) {
+for (const { law, reason, says, breaks } of refusals) {
   test(`${law}: Ready=False ${reason}, requests wait, and all heals`, async () => {
     await breaks();
     const ready = await waitForReady(fixture.cluster, 'people', reason);
@@ -171,6 +141,59 @@ for (const { law, reason, says, breaks } of faults) {
     await fixture.cluster.kubectl(['certificate', 'approve', name]);
     await mend();
     await waitForCertificate(fixture.cluster, name);
+  });
+}
+
+const faults: readonly Fault[] = [
+  {
+    law: 'a Secret without a key',
+    says: /tls\.key is empty/,
+    breaks: () => patchPeople({ data: { 'tls.key': '' } }),
+  },
+  {
+    law: 'a key that is not the certificate’s',
+    says: /not the private key/,
+    breaks: async () => patchPeople({ data: { 'tls.key': (await certificateAuthority()).key } }),
+  },
+  {
+    law: 'an expired CA',
+    says: /expired/,
+    breaks: async () => {
+      const { certificate, key } = await certificateAuthority({ durationSeconds: 60, age: 3600 });
+      await patchPeople({ data: { 'tls.crt': certificate, 'tls.key': key } });
+    },
+  },
+  {
+    law: 'a CA that is no CA',
+    says: /CA:TRUE/,
+    breaks: async () => {
+      const { certificate, key } = await certificateAuthority({ leaf: true });
+      await patchPeople({ data: { 'tls.crt': certificate, 'tls.key': key } });
+    },
+  },
+];
+
+for (const { law, says, breaks } of faults) {
+  test(`${law}: what was read before goes on signing, which is told, and all heals`, async () => {
+    const { cluster } = fixture;
+    const approved = async (): Promise<string> => {
+      const name = await createCsr(cluster);
+      await cluster.kubectl(['certificate', 'approve', name]);
+      return waitForCertificate(cluster, name);
+    };
+    await approved();
+    await breaks();
+    const degraded = await waitForSignerCondition(cluster, 'people', {
+      type: 'Degraded',
+      reason: 'SecretUnusable',
+    });
+    assert.match(degraded.message ?? '', says);
+    await waitForReady(cluster, 'people', 'Checked');
+    const leaf = new X509Certificate(await approved());
+    assert.ok(leaf.verify(new X509Certificate(original('certFile')).publicKey));
+    await mend();
+    await waitForSignerCondition(cluster, 'people', { type: 'Degraded', reason: 'AsExpected' });
+    await approved();
   });
 }
 

@@ -70,11 +70,20 @@ export async function getSigner(cluster: Cluster, name: string): Promise<Cluster
 
 /** Ready once it has `reason` for the present generation. */
 export function waitForReady(cluster: Cluster, name: string, reason: string): Promise<Condition> {
-  return until(`ClusterSigner ${name} is ${reason}`, READY_MS, async () => {
+  return waitForSignerCondition(cluster, name, { type: 'Ready', reason });
+}
+
+/** A condition once it has `reason` for the present generation. */
+export function waitForSignerCondition(
+  cluster: Cluster,
+  name: string,
+  { type, reason }: { readonly type: string; readonly reason: string },
+): Promise<Condition> {
+  return until(`ClusterSigner ${name} ${type} is ${reason}`, READY_MS, async () => {
     const { metadata, status } = await getSigner(cluster, name);
-    const ready = findCondition(status?.conditions, 'Ready');
+    const found = findCondition(status?.conditions, type);
     const current = status?.observedGeneration === metadata.generation;
-    if (current && ready?.reason === reason) return ready;
-    throw new Error(`it is ${ready?.reason ?? 'without status'}: ${ready?.message ?? ''}`);
+    if (current && found?.reason === reason) return found;
+    throw new Error(`it is ${found?.reason ?? 'without status'}: ${found?.message ?? ''}`);
   });
 }

@@ -6,12 +6,17 @@ import { createMetrics } from '../../src/web/metrics.ts';
 /** Of the series of our own, and of client-go's workqueue, which existing dashboards know. */
 const NAMES = [
   'countersign_build_info',
+  'countersign_ca_full_leaves_until_timestamp_seconds',
   'countersign_ca_not_after_timestamp_seconds',
+  'countersign_ca_rotation_phase',
   'countersign_missing_rights',
   'countersign_request_duration_seconds',
   'countersign_request_pending',
   'countersign_requests_total',
+  'countersign_trust_bundle_certificates',
   'countersign_trust_bundle_foreign',
+  'countersign_trust_bundle_not_after_timestamp_seconds',
+  'countersign_trust_bundle_published_timestamp_seconds',
   'countersign_watch_last_event_timestamp_seconds',
   'countersign_watch_restarts_total',
   'workqueue_adds_total',

@@ -8,10 +8,12 @@ import { runLoop, type Again } from '../../kube/run-loop.ts';
 import type { Component, Controller } from '../../serving/component.ts';
 import { explain } from '../../serving/explain.ts';
 import { namesOf } from '../../serving/permission-names.ts';
+import { serverTime } from '../../serving/server-time.ts';
 import { createSigners } from '../../serving/signers.ts';
 import { act } from './act.ts';
 import { decide } from './decide.ts';
 import { reportForeign } from './foreign.ts';
+import { measure } from './measure.ts';
 import { publisherOf } from './marks.ts';
 import { permissions } from './permissions.ts';
 
@@ -53,12 +55,17 @@ export function createAttester(component: Component, resource: Resource): Contro
       signer: wanted.get(name),
       unreadable: bundle !== undefined && signers.faulty(publisherOf(bundle)) !== undefined,
       secretNamespace: component.secretNamespace,
-      now: component.clock(),
+      now: serverTime(component),
     });
     const written = await act(component, resource, plan);
     if (written !== undefined) bundles.observe(written);
+    const signer = wanted.get(name);
+    const served = bundles.get(name);
+    if (signer !== undefined && served !== undefined) {
+      measure(component.metrics, signer.spec.signerName, served);
+    }
     const at = 'requeueAt' in plan ? plan.requeueAt : undefined;
-    return at === undefined ? undefined : { at };
+    return at === undefined ? undefined : { at: at + component.client.clockOffset() };
   }
 
   return {

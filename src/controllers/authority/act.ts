@@ -1,99 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  secretOf,
-  type ClusterSigner,
-  type ClusterSignerStatus,
-  type ManagedAuthority,
-} from '../../api/cluster-signer.ts';
-import { findCondition } from '../../api/conditions.ts';
-import { parseDuration } from '../../api/duration.ts';
-import type { KubeObject } from '../../api/object.ts';
-import { parseTime } from '../../api/time.ts';
+import type { ClusterSigner, ClusterSignerStatus } from '../../api/cluster-signer.ts';
+import type { KubeObject, Secret } from '../../api/object.ts';
 import type { CreateAuthority } from '../../authorities/contract.ts';
-import { KubeError } from '../../kube/kube-error.ts';
 import { withoutManagedFields } from '../../kube/managed-fields.ts';
-import { SECRETS } from '../../serving/authority-sources.ts';
+import type { Again } from '../../kube/run-loop.ts';
 import type { Component } from '../../serving/component.ts';
 import { CLUSTER_SIGNERS } from '../../serving/signers.ts';
+import { carryOutStep } from './carry-out-step.ts';
 import type { Plan } from './decide.ts';
-import { managedSecret } from './managed-secret.ts';
+import { isCurrent } from './is-current.ts';
+import { measure } from './measure.ts';
+import { serverTime } from '../../serving/server-time.ts';
+import { tellChanges, tellStep } from './tell.ts';
 
 export interface ActInit {
   readonly component: Component;
   readonly create: CreateAuthority;
+  readonly version: string;
+  /** Takes in a Secret as a write of ours left it. */
+  readonly observe: (secret: Secret) => void;
 }
 
-/** Carries plans out. The Secret is created, never overwritten; the status is fenced. */
-export function createActor(init: ActInit): {
-  carryOut(signer: ClusterSigner, plan: Plan): Promise<void>;
+/** A plan, and what it was made of. */
+export interface Judged {
+  readonly signer: ClusterSigner;
+  /** Undefined where it is missing. */
+  readonly secret: Secret | undefined;
+  readonly plan: Plan;
+  readonly now: number;
+}
+
+export interface Actor {
+  carryOut(judged: Judged): Promise<Again>;
   writeStatus(signer: KubeObject, status: ClusterSignerStatus): Promise<void>;
-} {
+}
+
+/** Carries plans out. The Secret's write and the status' are fenced, and one of each at the most. */
+export function createActor(init: ActInit): Actor {
   const { component } = init;
-  const { client, log } = component;
+  const { client } = component;
 
-  async function carryOut(signer: ClusterSigner, plan: Plan): Promise<void> {
-    await writeStatus(signer, plan.status);
-    measure(component, signer, plan);
-    const { managed } = signer.spec.authority;
-    if (plan.createSecret && managed !== undefined) await createSecret(signer, managed);
-  }
-
-  async function createSecret(signer: ClusterSigner, managed: ManagedAuthority): Promise<void> {
-    const { namespace } = secretOf(signer.spec);
-    const material = await init.create({
-      keyType: managed.keyType,
-      commonName: managed.commonName,
-      durationSeconds: parseDuration(managed.duration),
-      now: component.clock(),
-    });
+  async function carryOut(judged: Judged): Promise<Again> {
+    const { signer, plan } = judged;
+    measure(component, signer, plan.status);
+    // Once tls.* is written over nothing tells what was in it: the status must know it before.
+    const comesLast = plan.step?.kind === 'make' && plan.step.slot === 'tls';
+    if (plan.step === undefined || comesLast) await writeStatus(signer, plan.status);
+    if (plan.step === undefined) return undefined;
     try {
-      await client.request({
-        method: 'POST',
-        path: SECRETS.collection(namespace),
-        body: managedSecret(signer, material),
-      });
+      return (await takeStep(judged)) ? undefined : 'backoff';
     } catch (error) {
-      // Another replica, or an earlier call whose answer was lost: the watch will show it.
-      if (error instanceof KubeError && error.code === 'KUBE_ALREADY_EXISTS') return;
+      // A rotation that is due and cannot go on shows in the status.
+      if (!comesLast) await writeStatus(signer, plan.status);
       throw error;
     }
-    log.info({ signer: signer.spec.signerName, secret: managed.secret.name }, 'managed CA created');
-    component.events.record({
-      regarding: regarding(signer),
-      type: 'Normal',
-      reason: 'AuthorityCreated',
-      action: 'Create',
-      note: `a new CA was made in Secret ${namespace}/${managed.secret.name}`,
-    });
+  }
+
+  /** @returns whether it was taken; not where what it was judged on has changed meanwhile */
+  async function takeStep({ signer, secret, plan, now }: Judged): Promise<boolean> {
+    const { managed } = signer.spec.authority;
+    if (plan.step === undefined || managed === undefined) return true;
+    if (!(await isCurrent(component, signer, now))) return false;
+    const { step } = plan;
+    const input = { signer, managed, secret, step, now: serverTime(component) };
+    const written = await carryOutStep({ ...init, client }, input);
+    if (written === undefined) return true;
+    init.observe(written);
+    tellStep(component, signer, step);
+    return true;
   }
 
   async function writeStatus(signer: KubeObject, status: ClusterSignerStatus): Promise<void> {
-    const before = (signer as Partial<ClusterSigner>).status;
-    if (sameStatus(before, status)) return;
+    if (sameStatus((signer as Partial<ClusterSigner>).status, status)) return;
     await client.request({
       method: 'PUT',
       path: CLUSTER_SIGNERS.object({ name: signer.metadata.name }, 'status'),
       body: withoutManagedFields({ ...signer, status }),
     });
-    tellReady(signer, before, status);
-  }
-
-  /** Said when it changes: refusals and phases, never plain success. */
-  function tellReady(
-    signer: KubeObject,
-    before: ClusterSignerStatus | undefined,
-    status: ClusterSignerStatus,
-  ): void {
-    const was = findCondition(before?.conditions, 'Ready');
-    const is = findCondition(status.conditions, 'Ready');
-    if (is === undefined) return;
-    const { reason = '', message = '' } = is;
-    const fields = { kind: 'ClusterSigner', name: signer.metadata.name, reason, detail: message };
-    log.info(fields, `ClusterSigner Ready=${is.status}`);
-    const quiet = is.status === 'True' || reason === 'Initializing';
-    if (quiet || was?.reason === reason) return;
-    const said = { type: 'Warning', reason, action: 'Check', note: message } as const;
-    component.events.record({ regarding: regarding(signer), ...said });
+    tellChanges(component, signer, status);
   }
 
   return { carryOut, writeStatus };
@@ -110,21 +94,4 @@ function canonical(value: unknown): string {
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
       : inner,
   );
-}
-
-function measure(component: Component, signer: ClusterSigner, plan: Plan): void {
-  const active = plan.status.authorities?.find((each) => each.phase === 'Active');
-  if (active === undefined) return;
-  const { signerName } = signer.spec;
-  component.metrics.authorityNotAfter(signerName, parseTime(active.notAfter) / 1000);
-}
-
-function regarding(signer: KubeObject): {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-} {
-  const { apiVersion, kind, metadata } = signer;
-  return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { secretOf, type ClusterSigner } from '../../api/cluster-signer.ts';
+import { bundleName, type ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
 import { keyOf, type Secret } from '../../api/object.ts';
 import type { CreateAuthority, OpenAuthority } from '../../authorities/contract.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { compileProfile } from '../../issuance/profile.ts';
 import { createReflector } from '../../kube/reflector.ts';
+import type { Resource } from '../../kube/resource.ts';
 import { runLoop, type Again } from '../../kube/run-loop.ts';
 import { createWatchSet } from '../../kube/watch-set.ts';
 import { compilePolicy } from '../../policy/compile-policy.ts';
@@ -14,27 +16,34 @@ import { explain } from '../../serving/explain.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
 import { namesOf } from '../../serving/permission-names.ts';
 import { createSigners } from '../../serving/signers.ts';
-import { materialOf } from '../../serving/usable-authority.ts';
+import { serverTime } from '../../serving/server-time.ts';
 import { createActor } from './act.ts';
-import { decide, type SecretLook } from './decide.ts';
+import { decide } from './decide.ts';
 import { faultyStatus } from './faulty.ts';
+import { inspectWith, type SecretLook } from './look.ts';
 import { permissions } from './permissions.ts';
 
 export interface AuthorityInit {
   readonly component: Component;
   readonly open: OpenAuthority;
   readonly create: CreateAuthority;
+  /** The ClusterTrustBundle resource in the version that the server has. */
+  readonly bundles: Resource;
+  /** Of ourselves. */
+  readonly version: string;
 }
 
 const WORKERS = 2;
 
-/** Checks ClusterSigners, makes managed CAs and writes every ClusterSigner's status. */
+/** Checks ClusterSigners, makes and rotates managed CAs, and writes every ClusterSigner's status. */
 export function createAuthorityController(init: AuthorityInit): Controller {
   const { component, open } = init;
   const { queue } = component;
   const stopped = new AbortController();
   const signers = createSigners(component, (names) => {
-    secrets.reconcile(signers.known().map((each) => keyOf(secretOf(each.spec))));
+    const known = signers.known();
+    secrets.reconcile(known.map((each) => keyOf(secretOf(each.spec))));
+    bundles.reconcile(known.filter(isPublished).map(({ spec }) => spec.signerName));
     for (const name of names) queue.add(name);
   });
   const secrets = createWatchSet<Secret>((key) => {
@@ -54,7 +63,21 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     void reflector.whenSynced(stopped.signal).then(wake, () => undefined);
     return reflector;
   });
-  const actor = createActor(init);
+  const bundles = createWatchSet<ClusterTrustBundle>((signerName) =>
+    createReflector<ClusterTrustBundle>({
+      ...component,
+      path: init.bundles.collection(),
+      fieldSelector: `spec.signerName=${signerName}`,
+      onEvent: () => {
+        const signer = signers.serving(signerName);
+        if (signer !== undefined) queue.add(signer.metadata.name);
+      },
+    }),
+  );
+  const actor = createActor({
+    ...init,
+    observe: (secret) => secrets.get(keyOf(secret.metadata))?.observe(secret),
+  });
   const compiled = memoByGeneration((signer) => {
     compileProfile(signer.spec);
     compilePolicy(signer.spec);
@@ -68,6 +91,12 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     return secret === undefined ? { kind: 'missing' } : { kind: 'found', secret };
   }
 
+  function bundleOf({ spec }: ClusterSigner): ClusterTrustBundle | undefined {
+    const { signerName, trustBundle } = spec;
+    if (trustBundle === undefined) return undefined;
+    return bundles.get(signerName)?.get(bundleName(signerName, trustBundle.name));
+  }
+
   async function handle(name: string): Promise<Again> {
     const faulty = signers.faulty(name);
     if (faulty !== undefined) {
@@ -77,35 +106,44 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     const signer = signers.get(name);
     if (signer === undefined) return undefined;
     const specError = attempt(() => compiled(signer));
+    const secret = look(signer);
+    const now = serverTime(component);
     const plan = decide({
       signer,
       elder: signers.elderOf(name),
       specError: specError instanceof SignerError ? specError : undefined,
-      secret: look(signer),
-      inspect: (secret) => {
-        const opened = attempt(() => open(materialOf(secret), component.clock()));
-        return opened instanceof SignerError ? opened : opened.facts;
-      },
-      now: component.clock(),
+      secret,
+      inspect: inspectWith(open, now),
+      bundle: bundleOf(signer),
+      propagationSeconds: component.propagationSeconds,
+      now,
     });
-    await actor.carryOut(signer, plan);
-    return plan.requeueAt === undefined ? undefined : { at: plan.requeueAt };
+    const found = secret.kind === 'found' ? secret.secret : undefined;
+    const again = await actor.carryOut({ signer, secret: found, plan, now });
+    if (again !== undefined || plan.requeueAt === undefined) return again;
+    return { at: plan.requeueAt + component.client.clockOffset() };
   }
 
   return {
     permissions: () => permissions(namesOf(signers.all())),
     notReady: () =>
-      [signers.reflector, ...secrets.entries().map(([, each]) => each)]
+      [signers.reflector, ...[...secrets.entries(), ...bundles.entries()].map(([, each]) => each)]
         .filter((each) => !each.synced || each.failure !== undefined)
-        .map((each) => `ClusterSigners or CA Secrets: ${each.failure ?? 'not listed yet'}`),
+        .map(
+          (each) => `ClusterSigners, CA Secrets or bundles: ${each.failure ?? 'not listed yet'}`,
+        ),
     run: async (signal) => {
       const watching = signers.reflector.run(signal);
       const onError = (name: string, error: unknown): void => tell(component, name, error);
       await runLoop({ ...component, workers: WORKERS, handle, onError }, signal);
       stopped.abort();
-      await Promise.all([watching, secrets.stop()]);
+      await Promise.all([watching, secrets.stop(), bundles.stop()]);
     },
   };
+}
+
+function isPublished({ spec }: ClusterSigner): boolean {
+  return spec.trustBundle !== undefined;
 }
 
 function tell(component: Component, name: string, error: unknown): void {

@@ -1,33 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
-import { secretOf, type ClusterSigner } from '../../api/cluster-signer.ts';
+import type { ClusterSigner } from '../../api/cluster-signer.ts';
+import { formatDuration } from '../../api/duration.ts';
 import { CLUSTER_SIGNER_UID, SIGNER_NAME } from '../../api/grant.ts';
+import {
+  ACTIVATED_AT,
+  DURATION,
+  NEXT_CERTIFICATE,
+  NEXT_DURATION,
+  NEXT_KEY,
+  SIGNS_AT_ONCE,
+} from '../../api/rotation-annotations.ts';
+import { formatTime } from '../../api/time.ts';
 import type { AuthorityMaterial } from '../../authorities/contract.ts';
 
-/**
- * The Secret of a managed CA: tls.crt and tls.key are the Active one's (signers know no phases),
- * ca.crt the anchors; next.crt and next.key are left to rotation. No ownerReference: deleting a
- * ClusterSigner must not delete its key.
- */
-export function managedSecret(signer: ClusterSigner, material: AuthorityMaterial): object {
-  const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  const { namespace, name } = secretOf(signer.spec);
+/** What a phase change makes of a Secret: null removes, what is not named stays. */
+export interface SecretChange {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string | null>>;
+  /** Texts, not base64. */
+  readonly data: Readonly<Record<string, string | null>>;
+}
+
+/** A CA that was just made. */
+export interface NewAuthority {
+  readonly material: AuthorityMaterial;
+  readonly fingerprint: string;
+  readonly durationSeconds: number;
+}
+
+/** Who the Secret belongs to, for which generation of it, and which version of us wrote it last. */
+export function ownLabels(signer: ClusterSigner, version: string): SecretChange['labels'] {
   return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'kubernetes.io/tls',
-    metadata: {
-      namespace,
-      name,
-      labels: { 'app.kubernetes.io/managed-by': 'countersign' },
-      annotations: {
-        [SIGNER_NAME]: signer.spec.signerName,
-        [CLUSTER_SIGNER_UID]: signer.metadata.uid,
-      },
+    'app.kubernetes.io/managed-by': 'countersign',
+    'app.kubernetes.io/version': version,
+    'countersign.dev/owner': signer.metadata.uid,
+    'countersign.dev/generation': String(signer.metadata.generation ?? 0),
+  };
+}
+
+/** Consent and ownership: what makes a Secret one that we may write again. */
+export function ownAnnotations(signer: ClusterSigner): Readonly<Record<string, string>> {
+  return {
+    [SIGNER_NAME]: signer.spec.signerName,
+    [CLUSTER_SIGNER_UID]: signer.metadata.uid,
+  };
+}
+
+const NO_NEXT = {
+  annotations: { [NEXT_DURATION]: null },
+  data: { [NEXT_CERTIFICATE]: null, [NEXT_KEY]: null },
+} as const;
+
+type Change = Omit<SecretChange, 'labels'>;
+
+/** The CA signs, or will when its anchor has spread; whatever was prepared is gone. */
+export function intoTls(made: NewAuthority, now: number, atOnce: boolean): Change {
+  return {
+    annotations: {
+      ...NO_NEXT.annotations,
+      [DURATION]: formatDuration(made.durationSeconds),
+      [ACTIVATED_AT]: wholeSecond(now),
+      [SIGNS_AT_ONCE]: atOnce ? made.fingerprint : null,
     },
     data: {
-      'tls.crt': base64(material.certificate),
-      'tls.key': base64(material.key),
-      'ca.crt': base64(material.anchors ?? material.certificate),
+      ...NO_NEXT.data,
+      'tls.crt': made.material.certificate,
+      'tls.key': made.material.key,
+      'ca.crt': made.material.anchors ?? made.material.certificate,
     },
   };
+}
+
+/** The CA is published, and does not sign. */
+export function intoNext({ material, durationSeconds }: NewAuthority): Change {
+  return {
+    annotations: { [NEXT_DURATION]: formatDuration(durationSeconds) },
+    data: { [NEXT_CERTIFICATE]: material.certificate, [NEXT_KEY]: material.key },
+  };
+}
+
+export function withoutNext(): Change {
+  return NO_NEXT;
+}
+
+/** A rotation that was asked for a fraction of a second before is done by this one. */
+function wholeSecond(now: number): string {
+  return formatTime(Math.ceil(now / 1000) * 1000);
 }

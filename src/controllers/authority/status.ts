@@ -1,55 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-import type {
-  AuthorityStatus,
-  ClusterSigner,
-  ClusterSignerStatus,
-} from '../../api/cluster-signer.ts';
-import { setCondition } from '../../api/conditions.ts';
+import type { ClusterSignerStatus } from '../../api/cluster-signer.ts';
+import { conditionMessage, setCondition, type Condition } from '../../api/conditions.ts';
+import { formatDuration } from '../../api/duration.ts';
 import { formatTime } from '../../api/time.ts';
-import type { AuthorityFacts } from '../../authorities/contract.ts';
-
-/** Reasons of Ready, one place; docs/reference/cluster-signer.md explains each. */
-export type ReadyReason =
-  | 'Checked'
-  | 'Initializing'
-  | 'SignerNameTaken'
-  | 'InvalidSpec'
-  | 'SecretNotFound'
-  | 'SecretNotGranted'
-  | 'NoTrustAnchor'
-  | 'AuthorityUnavailable';
-
-export interface Finding {
-  readonly reason: ReadyReason;
-  readonly message: string;
-  readonly createSecret?: boolean;
-  /** The CA was looked at, and time may change what was found. */
-  readonly inspected?: boolean;
-  /** The CA that signs, when there is a usable one. */
-  readonly active?: AuthorityFacts;
-}
-
-interface StatusInput {
-  readonly signer: ClusterSigner;
-  readonly finding: Finding;
-  readonly authorities: readonly AuthorityStatus[];
-  readonly now: number;
-}
+import {
+  degraded,
+  fullLeavesUntil,
+  rotating,
+  rotationDue,
+  type ConditionInput,
+} from './conditions.ts';
+import { ownDeadline } from './own-deadline.ts';
 
 /** The whole status as `authority`, its only writer, puts it. */
-export function statusOf(input: StatusInput): ClusterSignerStatus {
-  const { signer, finding, authorities } = input;
+export function statusOf(input: ConditionInput): ClusterSignerStatus {
+  const { snapshot, finding, managed, authorities } = input;
+  const { signer, now } = snapshot;
   const generation = signer.metadata.generation ?? 0;
+  const before = signer.status;
+  const said = [ready(input)];
+  // Where nobody looked at the CA, nothing new is known of it.
+  if (finding.inspected) said.push(rotationDue(input), rotating(input), degraded(input));
+  const conditions = said.reduce<readonly Condition[]>(
+    (all, each) =>
+      setCondition(all, {
+        ...each,
+        message: conditionMessage(each.message ?? ''),
+        observedGeneration: generation,
+        lastTransitionTime: formatTime(now),
+      }),
+    before?.conditions ?? [],
+  );
+  const next = finding.inspected ? managed?.deadline : undefined;
+  const nextRotation = next === undefined ? before?.nextRotation : formatTime(next);
   return {
     observedGeneration: generation,
-    conditions: setCondition(signer.status?.conditions, {
-      type: 'Ready',
-      status: finding.active === undefined ? 'False' : 'True',
-      reason: finding.reason,
-      message: finding.message,
-      observedGeneration: generation,
-      lastTransitionTime: formatTime(input.now),
-    }),
+    conditions: inOrder(conditions),
     authorities,
+    ...(nextRotation === undefined ? {} : { nextRotation }),
   };
+}
+
+function ready({ snapshot, finding, authorities }: ConditionInput): Condition {
+  const type = 'Ready';
+  const { reason, message, isReady, active } = finding;
+  const waits = authorities.some(
+    ({ phase, fingerprint }) => phase === 'Prepared' && fingerprint === active?.fingerprint,
+  );
+  if (active === undefined || !waits) {
+    return { type, status: isReady ? 'True' : 'False', reason, message };
+  }
+  const span = formatDuration(snapshot.propagationSeconds);
+  return {
+    type,
+    status: 'True',
+    reason: 'Propagating',
+    message: `${active.fingerprint} signs once its anchor has been published for ${span}; until then who holds the CA before it signs with that one`,
+  };
+}
+
+/** Ready first, where people and `kubectl wait` look. */
+function inOrder(conditions: readonly Condition[]): readonly Condition[] {
+  return conditions.toSorted((a, b) => Number(b.type === 'Ready') - Number(a.type === 'Ready'));
+}
+
+/** When a condition changes by time alone; milliseconds. */
+export function conditionsChangeAt({
+  snapshot,
+  managed,
+  authorities,
+}: ConditionInput): readonly number[] {
+  const active = authorities.find(({ phase }) => phase === 'Active');
+  if (active === undefined) return [];
+  const cutShort = fullLeavesUntil(active);
+  return managed === undefined
+    ? [cutShort, ownDeadline(active, snapshot.propagationSeconds).at]
+    : [cutShort];
 }

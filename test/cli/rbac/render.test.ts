@@ -41,8 +41,8 @@ const cas = '[workload-ca people-ca] @countersign-keys';
 const POLICY_KINDS = 'validatingadmissionpolicies,validatingadmissionpolicybindings';
 const EVENTS = 'create,patch events.k8s.io/events @default';
 
-// The table of what each component may, design §2, less what nobody uses yet: Leases (ADR 0005), and what
-// rotating a CA will take; and more by what "Without (a) readiness warns" takes: reading that policy.
+// The table of what each component may, design §2, less what nobody uses yet: Leases (ADR 0005), and
+// `update` of CA Secrets, which are patched (ADR 0007); and more by what "Without (a) readiness warns" takes: reading that policy.
 const table: Record<string, readonly string[]> = {
   approver: [
     `${READ} countersign.dev/clustersigners`,
@@ -80,9 +80,10 @@ const table: Record<string, readonly string[]> = {
   ],
   authority: [
     `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
     'update countersign.dev/clustersigners/status',
     'create /secrets @countersign-keys',
-    `${READ} /secrets ${cas}`,
+    `${READ},patch /secrets ${cas}`,
     EVENTS,
   ],
 };

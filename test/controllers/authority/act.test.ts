@@ -7,30 +7,49 @@ import type { Secret } from '../../../src/api/object.ts';
 import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
 import { createActor } from '../../../src/controllers/authority/act.ts';
 import type { Plan } from '../../../src/controllers/authority/decide.ts';
+import type { RequestInit } from '../../../src/kube/client.ts';
 import { KubeError } from '../../../src/kube/kube-error.ts';
+import type { Again } from '../../../src/kube/run-loop.ts';
 import { NOW } from '../../support/chain.ts';
 import { random } from '../../support/issuing.ts';
 import { recordedComponent, type RecordedComponent } from '../../support/recorded-component.ts';
 import { workload } from '../../support/signer.ts';
-import { A, after, certificate, planOf, secret } from './secrets.ts';
+import { A, OWN, after, certificate, planOf, secret } from './secrets.ts';
 
 interface Stage {
+  readonly observed: readonly Secret[];
   readonly component: RecordedComponent;
   readonly asked: () => readonly string[];
-  readonly carryOut: (plan: Plan, signer?: ClusterSigner) => Promise<void>;
+  readonly carryOut: (plan: Plan, signer?: ClusterSigner, secret?: Secret) => Promise<Again>;
 }
 
 function start(): Stage {
   const component = recordedComponent({ name: 'authority', clock: () => NOW });
-  const actor = createActor({ component, create: createManagedAuthorities(random) });
+  const observed: Secret[] = [];
+  const actor = createActor({
+    component,
+    create: createManagedAuthorities(random),
+    version: '1.2.3',
+    observe: (secret) => observed.push(secret),
+  });
+  component.client.answer(asStored);
   return {
     component,
+    observed,
     asked: () => component.client.requests.map(({ method, path }) => `${method} ${path}`),
-    carryOut: (plan, signer = workload()) => actor.carryOut(signer, plan),
+    carryOut: (plan, signer = workload(), secret?: Secret) =>
+      actor.carryOut({ signer, secret, plan, now: NOW }),
   };
 }
 
+/** What an API server answers where nobody else does anything. */
+function asStored({ method, body }: RequestInit): unknown {
+  return method === 'GET' ? workload() : (body ?? {});
+}
+
 const STATUS = 'PUT /apis/countersign.dev/v1alpha1/clustersigners/workload/status';
+/** The ClusterSigner is asked for anew before a CA is made. */
+const LOOK = 'GET /apis/countersign.dev/v1alpha1/clustersigners/workload';
 const SECRETS = 'POST /api/v1/namespaces/countersign-keys/secrets';
 const missing = planOf({ secret: { kind: 'missing' } });
 
@@ -54,12 +73,20 @@ test('a status that is there already is not written again, in whatever order its
 test('a managed CA is created, never written over; it is the signer’s and says for whom', async () => {
   const { component, asked, carryOut } = start();
   await carryOut(missing);
-  assert.deepEqual(asked(), [STATUS, SECRETS]);
-  const { metadata, type, data = {}, ...rest } = component.client.requests[1]?.body as Secret;
+  assert.deepEqual(asked(), [STATUS, LOOK, SECRETS]);
+  const { metadata, type, data = {}, ...rest } = component.client.requests[2]?.body as Secret;
   assert.deepEqual([metadata.name, type], ['workload-ca', 'kubernetes.io/tls']);
   assert.deepEqual(metadata.annotations, {
     'countersign.dev/signer-name': 'example.com/workload',
     'countersign.dev/cluster-signer-uid': '5d7b4a1c-0000-4000-8000-000000000001',
+    'countersign.dev/duration': '8760h',
+    'countersign.dev/activated-at': '2026-06-01T00:00:00Z',
+  });
+  assert.deepEqual(metadata.labels, {
+    'app.kubernetes.io/managed-by': 'countersign',
+    'app.kubernetes.io/version': '1.2.3',
+    'countersign.dev/owner': '5d7b4a1c-0000-4000-8000-000000000001',
+    'countersign.dev/generation': '1',
   });
   assert.equal('ownerReferences' in metadata, false);
   assert.deepEqual(rest, { apiVersion: 'v1', kind: 'Secret' });
@@ -79,14 +106,14 @@ test('a new CA is told of, and no line and no Event has its key', async () => {
     [['Normal', 'AuthorityCreated']],
   );
   const said = JSON.stringify([component.notes, component.log.lines]);
-  const { data = {} } = component.client.requests[1]?.body as Secret;
+  const { data = {} } = component.client.requests[2]?.body as Secret;
   assert.ok(!said.includes('PRIVATE') && !said.includes(data['tls.key'] ?? ''));
 });
 
 function refuse(status: number, reason: string, method: string): Stage {
   const stage = start();
   stage.component.client.answer((request) => {
-    if (request.method !== method) return {};
+    if (request.method !== method) return asStored(request);
     throw new KubeError({ status, what: request.path, body: { reason } });
   });
   return stage;
@@ -95,7 +122,7 @@ function refuse(status: number, reason: string, method: string): Stage {
 test('who made the Secret first has made it: that is no error, and nothing is written over', async () => {
   const { component, asked, carryOut } = refuse(409, 'AlreadyExists', 'POST');
   await carryOut(missing);
-  assert.deepEqual(asked(), [STATUS, SECRETS]);
+  assert.deepEqual(asked(), [STATUS, LOOK, SECRETS]);
   assert.deepEqual(component.notes, []);
 });
 
@@ -125,10 +152,30 @@ test('why a signer is not ready is told once for each reason', async () => {
   assert.equal(component.notes.length, 1);
 });
 
-test('a signer that becomes ready speaks for itself; when its CA ends is measured', async () => {
+test('a signer that becomes ready speaks for itself, but for the CA that signs; its end is measured', async () => {
   const { component, carryOut } = start();
-  await carryOut(planOf());
-  assert.deepEqual(component.notes, []);
+  const own = workload(OWN);
+  await carryOut(planOf({ signer: own }), own);
+  assert.deepEqual(
+    component.notes.map(({ type, reason }) => [type, reason]),
+    [['Normal', 'AuthorityActive']],
+  );
   const seconds = certificate(A).validToDate.getTime() / 1000;
-  assert.deepEqual(component.counted, [['authorityNotAfter', 'example.com/workload', seconds]]);
+  const signer = 'example.com/workload';
+  assert.deepEqual(
+    component.counted.filter(([name]) => name !== 'authorityPhase'),
+    [
+      ['authorityNotAfter', signer, seconds],
+      ['authorityFullLeaves', signer, seconds - 86_400],
+    ],
+  );
+  assert.deepEqual(
+    component.counted.filter(([name]) => name === 'authorityPhase').map((each) => each.slice(2)),
+    [
+      ['Prepared', 0],
+      ['Active', 1],
+      ['Retiring', 0],
+      ['Distrusted', 0],
+    ],
+  );
 });

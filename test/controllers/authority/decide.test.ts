@@ -108,7 +108,7 @@ for (const [law, snapshot, reason, message] of reasons) {
     assert.deepEqual([ready.status, ready.reason], ['False', reason]);
     assert.match(ready.message ?? '', message);
     assert.equal(ready.observedGeneration, 1);
-    assert.equal(plan.createSecret, false);
+    assert.equal(plan.step, undefined);
   });
 }
 
@@ -120,7 +120,10 @@ test('a CA that is fit makes its signer ready, by the fingerprint that everybody
 
 test('a managed CA that is missing is made, and only then', () => {
   const plan = planOf({ secret: missing });
-  assert.equal(plan.createSecret, true);
+  assert.deepEqual(
+    [plan.step?.kind, plan.step?.kind === 'make' && plan.step.slot],
+    ['make', 'tls'],
+  );
   assert.deepEqual([readyOf(plan).status, readyOf(plan).reason], ['False', 'Initializing']);
 });
 
@@ -135,7 +138,7 @@ const hands: [law: string, snapshot: Partial<Snapshot>][] = [
 
 for (const [law, snapshot] of hands) {
   test(`no CA is made beside ${law}`, () => {
-    assert.equal(planOf(snapshot).createSecret, false);
+    assert.equal(planOf(snapshot).step, undefined);
   });
 }
 

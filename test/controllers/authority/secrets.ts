@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from 'node:crypto';
 import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
+import { SERVED_SINCE, type ClusterTrustBundle } from '../../../src/api/cluster-trust-bundle.ts';
 import type { Condition } from '../../../src/api/conditions.ts';
 import type { Secret } from '../../../src/api/object.ts';
+import { formatTime } from '../../../src/api/time.ts';
 import { openLocalAuthority } from '../../../src/authorities/local.ts';
 import { decide, type Plan, type Snapshot } from '../../../src/controllers/authority/decide.ts';
-import { SignerError, attempt } from '../../../src/errors.ts';
-import { materialOf } from '../../../src/serving/usable-authority.ts';
+import { inspectWith } from '../../../src/controllers/authority/look.ts';
 import { NOW, ca, keyIds, link, usage, type Link } from '../../support/chain.ts';
 import { workload } from '../../support/signer.ts';
 
@@ -28,6 +29,12 @@ export const keyOf = ({ key }: Link): string =>
   key.export({ type: 'pkcs8', format: 'pem' }).toString();
 
 const GRANT = { 'countersign.dev/signer-name': 'example.com/workload' };
+
+/** What `authority` writes into a Secret that it made for {@link workload}. */
+export const OURS = {
+  ...GRANT,
+  'countersign.dev/cluster-signer-uid': '5d7b4a1c-0000-4000-8000-000000000001',
+};
 
 /** The CA Secret, granted, with these texts replaced; `undefined` leaves a key out. */
 export function secret(
@@ -64,7 +71,27 @@ export const OWN = {
   'authority.secret': { namespace: 'countersign-keys', name: 'corp-ca' },
 };
 
-/** What is decided, by default on a managed CA whose Secret holds A. */
+/** The bundle with these anchors, each served since so many seconds before {@link NOW}. */
+export function bundleWith(...anchors: readonly (readonly [Link, number])[]): ClusterTrustBundle {
+  const since = anchors.map(([of, age]) => [fingerprintOf(of), formatTime(NOW - age * 1000)]);
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'ClusterTrustBundle',
+    metadata: {
+      ...workload().metadata,
+      name: 'example.com:workload:primary',
+      annotations: { [SERVED_SINCE]: JSON.stringify(Object.fromEntries(since)) },
+    },
+    spec: {
+      signerName: 'example.com/workload',
+      trustBundle: anchors.map(([of]) => certificate(of).toString()).join(''),
+    },
+  };
+}
+
+const LONG = 86_400;
+
+/** What is decided, by default on a managed CA whose Secret holds A; A and B are long published. */
 export function planOf(more: Partial<Snapshot> = {}): Plan {
   const now = more.now ?? NOW;
   return decide({
@@ -72,18 +99,17 @@ export function planOf(more: Partial<Snapshot> = {}): Plan {
     elder: undefined,
     specError: undefined,
     secret: { kind: 'found', secret: secret(A) },
-    inspect: (found) => {
-      const opened = attempt(() => openLocalAuthority(materialOf(found), now));
-      return opened instanceof SignerError ? opened : opened.facts;
-    },
+    inspect: inspectWith(openLocalAuthority, now),
+    bundle: bundleWith([A, LONG], [B, LONG]),
+    propagationSeconds: 600,
     now,
     ...more,
   });
 }
 
 export function readyOf({ status }: Plan): Condition {
-  const [ready, ...more] = status.conditions ?? [];
-  if (ready?.type !== 'Ready' || more.length > 0) throw new Error('exactly one condition, Ready');
+  const [ready] = status.conditions ?? [];
+  if (ready?.type !== 'Ready') throw new Error('Ready comes first');
   return ready;
 }
 

@@ -32,6 +32,8 @@ async function lookEarly(
       const opened = attempt(() => openLocalAuthority({ ...material, anchors: undefined }, now));
       return opened instanceof SignerError ? opened : opened.facts;
     },
+    bundle: undefined,
+    propagationSeconds: 600,
     now,
   });
   return { plan, now };

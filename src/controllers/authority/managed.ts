@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isDistrusted } from '../../api/cluster-signer.ts';
+import { isOwned } from '../../api/grant.ts';
+import { askedOf } from '../../rotation/asked.ts';
+import { rotationDeadline } from '../../rotation/deadline.ts';
+import { nextStep, type Rotation, type RotationInput } from '../../rotation/next-step.ts';
+import { wishOf } from '../../rotation/wish.ts';
+import type { Snapshot } from './decide.ts';
+import type { Finding } from './find.ts';
+import { servedSinceOf } from './may-begin.ts';
+import { slotsOf } from './slots.ts';
+
+/** Where the rotation of a managed CA stands. */
+export interface Managed extends Rotation {
+  /** Whether we made the Secret, for this very ClusterSigner; others are never written. */
+  readonly isOurs: boolean;
+  /** When a rotation is due by time alone, in milliseconds. */
+  readonly deadline: number | undefined;
+}
+
+/** @returns undefined where there is nothing to rotate, or too little is known */
+export function rotationOf(snapshot: Snapshot, finding: Finding): Managed | undefined {
+  const { signer, secret, now, propagationSeconds } = snapshot;
+  const wish = wishOf(signer.spec);
+  if (wish === undefined || !finding.inspected || secret.kind === 'unknown') return undefined;
+  const slots = secret.kind === 'found' ? slotsOf(secret.secret, snapshot.inspect, now) : undefined;
+  const input: RotationInput = {
+    wish,
+    asked: askedOf(signer),
+    slots,
+    authorities: signer.status?.authorities ?? [],
+    isDistrusted: (fingerprint) => isDistrusted(signer.spec, fingerprint),
+    servedSince: (held) => servedSinceOf(snapshot, held),
+    propagationSeconds,
+    now,
+  };
+  const rotation = { ...nextStep(input), deadline: deadlineOf(input) };
+  if (secret.kind === 'missing' || isOwned(secret.secret, signer.metadata.uid)) {
+    return { ...rotation, isOurs: true };
+  }
+  const waitsFor = 'its Secret was not made for this ClusterSigner, and is not ours to write';
+  return { ...rotation, isOurs: false, step: undefined, waitsFor };
+}
+
+/** By age, or by the time that somebody asked for. */
+function deadlineOf({
+  slots,
+  wish,
+  asked,
+  propagationSeconds,
+  now,
+}: RotationInput): number | undefined {
+  const asking = asked.rotateAt !== undefined && asked.rotateAt > now ? [asked.rotateAt] : [];
+  if (slots === undefined || slots.active instanceof Error) return asking[0];
+  return Math.min(rotationDeadline(slots.active, wish, propagationSeconds).at, ...asking);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Secret } from '../../api/object.ts';
+import { ACTIVATED_AT, DURATION, NEXT_DURATION } from '../../api/rotation-annotations.ts';
+import { parseTime } from '../../api/time.ts';
+import { SignerError, attempt } from '../../errors.ts';
+import { decodeCertificate } from '../../pki/certificate.ts';
+import { decodePemAll } from '../../pki/pem.ts';
+import { heldOf, type Held } from '../../rotation/held.ts';
+import type { Slots } from '../../rotation/next-step.ts';
+import { hasNext, slotMaterial, type Inspect, type Slot } from './look.ts';
+
+const DURATIONS: Readonly<Record<Slot, string>> = { tls: DURATION, next: NEXT_DURATION };
+
+/** What the rotation must know of a managed CA's Secret. */
+export function slotsOf(secret: Secret, inspect: Inspect, now: number): Slots {
+  const activatedAt = parseTime(secret.metadata.annotations?.[ACTIVATED_AT] ?? '');
+  return {
+    active: heldIn(secret, 'tls', inspect, now),
+    next: hasNext(secret) ? heldIn(secret, 'next', inspect, now) : undefined,
+    activatedAt: Number.isNaN(activatedAt) ? undefined : activatedAt,
+  };
+}
+
+function heldIn(secret: Secret, slot: Slot, inspect: Inspect, now: number): Held | SignerError {
+  const facts = inspect(secret, slot);
+  const duration = secret.metadata.annotations?.[DURATIONS[slot]];
+  if (!(facts instanceof SignerError)) return heldOf(facts.certificate, duration);
+  return facts.code === 'AUTHORITY_EXPIRED' ? (ofTomorrow(secret, slot, now) ?? facts) : facts;
+}
+
+/** A CA that a fast clock made becomes valid by itself: it is no reason for another. */
+function ofTomorrow(secret: Secret, slot: Slot, now: number): Held | undefined {
+  const read = attempt(() =>
+    decodePemAll(slotMaterial(secret, slot).certificate, 'CERTIFICATE').map(decodeCertificate),
+  );
+  const [first] = read instanceof SignerError ? [] : read;
+  return first !== undefined && now < first.notBefore ? heldOf(first, undefined) : undefined;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Gauge, type Registry } from 'prom-client';
+
+/** The series of CAs and of the bundles that their anchors are published in. */
+export interface TrustSeries {
+  readonly foreignBundles: Gauge<'signer'>;
+  readonly authorityNotAfter: Gauge<'signer'>;
+  readonly authorityFullLeaves: Gauge<'signer'>;
+  readonly authorityPhase: Gauge<'signer' | 'phase'>;
+  readonly bundleCertificates: Gauge<'signer'>;
+  readonly bundleNotAfter: Gauge<'signer'>;
+  readonly bundlePublished: Gauge<'signer'>;
+}
+
+export function trustSeries(registers: Registry[]): TrustSeries {
+  const ofSigner = (name: string, help: string): Gauge<'signer'> =>
+    new Gauge({ name: `countersign_${name}`, help, labelNames: ['signer'], registers });
+  return {
+    foreignBundles: ofSigner(
+      'trust_bundle_foreign',
+      'ClusterTrustBundles under a signer name of ours that we do not publish.',
+    ),
+    authorityNotAfter: ofSigner(
+      'ca_not_after_timestamp_seconds',
+      'When the CA that signs expires.',
+    ),
+    authorityFullLeaves: ofSigner(
+      'ca_full_leaves_until_timestamp_seconds',
+      'Until when a leaf may be as long as the profile says; later it ends with its CA.',
+    ),
+    authorityPhase: new Gauge({
+      name: 'countersign_ca_rotation_phase',
+      help: 'CAs of a signer, by the phase of their rotation.',
+      labelNames: ['signer', 'phase'],
+      registers,
+    }),
+    bundleCertificates: ofSigner(
+      'trust_bundle_certificates',
+      'Trust anchors in the published bundle.',
+    ),
+    bundleNotAfter: ofSigner(
+      'trust_bundle_not_after_timestamp_seconds',
+      'When the first of the published trust anchors expires.',
+    ),
+    bundlePublished: ofSigner(
+      'trust_bundle_published_timestamp_seconds',
+      'When a trust anchor was added to the published bundle last.',
+    ),
+  };
+}
