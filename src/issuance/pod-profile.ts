@@ -20,13 +20,15 @@ const DEFAULT_REFRESH_PERCENT = 50;
 
 export function compilePods(spec: PodsSpec): PodProfile {
   const texts = (field: 'uris' | 'dnsNames'): readonly Compiled<string>[] =>
-    (spec[field] ?? []).map((source, index) =>
-      compileExpression({
-        source,
-        where: `spec.pods.${field}[${index}]`,
-        environment: POD,
-        result: 'string',
-      }),
+    Object.freeze(
+      (spec[field] ?? []).map((source, index) =>
+        compileExpression({
+          source,
+          where: `spec.pods.${field}[${index}]`,
+          environment: POD,
+          result: 'string',
+        }),
+      ),
     );
   return Object.freeze({
     allow: compileExpression({

@@ -27,11 +27,11 @@ export function compileProfile(spec: ClusterSignerSpec): Profile {
   const { profile } = spec;
   return Object.freeze({
     signerName: spec.signerName,
-    keyTypes: [...profile.keyTypes],
-    usages: [...profile.usages],
+    keyTypes: Object.freeze([...profile.keyTypes]),
+    usages: Object.freeze([...profile.usages]),
     maxDurationSeconds: parseDuration(profile.maxDuration),
     backdateSeconds: parseDuration(profile.backdate),
-    copy: [...(spec.requests?.copy ?? [])],
+    copy: Object.freeze([...(spec.requests?.copy ?? [])]),
     pods: spec.pods === undefined ? undefined : compilePods(spec.pods),
   });
 }

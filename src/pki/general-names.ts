@@ -14,6 +14,12 @@ const MAX_NAMES = 1000;
 /** What holds the extension is bounded by its own limit; this one is for direct callers. */
 const MAX_BYTES = 1 << 20;
 
+/**
+ * Of one name. The longest that can be canonical is a URI (src/pki/canonical.ts); more is refused before
+ * a megabyte of it is looked at character by character.
+ */
+const MAX_NAME_BYTES = 2048;
+
 /** How much of a foreign text is repeated in a message. */
 const SHOWN = 80;
 
@@ -84,7 +90,11 @@ function requireKind(names: DerReader): void {
 }
 
 function text(names: DerReader, tag: number, what: string): string {
-  const value = asciiOf(names.read(tag, what), what);
+  const contents = names.read(tag, what);
+  if (contents.length > MAX_NAME_BYTES) {
+    throw refused('DER_LIMIT', `subjectAltName has ${what} of more than ${MAX_NAME_BYTES} bytes`);
+  }
+  const value = asciiOf(contents, what);
   if (value === '' || hasControl(value)) {
     throw refused(
       'NAME_INVALID',

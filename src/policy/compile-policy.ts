@@ -44,13 +44,15 @@ export function compilePolicy(spec: ClusterSignerSpec): RequestPolicy {
   const policy = Object.freeze({
     signerName,
     profile: Object.freeze({
-      keyTypes: [...profile.keyTypes],
-      usages: [...profile.usages],
-      copy: [...(requests?.copy ?? [])],
+      keyTypes: Object.freeze([...profile.keyTypes]),
+      usages: Object.freeze([...profile.usages]),
+      copy: Object.freeze([...(requests?.copy ?? [])]),
     }),
     maxDurationSeconds: parseDuration(profile.maxDuration),
-    rules: (requests?.rules ?? []).map((rule, index) => compileRule(rule, index, profile.usages)),
-    deny: (requests?.deny ?? []).map(compileDeny),
+    rules: Object.freeze(
+      (requests?.rules ?? []).map((rule, index) => compileRule(rule, index, profile.usages)),
+    ),
+    deny: Object.freeze((requests?.deny ?? []).map(compileDeny)),
   });
   checkPolicyCost([
     ...policy.deny.map(({ when }) => when),
@@ -70,7 +72,7 @@ function compileRule(rule: RequestRule, index: number, allowed: readonly KeyUsag
       result: 'bool',
     }),
     allow: compileAllow(rule.allow, `${where}.allow`),
-    usages: (rule.allow.usages ?? []).filter((usage) => allowed.includes(usage)),
+    usages: Object.freeze((rule.allow.usages ?? []).filter((usage) => allowed.includes(usage))),
   });
 }
 
@@ -86,7 +88,7 @@ function compileAllow(allow: AllowSpec, where: string): CompiledRule['allow'] {
       result: 'bool',
     });
   }
-  return compiled;
+  return Object.freeze(compiled);
 }
 
 function compileDeny(rule: DenyRule, index: number): CompiledDeny {

@@ -119,13 +119,13 @@ const refusals: readonly (Fault & { readonly reason: string })[] = [
   {
     law: 'a CEL expression that does not type-check',
     reason: 'InvalidSpec',
-    says: /rules\[0\]\.when.*(line|:)\s*1.*csr\.nonsense|nonsense/s,
+    says: /spec\.requests\.rules\[0\]\.when: line 2, column 7: .*nonsense/,
     breaks: async () => {
       const broken = structuredClone(people) as unknown as {
         spec: { requests: { rules: { when: string }[] } };
       };
       const [rule] = broken.spec.requests.rules;
-      if (rule !== undefined) rule.when = 'csr.nonsense == 1';
+      if (rule !== undefined) rule.when = "request.username == 'jane' &&\n  csr.nonsense == 1";
       await applySigner(fixture.cluster, broken);
     },
   },

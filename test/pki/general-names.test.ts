@@ -80,6 +80,13 @@ describe('a subject alternative name is refused', () => {
   }
 });
 
+test('a name that is too long to be canonical is refused by its length', () => {
+  const [longest, longer] = [2048, 2049].map((length) => `https://a/${'b'.repeat(length - 10)}`);
+  const uri = (text = ''): Uint8Array => seq(implicit(6, Buffer.from(text)));
+  assert.deepEqual(decodeAlternativeNames(uri(longest)).uris, [longest]);
+  refuses(() => decodeAlternativeNames(uri(longer)), 'DER_LIMIT', /more than 2048 bytes/);
+});
+
 describe('names that no certificate may hold are not encoded', () => {
   const rows: Readonly<Record<string, NameLists>> = {
     'a DNS name that is not ASCII': { ...NONE, dnsNames: ['b\u00fccher.example'] },
