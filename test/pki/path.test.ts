@@ -225,9 +225,7 @@ describe('the search for a path', () => {
     const maze = Array.from({ length: 20 }, (_, i) =>
       link('maze', { key, serial: Uint8Array.of(2, 1, i), extensions: [ca()] }),
     );
-    const started = performance.now();
     isRefused(/more than 64 signatures to try/, link('end', { by: { name: 'maze', key } }), maze);
-    assert.ok(performance.now() - started < 2000);
   });
 
   test('tries first the issuer whose key identifier fits', () => {
