@@ -23,6 +23,8 @@ export interface ComponentProcess {
   readyz(): Promise<{ readonly status: number; readonly text: string }>;
   metrics(): Promise<string>;
   signal(name: NodeJS.Signals): void;
+  /** Resolves when it has ended, for whatever reason. */
+  readonly exited: Promise<void>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
   kill(): Promise<void>;
@@ -58,6 +60,7 @@ export async function startComponent(options: ComponentOptions): Promise<Compone
     ],
     { stdio: ['ignore', 'ignore', 'pipe'], env: options.env ?? process.env },
   );
+  const exited = once(child, 'exit').then(() => undefined);
   const log = gather(child);
   const serving = until(`${options.name} serves`, START_MS, () => {
     if (child.exitCode !== null)
@@ -93,6 +96,7 @@ export async function startComponent(options: ComponentOptions): Promise<Compone
     },
     metrics: async () => (await fetch(`${url}/metrics`)).text(),
     signal: (name) => child.kill(name),
+    exited,
     stop: () => end(child, 'SIGTERM'),
     kill: async () => {
       await end(child, 'SIGKILL');

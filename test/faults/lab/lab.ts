@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient, type Client } from '../../../src/kube/client.ts';
 import { loadConnection } from '../../../src/kube/kubeconfig.ts';
@@ -41,8 +42,15 @@ export function programWith(...preload: readonly string[]): readonly string[] {
   return [process.execPath, ...modules.flatMap((path) => ['--import', path]), BUNDLE];
 }
 
-/** @param cluster - without kubelets; what the lab makes in it stays */
-export async function openLab(cluster: Cluster, seed: number): Promise<Lab> {
+export interface LabInit {
+  /** Without kubelets; what the lab makes in it stays. */
+  readonly cluster: Cluster;
+  readonly seed: number;
+  /** Modules of test/faults/preload that are loaded into each component. */
+  readonly preload?: readonly string[];
+}
+
+export async function openLab({ cluster, seed, preload = [] }: LabInit): Promise<Lab> {
   const components = new Map<string, Supervised>();
   const accesses = new Map<string, Access>();
   const named = <T>(all: ReadonlyMap<string, T>, client: string): T => {
@@ -66,10 +74,12 @@ export async function openLab(cluster: Cluster, seed: number): Promise<Lab> {
     const door = await proxy.open(client);
     const access = await accessThrough(cluster, door, `countersign-${name}`, proxy.ca);
     accesses.set(client, access);
-    const supervised = await supervise(client, {
+    const directory = join(cluster.directory, 'faults', client);
+    mkdirSync(directory, { recursive: true });
+    const supervised = await supervise(client, directory, {
       name,
       kubeconfig: access.kubeconfig,
-      program: programWith(),
+      program: programWith(...preload),
       args: ['--log-level', 'debug'],
       ...more,
     });

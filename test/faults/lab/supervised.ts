@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../../cluster/until.ts';
 import {
   startComponent,
   type ComponentOptions,
@@ -6,68 +9,79 @@ import {
   type LogLine,
 } from '../../support/component-process.ts';
 
-/** A component that is started anew whenever it was killed, as a Deployment does. */
+/** A component that is started anew whenever it ended, as a Deployment does. */
 export interface Supervised {
   /** The door that it uses. */
   readonly client: string;
   /** The process of now. */
   readonly process: ComponentProcess;
+  /** How many processes there have been. */
+  readonly starts: number;
   /** What all its processes logged, oldest first. */
   log(): readonly LogLine[];
   /** SIGKILL; resolves when it is gone. The next one starts by itself. */
   kill(): Promise<void>;
-  /** SIGTERM, then a new process with these changes; resolves when it serves HTTP. */
-  restart(changes?: Partial<ComponentOptions>): Promise<void>;
+  /** Writes a file that a module of test/faults/preload reads. */
+  tell(file: 'die' | 'clock', text: string): void;
+  /** Resolves when its process is another one than number `before`, and ready. */
+  restarted(before: number): Promise<void>;
   /** Resolves when the process of now is ready. */
   ready(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function supervise(client: string, init: ComponentOptions): Promise<Supervised> {
-  let options = init;
-  const processes = [await startComponent(options)];
-  /** Ends when the next process serves. */
-  let starting: Promise<unknown> = Promise.resolve();
+const RESTART_MS = 60_000;
+
+/** @param directory - what `tell` writes into; FAULT_DIRECTORY of its processes */
+export async function supervise(
+  client: string,
+  directory: string,
+  options: ComponentOptions,
+): Promise<Supervised> {
+  const processes: ComponentProcess[] = [];
   let stopped = false;
+  let failure: unknown;
+
+  async function start(): Promise<void> {
+    const env = { ...process.env, ...options.env, FAULT_DIRECTORY: directory };
+    const started = await startComponent({ ...options, env });
+    processes.push(started);
+    void started.exited.then(async () => {
+      // One that does not start is seen by whoever waits for it.
+      if (!stopped) await start().catch((error: unknown) => (failure = error));
+    });
+  }
 
   const current = (): ComponentProcess => {
     const last = processes.at(-1);
     if (last === undefined) throw new Error(`${client} was never started`);
     return last;
   };
-
-  function startNext(): Promise<void> {
-    const next = starting.then(async () => {
-      if (!stopped) processes.push(await startComponent(options));
-    });
-    // Whoever awaits it hears of it; a kill does not.
-    starting = next.catch(() => undefined);
-    return next;
-  }
-
+  await start();
   return {
     client,
     get process() {
       return current();
     },
+    get starts() {
+      return processes.length;
+    },
     log: () => processes.flatMap(({ log }) => log),
-    kill: async () => {
-      await current().kill();
-      void startNext().catch(() => undefined);
+    kill: () => current().kill(),
+    tell: (file, text) => {
+      writeFileSync(join(directory, file), text);
+      if (file === 'clock') current().signal('SIGUSR2');
     },
-    restart: async (changes = {}) => {
-      await starting;
-      options = { ...options, ...changes };
-      await current().stop();
-      await startNext();
-    },
-    ready: async () => {
-      await starting;
+    restarted: async (before) => {
+      await until(`${client} is started again`, RESTART_MS, () => {
+        if (failure !== undefined) throw new Error(`${client} did not start`, { cause: failure });
+        return processes.length > before;
+      });
       await current().ready();
     },
+    ready: () => current().ready(),
     stop: async () => {
       stopped = true;
-      await starting;
       const last = current();
       last.signal('SIGCONT');
       await last.stop();

@@ -26,9 +26,10 @@ export interface Bounds {
 const SEED = 20_261_121;
 const PATIENCE_MS = 60_000;
 
-export async function openBench(): Promise<Bench> {
+/** @param preload - modules of test/faults/preload */
+export async function openBench(...preload: readonly string[]): Promise<Bench> {
   const cluster = await openFaultCluster();
-  const lab = await openLab(cluster, SEED);
+  const lab = await openLab({ cluster, seed: SEED, preload });
   // Files of laws may follow each other on one cluster.
   const prefix = `law-${randomBytes(3).toString('hex')}`;
   let made = 0;
