@@ -62,7 +62,7 @@ test-oracle: node_modules ## The same with 2,000,000 mutations, a million serial
 
 .PHONY: test-faults-short
 test-faults-short: node_modules controlplane dist/countersign.mjs ## What must hold under each kind of fault, on a real control plane
-	$(RUN) node test/faults/run.ts $(ARGS)
+	$(RUN) node --test --test-timeout=300000 $(ARGS) test/faults/laws/laws.test.ts
 
 .PHONY: cluster
 cluster: node_modules ## A real control plane until Ctrl-C; KUBERNETES=1.36 for v1beta1

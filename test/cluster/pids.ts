@@ -11,10 +11,15 @@ export function isRunning(pid: number): boolean {
   return !isZombie(pid);
 }
 
+/**
+ * Its first thread may be a zombie while others still end: until the last one has, its ports are
+ * taken. Field 3 of proc_pid_stat(5) is the state, field 20 the number of threads.
+ */
 function isZombie(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' && Number(fields[17]) <= 1;
   } catch {
     return false;
   }

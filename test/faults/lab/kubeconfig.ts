@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import type { Cluster } from '../../cluster/cluster.ts';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '../../../src/kube/client.ts';
+import { resource } from '../../../src/kube/resource.ts';
 import { SYSTEM_NAMESPACE } from '../../support/installation.ts';
 import type { Door } from '../proxy/door.ts';
 
@@ -14,20 +15,37 @@ export interface Access {
   renewToken(): Promise<void>;
 }
 
+export interface AccessInit {
+  readonly admin: Client;
+  readonly door: Pick<Door, 'client' | 'url'>;
+  /** Of the components' namespace. */
+  readonly serviceAccount: string;
+  /** PEM. */
+  readonly ca: string;
+  /** Where the files go. */
+  readonly directory: string;
+}
+
+const ACCOUNTS = resource({ group: '', version: 'v1', plural: 'serviceaccounts' });
+
 /** Access of a component's ServiceAccount through its door. */
-export async function accessThrough(
-  cluster: Cluster,
-  door: Pick<Door, 'client' | 'url'>,
-  account: string,
-  ca: string,
-): Promise<Access> {
-  const renewToken = async (): Promise<string> =>
-    cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account);
-  const place = dirname(await renewToken());
-  const tokenFile = join(place, 'token');
-  const caFile = join(place, `${door.client}-ca.crt`);
-  writeFileSync(caFile, ca);
-  const kubeconfig = join(place, `${door.client}.kubeconfig`);
+export async function accessThrough(init: AccessInit): Promise<Access> {
+  const { admin, door, directory } = init;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const [tokenFile, caFile, kubeconfig] = ['token', 'ca.crt', 'kubeconfig'].map((name) =>
+    join(directory, name),
+  ) as [string, string, string];
+  const account = { namespace: SYSTEM_NAMESPACE, name: init.serviceAccount };
+  const renewToken = async (): Promise<void> => {
+    const { status } = await admin.request<{ status: { token: string } }>({
+      method: 'POST',
+      path: ACCOUNTS.object(account, 'token'),
+      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+    });
+    writeFileSync(tokenFile, status.token, { mode: 0o600 });
+  };
+  await renewToken();
+  writeFileSync(caFile, init.ca);
   const name = 'fault-lab';
   const config = {
     apiVersion: 'v1',
@@ -38,12 +56,5 @@ export async function accessThrough(
     'current-context': name,
   };
   writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
-  return {
-    kubeconfig,
-    caFile,
-    tokenFile,
-    renewToken: async () => {
-      await renewToken();
-    },
-  };
+  return { kubeconfig, caFile, tokenFile, renewToken };
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient, type Client } from '../../../src/kube/client.ts';
 import { loadConnection } from '../../../src/kube/kubeconfig.ts';
@@ -65,6 +64,7 @@ export async function openLab({ cluster, seed, preload = [] }: LabInit): Promise
   });
   const admin = await connect(cluster);
   const requester = await connect(cluster, { user: 'jane', groups: ['dev'] });
+  const load = createLoad(requester, admin);
 
   async function start(
     name: ComponentName,
@@ -72,10 +72,10 @@ export async function openLab({ cluster, seed, preload = [] }: LabInit): Promise
     more: Partial<ComponentOptions> = {},
   ): Promise<Supervised> {
     const door = await proxy.open(client);
-    const access = await accessThrough(cluster, door, `countersign-${name}`, proxy.ca);
-    accesses.set(client, access);
     const directory = join(cluster.directory, 'faults', client);
-    mkdirSync(directory, { recursive: true });
+    const serviceAccount = `countersign-${name}`;
+    const access = await accessThrough({ admin, door, serviceAccount, ca: proxy.ca, directory });
+    accesses.set(client, access);
     const supervised = await supervise(client, directory, {
       name,
       kubeconfig: access.kubeconfig,
@@ -88,6 +88,7 @@ export async function openLab({ cluster, seed, preload = [] }: LabInit): Promise
   }
 
   const stop = async (): Promise<void> => {
+    load.stop();
     await Promise.all([...components.values()].map((each) => each.stop()));
     await proxy.stop();
     await Promise.all([admin.close(), requester.close()]);
@@ -107,7 +108,7 @@ export async function openLab({ cluster, seed, preload = [] }: LabInit): Promise
     access: (client) => named(accesses, client),
     start,
     admin,
-    load: createLoad(requester, admin),
+    load,
     stop,
   };
 }

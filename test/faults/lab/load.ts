@@ -11,6 +11,8 @@ import { NAMESPACE, RESOURCES, SIGNER_NAMES, pathOf, type Kind, type Wanted } fr
 export interface Load {
   /** Resolves when it is stored, however long the API server is away. */
   create(kind: Kind, name: string): Promise<Wanted>;
+  /** What is not stored yet is given up, by rejection. */
+  stop(): void;
 }
 
 const AGAIN_MS = 200;
@@ -20,6 +22,8 @@ const AGAIN_MS = 200;
  * @param admin - may request on behalf of nodes
  */
 export function createLoad(requester: Client, admin: Client): Load {
+  let stopped = false;
+
   async function attempt(kind: Kind, name: string, body: unknown): Promise<string | undefined> {
     const client = kind === 'csr' ? requester : admin;
     const path = RESOURCES[kind].collection(kind === 'csr' ? undefined : NAMESPACE);
@@ -45,7 +49,11 @@ export function createLoad(requester: Client, admin: Client): Load {
         const uid = await attempt(kind, name, body);
         if (uid !== undefined) return { kind, name, uid };
         await sleep(AGAIN_MS);
+        if (stopped) throw new Error(`${name} was given up`);
       }
+    },
+    stop: () => {
+      stopped = true;
     },
   };
 }

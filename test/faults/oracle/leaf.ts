@@ -31,6 +31,7 @@ export function faultOfLeaf(
   // A request holds its key in the very bytes that the certificate has to hold.
   const key = leaf.publicKey.export({ type: 'spki', format: 'der' });
   if (!requestBytes(kind, request).includes(key)) return 'it has another key than its request';
+  if (Date.parse(leaf.validFrom) > Date.now()) return 'it is not valid yet';
   if (Date.parse(leaf.validTo) < Date.now()) return 'it has expired';
   return kind === 'pcr' ? faultOfTimes(request as PodCertificateRequest, leaf) : undefined;
 }

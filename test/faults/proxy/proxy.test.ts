@@ -200,3 +200,14 @@ test('of a watch the opening can be refused', async () => {
   const error: unknown = await refused.catch((thrown: unknown) => thrown);
   assert.ok(error instanceof KubeError && error.status === 410);
 });
+
+test('a watch that goes on from a version is told from one that begins with a list', async () => {
+  proxy.script.set('* RESUME * answer 410');
+  const open = (query: Record<string, string>): Promise<unknown> =>
+    client
+      .stream({ method: 'GET', path: '/things', query: { watch: true, ...query } })
+      .catch((thrown: unknown) => thrown);
+  assert.ok((await open({ resourceVersion: '10' })) instanceof KubeError);
+  server.always((call) => call.lines({ type: 'ADDED' }));
+  assert.ok(!((await open({ sendInitialEvents: 'true' })) instanceof KubeError));
+});

@@ -47,6 +47,8 @@ export async function startProxy({ upstream, seed, kill }: ProxyInit): Promise<P
     upstream: new Pool(upstream.server, {
       connections: null,
       pipelining: 1,
+      // One connection a call, as our clients have it: HTTP/2 would put all on one.
+      allowH2: false,
       // Whoever gives up is the client: a proxy that does is one more fault, and nobody asked for it.
       headersTimeout: 0,
       bodyTimeout: 0,

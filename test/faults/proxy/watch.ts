@@ -6,11 +6,12 @@ import { before, struck } from './call.ts';
 import { forward, passed, type Call } from './forward.ts';
 import { createLinePasser } from './line.ts';
 import type { Inside } from './inside.ts';
+import type { Verb } from './rule.ts';
 
 /** Passes one watch, line by line, with what the script has for its opening and for its lines. */
 export async function passWatch(inside: Inside, call: Call): Promise<void> {
   const { response } = call;
-  const fault = await struck(inside, call, ['WATCH', 'ANY']);
+  const fault = await struck(inside, call, openingVerbs(call));
   if (fault !== undefined && !(await before(inside, call, fault))) return;
   const gone = new AbortController();
   response.once('close', () => gone.abort());
@@ -50,4 +51,10 @@ function requireJson(type: string | string[] | undefined): void {
 async function drained(response: ServerResponse): Promise<void> {
   if (!response.writableNeedDrain || response.destroyed) return;
   await Promise.race([once(response, 'drain'), once(response, 'close')]);
+}
+
+function openingVerbs({ target }: Call): readonly Verb[] {
+  const query = new URL(target, 'https://proxy').searchParams;
+  const resumes = query.get('resourceVersion') !== null && query.get('sendInitialEvents') === null;
+  return resumes ? ['RESUME', 'WATCH', 'ANY'] : ['WATCH', 'ANY'];
 }

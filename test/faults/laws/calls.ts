@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Calls that are refused, cut, delayed, or whose answers are lost. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
-import { openBench, type Bench } from './bench.ts';
-
-let bench: Bench;
-before(async () => (bench = await openBench()));
-afterEach(() => bench.proxy.script.set(''));
-after(() => bench.stop());
+import { test } from 'node:test';
+import { bench } from './bench.ts';
 
 const WRITES = 5;
 

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** kill −9 at every step of a request's way, and processes that stand still. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openBench, type Bench } from './bench.ts';
-
-let bench: Bench;
-before(async () => (bench = await openBench('die')));
-afterEach(() => bench.proxy.script.set(''));
-after(() => bench.stop());
+import { bench } from './bench.ts';
 
 /** Who answers what: component, the subresource that it writes, and the kind that it works on. */
 const WRITERS = [

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Tokens and CA files that are replaced while we work. */
+import assert from 'node:assert/strict';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { COMPONENTS } from '../../support/component-process.ts';
+import { newIdentity } from '../proxy/proxy.ts';
+import { bench } from './bench.ts';
+
+test('a token that is no good any more, and a new one in its file: it is read at the first 401', async () => {
+  for (const name of COMPONENTS) {
+    // Expired for the API server, as far as its user can tell.
+    const { tokenFile } = bench.access(name);
+    writeFileSync(tokenFile, 'not-a-token');
+  }
+  // As at the end of the minute for which credentials are remembered.
+  bench.proxy.script.set('* ANY * nth 1 answer 401\n* ANY * nth 3 answer 401');
+  const wanted = await bench.requests(5);
+  await Promise.all(COMPONENTS.map((name) => bench.access(name).renewToken()));
+  await bench.allDelivered([...wanted, ...(await bench.requests(5))]);
+});
+
+test('every call refused with 401 for a while: nobody is denied for it, all is made good', async () => {
+  bench.proxy.script.set('* ANY * first 60 answer 401');
+  await bench.allDelivered(await bench.requests(10));
+  assert.ok((bench.proxy.tally.counts().get('ANY: answer 401') ?? 0) >= 40);
+});
+
+test('a CA file to which the next CA is added before the server changes to it: no call is lost', async () => {
+  const next = await newIdentity();
+  for (const name of COMPONENTS) appendFileSync(bench.access(name).caFile, next.cert);
+  // What makes them read their files before the minute is over.
+  bench.proxy.script.set(COMPONENTS.map((name) => `${name} ANY * nth 1 answer 401`).join('\n'));
+  await bench.allDelivered(await bench.requests(5));
+  bench.proxy.changeCertificate(next);
+  await bench.allDelivered(await bench.requests(5));
+});
