@@ -3,13 +3,14 @@
 import { Environment as Library, type ObjectSchema } from '@marcbachmann/cel-js';
 import type { Environment } from './environments.ts';
 import { Address } from './functions/address.ts';
+import { Quantity } from './functions/amount.ts';
 import { BUILTIN } from './functions/builtin.ts';
 import { CIDR, Prefix } from './functions/cidr.ts';
 import { FORMAT } from './functions/format.ts';
 import type { CelFunction, Price, Signature } from './functions/function.ts';
 import { IP, IpNamespace } from './functions/ip.ts';
 import { PATTERNS } from './functions/patterns.ts';
-import { QUANTITIES, Quantity } from './functions/quantity.ts';
+import { QUANTITIES } from './functions/quantity.ts';
 import { SETS, Sets } from './functions/sets.ts';
 import { STRINGS } from './functions/strings.ts';
 import { URLS, Url } from './functions/url.ts';

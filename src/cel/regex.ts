@@ -53,7 +53,13 @@ function wrap(re2: RE2JS): Regex {
     findAll: (text, limit) => {
       const matcher = re2.matcher(text);
       const found: string[] = [];
-      while (found.length !== limit && matcher.find()) found.push(matcher.group() ?? '');
+      let end = -1;
+      while (found.length !== limit && matcher.find()) {
+        const isEmpty = matcher.start() === matcher.end();
+        // Nothing right after something is no match of its own (Go's regexp, "All").
+        if (!isEmpty || matcher.start() !== end) found.push(matcher.group() ?? '');
+        end = matcher.end();
+      }
       return found;
     },
   };

@@ -40,15 +40,16 @@ function parseV4(text: string): Address | undefined {
 function parseV6(text: string): bigint | undefined {
   const halves = text.split('::');
   if (halves.length > 2) return undefined;
-  const [head, tail] = halves.map(groups);
+  // What stands before a gap is not the end: no IPv4 address there.
+  const [head, tail] = halves.map((half, index) => groups(half, index === halves.length - 1));
   if (head === undefined) return undefined;
   if (halves.length === 1) return head.length === 8 ? join(head) : undefined;
   if (tail === undefined || head.length + tail.length > 7) return undefined;
   return join([...head, ...Array<bigint>(8 - head.length - tail.length).fill(0n), ...tail]);
 }
 
-/** Groups of 16 bits; the last may be an IPv4 address, which is two. */
-function groups(text: string): readonly bigint[] | undefined {
+/** Groups of 16 bits; the last of an address may be an IPv4 address, which is two. */
+function groups(text: string, isEnd: boolean): readonly bigint[] | undefined {
   if (text === '') return [];
   const parts = text.split(':');
   const found: bigint[] = [];
@@ -57,7 +58,7 @@ function groups(text: string): readonly bigint[] | undefined {
       found.push(BigInt(`0x${part}`));
       continue;
     }
-    const v4 = index === parts.length - 1 ? parseV4(part) : undefined;
+    const v4 = isEnd && index === parts.length - 1 ? parseV4(part) : undefined;
     if (v4 === undefined) return undefined;
     found.push(v4.bits >> 16n, v4.bits & 0xffffn);
   }

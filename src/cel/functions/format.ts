@@ -1,46 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `'…%s…'.format([…])` of CEL's strings library. */
+/**
+ * `'…%s…'.format([…])` of CEL's strings library in Kubernetes' version 2, without doubles: it writes
+ * those by the rules of a language (12,345.6 and 1.2 × 10⁰³), which nobody wants in a name.
+ */
 import { volume, type Bound } from '../bound.ts';
 import type { CelFunction, Price } from './function.ts';
 
-const CLAUSE = /%(?:\.(\d{1,2}))?(.)/gsu;
+const CLAUSE = /%(?:\.\d{1,2})?(.)/gsu;
 
 function format(template: string, values: readonly unknown[]): string {
   let used = 0;
-  const text = template.replace(CLAUSE, (_all, precision: string | undefined, verb: string) => {
+  const text = template.replace(CLAUSE, (_all, verb: string) => {
     if (verb === '%') return '%';
     if (used >= values.length) throw new RangeError(`format() lacks a value for %${verb}`);
-    return clause(verb, values[used++], precision);
+    return clause(verb, values[used++]);
   });
   if (used < values.length) throw new RangeError('format() has more values than clauses');
   return text;
 }
 
-type Writer = (value: unknown, precision: string | undefined) => string | undefined;
+type Writer = (value: unknown) => string | undefined;
 
 const WRITERS: Readonly<Record<string, Writer>> = {
   s: asText,
   d: (value) => (typeof value === 'bigint' ? value.toString() : undefined),
-  f: (value, precision) => decimal('f', value, Number(precision ?? 6)),
-  e: (value, precision) => decimal('e', value, Number(precision ?? 6)),
   x: (value) => inBase(value, 16),
   X: (value) => inBase(value, 16)?.toUpperCase(),
   o: (value) => inBase(value, 8),
   b: (value) => (typeof value === 'boolean' ? String(Number(value)) : inBase(value, 2)),
 };
 
-function clause(verb: string, value: unknown, precision: string | undefined): string {
-  const text = WRITERS[verb]?.(value, precision);
+function clause(verb: string, value: unknown): string {
+  const text = WRITERS[verb]?.(value);
   if (text === undefined) throw new TypeError(`format() cannot write this value as %${verb}`);
   return text;
-}
-
-function decimal(verb: 'f' | 'e', value: unknown, precision: number): string | undefined {
-  if (typeof value !== 'number' && typeof value !== 'bigint') return undefined;
-  if (verb === 'f') return Number(value).toFixed(precision);
-  return Number(value)
-    .toExponential(precision)
-    .replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
 function inBase(value: unknown, base: 2 | 8 | 16): string | undefined {
@@ -51,19 +44,48 @@ function inBase(value: unknown, base: 2 | 8 | 16): string | undefined {
 
 function asText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return `[${value.map(asText).join(', ')}]`;
+  if (Array.isArray(value)) return asList(value);
   if (value === null) return 'null';
-  if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
-  return typeof value === 'number' ? String(value) : undefined;
+  return typeof value === 'bigint' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-/** %b writes 64 digits for one number, %.99f a hundred; texts twice as long in hexadecimal. */
-const LONGEST_NUMBER = 420;
+function asList(values: readonly unknown[]): string | undefined {
+  const parts = values.map((each) => (typeof each === 'string' ? quoted(each) : asText(each)));
+  return parts.includes(undefined) ? undefined : `[${parts.join(', ')}]`;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  ...{ '"': '\\"', '\\': '\\\\', '\x07': '\\a', '\b': '\\b', '\f': '\\f' },
+  ...{ '\n': '\\n', '\r': '\\r', '\t': '\\t', '\v': '\\v' },
+};
+
+/** As Go's %q: what does not print is escaped. */
+function quoted(text: string): string {
+  const escaped = text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    const hex = code.toString(16);
+    if (code > 0xffff) return `\\U${hex.padStart(8, '0')}`;
+    return (
+      ESCAPES[character] ??
+      (code < 0x80 ? `\\x${hex.padStart(2, '0')}` : `\\u${hex.padStart(4, '0')}`)
+    );
+  });
+  return `"${escaped}"`;
+}
+
+/** %b writes 64 digits for one number, and a sign. */
+const LONGEST_NUMBER = 65;
+
+/** A quoted character that does not print has six; in hexadecimal one has up to six, too. */
+const LONGEST_CHARACTER = 6;
 
 function written([template, values]: readonly Bound[]): Bound {
   const items = values?.size ?? 0;
   return {
-    size: (template?.size ?? 0) + items * LONGEST_NUMBER + 2 * volume(values ?? { size: 0 }),
+    size:
+      (template?.size ?? 0) +
+      items * LONGEST_NUMBER +
+      LONGEST_CHARACTER * volume(values ?? { size: 0 }),
   };
 }
 

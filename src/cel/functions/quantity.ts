@@ -1,53 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Kubernetes' quantity library: quantity(), isQuantity() and comparison, exact to nanounits. */
+import { NANO, Quantity, add, integerOf, negated, ofInt, parseQuantity } from './amount.ts';
 import { linear, toScalar, type CelFunction, type Signature } from './function.ts';
 
-export class Quantity {
-  /** A thousand-millionth of the unit: the finest that resource.Quantity keeps. */
-  readonly nano: bigint;
-
-  constructor(nano: bigint) {
-    this.nano = nano;
-  }
-}
-
-const SHAPE =
-  /^([+-]?)([0-9]{1,30})?(?:\.([0-9]{0,30}))?(n|u|m|k|[KMGTPE]i|[MGTPE]|[eE][+-]?[0-9]{1,2})?$/;
-
-const NANO = 1_000_000_000n;
-const DECIMAL: Readonly<Record<string, number>> = {
-  n: -9,
-  u: -6,
-  m: -3,
-  '': 0,
-  k: 3,
-  M: 6,
-  G: 9,
-  T: 12,
-  P: 15,
-  E: 18,
-};
-const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
-
-function parseQuantity(text: string): Quantity | undefined {
-  const [matched, sign, whole = '', fraction = '', suffix = ''] = SHAPE.exec(text) ?? [];
-  if (matched === undefined || whole + fraction === '') return undefined;
-  const { numerator, denominator } = scale(suffix);
-  const divisor = 10n ** BigInt(fraction.length) * denominator;
-  const product = BigInt(whole + fraction) * numerator * NANO;
-  // Finer than a nanounit is rounded away from zero (resource.ParseQuantity).
-  const nano = (product + divisor - 1n) / divisor;
-  return new Quantity(sign === '-' ? -nano : nano);
-}
-
-function scale(suffix: string): { numerator: bigint; denominator: bigint } {
-  const binary = BINARY.indexOf(suffix);
-  if (binary > 0) return { numerator: 1024n ** BigInt(binary), denominator: 1n };
-  const exponent = DECIMAL[suffix] ?? Number(suffix.slice(1));
-  return exponent < 0
-    ? { numerator: 1n, denominator: 10n ** BigInt(-exponent) }
-    : { numerator: 10n ** BigInt(exponent), denominator: 1n };
-}
+const TYPE = 'kubernetes.Quantity';
 
 function quantity(text: string): Quantity {
   const found = parseQuantity(text);
@@ -59,12 +15,10 @@ function compare(a: Quantity, b: Quantity): bigint {
   return BigInt(Math.sign(Number(a.nano - b.nano)));
 }
 
-function asInteger({ nano }: Quantity): bigint {
-  const whole = nano / NANO;
-  if (nano % NANO !== 0n || BigInt.asIntN(64, whole) !== whole) {
-    throw new RangeError('the quantity is not an integer of 64 bits');
-  }
-  return whole;
+function asInteger(of: Quantity): bigint {
+  const found = integerOf(of);
+  if (found === undefined) throw new RangeError('the quantity is not an integer of 64 bits');
+  return found;
 }
 
 function method(
@@ -73,11 +27,22 @@ function method(
   returns: string,
   handler: Signature['handler'],
 ): CelFunction {
-  const signature: Signature = { receiver: 'kubernetes.Quantity', parameters, returns, handler };
+  const signature: Signature = { receiver: TYPE, parameters, returns, handler };
   return { name, signatures: [signature], price: linear(toScalar) };
 }
 
-const TYPE = 'kubernetes.Quantity';
+/** With another quantity, or with an int. */
+function sum(name: string, of: (a: Quantity, b: Quantity) => Quantity): CelFunction {
+  const receiver = TYPE;
+  const signatures: readonly Signature[] = [
+    { receiver, parameters: TYPE, returns: TYPE, handler: of },
+    {
+      ...{ receiver, parameters: 'int', returns: TYPE },
+      handler: (a: Quantity, b: bigint) => of(a, ofInt(b)),
+    },
+  ];
+  return { name, signatures, price: linear(toScalar) };
+}
 
 export const QUANTITIES: readonly CelFunction[] = [
   {
@@ -99,10 +64,21 @@ export const QUANTITIES: readonly CelFunction[] = [
   method('compareTo', TYPE, 'int', compare),
   method('isGreaterThan', TYPE, 'bool', (a: Quantity, b: Quantity) => a.nano > b.nano),
   method('isLessThan', TYPE, 'bool', (a: Quantity, b: Quantity) => a.nano < b.nano),
-  method('sign', '', 'int', (a: Quantity) => compare(a, new Quantity(0n))),
-  method('isInteger', '', 'bool', (a: Quantity) => a.nano % NANO === 0n),
+  {
+    // Kubernetes' documentation has it as a method, its code as this.
+    name: 'sign',
+    signatures: [
+      {
+        parameters: TYPE,
+        returns: 'int',
+        handler: (a: Quantity) => compare(a, new Quantity(0n)),
+      },
+    ],
+    price: linear(toScalar),
+  },
+  method('isInteger', '', 'bool', (a: Quantity) => integerOf(a) !== undefined),
   method('asInteger', '', 'int', asInteger),
   method('asApproximateFloat', '', 'double', (a: Quantity) => Number(a.nano) / Number(NANO)),
-  method('add', TYPE, TYPE, (a: Quantity, b: Quantity) => new Quantity(a.nano + b.nano)),
-  method('sub', TYPE, TYPE, (a: Quantity, b: Quantity) => new Quantity(a.nano - b.nano)),
+  sum('add', add),
+  sum('sub', (a, b) => add(a, negated(b))),
 ];

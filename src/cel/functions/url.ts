@@ -40,7 +40,12 @@ function parseUrl(text: string): Url | undefined {
   const [, scheme, host, path = '', query = ''] = found;
   const authority = parseAuthority(host ?? '');
   if (authority === undefined || !isAbsolute(scheme, host, path)) return undefined;
-  return new Url((scheme ?? '').toLowerCase(), authority, path, query);
+  return new Url((scheme ?? '').toLowerCase(), authority, pathOf(host, path), query);
+}
+
+/** What follows `urn:` is none (Go's url.Opaque). */
+function pathOf(host: string | undefined, path: string): string {
+  return host === undefined && !path.startsWith('/') ? '' : path;
 }
 
 function isAbsolute(scheme: string | undefined, host: string | undefined, path: string): boolean {

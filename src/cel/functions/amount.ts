@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Quantities as apimachinery's `resource.Quantity` reads and keeps them, habits included: digits may be
+ * missing before a suffix ("G" is 0), binary suffixes end at 2⁶³−1, and an amount that did not fit into
+ * 64 bits when it was read is no integer, whatever it is.
+ */
+
+/** `value` · 10^`scale`, in 64 bits. */
+interface Small {
+  readonly value: bigint;
+  readonly scale: number;
+}
+
+export class Quantity {
+  /** A thousand-millionth of the unit: the finest that resource.Quantity keeps. */
+  readonly nano: bigint;
+  /** Absent where Go keeps an amount of any size. */
+  readonly small: Small | undefined;
+
+  constructor(nano: bigint, small?: Small) {
+    this.nano = nano;
+    this.small = small;
+  }
+}
+
+/**
+ * A sign, digits, a fraction, a suffix. Go takes more digits and any exponent; here a number of 64
+ * digits is the longest, and 99 the largest exponent, so that no text makes a number that fills memory.
+ */
+const SHAPE =
+  /^([+-]?)0*([0-9]{0,64})(\.[0-9]{0,64})?(n|u|m|k|[KMGTPE]i|[MGTPE]|[eE][+-]?[0-9]{1,2})?$/;
+
+export const NANO = 1_000_000_000n;
+const NANO_SCALE = -9;
+const LARGEST = 2n ** 63n - 1n;
+
+/** Decimal digits that always fit into 64 bits. */
+const SAFE_DIGITS = 18;
+/** As many as Go trusts a mantissa of a binary suffix to have, less those of the suffix itself. */
+const SAFE_BINARY_DIGITS = 14;
+
+const DECIMAL: Readonly<Record<string, number>> = {
+  ...{ n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 },
+};
+const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+
+/** What a text says, without its sign. */
+interface Written {
+  readonly digits: string;
+  /** Of the decimal fraction. */
+  readonly decimals: number;
+  /** Powers of two of the suffix; 0 for decimal ones. */
+  readonly binary: number;
+  readonly mantissa: bigint;
+  readonly scale: number;
+}
+
+export function parseQuantity(text: string): Quantity | undefined {
+  const found = text === '' ? null : SHAPE.exec(text);
+  if (found === null) return undefined;
+  const [, sign, whole = '', fraction = '', suffix = ''] = found;
+  const amount = amountOf(read((whole || '0') + fraction.slice(1), fraction.length - 1, suffix));
+  // Go takes what has no digit only where it looks at no digit.
+  const hasDigit = /[0-9]/.test(text.slice(0, text.length - suffix.length));
+  if (amount.small === undefined && !hasDigit) return undefined;
+  return sign === '-' ? negated(amount) : amount;
+}
+
+function amountOf(written: Written): Quantity {
+  const { binary, mantissa: value, scale } = written;
+  const nano = toNano(value, scale);
+  if (isSmall(written)) return new Quantity(nano, { value, scale });
+  return new Quantity(binary > 0 && nano > LARGEST * NANO ? LARGEST * NANO : nano);
+}
+
+function read(digits: string, after: number, suffix: string): Written {
+  const binary = 10 * Math.max(0, BINARY.indexOf(suffix));
+  const exponent = binary > 0 ? 0 : (DECIMAL[suffix] ?? Number(suffix.slice(1)));
+  const decimals = Math.max(0, after);
+  const mantissa = BigInt(digits) * 2n ** BigInt(binary);
+  return { digits, decimals, binary, mantissa, scale: exponent - decimals };
+}
+
+/** Whether Go keeps it in 64 bits, which its digits decide before they are read. */
+function isSmall({ digits, decimals, binary, mantissa, scale }: Written): boolean {
+  if (binary === 0) return digits.length <= SAFE_DIGITS && scale >= NANO_SCALE;
+  const isSafe = digits.length + Math.trunc(binary * 0.3) <= SAFE_BINARY_DIGITS;
+  return isSafe && decimals === 0 && mantissa <= LARGEST;
+}
+
+/** Finer than a nanounit is rounded up. */
+function toNano(mantissa: bigint, scale: number): bigint {
+  const exponent = scale - NANO_SCALE;
+  if (exponent >= 0) return mantissa * 10n ** BigInt(exponent);
+  const divisor = 10n ** BigInt(-exponent);
+  return (mantissa + divisor - 1n) / divisor;
+}
+
+/** The amount as an int, where Go has one. */
+export function integerOf({ small }: Quantity): bigint | undefined {
+  if (small === undefined || small.scale < 0) return undefined;
+  return inBits(small.value * 10n ** BigInt(small.scale));
+}
+
+export function ofInt(value: bigint): Quantity {
+  return new Quantity(value * NANO, { value, scale: 0 });
+}
+
+export function add(a: Quantity, b: Quantity): Quantity {
+  const small = a.small && b.small && addSmall(a.small, b.small);
+  return new Quantity(a.nano + b.nano, small);
+}
+
+export function negated({ nano, small }: Quantity): Quantity {
+  return new Quantity(-nano, small && { ...small, value: -small.value });
+}
+
+/** In the finer scale of the two; undefined beyond 64 bits. */
+function addSmall(a: Small, b: Small): Small | undefined {
+  if (b.value === 0n) return a;
+  if (a.value === 0n) return b;
+  const scale = Math.min(a.scale, b.scale);
+  const [left, right] = [a, b].map((each) =>
+    inBits(each.value * 10n ** BigInt(each.scale - scale)),
+  );
+  if (left === undefined || right === undefined) return undefined;
+  const value = inBits(left + right);
+  return value === undefined ? undefined : { value, scale };
+}
+
+function inBits(value: bigint): bigint | undefined {
+  return BigInt.asIntN(64, value) === value ? value : undefined;
+}
