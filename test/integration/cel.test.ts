@@ -16,7 +16,7 @@ import { FAMILIES, inputsOf } from '../support/cel-inputs.ts';
 import { ERRORS, TRUE } from '../support/cel-rows.ts';
 import { VERSION } from '../support/fixture.ts';
 
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 /** Texts of a family; 2,400 of each in a run with ORACLE=long. */
 const INPUTS = inShortOrLong(144, 2400);
 /** What a policy says has at most 5 KiB (messageExpression). */
