@@ -14,7 +14,7 @@ const DEFAULT_RATE = 60;
 
 const EXIT_CODES = `
 Exit code: 0 done, or nothing to do; 3 refused, nothing was written; 4 pods are left;
-1 something went wrong; 2 the command line is wrong.`;
+1 something went wrong; 2 the CA signed until the timeout.`;
 
 /**
  * `countersign authority show | prepare | activate | taint | revoke`: what people do about a signer's

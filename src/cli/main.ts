@@ -37,6 +37,8 @@ function program(): Command {
       'Certificates from your own CA inside Kubernetes: the signer for your own signer names.',
     )
     .version(VERSION)
+    // What stands behind a command is that command's, however deep: authority and its verbs share flags.
+    .enablePositionalOptions()
     .showHelpAfterError('(--help shows the flags)');
   for (const [name, [description, load]] of Object.entries(COMPONENTS)) {
     const command = root.command(name).description(description);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countersign } from '../../support/countersign.ts';
+
+// The component has a flag of that name, too.
+test('a flag behind a verb is the verb’s', async () => {
+  const { code, stderr } = await countersign(['authority', 'show', '--kubeconfig', '/nowhere']);
+  assert.equal(code, 1);
+  assert.match(stderr, /kubeconfig \/nowhere cannot be used/);
+});
+
+test('a wrong verb, flag or number is a wrong command line', async () => {
+  const wrong = [
+    ['shwo'],
+    ['prepare'],
+    ['revoke', 'workload'],
+    ['prepare', 'workload', '--restart'],
+    ['taint', 'workload', 'deadbeef', '--rate', '0'],
+    ['show', '-o', 'xml'],
+  ];
+  const results = await Promise.all(wrong.map((args) => countersign(['authority', ...args])));
+  for (const [index, { code, stdout }] of results.entries()) {
+    assert.deepEqual([code, stdout], [1, ''], wrong[index]?.join(' '));
+  }
+});
