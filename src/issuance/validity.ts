@@ -30,7 +30,8 @@ export function leafValidity(input: ValidityInput): Validity {
   const second = Math.floor(input.now / 1000) * 1000;
   const notBefore = Math.max(second - input.backdateSeconds * 1000, input.issuer.notBefore);
   const notAfter = Math.min(notBefore + input.lifetimeSeconds * 1000, input.issuer.notAfter);
-  if (notAfter - notBefore < input.minimumSeconds * 1000) {
+  // The other way round a lifetime that is no number would pass.
+  if (!(notAfter - notBefore >= input.minimumSeconds * 1000)) {
     const left = Math.max(0, Math.floor((notAfter - notBefore) / 1000));
     throw new SignerError({
       code: 'VALIDITY_IMPOSSIBLE',
