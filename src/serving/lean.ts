@@ -2,21 +2,27 @@
 import type { KubeObject } from '../api/object.ts';
 
 /**
- * Of JSON. Ordinary requests have three thousand; an API server takes 1.5 million, from everybody
- * who may make one.
+ * Of names and values. Ordinary requests have a thousand; an API server takes 1.5 million, from
+ * everybody who may make one.
  */
 export const MAX_KEPT_CHARACTERS = 16 * 1024;
 
-/** Of one signer name. More of them wait for an administrator, or are an attack. */
-export const MAX_KEPT_WHOLE = 5_000;
+/**
+ * Of all requests that are kept whole, which is some 15,000 ordinary ones: a rollout of that size
+ * costs no second read of a request. As objects they take about five bytes a character, which the
+ * memory limit of deploy/deployments.yaml has room for.
+ */
+export const MAX_KEPT_TOGETHER = 16 * 1024 * 1024;
 
 /**
  * Keeps requests from filling memory: of large ones, and of very many, only who they are, and what
  * says when their turn is.
  */
 export interface Leaner<T> {
-  /** @param count - how many are kept already */
-  readonly lean: (request: T, count: number) => T;
+  /** What shall be kept of a request. Kept whole it counts until it is let go. */
+  readonly lean: (request: T) => T;
+  /** What `lean` returned is kept no more. */
+  readonly letGo: (kept: T) => void;
   /** Whether this is all that is left of a request. */
   readonly isLean: (request: T) => boolean;
 }
@@ -24,23 +30,43 @@ export interface Leaner<T> {
 /** @param stays - what besides stays of every request; small */
 export function createLeaner<T extends KubeObject>(stays: (request: T) => object): Leaner<T> {
   const made = new WeakSet<T>();
+  const sizes = new WeakMap<T, number>();
+  let together = 0;
   return {
-    lean: (request, count) => {
-      if (count < MAX_KEPT_WHOLE && JSON.stringify(request).length <= MAX_KEPT_CHARACTERS) {
+    lean: (request) => {
+      const size = charactersOf(request);
+      if (size <= MAX_KEPT_CHARACTERS && together + size <= MAX_KEPT_TOGETHER) {
+        together += size;
+        sizes.set(request, size);
         return request;
       }
-      const { apiVersion, kind, metadata } = request;
-      const { namespace, name, uid, resourceVersion, creationTimestamp } = metadata;
-      const identity = { name, uid, resourceVersion, creationTimestamp };
-      const lean = {
-        apiVersion,
-        kind,
-        metadata: namespace === undefined ? identity : { ...identity, namespace },
-        ...stays(request),
-      } as T;
+      const lean = { ...identityOf(request), ...stays(request) };
       made.add(lean);
       return lean;
     },
+    letGo: (kept) => {
+      together -= sizes.get(kept) ?? 0;
+      sizes.delete(kept);
+    },
     isLean: (request) => made.has(request),
   };
+}
+
+function identityOf<T extends KubeObject>({ apiVersion, kind, metadata }: T): T {
+  const { namespace, name, uid, resourceVersion, creationTimestamp } = metadata;
+  const identity = { name, uid, resourceVersion, creationTimestamp };
+  return {
+    apiVersion,
+    kind,
+    metadata: namespace === undefined ? identity : { ...identity, namespace },
+  } as T;
+}
+
+/** Of what JSON can say: numbers and the like count as one. To write JSON would cost five times as much. */
+function charactersOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 1;
+  let sum = 0;
+  for (const [key, member] of Object.entries(value)) sum += key.length + charactersOf(member);
+  return sum;
 }

@@ -59,9 +59,10 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
       // The server filters: requests of other signers never reach this process.
       fieldSelector: `spec.signerName=${signerName}`,
       keep,
-      lean: (request) => leaner.lean(request, count),
+      lean: leaner.lean,
       onEvent: (key, now, before) => {
         count += Number(now !== undefined) - Number(before !== undefined);
+        if (before !== undefined && before !== now) leaner.letGo(before);
         component.metrics.pending(kind, signerName, count);
         init.onKey(requestKey(signerName, key));
       },

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { MAX_KEPT_CHARACTERS, MAX_KEPT_WHOLE, createLeaner } from '../../src/serving/lean.ts';
+import { MAX_KEPT_CHARACTERS, MAX_KEPT_TOGETHER, createLeaner } from '../../src/serving/lean.ts';
 import { until } from '../cluster/until.ts';
+import { podRequest } from '../support/pcr-object.ts';
 import { PATIENCE_MS } from '../support/stage.ts';
 import { request, startControlled, type Controlled, type Request } from './controlled.ts';
 
@@ -12,22 +13,43 @@ const bulky = (name: string, version: number): Request => {
   return { ...plain, metadata: { ...plain.metadata, annotations } };
 };
 
+const stays = (): object => ({ spec: { nodeName: 'n' } });
+
 test('of a large request only who it is stays in memory', () => {
-  const { lean, isLean } = createLeaner<Request>(() => ({ spec: { nodeName: 'n' } }));
+  const { lean, isLean } = createLeaner<Request>(stays);
   const small = request('small', 1);
-  assert.equal(lean(small, 0), small);
+  assert.equal(lean(small), small);
   assert.equal(isLean(small), false);
-  const left = lean(bulky('large', 2), 0);
+  const left = lean(bulky('large', 2));
   assert.equal(isLean(left), true);
   assert.ok(JSON.stringify(left).length < 300);
   assert.deepEqual([left.metadata.uid, left.metadata.resourceVersion], ['large-1', '2']);
   assert.deepEqual((left as { spec?: unknown }).spec, { nodeName: 'n' });
 });
 
-test('of very many requests only who they are stays in memory', () => {
-  const { lean, isLean } = createLeaner<Request>(() => ({ spec: { nodeName: 'n' } }));
-  assert.equal(isLean(lean(request('a', 1), MAX_KEPT_WHOLE - 1)), false);
-  assert.equal(isLean(lean(request('b', 2), MAX_KEPT_WHOLE)), true);
+const half = (name: string): Request => {
+  const plain = request(name, 1);
+  const annotations = { bulk: 'x'.repeat(MAX_KEPT_CHARACTERS / 2) };
+  return { ...plain, metadata: { ...plain.metadata, annotations } };
+};
+
+test('of very many requests only who they are stays in memory, until others are let go', () => {
+  const { lean, isLean, letGo } = createLeaner<Request>(stays);
+  const most = MAX_KEPT_TOGETHER / (MAX_KEPT_CHARACTERS / 2);
+  const kept = Array.from({ length: most }, (_, index) => lean(half(`web-${index}`)));
+  const whole = kept.filter((each) => !isLean(each));
+  assert.ok(whole.length < most && whole.length > most * 0.9);
+  assert.equal(isLean(lean(half('one-more'))), true);
+  const [first, second] = whole;
+  assert.ok(first !== undefined && second !== undefined);
+  for (const each of [first, first, kept.at(-1)]) if (each !== undefined) letGo(each);
+  assert.equal(isLean(lean(half('in-its-place'))), false);
+  assert.equal(isLean(lean(half('once'))), true);
+});
+
+test('ten thousand ordinary requests are all kept whole', () => {
+  const { lean, isLean } = createLeaner<ReturnType<typeof podRequest>>(stays);
+  for (let made = 0; made < 10_000; made++) assert.equal(isLean(lean(podRequest())), false);
 });
 
 let it: Controlled;
