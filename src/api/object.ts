@@ -3,6 +3,8 @@
 /** Kubernetes `meta/v1` ObjectMeta, as far as we read or write it. Unknown fields are kept. */
 export interface ObjectMeta {
   readonly name: string;
+  /** What the API server made the name from. */
+  readonly generateName?: string;
   readonly namespace?: string;
   readonly uid: string;
   readonly resourceVersion: string;

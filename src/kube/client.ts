@@ -4,14 +4,14 @@ import type { Clock } from '../ports.ts';
 import type { Connection } from './connection.ts';
 import { exchange, type Answer } from './exchange.ts';
 import { createPools, type OpenPools } from './pools.ts';
-import { noAnswer, refusal } from './refusal.ts';
+import { isProtobuf, noAnswer, refusal } from './refusal.ts';
 import { bodyOf, headersOf, identityHeaders, queryText, type Identity } from './request.ts';
 import type { RequestInit } from './request.ts';
 
 export type { Query, RequestInit } from './request.ts';
 
 /**
- * Raw JSON over shared connections to one API server, as one identity.
+ * JSON, or whatever else a caller reads, over shared connections to one API server, as one identity.
  *
  * It retries nothing but a 401, once, with credentials read anew: the caller decides on everything
  * else. Calls may run concurrently; beyond 64 in flight they queue here.
@@ -24,11 +24,17 @@ export interface Client {
    *
    * @throws KubeError as `request`, before the first chunk; the iteration throws what broke it
    */
-  stream(init: RequestInit): Promise<AsyncIterable<Uint8Array>>;
+  stream(init: RequestInit): Promise<Body>;
   /** Local minus server time in milliseconds as last seen in a Date header; its grain is 1 s. */
   clockOffset(): number;
   /** Ends every connection at once; what is in flight fails. */
   close(): Promise<void>;
+}
+
+/** The body of an answer as it comes. */
+export interface Body extends AsyncIterable<Uint8Array> {
+  /** The header's value; '' where there is none. */
+  readonly contentType: string;
 }
 
 export interface ClientInit extends Identity {
@@ -84,8 +90,10 @@ export function createClient(init: ClientInit): Client {
         bodyTimeout: 0,
         ...(request.signal === undefined ? {} : { signal: request.signal }),
       });
-      if (isSuccess(statusCode)) return { status: statusCode, headers, text: '', body };
-      return { status: statusCode, headers, text: await body.text() };
+      if (isSuccess(statusCode)) {
+        return { status: statusCode, headers, body: NOTHING, chunks: body };
+      }
+      return { status: statusCode, headers, body: Buffer.from(await body.arrayBuffer()) };
     });
   }
 
@@ -96,7 +104,8 @@ export function createClient(init: ClientInit): Client {
       });
       if (!isSuccess(answer.status)) throw refusal(request, answer);
       try {
-        return JSON.parse(answer.text) as T;
+        const read = isProtobuf(answer.headers) ? request.read : undefined;
+        return (read?.(answer.body) ?? JSON.parse(answer.body.toString('utf8'))) as T;
       } catch (cause) {
         throw noAnswer(request, cause);
       }
@@ -106,8 +115,10 @@ export function createClient(init: ClientInit): Client {
         throw noAnswer(request, cause);
       });
       observeDate(opened.headers);
-      if (opened.body === undefined) throw refusal(request, opened);
-      return opened.body;
+      const { chunks, headers } = opened;
+      if (chunks === undefined) throw refusal(request, opened);
+      const contentType = String(headers['content-type'] ?? '');
+      return { contentType, [Symbol.asyncIterator]: () => chunks[Symbol.asyncIterator]() };
     },
     clockOffset: () => offset,
     close: pools.close,
@@ -116,8 +127,10 @@ export function createClient(init: ClientInit): Client {
 
 /** A response whose body is left to be read, where it is a success. */
 interface Opened extends Answer {
-  readonly body?: AsyncIterable<Uint8Array>;
+  readonly chunks?: AsyncIterable<Uint8Array>;
 }
+
+const NOTHING = Buffer.alloc(0);
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;

@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly text: string;
+  readonly body: Buffer;
 }
 
 /** More than any list page or object that we ask for; a proxy gone wrong must not fill memory. */
@@ -80,8 +80,10 @@ class Gathering implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#settle();
-    const text = Buffer.concat(this.#chunks, this.#size).toString('utf8');
-    this.#resolve({ status: this.#status, headers: this.#headers, text });
+    const [first] = this.#chunks;
+    const whole = this.#chunks.length === 1 ? first : undefined;
+    const body = whole ?? Buffer.concat(this.#chunks, this.#size);
+    this.#resolve({ status: this.#status, headers: this.#headers, body });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

@@ -3,12 +3,12 @@ import { messageOf } from '../errors.ts';
 import type { Clock, Delay, Log, Random } from '../ports.ts';
 import { backoffDelay } from './backoff.ts';
 import type { Client, Query } from './client.ts';
-import { lines } from './lines.ts';
 import { listPages } from './list-pages.ts';
 import { watchOver, type Liveness } from './liveness.ts';
 import { createMirror, type Mirror } from './mirror.ts';
 import type { OnChange, Stored } from './store.ts';
-import { readWatchEvent } from './watch-event.ts';
+import { acceptedBy, watchEvents } from './watch-events.ts';
+import type { ReadMessage } from './watch-frame.ts';
 import { WatchTrouble, readTrouble } from './watch-trouble.ts';
 
 /** Which watch: of one collection there may be many, and each can die alone. */
@@ -35,6 +35,8 @@ export interface ReflectorInit<T> {
   readonly path: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
+  /** Reads an object in protobuf, which is asked for then; JSON is read all the same. */
+  readonly readMessage?: ReadMessage<T> | undefined;
   /** Objects for which this is false are forgotten at once. */
   readonly keep?: (object: T) => boolean;
   /** What is kept of an object that is; its metadata at least. */
@@ -178,18 +180,19 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
   }
 
   async #watch(liveness: Liveness): Promise<void> {
-    const { client, path, clock, metrics } = this.#init;
+    const { client, path, clock, metrics, readMessage } = this.#init;
     const initial = this.#mirror.resourceVersion === undefined;
     const query = this.#watchQuery();
     const { signal } = liveness;
-    const chunks = await client.stream({ method: 'GET', path, query, signal });
+    const accept = acceptedBy(readMessage);
+    const body = await client.stream({ method: 'GET', path, query, accept, signal });
     if (initial) this.#mirror.beginList();
     else this.#heal();
-    for await (const line of lines(chunks)) {
+    for await (const event of watchEvents(body, readMessage)) {
       // What had come before we were stopped is nobody's business any more.
       signal.throwIfAborted();
       liveness.heard();
-      this.#mirror.take(readWatchEvent<T>(line));
+      this.#mirror.take(event);
       metrics.watchHeard(this.#watched, clock() / 1000);
       this.#failures = 0;
       this.#noteHealth();

@@ -12,6 +12,8 @@ export interface RequestInit {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
+  /** Reads an answer in protobuf, where `accept` asks for it. @throws SyntaxError */
+  readonly read?: (body: Uint8Array) => unknown;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -23,6 +23,14 @@ const INITIAL_END = 'k8s.io/initial-events-end';
  */
 export function readWatchEvent<T extends Stored>(line: string): WatchEvent<T> {
   const { type, object } = (JSON.parse(line) ?? {}) as Line;
+  return eventOf<T>(type, object);
+}
+
+/** An event of its two parts, in whatever form they came. @throws as {@link readWatchEvent} */
+export function eventOf<T extends Stored>(
+  type: string | undefined,
+  object: unknown,
+): WatchEvent<T> {
   if (type === 'ERROR') throw watchError(statusOf(object));
   if (!hasVersion(object)) throw new SyntaxError('a watch line without metadata.resourceVersion');
   if (type === 'BOOKMARK') return readBookmark(object);

@@ -8,6 +8,7 @@ import type { PermissionRule } from '../kube/permissions.ts';
 import type { Resource } from '../kube/resource.ts';
 import { createRateLimiter } from '../kube/rate-limiter.ts';
 import { runLoop, type Again } from '../kube/run-loop.ts';
+import type { ReadMessage } from '../kube/watch-frame.ts';
 import type { Component, Controller } from './component.ts';
 import { explain } from './explain.ts';
 import type { Outcome } from './outcome.ts';
@@ -30,6 +31,8 @@ export interface RequestControllerInit<T> {
   readonly placeOf: (request: T) => Place;
   readonly stays: (request: T) => object;
   readonly onFinished?: (request: T) => void;
+  /** Reads a request in protobuf, where that is worth it. */
+  readonly readMessage?: ReadMessage<T> | undefined;
   /** Works on one request of a signer that serves. Throws what went wrong. */
   readonly handle: (request: T, signer: ClusterSigner) => Promise<Outcome>;
   /** Whom an Event about a request regards. */

@@ -3,6 +3,7 @@ import type { KubeObject } from '../api/object.ts';
 import { absent } from '../kube/absent.ts';
 import { createReflector } from '../kube/reflector.ts';
 import type { Resource } from '../kube/resource.ts';
+import type { ReadMessage } from '../kube/watch-frame.ts';
 import { createWatchSet } from '../kube/watch-set.ts';
 import type { Component } from './component.ts';
 import { createLeaner } from './lean.ts';
@@ -19,6 +20,8 @@ export interface RequestsInit<T> {
   /** A request that needs this component no longer was heard of: in a list, or as written. */
   readonly onFinished?: ((request: T) => void) | undefined;
   readonly onKey: (key: string) => void;
+  /** Reads a request in protobuf, where that is worth it. */
+  readonly readMessage?: ReadMessage<T> | undefined;
 }
 
 /** The pending requests of every signer name that is served, one watch a name. */
@@ -59,6 +62,7 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
       // The server filters: requests of other signers never reach this process.
       fieldSelector: `spec.signerName=${signerName}`,
       keep,
+      readMessage: init.readMessage,
       lean: leaner.lean,
       onEvent: (key, now, before) => {
         count += Number(now !== undefined) - Number(before !== undefined);

@@ -74,6 +74,33 @@ for (const [keyType, asymmetric] of [
   });
 }
 
+test('issuing changes the status and nothing else: metadata, spec and who owns them stay', async () => {
+  const name = 'untouched';
+  await createPod(fixture.cluster, pod({ name }));
+  const issued = await waitForRequest(fixture.cluster, 'team-a', name, 'Issued');
+  const get = ['get', 'podcertificaterequests', issued.metadata.name, '-n', 'team-a'];
+  const { stdout } = await fixture.cluster.kubectl([...get, '--show-managed-fields', '-o', 'json']);
+  const { metadata, spec } = JSON.parse(stdout) as PodCertificateRequest;
+  const { generateName, ownerReferences, managedFields } = metadata as unknown as {
+    generateName?: string;
+    ownerReferences?: readonly { readonly name: string }[];
+    managedFields: readonly { readonly subresource?: string; readonly fieldsV1: object }[];
+  };
+  // kubelet/podcertificate/podcertificatemanager.go, createPodCertificateRequest.
+  assert.equal(generateName, 'req-');
+  assert.deepEqual(
+    ownerReferences?.map((each) => each.name),
+    [name],
+  );
+  assert.equal(spec.podName, name);
+  const owned = (subresource: string | undefined): string[] =>
+    managedFields
+      .filter((each) => each.subresource === subresource)
+      .flatMap(({ fieldsV1 }) => Object.keys(fieldsV1));
+  assert.deepEqual(owned('status'), ['f:status']);
+  assert.deepEqual(owned(undefined), ['f:metadata', 'f:spec']);
+});
+
 for (const maxExpirationSeconds of [3600, 3601, 7200, 86_400, undefined, 7_862_400]) {
   const wanted = Math.min(maxExpirationSeconds ?? 86_400, 86_400);
   test(`maxExpirationSeconds ${maxExpirationSeconds ?? 'by default'} gives exactly ${wanted} s, refreshed inside the API’s bounds`, async () => {

@@ -100,7 +100,9 @@ export function leaseApi(): LeaseApi {
       stream: (request) => {
         const trouble = deaf.has(user) ? 0 : troubles.get(user)?.(request);
         if (typeof trouble === 'number') return Promise.reject(refusal(trouble));
-        return Promise.resolve(watch(user, request));
+        return Promise.resolve(
+          Object.assign(watch(user, request), { contentType: 'application/json' }),
+        );
       },
       clockOffset: () => 0,
       close: () => Promise.resolve(),

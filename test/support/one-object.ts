@@ -18,7 +18,11 @@ export interface OneObject<T> {
   readonly troubles: Trouble[];
 }
 
-export function oneObject<T extends KubeObject>(first: T): OneObject<T> {
+/** @param read - of a write's body, where it is not the object itself */
+export function oneObject<T extends KubeObject>(
+  first: T,
+  read: (body: unknown) => T = (body) => body as T,
+): OneObject<T> {
   const server: OneObject<T> = {
     stored: first,
     troubles: [],
@@ -26,7 +30,7 @@ export function oneObject<T extends KubeObject>(first: T): OneObject<T> {
       const what = `${request.method} ${request.path}`;
       const { stored } = server;
       if (stored === undefined) throw new KubeError({ status: 404, what });
-      return request.method === 'GET' ? stored : write(server, stored, request.body as T, what);
+      return request.method === 'GET' ? stored : write(server, stored, read(request.body), what);
     },
   };
   return server;
@@ -40,7 +44,8 @@ function write<T extends KubeObject>(server: OneObject<T>, stored: T, body: T, w
     throw new KubeError({ status: 409, what, body: { reason: 'Conflict' } });
   }
   const metadata = { ...stored.metadata, resourceVersion: String(Number(resourceVersion) + 1) };
-  server.stored = { ...body, metadata };
+  // What a write of the status leaves out stays as it is.
+  server.stored = { ...stored, ...body, metadata };
   if (trouble === 'lost') throw new KubeError({ status: 0, what, cause: 'cut' });
   return server.stored;
 }

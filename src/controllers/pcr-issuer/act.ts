@@ -9,13 +9,17 @@ import {
   type PodCertificateRequest,
 } from '../../api/pod-certificate-request.ts';
 import { keyOf } from '../../api/object.ts';
+import { PROTOBUF } from '../../protobuf/envelope.ts';
+import {
+  podStatusBody,
+  readPartialObjectMetadata,
+} from '../../api/pod-certificate-request-message.ts';
 import type { Authority } from '../../authorities/contract.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { correspond } from '../../issuance/correspond.ts';
 import { prepare } from '../../issuance/prepare.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import { absent } from '../../kube/absent.ts';
-import { withoutManagedFields } from '../../kube/managed-fields.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { decodeCertificate } from '../../pki/certificate.ts';
 import { encodePem } from '../../pki/pem.ts';
@@ -36,11 +40,13 @@ export interface ActInit {
 }
 
 /** Of the answer only the metadata is read, so the server need not send the rest back. */
-const SMALL_ANSWER =
-  'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+const SMALL_ANSWER = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json`;
 
 /** The API server takes a notBefore of the last five minutes only (validation.go, timeNear). */
 const RESEND_WINDOW_MS = 5 * 60_000;
+
+/** What is begun is finished, also while stopping. */
+const NEVER = new AbortController().signal;
 
 interface Undelivered {
   readonly uid: string;
@@ -121,7 +127,7 @@ export function createActor(init: ActInit): {
     });
     const { intermediates, anchors } = facts;
     prepared.requirePath({ intermediates, anchors }, component.clock());
-    const der = await authority.sign(prepared, new AbortController().signal);
+    const der = await authority.sign(prepared, NEVER);
     const leaf = decodeCertificate(der);
     correspond(prepared, { leaf, ...facts }, component.clock());
     // Before anything is sent: whoever counts what was signed in vain counts these.
@@ -220,8 +226,10 @@ export function createActor(init: ActInit): {
     const { metadata } = await component.client.request<Pick<PodCertificateRequest, 'metadata'>>({
       method: 'PUT',
       path: resource.object(request.metadata, 'status'),
-      body: withoutManagedFields(request),
+      body: podStatusBody(request),
+      contentType: PROTOBUF,
       accept: SMALL_ANSWER,
+      read: readPartialObjectMetadata,
     });
     return { ...request, metadata };
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isTerminal, type PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import { readPodCertificateRequest } from '../../api/pod-certificate-request-message.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
 import type { EventNote } from '../../kube/event-body.ts';
@@ -49,6 +50,7 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
     placeOf: place.of,
     stays: place.stays,
     onFinished: place.finished,
+    readMessage: readPodCertificateRequest,
     handle: actor.handle,
     onGone: actor.forget,
     regarding,

@@ -11,6 +11,7 @@ import { NOW } from '../../support/chain.ts';
 import { openIntermediate } from '../../support/intermediate.ts';
 import { oneObject, type OneObject } from '../../support/one-object.ts';
 import { podRequest } from '../../support/pcr-object.ts';
+import { readSent } from '../../support/pcr-sent.ts';
 import { recordedComponent } from '../../support/recorded-component.ts';
 import { workload, workloadProfile } from '../../support/signer.ts';
 
@@ -44,7 +45,7 @@ export interface Wanted {
 /** The request of pod team-a/web-0, seven tenths of a second past {@link NOW}. */
 export function start({ spec, authority = openIntermediate, legacy }: Wanted = {}): Stage {
   const request = podRequest(spec);
-  const server = oneObject(request);
+  const server = oneObject(request, readSent);
   let now = NOW + 700;
   const component = recordedComponent({ name: 'pcr-issuer', clock: () => now });
   const { client } = component;
@@ -64,9 +65,7 @@ export function start({ spec, authority = openIntermediate, legacy }: Wanted = {
       component.log.lines.flatMap(({ message, fields }) => (message === 'signed' ? [fields] : [])),
     methods: () => client.requests.map(({ method }) => method),
     sent: () =>
-      client.requests
-        .filter(({ method }) => method === 'PUT')
-        .map(({ body }) => JSON.parse(JSON.stringify(body)) as Request),
+      client.requests.filter(({ method }) => method === 'PUT').map(({ body }) => readSent(body)),
     handle: (seen = request, signer = workload()) => actor.handle(seen, signer),
     later: (milliseconds) => {
       now += milliseconds;

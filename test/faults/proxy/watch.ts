@@ -16,7 +16,9 @@ export async function passWatch(inside: Inside, call: Call): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   try {
-    const { statusCode, headers, body } = await forward(inside.upstream, call, gone.signal);
+    // Whoever would rather read protobuf reads the lines of the script in JSON.
+    const inJson = { ...call, headers: { ...call.headers, accept: 'application/json' } };
+    const { statusCode, headers, body } = await forward(inside.upstream, inJson, gone.signal);
     if (fault?.kind === 'mute') return;
     if (fault?.kind === 'swallow') {
       response.destroy();

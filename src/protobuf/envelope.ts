@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import { MessageReader } from './reader.ts';
+import { bytesField, message, stringField } from './writer.ts';
+
+/** What Kubernetes calls its protobuf. */
+export const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+
+/** `metav1.TypeMeta`. */
+export interface TypeMeta {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** One object of the API as protobuf has it: what it is, and its own message unread. */
+export interface Enveloped {
+  readonly type: TypeMeta;
+  readonly raw: Buffer;
+}
+
+/** Before every object that goes over the wire by itself (apimachinery, serializer/protobuf). */
+const MAGIC = Buffer.from('k8s\0', 'latin1');
+
+/** `runtime.Unknown` around an object. @throws SyntaxError */
+export function openEnvelope(bytes: Uint8Array): Enveloped {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!buffer.subarray(0, MAGIC.length).equals(MAGIC)) {
+    throw new SyntaxError('protobuf: not an object of Kubernetes');
+  }
+  const fields = new MessageReader(buffer.subarray(MAGIC.length));
+  let type: TypeMeta = { apiVersion: '', kind: '' };
+  let raw: Buffer = Buffer.alloc(0);
+  for (let field = fields.next(); field !== 0; field = fields.next()) {
+    if (field === 1) type = readType(fields.message());
+    else if (field === 2) raw = fields.bytes();
+    else fields.skip();
+  }
+  return { type, raw };
+}
+
+function readType(fields: MessageReader): TypeMeta {
+  let apiVersion = '';
+  let kind = '';
+  for (let field = fields.next(); field !== 0; field = fields.next()) {
+    if (field === 1) apiVersion = fields.string();
+    else if (field === 2) kind = fields.string();
+    else fields.skip();
+  }
+  return { apiVersion, kind };
+}
+
+/** An object's message as the body of a write. */
+export function envelope({ apiVersion, kind }: TypeMeta, raw: Uint8Array): Buffer {
+  const type = message(stringField(1, apiVersion), stringField(2, kind));
+  return message(MAGIC, bytesField(1, type), bytesField(2, raw));
+}

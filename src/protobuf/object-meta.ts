@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { MessageReader } from './reader.ts';
+import { readTime, timeMessage } from './time.ts';
+import { bytesField, message, stringField } from './writer.ts';
+
+/** What is read of `metav1.ObjectMeta`: no owners, finalizers or managedFields. Times as JSON has them. */
+export interface ObjectMeta {
+  readonly name: string;
+  readonly generateName?: string;
+  readonly namespace?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  readonly creationTimestamp: string;
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+type Mutable<T> = { -readonly [key in keyof T]: T[key] };
+
+/** Fields of `metav1.ObjectMeta` by their numbers (apimachinery, meta/v1/generated.proto). */
+const TEXTS = {
+  1: 'name',
+  2: 'generateName',
+  3: 'namespace',
+  5: 'uid',
+  6: 'resourceVersion',
+} as const;
+const GENERATION = 7;
+const TIMES = { 8: 'creationTimestamp', 9: 'deletionTimestamp' } as const;
+const MAPS = { 11: 'labels', 12: 'annotations' } as const;
+
+/** What JSON leaves out, as empty texts are, is absent. @throws SyntaxError */
+export function readObjectMeta(fields: MessageReader): ObjectMeta {
+  const metadata: Mutable<ObjectMeta> = {
+    name: '',
+    uid: '',
+    resourceVersion: '',
+    creationTimestamp: '',
+  };
+  const maps = { labels: [] as Entry[], annotations: [] as Entry[] };
+  for (let field = fields.next(); field !== 0; field = fields.next()) {
+    if (isOneOf(TEXTS, field)) {
+      const text = fields.string();
+      if (text !== '') metadata[TEXTS[field]] = text;
+    } else if (isOneOf(TIMES, field)) metadata[TIMES[field]] = readTime(fields.message());
+    else if (isOneOf(MAPS, field)) maps[MAPS[field]].push(readEntry(fields.message()));
+    else if (field === GENERATION) withNumber(fields, (number) => (metadata.generation = number));
+    else fields.skip();
+  }
+  if (maps.labels.length > 0) metadata.labels = Object.fromEntries(maps.labels);
+  if (maps.annotations.length > 0) metadata.annotations = Object.fromEntries(maps.annotations);
+  return metadata;
+}
+
+/** Whether a table has a row for this field. */
+export function isOneOf<T extends object>(table: T, field: number): field is keyof T & number {
+  return field in table;
+}
+
+function withNumber(fields: MessageReader, set: (number: number) => void): void {
+  const number = fields.integer();
+  if (number !== 0) set(number);
+}
+
+export type Entry = readonly [key: string, value: string];
+
+/** One entry of a `map<string, string>`. */
+export function readEntry(fields: MessageReader): Entry {
+  let key = '';
+  let value = '';
+  for (let field = fields.next(); field !== 0; field = fields.next()) {
+    if (field === 1) key = fields.string();
+    else if (field === 2) value = fields.string();
+    else fields.skip();
+  }
+  return [key, value];
+}
+
+/** Of an ObjectMeta what says which object a write means, and in which version. */
+export function objectMetaMessage(metadata: ObjectMeta): Uint8Array {
+  return message(
+    stringField(1, metadata.name),
+    stringField(2, metadata.generateName),
+    stringField(3, metadata.namespace),
+    stringField(5, metadata.uid),
+    stringField(6, metadata.resourceVersion),
+    bytesField(8, timeMessage(metadata.creationTimestamp)),
+  );
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** How a field's value is written (protobuf.dev, Encoding); groups are of the past. */
+const VARINT = 0;
+const FIXED64 = 1;
+const LENGTH_DELIMITED = 2;
+const FIXED32 = 5;
+
+/** Ten octets of seven bits hold 64. */
+const MAX_VARINT_OCTETS = 10;
+/** So many octets of seven bits are exact in a double. */
+const EXACT_OCTETS = 7;
+
+/**
+ * Reads the fields of one protobuf message in order, each once.
+ *
+ * What it throws is a SyntaxError: the message ends in the middle, or is none at all. Fields that
+ * nobody asks for are skipped, as every reader of protobuf must.
+ */
+export class MessageReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+  #wire = VARINT;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** The number of the next field, whose value must be taken or skipped; 0 at the end. */
+  next(): number {
+    if (this.#at === this.#bytes.length) return 0;
+    const tag = this.#varint();
+    const field = Math.floor(tag / 8);
+    if (field === 0) throw new SyntaxError('protobuf: there is no field 0');
+    this.#wire = tag % 8;
+    return field;
+  }
+
+  /** A whole number; int64 beyond 2⁵³ loses digits, which nothing that we read has. */
+  integer(): number {
+    this.#expect(VARINT);
+    return this.#varint();
+  }
+
+  string(): string {
+    const { start, end } = this.#delimited();
+    return this.#bytes.toString('utf8', start, end);
+  }
+
+  base64(): string {
+    const { start, end } = this.#delimited();
+    return this.#bytes.toString('base64', start, end);
+  }
+
+  /** A view of the bytes. */
+  bytes(): Buffer {
+    const { start, end } = this.#delimited();
+    return this.#bytes.subarray(start, end);
+  }
+
+  message(): MessageReader {
+    return new MessageReader(this.bytes());
+  }
+
+  skip(): void {
+    if (this.#wire === VARINT) this.#varint();
+    else if (this.#wire === LENGTH_DELIMITED) this.#delimited();
+    else if (this.#wire === FIXED64) this.#pass(8);
+    else if (this.#wire === FIXED32) this.#pass(4);
+    else throw new SyntaxError(`protobuf: wire type ${this.#wire} is unknown`);
+  }
+
+  #delimited(): { readonly start: number; readonly end: number } {
+    this.#expect(LENGTH_DELIMITED);
+    const length = this.#varint();
+    const start = this.#at;
+    this.#pass(length);
+    return { start, end: this.#at };
+  }
+
+  #pass(length: number): void {
+    if (!(length >= 0 && length <= this.#bytes.length - this.#at)) {
+      throw new SyntaxError('protobuf: a value is longer than its message');
+    }
+    this.#at += length;
+  }
+
+  #expect(wire: number): void {
+    if (this.#wire !== wire)
+      throw new SyntaxError(`protobuf: wire type ${this.#wire}, not ${wire}`);
+  }
+
+  #varint(): number {
+    const start = this.#at;
+    let value = 0;
+    let weight = 1;
+    for (let octets = 1; octets <= MAX_VARINT_OCTETS; octets++) {
+      const octet = this.#bytes[this.#at++];
+      if (octet === undefined) throw new SyntaxError('protobuf: a number is cut off');
+      value += (octet & 0x7f) * weight;
+      weight *= 0x80;
+      if (octet < 0x80) return octets <= EXACT_OCTETS ? value : this.#long(start);
+    }
+    throw new SyntaxError('protobuf: a number is longer than 64 bits');
+  }
+
+  /** Of more than 49 bits; negative ones have all ten octets. */
+  #long(start: number): number {
+    let value = 0n;
+    for (let at = this.#at - 1; at >= start; at--) {
+      value = value * 0x80n + BigInt((this.#bytes[at] ?? 0) & 0x7f);
+    }
+    return Number(BigInt.asIntN(64, value));
+  }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { MessageReader } from './reader.ts';
+import { integerField, message } from './writer.ts';
+
+/** `metav1.Time`, as JSON has it. */
+export function readTime(fields: MessageReader): string {
+  let seconds = 0;
+  for (let field = fields.next(); field !== 0; field = fields.next()) {
+    if (field === 1) seconds = fields.integer();
+    else fields.skip();
+  }
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+/** `metav1.Time`. @param text - RFC 3339, not before 1970 */
+export function timeMessage(text: string): Uint8Array {
+  return message(integerField(1, Math.floor(Date.parse(text) / 1000)));
+}
