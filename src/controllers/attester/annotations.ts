@@ -10,6 +10,7 @@ import { CLUSTER_SIGNER_UID } from '../../api/grant.ts';
 import { formatTime } from '../../api/time.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { anchorFingerprints, readAnchors } from '../../pki/trust-bundle.ts';
+import { LATE_SIGNING_MS, RETIRING_MARGIN_MS } from '../../rotation/authorities.ts';
 import type { DesiredInput } from './desired-input.ts';
 import { CLUSTER_SIGNER, INHERITED, LONGEST_LEAF, SECRET_NAMESPACE } from './marks.ts';
 
@@ -37,13 +38,15 @@ export function bundleAnnotations(
 }
 
 /**
- * When the last leaf has expired that any CA of the bundle may have signed until `now`; milliseconds.
+ * Until when anchors are needed if signing ends `now`; milliseconds. The last leaf is made a little
+ * later, by whoever hears of the end last, and a verifier's clock may be late: as for a CA that
+ * retires.
  * Where the bundle does not say how long leaves are, no leaf outlives the last of its anchors; where
  * those cannot be read either, nobody knows.
  */
 export function lastLeafEnd(bundle: ClusterTrustBundle, now: number): number | undefined {
   const longest = secondsOf(bundle.metadata.annotations?.[LONGEST_LEAF]);
-  if (longest > 0) return now + longest * 1000;
+  if (longest > 0) return now + LATE_SIGNING_MS + longest * 1000 + RETIRING_MARGIN_MS;
   const anchors = attempt(() => readAnchors(bundle.spec.trustBundle));
   if (anchors instanceof SignerError || anchors.length === 0) return undefined;
   return Math.max(now, ...anchors.map(({ notAfter }) => notAfter));
