@@ -81,6 +81,10 @@ bench: node_modules controlplane dist/countersign.mjs ## Figures as ratios in on
 bench-csr: node_modules controlplane dist/countersign.mjs ## Create, approve, sign CSRs: ours and kube-controller-manager's
 	$(RUN) node bench/csr/main.ts $(ARGS)
 
+.PHONY: bench-latency
+bench-latency: node_modules controlplane dist/countersign.mjs ## From creation to certificate under an open loop, and after a pause
+	$(RUN) node bench/latency/main.ts $(ARGS)
+
 .PHONY: bench-start
 bench-start: node_modules controlplane dist/countersign.mjs ## From the start to the first certificate beside 50,000 finished requests
 	$(RUN) node bench/start/main.ts $(ARGS)

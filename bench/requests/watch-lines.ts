@@ -14,25 +14,37 @@ export interface WatchInit {
 
 /**
  * Resolves once a watch is open. Its lines stay text: to parse them would take more of the cores that
- * the contender needs. `onLine` answers true for the last one of interest.
+ * the contender needs. `onLine` answers true for the last one of interest. The API server cuts off who
+ * reads too slowly on a busy machine: then the watch goes on from the last line.
  *
- * @returns `done` resolves when `onLine` answered true, and rejects when the watch ended before
+ * @returns `done` resolves when `onLine` answered true, and rejects when the watch broke before
  */
 export async function watchLines(
-  { client, path, fieldSelector, resourceVersion, signal }: WatchInit,
+  init: WatchInit,
   onLine: (line: string) => boolean,
 ): Promise<{ readonly done: Promise<void> }> {
-  const chunks = await client.stream({
-    method: 'GET',
-    path,
-    query: { watch: true, fieldSelector, resourceVersion },
-    signal,
-  });
-  const read = async (): Promise<void> => {
-    for await (const line of lines(chunks)) if (onLine(line)) return;
-    throw new Error(`the watch of ${fieldSelector} ended before all was seen`);
+  let version = init.resourceVersion;
+  const open = (): Promise<AsyncIterable<Uint8Array>> =>
+    init.client.stream({
+      method: 'GET',
+      path: init.path,
+      query: { watch: true, fieldSelector: init.fieldSelector, resourceVersion: version },
+      signal: init.signal,
+    });
+  const read = async (chunks: AsyncIterable<Uint8Array>): Promise<boolean> => {
+    for await (const line of lines(chunks)) {
+      // What ends a watch from the server's side: a Status, such as 410.
+      if (line.startsWith('{"type":"ERROR"')) throw new Error(`${init.fieldSelector}: ${line}`);
+      version = textAfter(line, '"resourceVersion":"');
+      if (onLine(line)) return true;
+    }
+    return false;
   };
-  const done = read();
+  const first = await open();
+  const readAll = async (): Promise<void> => {
+    for (let chunks = first; !(await read(chunks)); chunks = await open());
+  };
+  const done = readAll();
   // Whoever awaits it hears of it; nobody may, when the contender does not even start.
   done.catch(() => undefined);
   return { done };
@@ -40,6 +52,10 @@ export async function watchLines(
 
 /** The name of the object of a watch line: its metadata come before anything of the user's. */
 export function nameIn(line: string): string {
-  const from = line.indexOf('"name":"') + 8;
+  return textAfter(line, '"name":"');
+}
+
+function textAfter(line: string, mark: string): string {
+  const from = line.indexOf(mark) + mark.length;
   return line.slice(from, line.indexOf('"', from));
 }

@@ -25,6 +25,7 @@ var components = map[string]func(){
 	"kubectl":                 runKubectl,
 	"pki":                     runPKI,
 	"podcertificatesigner":    runPodCertificateSigner,
+	"pcr-echo":                runEcho,
 	"pcr-status-writer":       runStatusWriter,
 }
 

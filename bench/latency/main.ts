@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * `make bench-latency`: from creation to certificate under an open loop, at a share of the rate of a bare
+ * status writer, of our pcr-issuer and of a bare echo; then the first request after a pause.
+ * ARGS: `--writes 3000 --seconds 30 --share 50 --rounds 3 --idle 300 --pauses 3`.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
+import { WORKLOAD, countersign } from '../cluster/ours.ts';
+import { createPeer } from '../cluster/peer.ts';
+import { startBenchCluster } from '../cluster/start.ts';
+import { contenders } from '../drain/contenders.ts';
+import { measureDrain } from '../drain/measure-drain.ts';
+import { readArguments } from '../measure/arguments.ts';
+import { endOnSignals } from '../measure/end-on-signals.ts';
+import { readMachine } from '../measure/machine.ts';
+import { median } from '../measure/median.ts';
+import { medianRatio, medians, rounded } from '../measure/ratios.ts';
+import { writeResults } from '../measure/results.ts';
+import { runRounds } from '../measure/rounds.ts';
+import { printRatios } from '../measure/table.ts';
+import { isDisturbed } from '../measure/undisturbed.ts';
+import { createBacklog, newStubs } from '../requests/backlog.ts';
+import { arrivals } from './arrivals.ts';
+import { openLoop, type Latency } from './open-loop.ts';
+import { quietBusy } from './quiet-busy.ts';
+
+const sizes = readArguments({
+  /** Of the bare status writer's backlog, whose rate is the measure of the load. */
+  writes: { default: 3000, least: 2 },
+  seconds: { default: 30, least: 1 },
+  /** Of that rate, percent. */
+  share: { default: 50, least: 1 },
+  rounds: { default: 3, least: 1 },
+  /** Seconds of each pause. */
+  idle: { default: 300, least: 1 },
+  pauses: { default: 3, least: 1 },
+});
+const STUBS = 256;
+const WARM_UP_SECONDS = 5;
+const ECHO = 'bench.example.com/echo';
+
+endOnSignals();
+const bench = await startBenchCluster(console.log);
+const { cluster } = bench;
+const running: ContenderProcess[] = [];
+try {
+  const stubs = newStubs(STUBS);
+  const limit = await writerRate();
+  const perSecond = (limit * sizes.share) / 100;
+  console.log(`a bare writer: ${limit.toFixed(0)}/s; asked for: ${perSecond.toFixed(0)}/s`);
+  const ours = await start('countersign', WORKLOAD.signerName);
+  const echo = await start('echo', ECHO);
+  const turn = (name: string, process: ContenderProcess, signerName: string) => ({
+    name,
+    measure: (): Promise<Latency> =>
+      openLoop(bench, process, {
+        ...{ signerName, stubs, warmUpMs: WARM_UP_SECONDS * 1000 },
+        arrivals: arrivals({ perSecond, seconds: WARM_UP_SECONDS + sizes.seconds }, Math.random),
+      }),
+  });
+  const turns = [turn('countersign', ours, WORKLOAD.signerName), turn('echo', echo, ECHO)];
+  const latencies = await runRounds(turns, sizes.rounds);
+  console.log(`${sizes.pauses} pauses of ${sizes.idle} s`);
+  const signerNames = [WORKLOAD.signerName, ECHO];
+  const quiet = { signerNames, stub: stubs[0] ?? '', idleSeconds: sizes.idle };
+  const afterPause = await quietBusy(bench, { ...quiet, samples: sizes.pauses });
+  const p99 = (name: string): number[] => (latencies.get(name) ?? []).map((each) => each.p99);
+  const pause = (name: string): { quiet: number; busy: number } =>
+    afterPause.get(name) ?? { quiet: NaN, busy: NaN };
+  const ratios = {
+    p99_vs_echo: medianRatio(p99('countersign'), p99('echo')),
+    p99_ms: rounded(median(p99('countersign'))),
+    quiet_vs_busy: rounded(pause(WORKLOAD.signerName).quiet / pause(WORKLOAD.signerName).busy),
+    quiet_vs_busy_of_echo: rounded(pause(ECHO).quiet / pause(ECHO).busy),
+  };
+  printRatios(ratios);
+  const row = (name: string, signerName: string): object => ({
+    ...medians(latencies.get(name) ?? []),
+    oneByOne: rounded(pause(signerName).busy),
+    afterPause: rounded(pause(signerName).quiet),
+  });
+  const { writes, seconds, share, rounds, idle, pauses } = sizes;
+  writeResults(sizes.results, 'latency', {
+    ratios,
+    figures: {
+      ...{ writes, seconds, share, rounds, idle, pauses },
+      writerPerSecond: rounded(limit),
+      askedPerSecond: rounded(perSecond),
+      disturbed: [...latencies.values()].flat().filter(isDisturbed).length,
+      countersign: row('countersign', WORKLOAD.signerName),
+      echo: row('echo', ECHO),
+    },
+    machine: readMachine(bench.kubernetes),
+  });
+
+  async function start(name: string, signerName: string): Promise<ContenderProcess> {
+    const stubsFile = join(cluster.directory, 'stubs.json');
+    writeFileSync(stubsFile, JSON.stringify(stubs));
+    const program =
+      name === 'echo'
+        ? ([
+            ...cluster.tool('pcr-echo'),
+            ...['--kubeconfig', await createPeer(cluster, { name, signerName })],
+            ...['--signer-name', signerName, '--stubs', stubsFile],
+          ] as const)
+        : (await countersign(cluster, 'pcr-issuer')).command;
+    const started = await startContender({ name, command: program }, cluster.directory);
+    running.push(started);
+    return started;
+  }
+} finally {
+  await Promise.all(running.map((each) => each.stop()));
+  await bench.stop();
+}
+
+/** The median of as many drains as there are rounds. */
+async function writerRate(): Promise<number> {
+  const [writer] = (await contenders(cluster)).filter(({ name }) => name === 'status-writer');
+  if (writer === undefined) throw new Error('there is no status writer');
+  const stubs = newStubs(sizes.writes);
+  const rates: number[] = [];
+  for (let round = 0; round < sizes.rounds; round++) {
+    const backlog = await createBacklog(bench, writer.signerName, stubs);
+    rates.push((await measureDrain(bench, writer, backlog)).certificatesPerSecond);
+    await backlog.remove();
+  }
+  return median(rates);
+}
