@@ -60,9 +60,14 @@ test-oracle: node_modules ## The same with 2,000,000 mutations, a million serial
 	$(RUN) node test/oracle/build.ts >/dev/null
 	ORACLE=long $(COMPILED) $(RUN) node --test 'test/oracle/*.test.ts'
 
+.PHONY: test-faults
+test-faults: node_modules controlplane dist/countersign.mjs ## 20,000 requests under faults of every kind; ARGS='--requests 20000 --seed 1'
+	$(RUN) node test/faults/run.ts $(ARGS)
+
 .PHONY: test-faults-short
 test-faults-short: node_modules controlplane dist/countersign.mjs ## What must hold under each kind of fault, on a real control plane
 	$(RUN) node --test --test-timeout=300000 $(ARGS) test/faults/laws/laws.test.ts
+	$(RUN) node test/faults/run.ts --requests 1000
 
 .PHONY: cluster
 cluster: node_modules ## A real control plane until Ctrl-C; KUBERNETES=1.36 for v1beta1

@@ -41,14 +41,19 @@ export async function supervise(
   const processes: ComponentProcess[] = [];
   let stopped = false;
   let failure: unknown;
+  /** Ends when a process that is being started has been, or could not be. */
+  let starting: Promise<void> = Promise.resolve();
 
   async function start(): Promise<void> {
     const env = { ...process.env, ...options.env, FAULT_DIRECTORY: directory };
     const started = await startComponent({ ...options, env });
     processes.push(started);
-    void started.exited.then(async () => {
+    void started.exited.then(() => {
+      if (stopped) return;
       // One that does not start is seen by whoever waits for it.
-      if (!stopped) await start().catch((error: unknown) => (failure = error));
+      starting = start().catch((error: unknown) => {
+        failure = error;
+      });
     });
   }
 
@@ -82,6 +87,7 @@ export async function supervise(
     ready: () => current().ready(),
     stop: async () => {
       stopped = true;
+      await starting;
       const last = current();
       last.signal('SIGCONT');
       await last.stop();

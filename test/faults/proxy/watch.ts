@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { lines } from '../../../src/kube/lines.ts';
 import { before, struck } from './call.ts';
@@ -52,7 +51,13 @@ function requireJson(type: string | string[] | undefined): void {
 /** A client that is stopped reads nothing; one that is gone never will. */
 async function drained(response: ServerResponse): Promise<void> {
   if (!response.writableNeedDrain || response.destroyed) return;
-  await Promise.race([once(response, 'drain'), once(response, 'close')]);
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }
 
 function openingVerbs({ target }: Call): readonly Verb[] {
