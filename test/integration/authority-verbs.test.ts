@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `countersign authority …` on a real cluster: orders, rights, and pods that are made anew. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import type { AuthorityStatus, ClusterSigner } from '../../src/api/cluster-signer.ts';
+import type { Pod } from '../../src/api/pod.ts';
+import { PREPARE_AT } from '../../src/api/rotation-annotations.ts';
+import type { Report } from '../../src/cli/authority/report.ts';
+import type { ShownSigner } from '../../src/cli/authority/shown.ts';
+import { until } from '../cluster/until.ts';
+import { BUNDLE, countersign, type CommandResult } from '../support/countersign.ts';
+import { getSigner, startFixture, type Fixture } from '../support/fixture.ts';
+import { createPod, createTeam, filesOf } from '../support/pods.ts';
+import { applyBudget, applyWorkload, readyPods } from '../support/workloads.ts';
+
+/** Kubelets read a bundle within a second or so here; ten minutes are for real ones. */
+const PROPAGATION = '3s';
+const WAIT_MS = 120_000;
+const SIGNER = 'example.com/workload';
+const WEB = {
+  namespace: 'team-a',
+  name: 'web',
+  serviceAccount: 'web',
+  signerName: SIGNER,
+  replicas: 2,
+};
+const BARE = { namespace: 'team-a', name: 'bare', serviceAccount: 'web' };
+
+let fixture: Fixture;
+before(async () => {
+  fixture = await startFixture({ args: ['--propagation', PROPAGATION] });
+  await createTeam(fixture.cluster, 'team-a', ['web']);
+});
+after(() => fixture.stop());
+
+/** Runs a verb as the administrator, or as `user`. */
+function verb(
+  args: readonly string[],
+  user?: string,
+  onLine?: (line: string) => void,
+): Promise<CommandResult> {
+  const identity = user === undefined ? [] : ['--as', user];
+  const { kubeconfig } = fixture.cluster;
+  const flags = ['--kubeconfig', kubeconfig, '--propagation', PROPAGATION, ...identity];
+  return countersign(['authority', ...args, ...flags], onLine, BUNDLE);
+}
+
+async function report(args: readonly string[]): Promise<Report & { readonly code: number | null }> {
+  const { stdout, stderr, code } = await verb([...args, '-o', 'json']);
+  assert.notEqual(stdout, '', stderr);
+  return { ...(JSON.parse(stdout) as Report), code };
+}
+
+const workload = (): Promise<ClusterSigner> => getSigner(fixture.cluster, 'workload');
+
+async function inPhase(phase: AuthorityStatus['phase']): Promise<AuthorityStatus> {
+  return until(`a CA is ${phase}`, WAIT_MS, async () => {
+    const { status } = await workload();
+    return status?.authorities?.find((each) => each.phase === phase);
+  });
+}
+
+test('show says which CA signs, and since when it is served, for people and for programs', async () => {
+  await until('the bundle is served', WAIT_MS, async () => {
+    const { stdout } = await verb(['show', 'workload']);
+    return /^workload +sha256:[0-9a-f]{16} +Active +\S+Z +\S+Z +- +\S+Z +/m.test(stdout);
+  });
+  const { stdout } = await verb(['show', '-o', 'yaml']);
+  const { items } = parse(stdout) as { items: readonly ShownSigner[] };
+  assert.deepEqual(
+    items.map(({ name, authority, ready }) => [name, authority, ready]),
+    [
+      ['people', 'secret', 'True: Checked'],
+      ['workload', 'managed', 'True: Checked'],
+    ],
+  );
+});
+
+test('a dry run is checked by the API server, and changes nothing', async () => {
+  const before = await workload();
+  const { outcome, change, code } = await report(['prepare', 'workload', '--dry-run']);
+  assert.deepEqual([outcome, code], ['changed', 0]);
+  assert.ok(change?.annotations?.[PREPARE_AT] !== undefined);
+  assert.equal((await workload()).metadata.resourceVersion, before.metadata.resourceVersion);
+});
+
+test('whoever lacks the right is told so, also in a dry run', async () => {
+  const rules = [
+    { apiGroups: ['countersign.dev'], resources: ['clustersigners'], verbs: ['get', 'list'] },
+  ];
+  await allow('eve', rules);
+  assert.equal((await verb(['show', 'workload'], 'eve')).code, 0);
+  for (const more of [[], ['--dry-run']]) {
+    const { code, stderr } = await verb(['prepare', 'workload', ...more], 'eve');
+    assert.equal(code, 1);
+    assert.match(stderr, /403 Forbidden/);
+  }
+});
+
+test('the user’s own CA is refused, and so is a CA that nobody has', async () => {
+  const own = await verb(['prepare', 'people', '--force']);
+  assert.equal(own.code, 3);
+  assert.match(own.stdout, /only reads Secret countersign-keys\/people-ca/);
+  assert.equal((await verb(['taint', 'workload', 'deadbeef'])).code, 3);
+  assert.equal((await verb(['show', 'nobody'])).code, 1);
+});
+
+test('prepare, then activate: no CA signs before it is served, and the old one retires', async () => {
+  const first = await inPhase('Active');
+  assert.equal((await report(['activate', 'workload'])).outcome, 'refused');
+  assert.equal((await report(['prepare', 'workload'])).outcome, 'changed');
+  const next = await inPhase('Prepared');
+  assert.equal((await report(['prepare', 'workload'])).outcome, 'unchanged');
+  const activated = await until('it may be activated', WAIT_MS, async () => {
+    const { outcome } = await report(['activate', 'workload', next.fingerprint.slice(0, 20)]);
+    return outcome === 'changed';
+  });
+  assert.ok(activated);
+  await until(
+    'it signs',
+    WAIT_MS,
+    async () => (await inPhase('Active')).fingerprint === next.fingerprint,
+  );
+  assert.equal((await inPhase('Retiring')).fingerprint, first.fingerprint);
+});
+
+let tainted: AuthorityStatus;
+let old: readonly Pod[];
+
+test('a rehearsed taint says who would be evicted, and who could not be', async () => {
+  const { cluster } = fixture;
+  await applyWorkload(cluster, { ...WEB, minAvailable: 2 });
+  await createPod(cluster, { ...BARE, node: 'node-1', signerName: SIGNER, keyType: 'ED25519' });
+  old = await readyPods(cluster, WEB);
+  const { credentials } = await filesOf(cluster, BARE);
+  tainted = await inPhase('Active');
+  assert.ok(await isIssuedBy(credentials, tainted));
+  const flags = ['--restart', '--dry-run', '--rate', '600'];
+  const rehearsed = await report(['taint', 'workload', tainted.fingerprint, ...flags]);
+  assert.equal(rehearsed.code, 4);
+  assert.equal(rehearsed.pods?.holding.length, 3);
+  assert.match(leftOf(rehearsed), /budget.*budget.*nobody would make it anew/s);
+  assert.deepEqual(uidsOf(await readyPods(cluster, WEB)), uidsOf(old));
+  assert.equal((await inPhase('Active')).fingerprint, tainted.fingerprint);
+});
+
+test('taint replaces the CA, then evicts who may hold its leaves, as fast as budgets allow', async () => {
+  const { cluster } = fixture;
+  const lines: string[] = [];
+  const flags = ['--restart', '--rate', '600', '--timeout', '4m', '-o', 'json'];
+  const running = verb(['taint', 'workload', tainted.fingerprint, ...flags], undefined, (line) =>
+    lines.push(line),
+  );
+  await until(`both pods are blocked`, WAIT_MS, () => {
+    const blocked = lines.filter((each) => each.startsWith('waits: team-a/web-'));
+    if (blocked.length === 2) return true;
+    throw new Error(`it said ${lines.join('; ')}`);
+  });
+  assert.deepEqual(uidsOf(await readyPods(cluster, WEB)), uidsOf(old));
+  await applyBudget(cluster, { ...WEB, minAvailable: 1 });
+  const { stdout, code } = await running;
+  const done = JSON.parse(stdout) as Report;
+  assert.equal(code, 4, stdout);
+  assert.deepEqual(done.restarted?.evicted.map(({ uid }) => uid).toSorted(), uidsOf(old));
+  assert.deepEqual(
+    done.restarted.left.map(({ pod }) => pod.name),
+    [BARE.name],
+  );
+});
+
+test('what was evicted comes back with a leaf of the new CA', async () => {
+  const { cluster } = fixture;
+  const active = await inPhase('Active');
+  assert.notEqual(active.fingerprint, tainted.fingerprint);
+  for (const { metadata } of await readyPods(cluster, WEB)) {
+    const { credentials } = await filesOf(cluster, { namespace: 'team-a', name: metadata.name });
+    assert.ok(await isIssuedBy(credentials, active), `${metadata.name} has a leaf of the new CA`);
+  }
+});
+
+test('revoke ends the trust once no pod holds a leaf, and not before', async () => {
+  const active = await inPhase('Active');
+  const signs = await report(['revoke', 'workload', active.fingerprint]);
+  assert.equal(signs.code, 3);
+  assert.match(signs.refusals.join(), /signs now/);
+  const held = await report(['revoke', 'workload', tainted.fingerprint]);
+  assert.equal(held.code, 3);
+  assert.match(held.refusals.join(), /^1 running pods may hold leaves/);
+  await allow('mallory', [
+    { apiGroups: ['countersign.dev'], resources: ['clustersigners'], verbs: ['get'] },
+  ]);
+  const blind = await verb(['revoke', 'workload', tainted.fingerprint], 'mallory');
+  assert.equal(blind.code, 3);
+  assert.match(blind.stdout, /pods that you may not list/);
+
+  const rest = await report(['taint', 'workload', tainted.fingerprint, '--restart', '--bare-pods']);
+  assert.equal(rest.code, 0);
+  // What the Deployment's pods got last is of another CA: they are not asked for a second time.
+  assert.deepEqual(
+    rest.restarted?.evicted.map(({ name }) => name),
+    [BARE.name],
+  );
+  await until('the bare pod is gone', WAIT_MS, async () => {
+    const { stdout } = await fixture.cluster.kubectl(['get', 'pods', '-n', 'team-a', '-o', 'name']);
+    return !stdout.includes(BARE.name);
+  });
+  const revoked = await report(['revoke', 'workload', tainted.fingerprint]);
+  assert.deepEqual([revoked.code, revoked.outcome], [0, 'changed'], revoked.refusals.join());
+  assert.deepEqual((await workload()).spec.authority.managed?.distrusted, [tainted.fingerprint]);
+  await until('its anchor is out of the bundle', WAIT_MS, async () => {
+    const { stdout } = await fixture.cluster.kubectl([
+      'get',
+      'clustertrustbundle',
+      'example.com:workload:primary',
+      '-o',
+      'jsonpath={.spec.trustBundle}',
+    ]);
+    return !stdout.includes(tainted.anchors.trim());
+  });
+  assert.equal((await inPhase('Distrusted')).fingerprint, tainted.fingerprint);
+});
+
+function leftOf({ restarted }: Report): string {
+  return (restarted?.left ?? [])
+    .map(({ why }) => why)
+    .toSorted()
+    .join('\n');
+}
+
+const uidsOf = (pods: readonly Pod[]): readonly string[] =>
+  pods.map(({ metadata }) => metadata.uid).toSorted();
+
+async function isIssuedBy(credentials: string, { anchors }: AuthorityStatus): Promise<boolean> {
+  const text = await readFile(credentials, 'utf8');
+  const leaf = new X509Certificate(text.slice(text.indexOf('-----BEGIN CERTIFICATE')));
+  return leaf.verify(new X509Certificate(anchors).publicKey);
+}
+
+/** Gives a user these rights and no other. */
+async function allow(user: string, rules: readonly object[]): Promise<void> {
+  const api = 'rbac.authorization.k8s.io';
+  const items = [
+    { apiVersion: `${api}/v1`, kind: 'ClusterRole', metadata: { name: user }, rules },
+    {
+      apiVersion: `${api}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: user },
+      roleRef: { apiGroup: api, kind: 'ClusterRole', name: user },
+      subjects: [{ apiGroup: api, kind: 'User', name: user }],
+    },
+  ];
+  const list = { apiVersion: 'v1', kind: 'List', items };
+  await fixture.cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(list) });
+}
