@@ -2,10 +2,11 @@
 import { Option, type Command } from 'commander';
 import { DEFAULT_PROPAGATION_SECONDS } from '../issuance/gate.ts';
 import { durationFlag } from './flag-values.ts';
+import { addLeaseOptions, type LeaseOptions } from './lease-options.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './log.ts';
 
 /** The flags that all components have. In a cluster none is needed. */
-export interface ComponentOptions {
+export interface ComponentOptions extends LeaseOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly secretNamespace: string;
@@ -16,14 +17,23 @@ export interface ComponentOptions {
   readonly propagation: number;
 }
 
+export const DEFAULT_SECRET_NAMESPACE = 'countersign-keys';
+
+/** Whether the process runs in a pod. */
+export function isInCluster(environment: Environment): boolean {
+  return environment['KUBERNETES_SERVICE_HOST'] !== undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** In a pod the probes come from the node; elsewhere nobody but this machine should ask. */
-export function defaultListen(environment: Readonly<Record<string, string | undefined>>): string {
-  return environment['KUBERNETES_SERVICE_HOST'] === undefined ? '127.0.0.1:8080' : '0.0.0.0:8080';
+export function defaultListen(environment: Environment): string {
+  return isInCluster(environment) ? '0.0.0.0:8080' : '127.0.0.1:8080';
 }
 
 /** Adds the flags of {@link ComponentOptions} to a subcommand. */
 export function addComponentOptions(command: Command): Command {
-  return command
+  return addLeaseOptions(command)
     .option(
       '--kubeconfig <file>',
       'kubeconfig (default: KUBECONFIG, then ~/.kube/config, then in-cluster)',
@@ -32,7 +42,7 @@ export function addComponentOptions(command: Command): Command {
     .option(
       '--secret-namespace <name>',
       'namespace of the CA Secrets; ClusterSigners with a Secret elsewhere are not served',
-      'countersign-keys',
+      DEFAULT_SECRET_NAMESPACE,
     )
     .option('--listen <host:port>', '/healthz, /readyz and /metrics', defaultListen(process.env))
     .addOption(

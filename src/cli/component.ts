@@ -15,7 +15,9 @@ import { createMetrics, type Metrics } from '../web/metrics.ts';
 import { serve } from '../web/server.ts';
 import { createLog } from './log.ts';
 import { componentMetrics, queueMetrics } from './metrics.ts';
-import type { ComponentOptions } from './component-options.ts';
+import { isInCluster, type ComponentOptions } from './component-options.ts';
+import { leaseNamespaceOf } from './lease-options.ts';
+import { createReplica } from './replica.ts';
 import { retried } from './retried.ts';
 import { singleKubeconfig } from './single-kubeconfig.ts';
 import { VERSION } from './version.ts';
@@ -53,10 +55,24 @@ export async function runComponent(
   });
   const userAgent = `countersign-${name}/${VERSION}`;
   const client = createClient({ connection, clock, userAgent });
-  const component = assemble({ name, options, log, metrics, client });
   const running: { controller?: Controller } = {};
+  const inCluster = isInCluster(process.env);
+  const replica = createReplica({
+    ...{ name, client, clock, delay, random, log, inCluster },
+    metrics: componentMetrics(metrics, name),
+    registry: metrics.registry,
+    leaseNamespace: leaseNamespaceOf(options, inCluster),
+    leaseSeconds: options.leaseDuration,
+    secretNamespace: options.secretNamespace,
+    isReady: () => running.controller?.notReady().length === 0,
+  });
+  const { duty, leases, client: guarded } = replica;
+  const shared = { duty, leases, client: guarded };
+  const component = { ...assemble({ name, options, log, metrics, client }), ...shared };
   const rights = createRights({
     ...component,
+    // The client that reads and writes on every replica.
+    client,
     component: name,
     permissions: () => running.controller?.permissions() ?? [],
     missing: (count) => metrics.missingRights.set(count),
@@ -65,7 +81,10 @@ export async function runComponent(
     running.controller === undefined
       ? ['the API server has not answered yet']
       : [...rights.notReady(), ...running.controller.notReady()];
-  const warnings = (): readonly string[] => running.controller?.warnings?.() ?? [];
+  const warnings = (): readonly string[] => [
+    ...(running.controller?.warnings?.() ?? []),
+    ...replica.warnings(),
+  ];
   const { registry } = metrics;
   const server = await serve({ listen: options.listen, registry, notReady, warnings });
   log.info({ port: server.port, server: connection.server, version: VERSION }, 'started');
@@ -73,8 +92,12 @@ export async function runComponent(
   if (controller !== undefined) {
     running.controller = controller;
     const watching = rights.run(stop.signal);
+    const leave = new AbortController();
+    const taking = replica.run(leave.signal);
     await controller.run(stop.signal);
-    await watching;
+    // Only now: nothing is under way any more that another replica would do at the same time.
+    leave.abort();
+    await Promise.all([watching, taking]);
   }
   await component.events.flush();
   await server.close();
@@ -88,7 +111,7 @@ function assemble(parts: {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly client: Client;
-}): Component {
+}): Omit<Component, 'duty' | 'leases'> {
   const { name, options, log, metrics, client } = parts;
   const queue = createQueue(clock, queueMetrics(metrics, name), random);
   metrics.onScrape(() => {

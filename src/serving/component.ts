@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Client } from '../kube/client.ts';
 import type { DelayingQueue } from '../kube/delaying-queue.ts';
+import type { Duty } from '../kube/duty.ts';
 import type { EventRecorder } from '../kube/events.ts';
 import type { PermissionRule } from '../kube/permissions.ts';
 import type { RateLimiter } from '../kube/rate-limiter.ts';
 import type { WatchMetrics } from '../kube/reflector.ts';
 import type { LoopMetrics } from '../kube/run-loop.ts';
 import type { Clock, Delay, Log, Random } from '../ports.ts';
+import type { LeasePlace } from './leases.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import type { TrustMetrics } from './trust-metrics.ts';
 
@@ -23,6 +25,10 @@ export interface Component {
   readonly metrics: WatchMetrics & LoopMetrics & RequestMetrics & TrustMetrics;
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
+  /** Which part of the work is this replica's. */
+  readonly duty: Duty;
+  /** Where Leases are taken; undefined: none are. */
+  readonly leases: LeasePlace | undefined;
   /** Only ClusterSigners whose CA Secret lies in this namespace are served. */
   readonly secretNamespace: string;
   /** Prefixes of names that are reserved besides `system:` and `kubeadm:`. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { secretOf, type ClusterSigner, type SecretReference } from '../api/cluster-signer.ts';
 import { bundleName } from '../api/cluster-trust-bundle.ts';
+import type { LeasePlace } from './leases.ts';
 
 /** The names that a component's role must spell out. */
 export interface PermissionNames {
@@ -8,15 +9,21 @@ export interface PermissionNames {
   /** Object names of ClusterTrustBundles: `example.com:workload:primary`. */
   readonly bundles: readonly string[];
   readonly secrets: readonly SecretReference[];
+  /** Absent: no Leases are taken. */
+  readonly leases?: LeasePlace | undefined;
 }
 
-/** The names of the ClusterSigners that are served. */
-export function namesOf(signers: readonly ClusterSigner[]): PermissionNames {
+/** The names of the ClusterSigners that are served, and the place of our Leases. */
+export function namesOf(
+  signers: readonly ClusterSigner[],
+  { leases }: { readonly leases: LeasePlace | undefined },
+): PermissionNames {
   return {
     signerNames: signers.map((each) => each.spec.signerName),
     bundles: signers.flatMap(({ spec }) =>
       spec.trustBundle === undefined ? [] : [bundleName(spec.signerName, spec.trustBundle.name)],
     ),
     secrets: signers.map((each) => secretOf(each.spec)),
+    leases,
   };
 }

@@ -17,6 +17,7 @@ import { namesOf } from './permission-names.ts';
 import type { RequestKind } from './request-metrics.ts';
 import { report, wordOf } from './report.ts';
 import { createRequests } from './requests.ts';
+import { createRescue } from './rescue.ts';
 import { createSigners } from './signers.ts';
 import { createTold } from './told.ts';
 import { createWaits } from './waits.ts';
@@ -96,6 +97,10 @@ export function createRequestController<T extends KubeObject>(
     for (const name of signerNames) wake(name);
   });
   sources?.onChange(wake);
+  const rescue = createRescue({ component, pending: () => requests.all() });
+  component.duty.onChange(() => {
+    for (const { spec } of signers.all()) wake(spec.signerName);
+  });
   queue.arrange((key) => {
     const kept = requests.peek(key);
     return kept === undefined ? NOWHERE : init.placeOf(kept);
@@ -112,6 +117,33 @@ export function createRequestController<T extends KubeObject>(
   }
 
   async function handle(key: string): Promise<Again> {
+    if (isMine(key)) return work(key);
+    if (rescue.takes(key)) await help(key);
+    told.forget(key);
+    waits.forget(key);
+    return undefined;
+  }
+
+  /** What is gone is everybody's: each forgets what it knew of it. */
+  function isMine(key: string): boolean {
+    const kept = requests.peek(key);
+    return kept === undefined || component.duty.mine(kept.metadata.uid);
+  }
+
+  /** One look at another replica's request, told of only if that ended it. */
+  async function help(key: string): Promise<void> {
+    const signer = signers.serving(key.slice(0, key.indexOf(' ')));
+    const request = await requests.load(key).catch(() => undefined);
+    if (request === undefined || signer === undefined) return;
+    if (sources?.listed(signer) === false) return;
+    const outcome = await attempted(() => init.handle(request, signer));
+    if (outcome.written === undefined) return;
+    const { signerName } = signer.spec;
+    requests.observe(signerName, outcome.written as T);
+    report(init, { request, signerName, outcome, news: true });
+  }
+
+  async function work(key: string): Promise<Again> {
     const signerName = key.slice(0, key.indexOf(' '));
     const read = await attempted(async () => ({ request: await requests.load(key) }));
     if ('outcome' in read) return unread(key, signerName, read);
@@ -158,7 +190,7 @@ export function createRequestController<T extends KubeObject>(
   }
 
   return {
-    permissions: () => init.permissions(namesOf(signers.all())),
+    permissions: () => init.permissions(namesOf(signers.all(), component)),
     notReady: () => [
       ...(signers.settled
         ? []
@@ -167,7 +199,7 @@ export function createRequestController<T extends KubeObject>(
       ...(sources?.notReady() ?? []),
     ],
     run: async (signal) => {
-      const watching = signers.reflector.run(signal);
+      const watching = [signers.reflector.run(signal), rescue.run(signal)];
       await runLoop(
         {
           ...component,
@@ -187,7 +219,7 @@ export function createRequestController<T extends KubeObject>(
         },
         signal,
       );
-      await Promise.all([watching, requests.stop(), sources?.stop()]);
+      await Promise.all([...watching, requests.stop(), sources?.stop()]);
     },
   };
 }

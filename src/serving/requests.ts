@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../api/object.ts';
+import { keyOf, type KubeObject } from '../api/object.ts';
 import { absent } from '../kube/absent.ts';
 import { createReflector } from '../kube/reflector.ts';
 import type { Resource } from '../kube/resource.ts';
@@ -36,8 +36,10 @@ export interface Requests<T> {
   load(key: string): Promise<T | undefined>;
   /** As much of it as is kept: who it is, and what `stays`. */
   peek(key: string): T | undefined;
-  /** Keys of all pending requests of one signer name. */
+  /** Keys of all pending requests of one signer name that are this replica's. */
   keysOf(signerName: string): readonly string[];
+  /** All pending requests of all signer names, with their keys. */
+  all(): Iterable<readonly [string, T]>;
   /** Takes in what a write of ours was answered with. */
   observe(signerName: string, request: T): void;
   notReady(): readonly string[];
@@ -98,14 +100,14 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
       return kept !== undefined && leaner.isLean(kept) ? whole(kept) : Promise.resolve(kept);
     },
     keysOf: (signerName) =>
-      (watches.get(signerName)?.list() ?? []).map(({ metadata }) =>
-        requestKey(
-          signerName,
-          metadata.namespace === undefined
-            ? metadata.name
-            : `${metadata.namespace}/${metadata.name}`,
-        ),
-      ),
+      (watches.get(signerName)?.list() ?? [])
+        .filter(({ metadata }) => component.duty.mine(metadata.uid))
+        .map(({ metadata }) => requestKey(signerName, keyOf(metadata))),
+    all: function* () {
+      for (const [signerName, each] of watches.entries()) {
+        for (const kept of each.list()) yield [requestKey(signerName, keyOf(kept.metadata)), kept];
+      }
+    },
     observe: (signerName, request) => watches.get(signerName)?.observe(request),
     notReady: () =>
       watches

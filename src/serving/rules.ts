@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Rules that the roles of several components share; each `permissions.ts` puts its own together. */
 import type { PermissionRule } from '../kube/permissions.ts';
+import { leaderLease } from './leases.ts';
 import type { PermissionNames } from './permission-names.ts';
 
 const READ = ['get', 'list', 'watch'] as const;
@@ -61,4 +62,34 @@ export function onSecrets(
     verbs,
     namespace,
   }));
+}
+
+const LEASES = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] } as const;
+
+/**
+ * Each replica makes a Lease of its own, watches the others' and deletes those that were left behind.
+ * Their names are the pods', so a role cannot narrow it by name.
+ */
+export function onMemberLeases({ leases }: PermissionNames): readonly PermissionRule[] {
+  if (leases === undefined) return [];
+  const verbs = ['create', ...READ, 'update', 'delete'];
+  return [{ ...LEASES, verbs, namespace: leases.namespace }];
+}
+
+/** One Lease by its name, but for `create`, which cannot be narrowed. */
+export function onLeaderLease(
+  { leases }: PermissionNames,
+  component: string,
+): readonly PermissionRule[] {
+  if (leases === undefined) return [];
+  const { namespace, secretNamespaces } = leases;
+  return [
+    { ...LEASES, verbs: ['create'], namespace },
+    {
+      ...LEASES,
+      resourceNames: secretNamespaces.map((each) => leaderLease(component, each)),
+      verbs: [...READ, 'update'],
+      namespace,
+    },
+  ];
 }

@@ -7,6 +7,8 @@ import {
   defaultListen,
   type ComponentOptions,
 } from '../../src/cli/component-options.ts';
+import { leaseNamespaceOf } from '../../src/cli/lease-options.ts';
+import { memberName } from '../../src/cli/member-name.ts';
 
 /** What the flags of a component come to. */
 function options(...args: readonly string[]): ComponentOptions {
@@ -18,6 +20,8 @@ function options(...args: readonly string[]): ComponentOptions {
 test('in a cluster no flag is needed: keys in a namespace of their own, ten minutes of propagation', () => {
   const { listen: _, ...rest } = options();
   assert.deepEqual(rest, {
+    leases: true,
+    leaseDuration: 15,
     secretNamespace: 'countersign-keys',
     logFormat: 'json',
     logLevel: 'info',
@@ -43,7 +47,29 @@ test('prefixes are gathered, durations are seconds', () => {
   assert.deepEqual([found.reservedPrefix, found.propagation], [['a:', 'b:'], 90]);
 });
 
+test('Leases are taken in the pod’s own namespace, where a flag says, or nowhere', () => {
+  const own = (): string => 'team\n';
+  const none = (): string => {
+    throw new Error('ENOENT');
+  };
+  assert.equal(leaseNamespaceOf(options(), true, own), 'team');
+  assert.equal(leaseNamespaceOf(options(), true, none), undefined);
+  assert.equal(leaseNamespaceOf(options(), false, own), undefined);
+  assert.equal(leaseNamespaceOf(options('--lease-namespace', 'x'), false, none), 'x');
+  assert.equal(leaseNamespaceOf(options('--no-leases'), true, own), undefined);
+});
+
+test('a replica’s Lease is named for its pod; outside of a pod by chance', () => {
+  const random = (size: number): Uint8Array => new Uint8Array(size).fill(0xab);
+  const pod = 'countersign-signer-7d9c5bd7f-x2x4q';
+  assert.equal(memberName('signer', pod, random), pod);
+  assert.equal(memberName('signer', 'other-0', random), 'countersign-signer-other-0');
+  assert.equal(memberName('signer', undefined, random), 'countersign-signer-ababababab');
+  assert.equal(memberName('signer', 'No_Name', random), 'countersign-signer-ababababab');
+});
+
 const refused: [law: string, args: string[], message: RegExp][] = [
+  ['a Lease that no API server renews in time', ['--lease-duration', '2s'], /write 3s to 5m/],
   [
     'a duration that is none',
     ['--propagation', '10'],

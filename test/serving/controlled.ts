@@ -5,7 +5,7 @@ import { createDelayingQueue } from '../../src/kube/delaying-queue.ts';
 import { createQueue } from '../../src/kube/queue.ts';
 import { createRateLimiter } from '../../src/kube/rate-limiter.ts';
 import { resource } from '../../src/kube/resource.ts';
-import type { Controller } from '../../src/serving/component.ts';
+import type { Component, Controller } from '../../src/serving/component.ts';
 import type { Outcome } from '../../src/serving/outcome.ts';
 import { createRequestController } from '../../src/serving/request-controller.ts';
 import { until } from '../cluster/until.ts';
@@ -45,7 +45,7 @@ export interface Controlled {
   stop(): Promise<void>;
 }
 
-export function componentOn(stage: Stage): RecordedComponent {
+export function componentOn(stage: Stage, more: Partial<Component> = {}): RecordedComponent {
   const { clock, startTimer, delay } = stage.time;
   const zeros = (size: number): Uint8Array => new Uint8Array(size);
   const counts = { added: () => undefined, depth: () => undefined, waited: () => undefined };
@@ -56,6 +56,7 @@ export function componentOn(stage: Stage): RecordedComponent {
     random: zeros,
     queue: createDelayingQueue(createQueue(clock, counts, zeros), clock, startTimer),
     limiter: createRateLimiter({ firstMs: 5, maxMs: 30_000, random: zeros }),
+    ...more,
   });
 }
 
@@ -72,9 +73,9 @@ export function served(version: number): KubeObject {
   return { ...object, metadata: { ...object.metadata, ...own } };
 }
 
-export async function startControlled(): Promise<Controlled> {
+export async function startControlled(more: Partial<Component> = {}): Promise<Controlled> {
   const stage = await startStage();
-  const component = componentOn(stage);
+  const component = componentOn(stage, more);
   const [looks, gone, stop] = [[] as string[], [] as string[], new AbortController()];
   let listed = true;
   let answering: (request: Request, signer: ClusterSigner) => Outcome | Promise<Outcome> = () => ({

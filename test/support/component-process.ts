@@ -56,6 +56,8 @@ export async function startComponent(options: ComponentOptions): Promise<Compone
       options.kubeconfig,
       '--listen',
       '127.0.0.1:0',
+      // As in its pod, but that a replica that was killed is not waited for as long.
+      ...['--lease-namespace', 'countersign-system', '--lease-duration', '5s'],
       ...(options.args ?? []),
     ],
     { stdio: ['ignore', 'ignore', 'pipe'], env: options.env ?? process.env },

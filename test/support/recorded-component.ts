@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { WHOLE_DUTY } from '../../src/kube/duty.ts';
 import type { EventNote } from '../../src/kube/event-body.ts';
 import type { Component } from '../../src/serving/component.ts';
 import { NOW, random } from './issuing.ts';
@@ -47,6 +48,8 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       bundle: count('bundle'),
       unserved: count('unserved'),
     },
+    duty: WHOLE_DUTY,
+    leases: undefined,
     secretNamespace: 'countersign-keys',
     reservedPrefixes: [],
     propagationSeconds: 600,

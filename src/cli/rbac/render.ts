@@ -6,6 +6,7 @@ import {
   whoWritesClusterSignerStatus,
   whoWritesClusterSigners,
 } from './admission.ts';
+import { DEFAULT_SECRET_NAMESPACE } from '../component-options.ts';
 import { COMPONENT_PERMISSIONS } from './components.ts';
 import { checkInstallation, type Installation } from './installation.ts';
 import { roleManifests, type Manifest } from './roles.ts';
@@ -26,7 +27,10 @@ const HEADER =
  */
 export function renderRbac(installation: Installation): Files {
   const { signers, bundles, secrets, namespace } = checkInstallation(installation);
-  const names = { signerNames: signers, bundles, secrets };
+  const places = new Set(secrets.map((each) => each.namespace));
+  const secretNamespaces = places.size > 0 ? [...places] : [DEFAULT_SECRET_NAMESPACE];
+  const leases = { namespace, secretNamespaces };
+  const names = { signerNames: signers, bundles, secrets, leases };
   return new Map(
     [...COMPONENT_PERMISSIONS].map(([component, permissions]) => [
       `${component}.yaml`,

@@ -23,7 +23,7 @@ export function foreignBundles(
   );
 }
 
-/** Counts them, and tells once for each. */
+/** Counts them; the replica that leads tells once for each. */
 export function reportForeign(
   component: Component,
   signer: ClusterSigner,
@@ -32,6 +32,7 @@ export function reportForeign(
   const found = foreignBundles(signer, bundles, component.secretNamespace);
   const { signerName } = signer.spec;
   component.metrics.foreignBundles(signerName, found.length);
+  if (!component.duty.mine(signerName)) return;
   for (const { apiVersion, kind, metadata } of found) {
     const note = `this bundle adds trust anchors under ${signerName}, but ClusterSigner ${signer.metadata.name} does not publish it; delete it if nobody you trust did`;
     component.log.warn({ kind, name: metadata.name, signer: signerName }, note);

@@ -45,7 +45,15 @@ export function createAttester(component: Component, resource: Resource): Contro
     },
   });
 
+  component.duty.onChange(() => {
+    for (const name of [...wanted.keys(), ...bundles.list().map(({ metadata }) => metadata.name)]) {
+      queue.add(name);
+    }
+    for (const signer of signers.all()) reportForeign(component, signer, bundles.list());
+  });
+
   async function handle(name: string): Promise<Again> {
+    if (!component.duty.mine(name)) return undefined;
     // Before both lists are whole, "nobody wants this bundle" would be a guess.
     if (!signers.settled || !bundles.synced) return 'backoff';
     const bundle = bundles.get(name);
@@ -69,7 +77,7 @@ export function createAttester(component: Component, resource: Resource): Contro
   }
 
   return {
-    permissions: () => permissions(namesOf(signers.all())),
+    permissions: () => permissions(namesOf(signers.all(), component)),
     notReady: () =>
       [signers.reflector, bundles]
         .filter((each) => !each.synced || each.failure !== undefined)

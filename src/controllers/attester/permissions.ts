@@ -6,6 +6,7 @@ import {
   READ_BUNDLES,
   READ_CLUSTER_SIGNERS,
   onSigners,
+  onLeaderLease,
 } from '../../serving/rules.ts';
 
 /**
@@ -24,6 +25,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onBundles(names),
     ...onSigners(names, 'attest'),
     EVENTS_IN_DEFAULT,
+    ...onLeaderLease(names, 'attester'),
   ];
 }
 

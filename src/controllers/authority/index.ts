@@ -97,7 +97,12 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     return bundles.get(signerName)?.get(bundleName(signerName, trustBundle.name));
   }
 
+  component.duty.onChange(() => {
+    for (const { metadata } of signers.reflector.list()) queue.add(metadata.name);
+  });
+
   async function handle(name: string): Promise<Again> {
+    if (!component.duty.mine(name)) return undefined;
     const faulty = signers.faulty(name);
     if (faulty !== undefined) {
       await actor.writeStatus(faulty.object, faultyStatus(faulty, component.clock()));
@@ -125,7 +130,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
   }
 
   return {
-    permissions: () => permissions(namesOf(signers.all())),
+    permissions: () => permissions(namesOf(signers.all(), component)),
     notReady: () =>
       [signers.reflector, ...[...secrets.entries(), ...bundles.entries()].map(([, each]) => each)]
         .filter((each) => !each.synced || each.failure !== undefined)

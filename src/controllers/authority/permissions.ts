@@ -5,6 +5,7 @@ import {
   EVENTS_IN_DEFAULT,
   READ_BUNDLES,
   READ_CLUSTER_SIGNERS,
+  onLeaderLease,
   onSecrets,
 } from '../../serving/rules.ts';
 
@@ -31,5 +32,6 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     })),
     ...onSecrets(names, ['get', 'list', 'watch', 'patch']),
     EVENTS_IN_DEFAULT,
+    ...onLeaderLease(names, 'authority'),
   ];
 }

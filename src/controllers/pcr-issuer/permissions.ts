@@ -2,7 +2,13 @@
 import type { PermissionRule } from '../../kube/permissions.ts';
 import type { PermissionNames } from '../../serving/permission-names.ts';
 import { POLICY_NAME } from './admission-policy.ts';
-import { READ_BUNDLES, READ_CLUSTER_SIGNERS, onSecrets, onSigners } from '../../serving/rules.ts';
+import {
+  READ_BUNDLES,
+  READ_CLUSTER_SIGNERS,
+  onSecrets,
+  onSigners,
+  onMemberLeases,
+} from '../../serving/rules.ts';
 
 /**
  * What the pcr-issuer's roles hold. Its Events regard pods, so it may write them wherever pods are;
@@ -31,5 +37,6 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
       resourceNames: [POLICY_NAME],
       verbs: ['get'],
     },
+    ...onMemberLeases(names),
   ];
 }

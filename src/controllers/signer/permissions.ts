@@ -7,6 +7,7 @@ import {
   READ_CLUSTER_SIGNERS,
   onSecrets,
   onSigners,
+  onMemberLeases,
 } from '../../serving/rules.ts';
 
 /** What the signer's roles hold: it reads CA Secrets and does not approve. */
@@ -27,5 +28,6 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onSigners(names, 'sign'),
     ...onSecrets(names, ['get', 'list', 'watch']),
     EVENTS_IN_DEFAULT,
+    ...onMemberLeases(names),
   ];
 }

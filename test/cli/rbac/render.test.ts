@@ -41,8 +41,14 @@ const cas = '[workload-ca people-ca] @countersign-keys';
 const POLICY_KINDS = 'validatingadmissionpolicies,validatingadmissionpolicybindings';
 const EVENTS = 'create,patch events.k8s.io/events @default';
 
-// The table of what each component may, design §2, less what nobody uses yet: Leases (ADR 0005), and
-// `update` of CA Secrets, which are patched (ADR 0007); and more by what "Without (a) readiness warns" takes: reading that policy.
+const MEMBER = `create,${READ},update,delete coordination.k8s.io/leases @countersign-system`;
+const leader = (component: string): string[] => [
+  'create coordination.k8s.io/leases @countersign-system',
+  `${READ},update coordination.k8s.io/leases [countersign-${component}.countersign-keys] @countersign-system`,
+];
+
+// The table of what each component may, design §2, less `update` of CA Secrets, which are patched; and
+// more by what "Without (a) readiness warns" takes: reading that policy.
 const table: Record<string, readonly string[]> = {
   approver: [
     `${READ} countersign.dev/clustersigners`,
@@ -50,6 +56,7 @@ const table: Record<string, readonly string[]> = {
     'update certificates.k8s.io/certificatesigningrequests/approval',
     `approve certificates.k8s.io/signers ${both}`,
     EVENTS,
+    MEMBER,
   ],
   signer: [
     `${READ} countersign.dev/clustersigners`,
@@ -59,6 +66,7 @@ const table: Record<string, readonly string[]> = {
     `sign certificates.k8s.io/signers ${both}`,
     `${READ} /secrets ${cas}`,
     EVENTS,
+    MEMBER,
   ],
   'pcr-issuer': [
     `${READ} countersign.dev/clustersigners`,
@@ -69,6 +77,7 @@ const table: Record<string, readonly string[]> = {
     'create,patch events.k8s.io/events',
     `get admissionregistration.k8s.io/${POLICY_KINDS} [countersign-pod-certificate-requests]`,
     `${READ} /secrets ${cas}`,
+    MEMBER,
   ],
   attester: [
     `${READ} countersign.dev/clustersigners`,
@@ -77,6 +86,7 @@ const table: Record<string, readonly string[]> = {
     'update,delete certificates.k8s.io/clustertrustbundles [example.com:workload:primary]',
     `attest certificates.k8s.io/signers ${both}`,
     EVENTS,
+    ...leader('attester'),
   ],
   authority: [
     `${READ} countersign.dev/clustersigners`,
@@ -85,6 +95,7 @@ const table: Record<string, readonly string[]> = {
     'create /secrets @countersign-keys',
     `${READ},patch /secrets ${cas}`,
     EVENTS,
+    ...leader('authority'),
   ],
 };
 
@@ -136,7 +147,8 @@ test('without a bundle or a Secret the rules about them vanish, rather than hold
 
 test('one role a namespace, also where keys and Events share one', () => {
   const roles = rolesOf('signer', { ...DEMO, secrets: [{ namespace: 'default', name: 'ca' }] });
-  assert.equal(roles.filter(({ kind }) => kind === 'Role').length, 1);
+  const where = roles.filter(({ kind }) => kind === 'Role').map((each) => each.metadata.namespace);
+  assert.deepEqual(where, ['default', 'countersign-system']);
 });
 
 test('admission policies name the signers, and fail closed', () => {
