@@ -37,6 +37,7 @@ export async function applyManifests(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['apply', '-f', file('rbac')]);
   await cluster.kubectl(['apply', '-f', file('deploy/admission/pod-certificate-requests.yaml')]);
   await cluster.kubectl(['apply', '-f', file('deploy/admission/cluster-signers.yaml')]);
+  await cluster.kubectl(['apply', '-f', file('deploy/admission/leases.yaml')]);
 }
 
 /** Starts components, each as its own ServiceAccount with a bound token. */

@@ -143,13 +143,20 @@ interface Policy {
   readonly rule: Manifest;
   /** Absent: whatever the rule matches. */
   readonly signers?: readonly string[];
+  /** All of them must hold. */
+  readonly conditions?: readonly Manifest[];
   readonly validations: readonly {
     readonly expression: string;
     readonly messageExpression: string;
   }[];
 }
 
-function policy({ name, rule, signers, validations }: Policy): readonly Manifest[] {
+export function policy(init: Policy): readonly Manifest[] {
+  const { name, rule, signers, conditions = [], validations } = init;
+  const matchConditions = [
+    ...(signers === undefined ? [] : [matchCondition(signers)]),
+    ...conditions,
+  ];
   const metadata = { name, labels: { 'app.kubernetes.io/name': 'countersign' } };
   return [
     {
@@ -159,7 +166,7 @@ function policy({ name, rule, signers, validations }: Policy): readonly Manifest
       spec: {
         failurePolicy: 'Fail',
         matchConstraints: { resourceRules: [rule] },
-        ...(signers === undefined ? {} : { matchConditions: [matchCondition(signers)] }),
+        ...(matchConditions.length === 0 ? {} : { matchConditions }),
         validations: validations.map((each) => ({ ...each, reason: 'Forbidden' })),
       },
     },

@@ -9,6 +9,7 @@ import {
 import { DEFAULT_SECRET_NAMESPACE } from '../component-options.ts';
 import { COMPONENT_PERMISSIONS } from './components.ts';
 import { checkInstallation, type Installation } from './installation.ts';
+import { whoWritesLeases } from './lease-admission.ts';
 import { roleManifests, type Manifest } from './roles.ts';
 
 /** The policy file that nobody gets unasked: from then on each requester needs the verb `request`. */
@@ -50,6 +51,7 @@ export function renderAdmission(installation: Installation): Files {
   return new Map([
     ['pod-certificate-requests.yaml', text(whoCreatesPodCertificateRequests(signers))],
     ['cluster-signers.yaml', text(writers)],
+    ['leases.yaml', text(whoWritesLeases(namespace))],
     [OPT_IN, text(whoMayRequest(signers))],
   ]);
 }

@@ -155,14 +155,15 @@ test('admission policies name the signers, and fail closed', () => {
   for (const [file, text] of renderAdmission(DEMO)) {
     assert.match(text, /failurePolicy: Fail/, file);
     if (file === 'cluster-signers.yaml') assert.doesNotMatch(text, /matchConditions/);
-    else assert.match(text, /in \['example.com\/workload', 'example.com\/people'\]/);
+    else if (file !== 'leases.yaml')
+      assert.match(text, /in \['example.com\/workload', 'example.com\/people'\]/);
   }
 });
 
 test('an expression has one check() at most: two would cost more than one may', () => {
   for (const text of renderAdmission(DEMO).values()) {
     for (const [, expression = ''] of text.matchAll(/ expression: ([^]*?)messageExpression/g)) {
-      assert.equal(expression.split('.check(').length, 2);
+      assert.ok(expression.split('.check(').length <= 2);
     }
   }
 });
