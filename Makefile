@@ -102,6 +102,10 @@ bench-issue: node_modules ## Leaves a second and core against pkijs, Go and a ba
 performance: node_modules ## docs/reference/performance.md from bench/results and bench/notes
 	$(RUN) node bench/report/main.ts
 
+.PHONY: scaling
+scaling: node_modules ## The tables of docs/explanation/scaling.md anew, by simulation; needs no cluster
+	$(RUN) node bench/scaling/main.ts
+
 .PHONY: image
 image: node_modules ## The container image, built with buildah; ARGS='--twice --archive image.tar'
 	$(RUN) node test/image/build.ts $(ARGS)
