@@ -12,6 +12,7 @@ import { createDelayingQueue } from '../../src/kube/delaying-queue.ts';
 import { createQueue } from '../../src/kube/queue.ts';
 import { createRateLimiter } from '../../src/kube/rate-limiter.ts';
 import { resource } from '../../src/kube/resource.ts';
+import { csrPlace, csrStays } from '../../src/serving/csr-place.ts';
 import { createRequestController } from '../../src/serving/request-controller.ts';
 import { made } from '../policy/request.ts';
 import { NOW } from '../support/chain.ts';
@@ -91,6 +92,8 @@ function world(): World {
       regarding: ({ apiVersion, kind, metadata: { name } }) => ({
         regarding: { apiVersion, kind, name },
       }),
+      placeOf: csrPlace,
+      stays: csrStays,
       permissions: () => [],
     });
     const abort = new AbortController();
