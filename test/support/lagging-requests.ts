@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CertificateSigningRequest } from '../../src/api/csr.ts';
-import type { Client, RequestInit } from '../../src/kube/client.ts';
+import type { Body, Client, RequestInit } from '../../src/kube/client.ts';
 import { KubeError } from '../../src/kube/kube-error.ts';
 
 /** An API server in memory whose watches of requests lag as far behind as a test lets them. */
@@ -86,7 +86,7 @@ export function laggingRequests(): LaggingRequests {
 
 function lines(signal: AbortSignal | undefined): {
   readonly send: (line: object) => void;
-  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly chunks: Body;
 } {
   const waiting: object[] = [];
   let wake = (): void => undefined;
@@ -102,7 +102,11 @@ function lines(signal: AbortSignal | undefined): {
     waiting.push(line);
     wake();
   };
-  return { send, chunks: chunks() };
+  const body = chunks();
+  return {
+    send,
+    chunks: { contentType: 'application/json', [Symbol.asyncIterator]: () => body },
+  };
 }
 
 function end(version: number): object {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client, RequestInit } from '../../src/kube/client.ts';
+import type { Body, Client, RequestInit } from '../../src/kube/client.ts';
 import { KubeError } from '../../src/kube/kube-error.ts';
 import type { Lease } from '../../src/kube/lease.ts';
 
@@ -109,7 +109,7 @@ export function leaseApi(): LeaseApi {
     };
   }
 
-  function watch(user: string, { query, signal }: RequestInit): AsyncIterable<Uint8Array> {
+  function watch(user: string, { query, signal }: RequestInit): Body {
     const name = /metadata\.name=(.*)/.exec(String(query?.['fieldSelector'] ?? ''))?.[1];
     const lines: object[] = [];
     let [wake, ended] = [(): void => undefined, false];
@@ -134,7 +134,7 @@ export function leaseApi(): LeaseApi {
     const metadata = { resourceVersion: String(version), annotations };
     lines.push({ type: 'BOOKMARK', object: { metadata } });
     watches.add(self);
-    return (async function* () {
+    const body = (async function* () {
       while (!ended) {
         const line = lines.shift();
         if (line !== undefined) yield Buffer.from(`${JSON.stringify(line)}\n`);
@@ -142,6 +142,7 @@ export function leaseApi(): LeaseApi {
       }
       watches.delete(self);
     })();
+    return { contentType: 'application/json', [Symbol.asyncIterator]: () => body };
   }
 
   return {
