@@ -12,25 +12,50 @@ export function message(...fields: readonly Field[]): Buffer {
 }
 
 export function stringField(number: number, text: string | undefined): Field {
-  return text === undefined ? NOTHING : bytesField(number, Buffer.from(text, 'utf8'));
+  if (text === undefined) return NOTHING;
+  const { bytes, at } = delimited(number, Buffer.byteLength(text));
+  bytes.write(text, at, 'utf8');
+  return bytes;
 }
 
 /** Bytes, or another message. */
 export function bytesField(number: number, value: Uint8Array): Field {
-  return Buffer.concat([varint(number * 8 + LENGTH_DELIMITED), varint(value.length), value]);
+  const { bytes, at } = delimited(number, value.length);
+  bytes.set(value, at);
+  return bytes;
 }
 
 /** A whole number from 0 to 2⁵³. */
 export function integerField(number: number, value: number): Field {
-  return Buffer.concat([varint(number * 8 + VARINT), varint(value)]);
+  const tag = number * 8 + VARINT;
+  const bytes = Buffer.allocUnsafe(octetsOf(tag) + octetsOf(value));
+  writeVarint(bytes, writeVarint(bytes, 0, tag), value);
+  return bytes;
 }
 
 const NOTHING = new Uint8Array(0);
 
-function varint(value: number): Uint8Array {
-  const octets: number[] = [];
+/** A field whose value, of so many bytes, is yet to be written, and where. */
+function delimited(
+  number: number,
+  length: number,
+): { readonly bytes: Buffer; readonly at: number } {
+  const tag = number * 8 + LENGTH_DELIMITED;
+  const bytes = Buffer.allocUnsafe(octetsOf(tag) + octetsOf(length) + length);
+  return { bytes, at: writeVarint(bytes, writeVarint(bytes, 0, tag), length) };
+}
+
+function octetsOf(value: number): number {
+  let octets = 1;
+  for (let left = value; left >= 0x80; left = Math.floor(left / 0x80)) octets += 1;
+  return octets;
+}
+
+/** @returns where it ends */
+function writeVarint(bytes: Buffer, start: number, value: number): number {
+  let at = start;
   let left = value;
-  for (; left >= 0x80; left = Math.floor(left / 0x80)) octets.push((left % 0x80) | 0x80);
-  octets.push(left);
-  return Uint8Array.from(octets);
+  for (; left >= 0x80; left = Math.floor(left / 0x80)) bytes[at++] = (left % 0x80) | 0x80;
+  bytes[at++] = left;
+  return at;
 }
