@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Client } from '../kube/client.ts';
@@ -18,12 +18,15 @@ import { componentMetrics, queueMetrics } from './metrics.ts';
 import { isInCluster, type ComponentOptions } from './component-options.ts';
 import { leaseNamespaceOf } from './lease-options.ts';
 import { createReplica } from './replica.ts';
+import { createRandom } from './random.ts';
 import { retried } from './retried.ts';
 import { singleKubeconfig } from './single-kubeconfig.ts';
 import { VERSION } from './version.ts';
 
 const clock: Clock = () => Date.now();
-const random: Random = (size) => randomBytes(size);
+const random: Random = createRandom((bytes) => {
+  randomFillSync(bytes);
+});
 const delay: Delay = async (milliseconds, signal) => {
   await sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
 };
