@@ -82,6 +82,15 @@ controlplane: node_modules
 bench: node_modules controlplane dist/countersign.mjs ## Figures as ratios in one run, into bench/results/
 	$(RUN) node bench/drain/main.ts $(ARGS)
 
+.PHONY: bench-all
+bench-all: node_modules controlplane dist/countersign.mjs ## Every bench on one cluster, an hour or two; then make performance
+	$(RUN) node bench/all/main.ts $(ARGS)
+	$(RUN) node bench/report/main.ts
+
+.PHONY: bench-smoke
+bench-smoke: node_modules controlplane dist/countersign.mjs ## Whether every bench works, with the least sizes; keeps no figures
+	$(RUN) node bench/all/main.ts --smoke $(ARGS)
+
 .PHONY: bench-csr
 bench-csr: node_modules controlplane dist/countersign.mjs ## Create, approve, sign CSRs: ours and kube-controller-manager's
 	$(RUN) node bench/csr/main.ts $(ARGS)
@@ -89,6 +98,10 @@ bench-csr: node_modules controlplane dist/countersign.mjs ## Create, approve, si
 .PHONY: bench-latency
 bench-latency: node_modules controlplane dist/countersign.mjs ## From creation to certificate under an open loop, and after a pause
 	$(RUN) node bench/latency/main.ts $(ARGS)
+
+.PHONY: bench-memory
+bench-memory: node_modules controlplane dist/countersign.mjs ## Memory of finished requests, its drift, and others' requests
+	$(RUN) node bench/memory/main.ts $(ARGS)
 
 .PHONY: bench-start
 bench-start: node_modules controlplane dist/countersign.mjs ## From the start to the first certificate beside 50,000 finished requests

@@ -13,11 +13,31 @@ const MUTATING = ['POST', 'PUT', 'PATCH', 'DELETE', 'DELETECOLLECTION', 'APPLY']
 
 /** Reads `apiserver_request_total`; this reading itself is in the next one. */
 export async function readApiCalls(client: Client): Promise<ApiCalls> {
+  return countApiCalls(await readMetrics(client));
+}
+
+/** The sum of all series of this name that have all these labels, as `label="value"`. */
+export async function readMetric(
+  client: Client,
+  name: string,
+  labels: readonly string[],
+): Promise<number> {
+  return (await readMetrics(client))
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) && labels.every((each) => line.includes(each)))
+    .reduce((sum, line) => sum + valueIn(line), 0);
+}
+
+async function readMetrics(client: Client): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of await client.stream({ method: 'GET', path: '/metrics' })) {
     chunks.push(chunk);
   }
-  return countApiCalls(Buffer.concat(chunks).toString('utf8'));
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function valueIn(line: string): number {
+  return Number(line.slice(line.lastIndexOf('} ') + 2));
 }
 
 /** Of the text format of Prometheus. */
@@ -25,7 +45,7 @@ export function countApiCalls(metrics: string): ApiCalls {
   let [all, mutating] = [0, 0];
   for (const line of metrics.split('\n')) {
     if (!line.startsWith('apiserver_request_total{')) continue;
-    const count = Number(line.slice(line.lastIndexOf('} ') + 2));
+    const count = valueIn(line);
     all += count;
     const verb = labelIn(line, 'verb');
     const stored = !labelIn(line, 'resource').endsWith('reviews');

@@ -50,8 +50,10 @@ export async function createBacklog(
   stubs: readonly string[],
 ): Promise<Backlog> {
   const path = REQUESTS.collection(NAMESPACE);
+  // Several backlogs may lie beside each other.
+  const prefix = signerName.slice(signerName.indexOf('/') + 1);
   await inParallel(stubs, CREATIONS_IN_FLIGHT, async (stub, index) => {
-    const body = podRequest({ signerName, name: `bench-${index}`, stub });
+    const body = podRequest({ signerName, name: `${prefix}-${index}`, stub });
     await client.request({ method: 'POST', path, body });
   });
   const fieldSelector = `spec.signerName=${signerName}`;

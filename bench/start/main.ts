@@ -44,7 +44,7 @@ try {
       name: 'watch-list',
       command: [process.execPath, script, kubeconfig, signerName] as const,
     };
-    // Lists come in the order of names: the backlog's begin with `bench-`.
+    // Lists come in the order of names: the backlog's begin with `workload-`.
     const contenders = [
       { name: 'pending-last', measure: () => startOurs(bench, ours, { name: 'z-pending', stub }) },
       { name: 'pending-first', measure: () => startOurs(bench, ours, { name: 'a-pending', stub }) },
