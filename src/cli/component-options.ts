@@ -11,6 +11,8 @@ export interface ComponentOptions extends LeaseOptions {
   readonly context?: string;
   readonly secretNamespace: string;
   readonly listen: string;
+  readonly listenHttps?: string;
+  readonly servingCertificate: string;
   readonly logFormat: (typeof LOG_FORMATS)[number];
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly reservedPrefix: readonly string[];
@@ -44,7 +46,17 @@ export function addComponentOptions(command: Command): Command {
       'namespace of the CA Secrets; ClusterSigners with a Secret elsewhere are not served',
       DEFAULT_SECRET_NAMESPACE,
     )
-    .option('--listen <host:port>', '/healthz, /readyz and /metrics', defaultListen(process.env))
+    .option(
+      '--listen <host:port>',
+      '/healthz and /readyz, and without --listen-https /metrics',
+      defaultListen(process.env),
+    )
+    .option('--listen-https <host:port>', 'the same over TLS, and /metrics only there')
+    .option(
+      '--serving-certificate <directory>',
+      'tls.crt and tls.key of --listen-https; read again when they change',
+      '/run/countersign/serving',
+    )
     .addOption(
       new Option('--log-format <format>', 'log lines on stderr')
         .choices(LOG_FORMATS)

@@ -12,8 +12,8 @@ import type { Clock, Delay, Log, Random } from '../ports.ts';
 import type { Component, Controller } from '../serving/component.ts';
 import { createRights } from '../serving/rights.ts';
 import { createMetrics, type Metrics } from '../web/metrics.ts';
-import { serve } from '../web/server.ts';
 import { createLog } from './log.ts';
+import { openPorts } from './open-ports.ts';
 import { componentMetrics, queueMetrics } from './metrics.ts';
 import { isInCluster, type ComponentOptions } from './component-options.ts';
 import { leaseNamespaceOf } from './lease-options.ts';
@@ -88,9 +88,10 @@ export async function runComponent(
     ...(running.controller?.warnings?.() ?? []),
     ...replica.warnings(),
   ];
-  const { registry } = metrics;
-  const server = await serve({ listen: options.listen, registry, notReady, warnings });
-  log.info({ port: server.port, server: connection.server, version: VERSION }, 'started');
+  const ports = await openPorts(options, { metrics, log, notReady, warnings });
+  const { port, httpsPort } = ports;
+  log.info({ port, httpsPort, server: connection.server, version: VERSION }, 'started');
+  const serving = ports.run(stop.signal);
   const controller = await retried(() => make(component, log), { delay, log, signal: stop.signal });
   if (controller !== undefined) {
     running.controller = controller;
@@ -103,7 +104,8 @@ export async function runComponent(
     await Promise.all([watching, taking]);
   }
   await component.events.flush();
-  await server.close();
+  await serving;
+  await ports.close();
   await client.close();
   log.info({}, 'stopped');
 }

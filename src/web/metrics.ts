@@ -13,6 +13,7 @@ export interface Metrics extends TrustSeries {
   readonly watchRestarts: Counter<'resource' | 'reason'>;
   readonly watchLastEvent: Gauge<'resource' | 'selector'>;
   readonly missingRights: Gauge;
+  readonly servingNotAfter: Gauge;
   readonly queueDepth: Gauge<'name'>;
   readonly queueAdds: Counter<'name'>;
   readonly queueWait: Histogram<'name'>;
@@ -88,6 +89,11 @@ function requestSeries(
       help: 'When a line of the watch came last; bookmarks come every minute.',
       // A resource has a watch for each signer name, Secret or bundle: a live one hides no dead one.
       labelNames: ['resource', 'selector'],
+      registers,
+    }),
+    servingNotAfter: new Gauge({
+      name: 'countersign_serving_certificate_not_after_timestamp_seconds',
+      help: 'When the certificate of our own HTTPS port ends; 0 where there is none.',
       registers,
     }),
     missingRights: new Gauge({

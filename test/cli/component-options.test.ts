@@ -23,6 +23,7 @@ test('in a cluster no flag is needed: keys in a namespace of their own, ten minu
     leases: true,
     leaseDuration: 15,
     secretNamespace: 'countersign-keys',
+    servingCertificate: '/run/countersign/serving',
     logFormat: 'json',
     logLevel: 'info',
     reservedPrefix: [],

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { Registry } from 'prom-client';
+import { TEXT, type Answer, type Handler } from './answer.ts';
+import { healthz, readyz } from './health.ts';
+
+export interface ApplicationInit {
+  readonly registry: Registry;
+  /** Why the component is not ready; empty when it is. */
+  readonly notReady: () => readonly string[];
+  /** What is wrong although it is ready. */
+  readonly warnings?: () => readonly string[];
+  /** Default true. False where `/metrics` is for another port, such as one with TLS. */
+  readonly withMetrics?: boolean;
+}
+
+/** What a port answers; the same over HTTP and HTTPS. */
+export function createApplication(init: ApplicationInit): Express {
+  const { registry, notReady, warnings = () => [] } = init;
+  const metrics: Handler = async () => ({
+    status: 200,
+    contentType: registry.contentType,
+    body: await registry.metrics(),
+  });
+  const app = express();
+  app.disable('x-powered-by');
+  app.get('/healthz', adapt(healthz));
+  app.get('/readyz', adapt(readyz(notReady, warnings)));
+  if (init.withMetrics !== false) app.get('/metrics', adapt(metrics));
+  app.use(adapt(() => ({ status: 404, contentType: TEXT, body: 'not found\n' })));
+  app.use(failed);
+  return app;
+}
+
+/** The only place that knows both a handler and express. */
+function adapt(handler: Handler): RequestHandler {
+  return async (_request, response) => {
+    send(response, await handler());
+  };
+}
+
+/** express itself would show the stack to whoever asks. */
+const failed: ErrorRequestHandler = (_error, _request, response, next) => {
+  if (response.headersSent) {
+    next(_error);
+    return;
+  }
+  send(response, { status: 500, contentType: TEXT, body: 'internal error\n' });
+};
+
+function send(
+  response: Parameters<RequestHandler>[1],
+  { status, contentType, body }: Answer,
+): void {
+  response.status(status).set('content-type', contentType);
+  // What is here is of this moment.
+  response.set('cache-control', 'no-store').send(body);
+}
