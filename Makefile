@@ -69,6 +69,10 @@ test-faults-short: node_modules controlplane dist/countersign.mjs ## What must h
 	$(RUN) node --test --test-timeout=300000 $(ARGS) test/faults/laws/laws.test.ts
 	$(RUN) node test/faults/run.ts --requests 1000
 
+.PHONY: test-rotation
+test-rotation: node_modules ## Ten years of CA rotations in twenty worlds, on a simulated clock
+	ROTATION=long $(RUN) node --test --test-concurrency=2 'test/rotation/simulation/*.test.ts'
+
 .PHONY: cluster
 cluster: node_modules ## A real control plane until Ctrl-C; KUBERNETES=1.36 for v1beta1
 	$(RUN) node test/cluster/build.ts $(KUBERNETES)

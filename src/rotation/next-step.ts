@@ -103,8 +103,12 @@ function begin(input: RotationInput, active: Held, due: Due | undefined): Rotati
   return { ...waiting, step: { kind: 'make', slot: 'next', due } };
 }
 
+/** Signers go by the same time, and each by a clock of its own: none is to find the CA too young. */
+const CLOCK_GRAIN_MS = 2_000;
+
 function finish(input: RotationInput, next: Held, due: Due): Rotation {
-  const from = spread(input, next);
+  const served = spread(input, next);
+  const from = served === undefined ? undefined : served + CLOCK_GRAIN_MS;
   if (from !== undefined && input.now >= from) {
     const step: Step = { kind: 'activate', due };
     return { step, due, waitsFor: undefined, lookAt: undefined };

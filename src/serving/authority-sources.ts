@@ -10,6 +10,7 @@ import { createWatchSet } from '../kube/watch-set.ts';
 import type { Component } from './component.ts';
 import { createOpenedSecrets } from './opened-secrets.ts';
 import type { Sources } from './request-controller.ts';
+import { serverTime } from './server-time.ts';
 import { usableAuthority } from './usable-authority.ts';
 
 export const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
@@ -74,6 +75,7 @@ export function createAuthoritySources(
       last: opened.last,
       propagationSeconds: component.propagationSeconds,
       now: component.clock(),
+      serverNow: serverTime(component),
     });
     if (secret !== undefined) opened.signedWith(secret, authority);
     return authority;

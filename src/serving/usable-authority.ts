@@ -17,6 +17,8 @@ export interface UsableInput {
   readonly last: (secret: Secret) => Authority | undefined;
   readonly propagationSeconds: number;
   readonly now: number;
+  /** The API server's time, by which anchors are dated; `now` where nobody knows it. */
+  readonly serverNow?: number;
 }
 
 /**
@@ -61,7 +63,7 @@ function isActive({ status }: ClusterSigner, { facts }: Authority): boolean {
 }
 
 function requireUsable(input: UsableInput, authority: Authority, atOnce: boolean): void {
-  const { signer, bundle, propagationSeconds, now } = input;
+  const { signer, bundle, propagationSeconds, now, serverNow = now } = input;
   const { facts } = authority;
   if (isDistrusted(signer.spec, facts.fingerprint)) {
     throw unusable('AUTHORITY_INVALID', 'its CA is among spec.authority.managed.distrusted');
@@ -70,7 +72,7 @@ function requireUsable(input: UsableInput, authority: Authority, atOnce: boolean
     throw unusable('AUTHORITY_EXPIRED', 'its CA certificate has expired');
   }
   if (signer.spec.trustBundle === undefined) return;
-  requireGate(facts, { bundle, atOnce, propagationSeconds, now });
+  requireGate(facts, { bundle, atOnce, propagationSeconds, now: serverNow });
 }
 
 function requireReady(signer: ClusterSigner): void {

@@ -118,11 +118,15 @@ const rows: [law: string, input: Partial<RotationInput>, step: string, lookAt?: 
   ],
   [
     'a successor is waited for until every kubelet has its anchor',
-    { ...rotating(), now: due + 10 * MINUTE - SECOND },
+    { ...rotating(), now: due + 10 * MINUTE + SECOND },
     'nothing',
-    due + 10 * MINUTE,
+    due + 10 * MINUTE + 2 * SECOND,
   ],
-  ['then it signs', { ...rotating(), now: due + 10 * MINUTE }, 'activate: RenewBefore'],
+  [
+    'then it signs, two seconds later for clocks that are late',
+    { ...rotating(), now: due + 10 * MINUTE + 2 * SECOND },
+    'activate: RenewBefore',
+  ],
   [
     'a successor that is not the wanted one any more is made anew',
     { ...rotating({ next: held({ bornAt: due, keyType: 'RSA3072' }) }), now: due + 10 * MINUTE },
@@ -235,7 +239,10 @@ test('no durations make a CA a second: a minute passes, and its successor has th
   const next = held({ durationSeconds: 1200, bornAt: BORN + MINUTE, fingerprint: print('b') });
   const waiting = { ...common, slots: { ...common.slots, next } };
   assert.equal(stepOf({ ...waiting, now: BORN + 10 * MINUTE }).step, undefined);
-  assert.equal(told(stepOf({ ...waiting, now: BORN + 11 * MINUTE }).step), 'activate: LongestLeaf');
+  assert.equal(
+    told(stepOf({ ...waiting, now: BORN + 11 * MINUTE + 2 * SECOND }).step),
+    'activate: LongestLeaf',
+  );
 });
 
 test('a CA of tomorrow is left to become valid', () => {

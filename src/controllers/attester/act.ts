@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
+import { absent } from '../../kube/absent.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { withoutManagedFields } from '../../kube/managed-fields.ts';
 import type { Component } from '../../serving/component.ts';
+import { isSameClock } from '../../serving/server-time.ts';
 import type { Plan } from './decide.ts';
 
-/** Carries a plan out: at most one write, fenced by resourceVersion and UID. */
-export async function act(
-  component: Component,
-  resource: Resource,
-  plan: Plan,
-): Promise<ClusterTrustBundle | undefined> {
+export interface ActInput {
+  readonly component: Component;
+  readonly resource: Resource;
+  readonly plan: Plan;
+  /** Milliseconds, by the clock that the plan was made by. */
+  readonly judgedAt: number;
+}
+
+/**
+ * Carries a plan out: at most one write, fenced by resourceVersion and UID. Signers reckon from the
+ * time since when an anchor is served, so the API server is asked first what time it is.
+ *
+ * @returns the bundle as written; 'backoff' where our clock had jumped
+ */
+export async function act(input: ActInput): Promise<ClusterTrustBundle | 'backoff' | undefined> {
+  const { component, resource, plan } = input;
   const { client, log } = component;
   if (plan.kind === 'ignore') return undefined;
   const { name } = plan.bundle.metadata;
   const path = resource.object({ name });
+  await client.request({ method: 'GET', path }).catch(absent);
+  if (!isSameClock(component, input.judgedAt)) return 'backoff';
   const fields = { kind: 'ClusterTrustBundle', name };
   if (plan.kind === 'delete') {
     const { uid, resourceVersion } = plan.bundle.metadata;

@@ -8,7 +8,7 @@ import { runLoop, type Again } from '../../kube/run-loop.ts';
 import type { Component, Controller } from '../../serving/component.ts';
 import { explain } from '../../serving/explain.ts';
 import { namesOf } from '../../serving/permission-names.ts';
-import { serverTime } from '../../serving/server-time.ts';
+import { lookAgain, serverTime } from '../../serving/server-time.ts';
 import { createSigners } from '../../serving/signers.ts';
 import { act } from './act.ts';
 import { decide } from './decide.ts';
@@ -57,23 +57,29 @@ export function createAttester(component: Component, resource: Resource): Contro
     // Before both lists are whole, "nobody wants this bundle" would be a guess.
     if (!signers.settled || !bundles.synced) return 'backoff';
     const bundle = bundles.get(name);
+    const now = serverTime(component);
     const plan = decide({
       name,
       bundle,
       signer: wanted.get(name),
       unreadable: bundle !== undefined && signers.faulty(publisherOf(bundle)) !== undefined,
       secretNamespace: component.secretNamespace,
-      now: serverTime(component),
+      now,
     });
-    const written = await act(component, resource, plan);
+    const written = await act({ component, resource, plan, judgedAt: now });
+    if (written === 'backoff') return 'backoff';
     if (written !== undefined) bundles.observe(written);
-    const signer = wanted.get(name);
+    return again(name, 'requeueAt' in plan ? plan.requeueAt : undefined);
+  }
+
+  function again(name: string, at: number | undefined): Again {
     const served = bundles.get(name);
-    if (signer !== undefined && served !== undefined) {
+    if (served === undefined && at === undefined) return undefined;
+    const signer = wanted.get(name);
+    if (served !== undefined && signer !== undefined) {
       measure(component.metrics, signer.spec.signerName, served);
     }
-    const at = 'requeueAt' in plan ? plan.requeueAt : undefined;
-    return at === undefined ? undefined : { at: at + component.client.clockOffset() };
+    return lookAgain(component, at);
   }
 
   return {

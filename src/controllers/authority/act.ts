@@ -4,6 +4,7 @@ import type { KubeObject, Secret } from '../../api/object.ts';
 import type { CreateAuthority } from '../../authorities/contract.ts';
 import { withoutManagedFields } from '../../kube/managed-fields.ts';
 import type { Again } from '../../kube/run-loop.ts';
+import type { Step } from '../../rotation/next-step.ts';
 import type { Component } from '../../serving/component.ts';
 import { CLUSTER_SIGNERS } from '../../serving/signers.ts';
 import { carryOutStep } from './carry-out-step.ts';
@@ -41,14 +42,23 @@ export function createActor(init: ActInit): Actor {
   const { client } = component;
 
   async function carryOut(judged: Judged): Promise<Again> {
+    const { signer, plan, now } = judged;
+    const { step, status } = plan;
+    measure(component, signer, status);
+    if (step === undefined && sameStatus(signer.status, status)) return undefined;
+    if (!(await isCurrent(component, signer, now))) return 'backoff';
+    if (step === undefined) await writeStatus(signer, status);
+    else await enterPhase(judged, step);
+    return undefined;
+  }
+
+  async function enterPhase(judged: Judged, step: Step): Promise<void> {
     const { signer, plan } = judged;
-    measure(component, signer, plan.status);
     // Once tls.* is written over nothing tells what was in it: the status must know it before.
-    const comesLast = plan.step?.kind === 'make' && plan.step.slot === 'tls';
-    if (plan.step === undefined || comesLast) await writeStatus(signer, plan.status);
-    if (plan.step === undefined) return undefined;
+    const comesLast = step.kind === 'make' && step.slot === 'tls';
+    if (comesLast) await writeStatus(signer, plan.status);
     try {
-      return (await takeStep(judged)) ? undefined : 'backoff';
+      await takeStep(judged, step);
     } catch (error) {
       // A rotation that is due and cannot go on shows in the status.
       if (!comesLast) await writeStatus(signer, plan.status);
@@ -56,18 +66,14 @@ export function createActor(init: ActInit): Actor {
     }
   }
 
-  /** @returns whether it was taken; not where what it was judged on has changed meanwhile */
-  async function takeStep({ signer, secret, plan, now }: Judged): Promise<boolean> {
+  async function takeStep({ signer, secret }: Judged, step: Step): Promise<void> {
     const { managed } = signer.spec.authority;
-    if (plan.step === undefined || managed === undefined) return true;
-    if (!(await isCurrent(component, signer, now))) return false;
-    const { step } = plan;
+    if (managed === undefined) return;
     const input = { signer, managed, secret, step, now: serverTime(component) };
     const written = await carryOutStep({ ...init, client }, input);
-    if (written === undefined) return true;
+    if (written === undefined) return;
     init.observe(written);
     tellStep(component, signer, step);
-    return true;
   }
 
   async function writeStatus(signer: KubeObject, status: ClusterSignerStatus): Promise<void> {

@@ -16,7 +16,7 @@ import { explain } from '../../serving/explain.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
 import { namesOf } from '../../serving/permission-names.ts';
 import { createSigners } from '../../serving/signers.ts';
-import { serverTime } from '../../serving/server-time.ts';
+import { lookAgain, serverTime } from '../../serving/server-time.ts';
 import { createActor } from './act.ts';
 import { decide } from './decide.ts';
 import { faultyStatus } from './faulty.ts';
@@ -125,8 +125,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     });
     const found = secret.kind === 'found' ? secret.secret : undefined;
     const again = await actor.carryOut({ signer, secret: found, plan, now });
-    if (again !== undefined || plan.requeueAt === undefined) return again;
-    return { at: plan.requeueAt + component.client.clockOffset() };
+    return again ?? lookAgain(component, plan.requeueAt);
   }
 
   return {

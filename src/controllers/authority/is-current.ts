@@ -5,15 +5,12 @@ import { PREPARE_AT, ROTATE_AT } from '../../api/rotation-annotations.ts';
 import { absent } from '../../kube/absent.ts';
 import type { Component } from '../../serving/component.ts';
 import { CLUSTER_SIGNERS } from '../../serving/signers.ts';
-import { serverTime } from '../../serving/server-time.ts';
-
-/** A clock that jumps by more than this between a look and a deed was not to be gone by. */
-const CLOCK_JUMP_MS = 60_000;
+import { isSameClock } from '../../serving/server-time.ts';
 
 /**
- * Whether a ClusterSigner is still what was judged, asked of the API server itself. Its Secret's write
- * is fenced by the Secret's version; this is the fence for the spec and the wishes, whose watch may
- * lag, and for our clock. A new CA is rare enough to ask first.
+ * Whether a ClusterSigner is still what was judged, asked of the API server itself. Writes are fenced
+ * by versions; this is the fence for the spec and the wishes, whose watch may lag behind the Secret,
+ * and for our clock, by which trust ends. Both writes are rare enough to ask first.
  *
  * @param judgedAt - milliseconds
  */
@@ -26,9 +23,7 @@ export async function isCurrent(
   const path = CLUSTER_SIGNERS.object({ name: signer.metadata.name });
   const fresh = await client.request<KubeObject>({ method: 'GET', path }).catch(absent);
   return (
-    fresh !== undefined &&
-    standing(fresh) === standing(signer) &&
-    Math.abs(serverTime(component) - judgedAt) < CLOCK_JUMP_MS
+    fresh !== undefined && standing(fresh) === standing(signer) && isSameClock(component, judgedAt)
   );
 }
 

@@ -32,23 +32,26 @@ function start(): Stage {
     version: '1.2.3',
     observe: (secret) => observed.push(secret),
   });
-  component.client.answer(asStored);
+  let current = workload();
+  component.client.answer((request) => asStored(request, current));
   return {
     component,
     observed,
     asked: () => component.client.requests.map(({ method, path }) => `${method} ${path}`),
-    carryOut: (plan, signer = workload(), secret?: Secret) =>
-      actor.carryOut({ signer, secret, plan, now: NOW }),
+    carryOut: (plan, signer = workload(), secret?: Secret) => {
+      current = signer;
+      return actor.carryOut({ signer, secret, plan, now: NOW });
+    },
   };
 }
 
 /** What an API server answers where nobody else does anything. */
-function asStored({ method, body }: RequestInit): unknown {
-  return method === 'GET' ? workload() : (body ?? {});
+function asStored({ method, body }: RequestInit, signer = workload()): unknown {
+  return method === 'GET' ? signer : (body ?? {});
 }
 
 const STATUS = 'PUT /apis/countersign.dev/v1alpha1/clustersigners/workload/status';
-/** The ClusterSigner is asked for anew before a CA is made. */
+/** The ClusterSigner is asked for anew before anything is written. */
 const LOOK = 'GET /apis/countersign.dev/v1alpha1/clustersigners/workload';
 const SECRETS = 'POST /api/v1/namespaces/countersign-keys/secrets';
 const missing = planOf({ secret: { kind: 'missing' } });
@@ -56,8 +59,8 @@ const missing = planOf({ secret: { kind: 'missing' } });
 test('a status is one PUT to /status, fenced by the version that was judged', async () => {
   const { component, asked, carryOut } = start();
   await carryOut(planOf());
-  assert.deepEqual(asked(), [STATUS]);
-  const sent = component.client.requests[0]?.body as ClusterSigner;
+  assert.deepEqual(asked(), [LOOK, STATUS]);
+  const sent = component.client.requests[1]?.body as ClusterSigner;
   assert.equal(sent.metadata.resourceVersion, '1');
   assert.deepEqual(sent.status, planOf().status);
 });
@@ -73,7 +76,7 @@ test('a status that is there already is not written again, in whatever order its
 test('a managed CA is created, never written over; it is the signer’s and says for whom', async () => {
   const { component, asked, carryOut } = start();
   await carryOut(missing);
-  assert.deepEqual(asked(), [STATUS, LOOK, SECRETS]);
+  assert.deepEqual(asked(), [LOOK, STATUS, SECRETS]);
   const { metadata, type, data = {}, ...rest } = component.client.requests[2]?.body as Secret;
   assert.deepEqual([metadata.name, type], ['workload-ca', 'kubernetes.io/tls']);
   assert.deepEqual(metadata.annotations, {
@@ -122,7 +125,7 @@ function refuse(status: number, reason: string, method: string): Stage {
 test('who made the Secret first has made it: that is no error, and nothing is written over', async () => {
   const { component, asked, carryOut } = refuse(409, 'AlreadyExists', 'POST');
   await carryOut(missing);
-  assert.deepEqual(asked(), [STATUS, LOOK, SECRETS]);
+  assert.deepEqual(asked(), [LOOK, STATUS, SECRETS]);
   assert.deepEqual(component.notes, []);
 });
 
@@ -134,7 +137,7 @@ test('any other refusal of the Secret is thrown, to be told and tried again', as
 test('no CA is made on a status that lost a race: what was judged has changed', async () => {
   const { asked, carryOut } = refuse(409, 'Conflict', 'PUT');
   await assert.rejects(carryOut(missing), { code: 'KUBE_CONFLICT', disposition: 'retry' });
-  assert.deepEqual(asked(), [STATUS]);
+  assert.deepEqual(asked(), [LOOK, STATUS]);
 });
 
 const ungranted = planOf({ secret: { kind: 'found', secret: secret(A, {}, {}) } });
@@ -148,7 +151,7 @@ test('why a signer is not ready is told once for each reason', async () => {
   const changed = { ...after(ungranted), metadata: { ...workload().metadata, generation: 2 } };
   const again = planOf({ signer: changed, secret: { kind: 'found', secret: secret(A, {}, {}) } });
   await carryOut(again, changed);
-  assert.equal(component.client.requests.length, 2);
+  assert.equal(component.client.requests.length, 4);
   assert.equal(component.notes.length, 1);
 });
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import { PREPARE_AT, ROTATE_AT } from '../../../src/api/rotation-annotations.ts';
+import { formatTime } from '../../../src/api/time.ts';
+import { openedBy } from './at-work.ts';
+import type { Fate, Process } from './process.ts';
+import { DAY, HOUR, MINUTE, SECOND, changesOf, randomDurations, type Weather } from './scenario.ts';
+import { workload } from '../../support/signer.ts';
+import type { Simulation } from './simulation.ts';
+
+const FATES: readonly Fate[] = ['lost before', 'lost after', 'killed before', 'killed after'];
+/** Outages of a component are shorter than a CA's successor may be late. */
+const LONGEST_OUTAGE = 20 * MINUTE;
+/** A watch that is half-open shows that after 75 s. */
+const LONGEST_LAG = 75 * SECOND;
+/** A signer whose clock is five minutes off gets its leaves refused; NTP keeps far within this. */
+const SIGNER_CLOCK = 100 * SECOND;
+
+type Kind = Exclude<keyof Weather, 'lostPercent'>;
+
+/** What happens to components, clocks and specs, at random times. */
+export class Accidents {
+  readonly #sim: Simulation;
+  readonly #times = new Map<Kind, number>();
+
+  constructor(sim: Simulation) {
+    this.#sim = sim;
+    for (const kind of ['restarts', 'outages', 'clockSteps', 'specChanges', 'wishes'] as const) {
+      this.#schedule(kind);
+    }
+  }
+
+  get next(): number {
+    return Math.min(...this.#times.values(), Infinity);
+  }
+
+  fate(method: string): Fate {
+    const { dice, init } = this.#sim;
+    if (dice.roll(100) >= init.weather.lostPercent) return 'well';
+    return method === 'GET' ? 'lost before' : dice.of(FATES);
+  }
+
+  happen(): void {
+    const { now } = this.#sim.world;
+    for (const [kind, at] of this.#times) {
+      if (at > now) continue;
+      this.#schedule(kind);
+      this[kind]();
+    }
+  }
+
+  #schedule(kind: Kind): void {
+    const { dice, init, world } = this.#sim;
+    const mean = init.weather[kind];
+    this.#times.set(kind, mean === 0 ? Infinity : world.now + HOUR + dice.roll(2 * mean));
+  }
+
+  /** One component, or one signer with all that it remembers. */
+  restarts(): void {
+    const { dice, authority, attester, signers } = this.#sim;
+    const signer = signers[dice.roll(4)];
+    const down = dice.roll(MINUTE);
+    if (signer === undefined) dice.of([authority, attester]).restart(down);
+    else {
+      signer.process.restart(0);
+      signer.opened = openedBy(signer.process);
+    }
+  }
+
+  /** A component is away for a while, or all watches are late from now on. */
+  outages(): void {
+    const { dice, authority, attester, signers } = this.#sim;
+    if (dice.roll(2) === 0) {
+      dice.of([authority, attester]).restart(dice.roll(LONGEST_OUTAGE));
+      return;
+    }
+    const all: Process[] = [authority, attester, ...signers.map(({ process }) => process)];
+    for (const each of all) each.lag = dice.of([0, 0, dice.roll(LONGEST_LAG)]);
+  }
+
+  /** The clock of one node jumps: of those who date things as far as it will. */
+  clockSteps(): void {
+    const { dice, authority, attester, signers } = this.#sim;
+    const either = dice.of([-1, 1]);
+    const one = dice.of([authority, attester, ...signers.map(({ process }) => process)]);
+    const isSigner = one !== authority && one !== attester;
+    const most = isSigner ? SIGNER_CLOCK : dice.of([MINUTE, HOUR, 400 * DAY]);
+    one.offset = either * dice.roll(most);
+    one.hasStepped = isSigner;
+  }
+
+  specChanges(): void {
+    const sim = this.#sim;
+    const { dice, world } = sim;
+    const before = world.objects.signer;
+    if (before === undefined) return;
+    sim.durations = randomDurations(dice);
+    const { spec } = workload({
+      ...changesOf(sim.durations),
+      'authority.managed.keyType': dice.of(['ECDSAP256', 'ECDSAP256', 'ED25519']),
+      'authority.managed.commonName': dice.of(['Example workload CA', 'Another CA']),
+    });
+    const generation = (before.metadata.generation ?? 0) + 1;
+    world.put('signer', { ...before, spec, metadata: { ...before.metadata, generation } });
+    // The CA of the old spec may be too short for the leaves of the new one, until it is replaced.
+    sim.excusedUntil = world.now + HOUR + 2 * LONGEST_OUTAGE;
+  }
+
+  /** Somebody asks for a rotation, or for a successor; now or soon. */
+  wishes(): void {
+    const { dice, world } = this.#sim;
+    const before = world.objects.signer;
+    if (before === undefined) return;
+    const name = dice.of([ROTATE_AT, ROTATE_AT, PREPARE_AT]);
+    const at = world.now + dice.of([0, 0, dice.roll(DAY)]);
+    const annotations = { ...before.metadata.annotations, [name]: formatTime(at) };
+    world.put('signer', { ...before, metadata: { ...before.metadata, annotations } });
+  }
+}

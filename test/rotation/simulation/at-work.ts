@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What each component does with one look: the real decisions, and the real deeds. */
+import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
+import { parseDuration } from '../../../src/api/duration.ts';
+import type { Authority } from '../../../src/authorities/contract.ts';
+import { openOnce } from './open-once.ts';
+import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
+import { act } from '../../../src/controllers/attester/act.ts';
+import { decide as decideBundle } from '../../../src/controllers/attester/decide.ts';
+import { createActor } from '../../../src/controllers/authority/act.ts';
+import { decide } from '../../../src/controllers/authority/decide.ts';
+import { inspectWith } from '../../../src/controllers/authority/look.ts';
+import { SignerError } from '../../../src/errors.ts';
+import { leafValidity, type Validity } from '../../../src/issuance/validity.ts';
+import type { Again } from '../../../src/kube/run-loop.ts';
+import { resource } from '../../../src/kube/resource.ts';
+import { createOpenedSecrets, type OpenedSecrets } from '../../../src/serving/opened-secrets.ts';
+import { serverTime } from '../../../src/serving/server-time.ts';
+import { usableAuthority } from '../../../src/serving/usable-authority.ts';
+import { Killed, type Process } from './process.ts';
+
+const BUNDLES = resource({
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'clustertrustbundles',
+});
+export const BUNDLE_NAME = 'example.com:workload:primary';
+
+/** When a process looks again if nothing happens; 'backoff' soon, 'killed' when it is started anew. */
+export type Next = number | 'backoff' | 'killed' | undefined;
+
+export async function authorityLooks(process: Process): Promise<Next> {
+  const { component, seen } = process;
+  const { signer, secret, bundle } = seen;
+  if (signer === undefined) return undefined;
+  const now = serverTime(component);
+  const plan = decide({
+    signer,
+    elder: undefined,
+    specError: undefined,
+    secret: secret === undefined ? { kind: 'missing' } : { kind: 'found', secret },
+    inspect: inspectWith(openOnce, now),
+    bundle,
+    propagationSeconds: component.propagationSeconds,
+    now,
+  });
+  const actor = createActor({
+    component,
+    create: createManagedAuthorities(component.random),
+    version: '1.2.3',
+    observe: (written) => {
+      process.observe('secret', written);
+    },
+  });
+  return settled(
+    async () => (await actor.carryOut({ signer, secret, plan, now })) ?? plan.requeueAt,
+  );
+}
+
+export async function attesterLooks(process: Process): Promise<Next> {
+  const { component, seen } = process;
+  const now = serverTime(component);
+  const plan = decideBundle({
+    name: BUNDLE_NAME,
+    bundle: seen.bundle,
+    signer: seen.signer,
+    unreadable: false,
+    secretNamespace: component.secretNamespace,
+    now,
+  });
+  return settled(async () => {
+    const written = await act({ component, resource: BUNDLES, plan, judgedAt: now });
+    if (written === 'backoff') return 'backoff';
+    if (written !== undefined) process.observe('bundle', written);
+    return 'requeueAt' in plan ? plan.requeueAt : undefined;
+  });
+}
+
+async function settled(deed: () => Promise<Again | number>): Promise<Next> {
+  try {
+    const next = await deed();
+    return typeof next === 'object' ? next.at : next;
+  } catch (error) {
+    if (error instanceof Killed) return 'killed';
+    if (error instanceof SignerError) return 'backoff';
+    throw error;
+  }
+}
+
+/** The memory of one signer. */
+export function openedBy({ component }: Process): OpenedSecrets {
+  return createOpenedSecrets(openOnce, component.clock);
+}
+
+/** A leaf of the longest life that the profile allows, or why there is none now. */
+export function signLeaf(
+  { component, seen }: Process,
+  opened: OpenedSecrets,
+): { readonly authority: Authority; readonly validity: Validity; readonly signer: ClusterSigner } {
+  const { signer, secret, bundle } = seen;
+  if (signer === undefined) throw new TypeError('there is a ClusterSigner from the beginning');
+  const authority = usableAuthority({
+    signer,
+    secret,
+    bundle,
+    open: opened.open,
+    last: opened.last,
+    propagationSeconds: component.propagationSeconds,
+    now: component.clock(),
+    serverNow: serverTime(component),
+  });
+  if (secret !== undefined) opened.signedWith(secret, authority);
+  const { profile } = signer.spec;
+  const validity = leafValidity({
+    now: component.clock(),
+    lifetimeSeconds: parseDuration(profile.maxDuration),
+    backdateSeconds: parseDuration(profile.backdate),
+    minimumSeconds: 600,
+    issuer: authority.facts,
+  });
+  return { authority, validity, signer };
+}

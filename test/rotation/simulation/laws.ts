@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What must hold at every moment, for every reader of the bundle. */
+import assert from 'node:assert/strict';
+import type { ClusterSigner, ClusterSignerStatus } from '../../../src/api/cluster-signer.ts';
+import type { ClusterTrustBundle } from '../../../src/api/cluster-trust-bundle.ts';
+import { parseTime } from '../../../src/api/time.ts';
+import type { Authority } from '../../../src/authorities/contract.ts';
+import { prepare } from '../../../src/issuance/prepare.ts';
+import { decodeCertificate } from '../../../src/pki/certificate.ts';
+import { nameText } from '../../../src/pki/names.ts';
+import { verifyPath } from '../../../src/pki/path.ts';
+import { anchorFingerprints, readAnchors } from '../../../src/pki/trust-bundle.ts';
+import { leafInput } from '../../support/issuing.ts';
+import type { Change, World } from './world.ts';
+
+/** Kubelets that read a bundle by name lag by up to 374 s (kubernetes/kubernetes#141439). */
+export const READER_LAG_MS = 374_000;
+/** A verifier's clock may be late by as much as the API server grants. */
+const LATE_CLOCK_MS = 300_000;
+
+interface Version {
+  readonly from: number;
+  readonly anchors: ReadonlySet<string>;
+  readonly text: string;
+}
+
+export interface Leaf {
+  readonly authority: Authority;
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** Keeps the bundles of the last minutes and the end of each CA's last leaf; throws what is broken. */
+export class Laws {
+  /** CAs that an administrator distrusts: nobody promises anything of their leaves. */
+  readonly distrusted = new Set<string>();
+  /** CAs that sign without waiting, after a distrusted one: only readers that do not lag have them. */
+  readonly atOnce = new Set<string>();
+  leaves = 0;
+  checks = 0;
+  readonly #world: World;
+  /** Newest first; those that nobody can still read are dropped. */
+  #versions: readonly Version[] = [];
+  /** Fingerprint → when the last leaf of that CA ends. */
+  readonly #lastLeaf = new Map<string, number>();
+  readonly #real = new Map<string, Uint8Array>();
+  readonly #verified = new Set<string>();
+  readonly #names = new Map<string, string>();
+
+  constructor(world: World) {
+    this.#world = world;
+    world.onChange((change) => {
+      this.#changed(change);
+    });
+  }
+
+  /** A leaf is in somebody's hands: every reader, however late, must be able to verify it. */
+  delivered(leaf: Leaf): void {
+    const { facts } = leaf.authority;
+    const now = this.#world.now;
+    this.leaves += 1;
+    assert.ok(leaf.notAfter <= facts.notAfter, 'a leaf outlives its CA');
+    const lag = this.atOnce.has(facts.fingerprint) ? 0 : READER_LAG_MS;
+    const readable = this.#versions.filter(
+      (_version, index) => index === 0 || this.#until(index) > now - lag,
+    );
+    assert.ok(readable.length > 0, 'a leaf before any bundle');
+    for (const version of readable) this.#mustVerify(leaf.authority, version, 'a leaf of now');
+    const before = this.#lastLeaf.get(facts.fingerprint) ?? 0;
+    this.#lastLeaf.set(facts.fingerprint, Math.max(before, leaf.notAfter));
+  }
+
+  #until(index: number): number {
+    return this.#versions[index - 1]?.from ?? Infinity;
+  }
+
+  #changed({ kind, object, isOurs, at }: Change): void {
+    if (kind === 'signer') this.#statusChanged(object as ClusterSigner);
+    if (kind !== 'bundle' || !isOurs) return;
+    const text = (object as ClusterTrustBundle | undefined)?.spec.trustBundle ?? '';
+    const version = { from: at, anchors: anchorFingerprints(text), text };
+    this.#versions = [version, ...this.#versions].filter(
+      (_each, index) => index <= 1 || this.#until(index) > at - READER_LAG_MS,
+    );
+    for (const [fingerprint, end] of this.#lastLeaf) {
+      // Nothing of it lives, for the latest of clocks.
+      if (end + LATE_CLOCK_MS < at) this.#lastLeaf.delete(fingerprint);
+      else if (!this.distrusted.has(fingerprint)) {
+        this.checks += 1;
+        assert.ok(version.anchors.has(fingerprint), `trust in ${fingerprint} is cut too early`);
+      }
+    }
+  }
+
+  /** By its anchor; and once for each CA and version a real leaf, by a real chain. */
+  #mustVerify(authority: Authority, { anchors, text }: Version, what: string): void {
+    const { facts } = authority;
+    this.checks += 1;
+    assert.ok(anchors.has(facts.fingerprint), `${what} does not verify against the bundle`);
+    const key = `${facts.fingerprint} ${[...anchors].join()}`;
+    if (this.#verified.has(key)) return;
+    this.#verified.add(key);
+    const now = Math.min(Math.max(this.#world.now, facts.notBefore), facts.notAfter);
+    const validity = { notBefore: facts.notBefore, notAfter: facts.notAfter };
+    const der = this.#real.get(facts.fingerprint);
+    if (der !== undefined) {
+      verifyPath({
+        leaf: decodeCertificate(der),
+        intermediates: [],
+        anchors: readAnchors(text),
+        now,
+      });
+      return;
+    }
+    const prepared = prepare(leafInput(authority, { validity }));
+    this.#signing.push(
+      authority.sign(prepared, new AbortController().signal).then((made) => {
+        this.#real.set(facts.fingerprint, made);
+        const leaf = decodeCertificate(made);
+        verifyPath({ leaf, intermediates: [], anchors: readAnchors(text), now });
+      }),
+    );
+  }
+
+  #signing: Promise<void>[] = [];
+
+  /** Waits for the real chains that are under way. */
+  async settled(): Promise<void> {
+    const all = this.#signing;
+    this.#signing = [];
+    await Promise.all(all);
+  }
+
+  #before: ClusterSignerStatus['authorities'] = [];
+
+  #statusChanged({ status }: ClusterSigner): void {
+    const now = status?.authorities ?? [];
+    assert.ok(now.length <= 64, 'more CAs than the CRD takes');
+    assert.equal(new Set(now.map((each) => each.fingerprint)).size, now.length, 'a CA twice');
+    for (const { fingerprint, leavesExpireBy = '', anchors } of now) {
+      const was = this.#before?.find((each) => each.fingerprint === fingerprint)?.leavesExpireBy;
+      if (was !== undefined && leavesExpireBy !== '') {
+        assert.ok(parseTime(leavesExpireBy) >= parseTime(was), 'leavesExpireBy shrinks');
+      }
+      this.#mustBeNamedAlone(fingerprint, anchors);
+    }
+    this.#before = now;
+  }
+
+  /** Verifiers look an issuer up by its name. */
+  #mustBeNamedAlone(fingerprint: string, anchors: string): void {
+    if (this.#names.get(fingerprint) !== undefined) return;
+    const name = readAnchors(anchors)
+      .map(({ subject }) => nameText(subject))
+      .join();
+    assert.ok(![...this.#names.values()].includes(name), `two CAs are called ${name}`);
+    this.#names.set(fingerprint, name);
+  }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Years of rotations on a simulated clock, by the components' own decisions and deeds. At every moment
+ * each unexpired leaf verifies against the bundle, also as a reader sees it who lags by 374 s.
+ * `ROTATION=long` (make test-rotation) takes ten years of many worlds.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Dice } from '../../oracle/dice.ts';
+import { CALM, DAY, ROUGH, randomDurations } from './scenario.ts';
+import { START, Simulation } from './simulation.ts';
+
+const isLong = process.env['ROTATION'] === 'long';
+const DAYS = isLong ? 3_652 : 120;
+const WORLDS = isLong ? 20 : 3;
+
+for (let seed = 1; seed <= WORLDS; seed += 1) {
+  const durations = randomDurations(new Dice(seed));
+  test(`world ${seed}, ${JSON.stringify(durations)}: no gap, and no trust cut, whatever is lost, killed or set wrong`, async () => {
+    const sim = new Simulation({ seed, durations, weather: ROUGH, propagationSeconds: 600 });
+    await sim.run(START + DAYS * DAY);
+    assert.ok(sim.laws.leaves > DAYS);
+  });
+}
+
+test('a rotation is seven writes, as many each time: two of the Secret, three of the status, two of the bundle', async () => {
+  const durations = { duration: 259_200, maxDuration: 86_400, renewBefore: undefined };
+  const sim = new Simulation({ seed: 1, durations, weather: CALM, propagationSeconds: 600 });
+  await sim.run(START + 60 * DAY);
+  const [, ...rotations] = sim.rotations.slice(0, -1);
+  assert.ok(rotations.length >= 20, `${rotations.length} rotations`);
+  for (const writes of rotations) {
+    assert.deepEqual(writes, { secret: 2, signer: 3, bundle: 2 });
+  }
+});
