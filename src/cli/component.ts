@@ -2,10 +2,11 @@
 import { randomFillSync } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient, type Client } from '../kube/client.ts';
-import { createDelayingQueue } from '../kube/delaying-queue.ts';
+import { createClient, type Answered, type Client } from '../kube/client.ts';
+import { createDelayingQueue, type StartTimer } from '../kube/delaying-queue.ts';
 import { createEventRecorder } from '../kube/events.ts';
 import { loadConnection } from '../kube/kubeconfig.ts';
+import { createPace, type Pace } from '../kube/pace.ts';
 import { createQueue } from '../kube/queue.ts';
 import { createRateLimiter } from '../kube/rate-limiter.ts';
 import type { Clock, Delay, Log, Random } from '../ports.ts';
@@ -14,7 +15,7 @@ import { createRights } from '../serving/rights.ts';
 import { createMetrics, type Metrics } from '../web/metrics.ts';
 import { createLog } from './log.ts';
 import { openPorts } from './open-ports.ts';
-import { componentMetrics, queueMetrics } from './metrics.ts';
+import { componentMetrics, countAnswer, queueMetrics } from './metrics.ts';
 import { isInCluster, type ComponentOptions } from './component-options.ts';
 import { leaseNamespaceOf } from './lease-options.ts';
 import { createReplica } from './replica.ts';
@@ -29,6 +30,11 @@ const random: Random = createRandom((bytes) => {
 });
 const delay: Delay = async (milliseconds, signal) => {
   await sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
+};
+
+const startTimer: StartTimer = (ms, action) => {
+  const timer = setTimeout(action, ms);
+  return () => clearTimeout(timer);
 };
 
 /** The first retry, as client-go's; and the longest wait, so that a grant heals within half a minute. */
@@ -57,7 +63,13 @@ export async function runComponent(
     clock,
   });
   const userAgent = `countersign-${name}/${VERSION}`;
-  const client = createClient({ connection, clock, userAgent });
+  const pace = createPace({ clock, random, startTimer });
+  const onAnswer = (answered: Answered): void => {
+    countAnswer(metrics, answered);
+    // Only what is written for a decision: reads and Events go another way through the server.
+    if (answered.method === 'PUT') pace.observe(answered);
+  };
+  const client = createClient({ connection, clock, userAgent, onAnswer });
   const running: { controller?: Controller } = {};
   const inCluster = isInCluster(process.env);
   const replica = createReplica({
@@ -71,7 +83,7 @@ export async function runComponent(
   });
   const { duty, leases, client: guarded } = replica;
   const shared = { duty, leases, client: guarded };
-  const component = { ...assemble({ name, options, log, metrics, client }), ...shared };
+  const component = { ...assemble({ name, options, log, metrics, client, pace }), ...shared };
   const rights = createRights({
     ...component,
     // The client that reads and writes on every replica.
@@ -116,13 +128,15 @@ function assemble(parts: {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly client: Client;
+  readonly pace: Pace;
 }): Omit<Component, 'duty' | 'leases'> {
-  const { name, options, log, metrics, client } = parts;
+  const { name, options, log, metrics, client, pace } = parts;
   const queue = createQueue(clock, queueMetrics(metrics, name), random);
   metrics.onScrape(() => {
     const { total, longest } = queue.unfinished();
     metrics.queueUnfinished.set({ name }, total);
     metrics.queueLongest.set({ name }, longest);
+    metrics.inFlightLimit.set(pace.limit);
   });
   return {
     name,
@@ -141,11 +155,9 @@ function assemble(parts: {
       instance: `${name}-${hostname()}`,
     }),
     metrics: componentMetrics(metrics, name),
-    queue: createDelayingQueue(queue, clock, (ms, action) => {
-      const timer = setTimeout(action, ms);
-      return () => clearTimeout(timer);
-    }),
+    queue: createDelayingQueue(queue, clock, startTimer),
     limiter: createRateLimiter({ firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random }),
+    pace,
     secretNamespace: options.secretNamespace,
     reservedPrefixes: options.reservedPrefix,
     propagationSeconds: options.propagation,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { AUTHORITY_PHASES } from '../api/cluster-signer.ts';
+import type { Answered } from '../kube/client.ts';
 import type { QueueMetrics } from '../kube/queue.ts';
 import type { Component } from '../serving/component.ts';
 import type { RequestKind } from '../serving/request-metrics.ts';
@@ -40,6 +41,11 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       metrics.bundlePublished.remove({ signer });
     },
   };
+}
+
+/** Every answer of the API server, as client-go's dashboards expect it. */
+export function countAnswer(metrics: Metrics, { method, status }: Answered): void {
+  metrics.calls.inc({ method, code: status === 0 ? '<error>' : String(status) });
 }
 
 /** The queue's counts under the names that client-go's dashboards expect. */

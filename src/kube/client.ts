@@ -4,7 +4,7 @@ import type { Clock } from '../ports.ts';
 import type { Connection } from './connection.ts';
 import { exchange, type Answer } from './exchange.ts';
 import { createPools, type OpenPools } from './pools.ts';
-import { isProtobuf, noAnswer, refusal } from './refusal.ts';
+import { isProtobuf, noAnswer, refusal, retryAfterOf } from './refusal.ts';
 import { bodyOf, headersOf, identityHeaders, queryText, type Identity } from './request.ts';
 import type { RequestInit } from './request.ts';
 
@@ -40,6 +40,19 @@ export interface Body extends AsyncIterable<Uint8Array> {
 export interface ClientInit extends Identity {
   readonly connection: Connection;
   readonly clock: Clock;
+  /** Told of every call that ended, and of none that the caller gave up. */
+  readonly onAnswer?: (answered: Answered) => void;
+}
+
+/** What a call came to. */
+export interface Answered {
+  readonly method: RequestInit['method'];
+  /** HTTP status; 0 without a whole answer. */
+  readonly status: number;
+  /** When it was begun: milliseconds of the clock. */
+  readonly begun: number;
+  /** Milliseconds that the server asks us to stay away. */
+  readonly retryAfter: number | undefined;
 }
 
 export function createClient(init: ClientInit): Client {
@@ -76,14 +89,39 @@ export function createClient(init: ClientInit): Client {
   }
 
   async function call(request: RequestInit): Promise<Answer> {
-    const answer = await authorized((open) =>
-      exchange(open.calls, optionsOf(request, open), request.signal),
-    );
-    observeDate(answer.headers);
-    return answer;
+    const begun = init.clock();
+    try {
+      const answer = await authorized((open) =>
+        exchange(open.calls, optionsOf(request, open), request.signal),
+      );
+      observeDate(answer.headers);
+      tell(request, begun, answer);
+      return answer;
+    } catch (cause) {
+      if (request.signal?.aborted !== true) tell(request, begun, undefined);
+      throw noAnswer(request, cause);
+    }
   }
 
-  function openStream(request: RequestInit): Promise<Opened> {
+  function tell({ method }: RequestInit, begun: number, answer: Answer | undefined): void {
+    const retryAfter = answer === undefined ? undefined : retryAfterOf(answer.headers);
+    init.onAnswer?.({ method, status: answer?.status ?? 0, begun, retryAfter });
+  }
+
+  async function openStream(request: RequestInit): Promise<Opened> {
+    const begun = init.clock();
+    try {
+      const opened = await opening(request);
+      observeDate(opened.headers);
+      tell(request, begun, opened);
+      return opened;
+    } catch (cause) {
+      if (request.signal?.aborted !== true) tell(request, begun, undefined);
+      throw noAnswer(request, cause);
+    }
+  }
+
+  function opening(request: RequestInit): Promise<Opened> {
     return authorized(async (open) => {
       const { statusCode, headers, body } = await open.streams.request({
         ...optionsOf(request, open),
@@ -99,9 +137,7 @@ export function createClient(init: ClientInit): Client {
 
   return {
     request: async <T>(request: RequestInit) => {
-      const answer = await call(request).catch((cause: unknown) => {
-        throw noAnswer(request, cause);
-      });
+      const answer = await call(request);
       if (!isSuccess(answer.status)) throw refusal(request, answer);
       try {
         const read = isProtobuf(answer.headers) ? request.read : undefined;
@@ -111,10 +147,7 @@ export function createClient(init: ClientInit): Client {
       }
     },
     stream: async (request) => {
-      const opened = await openStream(request).catch((cause: unknown) => {
-        throw noAnswer(request, cause);
-      });
-      observeDate(opened.headers);
+      const opened = await openStream(request);
       const { chunks, headers } = opened;
       if (chunks === undefined) throw refusal(request, opened);
       const contentType = String(headers['content-type'] ?? '');

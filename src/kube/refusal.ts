@@ -37,8 +37,11 @@ function parseStatus({ headers, body }: Answer): Status {
   return { message: text.slice(0, MAX_FOREIGN_TEXT) };
 }
 
-/** The API server sends whole seconds (RFC 9110 §10.2.3 also has a date, which it never sends). */
-function retryAfterOf(headers: Answer['headers']): number | undefined {
+/**
+ * Milliseconds. The API server sends whole seconds (RFC 9110 §10.2.3 also has a date, which it never
+ * sends).
+ */
+export function retryAfterOf(headers: Answer['headers']): number | undefined {
   const text = headers['retry-after'];
   if (typeof text !== 'string' || !/^\d{1,9}$/.test(text)) return undefined;
   return Number(text) * 1000;

@@ -4,6 +4,7 @@ import type { DelayingQueue } from '../kube/delaying-queue.ts';
 import type { Duty } from '../kube/duty.ts';
 import type { EventRecorder } from '../kube/events.ts';
 import type { PermissionRule } from '../kube/permissions.ts';
+import type { Pace } from '../kube/pace.ts';
 import type { RateLimiter } from '../kube/rate-limiter.ts';
 import type { WatchMetrics } from '../kube/reflector.ts';
 import type { LoopMetrics } from '../kube/run-loop.ts';
@@ -25,6 +26,8 @@ export interface Component {
   readonly metrics: WatchMetrics & LoopMetrics & RequestMetrics & TrustMetrics;
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
+  /** Of its one loop. */
+  readonly pace: Pace;
   /** Which part of the work is this replica's. */
   readonly duty: Duty;
   /** Where Leases are taken; undefined: none are. */

@@ -14,6 +14,8 @@ export interface Metrics extends TrustSeries {
   readonly watchLastEvent: Gauge<'resource' | 'selector'>;
   readonly missingRights: Gauge;
   readonly servingNotAfter: Gauge;
+  readonly inFlightLimit: Gauge;
+  readonly calls: Counter<'method' | 'code'>;
   readonly queueDepth: Gauge<'name'>;
   readonly queueAdds: Counter<'name'>;
   readonly queueWait: Histogram<'name'>;
@@ -94,6 +96,17 @@ function requestSeries(
     servingNotAfter: new Gauge({
       name: 'countersign_serving_certificate_not_after_timestamp_seconds',
       help: 'When the certificate of our own HTTPS port ends; 0 where there is none.',
+      registers,
+    }),
+    inFlightLimit: new Gauge({
+      name: 'countersign_in_flight_limit',
+      help: 'How many objects may be worked on at once: what 429 and slow answers leave of it.',
+      registers,
+    }),
+    calls: new Counter({
+      name: 'rest_client_requests_total',
+      help: 'Calls to the API server, by method and status; <error> where no answer came.',
+      labelNames: ['method', 'code'],
       registers,
     }),
     missingRights: new Gauge({

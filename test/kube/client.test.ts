@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
+import type { Answered } from '../../src/kube/client.ts';
 import type { KubeError } from '../../src/kube/kube-error.ts';
 import { resource } from '../../src/kube/resource.ts';
 import { until } from '../cluster/until.ts';
@@ -212,4 +213,38 @@ test('a stream that is refused is a KubeError as any other', async () => {
   });
   const error = await failure(wire.connect().stream({ method: 'GET', path: '/w' }));
   assert.deepEqual([error.status, error.code, error.retryAfter], [410, 'KUBE_GONE', 2_000]);
+});
+
+test('every answer is told, and that none came; not what the caller gave up himself', async () => {
+  const answers: Answered[] = [];
+  const client = wire.connect({ onAnswer: (each) => answers.push(each) });
+  const steps: readonly ((call: Call) => void)[] = [
+    (call) => {
+      call.answer(200, {});
+    },
+    (call) => {
+      call.answer(429, {}, { 'retry-after': '3' });
+    },
+    (call) => {
+      call.cut();
+    },
+  ];
+  for (const step of steps) {
+    const answered = client.request({ method: 'PUT', path: STATUS }).catch(() => undefined);
+    step(await wire.server.next());
+    await answered;
+  }
+  const giveUp = new AbortController();
+  const given = client.request({ method: 'PUT', path: STATUS, signal: giveUp.signal });
+  await wire.server.next();
+  giveUp.abort(new Error('given up'));
+  await assert.rejects(given);
+  assert.deepEqual(
+    answers.map(({ method, status, retryAfter }) => [method, status, retryAfter]),
+    [
+      ['PUT', 200, undefined],
+      ['PUT', 429, 3_000],
+      ['PUT', 0, undefined],
+    ],
+  );
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createDelayingQueue, type DelayingQueue } from '../../src/kube/delaying-queue.ts';
+import { createPace, type Pace } from '../../src/kube/pace.ts';
 import { createQueue } from '../../src/kube/queue.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/kube/rate-limiter.ts';
 import { runLoop, type Again } from '../../src/kube/run-loop.ts';
@@ -11,6 +12,7 @@ interface Loop {
   readonly time: FakeTime;
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
+  readonly pace: Pace;
   readonly handled: string[];
   readonly errors: string[];
   readonly counts: { worked: number; retried: number };
@@ -27,6 +29,7 @@ function startLoop(handle: (key: string) => Promise<Again>, workers = 1): Loop {
   const plain = createQueue(time.clock, ignored, zeros);
   const queue = createDelayingQueue(plain, time.clock, time.startTimer);
   const limiter = createRateLimiter({ firstMs: 5, maxMs: 1_000, random: zeros });
+  const pace = createPace({ ...time, random: zeros });
   const [handled, errors]: [string[], string[]] = [[], []];
   const counts = { worked: 0, retried: 0 };
   const abort = new AbortController();
@@ -34,6 +37,7 @@ function startLoop(handle: (key: string) => Promise<Again>, workers = 1): Loop {
     {
       queue,
       limiter,
+      pace,
       workers,
       clock: time.clock,
       handle: (key) => {
@@ -51,7 +55,7 @@ function startLoop(handle: (key: string) => Promise<Again>, workers = 1): Loop {
   const stop = (): void => {
     abort.abort();
   };
-  return { time, queue, limiter, handled, errors, counts, stop, ended };
+  return { time, queue, limiter, pace, handled, errors, counts, stop, ended };
 }
 
 test('what fails comes back after growing waits, and is forgiven when it succeeds', async () => {
@@ -126,6 +130,46 @@ test('no more than so many are worked on at once, and never one key twice', asyn
   await loop.ended;
 });
 
+test('while the server asks us to stay away nothing is begun, and what is more urgent then comes first', async () => {
+  const loop = startLoop(() => Promise.resolve(undefined), 9);
+  loop.queue.arrange((key) => ({ flows: [], deadline: key === 'urgent' ? 1 : undefined }));
+  loop.pace.observe({ begun: loop.time.clock(), status: 429, retryAfter: 5_000 });
+  for (const key of ['a', 'b', 'c', 'urgent']) loop.queue.add(key);
+  await loop.time.advance(4_999);
+  assert.equal(loop.handled.length, 0);
+  await loop.time.advance(1);
+  assert.equal(loop.handled[0], 'urgent');
+  assert.equal(loop.handled.length, 4);
+  loop.stop();
+  await loop.ended;
+});
+
+test('stopped while the server asks us to stay away, it ends at once', async () => {
+  const loop = startLoop(() => Promise.resolve(undefined));
+  await loop.time.advance(0);
+  loop.pace.observe({ begun: loop.time.clock(), status: 429, retryAfter: 60_000 });
+  loop.queue.add('a');
+  await loop.time.advance(0);
+  loop.stop();
+  await loop.ended;
+});
+
+test('no more are worked on at once than the pace allows, and more as soon as it does', async () => {
+  const open: (() => void)[] = [];
+  const loop = startLoop(() => new Promise((resolve) => open.push(() => resolve(undefined))), 99);
+  const { length } = Array.from({ length: 50 }, (_each, index) => loop.queue.add(`key-${index}`));
+  assert.equal(length, 50);
+  await loop.time.advance(0);
+  assert.equal(open.length, Math.floor(loop.pace.limit));
+  loop.pace.observe({ begun: loop.time.clock(), status: 429, retryAfter: 0 });
+  for (const finish of open.splice(0)) finish();
+  await loop.time.advance(0);
+  assert.equal(open.length, Math.floor(loop.pace.limit));
+  loop.stop();
+  for (const finish of open) finish();
+  await loop.ended;
+});
+
 test('stopped, it finishes what is in flight and begins nothing more', async () => {
   let finish: (() => void) | undefined;
   const loop = startLoop(
@@ -160,6 +204,7 @@ test('started after the stop, it does nothing', async () => {
       queue,
       limiter: createRateLimiter({ firstMs: 5, maxMs: 10, random: zeros }),
       workers: 3,
+      pace: createPace({ ...time, random: zeros }),
       clock: time.clock,
       handle: () => Promise.reject(new Error('worked on')),
       onError: (_key, error) => {

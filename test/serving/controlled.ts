@@ -2,6 +2,7 @@
 import type { ClusterSigner } from '../../src/api/cluster-signer.ts';
 import type { KubeObject } from '../../src/api/object.ts';
 import { createDelayingQueue } from '../../src/kube/delaying-queue.ts';
+import { createPace } from '../../src/kube/pace.ts';
 import { createQueue } from '../../src/kube/queue.ts';
 import { createRateLimiter } from '../../src/kube/rate-limiter.ts';
 import { resource } from '../../src/kube/resource.ts';
@@ -56,6 +57,7 @@ export function componentOn(stage: Stage, more: Partial<Component> = {}): Record
     random: zeros,
     queue: createDelayingQueue(createQueue(clock, counts, zeros), clock, startTimer),
     limiter: createRateLimiter({ firstMs: 5, maxMs: 30_000, random: zeros }),
+    pace: createPace({ clock, startTimer, random: zeros }),
     ...more,
   });
 }

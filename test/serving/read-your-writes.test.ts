@@ -10,6 +10,7 @@ import { isFinished, type CertificateSigningRequest } from '../../src/api/csr.ts
 import { createActor } from '../../src/controllers/signer/act.ts';
 import { createDelayingQueue } from '../../src/kube/delaying-queue.ts';
 import { createQueue } from '../../src/kube/queue.ts';
+import { createPace } from '../../src/kube/pace.ts';
 import { createRateLimiter } from '../../src/kube/rate-limiter.ts';
 import { resource } from '../../src/kube/resource.ts';
 import { csrPlace, csrStays } from '../../src/serving/csr-place.ts';
@@ -71,6 +72,11 @@ function world(): World {
       limiter: createRateLimiter({
         firstMs: 5,
         maxMs: 30_000,
+        random: (size) => new Uint8Array(size),
+      }),
+      pace: createPace({
+        clock: time.clock,
+        startTimer: time.startTimer,
         random: (size) => new Uint8Array(size),
       }),
       duty: { mine: () => owner === index, onChange: (listener) => void listeners.push(listener) },

@@ -9,6 +9,7 @@ const NAMES = [
   'countersign_ca_full_leaves_until_timestamp_seconds',
   'countersign_ca_not_after_timestamp_seconds',
   'countersign_ca_rotation_phase',
+  'countersign_in_flight_limit',
   'countersign_missing_rights',
   'countersign_request_duration_seconds',
   'countersign_request_pending',
@@ -19,6 +20,7 @@ const NAMES = [
   'countersign_trust_bundle_published_timestamp_seconds',
   'countersign_watch_last_event_timestamp_seconds',
   'countersign_watch_restarts_total',
+  'rest_client_requests_total',
   'workqueue_adds_total',
   'workqueue_depth',
   'workqueue_longest_running_processor_seconds',
@@ -33,7 +35,7 @@ test('the names are those that dashboards and alerts are written for', async () 
   const found = await registry.getMetricsAsJSON();
   const names = found
     .map(({ name }) => name)
-    .filter((name) => /^(countersign|workqueue)_/.test(name));
+    .filter((name) => /^(countersign|workqueue|rest_client)_/.test(name));
   for (const name of NAMES) assert.ok(names.includes(name), `${name} is missing`);
 });
 
@@ -41,7 +43,7 @@ test('the names are those that dashboards and alerts are written for', async () 
 test('counters end in _total and nothing else does; every series has a help text', async () => {
   const { registry } = createMetrics('signer', '1');
   for (const { name, help, type } of await registry.getMetricsAsJSON()) {
-    if (!/^(countersign|workqueue)_/.test(name)) continue;
+    if (!/^(countersign|workqueue|rest_client)_/.test(name)) continue;
     assert.ok(help.length > 10, name);
     assert.equal(name.endsWith('_total'), String(type) === 'counter', name);
     assert.doesNotMatch(name, /_(milliseconds|ms|counter|gauge|histogram)(_|$)/);
