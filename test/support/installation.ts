@@ -23,7 +23,7 @@ export interface Installation {
   stop(): Promise<void>;
 }
 
-/** Applies the shipped CRD, namespaces, roles and admission policies: exactly the shipped files. */
+/** Applies the shipped CRD, namespaces, roles, policies and flow control: exactly the shipped files. */
 export async function applyManifests(cluster: Cluster): Promise<void> {
   const file = (path: string): string => join(ROOT, path);
   await cluster.kubectl(['apply', '-f', file('deploy/namespaces.yaml')]);
@@ -38,6 +38,7 @@ export async function applyManifests(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['apply', '-f', file('deploy/admission/pod-certificate-requests.yaml')]);
   await cluster.kubectl(['apply', '-f', file('deploy/admission/cluster-signers.yaml')]);
   await cluster.kubectl(['apply', '-f', file('deploy/admission/leases.yaml')]);
+  await cluster.kubectl(['apply', '-f', file('deploy/flow-control')]);
 }
 
 /** Starts components, each as its own ServiceAccount with a bound token. */
