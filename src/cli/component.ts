@@ -14,6 +14,7 @@ import type { Component, Controller } from '../serving/component.ts';
 import { createRights } from '../serving/rights.ts';
 import { createMetrics, type Metrics } from '../web/metrics.ts';
 import { createLog } from './log.ts';
+import { clockWarnings } from './clock-warnings.ts';
 import { openPorts } from './open-ports.ts';
 import { componentMetrics, countAnswer, queueMetrics } from './metrics.ts';
 import { isInCluster, type ComponentOptions } from './component-options.ts';
@@ -97,6 +98,7 @@ export async function runComponent(
       ? ['the API server has not answered yet']
       : [...rights.notReady(), ...running.controller.notReady()];
   const warnings = (): readonly string[] => [
+    ...clockWarnings(client.clockOffset()),
     ...(running.controller?.warnings?.() ?? []),
     ...replica.warnings(),
   ];
@@ -137,6 +139,7 @@ function assemble(parts: {
     metrics.queueUnfinished.set({ name }, total);
     metrics.queueLongest.set({ name }, longest);
     metrics.inFlightLimit.set(pace.limit);
+    metrics.clockOffset.set(client.clockOffset() / 1000);
   });
   return {
     name,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../ports.ts';
+import { createClockOffset } from './clock-offset.ts';
 import type { Connection } from './connection.ts';
 import { exchange, type Answer } from './exchange.ts';
 import { createPools, type OpenPools } from './pools.ts';
@@ -25,7 +26,7 @@ export interface Client {
    * @throws KubeError as `request`, before the first chunk; the iteration throws what broke it
    */
   stream(init: RequestInit): Promise<Body>;
-  /** Local minus server time in milliseconds as last seen in a Date header; its grain is 1 s. */
+  /** Local minus server time in milliseconds, by the Date headers of its answers. */
   clockOffset(): number;
   /** Ends every connection at once; what is in flight fails. */
   close(): Promise<void>;
@@ -60,7 +61,7 @@ export function createClient(init: ClientInit): Client {
   const prefix = pathname === '/' ? '' : pathname;
   const pools = createPools(init.connection);
   const identity = identityHeaders(init);
-  let offset = 0;
+  const offset = createClockOffset();
 
   /** Runs `send` with the credentials of now, and once more with new ones where it got a 401. */
   async function authorized<R extends { status: number }>(
@@ -82,10 +83,9 @@ export function createClient(init: ClientInit): Client {
     };
   }
 
-  function observeDate(headers: Answer['headers']): void {
-    const { date } = headers;
+  function observeDate({ date }: Answer['headers'], begun: number): void {
     const time = typeof date === 'string' ? Date.parse(date) : NaN;
-    if (!Number.isNaN(time)) offset = init.clock() - time;
+    if (!Number.isNaN(time)) offset.observe(time, begun, init.clock());
   }
 
   async function call(request: RequestInit): Promise<Answer> {
@@ -94,7 +94,7 @@ export function createClient(init: ClientInit): Client {
       const answer = await authorized((open) =>
         exchange(open.calls, optionsOf(request, open), request.signal),
       );
-      observeDate(answer.headers);
+      observeDate(answer.headers, begun);
       tell(request, begun, answer);
       return answer;
     } catch (cause) {
@@ -112,7 +112,7 @@ export function createClient(init: ClientInit): Client {
     const begun = init.clock();
     try {
       const opened = await opening(request);
-      observeDate(opened.headers);
+      observeDate(opened.headers, begun);
       tell(request, begun, opened);
       return opened;
     } catch (cause) {
@@ -153,7 +153,7 @@ export function createClient(init: ClientInit): Client {
       const contentType = String(headers['content-type'] ?? '');
       return { contentType, [Symbol.asyncIterator]: () => chunks[Symbol.asyncIterator]() };
     },
-    clockOffset: () => offset,
+    clockOffset: offset.value,
     close: pools.close,
   };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SignerError } from '../errors.ts';
 import { KubeError } from '../kube/kube-error.ts';
+import { offsetText } from './offset-text.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Answers that pass by themselves in a moment: worth a log line, not an Event. */
@@ -17,10 +18,12 @@ const QUIET: ReadonlySet<string> = new Set([
 /**
  * An error as an outcome: the request waits, and where somebody has to do something, an Event says
  * what. Nothing here ever ends a request.
+ *
+ * @param clockOffset - milliseconds that our clock is ahead of the API server's
  */
-export function explain(error: SignerError, component: string): Outcome {
+export function explain(error: SignerError, component: string, clockOffset: number): Outcome {
   const reason = reasonOf(error);
-  const message = adviceOf(error, component);
+  const message = adviceOf(error, component, clockOffset);
   const sharedBy = sharedByOf(error);
   if (QUIET.has(error.code)) return { outcome: 'waiting', reason, message, sharedBy };
   return {
@@ -56,13 +59,13 @@ function reasonOf(error: SignerError): string {
     .replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-function adviceOf(error: SignerError, component: string): string {
+function adviceOf(error: SignerError, component: string, clockOffset: number): string {
   if (!(error instanceof KubeError)) return error.message;
   if (isForbidden(error)) {
     return `a right is missing in ClusterRole countersign-${component} (rbac/${component}.yaml, or countersign rbac): ${error.message}`;
   }
   if (isClock(error)) {
-    return `the API server refuses notBefore: its clock and ours are more than five minutes apart: ${error.message}`;
+    return `the API server refuses notBefore, which may be five minutes from its clock: ${offsetText(clockOffset)}: ${error.message}`;
   }
   return error.message;
 }

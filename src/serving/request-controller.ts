@@ -112,7 +112,7 @@ export function createRequestController<T extends KubeObject>(
       return await work();
     } catch (error) {
       if (!(error instanceof SignerError)) throw error;
-      return explain(error, component.name);
+      return explain(error, component.name, component.client.clockOffset());
     }
   }
 

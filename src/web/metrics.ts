@@ -15,6 +15,7 @@ export interface Metrics extends TrustSeries {
   readonly missingRights: Gauge;
   readonly servingNotAfter: Gauge;
   readonly inFlightLimit: Gauge;
+  readonly clockOffset: Gauge;
   readonly calls: Counter<'method' | 'code'>;
   readonly queueDepth: Gauge<'name'>;
   readonly queueAdds: Counter<'name'>;
@@ -96,6 +97,11 @@ function requestSeries(
     servingNotAfter: new Gauge({
       name: 'countersign_serving_certificate_not_after_timestamp_seconds',
       help: 'When the certificate of our own HTTPS port ends; 0 where there is none.',
+      registers,
+    }),
+    clockOffset: new Gauge({
+      name: 'countersign_clock_offset_seconds',
+      help: 'How far our clock is ahead of the API server’s, by the Date of its answers.',
       registers,
     }),
     inFlightLimit: new Gauge({

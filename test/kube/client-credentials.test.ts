@@ -68,7 +68,7 @@ test('the clock offset is what the Date header of the last answer says', async (
     call.answer(200, {}, { date: new Date(NOW - 120_000).toUTCString() });
   });
   await client.request({ method: 'GET', path: '/' });
-  assert.equal(client.clockOffset(), 120_000);
+  assert.ok(Math.abs(client.clockOffset() - 120_000) <= 1_000, 'a Date has whole seconds');
 });
 
 test('a path prefix of the server is kept', async () => {

@@ -9,6 +9,7 @@ const NAMES = [
   'countersign_ca_full_leaves_until_timestamp_seconds',
   'countersign_ca_not_after_timestamp_seconds',
   'countersign_ca_rotation_phase',
+  'countersign_clock_offset_seconds',
   'countersign_in_flight_limit',
   'countersign_missing_rights',
   'countersign_request_duration_seconds',

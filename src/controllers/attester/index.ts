@@ -103,7 +103,11 @@ function tell(component: Component, resource: Resource, name: string, error: unk
     component.log.error({ name, error: String(error) }, 'an unexpected error; the bundle waits');
     return;
   }
-  const { message = '', reason, event } = explain(error, component.name);
+  const {
+    message = '',
+    reason,
+    event,
+  } = explain(error, component.name, component.client.clockOffset());
   component.log.warn({ kind: 'ClusterTrustBundle', name, reason, error: message }, 'bundle waits');
   if (event === undefined) return;
   const regarding = { apiVersion: resource.apiVersion, kind: 'ClusterTrustBundle', name };

@@ -155,7 +155,11 @@ function tell(component: Component, name: string, error: unknown): void {
     component.log.error({ name, error: String(error) }, 'an unexpected error; it is tried again');
     return;
   }
-  const { message = '', reason, event } = explain(error, component.name);
+  const {
+    message = '',
+    reason,
+    event,
+  } = explain(error, component.name, component.client.clockOffset());
   component.log.warn(
     { kind: 'ClusterSigner', name, reason, error: message },
     'ClusterSigner waits',
