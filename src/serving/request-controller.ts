@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../api/cluster-signer.ts';
+import type { ClusterSigner, ClusterSignerSpec } from '../api/cluster-signer.ts';
 import type { KubeObject } from '../api/object.ts';
 import { SignerError, messageOf } from '../errors.ts';
 import type { EventNote } from '../kube/event-body.ts';
@@ -27,6 +27,8 @@ export interface RequestControllerInit<T> {
   readonly kind: RequestKind;
   readonly resource: Resource;
   readonly workers: number;
+  /** Whether a ClusterSigner takes such requests at all; others are no matter of ours, nor their CAs. */
+  readonly serves: (spec: ClusterSignerSpec) => boolean;
   readonly pending: (request: T) => boolean;
   /** Whose requests it waits among, and until when it can; of what `stays`. */
   readonly placeOf: (request: T) => Place;
@@ -91,15 +93,17 @@ export function createRequestController<T extends KubeObject>(
     for (const key of requests.keysOf(signerName)) queue.add(key);
   };
   const signers = createSigners(component, (_names, signerNames) => {
-    const serving = signers.all();
+    const serving = served();
     sources?.serve(serving);
     requests.serve(serving.map((each) => each.spec.signerName));
     for (const name of signerNames) wake(name);
   });
+  const served = (): readonly ClusterSigner[] =>
+    signers.all().filter(({ spec }) => init.serves(spec));
   sources?.onChange(wake);
   const rescue = createRescue({ component, pending: () => requests.all() });
   component.duty.onChange(() => {
-    for (const { spec } of signers.all()) wake(spec.signerName);
+    for (const { spec } of served()) wake(spec.signerName);
   });
   queue.arrange((key) => {
     const kept = requests.peek(key);
@@ -190,7 +194,7 @@ export function createRequestController<T extends KubeObject>(
   }
 
   return {
-    permissions: () => init.permissions(namesOf(signers.all(), component)),
+    permissions: () => init.permissions(namesOf(served(), component)),
     notReady: () => [
       ...(signers.settled
         ? []

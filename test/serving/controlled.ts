@@ -15,6 +15,8 @@ import { recordedComponent, type RecordedComponent } from '../support/recorded-c
 import type { Call } from '../support/scripted-server.ts';
 import { PATIENCE_MS, bookmark, startStage, type Stage } from '../support/stage.ts';
 
+const NO_RULE = { apiGroups: [], resources: [], verbs: [] } as const;
+
 export const SIGNER_NAME = 'example.com/workload';
 
 export interface Request extends KubeObject {
@@ -69,8 +71,8 @@ export function request(name: string, version: number, more: Partial<Request> = 
 }
 
 /** The ClusterSigner that serves, as of this version. */
-export function served(version: number): KubeObject {
-  const object = clusterSigner(workloadSpec());
+export function served(version: number, spec: unknown = workloadSpec()): KubeObject {
+  const object = clusterSigner(spec);
   const own = { resourceVersion: String(version), generation: version };
   return { ...object, metadata: { ...object.metadata, ...own } };
 }
@@ -90,6 +92,7 @@ export async function startControlled(more: Partial<Component> = {}): Promise<Co
     kind: 'CertificateSigningRequest',
     resource: resource({ group: 'example.com', version: 'v1', plural: 'things' }),
     workers: 2,
+    serves: ({ requests }) => requests !== undefined,
     pending: ({ done }) => done !== true,
     placeOf: ({ metadata: { namespace }, deadline }) => ({ flows: [namespace ?? ''], deadline }),
     stays: ({ deadline }) => ({ deadline }),
@@ -100,7 +103,7 @@ export async function startControlled(more: Partial<Component> = {}): Promise<Co
     regarding: ({ apiVersion, kind, metadata: { name } }) => ({
       regarding: { apiVersion, kind, name },
     }),
-    permissions: () => [],
+    permissions: ({ signerNames }) => [{ ...NO_RULE, resourceNames: signerNames }],
     sources: {
       serve: () => undefined,
       listed: () => listed,

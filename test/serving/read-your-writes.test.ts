@@ -92,6 +92,7 @@ function world(): World {
       kind: 'CertificateSigningRequest',
       resource: REQUESTS,
       workers: 2,
+      serves: () => true,
       pending: (csr) => !isFinished(csr),
       handle: actor.handle,
       onGone: actor.forget,

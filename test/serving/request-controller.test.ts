@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { SignerError } from '../../src/errors.ts';
 import { until } from '../cluster/until.ts';
+import { changed, workloadSpec } from '../support/cluster-signer.ts';
 import { PATIENCE_MS, bookmark } from '../support/stage.ts';
 import {
   SIGNER_NAME,
@@ -36,6 +38,14 @@ const passing = (what: string, probe: () => boolean): Promise<unknown> =>
 test('only requests of the signer name that is served are asked for, by the server’s own selector', () => {
   assert.equal(it.requests.path, '/apis/example.com/v1/things');
   assert.equal(it.requests.query.get('fieldSelector'), `spec.signerName=${SIGNER_NAME}`);
+});
+
+test('a ClusterSigner that takes no such requests asks for no right: nobody reads its CA in vain', async () => {
+  const names = (): unknown => it.controller.permissions().map((rule) => rule.resourceNames);
+  assert.deepEqual(names(), [[SIGNER_NAME]]);
+  const without = served(2, changed(workloadSpec(), 'requests', undefined));
+  it.signers.lines({ type: 'MODIFIED', object: without });
+  await until('no right is needed', PATIENCE_MS, () => isDeepStrictEqual(names(), [[]]));
 });
 
 test('after the write that ended a request no stale read of it follows', async () => {

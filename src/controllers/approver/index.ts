@@ -28,6 +28,7 @@ export function createApprover(component: Component): Controller {
     kind: 'CertificateSigningRequest',
     resource: REQUESTS,
     workers: WORKERS,
+    serves: (spec) => spec.requests !== undefined,
     pending: (csr) => !isApproved(csr) && !isFinished(csr),
     placeOf: csrPlace,
     stays: csrStays,

@@ -46,6 +46,7 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
     kind: 'PodCertificateRequest',
     resource: init.requests,
     workers: WORKERS,
+    serves: (spec) => spec.pods !== undefined,
     pending: (request) => !isTerminal(request),
     placeOf: place.of,
     stays: place.stays,

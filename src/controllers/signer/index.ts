@@ -40,6 +40,7 @@ export function createSigner(init: SignerInit): Controller {
     kind: 'CertificateSigningRequest',
     resource: REQUESTS,
     workers: WORKERS,
+    serves: (spec) => spec.requests !== undefined,
     pending: (csr) => isApproved(csr) && !isFinished(csr),
     placeOf: csrPlace,
     stays: csrStays,
