@@ -6,8 +6,9 @@ import { closureOf, readSource, readSources, type Source } from './sources.ts';
 
 const sources = readSources();
 
-const PURE = ['protobuf', 'api', 'pki', 'cel', 'issuance', 'policy', 'rotation'];
-const SERVED = [...PURE, 'kube', 'authorities/contract.ts'];
+const CORE = ['protobuf', 'api', 'pki', 'cel', 'issuance', 'policy', 'rotation'];
+const PURE = [...CORE, 'conformance'];
+const SERVED = [...CORE, 'kube', 'authorities/contract.ts'];
 
 /** Folder → what it may import besides itself and L0 (errors, ports, vocabulary). */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
@@ -19,12 +20,18 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   issuance: ['api', 'pki', 'cel'],
   policy: ['api', 'pki', 'cel'],
   rotation: ['api', 'pki', 'issuance'],
+  conformance: ['api', 'pki'],
   authorities: ['issuance', 'pki'],
   kube: ['protobuf'],
   web: [],
   serving: SERVED,
   controllers: [...SERVED, 'serving'],
-  cli: [...SERVED, 'serving', 'controllers', 'authorities', 'web', '../package.json'],
+  probe: ['api', 'pki', 'kube', 'conformance'],
+  cli: [
+    ...SERVED,
+    ...['serving', 'controllers', 'authorities', 'web', 'conformance', 'probe'],
+    '../package.json',
+  ],
 };
 
 /** Package → the only folders, or files, that may import it. pkijs and asn1js are for tests. */

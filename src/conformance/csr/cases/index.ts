@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Case } from '../../case.ts';
+import type { CsrWorld } from '../world.ts';
+import { CSR_CERTIFICATES } from './certificate.ts';
+import { CSR_LIFECYCLE } from './lifecycle.ts';
+import { CSR_REQUESTED } from './requested.ts';
+import { CSR_UPSTREAM } from './upstream.ts';
+
+export const CSR_CASES: readonly Case<CsrWorld>[] = [
+  ...CSR_LIFECYCLE,
+  ...CSR_CERTIFICATES,
+  ...CSR_REQUESTED,
+  ...CSR_UPSTREAM,
+];

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isSkipped } from '../../trial.ts';
+import { must, should, skip, type Case } from '../../case.ts';
+import { allAnswered, isAnswered, isFast, saysWhy } from '../../laws/answer.ts';
+import {
+  answersInOneWrite,
+  isNewCertificate,
+  isUntouched,
+  issuesOnlyApproved,
+  leavesFrame,
+  refusesWithoutCertificate,
+  restsWhenAnswered,
+  waitsForApproval,
+} from '../../laws/writes.ts';
+import { CSR_CERTIFICATE, CSR_CONDITIONS, CSR_SIGNER } from '../../sources.ts';
+import { onAll, onBurst, onTrial } from '../../world.ts';
+import { trialOf, type CsrWorld } from '../world.ts';
+
+/** What the signer does with a request, when, and how often. */
+export const CSR_LIFECYCLE: readonly Case<CsrWorld>[] = [
+  must(
+    'CSR-01',
+    'an approved request gets its certificate',
+    CSR_CERTIFICATE,
+    onTrial('plain', isAnswered),
+  ),
+  must(
+    'CSR-02',
+    'no certificate without the condition Approved',
+    CSR_CERTIFICATE,
+    onAll(issuesOnlyApproved),
+  ),
+  must(
+    'CSR-03',
+    'a request that nobody approved is left alone',
+    CSR_CONDITIONS,
+    onTrial('unapproved', waitsForApproval),
+  ),
+  must('CSR-04', 'a denied request is left alone', CSR_CONDITIONS, onTrial('denied', isUntouched)),
+  must(
+    'CSR-05',
+    'a request of another signer name is left alone',
+    CSR_SIGNER,
+    onTrial('foreign', isUntouched),
+  ),
+  must(
+    'CSR-06',
+    'a request of a signer name that only begins like its own is left alone',
+    CSR_SIGNER,
+    onTrial('longerName', isUntouched),
+  ),
+  must(
+    'CSR-07',
+    'a refused request has no certificate',
+    CSR_CERTIFICATE,
+    onAll(refusesWithoutCertificate),
+  ),
+  should(
+    'CSR-08',
+    'an answered request is not written again',
+    CSR_CERTIFICATE,
+    onTrial('plain', restsWhenAnswered),
+  ),
+  should(
+    'CSR-09',
+    'one write takes an approved request to its certificate',
+    'Kubernetes API conventions: each write is an event for every watcher',
+    onTrial('plain', answersInOneWrite),
+  ),
+  should(
+    'CSR-10',
+    'labels, annotations, finalizers and owners stay as the requester wrote them',
+    'Kubernetes API conventions: metadata is the creator’s',
+    onTrial('plain', leavesFrame),
+  ),
+  must(
+    'CSR-11',
+    'labels and annotations that nobody knows are no obstacle',
+    'Kubernetes API conventions: unknown annotations are ignored',
+    onTrial('annotated', isAnswered),
+  ),
+  must(
+    'CSR-12',
+    'the same bytes requested twice are two certificates',
+    'RFC 5280 §4.1.2.2',
+    (world) => {
+      const [plain, again] = [trialOf(world, 'plain'), trialOf(world, 'again')];
+      return plain === undefined || again === undefined
+        ? skip('the requests could not be made')
+        : isNewCertificate(plain, again);
+    },
+  ),
+  must(
+    'CSR-13',
+    'a request that was deleted holds up no other',
+    'Kubernetes API conventions: objects may go at any time',
+    (world) =>
+      isSkipped(world.scenes.deleted)
+        ? skip(world.scenes.deleted.skipped)
+        : onTrial<'plain'>('plain', isAnswered)(world),
+  ),
+  must('CSR-14', 'requests made at once are all answered', CSR_CERTIFICATE, onBurst(allAnswered)),
+  should(
+    'CSR-15',
+    'each certificate comes within the latency of the profile',
+    'profile: latency (default 10 s)',
+    onAll((trials, { profile }) => isFast(trials, profile.latency)),
+  ),
+  should(
+    'CSR-16',
+    'who is refused a CA certificate is told why',
+    CSR_CONDITIONS,
+    onTrial('certSign', saysWhy),
+  ),
+  should(
+    'CSR-17',
+    'who is refused a key type is told why',
+    CSR_CONDITIONS,
+    onTrial('RSA1024', saysWhy),
+  ),
+];

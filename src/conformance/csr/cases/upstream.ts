@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import { fail, must, pass, skip, type Case } from '../../case.ts';
+import { isVerdict, issuedOf } from '../../issued.ts';
+import { e2e, integration } from '../../sources.ts';
+import { onOperation } from '../../world.ts';
+import { CSR_OPERATIONS, type CsrOperation, type CsrWorld } from '../world.ts';
+
+const CLIENT = e2e('certificates.go', 'should support building a client with a CSR');
+const OPERATIONS = e2e('certificates.go', 'should support CSR API operations');
+
+/** What each call must do; the rest is said by the case. */
+const ASSERTS: Readonly<Record<CsrOperation, string>> = {
+  discoveryGroups: '/apis lists certificates.k8s.io with v1',
+  discoveryGroup: '/apis/certificates.k8s.io lists v1',
+  discoveryResources: 'v1 has certificatesigningrequests with /approval and /status',
+  create: 'three requests are created from one template with generateName',
+  get: 'a request is read as it was created, expirationSeconds included',
+  list: 'a list with the field selector spec.signerName has the three, and only those',
+  watch: 'a watch of one request tells of each change',
+  patch: 'a merge patch adds an annotation and raises the resourceVersion',
+  update: 'an update adds an annotation',
+  getApproval: '/approval is read as the request itself',
+  patchApproval: 'a patch of /approval adds a condition and an annotation',
+  updateApproval: 'an update of /approval adds Approved',
+  getStatus: '/status is read as the request itself',
+  patchStatus: 'a patch of /status sets the certificate and an annotation',
+  updateStatus: 'an update of /status adds a condition',
+  delete: 'a deleted request is gone, and the other two are not',
+  deleteCollection: 'a deleted collection is empty',
+};
+
+/** The first id of the calls: they follow in their order. */
+const FIRST_OPERATION = 67;
+
+/** Kubernetes 1.37's own conformance tests of CertificateSigningRequests. */
+export const CSR_UPSTREAM: readonly Case<CsrWorld>[] = [
+  must(
+    'CSR-64',
+    'the leaf authenticates its bearer at the API server, by its common name',
+    CLIENT,
+    ({ login, profile, scenes }) => {
+      if (login.skipped !== undefined) return skip(login.skipped);
+      if (profile.clientAuthentication !== true) {
+        return skip(
+          'the profile does not say that the API server accepts this CA (clientAuthentication)',
+        );
+      }
+      const issued = issuedOf(scenes.plain);
+      if (isVerdict(issued)) return issued;
+      if (login.fault !== undefined) return fail(login.fault);
+      const name = issued.trial.asked.names.commonName;
+      return login.username === name
+        ? pass(`it is ${name}`)
+        : fail(`it is ${login.username ?? 'nobody'}, not ${name}`);
+    },
+  ),
+  must(
+    'CSR-65',
+    'kubernetes.io/kube-apiserver-client issues exactly one certificate',
+    CLIENT,
+    ({ signerName, scenes }) => {
+      if (signerName !== 'kubernetes.io/kube-apiserver-client')
+        return skip(`${signerName} may send intermediates`);
+      const issued = issuedOf(scenes.plain);
+      if (isVerdict(issued)) return issued;
+      return issued.chain.length === 1
+        ? pass('one certificate')
+        : fail(`${issued.chain.length} certificates`);
+    },
+  ),
+  must(
+    'CSR-66',
+    'system:masters is not even asked for at kubernetes.io/kube-apiserver-client',
+    integration('certificates/admission_subjectrestriction_test.go'),
+    ({ signerName, scenes }) => {
+      if (signerName !== 'kubernetes.io/kube-apiserver-client')
+        return skip(`the admission plugin does not guard ${signerName}`);
+      if ('skipped' in scenes.masters) return skip(scenes.masters.skipped);
+      const { refusal } = scenes.masters;
+      return refusal === undefined ? fail('the API server took it') : pass(refusal);
+    },
+  ),
+  ...CSR_OPERATIONS.map((name, index) =>
+    must<CsrWorld>(
+      `CSR-${FIRST_OPERATION + index}`,
+      ASSERTS[name],
+      OPERATIONS,
+      onOperation<CsrOperation>(name),
+    ),
+  ),
+];

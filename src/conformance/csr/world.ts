@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Operation, RequestWorld } from '../world.ts';
+import type { Trial } from '../trial.ts';
+
+/** The requests that the kit makes, by what is special about each. */
+export const CSR_SCENES = [
+  // Ordinary, for an hour; the same bytes again; with labels and annotations that nobody knows.
+  'plain',
+  'again',
+  'annotated',
+  // Not approved by the kit; denied by the kit; deleted before anybody could look.
+  'unapproved',
+  'denied',
+  'deleted',
+  // Of a signer name that nobody has, and of one that begins like the signer's.
+  'foreign',
+  'longerName',
+  // Lifetimes: ten minutes, ten years, and none said.
+  'tenMinutes',
+  'tenYears',
+  'noLifetime',
+  // Usages.
+  'certSign',
+  'anyUsage',
+  'encipherment',
+  // Names.
+  'alternativeNames',
+  'masters',
+  'kubeadm',
+  'systemUser',
+  'userId',
+  'otherName',
+  'twoNames',
+  // Extensions inside the PKCS#10 request.
+  'authorityExtension',
+  'usageExtension',
+  'purposeExtension',
+  'unknownExtension',
+  // A second PEM block with another key.
+  'twoBlocks',
+  // Keys.
+  'RSA1024',
+  'RSA2048',
+  'RSA3072',
+  'RSA4096',
+  'ECDSAP256',
+  'ECDSAP384',
+  'ECDSAP521',
+  'ED25519',
+] as const;
+
+export type CsrScene = (typeof CSR_SCENES)[number];
+
+/** Calls of the API itself, as upstream's conformance test makes them. */
+export const CSR_OPERATIONS = [
+  'discoveryGroups',
+  'discoveryGroup',
+  'discoveryResources',
+  'create',
+  'get',
+  'list',
+  'watch',
+  'patch',
+  'update',
+  'getApproval',
+  'patchApproval',
+  'updateApproval',
+  'getStatus',
+  'patchStatus',
+  'updateStatus',
+  'delete',
+  'deleteCollection',
+] as const;
+
+export type CsrOperation = (typeof CSR_OPERATIONS)[number];
+
+export interface CsrWorld extends RequestWorld<CsrScene, CsrOperation> {
+  /** What the API server said of the ordinary request's leaf as a client certificate. */
+  readonly login: Login;
+}
+
+export interface Login extends Operation {
+  /** Whom the API server took the leaf's bearer for. */
+  readonly username?: string;
+}
+
+/** The trial of a scene, or nothing where it did not take place. */
+export function trialOf(world: CsrWorld, scene: CsrScene): Trial | undefined {
+  const found = world.scenes[scene];
+  return 'skipped' in found ? undefined : found;
+}

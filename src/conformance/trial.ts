@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What became of one request, as the API server showed it: plain data, the same for every kind. */
+import type { Condition } from '../api/conditions.ts';
+import type { KeyType } from '../vocabulary.ts';
+
+/** What the request asked for. */
+export interface Asked {
+  /** Undefined for a key that no API names, such as RSA with 1024 bits. */
+  readonly keyType: KeyType | undefined;
+  /** DER SubjectPublicKeyInfo. */
+  readonly spki: Uint8Array;
+  readonly names: AskedNames;
+  readonly usages: readonly string[];
+  /** Undefined: left to the signer. */
+  readonly lifetimeSeconds: number | undefined;
+  /** Of a pod's request: who asks, as the API server vouches for it. */
+  readonly pod?: { readonly namespace: string; readonly serviceAccount: string };
+}
+
+/** Every name in the request, by kind. */
+export interface AskedNames {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  readonly dnsNames: readonly string[];
+  readonly ipAddresses: readonly string[];
+  readonly uris: readonly string[];
+  readonly emails: readonly string[];
+}
+
+export const NO_NAMES: AskedNames = {
+  commonName: '',
+  organizations: [],
+  dnsNames: [],
+  ipAddresses: [],
+  uris: [],
+  emails: [],
+};
+
+export type State = 'pending' | 'approved' | 'denied' | 'failed' | 'issued';
+
+/** One version of the object. */
+export interface Snapshot {
+  /** Milliseconds since it was created, when it was seen. */
+  readonly at: number;
+  readonly resourceVersion: string;
+  readonly state: State;
+  readonly conditions: readonly Condition[];
+  /** The certificates; '' where there are none. */
+  readonly pem: string;
+  /** What is not the signer's: spec, labels, annotations, finalizers and owners, as JSON. */
+  readonly frame: string;
+  /** RFC 3339, of a PodCertificateRequest's status. */
+  readonly times?: {
+    readonly notBefore?: string | undefined;
+    readonly notAfter?: string | undefined;
+    readonly beginRefreshAt?: string | undefined;
+  };
+  /** PEM, of a CertificateRequest's status. */
+  readonly ca?: string;
+  /** RFC 3339, of a CertificateRequest's status. */
+  readonly failureTime?: string;
+}
+
+/** A request that was made, or that the API server would not take. */
+export interface Trial {
+  readonly asked: Asked;
+  /** In the order of their versions, the first as created; empty where it was refused. */
+  readonly versions: readonly Snapshot[];
+  /** What the API server said instead of creating it. */
+  readonly refusal?: string;
+  /** No version can have been missed. */
+  readonly watched: boolean;
+  /** Versions that the kit itself made after creation: its approval or denial. */
+  readonly ownWrites: number;
+  /** The server's clock at the last version: milliseconds since the epoch. */
+  readonly endedAt: number;
+  /** Milliseconds that an answer was waited for. */
+  readonly waitedMs: number;
+}
+
+export interface Skipped {
+  /** Why there is nothing to judge. */
+  readonly skipped: string;
+}
+
+export type Scene = Trial | Skipped;
+
+export function isSkipped(scene: object): scene is Skipped {
+  return 'skipped' in scene;
+}
+
+/** The last version; undefined where the request was refused at creation. */
+export function lastOf(trial: Trial): Snapshot | undefined {
+  return trial.versions.at(-1);
+}
+
+/** The first version in this state or, for `issued`, with certificates. */
+export function firstOf(trial: Trial, state: State): Snapshot | undefined {
+  return trial.versions.find((each) => each.state === state);
+}
+
+/** The condition that ended a request, as `Denied: Reason: message`. */
+export function endText({ state, conditions }: Snapshot): string {
+  const type = { denied: 'Denied', failed: 'Failed' }[state as string] ?? state;
+  const found =
+    conditions.find((each) => each.type === type) ??
+    conditions.find((each) => each.type === 'Ready') ??
+    conditions.at(-1);
+  if (found === undefined) return state;
+  return [found.type, found.reason, found.message]
+    .filter((part) => part !== undefined && part !== '')
+    .join(': ')
+    .slice(0, MAX_TEXT);
+}
+
+/** So much of foreign words is repeated. */
+const MAX_TEXT = 240;

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Leaves for the judges: good ones, and every kind of bad one. */
+import { randomBytes, type KeyObject } from 'node:crypto';
+import { decodeCertificate, type Certificate } from '../../../src/pki/certificate.ts';
+import {
+  authorityKeyIdentifier,
+  basicConstraints,
+  extKeyUsage,
+  keyUsage,
+  subjectAltName,
+  subjectKeyIdentifier,
+  type Extension,
+} from '../../../src/pki/extensions.ts';
+import { keyIdentifier } from '../../../src/pki/keys.ts';
+import { encodeName } from '../../../src/pki/names.ts';
+import { encodePem } from '../../../src/pki/pem.ts';
+import { signatureAlgorithm } from '../../../src/pki/signature-algorithm.ts';
+import { encodeCertificate, encodeTbs } from '../../../src/pki/tbs.ts';
+import { usageBits } from '../../../src/pki/usages.ts';
+import type { Asked } from '../../../src/conformance/trial.ts';
+import { privateKey, spkiOf } from '../keys.ts';
+
+/** The moment at which all trials of the tests end. */
+export const NOW = Date.UTC(2026, 10, 21, 12);
+const HOUR = 3600_000;
+
+export interface Made {
+  readonly certificate: Certificate;
+  readonly pem: string;
+  readonly key: KeyObject;
+}
+
+export interface Parts {
+  readonly serial?: Uint8Array;
+  readonly spki?: Uint8Array;
+  readonly subject?: Uint8Array;
+  readonly notBefore?: number;
+  readonly notAfter?: number;
+  /** Changes the extensions of a good leaf. */
+  readonly extensions?: (good: readonly Extension[]) => readonly Extension[];
+  readonly by?: Made;
+}
+
+/** The CA of every good leaf. */
+export const ROOT = authority('Conformance root', 'root');
+
+export function authority(name: string, which: string, parts: Parts = {}): Made {
+  const key = privateKey('P-256', which);
+  const spki = spkiOf(key);
+  const subject = encodeName({ commonName: name, organizations: [], organizationalUnits: [] });
+  const by = parts.by;
+  const good = [
+    keyUsage(['keyCertSign', 'cRLSign']),
+    basicConstraints({ ca: true }),
+    subjectKeyIdentifier(spki),
+    ...(by === undefined
+      ? []
+      : [authorityKeyIdentifier(keyIdentifier(by.certificate.publicKey.spki))]),
+  ];
+  return make({
+    subject: parts.subject ?? subject,
+    issuer: by?.certificate.subject.raw ?? parts.subject ?? subject,
+    spki,
+    signer: by?.key ?? key,
+    key,
+    notBefore: parts.notBefore ?? NOW - 24 * HOUR,
+    notAfter: parts.notAfter ?? NOW + 8760 * HOUR,
+    serial: parts.serial ?? serial(),
+    extensions: parts.extensions?.(good) ?? good,
+  });
+}
+
+/** What a good signer makes of a request, but for `parts`. */
+export function leaf(asked: Asked, parts: Parts = {}): Made {
+  const by = parts.by ?? ROOT;
+  const { names } = asked;
+  const lifetime = (asked.lifetimeSeconds ?? 3600) * 1000;
+  const notBefore = parts.notBefore ?? NOW - 60_000;
+  const bits = usageBits(asked.usages);
+  const sans = [names.dnsNames, names.ipAddresses, names.uris, names.emails].some(
+    (each) => each.length > 0,
+  );
+  const hasSubject = names.commonName !== '' || names.organizations.length > 0;
+  const good = [
+    keyUsage(bits.keyUsage.filter((bit) => bit !== 'keyCertSign' && bit !== 'keyEncipherment')),
+    extKeyUsage(bits.extKeyUsage),
+    basicConstraints({ ca: false }),
+    authorityKeyIdentifier(keyIdentifier(by.certificate.publicKey.spki)),
+    ...(sans ? [subjectAltName(names, !hasSubject)] : []),
+  ];
+  return make({
+    subject: parts.subject ?? encodeName({ ...names, organizationalUnits: [] }),
+    issuer: by.certificate.subject.raw,
+    spki: parts.spki ?? asked.spki,
+    signer: by.key,
+    key: by.key,
+    notBefore,
+    notAfter: parts.notAfter ?? notBefore + lifetime,
+    serial: parts.serial ?? serial(),
+    extensions: parts.extensions?.(good) ?? good,
+  });
+}
+
+function serial(): Uint8Array {
+  return Uint8Array.of(0x40, ...randomBytes(15));
+}
+
+interface Whole {
+  readonly subject: Uint8Array;
+  readonly issuer: Uint8Array;
+  readonly spki: Uint8Array;
+  readonly signer: KeyObject;
+  readonly key: KeyObject;
+  readonly notBefore: number;
+  readonly notAfter: number;
+  readonly serial: Uint8Array;
+  readonly extensions: readonly Extension[];
+}
+
+function make({ signer, key, ...fields }: Whole): Made {
+  const algorithm = signatureAlgorithm(signer);
+  const tbs = encodeTbs({ ...fields, signatureAlgorithm: algorithm.der });
+  const der = encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs));
+  return { certificate: decodeCertificate(der), pem: encodePem('CERTIFICATE', der), key };
+}
