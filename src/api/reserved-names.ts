@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { INVISIBLE_CHARACTERS } from '../vocabulary.ts';
 
 /**
  * What Kubernetes itself goes by: `system:masters` and `kubeadm:cluster-admins` are administrators
@@ -6,8 +7,11 @@
  */
 export const RESERVED_PREFIXES = ['system:', 'kubeadm:'] as const;
 
-/** Control and format characters: nobody sees them, and some readers drop them. */
-const INVISIBLE = /[\p{Cc}\p{Cf}]/gu;
+/**
+ * How much of a name is looked at for each character of a prefix: NFKC makes one character of at most
+ * four, and puts a long run of combining marks in order in quadratic time.
+ */
+const LOOKED_AT = 8;
 
 /**
  * Whether a common name or an organization is one that only Kubernetes may hand out.
@@ -18,10 +22,17 @@ const INVISIBLE = /[\p{Cc}\p{Cf}]/gu;
  * @param extraPrefixes - what the operator of this installation reserves besides
  */
 export function isReservedName(value: string, extraPrefixes: readonly string[]): boolean {
-  const folded = fold(value);
-  return [...RESERVED_PREFIXES, ...extraPrefixes].some((prefix) => folded.startsWith(fold(prefix)));
+  const prefixes = [...RESERVED_PREFIXES, ...extraPrefixes];
+  const longest = Math.max(...prefixes.map(({ length }) => length));
+  const folded = fold(visible(value).slice(0, LOOKED_AT * longest));
+  return prefixes.some((prefix) => folded.startsWith(fold(prefix)));
+}
+
+/** Without what nobody sees: what the eye takes for the beginning is the beginning. */
+function visible(text: string): string {
+  return text.replace(INVISIBLE_CHARACTERS, '').trim();
 }
 
 function fold(text: string): string {
-  return text.normalize('NFKC').replace(INVISIBLE, '').trim().toLowerCase();
+  return visible(text.normalize('NFKC')).toLowerCase();
 }

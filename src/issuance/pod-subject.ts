@@ -3,6 +3,7 @@ import type { PodCertificateRequest } from '../api/pod-certificate-request.ts';
 import { isReservedName } from '../api/reserved-names.ts';
 import { SignerError, messageOf } from '../errors.ts';
 import { canonicalDnsName, canonicalUri } from '../pki/canonical.ts';
+import { requireVisible } from '../pki/requested-names.ts';
 import { EMPTY_SUBJECT, namesNobody, type LeafSubject } from './leaf-subject.ts';
 import type { PodProfile } from './pod-profile.ts';
 
@@ -45,6 +46,7 @@ export function podSubject(
       `spec.pods.commonName gave "${commonName.slice(0, 80)}", which is reserved for Kubernetes itself`,
     );
   }
+  if (commonName !== '') mended('commonName', () => requireVisible(commonName, 'the result'));
   const subject: LeafSubject = {
     ...EMPTY_SUBJECT,
     commonName,
@@ -66,13 +68,18 @@ function names(
 ): readonly string[] {
   const found = profile[field].map((expression, index) => {
     const text = expression.evaluate(variables);
-    try {
-      return text === '' ? '' : CANONICAL[field](text);
-    } catch (error) {
-      throw waiting('NAME_INVALID', `spec.pods.${field}[${index}]: ${messageOf(error)}`, error);
-    }
+    return text === '' ? '' : mended(`${field}[${index}]`, () => CANONICAL[field](text));
   });
   return [...new Set(found)].filter((text) => text !== '');
+}
+
+/** What an expression made wrong can be mended where the expression stands. */
+function mended<T>(field: string, spell: () => T): T {
+  try {
+    return spell();
+  } catch (error) {
+    throw waiting('NAME_INVALID', `spec.pods.${field}: ${messageOf(error)}`, error);
+  }
 }
 
 function waiting(

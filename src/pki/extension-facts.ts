@@ -82,16 +82,22 @@ export function decodeBasicConstraints(value: Uint8Array): BasicConstraints {
   return { isCa, pathLen };
 }
 
+/** Unused bits, then the nine bits that there are: of a megabyte each would become a number. */
+const MAX_KEY_USAGE_BYTES = 3;
+const UNKNOWN_BIT = 'keyUsage has a bit that RFC 5280 does not know';
+
 /** At least one bit, and none that RFC 5280 §4.2.1.3 does not know. */
 export function decodeKeyUsage(value: Uint8Array): ReadonlySet<KeyUsageBit> {
   const outer = new DerReader(value, 'keyUsage');
-  const numbers = namedBits(outer.read(TAG_BIT_STRING, 'keyUsage'), 'keyUsage');
+  const contents = outer.read(TAG_BIT_STRING, 'keyUsage');
   outer.finish();
+  if (contents.length > MAX_KEY_USAGE_BYTES) throw malformed(UNKNOWN_BIT);
+  const numbers = namedBits(contents, 'keyUsage');
   const bits = numbers.map((number) => KEY_USAGE_BITS[number]);
   if (bits.length === 0) throw malformed('keyUsage has no bit set');
   return new Set(
     bits.map((bit) => {
-      if (bit === undefined) throw malformed('keyUsage has a bit that RFC 5280 does not know');
+      if (bit === undefined) throw malformed(UNKNOWN_BIT);
       return bit;
     }),
   );

@@ -20,6 +20,12 @@ import { refused } from './refused.ts';
 /** Groups become organizations: a user with more than this many has no use for a certificate. */
 const MAX_ATTRIBUTES = 256;
 
+/**
+ * Of one value, as of one alternative name. X.520 stops at 64 characters; users of OIDC, who have their
+ * issuer's URL in their names, need some hundreds. What looks at names may take its time then.
+ */
+const MAX_VALUE_BYTES = 2048;
+
 export interface NameAttribute {
   readonly oid: string;
   readonly value: string;
@@ -91,7 +97,11 @@ function readAttribute(set: DerReader, what: string): NameAttribute {
   const label = `${ATTRIBUTE_NAMES.get(type) ?? type} of ${what}`;
   const tag = pair.peek();
   const stringType = stringTypeOf(tag, label);
-  const value = textOf(stringType, pair.read(tag ?? 0, label), label);
+  const contents = pair.read(tag ?? 0, label);
+  if (contents.length > MAX_VALUE_BYTES) {
+    throw refused('DER_LIMIT', `${label} has more than ${MAX_VALUE_BYTES} bytes`);
+  }
+  const value = textOf(stringType, contents, label);
   pair.finish();
   return { oid: type, value, stringType };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { RequestField } from '../vocabulary.ts';
+import { INVISIBLE_CHARACTERS, type RequestField } from '../vocabulary.ts';
 import { canonicalDnsName, canonicalEmail, canonicalIp, canonicalUri } from './canonical.ts';
 import type { DistinguishedName } from './names.ts';
 import { OID_COMMON_NAME, OID_ORGANIZATION, OID_ORGANIZATIONAL_UNIT } from './oids.ts';
@@ -59,18 +59,24 @@ export function unnamedParts({ subject, sans }: Named): readonly string[] {
 
 function valuesOf(subject: DistinguishedName, type: string): readonly string[] {
   const values = subject.attributes.filter(({ oid }) => oid === type).map(({ value }) => value);
-  const odd = values.find(
-    (value) => value === '' || value.trim() !== value || INVISIBLE.test(value),
-  );
-  if (odd === undefined) return values;
-  throw refused(
-    'NAME_INVALID',
-    `the subject has ${JSON.stringify(odd.slice(0, SHOWN))}: a name begins and ends with a visible character and has no control or format characters`,
-  );
+  for (const value of values) requireVisible(value, 'the subject');
+  return values;
 }
 
-/** Nobody sees them, and some readers drop them: two names that look the same are one too many. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+/**
+ * A name of a subject is text that looks like itself: two names that look the same are one too many.
+ *
+ * @param whose - what has it, for messages
+ * @throws SignerError NAME_INVALID
+ */
+export function requireVisible(value: string, whose: string): void {
+  const isVisible = value !== '' && value.trim() === value;
+  if (isVisible && value.search(INVISIBLE_CHARACTERS) === -1) return;
+  throw refused(
+    'NAME_INVALID',
+    `${whose} has ${JSON.stringify(value.slice(0, SHOWN))}: a name begins and ends with a visible character and has no control, invisible or format characters`,
+  );
+}
 
 /** How much of a foreign text is repeated in a message. */
 const SHOWN = 80;

@@ -71,6 +71,17 @@ for (const name of ['system:masters', 'kubeadm:cluster-admins', 'SYSTEM:node:a',
   });
 }
 
+for (const name of ['web ', 'we\u200bb', 'we\ufe0fb', 'we\u0000b', '\u2007web']) {
+  test(`a pod’s name looks like itself: ${JSON.stringify(name)} is nobody’s`, () => {
+    const request = podRequest({ unverifiedUserAnnotations: { 'example.com/who': name } });
+    const spec = {
+      commonName: "pod.annotations['example.com/who']",
+      annotations: [{ key: 'example.com/who', pattern: '.*' }],
+    };
+    waits(() => subjectOf(spec, request), 'NAME_INVALID', /^spec\.pods\.commonName: /);
+  });
+}
+
 test('what the operator reserves is reserved too', () => {
   const run = (): LeafSubject => subjectOf({ commonName: "'corp:root'" }, podRequest(), ['corp:']);
   waits(run, 'NAME_RESERVED', /"corp:root"/);

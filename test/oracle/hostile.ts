@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { san, link, ca } from '../support/chain.ts';
+import { san, link, ca, usage } from '../support/chain.ts';
 import { explicit, extension, implicit, oid, rdn, seq, set, tlv, utf8 } from '../support/der.ts';
 import { extensionRequest } from '../support/request-der.ts';
 import { COMMON_NAME, NAMES, ORGANIZATION, certificate, request } from './corpus/bases.ts';
@@ -62,6 +62,19 @@ const requests: Readonly<Record<string, Omit<Family, 'kind'>>> = {
   'a common name of blanks': {
     size: 250_000,
     make: (size) => request({ subject: seq(rdn(COMMON_NAME, utf8(`a${' '.repeat(size)}b`))) }),
+  },
+  'a common name of combining marks': {
+    size: 250_000,
+    make: (size) =>
+      request({ subject: seq(rdn(COMMON_NAME, utf8('\u0301\u0323'.repeat(size / 4)))) }),
+  },
+  'a common name of ligatures': {
+    size: 250_000,
+    make: (size) => request({ subject: seq(rdn(COMMON_NAME, utf8('\ufdfa'.repeat(size / 3)))) }),
+  },
+  'bits of keyUsage': {
+    size: 375_000,
+    make: (size) => asking(usage(new Uint8Array(size).fill(0xff), 0)),
   },
   organizations: {
     size: 60,

@@ -135,6 +135,11 @@ const REQUESTS: Readonly<Record<string, Row>> = {
     'DER_LIMIT',
     /the subject has more than 256 attributes/,
   ],
+  'with a common name of 2,049 bytes': [
+    requestDer({ subject: seq(set(seq(oid('2.5.4.3'), utf8('a'.repeat(2049))))) }),
+    'DER_LIMIT',
+    /CN of the subject has more than 2048 bytes/,
+  ],
   'with a subject that is a SET': [
     requestDer({ subject: set() }),
     'DER_MALFORMED',

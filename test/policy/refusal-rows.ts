@@ -165,7 +165,7 @@ export const REFUSAL_ROWS: readonly RefusalRow[] = [
     law: 'a common name has no characters that nobody sees',
     wanted: { subject: [[CN, 'ja\u202ene']] },
     reason: 'MalformedName',
-    message: /no control or format characters$/,
+    message: /no control, invisible or format characters$/,
   },
   {
     rule: 'name-kinds',

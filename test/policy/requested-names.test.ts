@@ -57,6 +57,8 @@ describe('the names of a request', () => {
     ['a trailing blank', { subject: [[CN, 'jane ']] }, /"jane "/],
     ['a no-break space before', { subject: [[O, '\u00a0dev']] }, /dev/],
     ['a zero-width character', { subject: [[OU, 'a\u200bb']] }, /format characters/],
+    ['a variation selector', { subject: [[CN, 'jan\ufe0fe']] }, /invisible or format characters/],
+    ['a filler', { subject: [[CN, '\u3164jane']] }, /invisible or format characters/],
     ['capitals in a DNS name', { dnsNames: ['A.example'] }, /write "a\.example"/],
     [
       'capitals in a URI’s host',
