@@ -36,6 +36,7 @@ export type ErrorCode =
   // Issuing (src/issuance, src/authorities).
   | 'NAME_RESERVED'
   | 'VALIDITY_IMPOSSIBLE'
+  | 'CLOCKS_APART'
   | 'LINT_FAILED'
   | 'PREPARED_SPENT'
   | 'CORRESPONDENCE'

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { offsetText } from '../serving/offset-text.ts';
+import { MAX_APART_MS } from '../serving/server-time.ts';
 
 /**
- * Half of what `profile.backdate` forgives by default: from there on a leaf may not yet be valid where
- * it is used, and at five minutes the API server takes none.
+ * Leaves are made by the API server's time, so nothing of ours suffers; but who sets his clock by the
+ * same source as we do may not take them yet: this is half of what `profile.backdate` forgives by
+ * default.
  */
-const APART_MS = 30_000;
+const NOTED_MS = 30_000;
 
 /** What /readyz says of our clock. @param offset - milliseconds ahead of the API server's */
 export function clockWarnings(offset: number): readonly string[] {
-  if (Math.abs(offset) < APART_MS) return [];
-  return [`${offsetText(offset)}; leaves carry our time, and five minutes off none is taken`];
+  if (Math.abs(offset) < NOTED_MS) return [];
+  const what =
+    Math.abs(offset) > MAX_APART_MS
+      ? 'one of both is wrong, and nothing is signed until it is set right'
+      : 'leaves carry the time of the API server';
+  return [`${offsetText(offset)}; ${what}`];
 }

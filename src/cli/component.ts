@@ -12,9 +12,11 @@ import { createRateLimiter } from '../kube/rate-limiter.ts';
 import type { Clock, Delay, Log, Random } from '../ports.ts';
 import type { Component, Controller } from '../serving/component.ts';
 import { createRights } from '../serving/rights.ts';
+import { serverTime } from '../serving/server-time.ts';
 import { createMetrics, type Metrics } from '../web/metrics.ts';
 import { createLog } from './log.ts';
 import { clockWarnings } from './clock-warnings.ts';
+import { monotonic } from './monotonic.ts';
 import { openPorts } from './open-ports.ts';
 import { componentMetrics, countAnswer, queueMetrics } from './metrics.ts';
 import { isInCluster, type ComponentOptions } from './component-options.ts';
@@ -70,7 +72,7 @@ export async function runComponent(
     // Only what is written for a decision: reads and Events go another way through the server.
     if (answered.method === 'PUT') pace.observe(answered);
   };
-  const client = createClient({ connection, clock, userAgent, onAnswer });
+  const client = createClient({ connection, clock, monotonic, userAgent, onAnswer });
   const running: { controller?: Controller } = {};
   const inCluster = isInCluster(process.env);
   const replica = createReplica({
@@ -150,7 +152,7 @@ function assemble(parts: {
     log,
     events: createEventRecorder({
       client,
-      clock,
+      clock: () => serverTime({ clock, client }),
       delay,
       random,
       log,

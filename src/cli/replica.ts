@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { performance } from 'node:perf_hooks';
 import type { Client } from '../kube/client.ts';
 import { WHOLE_DUTY, type Duty, type DutyMetrics, type LeasedDuty } from '../kube/duty.ts';
 import { createLeadership } from '../kube/leadership.ts';
 import { leaderTimes, memberTimes } from '../kube/lease-times.ts';
 import { createMembership } from '../kube/membership.ts';
 import type { WatchMetrics } from '../kube/reflector.ts';
-import type { Clock, Delay, Log, Monotonic, Random } from '../ports.ts';
+import type { Clock, Delay, Log, Random } from '../ports.ts';
 import { leaderLease, leaseLabels, type LeasePlace } from '../serving/leases.ts';
 import { createLeaderMetrics, createShareMetrics } from '../web/duty-metrics.ts';
 import type { Metrics } from '../web/metrics.ts';
 import { memberName } from './member-name.ts';
-
-/** Goes on while the process is stopped, and nobody sets it. */
-const monotonic: Monotonic = () => performance.now();
+import { monotonic } from './monotonic.ts';
 
 /** Components of which one replica works: CA Secrets and bundles have one writer. */
 const LED: readonly string[] = ['attester', 'authority'];

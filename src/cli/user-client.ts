@@ -4,6 +4,7 @@ import { createClient, type Client } from '../kube/client.ts';
 import type { Connection } from '../kube/connection.ts';
 import { loadConnection } from '../kube/kubeconfig.ts';
 import { gather } from './flag-values.ts';
+import { monotonic } from './monotonic.ts';
 import { singleKubeconfig } from './single-kubeconfig.ts';
 import { VERSION } from './version.ts';
 
@@ -44,6 +45,6 @@ export async function connectUser(
   const userAgent = `countersign-${command}/${VERSION}`;
   return {
     connection,
-    client: createClient({ connection, clock: Date.now, userAgent, impersonate }),
+    client: createClient({ connection, clock: Date.now, monotonic, userAgent, impersonate }),
   };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../ports.ts';
+import type { Clock, Monotonic } from '../ports.ts';
 import { createClockOffset } from './clock-offset.ts';
 import type { Connection } from './connection.ts';
 import { exchange, type Answer } from './exchange.ts';
@@ -26,7 +26,10 @@ export interface Client {
    * @throws KubeError as `request`, before the first chunk; the iteration throws what broke it
    */
   stream(init: RequestInit): Promise<Body>;
-  /** Local minus server time in milliseconds, by the Date headers of its answers. */
+  /**
+   * Local minus server time in milliseconds, by the Date headers of its answers; 0 before the first.
+   * Reckoned by the monotonic clock: a local clock that is set shows at once, not with the next answer.
+   */
   clockOffset(): number;
   /** Ends every connection at once; what is in flight fails. */
   close(): Promise<void>;
@@ -41,6 +44,7 @@ export interface Body extends AsyncIterable<Uint8Array> {
 export interface ClientInit extends Identity {
   readonly connection: Connection;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   /** Told of every call that ended, and of none that the caller gave up. */
   readonly onAnswer?: (answered: Answered) => void;
 }
@@ -61,6 +65,7 @@ export function createClient(init: ClientInit): Client {
   const prefix = pathname === '/' ? '' : pathname;
   const pools = createPools(init.connection);
   const identity = identityHeaders(init);
+  /** Of the monotonic clock. */
   const offset = createClockOffset();
 
   /** Runs `send` with the credentials of now, and once more with new ones where it got a 401. */
@@ -83,18 +88,25 @@ export function createClient(init: ClientInit): Client {
     };
   }
 
-  function observeDate({ date }: Answer['headers'], begun: number): void {
+  function observeDate({ status, headers: { date } }: Answer, begun: number): void {
+    // An error page of what stands before an API server has the clock of that.
+    if (status >= 500) return;
     const time = typeof date === 'string' ? Date.parse(date) : NaN;
-    if (!Number.isNaN(time)) offset.observe(time, begun, init.clock());
+    if (!Number.isNaN(time)) offset.observe(time, begun, init.monotonic());
+  }
+
+  function clockOffset(): number {
+    const ahead = offset.value();
+    return ahead === undefined ? 0 : init.clock() - (init.monotonic() - ahead);
   }
 
   async function call(request: RequestInit): Promise<Answer> {
-    const begun = init.clock();
+    const [begun, since] = [init.clock(), init.monotonic()];
     try {
       const answer = await authorized((open) =>
         exchange(open.calls, optionsOf(request, open), request.signal),
       );
-      observeDate(answer.headers, begun);
+      observeDate(answer, since);
       tell(request, begun, answer);
       return answer;
     } catch (cause) {
@@ -109,10 +121,10 @@ export function createClient(init: ClientInit): Client {
   }
 
   async function openStream(request: RequestInit): Promise<Opened> {
-    const begun = init.clock();
+    const [begun, since] = [init.clock(), init.monotonic()];
     try {
       const opened = await opening(request);
-      observeDate(opened.headers, begun);
+      observeDate(opened, since);
       tell(request, begun, opened);
       return opened;
     } catch (cause) {
@@ -153,7 +165,7 @@ export function createClient(init: ClientInit): Client {
       const contentType = String(headers['content-type'] ?? '');
       return { contentType, [Symbol.asyncIterator]: () => chunks[Symbol.asyncIterator]() };
     },
-    clockOffset: offset.value,
+    clockOffset,
     close: pools.close,
   };
 }

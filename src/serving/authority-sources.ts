@@ -27,7 +27,7 @@ export function createAuthoritySources(
   bundles: Resource,
   open: OpenAuthority,
 ): AuthoritySources {
-  const opened = createOpenedSecrets(open, component.clock);
+  const opened = createOpenedSecrets(open, () => serverTime(component));
   const listeners: ((signerName: string) => void)[] = [];
   let served: readonly ClusterSigner[] = [];
 
@@ -74,8 +74,7 @@ export function createAuthoritySources(
       open: opened.open,
       last: opened.last,
       propagationSeconds: component.propagationSeconds,
-      now: component.clock(),
-      serverNow: serverTime(component),
+      now: serverTime(component),
     });
     if (secret !== undefined) opened.signedWith(secret, authority);
     return authority;

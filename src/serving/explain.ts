@@ -45,6 +45,7 @@ const OF_THE_SERVER: ReadonlySet<string> = new Set([
 /** Whose requests all wait for this; undefined: it may be the matter of this one alone. */
 function sharedByOf(error: SignerError): Outcome['sharedBy'] {
   if (error.disposition === 'authority') return 'signer';
+  if (error.code === 'CLOCKS_APART') return 'server';
   if (!(error instanceof KubeError)) return undefined;
   if (isForbidden(error)) return 'signer';
   return OF_THE_SERVER.has(error.code) || isClock(error) ? 'server' : undefined;

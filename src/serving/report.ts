@@ -4,6 +4,7 @@ import type { EventNote } from '../kube/event-body.ts';
 import type { Component } from './component.ts';
 import type { Outcome } from './outcome.ts';
 import type { RequestKind } from './request-metrics.ts';
+import { serverTime } from './server-time.ts';
 
 export interface Reporting<T> {
   readonly component: Component;
@@ -34,7 +35,7 @@ export function report<T extends KubeObject>(init: Reporting<T>, look: Look<T>):
   component.metrics.outcome({ kind, signer: signerName, ...outcome });
   if (outcome.written !== undefined) {
     const { creationTimestamp } = request.metadata;
-    const seconds = (component.clock() - Date.parse(creationTimestamp)) / 1000;
+    const seconds = (serverTime(component) - Date.parse(creationTimestamp)) / 1000;
     component.metrics.duration(kind, signerName, Math.max(0, seconds));
   }
   component.log[levelOf(outcome, news)](

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '../api/object.ts';
 import type { Component } from './component.ts';
+import { serverTime } from './server-time.ts';
 
 type Pending = readonly [key: string, request: KubeObject];
 
@@ -37,8 +38,7 @@ export function createRescue({ component, pending }: RescueInit): Rescue {
 
   /** A request's age by the clock that wrote down its creation. */
   function isOverdue({ metadata }: KubeObject): boolean {
-    const now = clock() - client.clockOffset();
-    return now - Date.parse(metadata.creationTimestamp) >= OVERDUE_MS;
+    return serverTime({ clock, client }) - Date.parse(metadata.creationTimestamp) >= OVERDUE_MS;
   }
 
   function sweep(): void {

@@ -1,13 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Component } from './component.ts';
+import { SignerError } from '../errors.ts';
+import type { Client } from '../kube/client.ts';
+import type { Clock } from '../ports.ts';
+import { offsetText } from './offset-text.ts';
+
+/** Our own clock, and how far it is off. */
+export interface Clocks {
+  readonly clock: Clock;
+  readonly client: Pick<Client, 'clockOffset'>;
+}
 
 /**
- * The API server's time in milliseconds, as near as its last answer tells. What is written for others
- * to go by (since when an anchor is served, until when a CA is trusted) is told by the clock that all
- * of them share, not by that of one node.
+ * The API server's time in milliseconds, as near as its answers tell. What is written for others to go
+ * by (the times of a leaf, since when an anchor is served, until when a CA is trusted) is told by the
+ * clock that all of them share, not by that of one node. Nothing else in here corrects a clock.
  */
-export function serverTime({ clock, client }: Pick<Component, 'clock' | 'client'>): number {
+export function serverTime({ clock, client }: Clocks): number {
   return clock() - client.clockOffset();
+}
+
+/**
+ * Clocks that are set by anything at all are nearer to each other. Further apart one of the two is
+ * broken, and nobody here can tell which: a leaf could be of any year.
+ */
+export const MAX_APART_MS = 10 * 60_000;
+
+/** Whether our clock and the API server's contradict each other, as far as is known. */
+export function areClocksApart({ client }: Pick<Clocks, 'client'>): boolean {
+  return Math.abs(client.clockOffset()) > MAX_APART_MS;
+}
+
+/**
+ * Nothing is signed by a clock that another one contradicts.
+ *
+ * @param ask - any question to the API server: what is known may be what it answered long ago, before
+ * a clock was set right or this machine slept
+ * @throws SignerError CLOCKS_APART (`wait`)
+ */
+export async function requireClocks(clocks: Clocks, ask: () => Promise<unknown>): Promise<void> {
+  if (!areClocksApart(clocks)) return;
+  await ask();
+  if (!areClocksApart(clocks)) return;
+  throw new SignerError({
+    code: 'CLOCKS_APART',
+    disposition: 'wait',
+    message: `${offsetText(clocks.client.clockOffset())}; one of both is wrong, and nothing is signed until it is set right`,
+  });
 }
 
 /** A clock that jumps by more than this between a look and a deed was not to be gone by. */
@@ -19,11 +57,8 @@ const CLOCK_JUMP_MS = 60_000;
  *
  * @param judgedAt - milliseconds, by {@link serverTime}
  */
-export function isSameClock(
-  component: Pick<Component, 'clock' | 'client'>,
-  judgedAt: number,
-): boolean {
-  return Math.abs(serverTime(component) - judgedAt) < CLOCK_JUMP_MS;
+export function isSameClock(clocks: Clocks, judgedAt: number): boolean {
+  return Math.abs(serverTime(clocks) - judgedAt) < CLOCK_JUMP_MS;
 }
 
 /** A timer that was set by a wrong clock would else be waited for as long as that clock was wrong. */
@@ -35,7 +70,7 @@ export const LOOK_AGAIN_MS = 3_600_000;
  * @param at - milliseconds, by {@link serverTime}; undefined where time changes nothing
  */
 export function lookAgain(
-  { clock, client }: Pick<Component, 'clock' | 'client'>,
+  { clock, client }: Clocks,
   at: number | undefined,
 ): { readonly at: number } {
   const exact = at === undefined ? Infinity : at + client.clockOffset();

@@ -13,6 +13,7 @@ import { encodePem } from '../pki/pem.ts';
 import type { Component } from './component.ts';
 import { groundsOf } from './grounds.ts';
 import type { Outcome } from './outcome.ts';
+import { requireClocks, serverTime } from './server-time.ts';
 
 /** What is delivered, as PEM. */
 export interface SignedLeaf {
@@ -42,7 +43,7 @@ export interface SignOnceInit<T> {
 export interface SignOnce<T> {
   /**
    * Delivers what was signed for this request before, if it still may be; else `answer` decides, on a
-   * copy that is as fresh as need be.
+   * copy that is as fresh as need be. Neither while the clocks contradict each other.
    */
   readonly handle: (
     request: T,
@@ -84,10 +85,10 @@ export function createSignOnce<T extends KubeObject>(init: SignOnceInit<T>): Sig
     const { facts } = authority;
     const prepared = prepare({ ...plan, issuer: facts, random: component.random });
     const { intermediates, anchors } = facts;
-    prepared.requirePath({ intermediates, anchors }, component.clock());
+    prepared.requirePath({ intermediates, anchors }, serverTime(component));
     const der = await authority.sign(prepared, new AbortController().signal);
     const leaf = decodeCertificate(der);
-    correspond(prepared, { leaf, ...facts }, component.clock());
+    correspond(prepared, { leaf, ...facts }, serverTime(component));
     // Before anything is sent: whoever counts what was signed in vain counts these.
     const serial = Buffer.from(leaf.serial).toString('hex');
     component.log.debug({ uid, serial }, 'signed');
@@ -113,6 +114,11 @@ export function createSignOnce<T extends KubeObject>(init: SignOnceInit<T>): Sig
       : { outcome: 'ignored', reason: 'Gone' };
   }
 
+  function look({ metadata }: T): Promise<T | undefined> {
+    const path = resource.object(metadata);
+    return component.client.request<T>({ method: 'GET', path }).catch(absent);
+  }
+
   function put(request: T): Promise<T> {
     return component.client.request<T>({
       method: 'PUT',
@@ -130,21 +136,26 @@ export function createSignOnce<T extends KubeObject>(init: SignOnceInit<T>): Sig
       const { uid } = request.metadata;
       const leaf = await sign(uid, plan, authority);
       const grounds = groundsOf(signer, authority);
-      undelivered.set(keyOf(request.metadata), { uid, leaf, signedAt: component.clock(), grounds });
+      undelivered.set(keyOf(request.metadata), {
+        uid,
+        leaf,
+        signedAt: serverTime(component),
+        grounds,
+      });
       return deliver(request, leaf);
     },
     /** An earlier write may have landed: a fresh look, not the cache, says so. */
     handle: async (request, signer, answer) => {
+      await requireClocks(component, () => look(request));
       const key = keyOf(request.metadata);
       const pending = undelivered.get(key);
       if (pending?.uid !== request.metadata.uid) return answer(request);
       const { uid, leaf, signedAt, grounds } = pending;
-      const fresh = await component.client
-        .request<T>({ method: 'GET', path: resource.object(request.metadata) })
-        .catch(absent);
+      const fresh = await look(request);
       if (fresh?.metadata.uid !== uid || init.isFinished(fresh)) return ended(key, fresh, leaf);
       const current = attempt(() => init.authorityOf(signer));
-      const recent = component.clock() - signedAt < RESEND_WINDOW_MS;
+      // Either way: it may have been signed by a clock that has been set since.
+      const recent = Math.abs(serverTime(component) - signedAt) < RESEND_WINDOW_MS;
       if (recent && groundsOf(signer, current) === grounds) return deliver(fresh, leaf);
       // An earlier write that is still under way cannot land beside a new one: the version fences both.
       undelivered.delete(key);

@@ -16,9 +16,8 @@ export interface UsableInput {
   /** The CA of this Secret that was signed with last. */
   readonly last: (secret: Secret) => Authority | undefined;
   readonly propagationSeconds: number;
+  /** The API server's time, by which anchors are dated and CAs made. */
   readonly now: number;
-  /** The API server's time, by which anchors are dated; `now` where nobody knows it. */
-  readonly serverNow?: number;
 }
 
 /**
@@ -63,7 +62,7 @@ function isActive({ status }: ClusterSigner, { facts }: Authority): boolean {
 }
 
 function requireUsable(input: UsableInput, authority: Authority, atOnce: boolean): void {
-  const { signer, bundle, propagationSeconds, now, serverNow = now } = input;
+  const { signer, bundle, propagationSeconds, now } = input;
   const { facts } = authority;
   if (isDistrusted(signer.spec, facts.fingerprint)) {
     throw unusable('AUTHORITY_INVALID', 'its CA is among spec.authority.managed.distrusted');
@@ -72,7 +71,7 @@ function requireUsable(input: UsableInput, authority: Authority, atOnce: boolean
     throw unusable('AUTHORITY_EXPIRED', 'its CA certificate has expired');
   }
   if (signer.spec.trustBundle === undefined) return;
-  requireGate(facts, { bundle, atOnce, propagationSeconds, now: serverNow });
+  requireGate(facts, { bundle, atOnce, propagationSeconds, now });
 }
 
 function requireReady(signer: ClusterSigner): void {

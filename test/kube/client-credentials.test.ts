@@ -71,6 +71,27 @@ test('the clock offset is what the Date header of the last answer says', async (
   assert.ok(Math.abs(client.clockOffset() - 120_000) <= 1_000, 'a Date has whole seconds');
 });
 
+test('a clock of ours that is set shows at once, and not with the next answer only', async () => {
+  let [now, steady] = [NOW, 0];
+  const client = wire.connect({ clock: () => now, monotonic: () => steady });
+  wire.server.always((call) => {
+    call.answer(200, {}, { date: new Date(NOW).toUTCString() });
+  });
+  await client.request({ method: 'GET', path: '/' });
+  steady += 30_000;
+  now += 30_000 + 360_000;
+  assert.ok(Math.abs(client.clockOffset() - 360_000) <= 1_000, String(client.clockOffset()));
+});
+
+test('the Date of an error page is not that of the API server', async () => {
+  const client = wire.connect();
+  wire.server.always((call) => {
+    call.answer(502, {}, { date: new Date(NOW - 120_000).toUTCString() });
+  });
+  await failure(client.request({ method: 'GET', path: '/' }));
+  assert.equal(client.clockOffset(), 0);
+});
+
 test('a path prefix of the server is kept', async () => {
   const connection = wire.connection({ server: `${wire.server.url}/k8s/clusters/c-1` });
   const answered = wire.connect({ connection }).request({ method: 'GET', path: '/version' });

@@ -31,6 +31,7 @@ function connect(
   let current: Credentials = { tls };
   const client = createClient({
     clock: Date.now,
+    monotonic: () => performance.now(),
     userAgent: 'test',
     connection: {
       server: url,

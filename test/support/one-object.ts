@@ -16,6 +16,8 @@ export interface OneObject<T> {
   stored: T | undefined;
   /** What befalls the next writes, in order. */
   readonly troubles: Trouble[];
+  /** Called when it is asked anything, before it answers. */
+  asked: () => void;
 }
 
 /** @param read - of a write's body, where it is not the object itself */
@@ -26,7 +28,9 @@ export function oneObject<T extends KubeObject>(
   const server: OneObject<T> = {
     stored: first,
     troubles: [],
+    asked: () => undefined,
     answer: (request) => {
+      server.asked();
       const what = `${request.method} ${request.path}`;
       const { stored } = server;
       if (stored === undefined) throw new KubeError({ status: 404, what });

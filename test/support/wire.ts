@@ -31,8 +31,13 @@ export async function startWire(): Promise<Wire> {
     server,
     connection,
     connect: (more = {}) => {
-      const init = { connection: connection(), clock: () => NOW, userAgent: 'test/1', ...more };
-      const client = createClient(init);
+      const client = createClient({
+        connection: connection(),
+        clock: () => NOW,
+        monotonic: more.clock ?? ((): number => NOW),
+        userAgent: 'test/1',
+        ...more,
+      });
       opened.push(client);
       return client;
     },

@@ -7,6 +7,7 @@ import { SignerError } from '../../errors.ts';
 import type { Client } from '../../kube/client.ts';
 import { KubeError } from '../../kube/kube-error.ts';
 import { listPages } from '../../kube/list-pages.ts';
+import { serverTime } from '../../serving/server-time.ts';
 import { CLUSTER_SIGNERS } from '../../serving/signers.ts';
 import { certificatesResources } from '../certificates-resources.ts';
 import type { BundleLook, Situation } from './situation.ts';
@@ -54,7 +55,7 @@ async function situationOf(init: LookInit, signer: ClusterSigner): Promise<Situa
   const { client, clock, propagationSeconds } = init;
   const bundle = await bundleOf(client, signer);
   // Times are compared with those of the components: by the clock that all of them share.
-  const now = clock() - client.clockOffset();
+  const now = serverTime({ clock, client });
   return { signer, bundle, propagationSeconds, now };
 }
 

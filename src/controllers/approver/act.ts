@@ -6,6 +6,7 @@ import type { Resource } from '../../kube/resource.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import type { Component } from '../../serving/component.ts';
 import type { Outcome } from '../../serving/outcome.ts';
+import { serverTime } from '../../serving/server-time.ts';
 import { decide, type Plan } from './decide.ts';
 
 export interface ActInit {
@@ -29,7 +30,7 @@ export function createActor(
     const written = await component.client.request<CertificateSigningRequest>({
       method: 'PUT',
       path: resource.object(csr.metadata, 'approval'),
-      body: withoutManagedFields(withApproval(csr, approval, component.clock())),
+      body: withoutManagedFields(withApproval(csr, approval, serverTime(component))),
     });
     const told = { reason: plan.reason, message: plan.message, written };
     if (plan.kind === 'approve') return { outcome: 'approved', ...told };

@@ -105,7 +105,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     if (!component.duty.mine(name)) return undefined;
     const faulty = signers.faulty(name);
     if (faulty !== undefined) {
-      await actor.writeStatus(faulty.object, faultyStatus(faulty, component.clock()));
+      await actor.writeStatus(faulty.object, faultyStatus(faulty, serverTime(component)));
       return undefined;
     }
     const signer = signers.get(name);

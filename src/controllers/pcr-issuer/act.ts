@@ -26,6 +26,7 @@ import { encodePem } from '../../pki/pem.ts';
 import type { Component } from '../../serving/component.ts';
 import { groundsOf } from '../../serving/grounds.ts';
 import type { Outcome } from '../../serving/outcome.ts';
+import { requireClocks, serverTime } from '../../serving/server-time.ts';
 import { decide } from './decide.ts';
 import type { Plan } from './plan.ts';
 
@@ -42,7 +43,7 @@ export interface ActInit {
 /** Of the answer only the metadata is read, so the server need not send the rest back. */
 const SMALL_ANSWER = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json`;
 
-/** The API server takes a notBefore of the last five minutes only (validation.go, timeNear). */
+/** The API server takes a notBefore within five minutes of its time only (validation.go, timeNear). */
 const RESEND_WINDOW_MS = 5 * 60_000;
 
 /** What is begun is finished, also while stopping. */
@@ -72,6 +73,10 @@ export function createActor(init: ActInit): {
     signer: ClusterSigner,
     resource: Resource = init.resource,
   ): Promise<Outcome> {
+    const path = resource.object(request.metadata);
+    await requireClocks(component, () =>
+      component.client.request({ method: 'GET', path }).catch(absent),
+    );
     const key = keyOf(request.metadata);
     const pending = undelivered.get(key);
     if (pending?.uid === request.metadata.uid) {
@@ -88,7 +93,7 @@ export function createActor(init: ActInit): {
       profile: init.profileOf(signer),
       authority: authority instanceof SignerError ? authority : authority.facts,
       reservedPrefixes: component.reservedPrefixes,
-      now: component.clock(),
+      now: serverTime(component),
       random: component.random,
     });
     if (plan.kind === 'reread') return reread(resource, request, signer);
@@ -105,7 +110,7 @@ export function createActor(init: ActInit): {
   function isDeliverable({ issued, grounds }: Undelivered, signer: ClusterSigner): boolean {
     const authority = attempt(() => init.authorityOf(signer));
     return (
-      component.clock() - issued.notBefore < RESEND_WINDOW_MS &&
+      Math.abs(serverTime(component) - issued.notBefore) < RESEND_WINDOW_MS &&
       groundsOf(signer, authority) === grounds
     );
   }
@@ -126,10 +131,10 @@ export function createActor(init: ActInit): {
       random: component.random,
     });
     const { intermediates, anchors } = facts;
-    prepared.requirePath({ intermediates, anchors }, component.clock());
+    prepared.requirePath({ intermediates, anchors }, serverTime(component));
     const der = await authority.sign(prepared, NEVER);
     const leaf = decodeCertificate(der);
-    correspond(prepared, { leaf, ...facts }, component.clock());
+    correspond(prepared, { leaf, ...facts }, serverTime(component));
     // Before anything is sent: whoever counts what was signed in vain counts these.
     const serial = Buffer.from(leaf.serial).toString('hex');
     component.log.debug({ uid, serial }, 'signed');
@@ -147,7 +152,7 @@ export function createActor(init: ActInit): {
     request: PodCertificateRequest,
     issued: Issued,
   ): Promise<Outcome> {
-    const written = await put(resource, withIssued(request, issued, component.clock()));
+    const written = await put(resource, withIssued(request, issued, serverTime(component)));
     undelivered.delete(keyOf(request.metadata));
     return { outcome: 'issued', reason: 'Issued', written };
   }
@@ -206,7 +211,7 @@ export function createActor(init: ActInit): {
   ): Promise<Outcome> {
     if (plan.kind === 'ignore') return { outcome: 'ignored', reason: '' };
     if (plan.kind === 'wait') throw plan.error;
-    const now = component.clock();
+    const now = serverTime(component);
     const end =
       plan.kind === 'deny' ? withDenied(request, plan, now) : withFailed(request, plan, now);
     const written = await put(resource, end);

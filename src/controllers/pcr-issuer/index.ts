@@ -9,6 +9,7 @@ import { createAuthoritySources } from '../../serving/authority-sources.ts';
 import type { Component, Controller } from '../../serving/component.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
 import { createRequestController } from '../../serving/request-controller.ts';
+import { serverTime } from '../../serving/server-time.ts';
 import { createActor } from './act.ts';
 import { createAdmissionWatch } from './admission-watch.ts';
 import { permissions } from './permissions.ts';
@@ -38,7 +39,7 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
     profileOf: memoByGeneration((signer) => compileProfile(signer.spec)),
     authorityOf: sources.usable,
   });
-  const place = createPcrPlace(component.clock);
+  const place = createPcrPlace(() => serverTime(component));
   let signerNames: readonly string[] = [];
   const admission = createAdmissionWatch(component, () => signerNames);
   const controller = createRequestController<PodCertificateRequest>({

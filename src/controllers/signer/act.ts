@@ -12,6 +12,7 @@ import type { Profile } from '../../issuance/profile.ts';
 import type { Resource } from '../../kube/resource.ts';
 import type { Component } from '../../serving/component.ts';
 import type { Outcome } from '../../serving/outcome.ts';
+import { serverTime } from '../../serving/server-time.ts';
 import { createSignOnce } from '../../serving/sign-once.ts';
 import { decide, type Plan } from './decide.ts';
 
@@ -45,7 +46,7 @@ export function createActor(init: ActInit): {
       profile,
       authority: authority instanceof SignerError ? authority : authority.facts,
       reservedPrefixes: component.reservedPrefixes,
-      now: component.clock(),
+      now: serverTime(component),
     });
     if (plan.kind !== 'issue') return settle(csr, plan);
     if (authority instanceof SignerError) throw authority;
@@ -58,7 +59,7 @@ export function createActor(init: ActInit): {
   ): Promise<Outcome> {
     if (plan.kind === 'ignore') return { outcome: 'ignored', reason: '' };
     if (plan.kind === 'wait') throw plan.error;
-    const written = await once.put(withFailed(csr, plan, component.clock()));
+    const written = await once.put(withFailed(csr, plan, serverTime(component)));
     return {
       outcome: 'failed',
       reason: plan.reason,

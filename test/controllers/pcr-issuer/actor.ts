@@ -33,6 +33,8 @@ export interface Stage {
   /** Works on the request as the cache has it: by default as it was at first. */
   readonly handle: (request?: Request, signer?: ClusterSigner) => Promise<Outcome>;
   readonly later: (milliseconds: number) => void;
+  /** Our clock is so far ahead of the server's, as far as the server has told. */
+  readonly ahead: (milliseconds: number) => void;
   readonly forget: (key: string) => void;
 }
 
@@ -47,8 +49,9 @@ export function start({ spec, authority = openIntermediate, legacy }: Wanted = {
   const request = podRequest(spec);
   const server = oneObject(request, readSent);
   let now = NOW + 700;
+  let offset = 0;
   const component = recordedComponent({ name: 'pcr-issuer', clock: () => now });
-  const { client } = component;
+  const client = Object.assign(component.client, { clockOffset: () => offset });
   client.answer(server.answer);
   const actor = createActor({
     component,
@@ -69,6 +72,10 @@ export function start({ spec, authority = openIntermediate, legacy }: Wanted = {
     handle: (seen = request, signer = workload()) => actor.handle(seen, signer),
     later: (milliseconds) => {
       now += milliseconds;
+    },
+    ahead: (milliseconds) => {
+      now += milliseconds - offset;
+      offset = milliseconds;
     },
     forget: actor.forget,
   };

@@ -140,6 +140,15 @@ test('where v1beta1 is not served it waits, and is never denied', async () => {
   assert.deepEqual(stage.requests, []);
 });
 
+test('a leaf of a clock that was minutes ahead, and is right again, is signed anew', async () => {
+  const stage = start();
+  stage.server.troubles.push('unreachable');
+  await assert.rejects(stage.handle());
+  stage.later(-8 * 60_000);
+  assert.equal((await stage.handle()).outcome, 'issued');
+  assert.equal(leaves(stage), 2);
+});
+
 test('a signature is logged once, before it is sent, however often it is sent', async () => {
   const stage = start();
   stage.server.troubles.push('unreachable', 'lost');

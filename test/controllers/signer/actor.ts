@@ -33,6 +33,8 @@ export interface Stage {
   readonly sent: () => readonly CertificateSigningRequest[];
   /** Works on the request as the cache has it: by default as it was at first. */
   readonly handle: (csr?: CertificateSigningRequest, signer?: ClusterSigner) => Promise<Outcome>;
+  /** Our clock is so far ahead of the server's, as far as the server has told. */
+  readonly ahead: (milliseconds: number) => void;
   readonly forget: (name: string) => void;
 }
 
@@ -43,8 +45,9 @@ export function start(wanted: Wanted = {}, authority: () => Authority = openInte
     status: { conditions: [{ type: 'Approved', status: 'True', reason: 'ByHand' }] },
   };
   const server = oneObject(csr);
-  const component = recordedComponent({ clock: () => NOW });
-  const { client } = component;
+  let offset = 0;
+  const component = recordedComponent({ clock: () => NOW + offset });
+  const client = Object.assign(component.client, { clockOffset: () => offset });
   client.answer(server.answer);
   const actor = createActor({
     component,
@@ -64,6 +67,9 @@ export function start(wanted: Wanted = {}, authority: () => Authority = openInte
         .filter(({ method }) => method === 'PUT')
         .map(({ body }) => body as CertificateSigningRequest),
     handle: (seen = csr, signer = workload()) => actor.handle(seen, signer),
+    ahead: (milliseconds) => {
+      offset = milliseconds;
+    },
     forget: actor.forget,
   };
 }

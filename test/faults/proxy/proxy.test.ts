@@ -38,6 +38,7 @@ beforeEach(async () => {
       forget: () => undefined,
     },
     clock: Date.now,
+    monotonic: () => performance.now(),
     userAgent: 'test/1',
   });
 });

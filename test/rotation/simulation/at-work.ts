@@ -106,13 +106,12 @@ export function signLeaf(
     open: opened.open,
     last: opened.last,
     propagationSeconds: component.propagationSeconds,
-    now: component.clock(),
-    serverNow: serverTime(component),
+    now: serverTime(component),
   });
   if (secret !== undefined) opened.signedWith(secret, authority);
   const { profile } = signer.spec;
   const validity = leafValidity({
-    now: component.clock(),
+    now: serverTime(component),
     lifetimeSeconds: parseDuration(profile.maxDuration),
     backdateSeconds: parseDuration(profile.backdate),
     minimumSeconds: 600,
