@@ -6,7 +6,7 @@ import './calls.ts';
 import './watches.ts';
 import './processes.ts';
 import './credentials.ts';
-// import './clocks.ts';
+import './clocks.ts';
 // Last: an audit log that may miss something weakens what comes after it.
 import './servers.ts';
 
