@@ -69,7 +69,12 @@ export async function startBenchCluster(
     await grantClientCa(cluster, { name: 'people-ca', signerName: 'example.com/people' });
     await makeAuthorities(cluster, signers as readonly ReturnType<typeof example>[]);
     const connection = await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now });
-    const client = createClient({ connection, clock: Date.now, monotonic: () => performance.now(), userAgent: 'countersign-bench' });
+    const client = createClient({
+      connection,
+      clock: Date.now,
+      monotonic: () => performance.now(),
+      userAgent: 'countersign-bench',
+    });
     return {
       cluster,
       client,

@@ -40,7 +40,12 @@ after(async () => {
 
 async function connect(kubeconfig: string): Promise<Client> {
   const connection = await loadConnection({ kubeconfig, clock: Date.now });
-  const client = createClient({ connection, clock: Date.now, monotonic: () => performance.now(), userAgent: 'countersign-test/1' });
+  const client = createClient({
+    connection,
+    clock: Date.now,
+    monotonic: () => performance.now(),
+    userAgent: 'countersign-test/1',
+  });
   opened.push(client);
   return client;
 }

@@ -28,7 +28,12 @@ let requests: Resource;
 before(async () => {
   cluster = await openCluster();
   const connection = await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now });
-  admin = createClient({ connection, clock: Date.now, monotonic: () => performance.now(), userAgent: 'countersign-test/1' });
+  admin = createClient({
+    connection,
+    clock: Date.now,
+    monotonic: () => performance.now(),
+    userAgent: 'countersign-test/1',
+  });
   requests = resource({
     group: 'certificates.k8s.io',
     version: cluster.version === '1.36' ? 'v1beta1' : 'v1',

@@ -132,7 +132,13 @@ async function connect(
   impersonate?: { readonly user: string; readonly groups: readonly string[] },
 ): Promise<Client> {
   const connection = await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now });
-  return createClient({ connection, clock: Date.now, monotonic: () => performance.now(), userAgent: 'fault-lab', impersonate });
+  return createClient({
+    connection,
+    clock: Date.now,
+    monotonic: () => performance.now(),
+    userAgent: 'fault-lab',
+    impersonate,
+  });
 }
 
 async function upstreamOf(cluster: Cluster): Promise<{ server: string; ca: string }> {
