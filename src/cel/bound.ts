@@ -9,6 +9,8 @@ export interface Bound {
   /** Keys of a map. */
   readonly keys?: Bound;
   readonly fields?: Readonly<Record<string, Bound>>;
+  /** Of a literal: what it says. */
+  readonly text?: string;
 }
 
 export const SCALAR: Bound = { size: 1 };

@@ -26,8 +26,9 @@ type Scope = ReadonlyMap<string, Bound>;
 
 /** Comparing reads both sides, where they are equal. */
 const COMPARED = 0.01;
-/** An item of a list that `in` looks at; most differ in their first character. */
+/** An item of a list that `in` looks at, and a character of it that is no different. */
 const LOOKED_AT = 0.2;
+const ALIKE = 0.002;
 /** Copying an item or a character. */
 const COPIED = 0.02;
 /** Besides the body: binding the variable, keeping the result. */
@@ -54,7 +55,8 @@ function estimate(node: Node, scope: Scope): Estimate {
 }
 
 function constant(value: unknown): Estimate {
-  return { cost: 1, bound: typeof value === 'string' ? { size: value.length } : SCALAR };
+  if (typeof value === 'string') return { cost: 1, bound: { size: value.length, text: value } };
+  return { cost: 1, bound: value instanceof Uint8Array ? { size: value.length } : SCALAR };
 }
 
 function field(of: Estimate | undefined, name: string): Estimate {
@@ -89,10 +91,14 @@ function operator(op: Node['op'], parts: readonly Estimate[]): Estimate {
   return { cost: spent + COMPARED * Math.min(volume(left), volume(right)), bound: SCALAR };
 }
 
-/** Maps are hashed; a list is read until the item is found. */
+/** Maps are hashed; a list is read until the item is found, and texts may begin alike. */
 function searched(item: Bound, within: Bound): number {
   const read = COMPARED * volume(item);
-  return within.keys === undefined ? within.size * LOOKED_AT + read : read;
+  if (within.keys !== undefined) return read;
+  const each = within.of ?? SCALAR;
+  const alike =
+    ALIKE * Math.min(volume(item), volume(each)) + (item.of === undefined ? 0 : item.size);
+  return within.size * (LOOKED_AT + alike) + read;
 }
 
 function estimateCall(call: Call, scope: Scope): Estimate {

@@ -2,7 +2,7 @@
 /** What the library's type check lets through and we do not. */
 import type { Environment } from './environments.ts';
 import { PATTERN_FUNCTIONS } from './functions/patterns.ts';
-import { PRICES } from './library.ts';
+import { NAMESPACES, PRICES } from './library.ts';
 import { faultOfPattern } from './regex.ts';
 import type { Shape } from './shape.ts';
 import { callOf, children, comprehensionOf, typeOf, type Call, type Node } from './syntax.ts';
@@ -73,13 +73,14 @@ function patternFault(node: Node, { name, args }: Call): Fault | undefined {
       message: `${name}() takes a literal pattern, not a computed one`,
     };
   }
-  const fault = faultOfPattern(pattern.args);
+  const fault = faultOfPattern(pattern.args, name === 'matches' ? 'part' : 'place');
   if (fault === undefined) return undefined;
   return { node: pattern, message: `"${pattern.args}" is not an RE2 expression: ${fault}` };
 }
 
 function variableFault(variable: Node, { variables }: Environment): Fault | undefined {
-  if (variable.op !== 'id' || !Object.hasOwn(variables, variable.args)) return undefined;
+  if (variable.op !== 'id') return undefined;
+  if (!Object.hasOwn(variables, variable.args) && !NAMESPACES.has(variable.args)) return undefined;
   return {
     node: variable,
     message: `"${variable.args}" already names a variable; use another name`,

@@ -76,7 +76,14 @@ function createBase(): Library {
       (a: Quantity, b: Quantity) => a.nano === b.nano,
     );
   for (const each of FUNCTIONS) {
-    for (const signature of each.signatures) register(library, rename(each.name), signature);
+    // What only has the name of one that is shadowed is first checked, and then run, by either name.
+    const names = new Set([
+      each.shadows === true ? rename(each.name) : each.name,
+      rename(each.name),
+    ]);
+    for (const name of names) {
+      for (const signature of each.signatures) register(library, name, signature);
+    }
   }
   return library;
 }

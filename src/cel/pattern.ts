@@ -13,7 +13,7 @@ export const MAX_VALUE = 4_096;
  */
 export function compilePattern(pattern: string, where: string): (value: string) => boolean {
   try {
-    const regex = compileRegex(pattern);
+    const regex = compileRegex(pattern, 'whole');
     return (value) => value.length <= MAX_VALUE && regex.testWhole(value);
   } catch (error) {
     throw new SignerError({

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { RE2JS } from 're2js';
 import { messageOf } from '../errors.ts';
+import { isSmallAutomaton, type Program } from './automaton.ts';
 
 /** A compiled RE2 expression: linear in the text, whoever wrote the text. */
 export interface Regex {
+  /** Instructions of its program, all of which each character may take where a place is searched. */
+  readonly size: number;
   /** Somewhere in the text, as CEL's matches(). */
   test(text: string): boolean;
   /** The whole text. */
@@ -15,8 +18,7 @@ export interface Regex {
 }
 
 /**
- * RE2 repeats `x{n}` by copying. A SPIFFE ID of two labels of 63 and 253 characters takes 662 steps;
- * programs much larger than that fall out of the automaton's cache on hostile texts.
+ * RE2 repeats `x{n}` by copying. A SPIFFE ID of two labels of 63 and 253 characters takes 662 steps.
  */
 const MAX_PROGRAM = 1_000;
 
@@ -26,24 +28,36 @@ const compiled = new Map<string, Regex>();
 const MAX_CACHED = 2_000;
 
 /**
- * The pattern's expression, compiled once.
- *
- * @throws Error in RE2's words where the pattern is not RE2 (lookaround, back references, bad syntax)
+ * What is asked of a text: whether some part of it matches, whether the whole does, or which part. The
+ * first two are an automaton's work, the third is not.
  */
-export function compileRegex(pattern: string): Regex {
-  const known = compiled.get(pattern);
+export type Question = 'part' | 'whole' | 'place';
+
+/**
+ * The pattern's expression, compiled once for each question.
+ *
+ * @throws Error in RE2's words where the pattern is not RE2 (lookaround, back references, bad syntax), or
+ * where it is too large
+ */
+export function compileRegex(pattern: string, question: Question): Regex {
+  const key = `${question} ${pattern}`;
+  const known = compiled.get(key);
   if (known !== undefined) return known;
   if (compiled.size >= MAX_CACHED) compiled.clear();
-  const made = wrap(RE2JS.compile(pattern));
-  compiled.set(pattern, made);
+  const made = wrap(RE2JS.compile(pattern), question);
+  compiled.set(key, made);
   return made;
 }
 
-function wrap(re2: RE2JS): Regex {
+function wrap(re2: RE2JS, question: Question): Regex {
   if (re2.programSize() > MAX_PROGRAM) {
     throw new Error(`it compiles to ${re2.programSize()} steps, more than ${MAX_PROGRAM}`);
   }
+  if (question !== 'place' && !isSmallAutomaton(programOf(re2), question === 'whole')) {
+    throw new Error('its automaton has too many states: begin it with ^, or repeat less');
+  }
   return {
+    size: re2.programSize(),
     test: (text) => re2.test(text),
     testWhole: (text) => re2.testExact(text),
     find: (text) => {
@@ -65,10 +79,14 @@ function wrap(re2: RE2JS): Regex {
   };
 }
 
+function programOf(re2: RE2JS): Program {
+  return re2.re2().prog as Program;
+}
+
 /** Why `pattern` cannot be used, or undefined. */
-export function faultOfPattern(pattern: string): string | undefined {
+export function faultOfPattern(pattern: string, question: Question): string | undefined {
   try {
-    compileRegex(pattern);
+    compileRegex(pattern, question);
     return undefined;
   } catch (error) {
     return messageOf(error);

@@ -50,6 +50,13 @@ const INVALID = [
     '"csr" already names a variable',
   ],
   [
+    'a loop that hides a namespace',
+    '["a"].all(sets, sets.contains("a"))',
+    1,
+    11,
+    '"sets" already names a variable',
+  ],
+  [
     'a computed pattern',
     'request.name.matches(request.uid)',
     1,

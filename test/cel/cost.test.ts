@@ -71,6 +71,18 @@ const DEAR: readonly (readonly [string, Environment])[] = [
   ],
   ['request.extra.all(k, request.extra[k].all(v, request.groups.all(g, g != v)))', REQUEST],
   ["self.replace('', request.username).replace('', request.username).size() > 0", SELF],
+  // A literal that is doubled again and again; bytes have a size, too.
+  [`[b'${'a'.repeat(500)}']${'.map(a, a + a)'.repeat(18)}.size() > 0`, REQUEST],
+  // Nobody looks at all threads of a large program for nothing.
+  ["self.find('(?:a?){300}a{300}') == ''", VALUE],
+  ["csr.subject.commonName.findAll('(?:a?){300}[^a]|a').size() == 0", REQUEST],
+  // Periodic texts are compared again and again, lists as deep as they are.
+  ['csr.uris.all(u, u.replace(request.username, csr.keyType) != u)', REQUEST],
+  ["csr.uris.join('').lastIndexOf(csr.dnsNames.join('')) < 0", REQUEST],
+  [
+    'request.extra.all(k, request.extra.all(j, !(request.extra[k] in request.extra.map(i, request.extra[i]))))',
+    REQUEST,
+  ],
 ];
 
 for (const [source, environment] of DEAR) {
@@ -116,4 +128,13 @@ test('text that no evaluator should recurse into is refused before it is checked
     code: 'CEL_INVALID',
     message: /at most 2048 characters/,
   });
+});
+
+test('what an expression is made to do grows no faster than its texts: counted, not timed', () => {
+  const uris = (size: number): Environment => ({ runs: 1, variables: { self: text(size) } });
+  const linear = ["self.contains('a' + self)", "self.indexOf('b' + self) < 0", 'isQuantity(self)'];
+  for (const source of [...linear, "'x' in url(self).getQuery()", 'self.lowerAscii() == self']) {
+    const ratio = cost(source, uris(4_000)) / cost(source, uris(2_000));
+    assert.ok(ratio > 1.9 && ratio < 2.1, `${source}: ${ratio}`);
+  }
 });

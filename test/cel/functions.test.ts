@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
+import fc from 'fast-check';
 import { compileExpression } from '../../src/cel/compile.ts';
 import { SELF_ONCE } from '../../src/cel/environments.ts';
+import { indexIn } from '../../src/cel/functions/search.ts';
+import { URLS } from '../../src/cel/functions/url.ts';
 import { ERRORS, TRUE } from '../support/cel-rows.ts';
 import { request } from './request.ts';
 
@@ -52,4 +55,57 @@ test('a function that shadows the library is named as the user wrote it', () => 
     code: 'CEL_INVALID',
     message: /'int\(double\)'/,
   });
+});
+
+test('a text is found where it first is', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 200 });
+  const part = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 60 });
+  fc.assert(
+    fc.property(text, part, fc.nat(150), (before, looked, cut) => {
+      for (const wanted of [looked, before.slice(cut), `${before.slice(cut)}a`, before.repeat(2)]) {
+        assert.equal(indexIn(before, wanted), before.indexOf(wanted));
+      }
+    }),
+    { seed: 4 },
+  );
+});
+
+test('a periodic text is searched for another in a few looks at each character', () => {
+  const looks = mock.method(String.prototype, 'charCodeAt');
+  const [text, part] = ['ab'.repeat(4_000), `${'ab'.repeat(1_500)}b${'ab'.repeat(500)}`];
+  const found = indexIn(text, part);
+  const count = looks.mock.callCount();
+  looks.mock.restore();
+  assert.equal(found, -1);
+  assert.ok(count > 0 && count < 8 * (text.length + part.length), `${count} looks`);
+});
+
+test('a query is taken apart without copying what was found before', () => {
+  const handler = (name: string): ((of: unknown) => unknown) => {
+    const signature = URLS.find((each) => each.name === name)?.signatures[0];
+    assert.ok(signature);
+    return signature.handler as (of: unknown) => unknown;
+  };
+  const url = handler('url')(`http://h/?${'a&'.repeat(5_000)}`);
+  const kept = mock.method(Map.prototype, 'set');
+  const query = handler('getQuery')(url) as ReadonlyMap<string, readonly string[]>;
+  const copied = kept.mock.calls.map((call) => (call.arguments[1] as readonly string[]).length);
+  kept.mock.restore();
+  assert.equal(query.get('a')?.length, 5_000);
+  assert.ok(copied.reduce((sum, each) => sum + each, 0) <= 10_000);
+});
+
+test('leading zeros of a quantity do not count, however many there are', () => {
+  const zeros = '0'.repeat(190);
+  for (const [text, is] of [
+    [`${zeros}1`, true],
+    [`-${zeros}1.5Ki`, true],
+    [`${zeros}${'9'.repeat(64)}`, true],
+    [`${zeros}${'9'.repeat(65)}`, false],
+    [`${zeros}!`, false],
+    ['', false],
+  ] as const) {
+    assert.equal(evaluate('isQuantity(self)', text), is, text.slice(-70));
+  }
+  assert.equal(evaluate("quantity(self).compareTo(quantity('1')) == 0", `${zeros}1`), true);
 });

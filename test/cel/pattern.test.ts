@@ -42,3 +42,40 @@ test('a pattern that stalls backtracking engines ends', () => {
   // A backtracking engine would take 2⁴⁰⁰⁰⁰ steps: that it ends is the law.
   assert.equal(evil(`${'a'.repeat(40_000)}!`), false);
 });
+
+/** What texts can lead to are 2²⁰ states and more: each character of a hostile one makes another. */
+const EXPLODING = [
+  '[ab]*a[ab]{300}',
+  '[ab]*a[ab]{20}[^ab]',
+  '(?:.*a.{200}){2}',
+  '[a-z]*a[a-z]{9}[a-z]*b[a-z]{20}[A-Z]',
+  '(?:a?){300}a{300}',
+];
+
+for (const pattern of EXPLODING) {
+  test(`a pattern with too many states is refused: ${pattern}`, () => {
+    assert.throws(() => compilePattern(pattern, 'here'), {
+      code: 'SPEC_INVALID',
+      message: /its automaton has too many states: begin it with \^, or repeat less$/,
+    });
+  });
+}
+
+const ORDINARY = [
+  '.*',
+  '[a-z0-9-]{1,32}',
+  '.+@example[.]com',
+  '[\\p{L}\\p{N} ._-]{1,64}',
+  '(?i)team-[a-z]{3,20}',
+  '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}',
+  '(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?[.])+[a-z]{2,63}',
+  'arn:aws:iam::[0-9]{12}:role/[\\w+=,.@-]{1,64}',
+  'foo.{0,50}bar',
+  'spiffe://example[.]com/ns/[a-z0-9-]{1,63}/sa/[a-z0-9-]{1,253}',
+];
+
+for (const pattern of ORDINARY) {
+  test(`an ordinary pattern has few: ${pattern}`, () => {
+    assert.equal(compilePattern(pattern, 'here')('\n'), false);
+  });
+}

@@ -28,7 +28,9 @@ export class Quantity {
  * digits is the longest, and 99 the largest exponent, so that no text makes a number that fills memory.
  */
 const SHAPE =
-  /^([+-]?)0*([0-9]{0,64})(\.[0-9]{0,64})?(n|u|m|k|[KMGTPE]i|[MGTPE]|[eE][+-]?[0-9]{1,2})?$/;
+  /^(?=.)([+-]?)([0-9]*)(\.[0-9]{0,64})?(n|u|m|k|[KMGTPE]i|[MGTPE]|[eE][+-]?[0-9]{1,2})?$/;
+
+const MAX_DIGITS = 64;
 
 export const NANO = 1_000_000_000n;
 const NANO_SCALE = -9;
@@ -56,14 +58,21 @@ interface Written {
 }
 
 export function parseQuantity(text: string): Quantity | undefined {
-  const found = text === '' ? null : SHAPE.exec(text);
+  const found = SHAPE.exec(text);
   if (found === null) return undefined;
-  const [, sign, whole = '', fraction = '', suffix = ''] = found;
+  const [, sign, padded = '', fraction = '', suffix = ''] = found;
+  const whole = withoutZeros(padded);
+  if (whole.length > MAX_DIGITS) return undefined;
   const amount = amountOf(read((whole || '0') + fraction.slice(1), fraction.length - 1, suffix));
   // Go takes what has no digit only where it looks at no digit.
   const hasDigit = /[0-9]/.test(text.slice(0, text.length - suffix.length));
   if (amount.small === undefined && !hasDigit) return undefined;
   return sign === '-' ? negated(amount) : amount;
+}
+
+/** Not a part of SHAPE: which digits are leading zeros there is tried again and again. */
+function withoutZeros(digits: string): string {
+  return digits.replace(/^0+/, '');
 }
 
 function amountOf(written: Written): Quantity {

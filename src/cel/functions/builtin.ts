@@ -5,6 +5,7 @@
  */
 import { volume, type Bound } from '../bound.ts';
 import { linear, toScalar, type CelFunction } from './function.ts';
+import { indexIn } from './search.ts';
 
 /** The longest number or boolean in text: a double. */
 const NUMBER_TEXT = 32;
@@ -22,10 +23,22 @@ const joined = ([items, separator]: readonly Bound[]): Bound => ({
 });
 
 export const BUILTIN: readonly CelFunction[] = [
-  { name: 'size', signatures: [], price: linear(toScalar) },
+  { name: 'size', signatures: [], price: linear(toScalar, 0.25) },
   { name: 'startsWith', signatures: [], price: linear(toScalar) },
   { name: 'endsWith', signatures: [], price: linear(toScalar) },
-  { name: 'contains', signatures: [], price: linear(toScalar, 0.1) },
+  {
+    name: 'contains',
+    shadows: true,
+    signatures: [
+      {
+        receiver: 'string',
+        parameters: 'string',
+        returns: 'bool',
+        handler: (text: string, part: string) => indexIn(text, part) !== -1,
+      },
+    ],
+    price: linear(toScalar, 1),
+  },
   {
     name: 'join',
     signatures: [],

@@ -68,7 +68,9 @@ function url(text: string): Url {
 function query({ query: text }: Url): Map<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const [name, value] of new URLSearchParams(text)) {
-    found.set(name, [...(found.get(name) ?? []), value]);
+    const values = found.get(name);
+    if (values === undefined) found.set(name, [value]);
+    else values.push(value);
   }
   return found;
 }
@@ -118,6 +120,6 @@ export const URLS: readonly CelFunction[] = [
         handler: query,
       },
     ],
-    price: linear(toQuery),
+    price: linear(toQuery, 1),
   },
 ];
