@@ -129,6 +129,14 @@ export interface ClusterSignerStatus {
   readonly nextRotation?: string;
 }
 
+/** What signers of every kind say of their leaves; whose CA signs them is each kind's own. */
+export type SignerSpec = Omit<ClusterSignerSpec, 'authority'>;
+
+/** An object that requests are answered for: a ClusterSigner, or the issuer of a CA that is not ours. */
+export interface SignerObject extends KubeObject {
+  readonly spec: SignerSpec;
+}
+
 export interface ClusterSigner extends KubeObject {
   readonly spec: ClusterSignerSpec;
   readonly status?: ClusterSignerStatus;

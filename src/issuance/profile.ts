@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSignerSpec } from '../api/cluster-signer.ts';
+import type { SignerSpec } from '../api/cluster-signer.ts';
 import { parseDuration } from '../api/duration.ts';
 import type { KeyType, KeyUsage, RequestField } from '../vocabulary.ts';
 import { compilePods, type PodProfile } from './pod-profile.ts';
@@ -23,7 +23,7 @@ export interface Profile {
  * @throws SignerError CEL_INVALID, CEL_COST or SPEC_INVALID (`wait`), naming the field, and for CEL
  * the line, the column and the offending name
  */
-export function compileProfile(spec: ClusterSignerSpec): Profile {
+export function compileProfile(spec: SignerSpec): Profile {
   const { profile } = spec;
   return Object.freeze({
     signerName: spec.signerName,

@@ -4,8 +4,12 @@ import type { DelayingQueue } from './delaying-queue.ts';
 import type { Pace } from './pace.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
-/** When to look at a key again: after growing delays, at a time, or only when it changes. */
-export type Again = 'backoff' | { readonly at: number } | undefined;
+/**
+ * When to look at a key again: after growing delays, the same but no later than a time, at a time, or
+ * only when it changes. Times are milliseconds of the clock.
+ */
+export type Again =
+  'backoff' | { readonly backoffUntil: number } | { readonly at: number } | undefined;
 
 export interface RunLoopInit {
   readonly queue: DelayingQueue;
@@ -94,9 +98,10 @@ async function workOn(init: RunLoopInit, key: string): Promise<void> {
 }
 
 function settle({ queue, limiter, clock, metrics }: RunLoopInit, key: string, again: Again): void {
-  if (again === 'backoff') {
+  if (again === 'backoff' || (again !== undefined && 'backoffUntil' in again)) {
     metrics.retried();
-    queue.addAt(key, clock() + limiter.next(key));
+    const latest = again === 'backoff' ? Infinity : again.backoffUntil;
+    queue.addAt(key, Math.min(clock() + limiter.next(key), latest));
     return;
   }
   limiter.forget(key);

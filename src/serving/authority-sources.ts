@@ -16,7 +16,7 @@ import { usableAuthority } from './usable-authority.ts';
 export const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 
 /** The CAs of the served signers, opened, with the bundles that say whether they may sign. */
-export interface AuthoritySources extends Sources {
+export interface AuthoritySources extends Sources<ClusterSigner> {
   /** @throws SignerError (`authority`) why the signer cannot sign now */
   readonly usable: (signer: ClusterSigner) => Authority;
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../api/cluster-signer.ts';
-import type { Authority } from '../authorities/contract.ts';
+import type { KubeObject } from '../api/object.ts';
 import { SignerError } from '../errors.ts';
+import type { Issuing } from './issuing.ts';
 
 /**
- * What a leaf was signed on: the ClusterSigner as it then was, and its CA. A leaf that could not be
+ * What a leaf was signed on: the signer as it then was, and its CA. A leaf that could not be
  * delivered at once is delivered only while both are the same. What else might have been signed
  * since is not ours to guess, and a CA that may not sign now may not have signed it either.
  *
  * @returns undefined where there is no CA to sign with, which is the same as nothing
  */
 export function groundsOf(
-  { metadata }: ClusterSigner,
-  authority: Authority | SignerError,
+  { metadata }: KubeObject,
+  issuing: Pick<Issuing<never>, 'identity'> | SignerError,
 ): string | undefined {
-  if (authority instanceof SignerError) return undefined;
-  return `${metadata.uid}/${metadata.generation ?? ''}/${authority.facts.fingerprint}`;
+  if (issuing instanceof SignerError) return undefined;
+  return `${metadata.uid}/${metadata.generation ?? ''}/${issuing.identity}`;
 }

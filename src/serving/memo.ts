@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../api/cluster-signer.ts';
+import type { KubeObject } from '../api/object.ts';
 import { SignerError, attempt } from '../errors.ts';
 
 /**
- * Compiles something of a ClusterSigner once for each generation. What failed to compile stays
+ * Compiles something of a signer once for each generation. What failed to compile stays
  * failed until the generation changes: the same error is thrown again without the work.
  */
-export function memoByGeneration<T>(
-  compile: (signer: ClusterSigner) => T,
-): (signer: ClusterSigner) => T {
+export function memoByGeneration<S extends KubeObject, T>(
+  compile: (signer: S) => T,
+): (signer: S) => T {
   const known = new Map<string, { key: string; made: T | SignerError }>();
   return (signer) => {
     const { uid, generation, name } = signer.metadata;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner, ClusterSignerSpec } from '../api/cluster-signer.ts';
+import type { SignerObject, SignerSpec } from '../api/cluster-signer.ts';
 import type { KubeObject } from '../api/object.ts';
 import { SignerError, messageOf } from '../errors.ts';
 import type { EventNote } from '../kube/event-body.ts';
@@ -12,23 +12,21 @@ import type { ReadMessage } from '../kube/watch-frame.ts';
 import type { Component, Controller } from './component.ts';
 import { explain } from './explain.ts';
 import type { Outcome } from './outcome.ts';
-import type { PermissionNames } from './permission-names.ts';
-import { namesOf } from './permission-names.ts';
 import type { RequestKind } from './request-metrics.ts';
 import { report, wordOf } from './report.ts';
 import { createRequests } from './requests.ts';
 import { createRescue } from './rescue.ts';
-import { createSigners } from './signers.ts';
+import type { SignerSet } from './signer-set.ts';
 import { createTold } from './told.ts';
 import { createWaits } from './waits.ts';
 
-export interface RequestControllerInit<T> {
+export interface RequestControllerInit<T, S> {
   readonly component: Component;
   readonly kind: RequestKind;
   readonly resource: Resource;
   readonly workers: number;
   /** Whether a ClusterSigner takes such requests at all; others are no matter of ours, nor their CAs. */
-  readonly serves: (spec: ClusterSignerSpec) => boolean;
+  readonly serves: (spec: SignerSpec) => boolean;
   readonly pending: (request: T) => boolean;
   /** Whose requests it waits among, and until when it can; of what `stays`. */
   readonly placeOf: (request: T) => Place;
@@ -37,21 +35,22 @@ export interface RequestControllerInit<T> {
   /** Reads a request in protobuf, where that is worth it. */
   readonly readMessage?: ReadMessage<T> | undefined;
   /** Works on one request of a signer that serves. Throws what went wrong. */
-  readonly handle: (request: T, signer: ClusterSigner) => Promise<Outcome>;
+  readonly handle: (request: T, signer: S) => Promise<Outcome>;
   /** Whom an Event about a request regards. */
   readonly regarding: (request: T) => Pick<EventNote, 'regarding' | 'related'>;
-  readonly permissions: (names: PermissionNames) => readonly PermissionRule[];
+  readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
+  readonly signers: SignerSet<S>;
   /** More to be watched for the served signers: CA Secrets and bundles. */
-  readonly sources?: Sources | undefined;
+  readonly sources?: Sources<S> | undefined;
   /** The request `namespace/name` left the cache. */
   readonly onGone?: (key: string) => void;
 }
 
 /** What else a signer's requests wait for. */
-export interface Sources {
-  serve(signers: readonly ClusterSigner[]): void;
+export interface Sources<S> {
+  serve(signers: readonly S[]): void;
   /** Whether its CA and bundle have been read once, or cannot be read now. */
-  listed(signer: ClusterSigner): boolean;
+  listed(signer: S): boolean;
   /** Called with the signer name whose CA or bundle changed. */
   onChange(listener: (signerName: string) => void): void;
   notReady(): readonly string[];
@@ -68,10 +67,10 @@ const RETRIES = { burst: 1_000, perSecond: 100 };
 const NOWHERE: Place = { flows: [] };
 
 /** The loop that approver, signer and pcr-issuer share: watch, queue, handle, tell. */
-export function createRequestController<T extends KubeObject>(
-  init: RequestControllerInit<T>,
+export function createRequestController<T extends KubeObject, S extends SignerObject>(
+  init: RequestControllerInit<T, S>,
 ): Controller {
-  const { component, sources } = init;
+  const { component, signers, sources } = init;
   const { clock, queue, random } = component;
   const told = createTold();
   const waits = createWaits({
@@ -88,18 +87,25 @@ export function createRequestController<T extends KubeObject>(
     random,
     overall: { ...RETRIES, clock },
   });
-  const requests = createRequests<T>({ ...init, onKey: queue.add });
+  /** Keys that are to be looked at again by themselves. */
+  const due = new Set<string>();
+  const requests = createRequests<T>({
+    ...init,
+    onKey: (key, told) => {
+      // What is told anew only because a server was away need not wait out its backoff.
+      if (told === 'changed' || due.has(key)) queue.add(key);
+    },
+  });
   const wake = (signerName: string): void => {
     for (const key of requests.keysOf(signerName)) queue.add(key);
   };
-  const signers = createSigners(component, (_names, signerNames) => {
+  const served = (): readonly S[] => signers.all().filter(({ spec }) => init.serves(spec));
+  signers.onChange((signerNames) => {
     const serving = served();
     sources?.serve(serving);
     requests.serve(serving.map((each) => each.spec.signerName));
     for (const name of signerNames) wake(name);
   });
-  const served = (): readonly ClusterSigner[] =>
-    signers.all().filter(({ spec }) => init.serves(spec));
   sources?.onChange(wake);
   const rescue = createRescue({ component, pending: () => requests.all() });
   component.duty.onChange(() => {
@@ -121,6 +127,14 @@ export function createRequestController<T extends KubeObject>(
   }
 
   async function handle(key: string): Promise<Again> {
+    // Until it is known: whoever throws is looked at again.
+    due.add(key);
+    const next = await look(key);
+    if (next === undefined) due.delete(key);
+    return next;
+  }
+
+  async function look(key: string): Promise<Again> {
     if (isMine(key)) return work(key);
     if (rescue.takes(key)) await help(key);
     told.forget(key);
@@ -162,7 +176,8 @@ export function createRequestController<T extends KubeObject>(
     // At start all lists run at once: what its people would be told before is not known to be true.
     if (sources?.listed(signer) === false) return rest(key, `${signerName} listing`);
     const outcome = await attempted(() => init.handle(request, signer));
-    if (outcome.written !== undefined) requests.observe(signerName, outcome.written as T);
+    const left = outcome.written ?? outcome.changed;
+    if (left !== undefined) requests.observe(signerName, left as T);
     report(init, { request, signerName, outcome, news: isNews(key, outcome) });
     return again(key, signerName, outcome);
   }
@@ -185,7 +200,13 @@ export function createRequestController<T extends KubeObject>(
     if (outcome.outcome === 'waiting' && sharedBy !== undefined) {
       return rest(key, sharedBy === 'signer' ? `${signerName} ${reason}` : reason);
     }
+    if (outcome.again === 'on-change') {
+      // It got nowhere: that says nothing of what others wait for.
+      waits.forget(key);
+      return undefined;
+    }
     waits.past(key);
+    if (outcome.again !== undefined) return outcome.again;
     return outcome.outcome === 'waiting' ? 'backoff' : undefined;
   }
 
@@ -194,16 +215,14 @@ export function createRequestController<T extends KubeObject>(
   }
 
   return {
-    permissions: () => init.permissions(namesOf(served(), component)),
+    permissions: () => init.permissions(served()),
     notReady: () => [
-      ...(signers.settled
-        ? []
-        : [`ClusterSigners: ${signers.reflector.failure ?? 'not listed yet'}`]),
+      ...(signers.settled ? [] : [`ClusterSigners: ${signers.failure ?? 'not listed yet'}`]),
       ...requests.notReady(),
       ...(sources?.notReady() ?? []),
     ],
     run: async (signal) => {
-      const watching = [signers.reflector.run(signal), rescue.run(signal)];
+      const watching = [signers.run(signal), rescue.run(signal)];
       await runLoop(
         {
           ...component,

@@ -8,6 +8,7 @@ import { createWatchSet } from '../kube/watch-set.ts';
 import type { Component } from './component.ts';
 import { createLeaner } from './lean.ts';
 import type { RequestKind } from './request-metrics.ts';
+import { triggerDigest } from './triggers.ts';
 
 export interface RequestsInit<T> {
   readonly component: Component;
@@ -19,7 +20,8 @@ export interface RequestsInit<T> {
   readonly stays: (request: T) => object;
   /** A request that needs this component no longer was heard of: in a list, or as written. */
   readonly onFinished?: ((request: T) => void) | undefined;
-  readonly onKey: (key: string) => void;
+  /** A request appeared, vanished or changed in what {@link triggerText} has; or it is told anew. */
+  readonly onKey: (key: string, told: 'changed' | 'again') => void;
   /** Reads a request in protobuf, where that is worth it. */
   readonly readMessage?: ReadMessage<T> | undefined;
 }
@@ -56,6 +58,8 @@ function requestKey(signerName: string, storeKey: string): string {
 export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Requests<T> {
   const { component, kind } = init;
   const leaner = createLeaner<T>(init.stays);
+  /** Of requests that are not kept whole. */
+  const digests = new WeakMap<T, string>();
   const watches = createWatchSet<T>((signerName) => {
     let count = 0;
     return createReflector<T>({
@@ -65,15 +69,32 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
       fieldSelector: `spec.signerName=${signerName}`,
       keep,
       readMessage: init.readMessage,
-      lean: leaner.lean,
+      lean,
       onEvent: (key, now, before) => {
         count += Number(now !== undefined) - Number(before !== undefined);
         if (before !== undefined && before !== now) leaner.letGo(before);
         component.metrics.pending(kind, signerName, count);
-        init.onKey(requestKey(signerName, key));
+        const told = whyTold(now, before);
+        if (told !== undefined) init.onKey(requestKey(signerName, key), told);
       },
     });
   });
+
+  function lean(request: T): T {
+    const kept = leaner.lean(request);
+    if (kept !== request) digests.set(kept, triggerDigest(request));
+    return kept;
+  }
+
+  function digestOf(kept: T): string {
+    return digests.get(kept) ?? triggerDigest(kept);
+  }
+
+  function whyTold(now: T | undefined, before: T | undefined): 'changed' | 'again' | undefined {
+    if (now === before) return 'again';
+    if (now === undefined || before === undefined) return 'changed';
+    return digestOf(now) === digestOf(before) ? undefined : 'changed';
+  }
 
   function keep(request: T): boolean {
     if (init.pending(request)) return true;

@@ -1,62 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../api/cluster-signer.ts';
 import { keyOf, type KubeObject } from '../api/object.ts';
-import type { Authority } from '../authorities/contract.ts';
 import { attempt } from '../errors.ts';
-import { correspond } from '../issuance/correspond.ts';
-import { prepare, type PrepareInput } from '../issuance/prepare.ts';
 import { absent } from '../kube/absent.ts';
 import { withoutManagedFields } from '../kube/managed-fields.ts';
 import type { Resource } from '../kube/resource.ts';
-import { decodeCertificate } from '../pki/certificate.ts';
-import { encodePem } from '../pki/pem.ts';
 import type { Component } from './component.ts';
 import { groundsOf } from './grounds.ts';
+import type { Chain, Held, Issuing, Wanted } from './issuing.ts';
 import type { Outcome } from './outcome.ts';
 import { requireClocks, serverTime } from './server-time.ts';
 
-/** What is delivered, as PEM. */
-export interface SignedLeaf {
-  /** Leaf first, without the root. */
-  readonly chain: string;
-  /** The anchors that it leads to. */
-  readonly anchors: string;
-}
-
-/** What of a leaf was decided; the rest is the CA's. */
-export type LeafPlan = Pick<PrepareInput, 'subject' | 'publicKey' | 'usages' | 'validity'>;
-
-export interface SignOnceInit<T> {
+export interface SignOnceInit<T, S> {
   readonly component: Component;
   readonly resource: Resource;
   /** @throws SignerError */
-  readonly authorityOf: (signer: ClusterSigner) => Authority;
+  readonly issuingOf: (signer: S) => Issuing<T>;
   /** Nobody may add to it any more. */
   readonly isFinished: (request: T) => boolean;
   /** The object for PUT /status that delivers a leaf. */
-  readonly withLeaf: (request: T, leaf: SignedLeaf) => T;
+  readonly withLeaf: (request: T, leaf: Chain) => T;
   /** base64 of the chain's PEM, where it has one. */
   readonly certificateOf: (request: T) => string | undefined;
+  /** What becomes of a request that the CA gave no chain for. */
+  readonly hold: (request: T, held: Held) => Promise<Outcome>;
 }
 
 /** One signature and one write a request, however often its delivery has to be tried. */
-export interface SignOnce<T> {
+export interface SignOnce<T, S> {
   /**
    * Delivers what was signed for this request before, if it still may be; else `answer` decides, on a
    * copy that is as fresh as need be. Neither while the clocks contradict each other.
    */
   readonly handle: (
     request: T,
-    signer: ClusterSigner,
+    signer: S,
     answer: (request: T) => Promise<Outcome>,
   ) => Promise<Outcome>;
-  /** Signs, remembers, delivers. */
-  readonly issue: (
-    request: T,
-    signer: ClusterSigner,
-    plan: LeafPlan,
-    authority: Authority,
-  ) => Promise<Outcome>;
+  /** Asks the CA for a chain, remembers it, delivers it. */
+  readonly issue: (request: T, signer: S, wanted: Wanted, issuing: Issuing<T>) => Promise<Outcome>;
   /** Writes a status, fenced by resourceVersion. @returns the request as it then is */
   readonly put: (request: T) => Promise<T>;
   /** The request `namespace/name` is gone. */
@@ -65,7 +46,7 @@ export interface SignOnce<T> {
 
 interface Undelivered {
   readonly uid: string;
-  readonly leaf: SignedLeaf;
+  readonly leaf: Chain;
   readonly signedAt: number;
   readonly grounds: string | undefined;
 }
@@ -76,36 +57,20 @@ interface Undelivered {
  */
 const RESEND_WINDOW_MS = 5 * 60_000;
 
-export function createSignOnce<T extends KubeObject>(init: SignOnceInit<T>): SignOnce<T> {
+export function createSignOnce<T extends KubeObject, S extends KubeObject>(
+  init: SignOnceInit<T, S>,
+): SignOnce<T, S> {
   const { component, resource } = init;
   /** Key → what was signed and may or may not have landed. Owned by this closure. */
   const undelivered = new Map<string, Undelivered>();
 
-  async function sign(uid: string, plan: LeafPlan, authority: Authority): Promise<SignedLeaf> {
-    const { facts } = authority;
-    const prepared = prepare({ ...plan, issuer: facts, random: component.random });
-    const { intermediates, anchors } = facts;
-    prepared.requirePath({ intermediates, anchors }, serverTime(component));
-    const der = await authority.sign(prepared, new AbortController().signal);
-    const leaf = decodeCertificate(der);
-    correspond(prepared, { leaf, ...facts }, serverTime(component));
-    // Before anything is sent: whoever counts what was signed in vain counts these.
-    const serial = Buffer.from(leaf.serial).toString('hex');
-    component.log.debug({ uid, serial }, 'signed');
-    const pem = ({ raw }: { readonly raw: Uint8Array }): string => encodePem('CERTIFICATE', raw);
-    return {
-      chain: [leaf, ...intermediates].map(pem).join(''),
-      anchors: anchors.map(pem).join(''),
-    };
-  }
-
-  async function deliver(request: T, leaf: SignedLeaf): Promise<Outcome> {
+  async function deliver(request: T, leaf: Chain): Promise<Outcome> {
     const written = await put(init.withLeaf(request, leaf));
     undelivered.delete(keyOf(request.metadata));
     return { outcome: 'issued', reason: 'Issued', written };
   }
 
-  function ended(key: string, fresh: T | undefined, { chain }: SignedLeaf): Outcome {
+  function ended(key: string, fresh: T | undefined, { chain }: Chain): Outcome {
     undelivered.delete(key);
     const certificate = fresh === undefined ? undefined : init.certificateOf(fresh);
     const landed = Buffer.from(certificate ?? '', 'base64').toString('latin1') === chain;
@@ -132,10 +97,11 @@ export function createSignOnce<T extends KubeObject>(init: SignOnceInit<T>): Sig
     forget: (key) => {
       undelivered.delete(key);
     },
-    issue: async (request, signer, plan, authority) => {
+    issue: async (request, signer, wanted, issuing) => {
       const { uid } = request.metadata;
-      const leaf = await sign(uid, plan, authority);
-      const grounds = groundsOf(signer, authority);
+      const leaf = await issuing.issue(wanted, request);
+      if (leaf.kind === 'held') return init.hold(request, leaf);
+      const grounds = groundsOf(signer, issuing);
       undelivered.set(keyOf(request.metadata), {
         uid,
         leaf,
@@ -153,7 +119,7 @@ export function createSignOnce<T extends KubeObject>(init: SignOnceInit<T>): Sig
       const { uid, leaf, signedAt, grounds } = pending;
       const fresh = await look(request);
       if (fresh?.metadata.uid !== uid || init.isFinished(fresh)) return ended(key, fresh, leaf);
-      const current = attempt(() => init.authorityOf(signer));
+      const current = attempt(() => init.issuingOf(signer));
       // Either way: it may have been signed by a clock that has been set since.
       const recent = Math.abs(serverTime(component) - signedAt) < RESEND_WINDOW_MS;
       if (recent && groundsOf(signer, current) === grounds) return deliver(fresh, leaf);

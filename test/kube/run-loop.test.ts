@@ -215,3 +215,15 @@ test('started after the stop, it does nothing', async () => {
     AbortSignal.abort(),
   );
 });
+
+test('what is backed off until a time is looked at no later than then', async () => {
+  const loop = startLoop(() => Promise.resolve({ backoffUntil: loop.time.clock() + 3 }));
+  loop.queue.add('a');
+  await loop.time.advance(0);
+  assert.equal(loop.handled.length, 1);
+  await loop.time.advance(3);
+  assert.equal(loop.handled.length, 2);
+  assert.equal(loop.counts.retried, 2);
+  loop.stop();
+  await loop.ended;
+});

@@ -6,6 +6,7 @@ import { createPace } from '../../src/kube/pace.ts';
 import { createQueue } from '../../src/kube/queue.ts';
 import { createRateLimiter } from '../../src/kube/rate-limiter.ts';
 import { resource } from '../../src/kube/resource.ts';
+import { watchClusterSigners } from '../../src/serving/cluster-signer-set.ts';
 import type { Component, Controller } from '../../src/serving/component.ts';
 import type { Outcome } from '../../src/serving/outcome.ts';
 import { createRequestController } from '../../src/serving/request-controller.ts';
@@ -87,8 +88,9 @@ export async function startControlled(more: Partial<Component> = {}): Promise<Co
     reason: 'NoRuleMatched',
   });
   let onChange: (signerName: string) => void = () => undefined;
-  const controller = createRequestController<Request>({
+  const controller = createRequestController<Request, ClusterSigner>({
     component,
+    signers: watchClusterSigners(component),
     kind: 'CertificateSigningRequest',
     resource: resource({ group: 'example.com', version: 'v1', plural: 'things' }),
     workers: 2,
@@ -103,7 +105,9 @@ export async function startControlled(more: Partial<Component> = {}): Promise<Co
     regarding: ({ apiVersion, kind, metadata: { name } }) => ({
       regarding: { apiVersion, kind, name },
     }),
-    permissions: ({ signerNames }) => [{ ...NO_RULE, resourceNames: signerNames }],
+    permissions: (served) => [
+      { ...NO_RULE, resourceNames: served.map(({ spec }) => spec.signerName) },
+    ],
     sources: {
       serve: () => undefined,
       listed: () => listed,

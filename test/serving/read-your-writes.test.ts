@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { ClusterSigner } from '../../src/api/cluster-signer.ts';
 import { isFinished, type CertificateSigningRequest } from '../../src/api/csr.ts';
 import { createActor } from '../../src/controllers/signer/act.ts';
 import { createDelayingQueue } from '../../src/kube/delaying-queue.ts';
@@ -14,6 +15,8 @@ import { createPace } from '../../src/kube/pace.ts';
 import { createRateLimiter } from '../../src/kube/rate-limiter.ts';
 import { resource } from '../../src/kube/resource.ts';
 import { csrPlace, csrStays } from '../../src/serving/csr-place.ts';
+import { watchClusterSigners } from '../../src/serving/cluster-signer-set.ts';
+import { localIssuing } from '../../src/serving/local-issuing.ts';
 import { createRequestController } from '../../src/serving/request-controller.ts';
 import { made } from '../policy/request.ts';
 import { NOW } from '../support/chain.ts';
@@ -85,10 +88,11 @@ function world(): World {
       component,
       resource: REQUESTS,
       profileOf: () => workloadProfile(),
-      authorityOf: openIntermediate,
+      issuingOf: () => localIssuing(component, openIntermediate()),
     });
-    const controller = createRequestController<CertificateSigningRequest>({
+    const controller = createRequestController<CertificateSigningRequest, ClusterSigner>({
       component,
+      signers: watchClusterSigners(component),
       kind: 'CertificateSigningRequest',
       resource: REQUESTS,
       workers: 2,

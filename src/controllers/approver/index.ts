@@ -3,8 +3,10 @@ import type { ClusterSigner } from '../../api/cluster-signer.ts';
 import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
 import { resource } from '../../kube/resource.ts';
 import { compilePolicy, type RequestPolicy } from '../../policy/compile-policy.ts';
+import { watchClusterSigners } from '../../serving/cluster-signer-set.ts';
 import type { Component, Controller } from '../../serving/component.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
+import { namesOf } from '../../serving/permission-names.ts';
 import { createRequestController } from '../../serving/request-controller.ts';
 import { csrPlace, csrStays } from '../../serving/csr-place.ts';
 import { createActor } from './act.ts';
@@ -23,7 +25,7 @@ export function createApprover(component: Component): Controller {
   const policyOf: (signer: ClusterSigner) => RequestPolicy = memoByGeneration((signer) =>
     compilePolicy(signer.spec),
   );
-  return createRequestController<CertificateSigningRequest>({
+  return createRequestController<CertificateSigningRequest, ClusterSigner>({
     component,
     kind: 'CertificateSigningRequest',
     resource: REQUESTS,
@@ -36,6 +38,7 @@ export function createApprover(component: Component): Controller {
     regarding: ({ apiVersion, kind, metadata: { name, uid } }) => ({
       regarding: { apiVersion, kind, name, uid },
     }),
-    permissions,
+    permissions: (signers) => permissions(namesOf(signers, component)),
+    signers: watchClusterSigners(component),
   });
 }

@@ -78,7 +78,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     ...init,
     observe: (secret) => secrets.get(keyOf(secret.metadata))?.observe(secret),
   });
-  const compiled = memoByGeneration((signer) => {
+  const compiled = memoByGeneration((signer: ClusterSigner) => {
     compileProfile(signer.spec);
     compilePolicy(signer.spec);
   });

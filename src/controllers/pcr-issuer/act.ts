@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
+import type { SignerObject } from '../../api/cluster-signer.ts';
 import {
   withDenied,
   withFailed,
@@ -14,30 +14,28 @@ import {
   podStatusBody,
   readPartialObjectMetadata,
 } from '../../api/pod-certificate-request-message.ts';
-import type { Authority } from '../../authorities/contract.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { correspond } from '../../issuance/correspond.ts';
-import { prepare } from '../../issuance/prepare.ts';
 import type { Profile } from '../../issuance/profile.ts';
+import { refreshTime } from '../../issuance/validity.ts';
 import { absent } from '../../kube/absent.ts';
 import type { Resource } from '../../kube/resource.ts';
-import { decodeCertificate } from '../../pki/certificate.ts';
-import { encodePem } from '../../pki/pem.ts';
 import type { Component } from '../../serving/component.ts';
 import { groundsOf } from '../../serving/grounds.ts';
+import type { Chain, Issuing } from '../../serving/issuing.ts';
 import type { Outcome } from '../../serving/outcome.ts';
 import { requireClocks, serverTime } from '../../serving/server-time.ts';
 import { decide } from './decide.ts';
+import { afterHeld } from './held.ts';
 import type { Plan } from './plan.ts';
 
-export interface ActInit {
+export interface ActInit<S> {
   readonly component: Component;
   readonly resource: Resource;
   /** v1beta1, where the server has it besides v1: what old kubelets write is whole only there. */
   readonly legacy: Resource | undefined;
-  readonly profileOf: (signer: ClusterSigner) => Profile;
+  readonly profileOf: (signer: S) => Profile;
   /** @throws SignerError */
-  readonly authorityOf: (signer: ClusterSigner) => Authority;
+  readonly issuingOf: (signer: S) => Issuing<PodCertificateRequest>;
 }
 
 /** Of the answer only the metadata is read, so the server need not send the rest back. */
@@ -45,9 +43,6 @@ const SMALL_ANSWER = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,ap
 
 /** The API server takes a notBefore within five minutes of its time only (validation.go, timeNear). */
 const RESEND_WINDOW_MS = 5 * 60_000;
-
-/** What is begun is finished, also while stopping. */
-const NEVER = new AbortController().signal;
 
 interface Undelivered {
   readonly uid: string;
@@ -59,8 +54,10 @@ interface Undelivered {
  * Carries plans out. One PUT a request, fenced by resourceVersion; what was signed for a request is
  * kept until it is delivered, so that a lost answer never leads to a second signature.
  */
-export function createActor(init: ActInit): {
-  readonly handle: (request: PodCertificateRequest, signer: ClusterSigner) => Promise<Outcome>;
+export function createActor<S extends SignerObject>(
+  init: ActInit<S>,
+): {
+  readonly handle: (request: PodCertificateRequest, signer: S) => Promise<Outcome>;
   /** The request `namespace/name` is gone. */
   readonly forget: (key: string) => void;
 } {
@@ -70,81 +67,72 @@ export function createActor(init: ActInit): {
 
   async function handle(
     request: PodCertificateRequest,
-    signer: ClusterSigner,
+    signer: S,
     resource: Resource = init.resource,
   ): Promise<Outcome> {
     const path = resource.object(request.metadata);
     await requireClocks(component, () =>
       component.client.request({ method: 'GET', path }).catch(absent),
     );
-    const key = keyOf(request.metadata);
-    const pending = undelivered.get(key);
-    if (pending?.uid === request.metadata.uid) {
-      const fresh = await land(resource, request, pending.issued);
-      if (fresh.kind === 'ended') return fresh.outcome;
-      if (isDeliverable(pending, signer)) return deliver(resource, fresh.request, pending.issued);
-      // An earlier write still under way cannot land beside a new one: the version fences both.
-      undelivered.delete(key);
-      return handle(fresh.request, signer, resource);
-    }
-    const authority = attempt(() => init.authorityOf(signer));
+    const pending = undelivered.get(keyOf(request.metadata));
+    if (pending?.uid !== request.metadata.uid) return answer(request, signer, resource);
+    const fresh = await land(resource, request, pending.issued);
+    if (fresh.kind === 'ended') return fresh.outcome;
+    if (isDeliverable(pending, signer)) return deliver(resource, fresh.request, pending.issued);
+    // An earlier write still under way cannot land beside a new one: the version fences both.
+    undelivered.delete(keyOf(request.metadata));
+    return answer(fresh.request, signer, resource);
+  }
+
+  async function answer(
+    request: PodCertificateRequest,
+    signer: S,
+    resource: Resource,
+  ): Promise<Outcome> {
+    const issuing = attempt(() => init.issuingOf(signer));
+    const profile = init.profileOf(signer);
     const plan = decide({
       request,
-      profile: init.profileOf(signer),
-      authority: authority instanceof SignerError ? authority : authority.facts,
+      profile,
+      authority: issuing instanceof SignerError ? issuing : issuing.validity,
       reservedPrefixes: component.reservedPrefixes,
       now: serverTime(component),
       random: component.random,
     });
     if (plan.kind === 'reread') return reread(resource, request, signer);
     if (plan.kind !== 'issue') return settle(resource, request, plan);
-    if (authority instanceof SignerError) throw authority;
+    if (issuing instanceof SignerError) throw issuing;
     const { uid } = request.metadata;
-    const issued = await sign(uid, plan, init.profileOf(signer), authority);
-    const grounds = groundsOf(signer, authority);
-    undelivered.set(key, { uid, issued, grounds });
+    const answered = await issuing.issue({ ...plan, usages: profile.usages }, request);
+    if (answered.kind === 'held') return afterHeld(answered, component.clock());
+    const issued = issuedOf(plan, profile, answered);
+    const grounds = groundsOf(signer, issuing);
+    undelivered.set(keyOf(request.metadata), { uid, issued, grounds });
     return deliver(resource, request, issued);
   }
 
   /** Young enough for the API server to take it, and its grounds are what they were. */
-  function isDeliverable({ issued, grounds }: Undelivered, signer: ClusterSigner): boolean {
-    const authority = attempt(() => init.authorityOf(signer));
+  function isDeliverable({ issued, grounds }: Undelivered, signer: S): boolean {
+    const issuing = attempt(() => init.issuingOf(signer));
     return (
       Math.abs(serverTime(component) - issued.notBefore) < RESEND_WINDOW_MS &&
-      groundsOf(signer, authority) === grounds
+      groundsOf(signer, issuing) === grounds
     );
   }
 
-  async function sign(
-    uid: string,
+  /** A CA that is not ours may have given less time than was planned with. */
+  function issuedOf(
     plan: Extract<Plan, { kind: 'issue' }>,
     profile: Profile,
-    authority: Authority,
-  ): Promise<Issued> {
-    const { facts } = authority;
-    const prepared = prepare({
-      issuer: facts,
-      validity: plan.validity,
-      subject: plan.subject,
-      publicKey: plan.publicKey,
-      usages: profile.usages,
-      random: component.random,
-    });
-    const { intermediates, anchors } = facts;
-    prepared.requirePath({ intermediates, anchors }, serverTime(component));
-    const der = await authority.sign(prepared, NEVER);
-    const leaf = decodeCertificate(der);
-    correspond(prepared, { leaf, ...facts }, serverTime(component));
-    // Before anything is sent: whoever counts what was signed in vain counts these.
-    const serial = Buffer.from(leaf.serial).toString('hex');
-    component.log.debug({ uid, serial }, 'signed');
-    return {
-      chainPem: [leaf, ...facts.intermediates]
-        .map((each) => encodePem('CERTIFICATE', each.raw))
-        .join(''),
-      ...plan.validity,
-      beginRefreshAt: plan.beginRefreshAt,
-    };
+    { chain, validity }: Chain,
+  ): Issued {
+    const { notBefore, notAfter } = validity;
+    const asPlanned = notBefore === plan.validity.notBefore && notAfter === plan.validity.notAfter;
+    const beginRefreshAt =
+      asPlanned || profile.pods === undefined
+        ? plan.beginRefreshAt
+        : refreshTime(validity, profile.pods.refreshAfterPercent, component.random);
+    return { chainPem: chain, notBefore, notAfter, beginRefreshAt };
   }
 
   async function deliver(
@@ -184,7 +172,7 @@ export function createActor(init: ActInit): {
   async function reread(
     from: Resource,
     request: PodCertificateRequest,
-    signer: ClusterSigner,
+    signer: S,
   ): Promise<Outcome> {
     // Read through v1beta1 and still without a key: to read it again would never end.
     if (init.legacy === undefined || from === init.legacy) {

@@ -5,12 +5,11 @@ import {
   isTerminal,
   type PodCertificateRequest,
 } from '../../api/pod-certificate-request.ts';
-import type { AuthorityFacts } from '../../authorities/contract.ts';
 import { SignerError } from '../../errors.ts';
 import type { PodProfile } from '../../issuance/pod-profile.ts';
 import { podSubject, podVariables } from '../../issuance/pod-subject.ts';
 import type { Profile } from '../../issuance/profile.ts';
-import { leafValidity, refreshTime } from '../../issuance/validity.ts';
+import { leafValidity, refreshTime, type Validity } from '../../issuance/validity.ts';
 import type { PublicKeyInfo } from '../../pki/keys.ts';
 import type { Random } from '../../ports.ts';
 import { checkAnnotations } from './annotations.ts';
@@ -21,8 +20,8 @@ import { requestedKey } from './requested-key.ts';
 export interface Snapshot {
   readonly request: PodCertificateRequest;
   readonly profile: Profile;
-  /** The CA to sign with, or why there is none now. */
-  readonly authority: AuthorityFacts | SignerError;
+  /** The CA's own validity, or why there is none to sign with now. */
+  readonly authority: Validity | SignerError;
   readonly reservedPrefixes: readonly string[];
   readonly now: number;
   readonly random: Random;

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner, SignerObject } from '../../api/cluster-signer.ts';
 import { isTerminal, type PodCertificateRequest } from '../../api/pod-certificate-request.ts';
 import { readPodCertificateRequest } from '../../api/pod-certificate-request-message.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
 import type { EventNote } from '../../kube/event-body.ts';
+import type { PermissionRule } from '../../kube/permissions.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { createAuthoritySources } from '../../serving/authority-sources.ts';
+import { watchClusterSigners } from '../../serving/cluster-signer-set.ts';
 import type { Component, Controller } from '../../serving/component.ts';
+import type { IssuingSources } from '../../serving/issuing.ts';
+import { localSources } from '../../serving/local-issuing.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
+import { namesOf } from '../../serving/permission-names.ts';
 import { createRequestController } from '../../serving/request-controller.ts';
 import { serverTime } from '../../serving/server-time.ts';
+import type { SignerSet } from '../../serving/signer-set.ts';
 import { createActor } from './act.ts';
 import { createAdmissionWatch } from './admission-watch.ts';
 import { permissions } from './permissions.ts';
@@ -28,21 +35,42 @@ export interface PcrIssuerInit {
 /** Enough writes in flight to keep one core of signing busy (design §6: 16 reach the server's limit). */
 const WORKERS = 24;
 
-/** Issues, denies and fails PodCertificateRequests of the signer names that it serves. */
+/** What PodCertificateRequests are issued with, whoever's CA it is. */
+export interface PodIssuingInit<S> extends Pick<
+  PcrIssuerInit,
+  'component' | 'requests' | 'legacy'
+> {
+  readonly signers: SignerSet<S>;
+  readonly sources: IssuingSources<S, PodCertificateRequest>;
+  readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
+}
+
+/** Issues, denies and fails PodCertificateRequests of the ClusterSigners that it serves. */
 export function createPcrIssuer(init: PcrIssuerInit): Controller {
   const { component } = init;
   const sources = createAuthoritySources(component, init.bundles, init.open);
-  const actor = createActor({
+  return createPodIssuing<ClusterSigner>({
+    ...init,
+    signers: watchClusterSigners(component),
+    sources: localSources(component, sources),
+    permissions: (signers) => permissions(namesOf(signers, component)),
+  });
+}
+
+/** Issues, denies and fails PodCertificateRequests of the signers of a kind. */
+export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>): Controller {
+  const { component, sources } = init;
+  const actor = createActor<S>({
     component,
     resource: init.requests,
     legacy: init.legacy,
-    profileOf: memoByGeneration((signer) => compileProfile(signer.spec)),
-    authorityOf: sources.usable,
+    profileOf: memoByGeneration((signer: S) => compileProfile(signer.spec)),
+    issuingOf: sources.issuing,
   });
   const place = createPcrPlace(() => serverTime(component));
   let signerNames: readonly string[] = [];
   const admission = createAdmissionWatch(component, () => signerNames);
-  const controller = createRequestController<PodCertificateRequest>({
+  const controller = createRequestController<PodCertificateRequest, S>({
     component,
     kind: 'PodCertificateRequest',
     resource: init.requests,
@@ -56,7 +84,8 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
     handle: actor.handle,
     onGone: actor.forget,
     regarding,
-    permissions,
+    permissions: init.permissions,
+    signers: init.signers,
     sources: {
       ...sources,
       serve: (signers) => {

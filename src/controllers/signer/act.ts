@@ -1,56 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
+import type { SignerObject } from '../../api/cluster-signer.ts';
 import {
   isFinished,
   withCertificate,
   withFailed,
   type CertificateSigningRequest,
 } from '../../api/csr.ts';
-import type { Authority } from '../../authorities/contract.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import type { Resource } from '../../kube/resource.ts';
 import type { Component } from '../../serving/component.ts';
+import type { Held, Issuing } from '../../serving/issuing.ts';
 import type { Outcome } from '../../serving/outcome.ts';
 import { serverTime } from '../../serving/server-time.ts';
 import { createSignOnce } from '../../serving/sign-once.ts';
 import { decide, type Plan } from './decide.ts';
+import { afterHeld } from './held.ts';
 
-export interface ActInit {
+export interface ActInit<S> {
   readonly component: Component;
   readonly resource: Resource;
-  readonly profileOf: (signer: ClusterSigner) => Profile;
+  readonly profileOf: (signer: S) => Profile;
   /** @throws SignerError */
-  readonly authorityOf: (signer: ClusterSigner) => Authority;
+  readonly issuingOf: (signer: S) => Issuing<CertificateSigningRequest>;
+  /** How long after its creation a request is retried; undefined: for ever. Milliseconds. */
+  readonly maxRetryMs?: number | undefined;
 }
 
 /** Carries plans out: one PUT a request, fenced by resourceVersion; one signature a request. */
-export function createActor(init: ActInit): {
-  readonly handle: (csr: CertificateSigningRequest, signer: ClusterSigner) => Promise<Outcome>;
+export function createActor<S extends SignerObject>(
+  init: ActInit<S>,
+): {
+  readonly handle: (csr: CertificateSigningRequest, signer: S) => Promise<Outcome>;
   /** The request of that name is gone. */
   readonly forget: (name: string) => void;
 } {
   const { component } = init;
-  const once = createSignOnce<CertificateSigningRequest>({
+  const once = createSignOnce<CertificateSigningRequest, S>({
     ...init,
     isFinished,
     withLeaf: (csr, { chain }) => withCertificate(csr, chain),
     certificateOf: ({ status }) => status?.certificate,
+    hold,
   });
 
-  async function answer(csr: CertificateSigningRequest, signer: ClusterSigner): Promise<Outcome> {
-    const authority = attempt(() => init.authorityOf(signer));
-    const profile = init.profileOf(signer);
+  async function answer(csr: CertificateSigningRequest, signer: S): Promise<Outcome> {
+    const issuing = attempt(() => init.issuingOf(signer));
     const plan = decide({
       csr,
-      profile,
-      authority: authority instanceof SignerError ? authority : authority.facts,
+      profile: init.profileOf(signer),
+      authority: issuing instanceof SignerError ? issuing : issuing.validity,
       reservedPrefixes: component.reservedPrefixes,
       now: serverTime(component),
     });
     if (plan.kind !== 'issue') return settle(csr, plan);
-    if (authority instanceof SignerError) throw authority;
-    return once.issue(csr, signer, plan, authority);
+    if (issuing instanceof SignerError) throw issuing;
+    return once.issue(csr, signer, plan, issuing);
+  }
+
+  async function hold(csr: CertificateSigningRequest, held: Held): Promise<Outcome> {
+    const { write, ends, outcome } = afterHeld(csr, held, {
+      now: serverTime(component),
+      ahead: component.client.clockOffset(),
+      maxRetryMs: init.maxRetryMs,
+    });
+    if (write === undefined) return outcome;
+    const written = await once.put(write);
+    return ends ? { ...outcome, written } : { ...outcome, changed: written };
   }
 
   async function settle(

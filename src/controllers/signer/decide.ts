@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
-import type { AuthorityFacts } from '../../authorities/contract.ts';
 import { SignerError } from '../../errors.ts';
 import type { LeafSubject } from '../../issuance/leaf-subject.ts';
 import type { Profile } from '../../issuance/profile.ts';
@@ -14,7 +13,8 @@ import type { KeyUsage } from '../../vocabulary.ts';
 export interface Snapshot {
   readonly csr: CertificateSigningRequest;
   readonly profile: Profile;
-  readonly authority: AuthorityFacts | SignerError;
+  /** The CA's own validity, or why there is none to sign with now. */
+  readonly authority: Validity | SignerError;
   readonly reservedPrefixes: readonly string[];
   readonly now: number;
 }
@@ -64,7 +64,7 @@ export function decide(snapshot: Snapshot): Plan {
 
 function issue(
   snapshot: Snapshot,
-  authority: AuthorityFacts,
+  authority: Validity,
   subject: LeafSubject,
   publicKey: PublicKeyInfo,
 ): Plan {

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner, SignerObject } from '../../api/cluster-signer.ts';
 import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
 import { resource, type Resource } from '../../kube/resource.ts';
+import type { PermissionRule } from '../../kube/permissions.ts';
 import { createAuthoritySources } from '../../serving/authority-sources.ts';
+import { watchClusterSigners } from '../../serving/cluster-signer-set.ts';
 import type { Component, Controller } from '../../serving/component.ts';
-import { memoByGeneration } from '../../serving/memo.ts';
-import { createRequestController } from '../../serving/request-controller.ts';
 import { csrPlace, csrStays } from '../../serving/csr-place.ts';
+import type { IssuingSources } from '../../serving/issuing.ts';
+import { localSources } from '../../serving/local-issuing.ts';
+import { memoByGeneration } from '../../serving/memo.ts';
+import { namesOf } from '../../serving/permission-names.ts';
+import { createRequestController } from '../../serving/request-controller.ts';
+import type { SignerSet } from '../../serving/signer-set.ts';
 import { createActor } from './act.ts';
 import { permissions } from './permissions.ts';
 
@@ -15,6 +22,16 @@ export interface SignerInit {
   readonly component: Component;
   readonly bundles: Resource;
   readonly open: OpenAuthority;
+}
+
+/** What CertificateSigningRequests are signed with, whoever's CA it is. */
+export interface CsrSigningInit<S> {
+  readonly component: Component;
+  readonly signers: SignerSet<S>;
+  readonly sources: IssuingSources<S, CertificateSigningRequest>;
+  readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
+  /** How long after its creation a request is retried; undefined: for ever. Milliseconds. */
+  readonly maxRetryMs?: number | undefined;
 }
 
 const WORKERS = 8;
@@ -25,17 +42,29 @@ const REQUESTS = resource({
   plural: 'certificatesigningrequests',
 });
 
-/** Signs approved CertificateSigningRequests of the signer names that it serves. */
+/** Signs approved CertificateSigningRequests of the ClusterSigners that it serves. */
 export function createSigner(init: SignerInit): Controller {
   const { component } = init;
   const sources = createAuthoritySources(component, init.bundles, init.open);
-  const actor = createActor({
+  return createCsrSigning<ClusterSigner>({
+    component,
+    signers: watchClusterSigners(component),
+    sources: localSources(component, sources),
+    permissions: (signers) => permissions(namesOf(signers, component)),
+  });
+}
+
+/** Signs approved CertificateSigningRequests of the signers of a kind. */
+export function createCsrSigning<S extends SignerObject>(init: CsrSigningInit<S>): Controller {
+  const { component, sources } = init;
+  const actor = createActor<S>({
     component,
     resource: REQUESTS,
-    profileOf: memoByGeneration((signer) => compileProfile(signer.spec)),
-    authorityOf: sources.usable,
+    profileOf: memoByGeneration((signer: S) => compileProfile(signer.spec)),
+    issuingOf: sources.issuing,
+    maxRetryMs: init.maxRetryMs,
   });
-  return createRequestController<CertificateSigningRequest>({
+  return createRequestController<CertificateSigningRequest, S>({
     component,
     kind: 'CertificateSigningRequest',
     resource: REQUESTS,
@@ -52,7 +81,8 @@ export function createSigner(init: SignerInit): Controller {
     regarding: ({ apiVersion, kind, metadata: { name, uid } }) => ({
       regarding: { apiVersion, kind, name, uid },
     }),
-    permissions,
+    permissions: init.permissions,
+    signers: init.signers,
     sources,
   });
 }

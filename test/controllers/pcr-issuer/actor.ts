@@ -6,6 +6,7 @@ import { createActor } from '../../../src/controllers/pcr-issuer/act.ts';
 import type { RequestInit } from '../../../src/kube/client.ts';
 import { resource } from '../../../src/kube/resource.ts';
 import type { LogFields } from '../../../src/ports.ts';
+import { localIssuing } from '../../../src/serving/local-issuing.ts';
 import type { Outcome } from '../../../src/serving/outcome.ts';
 import { NOW } from '../../support/chain.ts';
 import { openIntermediate } from '../../support/intermediate.ts';
@@ -58,7 +59,7 @@ export function start({ spec, authority = openIntermediate, legacy }: Wanted = {
     resource: resource({ ...GROUP, version: 'v1' }),
     legacy: legacy === true ? resource({ ...GROUP, version: 'v1beta1' }) : undefined,
     profileOf: () => workloadProfile(),
-    authorityOf: authority,
+    issuingOf: () => localIssuing(component, authority()),
   });
   return {
     server,

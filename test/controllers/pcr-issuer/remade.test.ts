@@ -6,6 +6,7 @@ import { createActor } from '../../../src/controllers/pcr-issuer/act.ts';
 import { compileProfile } from '../../../src/issuance/profile.ts';
 import { resource } from '../../../src/kube/resource.ts';
 import type { Component } from '../../../src/serving/component.ts';
+import { localIssuing } from '../../../src/serving/local-issuing.ts';
 import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
 import { NOW, openAuthority, random } from '../../support/issuing.ts';
 import { podRequest } from '../../support/pcr-object.ts';
@@ -20,12 +21,18 @@ test('what was made anew under the name meanwhile is not answered in the place o
   // Of another signer: its own ClusterSigner has not said a word about it.
   const other = podRequest({ signerName: 'example.com/other', serviceAccountName: 'admin' });
   client.answer(() => ({ ...other, metadata: { ...other.metadata, uid: 'made-anew' } }));
+  const component = {
+    client,
+    clock: () => NOW,
+    random,
+    reservedPrefixes: [],
+  } as unknown as Component;
   const { handle } = createActor({
-    component: { client, clock: () => NOW, random, reservedPrefixes: [] } as unknown as Component,
+    component,
     resource: resource({ ...GROUP, version: 'v1' }),
     legacy: resource({ ...GROUP, version: 'v1beta1' }),
     profileOf: ({ spec }) => compileProfile(spec),
-    authorityOf: () => authority,
+    issuingOf: () => localIssuing(component, authority),
   });
   const outcome = await handle(seen, readClusterSigner(clusterSigner(workloadSpec())));
   assert.equal(outcome.outcome, 'ignored');

@@ -7,6 +7,7 @@ import { SignerError } from '../../../src/errors.ts';
 import { compileProfile } from '../../../src/issuance/profile.ts';
 import { resource } from '../../../src/kube/resource.ts';
 import type { Component } from '../../../src/serving/component.ts';
+import { localIssuing } from '../../../src/serving/local-issuing.ts';
 import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
 import { NOW, openAuthority, random } from '../../support/issuing.ts';
 import { podRequest } from '../../support/pcr-object.ts';
@@ -22,12 +23,18 @@ test('a request that has no key in any version is read again once, and waits', a
     assert.ok(client.requests.length < 3, 'it is read again and again');
     return keyless;
   });
+  const component = {
+    client,
+    clock: () => NOW,
+    random,
+    reservedPrefixes: [],
+  } as unknown as Component;
   const { handle } = createActor({
-    component: { client, clock: () => NOW, random, reservedPrefixes: [] } as unknown as Component,
+    component,
     resource: resource({ ...GROUP, version: 'v1' }),
     legacy: resource({ ...GROUP, version: 'v1beta1' }),
     profileOf: ({ spec }) => compileProfile(spec),
-    authorityOf: () => authority,
+    issuingOf: () => localIssuing(component, authority),
   });
   const signer = readClusterSigner(clusterSigner(workloadSpec()));
   await assert.rejects(

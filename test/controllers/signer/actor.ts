@@ -6,6 +6,7 @@ import { createActor } from '../../../src/controllers/signer/act.ts';
 import type { RequestInit } from '../../../src/kube/client.ts';
 import { resource } from '../../../src/kube/resource.ts';
 import type { LogFields } from '../../../src/ports.ts';
+import { localIssuing } from '../../../src/serving/local-issuing.ts';
 import type { Outcome } from '../../../src/serving/outcome.ts';
 import { made, type Wanted } from '../../policy/request.ts';
 import { NOW } from '../../support/chain.ts';
@@ -53,7 +54,7 @@ export function start(wanted: Wanted = {}, authority: () => Authority = openInte
     component,
     resource: REQUESTS,
     profileOf: () => workloadProfile(),
-    authorityOf: authority,
+    issuingOf: () => localIssuing(component, authority()),
   });
   return {
     server,

@@ -9,6 +9,7 @@ import { SignerError } from '../../../src/errors.ts';
 import { compileProfile } from '../../../src/issuance/profile.ts';
 import type { RequestInit } from '../../../src/kube/client.ts';
 import { resource } from '../../../src/kube/resource.ts';
+import { localIssuing } from '../../../src/serving/local-issuing.ts';
 import { made } from '../../policy/request.ts';
 import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
 import { NOW, openAuthority } from '../../support/issuing.ts';
@@ -39,11 +40,12 @@ async function start(): Promise<{
   const client = recordedClient();
   const authority = await openAuthority();
   let now = NOW;
+  const component = recordedComponent({ client, clock: () => now });
   const { handle } = createActor({
-    component: recordedComponent({ client, clock: () => now }),
+    component,
     resource: REQUESTS,
     profileOf: ({ spec }) => compileProfile(spec),
-    authorityOf: () => authority,
+    issuingOf: () => localIssuing(component, authority),
   });
   return {
     handle: () => handle(approved, signer),

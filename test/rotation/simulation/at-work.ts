@@ -79,7 +79,8 @@ export async function attesterLooks(process: Process): Promise<Next> {
 async function settled(deed: () => Promise<Again | number>): Promise<Next> {
   try {
     const next = await deed();
-    return typeof next === 'object' ? next.at : next;
+    if (typeof next !== 'object') return next;
+    return 'at' in next ? next.at : next.backoffUntil;
   } catch (error) {
     if (error instanceof Killed) return 'killed';
     if (error instanceof SignerError) return 'backoff';

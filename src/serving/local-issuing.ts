@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../api/cluster-signer.ts';
+import type { KubeObject } from '../api/object.ts';
+import type { Authority } from '../authorities/contract.ts';
+import { correspond } from '../issuance/correspond.ts';
+import { prepare } from '../issuance/prepare.ts';
+import { decodeCertificate, type Certificate } from '../pki/certificate.ts';
+import { encodePem } from '../pki/pem.ts';
+import type { AuthoritySources } from './authority-sources.ts';
+import type { Component } from './component.ts';
+import type { Chain, Issuing, IssuingSources, Wanted } from './issuing.ts';
+import { serverTime } from './server-time.ts';
+
+/** What is begun is finished, also while stopping. */
+const NEVER = new AbortController().signal;
+
+/** What is delivered with every leaf of a CA, written once. */
+const written = new WeakMap<Authority, { intermediates: string; anchors: string }>();
+
+function aboveOf(authority: Authority): { intermediates: string; anchors: string } {
+  const { intermediates, anchors } = authority.facts;
+  const known = written.get(authority);
+  const above = known ?? { intermediates: pemOf(intermediates), anchors: pemOf(anchors) };
+  written.set(authority, above);
+  return above;
+}
+
+function pemOf(certificates: readonly Certificate[]): string {
+  return certificates.map(({ raw }) => encodePem('CERTIFICATE', raw)).join('');
+}
+
+/** A CA whose key we hold: what it signs is written, linted and verified here. */
+export function localIssuing(
+  component: Pick<Component, 'clock' | 'client' | 'random' | 'log'>,
+  authority: Authority,
+): Issuing<KubeObject> {
+  const { facts } = authority;
+
+  async function issue(wanted: Wanted, { metadata: { uid } }: KubeObject): Promise<Chain> {
+    const prepared = prepare({ ...wanted, issuer: facts, random: component.random });
+    const { intermediates, anchors } = facts;
+    prepared.requirePath({ intermediates, anchors }, serverTime(component));
+    const der = await authority.sign(prepared, NEVER);
+    const leaf = decodeCertificate(der);
+    correspond(prepared, { leaf, ...facts }, serverTime(component));
+    // Before anything is sent: whoever counts what was signed in vain counts these.
+    const serial = Buffer.from(leaf.serial).toString('hex');
+    component.log.debug({ uid, serial }, 'signed');
+    const above = aboveOf(authority);
+    const chain = pemOf([leaf]) + above.intermediates;
+    return { kind: 'chain', chain, anchors: above.anchors, validity: wanted.validity };
+  }
+
+  return { validity: facts, identity: facts.fingerprint, issue };
+}
+
+/** The CAs of ClusterSigners, which lie in Secrets. */
+export function localSources(
+  component: Component,
+  sources: AuthoritySources,
+): IssuingSources<ClusterSigner, KubeObject> {
+  return { ...sources, issuing: (signer) => localIssuing(component, sources.usable(signer)) };
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The signers of a kind that are served, kept up to date. One set may feed several loops. */
+export interface SignerSet<S> {
+  /** True once all are known, and who serves is settled. */
+  readonly settled: boolean;
+  /** Why they could not be read last, while they cannot. */
+  readonly failure: string | undefined;
+  /** Who serves a signer name, if anybody does. */
+  readonly serving: (signerName: string) => S | undefined;
+  /** All that serve. */
+  readonly all: () => readonly S[];
+  /** Called after who serves may have changed, with the signer names whose requests are to be looked at. */
+  readonly onChange: (listener: (signerNames: readonly string[]) => void) => void;
+  /** Watches until `signal` is aborted; never rejects. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}

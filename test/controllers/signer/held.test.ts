@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Condition } from '../../../src/api/conditions.ts';
+import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
+import { afterHeld, type AfterHeld } from '../../../src/controllers/signer/held.ts';
+import type { Held } from '../../../src/serving/issuing.ts';
+import { made } from '../../policy/request.ts';
+
+const CREATED = Date.parse('2026-11-01T12:00:00Z');
+const LIMIT = 60_000;
+const APPROVED: Condition = { type: 'Approved', status: 'True', reason: 'ByHand' };
+
+const csr: CertificateSigningRequest = {
+  ...made().csr,
+  metadata: { ...made().csr.metadata, creationTimestamp: '2026-11-01T12:00:00Z' },
+  status: { conditions: [APPROVED] },
+};
+
+const after = (
+  held: Omit<Held, 'kind'>,
+  age: number,
+  maxRetryMs: number | undefined = LIMIT,
+): AfterHeld =>
+  afterHeld(csr, { kind: 'held', ...held }, { now: CREATED + age, ahead: 0, maxRetryMs });
+
+const conditions = ({ write }: AfterHeld): readonly (string | undefined)[][] =>
+  (write?.status?.conditions ?? []).map(({ type, reason, message }) => [type, reason, message]);
+
+test('an ordinary error before the limit writes nothing, and is tried again no later than the limit', () => {
+  const { write, outcome } = after({ how: 'retry', message: 'CA is away' }, LIMIT - 1);
+  assert.equal(write, undefined);
+  assert.deepEqual(outcome.again, { backoffUntil: CREATED + LIMIT });
+});
+
+test('an ordinary error at the limit ends the request with the last message', () => {
+  const ended = after({ how: 'retry', message: 'CA is away' }, LIMIT);
+  assert.equal(ended.ends, true);
+  assert.deepEqual(conditions(ended)[1], ['Failed', 'RetriesExhausted', 'CA is away']);
+});
+
+test('without a limit, as in our own components, no age ends a request', () => {
+  const { write, outcome } = afterHeld(
+    csr,
+    { kind: 'held', how: 'retry', message: 'CA is away' },
+    { now: CREATED + 1e12, ahead: 0, maxRetryMs: undefined },
+  );
+  assert.equal(write, undefined);
+  assert.equal(outcome.outcome, 'waiting');
+});
+
+test('a permanent error ends the request at once', () => {
+  const ended = after({ how: 'permanent', message: 'name refused' }, 0);
+  assert.deepEqual(conditions(ended)[1], ['Failed', 'PermanentError', 'name refused']);
+});
+
+test('what is pending is exempt from the limit, and asked again when it says', () => {
+  const { write, outcome } = after({ how: 'pending', message: 'at work', afterMs: 5 }, 10 * LIMIT);
+  assert.equal(write, undefined);
+  assert.deepEqual(outcome.again, { at: CREATED + 10 * LIMIT + 5 });
+});
+
+test('an error of the issuer leaves the request as it is, at any age', () => {
+  const { write, outcome } = after({ how: 'issuer', message: 'no login' }, 10 * LIMIT);
+  assert.equal(write, undefined);
+  assert.equal(outcome.again, 'on-change');
+});
+
+for (const how of ['retry', 'pending', 'issuer', 'permanent'] as const) {
+  test(`a condition is stored with every kind of error: ${how}`, () => {
+    const condition: Condition = { type: 'Order', status: 'True', reason: 'Made', message: '7' };
+    const found = conditions(after({ how, message: 'no', condition }, 0));
+    assert.deepEqual(found[0]?.[0], 'Approved');
+    assert.deepEqual(found[1], ['Order', 'Made', '7']);
+    assert.equal(found.length, how === 'permanent' ? 3 : 2);
+  });
+}
+
+test('a condition that says nothing new is not written again', () => {
+  const condition: Condition = { type: 'Order', status: 'True', reason: 'Made', message: '7' };
+  const held: Held = { kind: 'held', how: 'pending', message: '', condition };
+  const first = afterHeld(csr, held, { now: CREATED, ahead: 0, maxRetryMs: LIMIT });
+  assert.ok(first.write);
+  assert.equal(
+    afterHeld(first.write, held, { now: CREATED + 9, ahead: 0, maxRetryMs: LIMIT }).write,
+    undefined,
+  );
+});
+
+test('an age is measured by the clock that dates requests; what is waited for, by our own', () => {
+  const held: Held = { kind: 'held', how: 'retry', message: 'no' };
+  const times = { now: CREATED, ahead: 5_000, maxRetryMs: LIMIT };
+  const { outcome } = afterHeld(csr, held, times);
+  assert.deepEqual(outcome.again, { backoffUntil: CREATED + LIMIT + 5_000 });
+});
