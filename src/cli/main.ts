@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import { SignerError, messageOf } from '../errors.ts';
 import { addAuthorityVerbs } from './authority-verbs.ts';
+import { addConformanceCommand } from './conformance-command.ts';
 import { addComponentOptions, type ComponentOptions } from './component-options.ts';
 import { requireNode } from './node-version.ts';
 import { addPolicyCommand } from './policy-command.ts';
@@ -50,6 +51,7 @@ function program(): Command {
   }
   addRequestCommand(root);
   addPolicyCommand(root);
+  addConformanceCommand(root);
   addRbacCommand(root);
   return root;
 }

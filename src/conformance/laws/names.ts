@@ -69,6 +69,16 @@ export const handsOutNoReservedName: TrialLaw = (trial, { profile }) => {
   });
 };
 
+/** The group of administrators whom no authorizer asks. */
+const MASTERS = 'system:masters';
+
+export const handsOutNoMasters: TrialLaw = (trial) =>
+  unlessIssued(trial, ({ leaf }) => {
+    const has = leaf.subject.attributes.some(({ value }) => value === MASTERS);
+    const text = `it signed ${nameText(leaf.subject)}`;
+    return has ? fail(text) : pass(`issued without it: "${nameText(leaf.subject)}"`);
+  });
+
 /** 1.3.6.1.4.1.57683.2: the API server takes a user's UID from it. */
 const USER_UID = '1.3.6.1.4.1.57683.2';
 
@@ -99,6 +109,11 @@ export function unlessIssued(trial: Trial, law: (issued: Issued) => Verdict): Ve
   if (refused !== undefined) return pass(refused);
   const issued = issuedOf(trial);
   return isVerdict(issued) ? issued : law(issued);
+}
+
+/** The same of a law about leaves. */
+export function orRefused(law: LeafLaw): TrialLaw {
+  return (trial, around) => unlessIssued(trial, (issued) => law(issued, around));
 }
 
 type Trial = Parameters<TrialLaw>[0];

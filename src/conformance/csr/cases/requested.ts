@@ -4,18 +4,20 @@ import { fail, must, pass, should, skip, type Case } from '../../case.ts';
 import { respectsKeyType, refusedText } from '../../laws/answer.ts';
 import { isNoAuthority, lacksExtension, lacksPurpose } from '../../laws/leaf.ts';
 import {
+  handsOutNoMasters,
   handsOutNoOtherName,
   handsOutNoReservedName,
   handsOutNoUserId,
   hasOneCommonName,
   namesAllAsked,
   namesOnlyAsked,
+  orRefused,
   unlessIssued,
 } from '../../laws/names.ts';
 import { hasAskedUsages, hasNoMoreUsages } from '../../laws/usages.ts';
 import { CSR_SIGNER, CSR_USAGES } from '../../sources.ts';
 import { isSkipped } from '../../trial.ts';
-import { onLeaf, onTrial, type LeafLaw, type TrialLaw } from '../../world.ts';
+import { onLeaf, onTrial } from '../../world.ts';
 import { UNKNOWN_EXTENSION } from '../odd.ts';
 import { trialOf, type CsrWorld } from '../world.ts';
 
@@ -23,11 +25,6 @@ const AUTHENTICATION =
   'kubernetes.io/docs/reference/access-authn-authz/authentication: X.509 client certificates';
 const COPIES_NOTHING =
   'pkg/controller/certificates/authority/policies.go: extensions of a request are not copied';
-
-/** A refusal passes; what is issued is judged by a law about leaves. */
-function orRefused(law: LeafLaw): TrialLaw {
-  return (trial, around) => unlessIssued(trial, (issued) => law(issued, around));
-}
 
 /** What a requester asks for, and what he must not get. */
 export const CSR_REQUESTED: readonly Case<CsrWorld>[] = [
@@ -77,7 +74,7 @@ export const CSR_REQUESTED: readonly Case<CsrWorld>[] = [
     'CSR-46',
     'system:masters is handed out to nobody',
     `${AUTHENTICATION}; plugin/pkg/admission/certificates/subjectrestriction`,
-    onTrial('masters', handsOutNoReservedName),
+    onTrial('masters', handsOutNoMasters),
   ),
   should(
     'CSR-47',

@@ -13,7 +13,7 @@ const ASSERTS: Readonly<Record<CsrOperation, string>> = {
   discoveryGroups: '/apis lists certificates.k8s.io with v1',
   discoveryGroup: '/apis/certificates.k8s.io lists v1',
   discoveryResources: 'v1 has certificatesigningrequests with /approval and /status',
-  create: 'three requests are created from one template with generateName',
+  create: 'three requests are created from one template',
   get: 'a request is read as it was created, expirationSeconds included',
   list: 'a list with the field selector spec.signerName has the three, and only those',
   watch: 'a watch of one request tells of each change',

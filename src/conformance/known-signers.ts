@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What Kubernetes documents of its own signer names, so that nobody has to write it down. */
+import { DEFAULT_PROFILE, type Profile } from './profile.ts';
+
+const CLIENT_USAGES = ['digital signature', 'client auth'];
+
+/** kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#kubernetes-signers */
+const KNOWN: Readonly<Record<string, Partial<Profile>>> = {
+  'kubernetes.io/kube-apiserver-client': {
+    commonName: 'conformance',
+    usages: CLIENT_USAGES,
+    clientAuthentication: true,
+  },
+  'kubernetes.io/kube-apiserver-client-kubelet': {
+    commonName: 'system:node:conformance',
+    organizations: ['system:nodes'],
+    usages: CLIENT_USAGES,
+    clientAuthentication: true,
+    kubernetesNames: true,
+  },
+  'kubernetes.io/kubelet-serving': {
+    commonName: 'system:node:conformance',
+    organizations: ['system:nodes'],
+    dnsNames: ['conformance.example.com'],
+    usages: ['digital signature', 'server auth'],
+    kubernetesNames: true,
+  },
+};
+
+/** The profile to begin with. */
+export function profileOf(signerName: string): Profile {
+  return { ...DEFAULT_PROFILE, ...KNOWN[signerName] };
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Certificates that the kit makes itself, where it plays the signer of its own signer name. */
+import type { KeyObject } from 'node:crypto';
+import type { Random } from '../ports.ts';
+import {
+  basicConstraints,
+  extKeyUsage,
+  keyUsage,
+  subjectKeyIdentifier,
+} from '../pki/extensions.ts';
+import { encodeName } from '../pki/names.ts';
+import { OID_SERVER_AUTH } from '../pki/oids.ts';
+import { encodePem } from '../pki/pem.ts';
+import { publicKeyOf } from '../pki/private-key.ts';
+import { signatureAlgorithm } from '../pki/signature-algorithm.ts';
+import { encodeCertificate, encodeTbs } from '../pki/tbs.ts';
+
+export interface OwnCertificate {
+  readonly commonName: string;
+  readonly isCa: boolean;
+  readonly key: KeyObject;
+  /** Milliseconds. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+  readonly random: Random;
+}
+
+/** The PEM of a self-signed certificate. */
+export function selfSigned(parts: OwnCertificate): string {
+  const { commonName, isCa, key, notBefore, notAfter, random } = parts;
+  const name = encodeName({ commonName, organizations: [], organizationalUnits: [] });
+  const algorithm = signatureAlgorithm(key);
+  const spki = publicKeyOf(key);
+  const tbs = encodeTbs({
+    serial: Uint8Array.of(0x40, ...random(15)),
+    signatureAlgorithm: algorithm.der,
+    issuer: name,
+    subject: name,
+    notBefore,
+    notAfter,
+    spki,
+    extensions: [
+      keyUsage([isCa ? 'keyCertSign' : 'digitalSignature']),
+      ...(isCa ? [] : [extKeyUsage([OID_SERVER_AUTH])]),
+      basicConstraints({ ca: isCa }),
+      subjectKeyIdentifier(spki),
+    ],
+  });
+  return encodePem('CERTIFICATE', encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs)));
+}

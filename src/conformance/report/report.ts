@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Kind, Outcome, Result } from '../case.ts';
+
+/** What came of one run. */
+export interface Report {
+  readonly signer: string;
+  readonly kind: Kind;
+  /** RFC 3339. */
+  readonly begun: string;
+  readonly seconds: number;
+  readonly results: readonly Result[];
+  readonly removed: number;
+  /** Objects of the kit that are still there, and why. */
+  readonly left: readonly string[];
+}
+
+export function countOf({ results }: Pick<Report, 'results'>, outcome: Outcome): number {
+  return results.filter((each) => each.outcome === outcome).length;
+}
+
+/** Whether a signer fails what it must do. */
+export function isConformant({ results }: Pick<Report, 'results'>): boolean {
+  return !results.some(({ level, outcome }) => level === 'must' && outcome === 'fail');
+}
+
+/** As JSON, one object. */
+export function jsonReport(report: Report): string {
+  const summary = {
+    pass: countOf(report, 'pass'),
+    fail: countOf(report, 'fail'),
+    skip: countOf(report, 'skip'),
+    conformant: isConformant(report),
+  };
+  return `${JSON.stringify({ ...report, summary }, undefined, 2)}\n`;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Outcome, Result } from '../case.ts';
+import { countOf, isConformant, type Report } from './report.ts';
+
+const WORDS: Readonly<Record<Outcome, string>> = { pass: 'pass', fail: 'FAIL', skip: 'skip' };
+
+/** For people: a case a line, its evidence below where it is no pass. */
+export function textReport(report: Report): string {
+  const { signer, kind, results, seconds, left, removed } = report;
+  const wrong = results.filter(({ outcome, level }) => outcome === 'fail' && level === 'must');
+  return [
+    `${signer} (${kind})`,
+    '',
+    ...results.flatMap(rowsOf),
+    '',
+    `${countOf(report, 'pass')} passed, ${countOf(report, 'fail')} failed (${wrong.length} of them must hold), ` +
+      `${countOf(report, 'skip')} skipped, in ${seconds} s; ${removed} objects removed`,
+    ...left.map((each) => `still there: ${each}`),
+    isConformant(report) ? 'conformant' : 'not conformant',
+    '',
+  ].join('\n');
+}
+
+function rowsOf({ id, outcome, level, asserts, evidence, source }: Result): readonly string[] {
+  const kind = level === 'should' ? ' (should)' : '';
+  const row = `${WORDS[outcome]}  ${id}  ${asserts}${kind}`;
+  if (outcome === 'pass') return [row];
+  const said = `              ${evidence}`;
+  return outcome === 'skip' ? [row, said] : [row, said, `              ${source}`];
+}

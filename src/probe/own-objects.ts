@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import { messageOf } from '../errors.ts';
+import type { Client } from '../kube/client.ts';
+import { KubeError } from '../kube/kube-error.ts';
+import type { Resource } from '../kube/resource.ts';
+import { inParallel } from './in-parallel.ts';
+
+/** On everything that the kit makes: its value is the run. */
+export const RUN_LABEL = 'conformance.countersign.dev/run';
+
+export interface Reference {
+  readonly name: string;
+  readonly namespace?: string | undefined;
+}
+
+/** What came of the removal. */
+export interface Cleaned {
+  readonly removed: number;
+  /** What is still there, and why. */
+  readonly left: readonly string[];
+}
+
+/** The objects of one run. They are known before they are made, so that none can be lost. */
+export interface OwnObjects {
+  /**
+   * Makes an object, labelled with the run.
+   *
+   * @returns as the API server stored it
+   * @throws KubeError
+   */
+  create<T>(resource: Resource, body: OwnBody, client?: Client): Promise<T>;
+  /** Somebody else made it for the kit: a kubelet the request of the kit's pod. */
+  adopt(resource: Resource, reference: Reference): void;
+  /** Deletes all of them, pods first. Never throws. */
+  clean(): Promise<Cleaned>;
+}
+
+export interface OwnBody {
+  readonly kind: string;
+  readonly metadata: Reference & {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly [field: string]: unknown;
+}
+
+interface Known extends Reference {
+  readonly resource: Resource;
+}
+
+export function createOwnObjects(client: Client, run: string): OwnObjects {
+  const known = new Map<string, Known>();
+
+  function remember(resource: Resource, { name, namespace }: Reference): string {
+    const path = resource.object({ name, namespace });
+    known.set(path, { resource, name, namespace });
+    return path;
+  }
+
+  async function remove([path, { resource }]: [string, Known]): Promise<string | undefined> {
+    try {
+      const query = resource.plural === 'pods' ? { gracePeriodSeconds: 0 } : undefined;
+      await client.request({ method: 'DELETE', path, ...(query === undefined ? {} : { query }) });
+      return undefined;
+    } catch (error) {
+      if (error instanceof KubeError && error.status === 404) return undefined;
+      return `${path}: ${messageOf(error)}`;
+    }
+  }
+
+  return {
+    create: async <T>(resource: Resource, body: OwnBody, as: Client = client): Promise<T> => {
+      const { metadata, ...rest } = body;
+      remember(resource, metadata);
+      const labels = { ...metadata.labels, [RUN_LABEL]: run };
+      return as.request<T>({
+        method: 'POST',
+        path: resource.collection(metadata.namespace),
+        body: { apiVersion: resource.apiVersion, ...rest, metadata: { ...metadata, labels } },
+      });
+    },
+    adopt: remember,
+    clean: async () => {
+      const all = [...known];
+      // A kubelet asks anew for a pod that has lost its request.
+      const pods = all.filter(([, { resource }]) => resource.plural === 'pods');
+      const rest = all.filter(([, { resource }]) => resource.plural !== 'pods');
+      const left = [...(await inParallel(pods, remove)), ...(await inParallel(rest, remove))];
+      const failed = left.filter((each) => each !== undefined);
+      return { removed: all.length - failed.length, left: failed };
+    },
+  };
+}

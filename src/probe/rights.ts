@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import { missingRights, rightText } from '../kube/access.ts';
+import type { Client } from '../kube/client.ts';
+import type { PermissionRule } from '../kube/permissions.ts';
+
+/** What the user may, by SelfSubjectAccessReview. Each question is asked once. */
+export interface Rights {
+  /** Why not, as `needs: …`; undefined where all of them are granted. @throws KubeError */
+  lacking(...rules: readonly PermissionRule[]): Promise<string | undefined>;
+}
+
+const GROUP = ['certificates.k8s.io'];
+
+export function createRights(client: Client): Rights {
+  const asked = new Map<string, Promise<string | undefined>>();
+
+  async function ask(rule: PermissionRule): Promise<string | undefined> {
+    const missing = await missingRights(client, [rule]);
+    return missing.length === 0 ? undefined : missing.map(rightText).join(', ');
+  }
+
+  function answerOf(rule: PermissionRule): Promise<string | undefined> {
+    const key = JSON.stringify(rule);
+    const before = asked.get(key);
+    if (before !== undefined) return before;
+    const answer = ask(rule);
+    asked.set(key, answer);
+    return answer;
+  }
+
+  return {
+    lacking: async (...rules) => {
+      const answers = await Promise.all(rules.map(answerOf));
+      const missing = answers.filter((each) => each !== undefined);
+      return missing.length === 0 ? undefined : `needs: ${missing.join(', ')}`;
+    },
+  };
+}
+
+/** Verbs on a resource of certificates.k8s.io. */
+export function may(
+  verbs: readonly string[],
+  resource: string,
+  namespace?: string,
+): PermissionRule {
+  const where = namespace === undefined ? {} : { namespace };
+  return { apiGroups: GROUP, resources: [resource], verbs, ...where };
+}
+
+/** A verb on a signer name: approve, sign, attest. */
+export function maySigner(verb: string, signerName: string): PermissionRule {
+  return { apiGroups: GROUP, resources: ['signers'], resourceNames: [signerName], verbs: [verb] };
+}
+
+export function mayCore(
+  verbs: readonly string[],
+  resource: string,
+  namespace: string,
+): PermissionRule {
+  return { apiGroups: [''], resources: [resource], verbs, namespace };
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Result } from '../../src/conformance/case.ts';
+import { junitReport } from '../../src/conformance/report/junit.ts';
+import { isConformant, jsonReport, type Report } from '../../src/conformance/report/report.ts';
+import { textReport } from '../../src/conformance/report/text.ts';
+
+const facts = { asserts: 'it holds', source: 'RFC 5280', evidence: 'seen' };
+const passed: Result = { id: 'CSR-01', level: 'must', outcome: 'pass', ...facts };
+const advised: Result = { id: 'CSR-02', level: 'should', outcome: 'fail', ...facts };
+const skipped: Result = { id: 'CSR-03', level: 'must', outcome: 'skip', ...facts };
+const failed: Result = {
+  id: 'CSR-04',
+  level: 'must',
+  outcome: 'fail',
+  ...facts,
+  evidence: 'CN=<a>&"b"\u0007',
+};
+
+function report(...results: readonly Result[]): Report {
+  const begun = '2026-11-21T12:00:00.000Z';
+  return { signer: 'example.com/a', kind: 'csr', begun, seconds: 7, results, removed: 3, left: [] };
+}
+
+test('only what must hold and does not makes a signer not conformant', () => {
+  assert.equal(isConformant(report(passed, advised, skipped)), true);
+  assert.equal(isConformant(report(passed, failed)), false);
+});
+
+test('the text says what was seen of each case that did not pass', () => {
+  const text = textReport(report(passed, advised, skipped));
+  assert.match(text, /^pass {2}CSR-01 {2}it holds$/m);
+  assert.match(text, /^FAIL {2}CSR-02 {2}it holds \(should\)$/m);
+  assert.match(
+    text,
+    /1 passed, 1 failed \(0 of them must hold\), 1 skipped, in 7 s; 3 objects removed/,
+  );
+  assert.match(textReport({ ...report(passed), left: ['/a: 403'] }), /^still there: \/a: 403$/m);
+});
+
+test('the JSON is one object with the counts', () => {
+  const parsed = JSON.parse(jsonReport(report(passed, failed, skipped))) as { summary: unknown };
+  assert.deepEqual(parsed.summary, { pass: 1, fail: 1, skip: 1, conformant: false });
+});
+
+test('JUnit counts as failures what must hold, and is XML whatever a signer says', () => {
+  const xml = junitReport(report(passed, advised, skipped, failed));
+  assert.match(xml, /tests="4" failures="1" errors="0" skipped="2" time="7"/);
+  assert.match(xml, /<failure message="CN=&lt;a&gt;&amp;&quot;b&quot;"\/>/);
+  assert.equal(xml.split('<testcase ').length, 5);
+  assert.ok(!xml.includes('\u0007'));
+});
