@@ -81,7 +81,7 @@ export function canonicalUri(text: string): string {
   const rest = match[2] ?? '';
   if (scheme === 'spiffe') return canonicalSpiffeId(text, rest);
   const path = rest.split(/[?#]/, 1)[0] ?? '';
-  if (path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment))) {
+  if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) {
     throw invalid('URI', text, 'has a "." or ".." segment');
   }
   if (!rest.startsWith('//')) return `${scheme}:${rest}`;

@@ -11,8 +11,8 @@ import { refused } from './refused.ts';
 /** Every rule looks at every name; no TLS peer takes a certificate with so many. */
 const MAX_NAMES = 1000;
 
-/** What holds the extension is bounded by its own limit; this one is for direct callers. */
-const MAX_BYTES = 1 << 20;
+/** OpenSSL reads no chain of more (SSL_MAX_CERT_LIST_DEFAULT): a leaf with more could not be used. */
+const MAX_BYTES = 100 * 1024;
 
 /**
  * Of one name. The longest that can be canonical is a URI (src/pki/canonical.ts); more is refused before

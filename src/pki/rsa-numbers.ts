@@ -7,8 +7,8 @@ import { refused } from './refused.ts';
 /** 16,384 bits are more than any key in use; above them a single verification takes too long. */
 const MAX_BYTES = 2100;
 
-/** Boulder and Go stop at 32 bits: longer exponents cost time and serve nobody. */
-const MAX_EXPONENT_BYTES = 4;
+/** Go's limit (crypto/rsa, “public exponent too large”): it verifies no signature by more. */
+const MAX_EXPONENT = 2 ** 31 - 1;
 
 export interface RsaNumbers {
   /** Big-endian, without leading zeros. */
@@ -20,12 +20,13 @@ export interface RsaNumbers {
 export function decodeRsaNumbers(der: Uint8Array): RsaNumbers {
   const key = readWhole(der, 'the RSA public key', MAX_BYTES);
   const modulus = positive(key.read(TAG_INTEGER, 'the modulus'), 'the modulus');
-  const exponent = positive(key.read(TAG_INTEGER, 'the exponent'), 'the exponent');
+  const exponentOctets = positive(key.read(TAG_INTEGER, 'the exponent'), 'the exponent');
   key.finish();
-  if (exponent.length > MAX_EXPONENT_BYTES) {
-    throw refused('KEY_UNSUPPORTED', 'the RSA exponent has more than 32 bits');
+  const exponent = exponentOctets.reduce((value, octet) => value * 256 + octet, 0);
+  if (exponent > MAX_EXPONENT) {
+    throw refused('KEY_UNSUPPORTED', 'the RSA exponent has more than 31 bits');
   }
-  return { modulus, exponent: exponent.reduce((value, octet) => value * 256 + octet, 0) };
+  return { modulus, exponent };
 }
 
 /** Bits, not bytes: a modulus of 2041 bits fills 256 bytes, too. */

@@ -37,6 +37,10 @@ const requests: Readonly<Record<string, Omit<Family, 'kind'>>> = {
   'DNS names that are all read': { size: 250, make: names(2, (i) => `n${i}.example`) },
   'DNS names, 10,000 of them': { size: 2500, make: names(2, (i) => `n${i}.example`) },
   'URIs that are all read': { size: 250, make: names(6, (i) => `spiffe://a/ns/${i}`) },
+  'URIs of many segments that are all read': {
+    size: 12,
+    make: names(6, () => `spiffe://a${'/a'.repeat(1000)}`),
+  },
   'mail addresses that are all read': { size: 250, make: names(1, (i) => `a${i}@b.example`) },
   'a DNS name of a megabyte': { size: 250_000, make: name(2, (size) => 'a.'.repeat(size / 2)) },
   'a DNS name of hyphens': { size: 250_000, make: name(2, (size) => '-'.repeat(size)) },

@@ -163,7 +163,7 @@ export const STRICTNESS: readonly Strictness[] = [
   {
     code: 'KEY_UNSUPPORTED',
     says: /./,
-    what: 'a key is not RSA, P-256, P-384, P-521, Ed25519 or a CA’s ML-DSA-65, or its exponent is above 32 bits',
+    what: 'a key is not RSA, P-256, P-384, P-521, Ed25519 or a CA’s ML-DSA-65, or its exponent is above 31 bits',
     why: 'Kubernetes knows no others',
   },
   {

@@ -101,6 +101,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
         'https://user:pw@a.example/',
         'https://a.example@b.example/',
       ],
+      'a wildcard for a host': ['https://*.example.com/', 'https://*/'],
       'no host where there are slashes': ['https:///path', 'https://:443/'],
       'a dot segment': [
         'https://a.example/../b',
@@ -132,6 +133,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
         'spiffe://a..test/b',
         'spiffe://a.test./b',
       ],
+      'a SPIFFE ID with a trust domain of 256 characters': [`spiffe://${'a'.repeat(256)}/b`],
       'a SPIFFE ID without a trust domain': ['spiffe:///b', 'spiffe:a', 'spiffe://'],
     },
   },

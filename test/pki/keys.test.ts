@@ -85,6 +85,12 @@ describe('a public key of another form is refused', () => {
       'KEY_MALFORMED',
       /uncompressed/,
     ],
+    'a hybrid point': [
+      ecSpki(oid(P256), Uint8Array.from([6, ...point('P-256').subarray(1)])),
+      'KEY_MALFORMED',
+      /uncompressed/,
+    ],
+    'a coordinate to which p was added': [beyondP(), 'KEY_MALFORMED', /point/],
     'the point at infinity': [ecSpki(oid(P256), Uint8Array.of(0)), 'KEY_MALFORMED', /point/],
     'the point (0, 0)': [
       ecSpki(oid(P256), Uint8Array.from([4, ...coordinate(0n), ...coordinate(0n)])),
@@ -137,6 +143,11 @@ describe('a public key of another form is refused', () => {
       'DER_MALFORMED',
       /trailing/,
     ],
+    'an exponent of 32 bits': [
+      rsaSpki((1n << 2047n) + 1n, 2n ** 31n + 1n),
+      'KEY_UNSUPPORTED',
+      /exponent has more than 31 bits/,
+    ],
     'an exponent of 2,048 bits': [rsaSpki(1n << 2047n, 1n << 2047n), 'KEY_UNSUPPORTED', /exponent/],
     'a modulus of 100,000 bits': [rsaSpki(1n << 100_000n), 'DER_LIMIT', /./],
   };
@@ -169,3 +180,15 @@ test('a key identifier is 20 bytes of a hash of the key bits', () => {
   const sha1 = createHash('sha1').update(spki.subarray(-65)).digest();
   assert.deepEqual(Buffer.from(keyIdentifier(spki)), sha1);
 });
+
+/** A point of P-521, whose 66 octets have room for x + p: the equation holds for it, too. */
+function beyondP(): Uint8Array {
+  const octets = spkiOf(privateKey('P-521')).subarray(-133);
+  const x = BigInt(`0x${Buffer.from(octets.subarray(1, 67)).toString('hex')}`);
+  const moved = (x + 2n ** 521n - 1n).toString(16).padStart(132, '0');
+  const P521 = oid('1.3.132.0.35');
+  return ecSpki(
+    P521,
+    Buffer.concat([octets.subarray(0, 1), Buffer.from(moved, 'hex'), octets.subarray(67)]),
+  );
+}

@@ -26,6 +26,7 @@ const withExtensions = (...extensions: readonly Uint8Array[]): Uint8Array =>
   requestDer({ attributes: [extensionRequest(...extensions)] });
 const withSan = (...names: readonly Uint8Array[]): Uint8Array =>
   withExtensions(extension(SAN, seq(...names)));
+const LONG_ID = `spiffe://a${'/a'.repeat(510)}`;
 const hugeOid = (length: number): Uint8Array =>
   tlv(0x06, [0x2a, ...new Array<number>(length - 2).fill(0x81), 0x01]);
 
@@ -185,10 +186,15 @@ const EXTENSIONS: Readonly<Record<string, Row>> = {
     'DER_LIMIT',
     /a purpose of extKeyUsage is an OBJECT IDENTIFIER of more than 128 bytes or 20 arcs, or with an arc above 2147483647/,
   ],
-  'with 10,000 SANs': [
-    withSan(...Array.from({ length: 10_000 }, (_, i) => implicit(2, Buffer.from(`n${i}.example`)))),
+  'with 1,001 SANs': [
+    withSan(...Array.from({ length: 1001 }, (_, i) => implicit(2, Buffer.from(`n${i}.example`)))),
     'DER_LIMIT',
     /subjectAltName has more than 1000 names/,
+  ],
+  'with 100 KiB of SANs': [
+    withSan(...Array.from({ length: 100 }, () => implicit(6, Buffer.from(LONG_ID)))),
+    'DER_LIMIT',
+    /subjectAltName has \d{6} bytes, more than 102400/,
   ],
   'with 10,000 extensions': [
     withExtensions(...Array.from({ length: 10_000 }, (_, i) => extension(`1.2.3.${i}`, []))),

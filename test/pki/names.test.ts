@@ -39,6 +39,14 @@ describe('a name is read with its types, its values and its string types, in ord
     );
   });
 
+  test('with every character that it has: a byte order mark is one', () => {
+    const der = seq(rdn(CN, utf8('\ufeffjane')), rdn(O, tlv(0x1e, [0xfe, 0xff, 0, 0x61])));
+    assert.deepEqual(
+      decodeName(der).attributes.map(({ value }) => value),
+      ['\ufeffjane', '\ufeffa'],
+    );
+  });
+
   test('and the empty name is a name', () => {
     assert.deepEqual(decodeName(seq()).attributes, []);
     assert.deepEqual(decodeName(seq()).problems, []);

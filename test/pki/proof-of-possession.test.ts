@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { constants, sign, type KeyObject } from 'node:crypto';
+import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { decodePublicKey } from '../../src/pki/keys.ts';
 import { verifyProofOfPossession } from '../../src/pki/proof-of-possession.ts';
@@ -72,6 +72,17 @@ test('an Ed25519 signature with S above the order is refused (RFC 8032 §5.1.7)'
   const malleable = Buffer.concat([signature.subarray(0, 32), bytes]);
   refuses(
     () => verifyProofOfPossession(decodePublicKey(spkiOf(key)), UID, malleable),
+    'REQUEST_SIGNATURE',
+    /proof/,
+  );
+});
+
+test('a proof by an RSA key that proves nothing is refused', () => {
+  const { privateKey: key } = generateKeyPairSync('rsa', { modulusLength: 768 });
+  const padding = constants.RSA_PKCS1_PSS_PADDING;
+  const signature = sign('sha256', UID, { key, padding, saltLength: 32 });
+  refuses(
+    () => verifyProofOfPossession(decodePublicKey(spkiOf(key)), UID, signature),
     'REQUEST_SIGNATURE',
     /proof/,
   );

@@ -49,7 +49,8 @@ describe('an RSA key is refused', () => {
     refuses(() => check((1n << 2046n) + 1n), 'KEY_WEAK', /2047 bits/);
   });
   test('above 8192 bits', () => {
-    assert.throws(() => check((1n << 16_383n) + 1n), { name: 'SignerError' });
+    refuses(() => check((1n << 8199n) + 1n), 'KEY_WEAK', /8200 bits, more than 8192/);
+    refuses(() => check((1n << 16_799n) + 1n), 'DER_LIMIT', /./);
   });
   test('of a size that is no number of whole bytes', () => {
     refuses(() => check((1n << 3064n) + 1n), 'KEY_WEAK', /3065 bits/);
@@ -122,6 +123,17 @@ test('square roots are whole parts of square roots', () => {
 test('Fermat finds close factors and no others', () => {
   assert.equal(areFactorsClose(101n * 103n), true);
   assert.equal(areFactorsClose(prime(512) * prime(512)), false);
+});
+
+test('Fermat looks as far as Boulder does, a hundred rounds', () => {
+  // Of a² − b² the search begins at √n, b²/2a below a.
+  const middle = 3n << 1022n;
+  const apart = (rounds: bigint): bigint => {
+    const b = squareRoot(2n * middle * rounds);
+    return (middle + b) * (middle - b);
+  };
+  assert.equal(areFactorsClose(apart(99n)), true);
+  assert.equal(areFactorsClose(apart(101n)), false);
 });
 
 describe('an Ed25519 key of small order is refused', () => {

@@ -51,6 +51,12 @@ const KEYS: Table<() => RequestDer> = {
     GOOD_KEY,
     () => ({ spki: rsaSpki(modulus(), 65_536n), algorithm: RSA_SHA256 }),
   ],
+  'rsa-exponent-31-bits': ['', GOOD_KEY, () => rsa(2048, 2 ** 31 - 1)],
+  'rsa-exponent-32-bits': [
+    'the exponent has 32 bits, and Go’s limit is 31',
+    'own limit',
+    () => rsa(2048, 2 ** 31 + 3),
+  ],
   'rsa-exponent-33-bits': [
     'the exponent has 33 bits',
     'own limit',
