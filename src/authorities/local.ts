@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyObject } from 'node:crypto';
 import { SignerError, messageOf, type ErrorCode } from '../errors.ts';
-import type { Prepared } from '../issuance/prepare.ts';
+import { Prepared } from '../issuance/prepare.ts';
 import { decodeCertificate, fingerprint, type Certificate } from '../pki/certificate.ts';
 import { checkKey } from '../pki/keys.ts';
 import { decodePemAll } from '../pki/pem.ts';
@@ -46,7 +46,7 @@ export function openLocalAuthority(material: AuthorityMaterial, now: number): Au
   return {
     facts,
     sign: (prepared: Prepared) => {
-      const tbs = prepared.redeem(facts.fingerprint);
+      const tbs = Prepared.redeem(prepared, facts.fingerprint);
       return Promise.resolve(encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs)));
     },
   };

@@ -50,15 +50,18 @@ export class Prepared {
   }
 
   /**
-   * Hands out the bytes to sign, once, to the CA they were made for.
+   * Hands out the bytes to sign, once, to the CA they were made for: a copy, because what comes back is
+   * compared with them. Not a method of the token: what only looks like one could bring its own.
    *
-   * @throws SignerError PREPARED_SPENT (`retry`)
+   * @throws SignerError PREPARED_SPENT (`retry`); TypeError where `prepared` is none
    */
-  redeem(fingerprint: string): Uint8Array {
-    if (this.#spent) throw refused('was signed already; prepare a new one');
-    if (fingerprint !== this.#fingerprint) throw refused(`was made for ${this.#fingerprint}`);
-    this.#spent = true;
-    return this.#tbs;
+  static redeem(prepared: Prepared, fingerprint: string): Uint8Array {
+    if (prepared.#spent) throw refused('was signed already; prepare a new one');
+    if (fingerprint !== prepared.#fingerprint) {
+      throw refused(`was made for ${prepared.#fingerprint}`);
+    }
+    prepared.#spent = true;
+    return prepared.#tbs.slice();
   }
 
   /** The bytes that the signature must cover, for correspond(). */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { correspond, type Signed } from '../../src/issuance/correspond.ts';
-import { prepare } from '../../src/issuance/prepare.ts';
+import { Prepared, prepare } from '../../src/issuance/prepare.ts';
 import { decodeCertificate } from '../../src/pki/certificate.ts';
 import { leafInput, NOW, openAuthority } from '../support/issuing.ts';
 import { refuses } from '../support/refuses.ts';
@@ -27,6 +27,16 @@ test('a certificate that differs in anything is not what was prepared', async ()
     /is not the one that was prepared/,
     'authority',
   );
+});
+
+test('a CA that changes the bytes it was given to sign is found out', () => {
+  const token = prepare(leafInput(authority));
+  const tbs = Prepared.redeem(token, authority.facts.fingerprint);
+  const before = Uint8Array.from(tbs);
+  tbs.set(signed.leaf.tbs.subarray(0, tbs.length));
+  assert.notDeepEqual(tbs, before);
+  assert.equal(token.equals(before), true);
+  refuses(() => correspond(token, signed, NOW), 'CORRESPONDENCE', /not the one/, 'authority');
 });
 
 test('the right bytes with a wrong signature are not signed', () => {
