@@ -104,7 +104,7 @@ export function createClient(init: ClientInit): Client {
     const [begun, since] = [init.clock(), init.monotonic()];
     try {
       const answer = await authorized((open) =>
-        exchange(open.calls, optionsOf(request, open), request.signal),
+        exchange(open.calls, optionsOf(request, open), init.monotonic, request.signal),
       );
       observeDate(answer, since);
       tell(request, begun, answer);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Dispatcher } from 'undici';
+import type { Monotonic } from '../ports.ts';
 
 /** A whole answer. */
 export interface Answer {
@@ -12,6 +13,13 @@ export interface Answer {
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /**
+ * As kube-apiserver's own --request-timeout: whole answers take no longer. The timeouts of the pool are
+ * for silence, which a byte a second is not; it would hold a worker for a day. Looked at when bytes come,
+ * so a timer for each call is not needed.
+ */
+export const MAX_ANSWER_MS = 60_000;
+
+/**
  * Sends one request and gathers its answer. Straight on `dispatch`: `request()` makes a Readable of
  * every body, which costs as much again as the whole exchange (46 against 75 µs of CPU).
  *
@@ -20,17 +28,20 @@ export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 export function exchange(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
+  monotonic: Monotonic,
   signal?: AbortSignal,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    dispatcher.dispatch(options, new Gathering(resolve, reject, signal));
+    dispatcher.dispatch(options, new Gathering(resolve, reject, monotonic, signal));
   });
 }
 
 class Gathering implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: Answer) => void;
   readonly #reject: (error: unknown) => void;
+  readonly #monotonic: Monotonic;
   readonly #signal: AbortSignal | undefined;
+  #begun = 0;
   #stop: (() => void) | undefined;
   #status = 0;
   #headers: Answer['headers'] = {};
@@ -40,14 +51,17 @@ class Gathering implements Dispatcher.DispatchHandler {
   constructor(
     resolve: (answer: Answer) => void,
     reject: (error: unknown) => void,
+    monotonic: Monotonic,
     signal: AbortSignal | undefined,
   ) {
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#monotonic = monotonic;
     this.#signal = signal;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#begun = this.#monotonic();
     const signal = this.#signal;
     if (signal === undefined) return;
     const stop = (): void => {
@@ -75,6 +89,8 @@ class Gathering implements Dispatcher.DispatchHandler {
     this.#size += chunk.length;
     if (this.#size > MAX_ANSWER_BYTES) {
       controller.abort(new RangeError(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`));
+    } else if (this.#monotonic() - this.#begun > MAX_ANSWER_MS) {
+      controller.abort(new RangeError(`the answer takes longer than ${MAX_ANSWER_MS / 1000} s`));
     }
   }
 

@@ -25,7 +25,11 @@ export interface Mirror<T> {
   listed(object: T): void;
   /** The list is whole as of `resourceVersion`: what was not in it is gone. */
   completeList(resourceVersion: string): void;
-  take(event: WatchEvent<T>): void;
+  /**
+   * @returns false where it is older than what came before, which no watch sends: then nothing of it
+   * was taken, and what else has been lost only a new list can tell
+   */
+  take(event: WatchEvent<T>): boolean;
   /** The server no longer knows `resourceVersion`. */
   expire(): void;
   /** The answer to a write of our own. */
@@ -84,15 +88,27 @@ class CollectionMirror<T extends Stored> implements Mirror<T> {
     this.synced = true;
   }
 
-  take(event: WatchEvent<T>): void {
-    if (event.type === 'bookmark') {
-      if (this.#listed === undefined) this.#passed(event.resourceVersion);
-      else if (event.initialEnd) this.completeList(event.resourceVersion);
-      return;
+  take(event: WatchEvent<T>): boolean {
+    const isBookmark = event.type === 'bookmark';
+    const version = isBookmark ? event.resourceVersion : event.object.metadata.resourceVersion;
+    if (this.#listed !== undefined) this.#takeInitial(event);
+    else if (isNewer(this.resourceVersion ?? '', version)) return false;
+    else if (isBookmark) this.#passed(version);
+    else {
+      this.#change(event);
+      this.resourceVersion = version;
     }
+    return true;
+  }
+
+  #takeInitial(event: WatchEvent<T>): void {
+    if (event.type !== 'bookmark') this.#change(event);
+    else if (event.initialEnd) this.completeList(event.resourceVersion);
+  }
+
+  #change(event: Exclude<WatchEvent<T>, { type: 'bookmark' }>): void {
     if (event.type === 'put') this.listed(event.object);
     else this.#remove(event.object);
-    if (this.#listed === undefined) this.resourceVersion = event.object.metadata.resourceVersion;
   }
 
   expire(): void {

@@ -192,7 +192,9 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
       // What had come before we were stopped is nobody's business any more.
       signal.throwIfAborted();
       liveness.heard();
-      this.#mirror.take(event);
+      if (!this.#mirror.take(event)) {
+        throw new WatchTrouble('disordered', 'the watch went back in time');
+      }
       metrics.watchHeard(this.#watched, clock() / 1000);
       this.#failures = 0;
       this.#noteHealth();

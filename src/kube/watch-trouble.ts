@@ -11,7 +11,9 @@ export type WatchFault =
   /** It ended in the middle of a line. */
   | 'truncated'
   /** A line that is no watch event, or longer than any can be. */
-  | 'malformed';
+  | 'malformed'
+  /** An event that is older than one before it: perhaps others never came. */
+  | 'disordered';
 
 export class WatchTrouble extends Error {
   readonly fault: WatchFault;
@@ -49,7 +51,7 @@ export function readTrouble(error: unknown, listing: boolean): Trouble {
       reason: faultOf(error),
       message,
       outage: false,
-      relist: false,
+      relist: error instanceof WatchTrouble && error.fault === 'disordered',
       paged: false,
       retryAfter: 0,
     };

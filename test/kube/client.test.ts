@@ -155,6 +155,22 @@ test('an answer that is lost, cut or no JSON has status 0, and the write may hav
   }
 });
 
+test('an answer of a byte now and then holds nobody for ever: a minute after its call it is given up', async () => {
+  let steady = 0;
+  const client = wire.connect({ monotonic: () => steady });
+  const given = failure(client.request({ method: 'PUT', path: STATUS, body: {} }));
+  const call = await wire.server.next();
+  call.lines();
+  const trickle = setInterval(() => {
+    steady += 10_000;
+    call.write(' ');
+  }, 5);
+  const error = await given.finally(() => clearInterval(trickle));
+  assert.deepEqual([error.status, error.disposition], [0, 'retry']);
+  assert.equal(error.mayHaveLanded, true);
+  assert.match(error.message, /takes longer than 60 s/);
+});
+
 test('a server that is not there says so by its error code', async () => {
   const client = wire.connect();
   await wire.server.stop();

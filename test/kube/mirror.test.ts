@@ -56,6 +56,26 @@ test('events are told in their order, with what was before', () => {
   assert.equal(mirror.resourceVersion, '13');
 });
 
+test('what is older than what came before is not taken: neither a state, nor an end, nor a bookmark', () => {
+  const { mirror, told } = mirrorWith(thing('a', 1));
+  mirror.take(put(thing('a', 12, { done: true })));
+  const before = [...told];
+  for (const late of [
+    put(thing('a', 11)),
+    put(thing('b', 9)),
+    remove(thing('a', 11)),
+    bookmark('11'),
+  ])
+    assert.equal(mirror.take(late), false);
+  assert.deepEqual(told, before);
+  assert.equal(mirror.resourceVersion, '12');
+  assert.equal(
+    mirror.take(put(thing('a', 12, { done: true }))),
+    true,
+    'twice the same is not older',
+  );
+});
+
 test('an object that was deleted and made again is two changes, not an update', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
   mirror.take(put(thing('a', 12, { uid: 'a-2' })));

@@ -53,6 +53,19 @@ test('a line that the server itself breaks off is asked for again', async () => 
   assert.deepEqual(run.restarts, ['/things truncated']);
 });
 
+test('a watch that goes back in time: nothing of it is taken, and a new list heals what it has lost', async () => {
+  const { run, call } = await stage.established([]);
+  call.lines(added(thing('a', 12)), added(thing('b', 11)));
+  await stage.backoff(800);
+  const list = await stage.server.next('the new list');
+  assert.equal(list.query.get('sendInitialEvents'), 'true');
+  assert.deepEqual(run.told, ['+a']);
+  list.lines(added(thing('a', 12)), added(thing('b', 11)), bookmark(13, true));
+  await until('the list is in', PATIENCE_MS, () => run.reflector.get('b') !== undefined);
+  assert.deepEqual(run.told, ['+a', '+b']);
+  assert.deepEqual(run.restarts, ['/things disordered']);
+});
+
 for (const way of ['as an answer', 'in the stream'] as const) {
   test(`410 ${way}: a new list, and what is not in it is gone`, async () => {
     const { run, call } = await stage.established([thing('a', 1), thing('b', 2)]);
