@@ -64,6 +64,7 @@ export async function runComponent(
     ...options,
     kubeconfig: options.kubeconfig ?? singleKubeconfig(process.env),
     clock,
+    onUnreadable: () => metrics.credentials.inc({ change: 'unreadable' }),
   });
   const userAgent = `countersign-${name}/${VERSION}`;
   const pace = createPace({ clock, random, startTimer });
@@ -72,7 +73,10 @@ export async function runComponent(
     // Only what is written for a decision: reads and Events go another way through the server.
     if (answered.method === 'PUT') pace.observe(answered);
   };
-  const client = createClient({ connection, clock, monotonic, userAgent, onAnswer });
+  const client = createClient({
+    ...{ connection, clock, monotonic, userAgent, onAnswer },
+    onCredentials: (change) => metrics.credentials.inc({ change }),
+  });
   const running: { controller?: Controller } = {};
   const inCluster = isInCluster(process.env);
   const replica = createReplica({
@@ -156,6 +160,7 @@ function assemble(parts: {
       delay,
       random,
       log,
+      onDropped: (cause) => metrics.eventsDropped.inc({ cause }),
       controller: `countersign.dev/${name}`,
       instance: `${name}-${hostname()}`,
     }),

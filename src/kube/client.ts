@@ -4,7 +4,7 @@ import type { Clock, Monotonic } from '../ports.ts';
 import { createClockOffset } from './clock-offset.ts';
 import type { Connection } from './connection.ts';
 import { exchange, type Answer } from './exchange.ts';
-import { createPools, type OpenPools } from './pools.ts';
+import { createPools, type CredentialsChange, type OpenPools } from './pools.ts';
 import { isProtobuf, noAnswer, refusal, retryAfterOf } from './refusal.ts';
 import { bodyOf, headersOf, identityHeaders, queryText, type Identity } from './request.ts';
 import type { RequestInit } from './request.ts';
@@ -47,6 +47,8 @@ export interface ClientInit extends Identity {
   readonly monotonic: Monotonic;
   /** Told of every call that ended, and of none that the caller gave up. */
   readonly onAnswer?: (answered: Answered) => void;
+  /** Told when new credentials are taken up. */
+  readonly onCredentials?: (change: CredentialsChange) => void;
 }
 
 /** What a call came to. */
@@ -63,7 +65,7 @@ export interface Answered {
 export function createClient(init: ClientInit): Client {
   const { pathname } = new URL(init.connection.server);
   const prefix = pathname === '/' ? '' : pathname;
-  const pools = createPools(init.connection);
+  const pools = createPools(init.connection, init.onCredentials);
   const identity = identityHeaders(init);
   /** Of the monotonic clock. */
   const offset = createClockOffset();

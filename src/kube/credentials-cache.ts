@@ -4,6 +4,8 @@ import type { Connection, Credentials } from './connection.ts';
 
 /** The kubelet rotates bound tokens well before they end (at 80 % of their life): a minute is safe. */
 const CREDENTIALS_CACHE_MS = 60_000;
+/** What cannot be read is tried again after this, and not with each of a thousand calls a second. */
+const AGAIN_MS = 5_000;
 
 /**
  * Remembers credentials for a minute. Readers that come together share one reading: an exec plugin
@@ -14,7 +16,7 @@ const CREDENTIALS_CACHE_MS = 60_000;
  */
 export function cacheCredentials(
   read: (anew: boolean) => Promise<Credentials>,
-  clock: Clock,
+  { clock, onUnreadable }: { readonly clock: Clock; readonly onUnreadable?: () => void },
 ): Pick<Connection, 'credentials' | 'forget'> {
   let cached: { readonly value: Credentials; readonly until: number } | undefined;
   let reading: Promise<Credentials> | undefined;
@@ -28,6 +30,8 @@ export function cacheCredentials(
       return value;
     } catch (error) {
       if (cached === undefined) throw error;
+      onUnreadable?.();
+      cached = { value: cached.value, until: clock() + AGAIN_MS };
       return cached.value;
     } finally {
       reading = undefined;

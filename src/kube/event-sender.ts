@@ -10,6 +10,12 @@ export interface EventRequest extends RequestInit {
   readonly onGivenUp: () => void;
 }
 
+/**
+ * Why an Event was not written: too many at once, too many that wait, or the API server did not take it,
+ * for good or for as long as it was tried.
+ */
+export type DropCause = 'rate' | 'full' | 'refused';
+
 /** Sends one request after the other, in the background. Never throws. */
 export interface EventSender {
   readonly send: (request: EventRequest) => void;
@@ -22,6 +28,7 @@ export interface EventSenderInit {
   readonly delay: Delay;
   readonly random: Random;
   readonly log: Log;
+  readonly onDropped: (cause: DropCause) => void;
 }
 
 /** Beyond this, what is newest is dropped: it is said again with the next retry. */
@@ -48,6 +55,7 @@ export function createEventSender(init: EventSenderInit): EventSender {
       await persist(init, request, end.signal);
     } catch (error) {
       init.log.warn({ path: request.path, error: messageOf(error) }, 'an Event was not written');
+      init.onDropped('refused');
       request.onGivenUp();
     }
   }
@@ -55,6 +63,7 @@ export function createEventSender(init: EventSenderInit): EventSender {
   return {
     send: (request) => {
       if (queue.length >= MAX_QUEUED) {
+        init.onDropped('full');
         request.onGivenUp();
         return;
       }

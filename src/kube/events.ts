@@ -2,7 +2,7 @@
 import type { Clock, Delay, Log, Random } from '../ports.ts';
 import type { Client } from './client.ts';
 import { EVENTS, eventBody, type EventNote } from './event-body.ts';
-import { createEventSender } from './event-sender.ts';
+import { createEventSender, type DropCause } from './event-sender.ts';
 import { createEventSeries, type Said } from './event-series.ts';
 import { microTime } from './micro-time.ts';
 import { createTokenBucket } from './token-bucket.ts';
@@ -23,6 +23,8 @@ export interface EventRecorderInit {
   readonly delay: Delay;
   readonly random: Random;
   readonly log: Log;
+  /** Told of each Event, or count of a series, that was not written. Must not throw. */
+  readonly onDropped: (cause: DropCause) => void;
 }
 
 /**
@@ -42,6 +44,7 @@ export function createEventRecorder(init: EventRecorderInit): EventRecorder {
 
   function create(key: string, note: EventNote, now: number): void {
     if (!allowsNew()) {
+      init.onDropped('rate');
       init.log.debug({ ...note }, 'an Event was left out: there are too many');
       return;
     }

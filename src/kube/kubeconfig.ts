@@ -14,6 +14,8 @@ export interface ConnectionInit {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   readonly clock: Clock;
+  /** Told each time that credentials cannot be read while there are old ones, which are kept. */
+  readonly onUnreadable?: () => void;
 }
 
 /**
@@ -31,7 +33,7 @@ export async function loadConnection(init: ConnectionInit): Promise<Connection> 
       return readCredentials(source).catch((error: unknown) => {
         throw faulty(init, error);
       });
-    }, init.clock),
+    }, init),
   };
 }
 

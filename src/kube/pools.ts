@@ -11,6 +11,9 @@ export interface OpenPools {
   readonly credentials: Credentials;
 }
 
+/** What of the credentials is another than it was: the token, or what TLS goes by. */
+export type CredentialsChange = 'token' | 'tls';
+
 /** Keeps the pools in step with the credentials. */
 export interface Pools {
   /** @throws SignerError KUBE_CONFIG when the credentials cannot be read */
@@ -29,7 +32,10 @@ const KEEP_ALIVE_MS = 60_000;
 /** As client-go: below the idle timeouts of cloud load balancers. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
-export function createPools(connection: Connection): Pools {
+export function createPools(
+  connection: Connection,
+  onCredentials: (change: CredentialsChange) => void = () => undefined,
+): Pools {
   const { origin } = new URL(connection.server);
   const opened = new Set<Pool>();
   let open: OpenPools | undefined;
@@ -56,7 +62,12 @@ export function createPools(connection: Connection): Pools {
       const before = open;
       const same = before !== undefined && isSame(before.credentials.tls, credentials.tls);
       open = same ? { ...before, credentials } : openPools(credentials);
-      if (before !== undefined && !same) retire(before);
+      if (before === undefined) return open;
+      if (!same) {
+        retire(before);
+        onCredentials('tls');
+      }
+      if (before.credentials.authorization !== credentials.authorization) onCredentials('token');
       return open;
     },
     close: async () => {

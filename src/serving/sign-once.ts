@@ -9,6 +9,7 @@ import { groundsOf } from './grounds.ts';
 import type { Chain, Held, Issuing, Wanted } from './issuing.ts';
 import type { Outcome } from './outcome.ts';
 import { requireClocks, serverTime } from './server-time.ts';
+import { createUndelivered } from './undelivered.ts';
 
 export interface SignOnceInit<T, S> {
   readonly component: Component;
@@ -44,7 +45,7 @@ export interface SignOnce<T, S> {
   readonly forget: (key: string) => void;
 }
 
-interface Undelivered {
+interface Remembered {
   readonly uid: string;
   readonly leaf: Chain;
   readonly signedAt: number;
@@ -62,7 +63,7 @@ export function createSignOnce<T extends KubeObject, S extends KubeObject>(
 ): SignOnce<T, S> {
   const { component, resource } = init;
   /** Key → what was signed and may or may not have landed. Owned by this closure. */
-  const undelivered = new Map<string, Undelivered>();
+  const undelivered = createUndelivered<Remembered>();
 
   async function deliver(request: T, leaf: Chain): Promise<Outcome> {
     const written = await put(init.withLeaf(request, leaf));

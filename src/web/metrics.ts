@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { callSeries, type CallSeries } from './call-series.ts';
 import { trustSeries, type TrustSeries } from './trust-series.ts';
 
 /** The series of one component. Labels are fixed, small sets: never a name out of a request. */
-export interface Metrics extends TrustSeries {
+export interface Metrics extends TrustSeries, CallSeries {
   readonly registry: Registry;
   /** Runs `update` before each scrape: for gauges that have to be looked up. */
   readonly onScrape: (update: () => void) => void;
@@ -16,7 +17,6 @@ export interface Metrics extends TrustSeries {
   readonly servingNotAfter: Gauge;
   readonly inFlightLimit: Gauge;
   readonly clockOffset: Gauge;
-  readonly calls: Counter<'method' | 'code'>;
   readonly queueDepth: Gauge<'name'>;
   readonly queueAdds: Counter<'name'>;
   readonly queueWait: Histogram<'name'>;
@@ -53,6 +53,7 @@ export function createMetrics(component: string, version: string): Metrics {
       updates.push(update);
     },
     ...requestSeries(registers),
+    ...callSeries(registers),
     ...trustSeries(registers),
     ...queueSeries(registers),
   };
@@ -60,7 +61,10 @@ export function createMetrics(component: string, version: string): Metrics {
 
 function requestSeries(
   registers: Registry[],
-): Omit<Metrics, 'registry' | 'onScrape' | `queue${string}` | keyof TrustSeries> {
+): Omit<
+  Metrics,
+  'registry' | 'onScrape' | `queue${string}` | keyof TrustSeries | keyof CallSeries
+> {
   return {
     requests: new Counter({
       name: 'countersign_requests_total',
@@ -107,12 +111,6 @@ function requestSeries(
     inFlightLimit: new Gauge({
       name: 'countersign_in_flight_limit',
       help: 'How many objects may be worked on at once: what 429 and slow answers leave of it.',
-      registers,
-    }),
-    calls: new Counter({
-      name: 'rest_client_requests_total',
-      help: 'Calls to the API server, by method and status; <error> where no answer came.',
-      labelNames: ['method', 'code'],
       registers,
     }),
     missingRights: new Gauge({

@@ -222,6 +222,7 @@ test('Events are told, counted up, and outlive an API server that is away', asyn
     delay,
     random,
     log: recordedLog(),
+    onDropped: () => undefined,
   });
   const say = (note: string): void => {
     const regarding = { apiVersion: 'v1', kind: 'Namespace', name: 'kube-system', uid: 'u' };

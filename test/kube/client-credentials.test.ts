@@ -39,7 +39,8 @@ test('a new token goes out on the old connections; what is in flight is not dist
   const connection = wire.connection({
     credentials: () => Promise.resolve(current),
   });
-  const client = wire.connect({ connection });
+  const changes: string[] = [];
+  const client = wire.connect({ connection, onCredentials: (change) => changes.push(change) });
   const slow = client.request({ method: 'GET', path: '/slow' });
   const call = await wire.server.next();
   current = { tls: {}, authorization: 'Bearer 2' };
@@ -50,6 +51,7 @@ test('a new token goes out on the old connections; what is in flight is not dist
   await quick;
   call.answer(200, { late: true });
   assert.deepEqual(await slow, { late: true });
+  assert.deepEqual(changes, ['token'], 'counted once');
 });
 
 test('credentials that cannot be read are an error of the request, to be retried', async () => {

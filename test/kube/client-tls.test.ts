@@ -27,12 +27,14 @@ async function start(tls: Parameters<typeof startScriptedServer>[0]): Promise<Sc
 function connect(
   url: string,
   tls: TlsMaterial,
-): { client: Client; use: (tls: TlsMaterial) => void } {
+): { client: Client; use: (tls: TlsMaterial) => void; changes: readonly string[] } {
   let current: Credentials = { tls };
+  const changes: string[] = [];
   const client = createClient({
     clock: Date.now,
     monotonic: () => performance.now(),
     userAgent: 'test',
+    onCredentials: (change) => changes.push(change),
     connection: {
       server: url,
       credentials: () => Promise.resolve(current),
@@ -40,7 +42,7 @@ function connect(
     },
   });
   ending.push(() => client.close());
-  return { client, use: (next) => (current = { tls: next }) };
+  return { client, use: (next) => (current = { tls: next }), changes };
 }
 
 function tlsOf(call: Call | undefined): TLSSocket {
@@ -61,7 +63,7 @@ test('a server that our CA does not know is not spoken to, and why is said', asy
 test('a CA that was replaced is used for new connections; a watch on an old one goes on', async () => {
   const [before, after] = await Promise.all([tlsCertificate('before'), tlsCertificate('after')]);
   const old = await start(before);
-  const { client, use } = connect(old.url, { ca: before.cert });
+  const { client, use, changes } = connect(old.url, { ca: before.cert });
   await client.request({ method: 'GET', path: '/' });
   old.always((call) => {
     if (call.path === '/watch') call.lines({ n: 1 });
@@ -80,16 +82,18 @@ test('a CA that was replaced is used for new connections; a watch on an old one 
 
   use({ ca: before.cert + after.cert });
   assert.deepEqual(await client.request({ method: 'GET', path: '/' }), {});
+  assert.deepEqual(changes, ['tls', 'tls'], 'each is counted');
 });
 
 test('the same material read again keeps its connections', async () => {
   const certificate = await tlsCertificate('server');
   const { url } = await start(certificate);
-  const { client, use } = connect(url, { ca: certificate.cert });
+  const { client, use, changes } = connect(url, { ca: certificate.cert });
   const first = await client.request<{ connection: number }>({ method: 'GET', path: '/' });
   await new Promise((resolve) => setTimeout(resolve, 20));
   use({ ca: certificate.cert });
   assert.deepEqual(await client.request({ method: 'GET', path: '/' }), first);
+  assert.deepEqual(changes, []);
 });
 
 test('a client certificate is shown, and a replaced one from then on', async () => {

@@ -11,17 +11,23 @@ function cached(): {
   cache: ReturnType<typeof cacheCredentials>;
   asked: boolean[];
   source: { fail: boolean };
+  unreadable: () => number;
 } {
   const time = fakeTime();
   const asked: boolean[] = [];
   const source = { fail: false };
-  const cache = cacheCredentials((anew) => {
-    asked.push(anew);
-    return source.fail
-      ? Promise.reject(new Error('no such file'))
-      : Promise.resolve({ tls: {}, authorization: `Bearer ${asked.length}` });
-  }, time.clock);
-  return { time, cache, asked, source };
+  let unreadable = 0;
+  const onUnreadable = (): void => void (unreadable += 1);
+  const cache = cacheCredentials(
+    (anew) => {
+      asked.push(anew);
+      return source.fail
+        ? Promise.reject(new Error('no such file'))
+        : Promise.resolve({ tls: {}, authorization: `Bearer ${asked.length}` });
+    },
+    { ...time, onUnreadable },
+  );
+  return { time, cache, asked, source, unreadable: () => unreadable };
 }
 
 const tokenOf = async (credentials: Promise<Credentials>): Promise<string | undefined> =>
@@ -53,13 +59,15 @@ test('what the server refused is read anew, plugins included, and once for all w
   assert.equal(await cache.credentials(), fresh, 'the late refusal was of the old ones');
 });
 
-test('while they cannot be read, the old ones are kept; refused ones never', async () => {
-  const { time, cache, source } = cached();
+test('while they cannot be read, the old ones are kept, and counted; refused ones never', async () => {
+  const { time, cache, source, asked, unreadable } = cached();
   await cache.credentials();
   source.fail = true;
   await time.advance(60_000);
   const kept = await cache.credentials();
   assert.equal(kept.authorization, 'Bearer 1');
+  assert.equal(await cache.credentials(), kept);
+  assert.deepEqual([asked.length, unreadable()], [2, 1], 'not read with each call');
   cache.forget(kept);
   await assert.rejects(cache.credentials(), /no such file/);
   source.fail = false;

@@ -14,15 +14,18 @@ let time: FakeTime;
 let client: RecordedClient;
 let log: ReturnType<typeof recordedLog>;
 let events: EventRecorder;
+let dropped: string[];
 beforeEach(() => {
   time = fakeTime(Date.UTC(2026, 10, 21, 1, 2, 3, 4));
   client = recordedClient();
+  dropped = [];
   log = recordedLog();
   let count = 0;
   events = createEventRecorder({
     ...time,
     client,
     log,
+    onDropped: (cause) => dropped.push(cause),
     controller: 'countersign.dev/signer',
     instance: 'signer-0',
     random: (size) => new Uint8Array(size).fill((count += 1)),
@@ -181,6 +184,7 @@ test('what is refused is given up, said in the log, and told anew the next time'
   events.record(note);
   await time.advance(0);
   assert.match(String(log.lines[0]?.fields['error']), /403 Forbidden: no/);
+  assert.deepEqual(dropped, ['refused']);
   client.answer(() => ({}));
   events.record(note);
   await time.advance(0);
@@ -214,6 +218,7 @@ test('a storm is cut to ten a second, and what was cut is told when it is said a
   await time.advance(0);
   const created = (): number => client.requests.filter(({ method }) => method === 'POST').length;
   assert.equal(created(), 100);
+  assert.deepEqual(dropped, Array(9_900).fill('rate'));
   await time.advance(1_000);
   storm();
   await time.advance(0);
@@ -248,6 +253,8 @@ test('recording never waits for a server that hangs, nor throws, nor grows witho
   resume({});
   await time.advance(0);
   assert.equal(client.requests.length, 1 + MAX_QUEUED);
+  const count = (cause: string): number => dropped.filter((each) => each === cause).length;
+  assert.deepEqual([count('full'), count('rate')], [200 * 50 - 1 - MAX_QUEUED, 0]);
 });
 
 test('the last words are sent before the process ends', async () => {

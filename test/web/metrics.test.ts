@@ -10,6 +10,8 @@ const NAMES = [
   'countersign_ca_not_after_timestamp_seconds',
   'countersign_ca_rotation_phase',
   'countersign_clock_offset_seconds',
+  'countersign_credentials_changes_total',
+  'countersign_events_dropped_total',
   'countersign_in_flight_limit',
   'countersign_missing_rights',
   'countersign_request_duration_seconds',

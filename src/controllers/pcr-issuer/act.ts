@@ -24,6 +24,7 @@ import { groundsOf } from '../../serving/grounds.ts';
 import type { Chain, Issuing } from '../../serving/issuing.ts';
 import type { Outcome } from '../../serving/outcome.ts';
 import { requireClocks, serverTime } from '../../serving/server-time.ts';
+import { createUndelivered } from '../../serving/undelivered.ts';
 import { decide } from './decide.ts';
 import { afterHeld } from './held.ts';
 import type { Plan } from './plan.ts';
@@ -44,7 +45,7 @@ const SMALL_ANSWER = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,ap
 /** The API server takes a notBefore within five minutes of its time only (validation.go, timeNear). */
 const RESEND_WINDOW_MS = 5 * 60_000;
 
-interface Undelivered {
+interface SignedLeaf {
   readonly uid: string;
   readonly issued: Issued;
   readonly grounds: string | undefined;
@@ -63,7 +64,7 @@ export function createActor<S extends SignerObject>(
 } {
   const { component } = init;
   /** `namespace/name` → what was signed and may or may not have landed. Owned by this closure. */
-  const undelivered = new Map<string, Undelivered>();
+  const undelivered = createUndelivered<SignedLeaf>();
 
   async function handle(
     request: PodCertificateRequest,
@@ -112,7 +113,7 @@ export function createActor<S extends SignerObject>(
   }
 
   /** Young enough for the API server to take it, and its grounds are what they were. */
-  function isDeliverable({ issued, grounds }: Undelivered, signer: S): boolean {
+  function isDeliverable({ issued, grounds }: SignedLeaf, signer: S): boolean {
     const issuing = attempt(() => init.issuingOf(signer));
     return (
       Math.abs(serverTime(component) - issued.notBefore) < RESEND_WINDOW_MS &&
