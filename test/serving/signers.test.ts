@@ -61,6 +61,12 @@ function signer(name: string, minute: number, spec: unknown = workloadSpec()): K
   return { ...object, metadata: { ...object.metadata, ...own } };
 }
 
+/** As it was when it was deleted: of a version of its own. */
+function lastOf(object: KubeObject): KubeObject {
+  version += 1;
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
+}
+
 function hear(...objects: readonly KubeObject[]): void {
   call.lines(...objects.map((object) => ({ type: 'ADDED', object })));
 }
@@ -123,7 +129,7 @@ test('a signer name that is served no more is measured no more; one with an heir
   await whole();
   const remove = async (object: KubeObject): Promise<void> => {
     told.length = 0;
-    call.lines({ type: 'DELETED', object });
+    call.lines({ type: 'DELETED', object: lastOf(object) });
     await until('its end is told', PATIENCE_MS, () => told.length > 0);
   };
   await remove(elder);
