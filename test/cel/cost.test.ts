@@ -36,6 +36,8 @@ const ORDINARY: readonly (readonly [string, Environment])[] = [
   ["request.groups.exists(g, g.startsWith('admin-'))", REQUEST],
   ["self.matches('^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)([.][a-z0-9-]{1,63})*$')", SELF],
   ["cidr('10.0.0.0/8').containsIP(self)", SELF],
+  ['request.extra.all(k, request.extra[k].size() > 0)', REQUEST],
+  ['csr.uris.all(u, u.contains(request.username))', REQUEST],
   ["self.endsWith('.' + request.username.split(':')[2] + '.svc')", SELF],
 ];
 
@@ -55,7 +57,7 @@ const DEAR: readonly (readonly [string, Environment])[] = [
   ['request.groups.all(a, request.groups.all(b, a != b))', REQUEST],
   ["request.groups.exists(g, self == 'x' + g)", SELF],
   ['csr.dnsNames.all(a, csr.dnsNames.all(b, csr.dnsNames.all(c, a != b + c)))', REQUEST],
-  ['csr.uris.map(a, csr.uris.map(b, a + b)).size() == 0', REQUEST],
+  ['csr.uris.map(a, csr.uris.map(b, a + b + a)).size() == 0', REQUEST],
   ["csr.uris.all(u, u.find('a.*b') == '')", REQUEST],
   ["self.findAll('a.*b|a').size() == 0", VALUE],
   // The size must not get lost on the way through a literal, a ternary or a chain of calls.

@@ -22,8 +22,12 @@ const joined = ([items, separator]: readonly Bound[]): Bound => ({
   size: volume(items ?? { size: 0 }) + (items?.size ?? 0) * (separator?.size ?? 0),
 });
 
+/** Characters are counted one by one; a list and a map know their size. */
+const counted = ([of]: readonly Bound[]): number =>
+  of === undefined || of.of !== undefined ? 0 : 0.25 * of.size;
+
 export const BUILTIN: readonly CelFunction[] = [
-  { name: 'size', signatures: [], price: linear(toScalar, 0.25) },
+  { name: 'size', signatures: [], price: { cost: counted, result: toScalar } },
   { name: 'startsWith', signatures: [], price: linear(toScalar) },
   { name: 'endsWith', signatures: [], price: linear(toScalar) },
   {
