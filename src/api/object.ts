@@ -27,6 +27,14 @@ export interface KubeObject {
 export interface Secret extends KubeObject {
   readonly type?: string;
   readonly data?: Readonly<Record<string, string>>;
+  /** Its data can never be changed. */
+  readonly immutable?: boolean;
+}
+
+/** A ConfigMap: `data` values are texts. */
+export interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+  readonly immutable?: boolean;
 }
 
 /** `namespace/name`, or the bare name of a cluster-scoped object: the key of stores and queues. */

@@ -6,6 +6,7 @@ import { addAuthorityVerbs } from './authority-verbs.ts';
 import { addConformanceCommand } from './conformance-command.ts';
 import { addComponentOptions, type ComponentOptions } from './component-options.ts';
 import { requireNode } from './node-version.ts';
+import { addOwnTlsOptions } from './own-tls-options.ts';
 import { addPolicyCommand } from './policy-command.ts';
 import { addRbacCommand } from './rbac-command.ts';
 import { addRequestCommand } from './request-command.ts';
@@ -47,7 +48,7 @@ function program(): Command {
       const component = await load();
       await component.run(options);
     });
-    if (name === 'authority') addAuthorityVerbs(command);
+    if (name === 'authority') addAuthorityVerbs(addOwnTlsOptions(command));
   }
   addRequestCommand(root);
   addPolicyCommand(root);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
+import { OWN_TLS_SIGNER } from '../api/own-tls.ts';
 import type { RbacOptions } from './commands/rbac.ts';
 import { gather } from './flag-values.ts';
 
@@ -17,6 +18,11 @@ export function addRbacCommand(root: Command): void {
     )
     .option('--secret <namespace>/<name>', 'Secret of a CA (repeatable)', gather, [])
     .option('--namespace <name>', 'namespace of the components', 'countersign-system')
+    .option(
+      '--serving-signer <name>',
+      'signer name whose CA signs the certificates of the components’ own ports',
+      OWN_TLS_SIGNER,
+    )
     .option('--output <directory>', 'write one file a component instead of printing')
     .option(
       '--who-may-request',

@@ -11,6 +11,8 @@ export interface PermissionNames {
   readonly secrets: readonly SecretReference[];
   /** Absent: no Leases are taken. */
   readonly leases?: LeasePlace | undefined;
+  /** The components' namespace, where `authority` fills in the certificates of their ports. */
+  readonly ownTls?: string | undefined;
 }
 
 /** The names of the ClusterSigners that are served, and the place of our Leases. */

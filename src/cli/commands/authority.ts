@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+import { OWN_TLS_SIGNER } from '../../api/own-tls.ts';
 import { openLocalAuthority } from '../../authorities/local.ts';
 import { createManagedAuthorities } from '../../authorities/managed.ts';
 import { createAuthorityController } from '../../controllers/authority/index.ts';
 import { certificatesResources } from '../certificates-resources.ts';
-import type { ComponentOptions } from '../component-options.ts';
 import { runComponent } from '../component.ts';
+import type { AuthorityOptions } from '../own-tls-options.ts';
 import { VERSION } from '../version.ts';
 
-export async function run(options: ComponentOptions): Promise<void> {
+export async function run(options: AuthorityOptions): Promise<void> {
   await runComponent('authority', options, async (component) => {
     const [bundles] = await certificatesResources(component.client, 'clustertrustbundles');
+    const namespace = options.servingNamespace ?? component.leases?.namespace;
+    const { servingSigner: signerName = OWN_TLS_SIGNER } = options;
     return createAuthorityController({
       component,
       bundles,
       open: openLocalAuthority,
       create: createManagedAuthorities(component.random),
       version: VERSION,
+      ownTls: namespace === undefined ? undefined : { namespace, signerName },
     });
   });
 }

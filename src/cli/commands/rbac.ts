@@ -11,6 +11,7 @@ export interface RbacOptions {
   readonly bundle: readonly string[];
   readonly secret: readonly string[];
   readonly namespace: string;
+  readonly servingSigner: string;
   readonly output?: string;
   readonly whoMayRequest: boolean;
 }
@@ -23,8 +24,9 @@ export interface RbacOptions {
  * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for a name that is none
  */
 export async function writeRbac(options: RbacOptions): Promise<void> {
-  const { signer: signers, bundle: bundles, namespace, output } = options;
-  const installation = { signers, bundles, namespace, secrets: options.secret.map(secretOf) };
+  const { signer: signers, bundle: bundles, namespace, servingSigner, output } = options;
+  const secrets = options.secret.map(secretOf);
+  const installation = { signers, bundles, secrets, namespace, servingSigner };
   const roles = renderRbac(installation);
   const policies = renderAdmission(installation);
   if (output === undefined) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { OWN_TLS_SIGNER } from '../../api/own-tls.ts';
 import type { Installation } from './installation.ts';
 
 /** The names of the demo and of deploy/examples: what rbac/ and deploy/admission are made for. */
@@ -10,4 +11,5 @@ export const DEMO: Installation = {
     { namespace: 'countersign-keys', name: 'people-ca' },
   ],
   namespace: 'countersign-system',
+  servingSigner: OWN_TLS_SIGNER,
 };

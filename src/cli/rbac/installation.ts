@@ -13,6 +13,8 @@ export interface Installation {
   readonly secrets: readonly SecretReference[];
   /** Where the components run. */
   readonly namespace: string;
+  /** Whose CA signs the certificates of their ports. */
+  readonly servingSigner: string;
 }
 
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -25,9 +27,9 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
  * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`), naming what is wrong
  */
 export function checkInstallation(installation: Installation): Installation {
-  const { signers, bundles, secrets, namespace } = installation;
+  const { signers, bundles, secrets, namespace, servingSigner } = installation;
   if (signers.length === 0) throw usage('name at least one signer: --signer example.com/workload');
-  for (const signer of signers) checkSignerName(signer);
+  for (const signer of [...signers, servingSigner]) checkSignerName(signer);
   for (const bundle of bundles) requireBundle(bundle, signers);
   for (const secret of secrets) requireSecret(secret, namespace);
   requireName(LABEL, 'namespace', namespace);

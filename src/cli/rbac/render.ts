@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from 'yaml';
+import { bundleName } from '../../api/cluster-trust-bundle.ts';
+import { OWN_TLS_BUNDLE, OWN_TLS_CA_SECRET } from '../../api/own-tls.ts';
+import type { PermissionNames } from '../../serving/permission-names.ts';
 import {
   whoCreatesPodCertificateRequests,
   whoMayRequest,
@@ -27,17 +30,36 @@ const HEADER =
  * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for a name that is none
  */
 export function renderRbac(installation: Installation): Files {
-  const { signers, bundles, secrets, namespace } = checkInstallation(installation);
-  const places = new Set(secrets.map((each) => each.namespace));
-  const secretNamespaces = places.size > 0 ? [...places] : [DEFAULT_SECRET_NAMESPACE];
-  const leases = { namespace, secretNamespaces };
-  const names = { signerNames: signers, bundles, secrets, leases };
+  const checked = checkInstallation(installation);
   return new Map(
     [...COMPONENT_PERMISSIONS].map(([component, permissions]) => [
       `${component}.yaml`,
-      text(roleManifests(component, namespace, permissions(names))),
+      text(roleManifests(component, checked.namespace, permissions(namesOf(component, checked)))),
     ]),
   );
+}
+
+/** Of the CA behind our own ports: nobody else takes requests for it, nor reads its key. */
+const OF_OWN_TLS = ['attester', 'authority'];
+
+function namesOf(component: string, installation: Installation): PermissionNames {
+  const { signers, bundles, secrets, namespace, servingSigner } = installation;
+  const places = new Set(secrets.map((each) => each.namespace));
+  const secretNamespaces = places.size > 0 ? [...places] : [DEFAULT_SECRET_NAMESPACE];
+  const names = { signerNames: signers, bundles, secrets };
+  const leases = { namespace, secretNamespaces };
+  if (!OF_OWN_TLS.includes(component)) return { ...names, leases };
+  const servingBundle = bundleName(servingSigner, OWN_TLS_BUNDLE);
+  return {
+    leases,
+    ownTls: namespace,
+    signerNames: [...new Set([...signers, servingSigner])],
+    bundles: [...new Set([...bundles, servingBundle])],
+    secrets: [
+      ...secrets,
+      ...secretNamespaces.map((each) => ({ namespace: each, name: OWN_TLS_CA_SECRET })),
+    ],
+  };
 }
 
 /**

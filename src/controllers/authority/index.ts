@@ -21,6 +21,7 @@ import { createActor } from './act.ts';
 import { decide } from './decide.ts';
 import { faultyStatus } from './faulty.ts';
 import { inspectWith, type SecretLook } from './look.ts';
+import { createOwnTls, type OwnTlsPlace, type Watched } from './own-tls/index.ts';
 import { permissions } from './permissions.ts';
 
 export interface AuthorityInit {
@@ -31,6 +32,8 @@ export interface AuthorityInit {
   readonly bundles: Resource;
   /** Of ourselves. */
   readonly version: string;
+  /** Where the certificates of our own ports lie; absent: nobody's are made. */
+  readonly ownTls?: OwnTlsPlace | undefined;
 }
 
 const WORKERS = 2;
@@ -44,6 +47,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     const known = signers.known();
     secrets.reconcile(known.map((each) => keyOf(secretOf(each.spec))));
     bundles.reconcile(known.filter(isPublished).map(({ spec }) => spec.signerName));
+    ownTls?.serve(signers.all());
     for (const name of names) queue.add(name);
   });
   const secrets = createWatchSet<Secret>((key) => {
@@ -97,12 +101,27 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     return bundles.get(signerName)?.get(bundleName(signerName, trustBundle.name));
   }
 
+  const ownTls = init.ownTls && createOwnTls({ ...init, place: init.ownTls, watched: watchedOf });
+
+  function watchedOf(signer: ClusterSigner): Watched | undefined {
+    const secret = look(signer);
+    const bundle = bundleOf(signer);
+    const listed = !isPublished(signer) || bundles.get(signer.spec.signerName)?.synced === true;
+    if (secret.kind === 'unknown' || !listed) return undefined;
+    return { secret: secret.kind === 'found' ? secret.secret : undefined, bundle };
+  }
+
   component.duty.onChange(() => {
+    ownTls?.wake();
     for (const { metadata } of signers.reflector.list()) queue.add(metadata.name);
   });
 
   async function handle(name: string): Promise<Again> {
     if (!component.duty.mine(name)) return undefined;
+    return ownTls?.owns(name) === true ? ownTls.handle(name) : handleSigner(name);
+  }
+
+  async function handleSigner(name: string): Promise<Again> {
     const faulty = signers.faulty(name);
     if (faulty !== undefined) {
       await actor.writeStatus(faulty.object, faultyStatus(faulty, serverTime(component)));
@@ -125,23 +144,28 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     });
     const found = secret.kind === 'found' ? secret.secret : undefined;
     const again = await actor.carryOut({ signer, secret: found, plan, now });
+    if (signer.spec.signerName === init.ownTls?.signerName) ownTls?.wake();
     return again ?? lookAgain(component, plan.requeueAt);
   }
 
   return {
-    permissions: () => permissions(namesOf(signers.all(), component)),
-    notReady: () =>
-      [signers.reflector, ...[...secrets.entries(), ...bundles.entries()].map(([, each]) => each)]
+    permissions: () =>
+      permissions({ ...namesOf(signers.all(), component), ownTls: ownTls?.namespace }),
+    notReady: () => [
+      ...[signers.reflector, ...[...secrets.entries(), ...bundles.entries()].map(([, it]) => it)]
         .filter((each) => !each.synced || each.failure !== undefined)
         .map(
           (each) => `ClusterSigners, CA Secrets or bundles: ${each.failure ?? 'not listed yet'}`,
         ),
+      ...(ownTls?.notReady() ?? []),
+    ],
+    warnings: () => ownTls?.warnings() ?? [],
     run: async (signal) => {
       const watching = signers.reflector.run(signal);
       const onError = (name: string, error: unknown): void => tell(component, name, error);
       await runLoop({ ...component, workers: WORKERS, handle, onError }, signal);
       stopped.abort();
-      await Promise.all([watching, secrets.stop(), bundles.stop()]);
+      await Promise.all([watching, secrets.stop(), bundles.stop(), ownTls?.stop()]);
     },
   };
 }

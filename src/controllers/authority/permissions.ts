@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { OWN_TLS_COMPONENTS, OWN_TLS_CONFIG_MAP, ownTlsSecret } from '../../api/own-tls.ts';
 import type { PermissionRule } from '../../kube/permissions.ts';
 import type { PermissionNames } from '../../serving/permission-names.ts';
 import {
@@ -33,5 +34,20 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onSecrets(names, ['get', 'list', 'watch', 'patch']),
     EVENTS_IN_DEFAULT,
     ...onLeaderLease(names, 'authority'),
+    ...onOwnTls(names),
+  ];
+}
+
+/**
+ * The Secrets of our own ports and the ConfigMap with their CA, beside the components: never made
+ * by us, since who may create Secrets there can mint the components' tokens.
+ */
+function onOwnTls({ ownTls: namespace }: PermissionNames): readonly PermissionRule[] {
+  if (namespace === undefined) return [];
+  const verbs = ['get', 'list', 'watch', 'patch'];
+  const core = { apiGroups: [''], verbs, namespace };
+  return [
+    { ...core, resources: ['secrets'], resourceNames: OWN_TLS_COMPONENTS.map(ownTlsSecret) },
+    { ...core, resources: ['configmaps'], resourceNames: [OWN_TLS_CONFIG_MAP] },
   ];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Secret } from '../../api/object.ts';
+import type { ConfigMap, Secret } from '../../api/object.ts';
 import type { SecretChange } from './managed-secret.ts';
 
 /** RFC 6902. */
@@ -11,20 +11,30 @@ export interface PatchOperation {
 
 export const JSON_PATCH = 'application/json-patch+json';
 
-/**
- * One patch of what changes and nothing else: keys and annotations of others stay as they are. It is
- * fenced: the API server answers 409 where the Secret is not of the version that was judged.
- */
+/** {@link objectPatch} of a Secret, whose data is base64. */
 export function secretPatch(secret: Secret, change: SecretChange): readonly PatchOperation[] {
-  const { labels, annotations, resourceVersion } = secret.metadata;
   const data = Object.entries(change.data).map(
     ([key, text]) => [key, text === null ? null : Buffer.from(text).toString('base64')] as const,
   );
+  return objectPatch(secret, { ...change, data: Object.fromEntries(data) });
+}
+
+/**
+ * One patch of what changes and nothing else: keys and annotations of others stay as they are. It is
+ * fenced: the API server answers 409 where the object is not of the version that was judged.
+ *
+ * @param change - its data as the API has it
+ */
+export function objectPatch(
+  object: Secret | ConfigMap,
+  change: SecretChange,
+): readonly PatchOperation[] {
+  const { labels, annotations, resourceVersion } = object.metadata;
   return [
     { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
     ...mapOperations('/metadata/labels', labels, Object.entries(change.labels)),
     ...mapOperations('/metadata/annotations', annotations, Object.entries(change.annotations)),
-    ...mapOperations('/data', secret.data, data),
+    ...mapOperations('/data', object.data, Object.entries(change.data)),
   ];
 }
 

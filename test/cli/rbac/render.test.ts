@@ -47,6 +47,10 @@ const leader = (component: string): string[] => [
   `${READ},update coordination.k8s.io/leases [countersign-${component}.countersign-keys] @countersign-system`,
 ];
 
+const servingSecrets = ['approver', 'signer', 'pcr-issuer', 'attester', 'authority']
+  .map((component) => `countersign-${component}-serving`)
+  .join(' ');
+
 // The table of what each component may, design §2, less `update` of CA Secrets, which are patched; and
 // more by what "Without (a) readiness warns" takes: reading that policy.
 const table: Record<string, readonly string[]> = {
@@ -83,8 +87,8 @@ const table: Record<string, readonly string[]> = {
     `${READ} countersign.dev/clustersigners`,
     `${READ} certificates.k8s.io/clustertrustbundles`,
     'create certificates.k8s.io/clustertrustbundles',
-    'update,delete certificates.k8s.io/clustertrustbundles [example.com:workload:primary]',
-    `attest certificates.k8s.io/signers ${both}`,
+    'update,delete certificates.k8s.io/clustertrustbundles [example.com:workload:primary countersign.dev:serving:primary]',
+    'attest certificates.k8s.io/signers [example.com/workload example.com/people countersign.dev/serving]',
     EVENTS,
     ...leader('attester'),
   ],
@@ -93,9 +97,11 @@ const table: Record<string, readonly string[]> = {
     `${READ} certificates.k8s.io/clustertrustbundles`,
     'update countersign.dev/clustersigners/status',
     'create /secrets @countersign-keys',
-    `${READ},patch /secrets ${cas}`,
+    `${READ},patch /secrets [workload-ca people-ca countersign-serving-ca] @countersign-keys`,
     EVENTS,
     ...leader('authority'),
+    `${READ},patch /secrets [${servingSecrets}] @countersign-system`,
+    `${READ},patch /configmaps [countersign-serving-ca] @countersign-system`,
   ],
 };
 
@@ -139,10 +145,25 @@ test('every role is bound to its own ServiceAccount and to nobody else', () => {
 
 test('without a bundle or a Secret the rules about them vanish, rather than hold for all', () => {
   const bare = { ...DEMO, bundles: [], secrets: [] };
-  assert.ok(!linesOf('attester', bare).some((line) => line.startsWith('update,delete')));
-  for (const component of components) {
+  const others = components.filter((component) => !['attester', 'authority'].includes(component));
+  for (const component of others) {
     assert.ok(!linesOf(component, bare).some((line) => line.includes('secrets')), component);
   }
+});
+
+test('the CA of our own ports is named to who publishes and who makes it, and to nobody else', () => {
+  for (const component of components) {
+    const names = linesOf(component).some((line) =>
+      /countersign\.dev[/:]serving|serving-ca/.test(line),
+    );
+    assert.equal(names, ['attester', 'authority'].includes(component), component);
+  }
+});
+
+test('another signer name for our own ports takes the place of the shipped one', () => {
+  const own = { ...DEMO, servingSigner: 'acme.example/ports' };
+  assert.ok(linesOf('attester', own).some((line) => line.includes('acme.example:ports:primary')));
+  assert.ok(!linesOf('attester', own).some((line) => line.includes('countersign.dev/serving')));
 });
 
 test('one role a namespace, also where keys and Events share one', () => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DEMO } from '../../../src/cli/rbac/demo.ts';
 import { renderAdmission } from '../../../src/cli/rbac/render.ts';
 import { POLICY_NAME, policyGaps } from '../../../src/controllers/pcr-issuer/admission-policy.ts';
 import { KubeError } from '../../../src/kube/kube-error.ts';
@@ -11,7 +12,7 @@ const NAMES = ['example.com/a', 'example.com/b'];
 
 /** What `countersign rbac` prints for these signer names: the policy and its binding. */
 function printed(signers: readonly string[]): readonly [Shipped, Shipped] {
-  const files = renderAdmission({ signers, bundles: [], secrets: [], namespace: 'system' });
+  const files = renderAdmission({ ...DEMO, signers, bundles: [] });
   const text = files.get('pod-certificate-requests.yaml') ?? '';
   const [policy, binding] = parseAllDocuments(text).map((each) => each.toJS() as Shipped);
   assert.ok(policy && binding);

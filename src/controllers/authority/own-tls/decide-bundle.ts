@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  SERVED_SINCE,
+  timesOf,
+  type ClusterTrustBundle,
+} from '../../../api/cluster-trust-bundle.ts';
+import type { ConfigMap } from '../../../api/object.ts';
+import { FILLED_BY } from '../../../api/own-tls.ts';
+import { formatTime } from '../../../api/time.ts';
+import { SignerError, attempt } from '../../../errors.ts';
+import { anchorFingerprints } from '../../../pki/trust-bundle.ts';
+import type { Served } from '../../../serving/anchor-gate.ts';
+
+export type ConfigMapLook =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'found'; readonly configMap: ConfigMap };
+
+export interface BundleSnapshot {
+  readonly name: string;
+  readonly configMap: ConfigMapLook;
+  readonly signerName: string;
+  /** As the attester publishes it. */
+  readonly bundle: ClusterTrustBundle | undefined;
+  readonly now: number;
+}
+
+export type BundlePlan =
+  | { readonly kind: 'keep' }
+  | {
+      readonly kind: 'write';
+      readonly configMap: ConfigMap;
+      readonly anchors: string;
+      readonly servedSince: string;
+    }
+  | { readonly kind: 'wait'; readonly why: string };
+
+export const ANCHORS_KEY = 'ca.crt';
+
+/**
+ * What whoever verifies our ports reads: the anchors of the published bundle, and since when each is
+ * in there. Synchronous and total.
+ */
+export function decideBundle(snapshot: BundleSnapshot): BundlePlan {
+  const { name, configMap: look, signerName, bundle, now } = snapshot;
+  if (look.kind === 'unknown') return { kind: 'keep' };
+  if (look.kind === 'missing') {
+    return wait(
+      `ConfigMap ${name} does not exist; apply deploy/own-tls.yaml, which makes it empty`,
+    );
+  }
+  const { configMap } = look;
+  if (!isOurs(configMap, signerName)) {
+    return wait(
+      `ConfigMap ${name} is not ours to fill in; its owner allows that with the annotation ${FILLED_BY}: ${signerName}`,
+    );
+  }
+  if (configMap.immutable === true) return wait(`ConfigMap ${name} is immutable; make it anew`);
+  // While nothing is published nothing is taken back either.
+  if (bundle === undefined) return { kind: 'keep' };
+  const anchors = bundle.spec.trustBundle;
+  const servedSince = sinceText(configMap, anchors, now);
+  const isSame =
+    configMap.data?.[ANCHORS_KEY] === anchors &&
+    configMap.metadata.annotations?.[SERVED_SINCE] === servedSince;
+  return isSame ? { kind: 'keep' } : { kind: 'write', configMap, anchors, servedSince };
+}
+
+/** One that was edited out and put back was not there for a while, and counts from now. */
+function sinceText(configMap: ConfigMap, anchors: string, now: number): string {
+  const { published, servedSince } = servedByConfigMap(configMap);
+  const entries = [...anchorFingerprints(anchors)].sort().map((anchor) => {
+    const before = published?.has(anchor) === true ? servedSince.get(anchor) : undefined;
+    return [anchor, formatTime(Math.min(before ?? now, now))];
+  });
+  return JSON.stringify(Object.fromEntries(entries));
+}
+
+export function servedByConfigMap({ data, metadata }: ConfigMap): Served {
+  const published = attempt(() => anchorFingerprints(data?.[ANCHORS_KEY] ?? ''));
+  return {
+    published: published instanceof SignerError ? undefined : published,
+    servedSince: timesOf(metadata.annotations?.[SERVED_SINCE]),
+  };
+}
+
+export function isOurs({ metadata }: ConfigMap, signerName: string): boolean {
+  return metadata.annotations?.[FILLED_BY] === signerName;
+}
+
+function wait(why: string): BundlePlan {
+  return { kind: 'wait', why };
+}

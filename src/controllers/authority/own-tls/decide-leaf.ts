@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import { DURATION } from '../../../api/rotation-annotations.ts';
+import type { Secret } from '../../../api/object.ts';
+import { FILLED_BY } from '../../../api/own-tls.ts';
+import type { AuthorityFacts } from '../../../authorities/contract.ts';
+import { SignerError } from '../../../errors.ts';
+import { heldLeafOf } from '../../../rotation/held-leaf.ts';
+import { rotateLeaf, type LeafDue, type LeafWish } from '../../../rotation/leaf.ts';
+import { materialOf } from '../../../serving/usable-authority.ts';
+import type { SecretLook } from '../look.ts';
+
+/** One component's Secret, and the CA that would sign for it. */
+export interface LeafSnapshot {
+  readonly name: string;
+  readonly secret: SecretLook;
+  readonly signerName: string;
+  readonly wish: LeafWish;
+  /** The CA that may sign now, or why none may. */
+  readonly authority: AuthorityFacts | SignerError;
+  /**
+   * When whoever reads the ConfigMap has what the CA's leaves chain to, in milliseconds; undefined
+   * while it is not in there.
+   */
+  readonly readFrom: number | undefined;
+  /** Milliseconds of the API server's clock. */
+  readonly now: number;
+}
+
+export type LeafPlan =
+  | { readonly kind: 'keep'; readonly lookAt: number | undefined }
+  | { readonly kind: 'issue'; readonly secret: Secret; readonly due: LeafDue }
+  /** `why` is for people, who must do something or be patient. */
+  | { readonly kind: 'wait'; readonly why: string; readonly lookAt: number | undefined };
+
+/** Neither makes a Secret into anything that Kubernetes itself reads, as a token would be. */
+const TYPES = ['Opaque', 'kubernetes.io/tls'];
+
+/** Decides one serving certificate. Synchronous and total. */
+export function decideLeaf(snapshot: LeafSnapshot): LeafPlan {
+  const { name, secret, signerName } = snapshot;
+  // A look that failed says nothing: its watch tells when it works again.
+  if (secret.kind === 'unknown') return { kind: 'keep', lookAt: undefined };
+  if (secret.kind === 'missing') {
+    return wait(`Secret ${name} does not exist; apply deploy/own-tls.yaml, which makes it empty`);
+  }
+  const { metadata, type = 'Opaque', immutable } = secret.secret;
+  if (metadata.annotations?.[FILLED_BY] !== signerName) {
+    return wait(
+      `Secret ${name} is not ours to fill in; its owner allows that with the annotation ${FILLED_BY}: ${signerName}`,
+    );
+  }
+  if (!TYPES.includes(type))
+    return wait(`Secret ${name} is of type ${type}; make it anew as Opaque`);
+  if (immutable === true) return wait(`Secret ${name} is immutable; make it anew without that`);
+  return rotate(snapshot, secret.secret);
+}
+
+function rotate(snapshot: LeafSnapshot, secret: Secret): LeafPlan {
+  const { authority, wish, now, readFrom, name } = snapshot;
+  if (authority instanceof SignerError) {
+    return wait(`the CA of ${snapshot.signerName} cannot sign: ${authority.message}`);
+  }
+  const { certificate, key } = materialOf(secret);
+  const duration = secret.metadata.annotations?.[DURATION];
+  const held = heldLeafOf({ certificate, key, duration }, authority);
+  const { due, lookAt } = rotateLeaf({ held, wish, authorityNotAfter: authority.notAfter, now });
+  if (due === undefined) return { kind: 'keep', lookAt };
+  if (readFrom === undefined || now < readFrom) {
+    const why = `Secret ${name} waits until its CA has been in the ConfigMap long enough for all who read it`;
+    return { kind: 'wait', why, lookAt: readFrom };
+  }
+  return { kind: 'issue', secret, due };
+}
+
+function wait(why: string): LeafPlan {
+  return { kind: 'wait', why, lookAt: undefined };
+}

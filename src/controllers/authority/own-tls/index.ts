@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../../api/cluster-signer.ts';
+import type { ClusterTrustBundle } from '../../../api/cluster-trust-bundle.ts';
+import type { Secret } from '../../../api/object.ts';
+import { OWN_TLS_COMPONENTS, OWN_TLS_CONFIG_MAP, ownTlsSecret } from '../../../api/own-tls.ts';
+import type { Authority, OpenAuthority } from '../../../authorities/contract.ts';
+import { SignerError, attempt } from '../../../errors.ts';
+import type { Again } from '../../../kube/run-loop.ts';
+import type { Component } from '../../../serving/component.ts';
+import { createOpenedSecrets } from '../../../serving/opened-secrets.ts';
+import { lookAgain, requireClocks, serverTime } from '../../../serving/server-time.ts';
+import { usableAuthority } from '../../../serving/usable-authority.ts';
+import { isCurrent } from '../is-current.ts';
+import { decideBundle } from './decide-bundle.ts';
+import { decideLeaf } from './decide-leaf.ts';
+import { issueLeaf } from './issue.ts';
+import { createOwnObjects } from './objects.ts';
+import { readFrom } from './read-from.ts';
+import { createTroubles } from './troubles.ts';
+import { leafWish } from './wish.ts';
+import { writeBundle, writeLeaf } from './write.ts';
+
+/** Where our own serving certificates lie, and who signs them. */
+export interface OwnTlsPlace {
+  /** Of the components. */
+  readonly namespace: string;
+  readonly signerName: string;
+}
+
+export interface OwnTlsInit {
+  readonly component: Component;
+  readonly place: OwnTlsPlace;
+  readonly open: OpenAuthority;
+  /** Of ourselves. */
+  readonly version: string;
+  /** Its CA's Secret and its bundle as they are watched; undefined before both were listed. */
+  readonly watched: (signer: ClusterSigner) => Watched | undefined;
+}
+
+export interface Watched {
+  readonly secret: Secret | undefined;
+  readonly bundle: ClusterTrustBundle | undefined;
+}
+
+/** What `authority` does about the certificates of our own ports. */
+export interface OwnTls {
+  /** Takes in which ClusterSigner serves the signer name of our ports, if one does. */
+  serve(signers: readonly ClusterSigner[]): void;
+  /** Whether a key of the queue is one of ours; no ClusterSigner's name begins so. */
+  owns(key: string): boolean;
+  handle(key: string): Promise<Again>;
+  /** Puts everything into the queue. */
+  wake(): void;
+  /** Set while there is such a ClusterSigner: where rights are needed. */
+  readonly namespace: string | undefined;
+  notReady(): readonly string[];
+  warnings(): readonly string[];
+  stop(): Promise<void>;
+}
+
+const PREFIX = 'own-tls/';
+const CONFIG_MAP_KEY = `${PREFIX}ca`;
+const keyOfComponent = (name: string): string => `${PREFIX}component/${name}`;
+const KEYS = [CONFIG_MAP_KEY, ...OWN_TLS_COMPONENTS.map(keyOfComponent)];
+
+/** What waits for the CA is looked at again: not everything that it waits for wakes it. */
+const WAIT_MS = 15_000;
+
+/** Fills in the Secrets of our own ports and the ConfigMap of those who verify them. */
+export function createOwnTls(init: OwnTlsInit): OwnTls {
+  const { component, place } = init;
+  const { queue, log } = component;
+  const wake = (): void => {
+    for (const key of KEYS) queue.add(key);
+  };
+  const opened = createOpenedSecrets(init.open, () => serverTime(component));
+  const objects = createOwnObjects(component, place.namespace, wake);
+  const troubles = createTroubles(component);
+  let signer: ClusterSigner | undefined;
+
+  async function handleBundle(serving: ClusterSigner, { bundle }: Watched): Promise<Again> {
+    const now = serverTime(component);
+    const plan = decideBundle({
+      name: `${place.namespace}/${OWN_TLS_CONFIG_MAP}`,
+      configMap: objects.configMap(),
+      signerName: place.signerName,
+      bundle,
+      now,
+    });
+    troubles.note(serving, CONFIG_MAP_KEY, plan.kind === 'wait' ? plan.why : undefined);
+    if (plan.kind !== 'write') return undefined;
+    if (!(await isCurrent(component, serving, now))) return 'backoff';
+    objects.observeConfigMap(
+      await writeBundle({ ...component, version: init.version, signer: serving }, plan),
+    );
+    log.info({ configMap: OWN_TLS_CONFIG_MAP }, 'the CA of our own ports is published');
+    wake();
+    return undefined;
+  }
+
+  async function handleLeaf(
+    name: string,
+    serving: ClusterSigner,
+    watched: Watched,
+  ): Promise<Again> {
+    const now = serverTime(component);
+    const secretName = ownTlsSecret(name);
+    const wish = leafWish(serving, name, place.namespace);
+    const authority = attempt(() => usable(serving, watched));
+    const plan = decideLeaf({
+      name: `${place.namespace}/${secretName}`,
+      secret: objects.secret(secretName),
+      signerName: place.signerName,
+      wish,
+      authority: authority instanceof SignerError ? authority : authority.facts,
+      readFrom: readFrom({
+        ...{ authority, secret: watched.secret, configMap: objects.configMap() },
+        ...{ signerName: place.signerName, propagationSeconds: component.propagationSeconds, now },
+      }),
+      now,
+    });
+    troubles.note(serving, keyOfComponent(name), plan.kind === 'wait' ? plan.why : undefined);
+    if (plan.kind === 'keep') return lookAgain(component, plan.lookAt);
+    if (plan.kind === 'wait') return lookAgain(component, plan.lookAt ?? now + WAIT_MS);
+    if (authority instanceof SignerError) return 'backoff';
+    if (!(await isCurrent(component, serving, now))) return 'backoff';
+    // After a question to the API server, whose answer tells the time.
+    await requireClocks(component, () => isCurrent(component, serving, now));
+    const leaf = await issueLeaf(authority, wish, { ...component, now });
+    const to = { ...component, version: init.version, signer: serving };
+    objects.observeSecret(await writeLeaf(to, plan.secret, leaf, wish));
+    const { reason, message } = plan.due;
+    log.info({ secret: secretName, reason, why: message }, 'a serving certificate was made');
+    queue.add(keyOfComponent(name));
+    return undefined;
+  }
+
+  function usable(serving: ClusterSigner, { secret, bundle }: Watched): Authority {
+    const { propagationSeconds } = component;
+    const authority = usableAuthority({
+      ...{ signer: serving, secret, bundle, propagationSeconds },
+      open: opened.open,
+      last: opened.last,
+      now: serverTime(component),
+    });
+    if (secret !== undefined) opened.signedWith(secret, authority);
+    return authority;
+  }
+
+  return {
+    serve: (signers) => {
+      signer = signers.find(({ spec }) => spec.signerName === place.signerName);
+      objects.watch(signer !== undefined);
+      if (signer === undefined) troubles.clear();
+      else wake();
+    },
+    owns: (key) => key.startsWith(PREFIX),
+    handle: async (key) => {
+      const watched = signer === undefined ? undefined : init.watched(signer);
+      if (signer === undefined || watched === undefined) return undefined;
+      if (key === CONFIG_MAP_KEY) return handleBundle(signer, watched);
+      const name = OWN_TLS_COMPONENTS.find((each) => keyOfComponent(each) === key);
+      return name === undefined ? undefined : handleLeaf(name, signer, watched);
+    },
+    wake,
+    get namespace() {
+      return signer === undefined ? undefined : place.namespace;
+    },
+    notReady: () => objects.notReady(),
+    warnings: troubles.list,
+    stop: objects.stop,
+  };
+}

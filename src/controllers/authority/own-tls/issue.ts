@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Authority } from '../../../authorities/contract.ts';
+import { correspond } from '../../../issuance/correspond.ts';
+import { EMPTY_SUBJECT } from '../../../issuance/leaf-subject.ts';
+import { prepare } from '../../../issuance/prepare.ts';
+import { leafValidity } from '../../../issuance/validity.ts';
+import { decodeCertificate } from '../../../pki/certificate.ts';
+import { decodePublicKey } from '../../../pki/keys.ts';
+import { encodePem } from '../../../pki/pem.ts';
+import { generatePrivateKey } from '../../../pki/private-key.ts';
+import type { Random } from '../../../ports.ts';
+import type { LeafWish } from '../../../rotation/leaf.ts';
+import type { KeyUsage } from '../../../vocabulary.ts';
+
+/** What a server needs. Nothing of ours shows these as a client. */
+export const SERVING_USAGES = ['digital signature', 'server auth'] as const satisfies KeyUsage[];
+
+export interface NewLeaf {
+  /** PEM: the leaf, and what is above it, without the root. */
+  readonly certificate: string;
+  /** PKCS#8, PEM. */
+  readonly key: string;
+}
+
+/** Below this somebody made a mistake with a CA. */
+const MIN_LIFETIME_SECONDS = 600;
+
+/** What is begun is finished, also while stopping. */
+const NEVER = new AbortController().signal;
+
+/**
+ * A fresh key and its certificate, signed and checked as every other leaf is.
+ *
+ * @param now - milliseconds
+ * @throws SignerError VALIDITY_IMPOSSIBLE, PATH_INVALID, … (`authority`)
+ */
+export async function issueLeaf(
+  authority: Authority,
+  wish: LeafWish,
+  { random, now }: { readonly random: Random; readonly now: number },
+): Promise<NewLeaf> {
+  const { facts } = authority;
+  const { durationSeconds: lifetimeSeconds, backdateSeconds } = wish;
+  const minimumSeconds = Math.min(MIN_LIFETIME_SECONDS, lifetimeSeconds);
+  const { pem, spki } = await generatePrivateKey(wish.keyType);
+  const prepared = prepare({
+    issuer: facts,
+    validity: leafValidity({
+      now,
+      lifetimeSeconds,
+      backdateSeconds,
+      minimumSeconds,
+      issuer: facts,
+    }),
+    subject: { ...EMPTY_SUBJECT, dnsNames: wish.dnsNames },
+    publicKey: decodePublicKey(spki),
+    usages: SERVING_USAGES,
+    random,
+  });
+  prepared.requirePath(facts, now);
+  const leaf = decodeCertificate(await authority.sign(prepared, NEVER));
+  correspond(prepared, { leaf, ...facts }, now);
+  const chain = [leaf, ...facts.intermediates].map(({ raw }) => encodePem('CERTIFICATE', raw));
+  return { certificate: chain.join(''), key: pem };
+}

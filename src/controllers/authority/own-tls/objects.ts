@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import { keyOf, type ConfigMap, type KubeObject, type Secret } from '../../../api/object.ts';
+import { OWN_TLS_COMPONENTS, OWN_TLS_CONFIG_MAP, ownTlsSecret } from '../../../api/own-tls.ts';
+import { createReflector, type Reflector } from '../../../kube/reflector.ts';
+import type { Resource } from '../../../kube/resource.ts';
+import { createWatchSet, type WatchSet } from '../../../kube/watch-set.ts';
+import { SECRETS } from '../../../serving/authority-sources.ts';
+import type { Component } from '../../../serving/component.ts';
+import type { SecretLook } from '../look.ts';
+import type { ConfigMapLook } from './decide-bundle.ts';
+import { CONFIG_MAPS } from './write.ts';
+
+/** The Secrets of our own ports and the ConfigMap with their CA, each watched by its name. */
+export interface OwnObjects {
+  watch(wanted: boolean): void;
+  secret(name: string): SecretLook;
+  configMap(): ConfigMapLook;
+  /** Take in what a write of ours left. */
+  observeSecret(secret: Secret): void;
+  observeConfigMap(configMap: ConfigMap): void;
+  notReady(): readonly string[];
+  readonly stop: () => Promise<void>;
+}
+
+export function createOwnObjects(
+  component: Component,
+  namespace: string,
+  onChange: () => void,
+): OwnObjects {
+  const stopped = new AbortController();
+
+  function watchesOf<T extends KubeObject>(of: Resource): WatchSet<T> {
+    return createWatchSet<T>((name) => {
+      const reflector = createReflector<T>({
+        ...component,
+        path: of.collection(namespace),
+        // Under resourceNames RBAC grants list and watch for this very field selector only.
+        fieldSelector: `metadata.name=${name}`,
+        onEvent: onChange,
+      });
+      // From then on "not there" means missing.
+      void reflector.whenSynced(stopped.signal).then(onChange, () => undefined);
+      return reflector;
+    });
+  }
+
+  const secrets = watchesOf<Secret>(SECRETS);
+  const configMaps = watchesOf<ConfigMap>(CONFIG_MAPS);
+  const all = (): readonly (readonly [string, Reflector<Secret> | Reflector<ConfigMap>])[] => [
+    ...secrets.entries(),
+    ...configMaps.entries(),
+  ];
+  const found = <T extends KubeObject>(reflector: Reflector<T> | undefined, name: string) =>
+    reflector?.get(keyOf({ namespace, name }));
+
+  return {
+    watch: (wanted) => {
+      secrets.reconcile(wanted ? OWN_TLS_COMPONENTS.map(ownTlsSecret) : []);
+      configMaps.reconcile(wanted ? [OWN_TLS_CONFIG_MAP] : []);
+    },
+    secret: (name) => {
+      const reflector = secrets.get(name);
+      if (reflector?.synced !== true) return { kind: 'unknown', failure: reflector?.failure };
+      const secret = found(reflector, name);
+      return secret === undefined ? { kind: 'missing' } : { kind: 'found', secret };
+    },
+    configMap: () => {
+      const reflector = configMaps.get(OWN_TLS_CONFIG_MAP);
+      if (reflector?.synced !== true) return { kind: 'unknown' };
+      const configMap = found(reflector, OWN_TLS_CONFIG_MAP);
+      return configMap === undefined ? { kind: 'missing' } : { kind: 'found', configMap };
+    },
+    observeSecret: (secret) => secrets.get(secret.metadata.name)?.observe(secret),
+    observeConfigMap: (configMap) => configMaps.get(configMap.metadata.name)?.observe(configMap),
+    notReady: () =>
+      all()
+        .filter(([, each]) => !each.synced || each.failure !== undefined)
+        .map(([name, each]) => `${namespace}/${name}: ${each.failure ?? 'not listed yet'}`),
+    stop: async () => {
+      stopped.abort();
+      await Promise.all([secrets.stop(), configMaps.stop()]);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../../api/cluster-signer.ts';
+import { SERVED_SINCE } from '../../../api/cluster-trust-bundle.ts';
+import { formatDuration } from '../../../api/duration.ts';
+import type { ConfigMap, Secret } from '../../../api/object.ts';
+import { DURATION } from '../../../api/rotation-annotations.ts';
+import type { Client } from '../../../kube/client.ts';
+import { resource } from '../../../kube/resource.ts';
+import type { LeafWish } from '../../../rotation/leaf.ts';
+import { SECRETS } from '../../../serving/authority-sources.ts';
+import { ownLabels } from '../managed-secret.ts';
+import { JSON_PATCH, objectPatch, secretPatch } from '../secret-patch.ts';
+import { ANCHORS_KEY, type BundlePlan } from './decide-bundle.ts';
+import type { NewLeaf } from './issue.ts';
+
+export const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
+
+export interface WriteInit {
+  readonly client: Client;
+  /** Of ourselves; labels say who wrote last. */
+  readonly version: string;
+  readonly signer: ClusterSigner;
+}
+
+/** One patch, fenced by the version that was judged. @throws KubeError */
+export function writeLeaf(
+  { client, version, signer }: WriteInit,
+  secret: Secret,
+  { certificate, key }: NewLeaf,
+  { durationSeconds }: LeafWish,
+): Promise<Secret> {
+  return client.request<Secret>({
+    method: 'PATCH',
+    path: SECRETS.object(secret.metadata),
+    contentType: JSON_PATCH,
+    body: secretPatch(secret, {
+      labels: ownLabels(signer, version),
+      annotations: { [DURATION]: formatDuration(durationSeconds) },
+      data: { 'tls.crt': certificate, 'tls.key': key },
+    }),
+  });
+}
+
+/** One patch, fenced by the version that was judged. @throws KubeError */
+export function writeBundle(
+  { client, version, signer }: WriteInit,
+  { configMap, anchors, servedSince }: Extract<BundlePlan, { kind: 'write' }>,
+): Promise<ConfigMap> {
+  return client.request<ConfigMap>({
+    method: 'PATCH',
+    path: CONFIG_MAPS.object(configMap.metadata),
+    contentType: JSON_PATCH,
+    body: objectPatch(configMap, {
+      labels: ownLabels(signer, version),
+      annotations: { [SERVED_SINCE]: servedSince },
+      data: { [ANCHORS_KEY]: anchors },
+    }),
+  });
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import { parseDuration } from '../api/duration.ts';
+import { SignerError, attempt } from '../errors.ts';
+import { decodeCertificate, type Certificate } from '../pki/certificate.ts';
+import { verifyPath } from '../pki/path.ts';
+import { decodePemAll } from '../pki/pem.ts';
+import { publicKeyOf, readPrivateKey } from '../pki/private-key.ts';
+import type { HeldLeaf } from './leaf.ts';
+import type { Chain } from './signs-from.ts';
+
+/** What a Secret holds of a serving certificate; texts are PEM. */
+export interface LeafMaterial {
+  readonly certificate: string;
+  readonly key: string;
+  /** Its annotation, what the leaf was made for. */
+  readonly duration: string | undefined;
+}
+
+/** A serving certificate and its key, or why no server could show them. Its age is not looked at. */
+export function heldLeafOf(material: LeafMaterial, issuer: Chain): HeldLeaf | SignerError {
+  if (material.certificate === '' && material.key === '') return unusable('there is none yet');
+  const read = attempt(() => readLeaf(material));
+  if (read instanceof SignerError) return unusable(read.message);
+  const [leaf, ...above] = read;
+  const duration = attempt(() => parseDuration(material.duration ?? ''));
+  return {
+    notBefore: leaf.notBefore,
+    notAfter: leaf.notAfter,
+    durationSeconds: duration instanceof SignerError ? undefined : duration,
+    keyType: leaf.publicKey.keyType,
+    dnsNames: leaf.sans.dnsNames,
+    isOfPresent: isSameChain(above, issuer.intermediates) && isSignedBy(leaf, issuer.certificate),
+  };
+}
+
+function readLeaf({ certificate, key }: LeafMaterial): readonly [Certificate, ...Certificate[]] {
+  const [leaf, ...above] = decodePemAll(certificate, 'CERTIFICATE').map(decodeCertificate);
+  if (leaf === undefined) throw unusable('tls.crt holds no certificate');
+  if (leaf.isCa) throw unusable('tls.crt begins with a CA, which no server should show as its own');
+  if (Buffer.compare(publicKeyOf(readPrivateKey(key)), leaf.publicKey.spki) !== 0) {
+    throw unusable('tls.key is not the key of tls.crt');
+  }
+  return [leaf, ...above];
+}
+
+/** Also what was signed by a CA of the same name and another key is another's. */
+function isSignedBy(leaf: Certificate, by: Certificate): boolean {
+  // Whether it is valid is another question, so it is asked for a moment when it is.
+  const path = {
+    leaf,
+    intermediates: [],
+    anchors: [by],
+    now: Math.max(leaf.notBefore, by.notBefore),
+  };
+  return !(attempt(() => verifyPath(path)) instanceof SignerError);
+}
+
+function isSameChain(a: readonly Certificate[], b: readonly Certificate[]): boolean {
+  return (
+    a.length === b.length && a.every(({ raw }, at) => Buffer.compare(raw, b[at]?.raw ?? NONE) === 0)
+  );
+}
+
+const NONE = new Uint8Array();
+
+function unusable(message: string): SignerError {
+  return new SignerError({ code: 'CERTIFICATE_MALFORMED', disposition: 'wait', message });
+}
