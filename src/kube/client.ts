@@ -4,6 +4,7 @@ import type { Clock, Monotonic } from '../ports.ts';
 import { createClockOffset } from './clock-offset.ts';
 import type { Connection } from './connection.ts';
 import { exchange, type Answer } from './exchange.ts';
+import { parseJson } from './json.ts';
 import { createPools, type CredentialsChange, type OpenPools } from './pools.ts';
 import { isProtobuf, noAnswer, refusal, retryAfterOf } from './refusal.ts';
 import { bodyOf, headersOf, identityHeaders, queryText, type Identity } from './request.ts';
@@ -155,7 +156,7 @@ export function createClient(init: ClientInit): Client {
       if (!isSuccess(answer.status)) throw refusal(request, answer);
       try {
         const read = isProtobuf(answer.headers) ? request.read : undefined;
-        return (read?.(answer.body) ?? JSON.parse(answer.body.toString('utf8'))) as T;
+        return (read?.(answer.body) ?? parseJson(answer.body.toString('utf8'))) as T;
       } catch (cause) {
         throw noAnswer(request, cause);
       }

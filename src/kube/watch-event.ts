@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { parseJson } from './json.ts';
 import { KubeError, type Status } from './kube-error.ts';
 import type { Stored } from './store.ts';
 
@@ -22,7 +23,7 @@ const INITIAL_END = 'k8s.io/initial-events-end';
  * @throws SyntaxError for what is not a watch line; KubeError for an ERROR event (410 and others)
  */
 export function readWatchEvent<T extends Stored>(line: string): WatchEvent<T> {
-  const { type, object } = (JSON.parse(line) ?? {}) as Line;
+  const { type, object } = (parseJson(line) ?? {}) as Line;
   return eventOf<T>(type, object);
 }
 

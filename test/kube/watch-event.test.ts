@@ -89,3 +89,18 @@ test('the metric label of a trouble is of a small set, and Retry-After is kept',
   assert.equal(readTrouble(new Error('socket hang up'), false).reason, 'broken');
   assert.equal(readTrouble(status({ status: 429, retryAfter: 7_000 }), false).retryAfter, 7_000);
 });
+
+test('of a line that is torn nothing is repeated: it may have been a Secret', () => {
+  const key = Buffer.from('-----BEGIN PRIVATE KEY-----').toString('base64');
+  for (const line of [`${key}"}}`, `{"data":{"tls.key":${key}}}`, `{"data":"${key}`]) {
+    assert.throws(
+      () => readWatchEvent(line),
+      (error: unknown) => {
+        assert.ok(error instanceof SyntaxError);
+        assert.doesNotMatch(`${error.message} ${error.stack ?? ''}`, /LS0|tls/);
+        assert.equal(error.cause, undefined);
+        return true;
+      },
+    );
+  }
+});
