@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Certificate } from '../../src/pki/certificate.ts';
-import { verifyPath } from '../../src/pki/path.ts';
+import { requirePossiblePath, verifyPath } from '../../src/pki/path.ts';
 import { NOW, ca, keyIds, link, purposes, usage, type Link } from '../support/chain.ts';
 import { bits, extension, seq, set, utcTime, oid, utf8 } from '../support/der.ts';
 import { privateKey } from '../support/keys.ts';
@@ -235,5 +235,35 @@ describe('the search for a path', () => {
     );
     const end = link('end', { by: { name: 'ids', key }, extensions: keyIds(undefined, 'two') });
     assert.equal(verify(end, twins)[1], twins[1]?.certificate);
+  });
+});
+
+describe('of a leaf that is not signed yet', () => {
+  const possible = (above: Link, anchor = root): void => {
+    requirePossiblePath({
+      leaf: leaf.certificate,
+      intermediates: [above.certificate],
+      anchors: [anchor.certificate],
+      now: NOW,
+    });
+  };
+
+  test('all is asked but its signature', () => {
+    const namesake = { by: root, key: privateKey('P-256', 'no'), extensions: [ca()] };
+    assert.doesNotThrow(() => possible(link('middle', namesake)));
+  });
+
+  test('the signatures above it are', () => {
+    const signature = bits(new Uint8Array(70));
+    const forged = link('middle', { by: root, signature, extensions: [ca()] });
+    const message = /signature of "CN=middle" is not by "CN=root"/;
+    refuses(() => possible(forged), 'PATH_INVALID', message, 'authority');
+  });
+
+  test('and so are purposes and times', () => {
+    const expired = link('middle', { by: root, validity: EXPIRED, extensions: [ca()] });
+    refuses(() => possible(expired), 'PATH_INVALID', /has expired/, 'authority');
+    const server = link('middle', { by: root, extensions: [ca(), purposes(SERVER)] });
+    refuses(() => possible(server), 'PATH_INVALID', /does not allow the purpose/, 'authority');
   });
 });
