@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { judgeAll, type Kind, type Result } from '../conformance/case.ts';
 import { CSR_CASES } from '../conformance/csr/cases/index.ts';
+import { PCR_CASES } from '../conformance/pcr/cases/index.ts';
 import { observeCsr } from './csr/run.ts';
+import { observePcr } from './pcr/run.ts';
 import type { Kit } from './kit.ts';
 
 /** Observes the signer, and judges what was seen. @throws KubeError when nothing can be asked */
 export const OBSERVE: Readonly<Record<Kind, (kit: Kit) => Promise<readonly Result[]>>> = {
   csr: async (kit) => judgeAll(CSR_CASES, await observeCsr(kit)),
+  pcr: async (kit) => judgeAll(PCR_CASES, await observePcr(kit)),
 };

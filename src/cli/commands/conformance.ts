@@ -8,10 +8,10 @@ import { profileOf } from '../../conformance/known-signers.ts';
 import { readProfile } from '../../conformance/profile.ts';
 import { junitReport } from '../../conformance/report/junit.ts';
 import { isConformant, jsonReport, type Report } from '../../conformance/report/report.ts';
-import { textReport } from '../../conformance/report/text.ts';
+import { leftLines, textReport } from '../../conformance/report/text.ts';
 import { createClient } from '../../kube/client.ts';
 import { OBSERVE } from '../../probe/observe.ts';
-import { createOwnObjects, type Cleaned } from '../../probe/own-objects.ts';
+import { createOwnObjects } from '../../probe/own-objects.ts';
 import { createRights } from '../../probe/rights.ts';
 import type { Kit } from '../../probe/kit.ts';
 import { monotonic } from '../monotonic.ts';
@@ -57,27 +57,24 @@ export async function conformance(options: ConformanceOptions): Promise<number> 
   try {
     const kit = await kitOf(options, { client, connection }, interrupt.signal);
     const begun = clock();
-    let cleaned: Cleaned | undefined;
-    const clean = async (): Promise<Cleaned> => (cleaned ??= await kit.own.clean());
-    try {
-      const results = await OBSERVE[options.kind](kit);
-      const { removed, left } = await clean();
-      const report: Report = {
-        signer: options.signer,
-        kind: options.kind,
-        begun: new Date(begun).toISOString(),
-        seconds: Math.round((clock() - begun) / 100) / 10,
-        results,
-        removed,
-        left,
-      };
-      process.stdout.write(RENDER[options.output](report));
-      if (!isConformant(report)) return EXIT_NOT_CONFORMANT;
-      return left.length > 0 ? EXIT_LEFT : 0;
-    } finally {
-      const { left } = await clean();
-      for (const each of left) process.stderr.write(`still there: ${each}\n`);
-    }
+    const results = await OBSERVE[options.kind](kit).catch(async (error: unknown) => {
+      const { left } = await kit.own.clean();
+      for (const line of leftLines(left)) process.stderr.write(`${line}\n`);
+      throw error;
+    });
+    const { removed, left } = await kit.own.clean();
+    const report: Report = {
+      signer: options.signer,
+      kind: options.kind,
+      begun: new Date(begun).toISOString(),
+      seconds: Math.round((clock() - begun) / 100) / 10,
+      results,
+      removed,
+      left,
+    };
+    process.stdout.write(RENDER[options.output](report));
+    if (!isConformant(report)) return EXIT_NOT_CONFORMANT;
+    return left.length > 0 ? EXIT_LEFT : 0;
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
     await client.close();

@@ -48,7 +48,8 @@ function linkFault(child: Certificate | undefined, issuer: Certificate): string 
 
 /** RFC 8446 §4.4.2: who verifies has the root already, or does not believe it. */
 export const hasNoRoot: LeafLaw = ({ chain }) => {
-  const root = chain.find(isSelfIssued);
+  // A leaf of a CA without a name looks self-issued, too.
+  const root = chain.slice(1).find(isSelfIssued);
   return unless(
     root === undefined ? undefined : `the chain holds the root "${nameText(root.subject)}"`,
     `${chain.length} certificates, none of them self-signed`,

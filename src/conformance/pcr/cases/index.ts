@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Case } from '../../case.ts';
+import type { PcrWorld } from '../world.ts';
+import { PCR_CERTIFICATES } from './certificate.ts';
+import { PCR_LIFECYCLE } from './lifecycle.ts';
+import { PCR_UPSTREAM } from './upstream.ts';
+
+export const PCR_CASES: readonly Case<PcrWorld>[] = [
+  ...PCR_LIFECYCLE,
+  ...PCR_CERTIFICATES,
+  ...PCR_UPSTREAM,
+];

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+import { must, should, skip, type Case } from '../../case.ts';
+import { allAnswered, isAnswered, isFast, saysWhy } from '../../laws/answer.ts';
+import {
+  beginsNow,
+  equalTheLeaf,
+  kubernetesGivesADay,
+  livesWithinBounds,
+  refreshesInTime,
+  refreshesInside,
+} from '../../laws/times.ts';
+import { livesAsLongAsAsked, livesNoLongerThanProfile } from '../../laws/validity.ts';
+import {
+  answersInOneWrite,
+  haveSerialsOfTheirOwn,
+  isUntouched,
+  leavesFrame,
+  restsWhenAnswered,
+} from '../../laws/writes.ts';
+import { PCR_SPEC, PCR_STATUS, PCR_VALIDATION, e2e } from '../../sources.ts';
+import { isSkipped } from '../../trial.ts';
+import { onAll, onBurst, onLeaf, onTrial } from '../../world.ts';
+import { hasOneCondition, isWhole } from '../status.ts';
+import type { PcrWorld } from '../world.ts';
+import { onOrdinary, onOrdinaryLeaf } from '../ordinary.ts';
+
+const VOLUMES = 'projected_podcertificate.go';
+const DEFAULT_LIFETIME = e2e(
+  VOLUMES,
+  'should issue certificate with default life time (24h) when MaxExpirationSeconds is not set',
+);
+const ONE_HOUR = e2e(
+  VOLUMES,
+  'should issue certificate with specified duration (1h) when MaxExpirationSeconds is set',
+);
+
+/** What the signer does with a pod's request, and the times that it writes. */
+export const PCR_LIFECYCLE: readonly Case<PcrWorld>[] = [
+  must('PCR-01', 'a request is answered with Issued', PCR_STATUS, onOrdinary(isAnswered)),
+  must(
+    'PCR-02',
+    'one condition: Issued, Denied or Failed, true, with reason and time',
+    `${PCR_STATUS}.conditions`,
+    onOrdinary(hasOneCondition),
+  ),
+  must(
+    'PCR-03',
+    'chain, notBefore, notAfter and beginRefreshAt come together, and only with Issued',
+    PCR_STATUS,
+    onAll(isWhole),
+  ),
+  must(
+    'PCR-04',
+    'a request of another signer name is left alone',
+    `${PCR_SPEC}.signerName`,
+    onTrial('foreign', isUntouched),
+  ),
+  must(
+    'PCR-05',
+    'a request of a signer name that only begins like its own is left alone',
+    `${PCR_SPEC}.signerName`,
+    onTrial('longerName', isUntouched),
+  ),
+  should(
+    'PCR-06',
+    'an answered request is not written again',
+    `${PCR_STATUS}: immutable once set`,
+    onOrdinary(restsWhenAnswered),
+  ),
+  should(
+    'PCR-07',
+    'one write answers a request',
+    'Kubernetes API conventions: each write is an event for every watcher',
+    onOrdinary(answersInOneWrite),
+  ),
+  should(
+    'PCR-08',
+    'labels, annotations, finalizers and owners stay as they were',
+    'Kubernetes API conventions: metadata is the creator’s',
+    onOrdinary(leavesFrame),
+  ),
+  must(
+    'PCR-09',
+    'labels and annotations of the object that nobody knows are no obstacle',
+    'Kubernetes API conventions: unknown annotations are ignored',
+    onTrial('labelled', isAnswered),
+  ),
+  must(
+    'PCR-10',
+    'a second key of the same pod is answered as well: kubelets ask anew after a restart',
+    'pkg/kubelet/podcertificate',
+    onTrial('again', isAnswered),
+  ),
+  must(
+    'PCR-11',
+    'a request that was deleted holds up no other',
+    'Kubernetes API conventions: objects may go at any time',
+    (world) =>
+      isSkipped(world.scenes.deleted)
+        ? skip(world.scenes.deleted.skipped)
+        : onOrdinary(isAnswered)(world),
+  ),
+  must('PCR-12', 'requests made at once are all answered', PCR_STATUS, onBurst(allAnswered)),
+  should(
+    'PCR-13',
+    'each certificate comes within the latency of the profile: the pod waits for it',
+    'profile: latency (default 10 s)',
+    onAll((trials, { profile }) => isFast(trials, profile.latency)),
+  ),
+  should(
+    'PCR-14',
+    'who is denied is told why',
+    `${PCR_STATUS}.conditions`,
+    onTrial('unknownAnnotation', saysWhy),
+  ),
+  must(
+    'PCR-15',
+    'no two leaves have the same serial',
+    'RFC 5280 §4.1.2.2',
+    onAll(haveSerialsOfTheirOwn),
+  ),
+  must(
+    'PCR-16',
+    'notBefore and notAfter are the leaf’s own, to the second',
+    PCR_VALIDATION,
+    onOrdinaryLeaf(equalTheLeaf),
+  ),
+  must(
+    'PCR-17',
+    'notBefore is within five minutes of the API server’s clock',
+    PCR_VALIDATION,
+    onOrdinaryLeaf(beginsNow),
+  ),
+  must(
+    'PCR-18',
+    'the leaf lives an hour at the least and maxExpirationSeconds at the most',
+    `${PCR_SPEC}.maxExpirationSeconds`,
+    onOrdinaryLeaf(livesWithinBounds),
+  ),
+  must(
+    'PCR-19',
+    'beginRefreshAt keeps ten minutes from both ends',
+    PCR_VALIDATION,
+    onOrdinaryLeaf(refreshesInside),
+  ),
+  should(
+    'PCR-20',
+    'beginRefreshAt leaves a tenth of the lifetime for the refresh',
+    'KEP-4317; pkg/kubelet/podcertificate: jitter of five minutes',
+    onTrialLeafOfDay(),
+  ),
+  must(
+    'PCR-21',
+    'of a pod that asks for an hour the leaf lives exactly an hour',
+    ONE_HOUR,
+    onLeaf('pod', livesAsLongAsAsked),
+  ),
+  must(
+    'PCR-22',
+    'of a pod that says nothing the leaf lives 24 hours, or what the signer gives at the most',
+    DEFAULT_LIFETIME,
+    onLeaf('podDefault', livesAsLongAsAsked),
+  ),
+  must(
+    'PCR-23',
+    'so it is with a request for an hour, which nothing else can answer',
+    `${ONE_HOUR}; ${PCR_VALIDATION}`,
+    onLeaf('plain', livesAsLongAsAsked),
+  ),
+  must(
+    'PCR-24',
+    'and with one that says nothing',
+    DEFAULT_LIFETIME,
+    onLeaf('noLifetime', livesAsLongAsAsked),
+  ),
+  must(
+    'PCR-25',
+    '91 days are cut to what the signer gives',
+    `${PCR_SPEC}.maxExpirationSeconds`,
+    onLeaf('days91', livesNoLongerThanProfile),
+  ),
+  must(
+    'PCR-26',
+    'of a kubernetes.io signer no leaf lives longer than 24 hours',
+    `${PCR_SPEC}.maxExpirationSeconds`,
+    onLeaf('days91', kubernetesGivesADay),
+  ),
+];
+
+/** A leaf of an hour has little room: the ordinary day is looked at, of a kubelet or of the kit. */
+function onTrialLeafOfDay(): Case<PcrWorld>['judge'] {
+  return (world) => {
+    const scene = isSkipped(world.scenes.podDefault) ? 'noLifetime' : 'podDefault';
+    return onLeaf<'noLifetime' | 'podDefault'>(scene, refreshesInTime)(world);
+  };
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { RequestWorld } from '../world.ts';
+
+/**
+ * The kit's PodCertificateRequests. Those of a `pod` are made by a kubelet for the kit's own pods; the
+ * others by the kit itself, where it may.
+ */
+export const PCR_SCENES = [
+  // Kubelets': ordinary, without maxExpirationSeconds, with the annotations of the profile.
+  'pod',
+  'podDefault',
+  'podAnnotated',
+  // The kit's: ordinary, another key of the same pod, and with labels and annotations of its own.
+  'plain',
+  'again',
+  'labelled',
+  'deleted',
+  'foreign',
+  'longerName',
+  // Lifetimes: none said, and 91 days.
+  'noLifetime',
+  'days91',
+  // What a stub may not hold.
+  'stubSubject',
+  'stubNames',
+  'stubAuthority',
+  'stubUnknown',
+  // Annotations: a key that nobody knows, and a path that is another's.
+  'unknownAnnotation',
+  'foreignPath',
+  // Keys.
+  'RSA3072',
+  'RSA4096',
+  'ECDSAP256',
+  'ECDSAP384',
+  'ECDSAP521',
+  'ED25519',
+] as const;
+
+export type PcrScene = (typeof PCR_SCENES)[number];
+
+export const PCR_KEY_TYPES = [
+  'RSA3072',
+  'RSA4096',
+  'ECDSAP256',
+  'ECDSAP384',
+  'ECDSAP521',
+  'ED25519',
+] as const;
+
+/** What upstream's conformance tests make of pods. */
+export const PCR_POD_OPERATIONS = [
+  'podStarts',
+  'annotationsArrive',
+  'mutualTls',
+  'tooLong',
+  'tooShort',
+] as const;
+
+/** Calls of the API itself, as upstream's conformance test makes them. */
+export const PCR_CALLS = [
+  'discoveryGroups',
+  'discoveryGroup',
+  'discoveryResources',
+  'create',
+  'read',
+  'listAndWatch',
+  'update',
+  'applyPatch',
+  'strategicPatch',
+  'mergePatch',
+  'jsonPatch',
+  'readStatus',
+  'updateStatus',
+  'applyPatchStatus',
+  'strategicPatchStatus',
+  'mergePatchStatus',
+  'jsonPatchStatus',
+  'delete',
+  'deleteCollection',
+] as const;
+
+export type PcrCall = (typeof PCR_CALLS)[number];
+
+export const PCR_OPERATIONS = [...PCR_POD_OPERATIONS, ...PCR_CALLS] as const;
+
+export type PcrOperation = (typeof PCR_OPERATIONS)[number];
+
+export type PcrWorld = RequestWorld<PcrScene, PcrOperation>;

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import type { Resource } from '../../kube/resource.ts';
+import type { Kit } from '../kit.ts';
+import type { Recorder } from '../recorder.ts';
+
+/** What every probe of PodCertificateRequests works with. */
+export interface PcrKit {
+  readonly kit: Kit;
+  readonly requests: Resource;
+  readonly recorder: Recorder<PodCertificateRequest>;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KubeObject } from '../api/object.ts';
+import { KubeError } from '../kube/kube-error.ts';
+import { resource } from '../kube/resource.ts';
+import type { Kit } from './kit.ts';
+
+export const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
+
+export interface Pod extends KubeObject {
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+    }[];
+  };
+}
+
+/** A pod that waits, with one volume for each list of projected sources. */
+export function podOf(
+  kit: Kit,
+  name: string,
+  volumes: readonly (readonly object[])[],
+): { readonly kind: 'Pod'; readonly metadata: { name: string; namespace: string }; spec: object } {
+  return {
+    kind: 'Pod',
+    metadata: { name: podName(kit, name), namespace: kit.namespace },
+    spec: {
+      serviceAccountName: kit.serviceAccount,
+      automountServiceAccountToken: false,
+      terminationGracePeriodSeconds: 0,
+      containers: [
+        {
+          name: 'main',
+          image: kit.image,
+          // What the restricted Pod Security Standard asks for.
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            runAsNonRoot: true,
+            runAsUser: NOBODY,
+            capabilities: { drop: ['ALL'] },
+            seccompProfile: { type: 'RuntimeDefault' },
+          },
+          volumeMounts: volumes.map((_each, index) => ({
+            name: `projected-${index}`,
+            mountPath: `/run/conformance/${index}`,
+          })),
+        },
+      ],
+      volumes: volumes.map((sources, index) => ({
+        name: `projected-${index}`,
+        projected: { sources },
+      })),
+    },
+  };
+}
+
+const NOBODY = 65_534;
+
+export function podName(kit: Kit, name: string): string {
+  return `conformance-${kit.run}-${name.toLowerCase()}`;
+}
+
+export function readPod(kit: Kit, name: string): Promise<Pod> {
+  const path = PODS.object({ namespace: kit.namespace, name: podName(kit, name) });
+  return kit.client.request<Pod>({ method: 'GET', path, signal: kit.signal });
+}
+
+/** Kubelets look once a second, and back off when a volume is not there yet. */
+const LOOK_MS = 300;
+
+/** Waits until the pod runs. @returns whether it did in time */
+export async function runs(kit: Kit, name: string, timeoutMs: number): Promise<boolean> {
+  const end = kit.clock() + timeoutMs;
+  for (;;) {
+    const { status } = await readPod(kit, name);
+    if (status?.phase === 'Running') return true;
+    if (kit.clock() >= end) return false;
+    await kit.delay(LOOK_MS, kit.signal);
+  }
+}
+
+/** What the API server says of a pod that is not to be made. @returns undefined where it takes it */
+export async function refusalOf(kit: Kit, body: object): Promise<string | undefined> {
+  const path = PODS.collection(kit.namespace);
+  const pod = { apiVersion: 'v1', ...body };
+  try {
+    await kit.client.request({ method: 'POST', path, query: { dryRun: 'All' }, body: pod });
+    return undefined;
+  } catch (error) {
+    if (error instanceof KubeError && error.status === 422) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { judgeAll } from '../../src/conformance/case.ts';
+import { PCR_CASES } from '../../src/conformance/pcr/cases/index.ts';
+import { sequence } from '../../src/pki/der-writer.ts';
+import { authority } from '../support/conformance/leaf.ts';
+import { PCR_BROKEN } from '../support/conformance/pcr-broken.ts';
+import {
+  goodPcrWorld,
+  podAsked,
+  podIssued,
+  withPodScenes,
+} from '../support/conformance/pcr-world.ts';
+
+test('a signer that does everything right passes every case', () => {
+  const wrong = judgeAll(PCR_CASES, goodPcrWorld()).filter(({ outcome }) => outcome !== 'pass');
+  assert.deepEqual(wrong, []);
+});
+
+for (const { id, asserts, judge } of PCR_CASES) {
+  test(`${id} fails where it is not so: ${asserts}`, () => {
+    const broken = PCR_BROKEN[id];
+    assert.ok(broken !== undefined, `${id} is never seen to fail`);
+    assert.equal(judge(broken).outcome, 'fail', judge(broken).evidence);
+  });
+}
+
+test('without the right to write requests, those of kubelets are judged', () => {
+  const world = withPodScenes({ plain: { skipped: 'needs: create' } });
+  const judged = judgeAll(PCR_CASES, world).filter(({ outcome }) => outcome === 'pass');
+  assert.ok(judged.some(({ id }) => id === 'PCR-01'));
+  assert.ok(judged.some(({ id }) => id === 'PCR-28'));
+});
+
+test('a leaf of a CA without a name is not taken for a root', () => {
+  const nameless = authority('', 'nameless', { subject: sequence() });
+  const world = withPodScenes({ plain: podIssued(podAsked(), { by: nameless }) });
+  const result = judgeAll(PCR_CASES, world).find(({ id }) => id === 'PCR-30');
+  assert.equal(result?.outcome, 'pass', result?.evidence);
+});
