@@ -81,6 +81,12 @@ export function degraded(input: ConditionInput): Said {
 
 function faultOf({ snapshot, finding, managed, authorities }: ConditionInput): Fault | undefined {
   const { signer, now } = snapshot;
+  if (managed?.isImmutable === true) {
+    return [
+      'SecretImmutable',
+      'the Secret is immutable, so its CA cannot be replaced; make it anew without that, with the same data and annotations',
+    ];
+  }
   if (finding.fault !== undefined) return ['SecretUnusable', finding.fault.message];
   if (managed?.isOurs === false) {
     return [

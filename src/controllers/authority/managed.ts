@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isDistrusted } from '../../api/cluster-signer.ts';
+import { isDistrusted, type ClusterSigner } from '../../api/cluster-signer.ts';
 import { isOwned } from '../../api/grant.ts';
+import type { Secret } from '../../api/object.ts';
 import { askedOf } from '../../rotation/asked.ts';
 import { rotationDeadline } from '../../rotation/deadline.ts';
 import { nextStep, type Rotation, type RotationInput } from '../../rotation/next-step.ts';
@@ -14,6 +15,8 @@ import { slotsOf } from './slots.ts';
 export interface Managed extends Rotation {
   /** Whether we made the Secret, for this very ClusterSigner; others are never written. */
   readonly isOurs: boolean;
+  /** It is to be written, and cannot be: the API server takes no change of such a Secret. */
+  readonly isImmutable: boolean;
   /** When a rotation is due by time alone, in milliseconds. */
   readonly deadline: number | undefined;
 }
@@ -35,11 +38,25 @@ export function rotationOf(snapshot: Snapshot, finding: Finding): Managed | unde
     now,
   };
   const rotation = { ...nextStep(input), deadline: deadlineOf(input) };
-  if (secret.kind === 'missing' || isOwned(secret.secret, signer.metadata.uid)) {
-    return { ...rotation, isOurs: true };
+  return secret.kind === 'missing'
+    ? { ...rotation, isOurs: true, isImmutable: false }
+    : mayWrite(rotation, secret.secret, signer);
+}
+
+/** Without a step where the Secret is not to be written, or cannot be. */
+function mayWrite(
+  rotation: Omit<Managed, 'isOurs' | 'isImmutable'>,
+  secret: Secret,
+  { metadata }: ClusterSigner,
+): Managed {
+  if (!isOwned(secret, metadata.uid)) {
+    const waitsFor = 'its Secret was not made for this ClusterSigner, and is not ours to write';
+    return { ...rotation, isOurs: false, isImmutable: false, step: undefined, waitsFor };
   }
-  const waitsFor = 'its Secret was not made for this ClusterSigner, and is not ours to write';
-  return { ...rotation, isOurs: false, step: undefined, waitsFor };
+  const isImmutable = rotation.step !== undefined && secret.immutable === true;
+  if (!isImmutable) return { ...rotation, isOurs: true, isImmutable };
+  const waitsFor = 'its Secret is immutable';
+  return { ...rotation, isOurs: true, isImmutable, step: undefined, waitsFor };
 }
 
 /** By age, or by the time that somebody asked for. */
