@@ -119,3 +119,9 @@ test('whatever is asked and whatever the CA has left: the API takes the leaf, or
     { numRuns: 2_000 },
   );
 });
+
+test('a lifetime that is no number is none', () => {
+  for (const more of [{ lifetimeSeconds: NaN }, { backdateSeconds: NaN }, { now: NaN }]) {
+    refuses(() => leafValidity(input(more)), 'VALIDITY_IMPOSSIBLE', /./, 'authority');
+  }
+});

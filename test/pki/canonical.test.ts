@@ -150,6 +150,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
       'two domains': ['a@b@example.com'],
       'a literal or a wildcard': ['a@[10.0.0.1]', 'a@*.example.com'],
       'a NUL': ['a\0@example.com'],
+      'more than 254 characters': [`${'a'.repeat(60)}@${`${LONG_LABEL}.`.repeat(3)}example`],
       'a local part of 65 characters': [`${'a'.repeat(65)}@example.com`],
     },
   },

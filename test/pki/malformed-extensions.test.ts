@@ -196,6 +196,13 @@ const EXTENSIONS: Readonly<Record<string, Row>> = {
     'DER_LIMIT',
     /subjectAltName has \d{6} bytes, more than 102400/,
   ],
+  'with 65 purposes': [
+    withExtensions(
+      extension('2.5.29.37', seq(...Array.from({ length: 65 }, (_, i) => oid(`1.2.3.${i}`)))),
+    ),
+    'DER_LIMIT',
+    /extKeyUsage has more than 64 purposes/,
+  ],
   'with 10,000 extensions': [
     withExtensions(...Array.from({ length: 10_000 }, (_, i) => extension(`1.2.3.${i}`, []))),
     'DER_LIMIT',
