@@ -36,9 +36,13 @@ async function run(args: string[]): Promise<string> {
 }
 
 /** Runs `go build`, and says from time to time how far it is. */
-export async function goBuild(args: string[], log: (line: string) => void): Promise<void> {
+export async function goBuild(
+  args: string[],
+  log: (line: string) => void,
+  directory = moduleDirectory,
+): Promise<void> {
   const child = spawn('go', ['build', '-v', ...args], {
-    cwd: moduleDirectory,
+    cwd: directory,
     env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' },
     stdio: ['ignore', 'inherit', 'pipe'],
   });

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cert-manager/cert-manager/pkg/controller"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificaterequests/approver"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/issuing"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/keymanager"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/readiness"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/requestmanager"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/revisionmanager"
+	_ "github.com/cert-manager/cert-manager/pkg/controller/certificates/trigger"
+	logf "github.com/cert-manager/cert-manager/pkg/logs"
+)
+
+// As many as cert-manager's own default.
+const workers = 5
+
+// runControllers runs every controller that is imported above until it is killed. It takes no Lease:
+// whoever starts it starts one.
+func runControllers() {
+	kubeconfig := flag.String("kubeconfig", "", "as whom they work")
+	// An hour in cert-manager: a test cannot wait that long for a second attempt.
+	backoff := flag.Duration("minimum-backoff", time.Hour, "how long after a failure the next attempt comes")
+	without := flag.String("without", "", "a controller that is left out: certificaterequests-approver where a test approves by hand")
+	flag.Parse()
+
+	ctx := logf.NewContext(context.Background(), logf.Log)
+	factory, err := controller.NewContextFactory(ctx, controller.ContextOptions{
+		Kubeconfig: *kubeconfig,
+		CertificateOptions: controller.CertificateOptions{
+			CertificateRequestMinimumBackoffDuration: *backoff,
+			CertificateRequestMaximumBackoffDuration: 32 * time.Hour,
+			// The command's own default.
+			CopiedAnnotationPrefixes: []string{"*", "-kubectl.kubernetes.io/", "-fluxcd.io/", "-argocd.argoproj.io/"},
+		},
+	})
+	must("connecting", err)
+	shared, err := factory.Build()
+	must("building the shared context", err)
+	var running sync.WaitGroup
+	for name, construct := range controller.Known() {
+		if name == *without {
+			continue
+		}
+		made, err := construct(factory)
+		must("making "+name, err)
+		running.Go(func() { must("running "+name, made.Run(workers, ctx)) })
+	}
+	// Only now: a factory starts the informers that somebody asked for before.
+	shared.SharedInformerFactory.Start(ctx.Done())
+	shared.KubeSharedInformerFactory.Start(ctx.Done())
+	fmt.Println("{}")
+	running.Wait()
+}
