@@ -105,19 +105,25 @@ const denial = z.strictObject({
 
 const sameNameTwice = { message: 'has two entries of one name; rename one' };
 
+const rules = z
+  .array(rule)
+  .max(limits.MAX_RULES)
+  .refine((each) => areUnique(each.map(({ name }) => name)), sameNameTwice);
+
+const deny = z
+  .array(denial)
+  .max(limits.MAX_RULES)
+  .refine((each) => areUnique(each.map(({ name }) => name)), sameNameTwice)
+  .exactOptional();
+
 const requests = z.strictObject({
   copy: z.array(z.enum(REQUEST_FIELDS)).max(REQUEST_FIELDS.length).exactOptional(),
-  rules: z
-    .array(rule)
-    .max(limits.MAX_RULES)
-    .refine((rules) => areUnique(rules.map(({ name }) => name)), sameNameTwice)
-    .exactOptional(),
-  deny: z
-    .array(denial)
-    .max(limits.MAX_RULES)
-    .refine((rules) => areUnique(rules.map(({ name }) => name)), sameNameTwice)
-    .exactOptional(),
+  rules: rules.exactOptional(),
+  deny,
 });
+
+/** Without a rule nothing would be answered: cert-manager's own approver approves whatever is asked. */
+const certificateRequests = z.strictObject({ rules: rules.min(1), deny });
 
 const trustBundle = z.strictObject({
   name: objectName,
@@ -138,6 +144,7 @@ export const CLUSTER_SIGNER_SPEC = z.strictObject({
   profile: profile.prefault({}),
   pods: pods.exactOptional(),
   requests: requests.exactOptional(),
+  certificateRequests: certificateRequests.exactOptional(),
   trustBundle: trustBundle.exactOptional(),
 }) satisfies z.ZodType<ClusterSignerSpec>;
 

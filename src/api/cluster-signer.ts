@@ -84,6 +84,12 @@ export interface RequestsSpec {
   readonly deny?: readonly DenyRule[];
 }
 
+/** How cert-manager's CertificateRequests are answered. */
+export interface CertificateRequestsSpec {
+  readonly rules: readonly RequestRule[];
+  readonly deny?: readonly DenyRule[];
+}
+
 export interface TrustBundleSpec {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
@@ -95,6 +101,7 @@ export interface ClusterSignerSpec {
   readonly profile: ProfileSpec;
   readonly pods?: PodsSpec;
   readonly requests?: RequestsSpec;
+  readonly certificateRequests?: CertificateRequestsSpec;
   readonly trustBundle?: TrustBundleSpec;
 }
 

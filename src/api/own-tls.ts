@@ -19,6 +19,7 @@ export const OWN_TLS_COMPONENTS = [
   'approver',
   'signer',
   'pcr-issuer',
+  'certificate-request',
   'attester',
   'authority',
 ] as const;

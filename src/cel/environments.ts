@@ -52,6 +52,15 @@ export const POD: Environment = {
   },
 };
 
+const REQUESTER = {
+  name: NAME,
+  username: USER,
+  uid: USER,
+  groups: list(MAX_GROUPS, NAME),
+  extra: map(MAX_ENTRIES, list(MAX_ENTRIES, USER)),
+  expirationSeconds: INT,
+};
+
 export const REQUEST: Environment = {
   runs: 1,
   variables: {
@@ -65,33 +74,48 @@ export const REQUEST: Environment = {
       keyType: NAME,
       usages: list(MAX_USAGES, NAME),
     }),
-    request: object({
-      name: NAME,
-      username: USER,
-      uid: USER,
-      groups: list(MAX_GROUPS, NAME),
-      extra: map(MAX_ENTRIES, list(MAX_ENTRIES, USER)),
-      expirationSeconds: INT,
-    }),
+    request: object(REQUESTER),
   },
 };
 
-const self = (max: number, runs: number): Environment => ({
-  runs,
-  variables: { ...REQUEST.variables, self: text(max) },
-});
+/** Requests of kinds that have a namespace: for most of them it says more than who made them. */
+export const NAMESPACED_REQUEST: Environment = {
+  ...REQUEST,
+  variables: {
+    ...REQUEST.variables,
+    request: object({ ...REQUESTER, namespace: NAME }),
+  },
+};
 
-/** `allow`: `self` is one value of the request after the other. */
-export const SELF = self(NAME.max, MAX_NAMES);
+/** What `allow` is evaluated in: `self` is one value of the request after the other. */
+interface SelfEnvironments {
+  readonly each: Environment;
+  /** `allow.uris`. */
+  readonly uri: Environment;
+  /** `allow.commonName`: there is only one. */
+  readonly once: Environment;
+}
 
-/** `allow.uris`. */
-export const SELF_URI = self(URI.max, MAX_NAMES);
+function selvesOf({ variables }: Environment): SelfEnvironments {
+  const self = (max: number, runs: number): Environment => ({
+    runs,
+    variables: { ...variables, self: text(max) },
+  });
+  return {
+    each: self(NAME.max, MAX_NAMES),
+    uri: self(URI.max, MAX_NAMES),
+    once: self(NAME.max, 1),
+  };
+}
 
-/** `allow.commonName`: there is only one. */
-export const SELF_ONCE = self(NAME.max, 1);
+/** One object an environment: what the library makes of it is kept by it. */
+const SELVES = selvesOf(REQUEST);
+export const { each: SELF, uri: SELF_URI, once: SELF_ONCE } = SELVES;
+const NAMESPACED_SELVES = selvesOf(NAMESPACED_REQUEST);
 
-/** The environment of `allow.<field>`. */
-export function selfOf(field: RequestField): Environment {
-  if (field === 'uris') return SELF_URI;
-  return field === 'commonName' ? SELF_ONCE : SELF;
+/** The environment of `allow.<field>` beside that of `when`. */
+export function selfOf(field: RequestField, when: Environment = REQUEST): Environment {
+  const { each, uri, once } = when === NAMESPACED_REQUEST ? NAMESPACED_SELVES : SELVES;
+  if (field === 'uris') return uri;
+  return field === 'commonName' ? once : each;
 }

@@ -26,6 +26,10 @@ const COMPONENTS: Readonly<
   ],
   signer: ['sign approved CertificateSigningRequests', () => import('./commands/signer.ts')],
   'pcr-issuer': ['issue PodCertificateRequests', () => import('./commands/pcr-issuer.ts')],
+  'certificate-request': [
+    'sign approved CertificateRequests of cert-manager; dormant where it is not installed',
+    () => import('./commands/certificate-request.ts'),
+  ],
   attester: ['publish ClusterTrustBundles', () => import('./commands/attester.ts')],
   authority: [
     'check ClusterSigners, make managed CAs and write their status',

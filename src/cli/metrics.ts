@@ -6,7 +6,11 @@ import type { Component } from '../serving/component.ts';
 import type { RequestKind } from '../serving/request-metrics.ts';
 import type { Metrics } from '../web/metrics.ts';
 
-const KINDS: readonly RequestKind[] = ['CertificateSigningRequest', 'PodCertificateRequest'];
+const KINDS: readonly RequestKind[] = [
+  'CertificateSigningRequest',
+  'PodCertificateRequest',
+  'CertificateRequest',
+];
 
 /** What the core counts, onto the series of `web/metrics.ts`. */
 export function componentMetrics(metrics: Metrics, name: string): Component['metrics'] {

@@ -2,7 +2,7 @@
 import type { AllowSpec, ClusterSignerSpec, DenyRule, RequestRule } from '../api/cluster-signer.ts';
 import { parseDuration } from '../api/duration.ts';
 import { compileExpression, type Compiled } from '../cel/compile.ts';
-import { REQUEST, selfOf } from '../cel/environments.ts';
+import { NAMESPACED_REQUEST, REQUEST, selfOf, type Environment } from '../cel/environments.ts';
 import { REQUEST_FIELDS, type KeyUsage, type RequestField } from '../vocabulary.ts';
 import { checkPolicyCost } from './policy-cost.ts';
 import type { RefusalProfile } from './refusal.ts';
@@ -22,7 +22,7 @@ export interface CompiledDeny {
   readonly message: string;
 }
 
-/** `spec.requests`, compiled once for each generation, never changed. */
+/** `spec.requests` or `spec.certificateRequests`, compiled once for each generation, never changed. */
 export interface RequestPolicy {
   readonly signerName: string;
   /** For `refusals()`. */
@@ -33,50 +33,97 @@ export interface RequestPolicy {
   readonly deny: readonly CompiledDeny[];
 }
 
+/** Which part of a spec has the rules, and what they may look at. */
+interface Part {
+  readonly where: string;
+  readonly environment: Environment;
+  readonly rules: readonly RequestRule[];
+  readonly deny: readonly DenyRule[];
+  readonly copy: readonly RequestField[];
+}
+
 /**
- * Compiles the rules of a checked spec; a spec without `requests` has none.
+ * Compiles the rules for CertificateSigningRequests of a checked spec; a spec without `requests` has
+ * none.
  *
  * @throws SignerError CEL_INVALID or CEL_COST (`wait`), naming the field, the line, the column and
  * the offending name, or the dearest expression where only all together cost too much
  */
 export function compilePolicy(spec: ClusterSignerSpec): RequestPolicy {
-  const { profile, requests, signerName } = spec;
+  const { rules = [], deny = [], copy = [] } = spec.requests ?? {};
+  return compilePart(spec, {
+    where: 'spec.requests',
+    environment: REQUEST,
+    rules,
+    deny,
+    copy,
+  });
+}
+
+/**
+ * The same for cert-manager's CertificateRequests. A leaf of one has all that it asked for or is not
+ * issued: cert-manager compares the two, and asks again for ever where something is missing.
+ *
+ * @throws SignerError CEL_INVALID or CEL_COST (`wait`)
+ */
+export function compileCertificateRequestPolicy(spec: ClusterSignerSpec): RequestPolicy {
+  const { rules = [], deny = [] } = spec.certificateRequests ?? {};
+  return compilePart(spec, {
+    where: 'spec.certificateRequests',
+    environment: NAMESPACED_REQUEST,
+    rules,
+    deny,
+    copy: REQUEST_FIELDS,
+  });
+}
+
+function compilePart({ profile, signerName }: ClusterSignerSpec, part: Part): RequestPolicy {
   const policy = Object.freeze({
     signerName,
     profile: Object.freeze({
       keyTypes: Object.freeze([...profile.keyTypes]),
       usages: Object.freeze([...profile.usages]),
-      copy: Object.freeze([...(requests?.copy ?? [])]),
+      copy: Object.freeze([...part.copy]),
     }),
     maxDurationSeconds: parseDuration(profile.maxDuration),
     rules: Object.freeze(
-      (requests?.rules ?? []).map((rule, index) => compileRule(rule, index, profile.usages)),
+      part.rules.map((rule, index) => compileRule(part, rule, index, profile.usages)),
     ),
-    deny: Object.freeze((requests?.deny ?? []).map(compileDeny)),
+    deny: Object.freeze(part.deny.map((rule, index) => compileDeny(part, rule, index))),
   });
-  checkPolicyCost([
+  checkPolicyCost(part.where, [
     ...policy.deny.map(({ when }) => when),
     ...policy.rules.flatMap(({ when, allow }) => [when, ...Object.values(allow)]),
   ]);
   return policy;
 }
 
-function compileRule(rule: RequestRule, index: number, allowed: readonly KeyUsage[]): CompiledRule {
-  const where = `spec.requests.rules[${index}]`;
+function compileRule(
+  part: Part,
+  rule: RequestRule,
+  index: number,
+  allowed: readonly KeyUsage[],
+): CompiledRule {
+  const { environment } = part;
+  const where = `${part.where}.rules[${index}]`;
   return Object.freeze({
     name: rule.name,
     when: compileExpression({
       source: rule.when,
       where: `${where}.when`,
-      environment: REQUEST,
+      environment,
       result: 'bool',
     }),
-    allow: compileAllow(rule.allow, `${where}.allow`),
+    allow: compileAllow(rule.allow, `${where}.allow`, environment),
     usages: Object.freeze((rule.allow.usages ?? []).filter((usage) => allowed.includes(usage))),
   });
 }
 
-function compileAllow(allow: AllowSpec, where: string): CompiledRule['allow'] {
+function compileAllow(
+  allow: AllowSpec,
+  where: string,
+  environment: Environment,
+): CompiledRule['allow'] {
   const compiled: Partial<Record<RequestField, Compiled<boolean>>> = {};
   for (const field of REQUEST_FIELDS) {
     const source = allow[field];
@@ -84,21 +131,21 @@ function compileAllow(allow: AllowSpec, where: string): CompiledRule['allow'] {
     compiled[field] = compileExpression({
       source,
       where: `${where}.${field}`,
-      environment: selfOf(field),
+      environment: selfOf(field, environment),
       result: 'bool',
     });
   }
   return Object.freeze(compiled);
 }
 
-function compileDeny(rule: DenyRule, index: number): CompiledDeny {
+function compileDeny(part: Part, rule: DenyRule, index: number): CompiledDeny {
   return Object.freeze({
     name: rule.name,
     message: rule.message,
     when: compileExpression({
       source: rule.when,
-      where: `spec.requests.deny[${index}].when`,
-      environment: REQUEST,
+      where: `${part.where}.deny[${index}].when`,
+      environment: part.environment,
       result: 'bool',
     }),
   });

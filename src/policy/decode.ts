@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateSigningRequest } from '../api/csr.ts';
+import type { Asking } from '../api/asking.ts';
 import { SignerError, type ErrorCode } from '../errors.ts';
 import { decodePem } from '../pki/pem.ts';
 import { decodeRequest, verifyRequest, type CertificationRequest } from '../pki/pkcs10.ts';
@@ -20,9 +20,9 @@ const REASONS: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 /**
  * `spec.request`, decoded strictly and its signature verified. What can never be decoded is a
- * refusal: the spec of a CertificateSigningRequest does not change.
+ * refusal: the spec of a request does not change.
  */
-export function decodeSpec(csr: CertificateSigningRequest): Decoded {
+export function decodeSpec(csr: Asking): Decoded {
   try {
     const pem = Buffer.from(csr.spec.request, 'base64').toString('latin1');
     const request = decodeRequest(decodePem(pem, 'CERTIFICATE REQUEST'));

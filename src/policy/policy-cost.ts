@@ -8,14 +8,17 @@ import { SignerError } from '../errors.ts';
  */
 export const MAX_POLICY_COST = 5 * MAX_COST;
 
-/** @throws SignerError CEL_COST (`wait`), naming the dearest expression */
-export function checkPolicyCost(expressions: readonly Compiled<boolean>[]): void {
+/**
+ * @param where - the part of the spec that holds the rules
+ * @throws SignerError CEL_COST (`wait`), naming the dearest expression
+ */
+export function checkPolicyCost(where: string, expressions: readonly Compiled<boolean>[]): void {
   const cost = expressions.reduce((sum, each) => sum + each.cost, 0);
   const [dearest] = expressions.toSorted((a, b) => b.cost - a.cost);
   if (cost <= MAX_POLICY_COST || dearest === undefined) return;
   throw new SignerError({
     code: 'CEL_COST',
     disposition: 'wait',
-    message: `spec.requests: its expressions may cost ${cost} together at worst, and ${MAX_POLICY_COST} is the limit; ${dearest.where} costs most (${dearest.cost})`,
+    message: `${where}: its expressions may cost ${cost} together at worst, and ${MAX_POLICY_COST} is the limit; ${dearest.where} costs most (${dearest.cost})`,
   });
 }

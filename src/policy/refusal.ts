@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateSigningRequest } from '../api/csr.ts';
+import type { Asking } from '../api/asking.ts';
 import type { CertificationRequest } from '../pki/pkcs10.ts';
 import type { KeyType, KeyUsage, RequestField } from '../vocabulary.ts';
 
@@ -19,7 +19,7 @@ export interface RefusalProfile {
 }
 
 export interface RefusalInput {
-  readonly csr: CertificateSigningRequest;
+  readonly csr: Asking;
   /** `csr.spec.request`, decoded. */
   readonly request: CertificationRequest;
   readonly profile: RefusalProfile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateSigningRequest } from '../api/csr.ts';
+import type { Asking } from '../api/asking.ts';
 import type { Compiled } from '../cel/compile.ts';
 import { SignerError, attempt } from '../errors.ts';
 import { requestedNames } from '../pki/requested-names.ts';
@@ -21,11 +21,7 @@ interface Finding extends Reason {
  *
  * @param request - `csr.spec.request`, decoded
  */
-export function review(
-  policy: RequestPolicy,
-  csr: CertificateSigningRequest,
-  request: CertificationRequest,
-): Verdict {
+export function review(policy: RequestPolicy, csr: Asking, request: CertificationRequest): Verdict {
   const asked = askedOf(policy, csr, request);
   if (asked instanceof SignerError) return withoutNames(asked);
   const denied = policy.deny.map((deny) => judgeDeny(deny, asked));
@@ -87,7 +83,7 @@ function answerOf(when: Compiled<boolean>, { variables }: Asked): boolean | Sign
 
 function askedOf(
   policy: RequestPolicy,
-  csr: CertificateSigningRequest,
+  csr: Asking,
   request: CertificationRequest,
 ): Asked | SignerError {
   const names = attempt(() => requestedNames(request));

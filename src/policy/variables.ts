@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateSigningRequest } from '../api/csr.ts';
+import type { Asking } from '../api/asking.ts';
 import type { CertificationRequest } from '../pki/pkcs10.ts';
 import type { RequestedNames } from '../pki/requested-names.ts';
 
-/** What CEL sees, in the shape of cel/environments.ts' REQUEST. */
+/** What CEL sees, in the shape of cel/environments.ts' REQUEST and NAMESPACED_REQUEST. */
 export interface RequestVariables {
   readonly csr: Readonly<Record<string, unknown>>;
   readonly request: Readonly<Record<string, unknown>>;
@@ -11,11 +11,12 @@ export interface RequestVariables {
 
 /**
  * `csr` is what is asked for, `request` who asks: the API server alone sets username, uid, groups
- * and extra (`spec` of certificates.k8s.io/v1). A request that names no lifetime gets the longest,
- * so a rule sees the longest.
+ * and extra (`spec` of certificates.k8s.io/v1); for cert-manager.io/v1 its webhook does, and our
+ * admission policy lets nothing else pass. A request that names no lifetime gets the longest, so a
+ * rule sees the longest.
  */
 export function requestVariables(
-  csr: CertificateSigningRequest,
+  csr: Asking,
   { publicKey }: CertificationRequest,
   names: RequestedNames,
   maxDurationSeconds: number,
@@ -32,6 +33,8 @@ export function requestVariables(
     },
     request: {
       name: metadata.name,
+      // Only where the kind has one: elsewhere no expression can name it.
+      ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
       username: spec.username ?? '',
       uid: spec.uid ?? '',
       groups: spec.groups ?? [],

@@ -15,7 +15,7 @@ import type { TrustMetrics } from './trust-metrics.ts';
 
 /** What every controller is made from; `cli/component.ts` puts it together. */
 export interface Component {
-  /** The subcommand: approver, signer, pcr-issuer, attester or authority. */
+  /** The subcommand: approver, signer, pcr-issuer, certificate-request, attester or authority. */
   readonly name: string;
   readonly client: Client;
   readonly clock: Clock;

@@ -14,6 +14,7 @@ import { explain } from './explain.ts';
 import type { Outcome } from './outcome.ts';
 import type { RequestKind } from './request-metrics.ts';
 import { report, wordOf } from './report.ts';
+import type { Presence } from './presence.ts';
 import { createRequests } from './requests.ts';
 import { createRescue } from './rescue.ts';
 import type { SignerSet } from './signer-set.ts';
@@ -27,6 +28,10 @@ export interface RequestControllerInit<T, S> {
   readonly workers: number;
   /** Whether a ClusterSigner takes such requests at all; others are no matter of ours, nor their CAs. */
   readonly serves: (spec: SignerSpec) => boolean;
+  /** By which field selector the requests of a signer are found; default: by its signer name. */
+  readonly selectorOf?: (signer: S) => string;
+  /** Of a kind that an API server need not have; without it nothing is watched, and no CA read. */
+  readonly presence?: Presence;
   readonly pending: (request: T) => boolean;
   /** Whose requests it waits among, and until when it can; of what `stays`. */
   readonly placeOf: (request: T) => Place;
@@ -66,11 +71,15 @@ const RETRIES = { burst: 1_000, perSecond: 100 };
 /** What has gone is forgotten quickly, and is nobody's. */
 const NOWHERE: Place = { flows: [] };
 
-/** The loop that approver, signer and pcr-issuer share: watch, queue, handle, tell. */
+function bySignerName({ spec }: SignerObject): string {
+  return `spec.signerName=${spec.signerName}`;
+}
+
+/** The loop that all share who answer requests: watch, queue, handle, tell. */
 export function createRequestController<T extends KubeObject, S extends SignerObject>(
   init: RequestControllerInit<T, S>,
 ): Controller {
-  const { component, signers, sources } = init;
+  const { component, signers, sources, presence, selectorOf = bySignerName } = init;
   const { clock, queue, random } = component;
   const told = createTold();
   const waits = createWaits({
@@ -99,13 +108,18 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
   const wake = (signerName: string): void => {
     for (const key of requests.keysOf(signerName)) queue.add(key);
   };
-  const served = (): readonly S[] => signers.all().filter(({ spec }) => init.serves(spec));
-  signers.onChange((signerNames) => {
+  const served = (): readonly S[] =>
+    presence?.there === false ? [] : signers.all().filter(({ spec }) => init.serves(spec));
+  const serve = (): void => {
     const serving = served();
     sources?.serve(serving);
-    requests.serve(serving.map((each) => each.spec.signerName));
+    requests.serve(new Map(serving.map((each) => [each.spec.signerName, selectorOf(each)])));
+  };
+  signers.onChange((signerNames) => {
+    serve();
     for (const name of signerNames) wake(name);
   });
+  presence?.onChange(serve);
   sources?.onChange(wake);
   const rescue = createRescue({ component, pending: () => requests.all() });
   component.duty.onChange(() => {
@@ -218,11 +232,12 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
     permissions: () => init.permissions(served()),
     notReady: () => [
       ...(signers.settled ? [] : [`ClusterSigners: ${signers.failure ?? 'not listed yet'}`]),
+      ...(presence?.notReady() ?? []),
       ...requests.notReady(),
       ...(sources?.notReady() ?? []),
     ],
     run: async (signal) => {
-      const watching = [signers.run(signal), rescue.run(signal)];
+      const watching = [signers.run(signal), rescue.run(signal), presence?.run(signal)];
       await runLoop(
         {
           ...component,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-export type RequestKind = 'CertificateSigningRequest' | 'PodCertificateRequest';
+export type RequestKind =
+  'CertificateSigningRequest' | 'PodCertificateRequest' | 'CertificateRequest';
 
 /** What the request controllers count; `web/metrics.ts` has the series. */
 export interface RequestMetrics {

@@ -28,8 +28,8 @@ export interface RequestsInit<T> {
 
 /** The pending requests of every signer name that is served, one watch a name. */
 export interface Requests<T> {
-  /** Watches these signer names and no others. */
-  serve(signerNames: readonly string[]): void;
+  /** Watches for these signer names, each by its field selector, and for no others. */
+  serve(selectors: ReadonlyMap<string, string>): void;
   /**
    * The pending request of that key; read from the API server where it was not kept whole.
    *
@@ -58,6 +58,7 @@ function requestKey(signerName: string, storeKey: string): string {
 export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Requests<T> {
   const { component, kind } = init;
   const leaner = createLeaner<T>(init.stays);
+  let selectors: ReadonlyMap<string, string> = new Map();
   /** Of requests that are not kept whole. */
   const digests = new WeakMap<T, string>();
   const watches = createWatchSet<T>((signerName) => {
@@ -66,7 +67,7 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
       ...component,
       path: init.resource.collection(),
       // The server filters: requests of other signers never reach this process.
-      fieldSelector: `spec.signerName=${signerName}`,
+      fieldSelector: selectors.get(signerName) ?? '',
       keep,
       readMessage: init.readMessage,
       lean,
@@ -114,7 +115,13 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
   }
 
   return {
-    serve: watches.reconcile,
+    serve: (wanted) => {
+      // Another selector is another watch: what the old one held is gone first.
+      const same = [...wanted.keys()].filter((each) => selectors.get(each) === wanted.get(each));
+      watches.reconcile(same);
+      selectors = wanted;
+      watches.reconcile(wanted.keys());
+    },
     peek,
     load: (key) => {
       const kept = peek(key);

@@ -12,7 +12,7 @@ import { readClusterSigner } from '../../src/api/read-cluster-signer.ts';
 import { MAX_SOURCE } from '../../src/cel/compile.ts';
 import { DEMO } from '../../src/cli/rbac/demo.ts';
 import { compileProfile } from '../../src/issuance/profile.ts';
-import { compilePolicy } from '../../src/policy/compile-policy.ts';
+import { compileCertificateRequestPolicy, compilePolicy } from '../../src/policy/compile-policy.ts';
 
 const examples = ['workload', 'people'].map((name) => {
   const path = join(import.meta.dirname, '../../deploy/examples', `${name}.yaml`);
@@ -23,6 +23,8 @@ for (const { metadata, spec } of examples) {
   test(`the example ${metadata.name} compiles, and serves in a day at the most`, () => {
     assert.ok(compileProfile(spec).maxDurationSeconds <= 86_400);
     assert.equal(compilePolicy(spec).rules.length, spec.requests?.rules?.length ?? 0);
+    const { rules } = compileCertificateRequestPolicy(spec);
+    assert.equal(rules.length, spec.certificateRequests?.rules.length ?? 0);
   });
 }
 

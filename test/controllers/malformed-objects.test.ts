@@ -7,10 +7,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { decide as approve } from '../../src/controllers/approver/decide.ts';
+import { decide as answer } from '../../src/controllers/certificate-request/decide.ts';
 import { decide as issuePod } from '../../src/controllers/pcr-issuer/decide.ts';
 import { decide as sign } from '../../src/controllers/signer/decide.ts';
-import { compilePolicy } from '../../src/policy/compile-policy.ts';
+import { compileCertificateRequestPolicy, compilePolicy } from '../../src/policy/compile-policy.ts';
 import { CN, OWN_NAME, made, specOf } from '../policy/request.ts';
+import { certificateRequest, servicesOfTeams } from '../support/certificate-request.ts';
 import { NOW, openAuthority } from '../support/issuing.ts';
 import { podRequest } from '../support/pcr-object.ts';
 import { workloadProfile } from '../support/signer.ts';
@@ -18,6 +20,7 @@ import { workloadProfile } from '../support/signer.ts';
 const { facts } = await openAuthority();
 const profile = workloadProfile();
 const policy = compilePolicy(specOf(OWN_NAME));
+const certificateRequestPolicy = compileCertificateRequestPolicy(servicesOfTeams().spec);
 const common = { profile, authority: facts, reservedPrefixes: [], now: NOW };
 const { csr } = made({ subject: [[CN, 'jane']], usages: ['client auth'] });
 const approved = { ...csr, status: { conditions: [{ type: 'Approved', status: 'True' }] } };
@@ -37,6 +40,16 @@ const DECIDERS: Readonly<Record<string, Decider>> = {
   signer: {
     object: approved,
     decide: (object) => sign({ ...common, csr: object }),
+    yes: 'issue',
+  },
+  'certificate-request': {
+    object: certificateRequest(),
+    decide: (object) =>
+      answer({
+        ...common,
+        request: object,
+        policy: certificateRequestPolicy,
+      }),
     yes: 'issue',
   },
   'pcr-issuer': {

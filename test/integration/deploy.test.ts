@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
+import { EVERY_COMPONENT } from '../support/component-process.ts';
 
 const root = join(import.meta.dirname, '../..');
-const components = ['approver', 'signer', 'pcr-issuer', 'attester', 'authority'];
+const components: readonly string[] = EVERY_COMPONENT;
 const inSystem = ['-n', 'countersign-system'];
 
 // A cluster of its own: what is installed here has the names that others work with.

@@ -63,7 +63,7 @@ async function write(
 }
 
 test('a component writes its own Leases', async () => {
-  for (const component of ['approver', 'signer', 'pcr-issuer']) {
+  for (const component of ['approver', 'signer', 'pcr-issuer', 'certificate-request']) {
     const own = await write({ as: component, component });
     assert.equal(own.code, 0, own.stderr);
     const again = await write({ as: component, component, name: own.name, verb: 'replace' });

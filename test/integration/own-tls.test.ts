@@ -98,7 +98,14 @@ test('a first start without any Secret: the component is ready, works, and says 
 test('with the shipped ClusterSigner every Secret is filled in, and a scraper needs the ConfigMap and nothing else', async () => {
   await applySigner(cluster, example('serving'));
   await waitForReady(cluster, 'serving', 'Checked');
-  for (const name of ['approver', 'signer', 'pcr-issuer', 'attester', 'authority']) {
+  for (const name of [
+    'approver',
+    'signer',
+    'pcr-issuer',
+    'certificate-request',
+    'attester',
+    'authority',
+  ]) {
     const leaf = await until(`${name} has its certificate`, WAIT_MS, () =>
       leafOf(`countersign-${name}-serving`),
     );

@@ -48,16 +48,18 @@ const inNamespace = (namespace: string, name: string, version: number): Request 
   return { ...plain, metadata: { ...plain.metadata, namespace } };
 };
 
+const selectors = (...names: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(names.map((each) => [each, `spec.signerName=${each}`]));
+
 test('each signer name has a watch of its own, and its requests keys of their own', async () => {
-  requests.serve([NAME, OTHER]);
+  requests.serve(selectors(NAME, OTHER));
   const [first, second] = [await stage.server.next(), await stage.server.next()];
-  const selectors = [first, second].map(({ query }) => query.get('fieldSelector'));
+  const asked = [first, second].map(({ query }) => query.get('fieldSelector'));
   assert.deepEqual(
-    new Set(selectors),
+    new Set(asked),
     new Set([`spec.signerName=${NAME}`, `spec.signerName=${OTHER}`]),
   );
-  const [ours, theirs] =
-    selectors[0] === `spec.signerName=${NAME}` ? [first, second] : [second, first];
+  const [ours, theirs] = asked[0] === `spec.signerName=${NAME}` ? [first, second] : [second, first];
   add(ours, inNamespace('team-a', 'web', 5));
   add(theirs, request('web', 6));
   await told(`${NAME} team-a/web`);
@@ -69,7 +71,7 @@ test('each signer name has a watch of its own, and its requests keys of their ow
 });
 
 test('who needs this component no longer is not kept, and not counted as pending', async () => {
-  requests.serve([NAME]);
+  requests.serve(selectors(NAME));
   const call = await stage.server.next();
   add(call, request('a', 5), request('b', 6, { done: true }), request('c', 7));
   await told(`${NAME} c`);
@@ -85,18 +87,31 @@ test('who needs this component no longer is not kept, and not counted as pending
 });
 
 test('of a signer name that is served no longer nothing is left, and everybody concerned is told', async () => {
-  requests.serve([NAME]);
+  requests.serve(selectors(NAME));
   add(await stage.server.next(), request('a', 5));
   await told(`${NAME} a`);
   keys.length = 0;
-  requests.serve([]);
+  requests.serve(selectors());
   assert.deepEqual([requests.keysOf(NAME), keys], [[], [`${NAME} a`]]);
   assert.equal(await requests.load(`${NAME} a`), undefined);
   assert.deepEqual(component.counted.at(-1)?.slice(1), ['PodCertificateRequest', NAME, 0]);
 });
 
+test('another selector of a signer name is another watch, and nothing of the old one stays', async () => {
+  requests.serve(selectors(NAME));
+  add(await stage.server.next(), request('a', 5));
+  await told(`${NAME} a`);
+  requests.serve(new Map([[NAME, 'spec.issuerRef.name=younger']]));
+  assert.deepEqual(requests.keysOf(NAME), []);
+  const call = await stage.server.next();
+  assert.equal(call.query.get('fieldSelector'), 'spec.issuerRef.name=younger');
+  add(call, request('b', 6));
+  await told(`${NAME} b`);
+  assert.deepEqual(requests.keysOf(NAME), [`${NAME} b`]);
+});
+
 test('it is not ready before the list of each signer name is whole', async () => {
-  requests.serve([NAME]);
+  requests.serve(selectors(NAME));
   const call = await stage.server.next();
   assert.deepEqual(requests.notReady(), [`PodCertificateRequests of ${NAME}: not listed yet`]);
   call.lines(bookmark(9, true));

@@ -14,7 +14,7 @@ interface Rule {
   readonly verbs: readonly string[];
 }
 
-/** Every finished call of our five users in the audit log. */
+/** Every finished call of our users in the audit log. */
 export async function componentCalls(cluster: Cluster): Promise<readonly AuditEvent[]> {
   const events = await cluster.readAudit();
   return events.filter(

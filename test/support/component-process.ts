@@ -5,8 +5,11 @@ import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { until } from '../cluster/until.ts';
 
+/** Those that work in every cluster. */
 export const COMPONENTS = ['approver', 'signer', 'pcr-issuer', 'attester', 'authority'] as const;
-export type ComponentName = (typeof COMPONENTS)[number];
+/** And who sleeps where cert-manager is not installed. */
+export const EVERY_COMPONENT = [...COMPONENTS, 'certificate-request'] as const;
+export type ComponentName = (typeof EVERY_COMPONENT)[number];
 
 /** A line of a component's log. */
 export type LogLine = Readonly<Record<string, unknown>>;
@@ -40,7 +43,7 @@ export interface ComponentOptions {
 }
 
 const SOURCES = [process.execPath, join(import.meta.dirname, '../../src/cli/main.ts')];
-/** Five at once, from the sources, on two cores that others use as well. */
+/** Six at once, from the sources, on two cores that others use as well. */
 const START_MS = 120_000;
 const READY_MS = 120_000;
 

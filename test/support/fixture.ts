@@ -6,7 +6,6 @@ import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import type { ClusterSigner } from '../../src/api/cluster-signer.ts';
 import { findCondition, type Condition } from '../../src/api/conditions.ts';
-import type { ComponentOptions } from './component-process.ts';
 import {
   applyManifests,
   grantClientCa,
@@ -28,11 +27,11 @@ const READY_MS = 120_000;
 export const VERSION = process.env['COUNTERSIGN_TEST_VERSION'] === '1.36' ? '1.36' : '1.37';
 
 /**
- * A cluster of its own with the shipped manifests, the five components, and the demo's two
+ * A cluster of its own with the shipped manifests, the components, and the demo's two
  * ClusterSigners Ready: whoever stops or breaks something breaks it for nobody else.
  */
 export async function startFixture(
-  options: Omit<ComponentOptions, 'name' | 'kubeconfig'> = {},
+  options: Parameters<typeof startComponents>[1] = {},
 ): Promise<Fixture> {
   const cluster = await startCluster({ version: VERSION });
   let installation: Installation | undefined;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { Cluster } from '../cluster/cluster.ts';
-import { COMPONENTS, type ComponentName } from './component-process.ts';
+import { EVERY_COMPONENT, type ComponentName } from './component-process.ts';
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -32,7 +32,7 @@ export interface GrantedVerb {
 
 /** Every verb that the files in rbac/ grant. */
 export function eachVerb(): readonly GrantedVerb[] {
-  return COMPONENTS.flatMap((component) =>
+  return EVERY_COMPONENT.flatMap((component) =>
     rolesOf(component).flatMap((role) =>
       (role.rules ?? []).flatMap((rule, index) =>
         rule.verbs.map((verb) => {

@@ -2,6 +2,7 @@
 import { permissions as approver } from '../../controllers/approver/permissions.ts';
 import { permissions as attester } from '../../controllers/attester/permissions.ts';
 import { permissions as authority } from '../../controllers/authority/permissions.ts';
+import { permissions as certificateRequest } from '../../controllers/certificate-request/permissions.ts';
 import { permissions as pcrIssuer } from '../../controllers/pcr-issuer/permissions.ts';
 import { permissions as signer } from '../../controllers/signer/permissions.ts';
 import type { PermissionRule } from '../../kube/permissions.ts';
@@ -15,6 +16,7 @@ export const COMPONENT_PERMISSIONS: ReadonlyMap<
   ['approver', approver],
   ['signer', signer],
   ['pcr-issuer', pcrIssuer],
+  ['certificate-request', certificateRequest],
   ['attester', attester],
   ['authority', authority],
 ]);

@@ -10,6 +10,7 @@ import {
   whoWritesClusterSigners,
 } from './admission.ts';
 import { DEFAULT_SECRET_NAMESPACE } from '../component-options.ts';
+import { whoAsksByCertificateRequests } from './certificate-request-admission.ts';
 import { COMPONENT_PERMISSIONS } from './components.ts';
 import { checkInstallation, type Installation } from './installation.ts';
 import { whoWritesLeases } from './lease-admission.ts';
@@ -73,6 +74,7 @@ export function renderAdmission(installation: Installation): Files {
   return new Map([
     ['pod-certificate-requests.yaml', text(whoCreatesPodCertificateRequests(signers))],
     ['cluster-signers.yaml', text(writers)],
+    ['certificate-requests.yaml', text(whoAsksByCertificateRequests())],
     ['leases.yaml', text(whoWritesLeases(namespace))],
     [OPT_IN, text(whoMayRequest(signers))],
   ]);

@@ -9,7 +9,7 @@ import { createReflector } from '../../kube/reflector.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { runLoop, type Again } from '../../kube/run-loop.ts';
 import { createWatchSet } from '../../kube/watch-set.ts';
-import { compilePolicy } from '../../policy/compile-policy.ts';
+import { compileCertificateRequestPolicy, compilePolicy } from '../../policy/compile-policy.ts';
 import { SECRETS } from '../../serving/authority-sources.ts';
 import type { Component, Controller } from '../../serving/component.ts';
 import { explain } from '../../serving/explain.ts';
@@ -85,6 +85,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
   const compiled = memoByGeneration((signer: ClusterSigner) => {
     compileProfile(signer.spec);
     compilePolicy(signer.spec);
+    compileCertificateRequestPolicy(signer.spec);
   });
 
   function look(signer: ClusterSigner): SecretLook {

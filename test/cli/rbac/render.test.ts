@@ -47,7 +47,14 @@ const leader = (component: string): string[] => [
   `${READ},update coordination.k8s.io/leases [countersign-${component}.countersign-keys] @countersign-system`,
 ];
 
-const servingSecrets = ['approver', 'signer', 'pcr-issuer', 'attester', 'authority']
+const servingSecrets = [
+  'approver',
+  'signer',
+  'pcr-issuer',
+  'certificate-request',
+  'attester',
+  'authority',
+]
   .map((component) => `countersign-${component}-serving`)
   .join(' ');
 
@@ -80,6 +87,15 @@ const table: Record<string, readonly string[]> = {
     `sign certificates.k8s.io/signers ${both}`,
     'create,patch events.k8s.io/events',
     `get admissionregistration.k8s.io/${POLICY_KINDS} [countersign-pod-certificate-requests]`,
+    `${READ} /secrets ${cas}`,
+    MEMBER,
+  ],
+  'certificate-request': [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
+    `${READ} cert-manager.io/certificaterequests`,
+    'update cert-manager.io/certificaterequests/status',
+    'create,patch events.k8s.io/events',
     `${READ} /secrets ${cas}`,
     MEMBER,
   ],
@@ -176,6 +192,8 @@ test('admission policies name the signers, and fail closed', () => {
   for (const [file, text] of renderAdmission(DEMO)) {
     assert.match(text, /failurePolicy: Fail/, file);
     if (file === 'cluster-signers.yaml') assert.doesNotMatch(text, /matchConditions/);
+    else if (file === 'certificate-requests.yaml')
+      assert.match(text, /issuerRef\.\?group\.orValue\(''\) == 'countersign\.dev'/);
     else if (file !== 'leases.yaml')
       assert.match(text, /in \['example.com\/workload', 'example.com\/people'\]/);
   }
@@ -183,7 +201,9 @@ test('admission policies name the signers, and fail closed', () => {
 
 test('an expression has one check() at most: two would cost more than one may', () => {
   for (const text of renderAdmission(DEMO).values()) {
-    for (const [, expression = ''] of text.matchAll(/ expression: ([^]*?)messageExpression/g)) {
+    for (const [, expression = ''] of text.matchAll(
+      / expression: ([^]*?)(?= expression:|messageExpression)/g,
+    )) {
       assert.ok(expression.split('.check(').length <= 2);
     }
   }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import { policy } from './admission.ts';
+import type { Manifest } from './roles.ts';
+
+const REQUESTS = { apiGroups: ['cert-manager.io'], apiVersions: ['v1'] };
+
+const group = (object: 'object' | 'oldObject'): string =>
+  `${object}.?spec.?issuerRef.?group.orValue('') == 'countersign.dev'`;
+
+/** Of all CertificateRequests those for us; the others are their issuers' business. */
+const OURS = { name: 'our-issuers', expression: group('object') };
+
+/** Both of two maps or lists may be left out, which is the same as empty. */
+function same(field: string, empty: '[]' | '{}'): string {
+  return `object.spec.?${field}.orValue(${empty}) == request.userInfo.?${field}.orValue(${empty})`;
+}
+
+/**
+ * What a CertificateRequest says of its maker is true, it stays as it was approved, and only who may
+ * approve does. cert-manager's webhook sees to the same, where it is installed and runs; rules decide
+ * by these words, so they are not taken on trust.
+ */
+export function whoAsksByCertificateRequests(): readonly Manifest[] {
+  return [
+    ...policy({
+      name: 'countersign-certificate-request-identity',
+      rule: { ...REQUESTS, operations: ['CREATE'], resources: ['certificaterequests'] },
+      conditions: [OURS],
+      validations: [
+        {
+          expression: [
+            "object.spec.?username.orValue('') == request.userInfo.username",
+            "&& object.spec.?uid.orValue('') == request.userInfo.?uid.orValue('')",
+            `&& ${same('groups', '[]')}`,
+            `&& ${same('extra', '{}')}`,
+          ].join('\n'),
+          messageExpression: [
+            "'spec.username, uid, groups and extra of this CertificateRequest are not those of '",
+            "+ request.userInfo.username + ', who creates it;'",
+            "+ ' the webhook of cert-manager fills them in: is it installed?'",
+          ].join('\n'),
+        },
+      ],
+    }),
+    ...policy({
+      name: 'countersign-certificate-request-spec',
+      rule: {
+        ...REQUESTS,
+        operations: ['UPDATE'],
+        resources: ['certificaterequests'],
+      },
+      conditions: [
+        { name: 'our-issuers', expression: `${group('object')}\n|| ${group('oldObject')}` },
+      ],
+      validations: [
+        {
+          expression: 'object.spec == oldObject.spec',
+          messageExpression:
+            "'the spec of a CertificateRequest is what was approved, and does not change'",
+        },
+      ],
+    }),
+    ...policy({
+      name: 'countersign-certificate-request-approval',
+      rule: { ...REQUESTS, operations: ['UPDATE'], resources: ['certificaterequests/status'] },
+      conditions: [
+        OURS,
+        {
+          name: 'approval-changes',
+          expression: `${approvals('object')} != ${approvals('oldObject')}`,
+        },
+        {
+          // cert-manager's webhook asks for this name, too. Here, since an expression has one check().
+          name: 'not-for-all',
+          expression: `!${mayApprove("'clustersigners.countersign.dev/*'")}`,
+        },
+      ],
+      validations: [
+        {
+          expression: mayApprove("'clustersigners.countersign.dev/' + object.spec.issuerRef.name"),
+          messageExpression: [
+            "request.userInfo.username + ' may not approve or deny CertificateRequests of ClusterSigner '",
+            "+ object.spec.issuerRef.name + '; ask an administrator to grant it the verb approve'",
+            "+ ' on signers.cert-manager.io clustersigners.countersign.dev/' + object.spec.issuerRef.name",
+          ].join('\n'),
+        },
+      ],
+    }),
+  ];
+}
+
+/** The conditions by which an approver speaks. */
+function approvals(object: 'object' | 'oldObject'): string {
+  return `${object}.?status.?conditions.orValue([]).filter(c, c.type in ['Approved', 'Denied'])`;
+}
+
+/** @param name - CEL */
+function mayApprove(name: string): string {
+  return `authorizer.group('cert-manager.io').resource('signers').name(${name}).check('approve').allowed()`;
+}

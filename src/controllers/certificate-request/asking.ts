@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Asking } from '../../api/asking.ts';
+import { DEFAULT_USAGES, type CertificateRequest } from '../../api/certificate-request.ts';
+import { formatDuration } from '../../api/duration.ts';
+import { parseGoDuration } from '../../api/go-duration.ts';
+import type { Refusal } from '../../policy/refusal.ts';
+
+/** No shorter leaf is of use to anybody, as for CertificateSigningRequests (validation.go: ten minutes). */
+export const MIN_LIFETIME_SECONDS = 600;
+
+/** A CertificateRequest as policy looks at requests. Its duration is one that {@link faultOf} took. */
+export function askingOf({ metadata, spec }: CertificateRequest): Asking {
+  const { duration, usages, request, username, uid, groups, extra } = spec;
+  const seconds = duration === undefined ? undefined : parseGoDuration(duration);
+  const { name, namespace } = metadata;
+  return {
+    metadata: namespace === undefined ? { name } : { name, namespace },
+    spec: {
+      request,
+      usages: usages === undefined || usages.length === 0 ? DEFAULT_USAGES : usages,
+      ...(seconds === undefined ? {} : { expirationSeconds: seconds }),
+      ...(username === undefined ? {} : { username }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(groups === undefined ? {} : { groups }),
+      ...(extra === undefined ? {} : { extra }),
+    },
+  };
+}
+
+/** What of a CertificateRequest besides its PKCS#10 request can never be answered with a leaf. */
+export function faultOf({ spec }: CertificateRequest): Refusal | undefined {
+  if (spec.isCA === true) {
+    return {
+      reason: 'CertificateAuthority',
+      message: 'spec.isCA is true; no profile allows a leaf to be a CA, ask without it',
+    };
+  }
+  const { duration } = spec;
+  if (duration === undefined) return undefined;
+  const seconds = parseGoDuration(duration);
+  if (seconds !== undefined && seconds >= MIN_LIFETIME_SECONDS) return undefined;
+  return {
+    reason: 'InvalidDuration',
+    message: `spec.duration is ${JSON.stringify(duration.slice(0, 40))}; ask for at least ${formatDuration(MIN_LIFETIME_SECONDS)}, or leave it out for the longest that the profile allows`,
+  };
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { PermissionRule } from '../../kube/permissions.ts';
+import type { PermissionNames } from '../../serving/permission-names.ts';
+import {
+  READ_BUNDLES,
+  READ_CLUSTER_SIGNERS,
+  onMemberLeases,
+  onSecrets,
+} from '../../serving/rules.ts';
+
+/**
+ * What the certificate-request component's roles hold. It approves nothing: that is the verb `approve`
+ * on signers.cert-manager.io. Nobody asks for `sign` there. Its Events stand beside their requests.
+ */
+export function permissions(names: PermissionNames): readonly PermissionRule[] {
+  return [
+    READ_CLUSTER_SIGNERS,
+    READ_BUNDLES,
+    {
+      apiGroups: ['cert-manager.io'],
+      resources: ['certificaterequests'],
+      verbs: ['get', 'list', 'watch'],
+    },
+    {
+      apiGroups: ['cert-manager.io'],
+      resources: ['certificaterequests/status'],
+      verbs: ['update'],
+    },
+    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+    ...onSecrets(names, ['get', 'list', 'watch']),
+    ...onMemberLeases(names),
+  ];
+}
