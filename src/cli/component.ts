@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import { randomFillSync } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Answered, type Client } from '../kube/client.ts';
-import { createDelayingQueue, type StartTimer } from '../kube/delaying-queue.ts';
+import {
+  createDelayingQueue,
+  type DelayingQueue,
+  type StartTimer,
+} from '../kube/delaying-queue.ts';
 import { createEventRecorder } from '../kube/events.ts';
 import { loadConnection } from '../kube/kubeconfig.ts';
 import { createPace, type Pace } from '../kube/pace.ts';
 import { createQueue } from '../kube/queue.ts';
-import { createRateLimiter } from '../kube/rate-limiter.ts';
-import type { Clock, Delay, Log, Random } from '../ports.ts';
+import { createRateLimiter, type RateLimiter } from '../kube/rate-limiter.ts';
+import type { Clock, Delay, Log } from '../ports.ts';
 import type { Component, Controller } from '../serving/component.ts';
 import { createRights } from '../serving/rights.ts';
 import { serverTime } from '../serving/server-time.ts';
@@ -22,15 +25,12 @@ import { componentMetrics, countAnswer, queueMetrics } from './metrics.ts';
 import { isInCluster, type ComponentOptions } from './component-options.ts';
 import { leaseNamespaceOf } from './lease-options.ts';
 import { createReplica } from './replica.ts';
-import { createRandom } from './random.ts';
+import { random } from './system-random.ts';
 import { retried } from './retried.ts';
 import { singleKubeconfig } from './single-kubeconfig.ts';
 import { VERSION } from './version.ts';
 
 const clock: Clock = () => Date.now();
-const random: Random = createRandom((bytes) => {
-  randomFillSync(bytes);
-});
 const delay: Delay = async (milliseconds, signal) => {
   await sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
 };
@@ -48,7 +48,7 @@ const MAX_RETRY_MS = 30_000;
 export type MakeController = (component: Component, log: Log) => Promise<Controller>;
 
 /**
- * Runs one component until SIGTERM or SIGINT: finishes what is in flight, then returns.
+ * Runs one component until SIGTERM, SIGINT or `stopped`: finishes what is in flight, then returns.
  *
  * @throws SignerError KUBE_CONFIG when there is no API server to talk to
  */
@@ -56,9 +56,10 @@ export async function runComponent(
   name: string,
   options: ComponentOptions,
   make: MakeController,
+  stopped?: AbortSignal,
 ): Promise<void> {
   const log = createLog(options.logFormat, options.logLevel).child({ component: name });
-  const stop = stopOnSignals(log);
+  const stop = stopOnSignals(log, stopped);
   const metrics = createMetrics(name, VERSION);
   const connection = await loadConnection({
     ...options,
@@ -67,11 +68,17 @@ export async function runComponent(
     onUnreadable: () => metrics.credentials.inc({ change: 'unreadable' }),
   });
   const userAgent = `countersign-${name}/${VERSION}`;
-  const pace = createPace({ clock, random, startTimer });
+  const paces: Pace[] = [];
+  const newPace = (): Pace => {
+    const made = createPace({ clock, random, startTimer });
+    paces.push(made);
+    return made;
+  };
+  const pace = newPace();
   const onAnswer = (answered: Answered): void => {
     countAnswer(metrics, answered);
     // Only what is written for a decision: reads and Events go another way through the server.
-    if (answered.method === 'PUT') pace.observe(answered);
+    if (answered.method === 'PUT') for (const each of paces) each.observe(answered);
   };
   const client = createClient({
     ...{ connection, clock, monotonic, userAgent, onAnswer },
@@ -90,7 +97,13 @@ export async function runComponent(
   });
   const { duty, leases, client: guarded } = replica;
   const shared = { duty, leases, client: guarded };
-  const component = { ...assemble({ name, options, log, metrics, client, pace }), ...shared };
+  const anotherLoop: Component['anotherLoop'] = (loop) => ({
+    queue: newQueue(metrics, `${name}/${loop}`),
+    limiter: newLimiter(),
+    pace: newPace(),
+  });
+  const parts = { name, options, log, metrics, client, pace };
+  const component = { ...assemble(parts), anotherLoop, ...shared };
   const rights = createRights({
     ...component,
     // The client that reads and writes on every replica.
@@ -137,9 +150,9 @@ function assemble(parts: {
   readonly metrics: Metrics;
   readonly client: Client;
   readonly pace: Pace;
-}): Omit<Component, 'duty' | 'leases'> {
+}): Omit<Component, 'duty' | 'leases' | 'anotherLoop'> {
   const { name, options, log, metrics, client, pace } = parts;
-  const queue = createQueue(clock, queueMetrics(metrics, name), random);
+  const queue = newQueue(metrics, name);
   metrics.onScrape(() => {
     const { total, longest } = queue.unfinished();
     metrics.queueUnfinished.set({ name }, total);
@@ -165,8 +178,8 @@ function assemble(parts: {
       instance: `${name}-${hostname()}`,
     }),
     metrics: componentMetrics(metrics, name),
-    queue: createDelayingQueue(queue, clock, startTimer),
-    limiter: createRateLimiter({ firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random }),
+    queue,
+    limiter: newLimiter(),
     pace,
     secretNamespace: options.secretNamespace,
     reservedPrefixes: options.reservedPrefix,
@@ -174,8 +187,20 @@ function assemble(parts: {
   };
 }
 
-function stopOnSignals(log: Log): AbortController {
+function newQueue(metrics: Metrics, name: string): DelayingQueue {
+  const queue = createQueue(clock, queueMetrics(metrics, name), random);
+  return createDelayingQueue(queue, clock, startTimer);
+}
+
+function newLimiter(): RateLimiter {
+  return createRateLimiter({ firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random });
+}
+
+function stopOnSignals(log: Log, stopped?: AbortSignal): AbortController {
   const stop = new AbortController();
+  const end = (): void => stop.abort();
+  if (stopped?.aborted === true) end();
+  stopped?.addEventListener('abort', end, { once: true });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       log.info({ signal }, 'stopping: what is in flight is finished first');

@@ -28,6 +28,8 @@ export interface Component {
   readonly limiter: RateLimiter;
   /** Of its one loop. */
   readonly pace: Pace;
+  /** A queue for one more loop in the same process, with a limiter and a pace of its own. */
+  readonly anotherLoop: (name: string) => Pick<Component, 'queue' | 'limiter' | 'pace'>;
   /** Which part of the work is this replica's. */
   readonly duty: Duty;
   /** Where Leases are taken; undefined: none are. */

@@ -54,6 +54,8 @@ export interface RequestControllerInit<T, S> {
 /** What else a signer's requests wait for. */
 export interface Sources<S> {
   serve(signers: readonly S[]): void;
+  /** Why its requests wait until it, or what it signs with, changes; none is looked at before. */
+  readonly waitsFor?: (signer: S) => string | undefined;
   /** Whether its CA and bundle have been read once, or cannot be read now. */
   listed(signer: S): boolean;
   /** Called with the signer name whose CA or bundle changed. */
@@ -167,7 +169,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
     const signer = signers.serving(key.slice(0, key.indexOf(' ')));
     const request = await requests.load(key).catch(() => undefined);
     if (request === undefined || signer === undefined) return;
-    if (sources?.listed(signer) === false) return;
+    if (sources?.listed(signer) === false || sources?.waitsFor?.(signer) !== undefined) return;
     const outcome = await attempted(() => init.handle(request, signer));
     if (outcome.written === undefined) return;
     const { signerName } = signer.spec;
@@ -189,11 +191,17 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
     }
     // At start all lists run at once: what its people would be told before is not known to be true.
     if (sources?.listed(signer) === false) return rest(key, `${signerName} listing`);
-    const outcome = await attempted(() => init.handle(request, signer));
+    const outcome = await judged(request, signer);
     const left = outcome.written ?? outcome.changed;
     if (left !== undefined) requests.observe(signerName, left as T);
     report(init, { request, signerName, outcome, news: isNews(key, outcome) });
     return again(key, signerName, outcome);
+  }
+
+  async function judged(request: T, signer: S): Promise<Outcome> {
+    const message = sources?.waitsFor?.(signer);
+    if (message === undefined) return attempted(() => init.handle(request, signer));
+    return { outcome: 'waiting', reason: 'IssuerNotReady', message, again: 'on-change' };
   }
 
   function isNews(key: string, outcome: Outcome): boolean {

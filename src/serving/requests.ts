@@ -61,6 +61,8 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
   let selectors: ReadonlyMap<string, string> = new Map();
   /** Of requests that are not kept whole. */
   const digests = new WeakMap<T, string>();
+  /** What is heard now is a write of our own: whoever wrote it knows when to look again. */
+  let own = false;
   const watches = createWatchSet<T>((signerName) => {
     let count = 0;
     return createReflector<T>({
@@ -75,7 +77,7 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
         count += Number(now !== undefined) - Number(before !== undefined);
         if (before !== undefined && before !== now) leaner.letGo(before);
         component.metrics.pending(kind, signerName, count);
-        const told = whyTold(now, before);
+        const told = own && now !== undefined ? undefined : whyTold(now, before);
         if (told !== undefined) init.onKey(requestKey(signerName, key), told);
       },
     });
@@ -136,7 +138,14 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
         for (const kept of each.list()) yield [requestKey(signerName, keyOf(kept.metadata)), kept];
       }
     },
-    observe: (signerName, request) => watches.get(signerName)?.observe(request),
+    observe: (signerName, request) => {
+      own = true;
+      try {
+        watches.get(signerName)?.observe(request);
+      } finally {
+        own = false;
+      }
+    },
     notReady: () =>
       watches
         .entries()

@@ -27,6 +27,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   serving: SERVED,
   controllers: [...SERVED, 'serving'],
   probe: ['api', 'pki', 'kube', 'conformance'],
+  library: [...SERVED, 'serving', 'controllers', 'authorities', 'cli'],
   cli: [
     ...SERVED,
     ...['serving', 'controllers', 'authorities', 'web', 'conformance', 'probe'],
@@ -43,7 +44,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@marcbachmann/cel-js': ['cel'],
   re2js: ['cel'],
   zod: ['api'],
-  commander: ['cli'],
+  commander: ['cli', 'library'],
   pino: ['cli'],
   'pino-pretty': ['cli'],
   yaml: ['cli', 'kube/kubeconfig.ts'],

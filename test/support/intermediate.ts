@@ -30,13 +30,20 @@ export function openConstrained(constraint: Uint8Array): Authority {
   return open(below('constrained', constraint));
 }
 
-function open(link: Link): Authority {
-  const material = {
+/** What its Secret holds. */
+export function intermediateMaterial(): { readonly certificate: string; readonly key: string } {
+  return materialOf(issuing);
+}
+
+function materialOf(link: Link): { readonly certificate: string; readonly key: string } {
+  return {
     certificate: read(link).toString() + ROOT.toString(),
     key: link.key.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    anchors: undefined,
   };
-  return openLocalAuthority(material, NOW);
+}
+
+function open(link: Link): Authority {
+  return openLocalAuthority({ ...materialOf(link), anchors: undefined }, NOW);
 }
 
 /** The certificates of a PEM text, read by node:crypto. */

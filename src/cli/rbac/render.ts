@@ -80,10 +80,14 @@ export function renderAdmission(installation: Installation): Files {
   ]);
 }
 
-/** Unfolded lines and single quotes: as Prettier leaves them. */
 function text(manifests: readonly Manifest[]): string {
+  return HEADER + documentsOf(manifests);
+}
+
+/** YAML, unfolded lines and single quotes: as Prettier leaves it. */
+export function documentsOf(manifests: readonly Manifest[]): string {
   const documents = manifests.map((manifest) =>
     stringify(manifest, { lineWidth: 0, singleQuote: true, aliasDuplicateObjects: false }),
   );
-  return `${HEADER}${documents.join('---\n')}`;
+  return documents.join('---\n');
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SIGNER_NAME, isGranted } from '../api/grant.ts';
+import type { Secret } from '../api/object.ts';
+import { absent } from '../kube/absent.ts';
+import { within } from '../kube/within.ts';
+import { SECRETS } from '../serving/authority-sources.ts';
+import type { Component } from '../serving/component.ts';
+import { serverTime } from '../serving/server-time.ts';
+import { IssuerError } from './errors.ts';
+import type { Context, Issuer, SecretData } from './issuer.ts';
+
+export interface CallsInit<Config> {
+  readonly component: Component;
+  readonly secrets: (config: Config) => readonly string[];
+  /** How long a call of the author's may take. Milliseconds. */
+  readonly callMs: number;
+}
+
+/** Calls an author's function: with what it is promised, and not for longer than agreed. */
+export type Call<Config> = <T>(
+  issuer: Issuer<Config>,
+  work: (ctx: Context) => Promise<T>,
+) => Promise<T>;
+
+/** What is begun is finished, also while stopping. */
+const NEVER = new AbortController().signal;
+
+export function createCalls<Config>(init: CallsInit<Config>): Call<Config> {
+  const { component, callMs } = init;
+
+  async function secretOf(issuer: Issuer<Config>, name: string): Promise<SecretData> {
+    if (!init.secrets(issuer.config).includes(name)) {
+      throw new IssuerError(`secrets() does not name Secret ${name}`);
+    }
+    const namespace = issuer.namespace ?? component.secretNamespace;
+    const secret = await component.client
+      .request<Secret>({ method: 'GET', path: SECRETS.object({ namespace, name }) })
+      .catch(absent);
+    if (secret === undefined) throw new IssuerError(`Secret ${namespace}/${name} does not exist`);
+    if (!isGranted(secret, issuer.signerName)) {
+      throw new IssuerError(
+        `Secret ${namespace}/${name} lacks the annotation ${SIGNER_NAME}: ${issuer.signerName}`,
+      );
+    }
+    return Object.fromEntries(
+      Object.entries(secret.data ?? {}).map(([key, value]) => [
+        key,
+        new Uint8Array(Buffer.from(value, 'base64')),
+      ]),
+    );
+  }
+
+  return (issuer, work) =>
+    within({ delay: component.delay, ms: callMs, outer: NEVER }, (signal) =>
+      // An author who does not mind the signal is left behind, not waited for.
+      Promise.race([
+        aborted(signal),
+        work({
+          signal,
+          log: component.log,
+          now: () => serverTime(component),
+          secret: (name) => secretOf(issuer, name),
+        }),
+      ]),
+    );
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+    });
+  });
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import { keyOf } from '../api/object.ts';
+import { MIN_LIFETIME_SECONDS } from '../api/pod-certificate-request.ts';
+import { SignerError, attempt } from '../errors.ts';
+import { accept } from '../issuance/accept.ts';
+import type { Certificate } from '../pki/certificate.ts';
+import { encodePem } from '../pki/pem.ts';
+import { readAnchors } from '../pki/trust-bundle.ts';
+import type { Component } from '../serving/component.ts';
+import type { Chain, Held, Issuing, Wanted } from '../serving/issuing.ts';
+import { serverTime } from '../serving/server-time.ts';
+import type { Call } from './calls.ts';
+import { classify, type Thrown } from './classify.ts';
+import type { AuthorityType } from './define.ts';
+import type { IssuerLoop } from './issuer-loop.ts';
+import type { KnownIssuer } from './issuers.ts';
+import type { Memory } from './memory.ts';
+import type { Signed } from './request.ts';
+import { viewOf, type Served } from './view.ts';
+
+export interface ForeignInit<Config> {
+  readonly component: Pick<Component, 'clock' | 'client' | 'log'>;
+  readonly authority: AuthorityType<Config>;
+  readonly call: Call<Config>;
+  readonly loop: Pick<IssuerLoop, 'report' | 'proved'>;
+  readonly memory: Memory;
+  /** The anchors of its published bundle, where the issuer names one. */
+  readonly bundleOf: (issuer: KnownIssuer<Config>) => readonly Certificate[] | undefined;
+}
+
+/** A CA that is not ours has a validity that we learn from its answers only (RFC 5280 §4.1.2.5). */
+const WHOLE_TIME = { notBefore: 0, notAfter: Date.UTC(9999, 11, 31, 23, 59, 59) };
+/** certificates.k8s.io/v1 has no least for what is issued; a leaf that is over when it comes is none. */
+const LEAST_SECONDS = 1;
+
+/** A CA that an author's `sign` speaks for. What it returns is held to what was asked. */
+export function foreignIssuing<Config>(
+  init: ForeignInit<Config>,
+  issuer: KnownIssuer<Config>,
+): Issuing<Served> {
+  const { component, authority, call, loop, memory } = init;
+  const key = keyOf(issuer.metadata);
+
+  async function issue(wanted: Wanted, object: Served): Promise<Chain | Held> {
+    const { uid } = object.metadata;
+    const ended = memory.ended(uid);
+    if (ended !== undefined) return heldBy(ended);
+    // A condition that the object shows by now need not be remembered twice.
+    const shown = new Set((object.status?.conditions ?? []).map(({ type }) => type));
+    const kept = memory.conditions(uid).filter(({ type }) => !shown.has(type));
+    const view = viewOf(object, wanted, kept);
+    try {
+      const signed = await call(issuer.view, (ctx) => authority.sign(view, issuer.view, ctx));
+      const chain = accepted(signed, wanted, object);
+      loop.proved(key);
+      memory.forget(uid);
+      return chain;
+    } catch (error) {
+      const thrown = classify(error);
+      memory.note(uid, thrown);
+      if (thrown.how === 'issuer') loop.report(key, thrown);
+      return heldBy(thrown);
+    }
+  }
+
+  function accepted(signed: Signed, wanted: Wanted, object: Served): Chain {
+    const published = init.bundleOf(issuer);
+    const { chain, anchor } = accept({
+      ...wanted,
+      chain: signed.chain,
+      minimumSeconds: 'podUID' in object.spec ? MIN_LIFETIME_SECONDS : LEAST_SECONDS,
+      anchors: published ?? anchorsOf(signed),
+      now: serverTime(component),
+    });
+    const [leaf] = chain;
+    const serial = Buffer.from(leaf.serial).toString('hex');
+    component.log.debug({ uid: object.metadata.uid, serial }, 'signed');
+    const { notBefore, notAfter } = leaf;
+    return {
+      kind: 'chain',
+      chain: chain.map(pemOf).join(''),
+      anchors: (published ?? [anchor]).map(pemOf).join(''),
+      validity: { notBefore, notAfter },
+    };
+  }
+
+  return { validity: WHOLE_TIME, identity: authority.name, issue };
+}
+
+function heldBy({ how, message, afterMs = 0, condition }: Thrown): Held {
+  return {
+    kind: 'held',
+    how,
+    message,
+    ...(how === 'pending' ? { afterMs } : {}),
+    ...(condition === undefined ? {} : { condition }),
+  };
+}
+
+function anchorsOf({ anchors }: Signed): readonly Certificate[] | undefined {
+  if (anchors === undefined) return undefined;
+  const read = attempt(() => readAnchors(anchors));
+  if (!(read instanceof SignerError)) return read;
+  throw new SignerError({
+    code: 'CORRESPONDENCE',
+    disposition: 'authority',
+    message: `the CA returned anchors that cannot be read: ${read.message}`,
+    cause: read,
+  });
+}
+
+function pemOf({ raw }: Certificate): string {
+  return encodePem('CERTIFICATE', raw);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Countersign as a library: bring your own CA. Write `check` and `sign`; everything else is the code
+ * that Countersign's own controllers run on.
+ */
+export { defineAuthority } from './define.ts';
+export type { AuthorityDefinition, AuthorityType, IssuerKind, Schema } from './define.ts';
+export { IssuerError, PendingError, PermanentError, SetConditionError } from './errors.ts';
+export type { ConditionOf, Wrapping } from './errors.ts';
+export type { Context, Issuer, SecretData } from './issuer.ts';
+export type {
+  LeafTemplate,
+  RequestCondition,
+  RequestKindName,
+  RequestedKey,
+  RequestingPod,
+  Signed,
+  SigningRequest,
+} from './request.ts';
+export { openCa } from './ca.ts';
+export type { Ca, CaMaterial } from './ca.ts';
+export { crd, roles } from './manifests.ts';
+export type { OpenApiSchema, RoleNames } from './manifests.ts';
+export { run } from './run.ts';
+export type { RunOptions } from './run.ts';

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KubeObject } from '../api/object.ts';
+import { SignerError, messageOf } from '../errors.ts';
+import { createRateLimiter } from '../kube/rate-limiter.ts';
+import { runLoop, type Again } from '../kube/run-loop.ts';
+import { withoutManagedFields } from '../kube/managed-fields.ts';
+import type { Component } from '../serving/component.ts';
+import { serverTime } from '../serving/server-time.ts';
+import type { Call } from './calls.ts';
+import { classify, type Thrown } from './classify.ts';
+import type { AuthorityType } from './define.ts';
+import {
+  currentReady,
+  isFailedForGood,
+  isReady,
+  withReady,
+  type Verdict,
+} from './issuer-status.ts';
+import type { Issuers, KnownIssuer } from './issuers.ts';
+
+export interface IssuerLoopInit<Config> {
+  /** With a queue, a limiter and a pace of its own. */
+  readonly component: Component;
+  readonly authority: AuthorityType<Config>;
+  readonly issuers: Issuers<Config>;
+  readonly call: Call<Config>;
+}
+
+/** Checks issuers and writes their status: their one writer in this process. */
+export interface IssuerLoop {
+  /** A request found the issuer at fault: it becomes not ready, and is checked. */
+  readonly report: (key: string, error: Thrown) => void;
+  /** A request was signed: whatever was reported before is over. */
+  readonly proved: (key: string) => void;
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Checks are few and may take long: each has its issuer to itself. */
+const WORKERS = 8;
+/**
+ * A check that passes does not prove that signing works: after a reported error the next check waits,
+ * longer each time, so that both do not drive each other round and round.
+ */
+const FIRST_REPORT_MS = 1_000;
+const MAX_REPORT_MS = 300_000;
+
+export function createIssuerLoop<Config>(init: IssuerLoopInit<Config>): IssuerLoop {
+  const { component, authority, issuers, call } = init;
+  const { clock, duty, queue, random } = component;
+  /** Errors that requests reported and no status tells yet. */
+  const reported = new Map<string, Thrown>();
+  /** Issuers that this process took upon itself by a report, whoever's they are. */
+  const adopted = new Set<string>();
+  const reports = createRateLimiter({ firstMs: FIRST_REPORT_MS, maxMs: MAX_REPORT_MS, random });
+
+  async function handle(key: string): Promise<Again> {
+    const raw = issuers.raw(key);
+    if (raw === undefined) {
+      forget(key);
+      return undefined;
+    }
+    if (!duty.mine(raw.metadata.uid) && !adopted.has(key)) return undefined;
+    const read = issuers.read(key);
+    const elder = issuers.elderOf(key);
+    if (read === undefined || read instanceof SignerError) {
+      const message = read === undefined ? 'it has not been read yet' : read.message;
+      return tell(raw, { status: 'False', reason: 'InvalidSpec', message });
+    }
+    if (elder !== undefined) {
+      const message = `${elder} is older and serves ${read.spec.signerName}`;
+      return tell(raw, { status: 'False', reason: 'SignerNameTaken', message });
+    }
+    const error = reported.get(key);
+    if (error !== undefined) return invalidate(key, raw, error);
+    if (isFailedForGood(raw)) return undefined;
+    return check(key, raw, read);
+  }
+
+  /** Ready is no longer true. */
+  async function invalidate(key: string, raw: KubeObject, error: Thrown): Promise<Again> {
+    if (isReady(raw)) await write(raw, verdictOf(error));
+    // Only now: while it could not be written it is still to be told.
+    reported.delete(key);
+    return error.isPermanent ? undefined : { at: clock() + reports.next(key) };
+  }
+
+  async function check(
+    key: string,
+    raw: KubeObject,
+    { view }: KnownIssuer<Config>,
+  ): Promise<Again> {
+    const current =
+      currentReady(raw) === undefined
+        ? await write(raw, { status: 'Unknown', reason: 'Initializing', message: '' })
+        : raw;
+    const thrown = await call(view, (ctx) => authority.check(view, ctx)).then(
+      () => undefined,
+      (error: unknown) => classify(error),
+    );
+    if (thrown === undefined) {
+      await write(current, { status: 'True', reason: 'Checked', message: '' });
+      if (!duty.mine(raw.metadata.uid)) adopted.delete(key);
+      return undefined;
+    }
+    await write(current, verdictOf(thrown));
+    if (thrown.isPermanent) return undefined;
+    return thrown.how === 'pending' ? { at: clock() + (thrown.afterMs ?? 0) } : 'backoff';
+  }
+
+  async function tell(raw: KubeObject, verdict: Verdict): Promise<Again> {
+    await write(raw, verdict);
+    return undefined;
+  }
+
+  /** @returns the issuer as it then is */
+  async function write(raw: KubeObject, verdict: Verdict): Promise<KubeObject> {
+    const next = withReady(raw, verdict, serverTime(component));
+    if (next === undefined) return raw;
+    const written = await component.client.request<KubeObject>({
+      method: 'PUT',
+      path: issuers.resource.object(raw.metadata, 'status'),
+      body: withoutManagedFields(next),
+    });
+    issuers.observe(written);
+    announce(written, verdict);
+    return written;
+  }
+
+  function announce({ apiVersion, kind, metadata }: KubeObject, verdict: Verdict): void {
+    const { name, namespace, uid } = metadata;
+    const { status, reason, message } = verdict;
+    component.log.info({ issuer: name, namespace, status, reason, detail: message }, 'issuer');
+    if (status !== 'False') return;
+    component.events.record({
+      regarding: { apiVersion, kind, name, uid, ...(namespace === undefined ? {} : { namespace }) },
+      type: 'Warning',
+      reason,
+      action: 'Check',
+      note: message,
+    });
+  }
+
+  function forget(key: string): void {
+    reported.delete(key);
+    adopted.delete(key);
+    reports.forget(key);
+  }
+
+  issuers.onTrigger(queue.add);
+  duty.onChange(() => {
+    for (const key of issuers.keys()) {
+      const raw = issuers.raw(key);
+      if (raw !== undefined && !isReady(raw)) queue.add(key);
+    }
+  });
+
+  return {
+    report: (key, error) => {
+      reported.set(key, error);
+      adopted.add(key);
+      queue.add(key);
+    },
+    proved: (key) => {
+      reports.forget(key);
+    },
+    run: (signal) =>
+      runLoop(
+        {
+          ...component,
+          workers: WORKERS,
+          handle,
+          onError: (key, error) => {
+            component.log.warn({ issuer: key, error: messageOf(error) }, 'an issuer waits');
+          },
+        },
+        signal,
+      ),
+  };
+}
+
+function verdictOf({ isPermanent, message }: Thrown): Verdict {
+  return { status: 'False', reason: isPermanent ? 'Failed' : 'Pending', message };
+}

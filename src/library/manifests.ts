@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import { issuerSpecSchema } from '../api/issuer.ts';
+import { checkSignerName } from '../api/signer-name.ts';
+import { documentsOf } from '../cli/rbac/render.ts';
+import { roleManifests } from '../cli/rbac/roles.ts';
+import { DEFAULT_SECRET_NAMESPACE } from '../cli/component-options.ts';
+import type { AuthorityType } from './define.ts';
+import { libraryPermissions, type SecretPlace } from './permissions.ts';
+
+/** The names that roles spell out. */
+export interface RoleNames {
+  /** Signer names of the issuers; at least one. */
+  readonly signerNames: readonly string[];
+  /** Where the process runs. */
+  readonly namespace: string;
+  /** Secrets that `secrets` names, with their namespaces. */
+  readonly secrets?: readonly SecretPlace[];
+}
+
+/**
+ * The ServiceAccount, roles and bindings that an authority's process needs and no more, as YAML.
+ *
+ * @throws SignerError SIGNER_NAME_INVALID (`fail`) for a signer name that is none
+ */
+export function roles<Config>(authority: AuthorityType<Config>, names: RoleNames): string {
+  const { signerNames, namespace, secrets = [] } = names;
+  for (const each of signerNames) checkSignerName(each);
+  const leases = { namespace, secretNamespaces: [DEFAULT_SECRET_NAMESPACE] };
+  const rules = libraryPermissions(authority, { signerNames, secrets, leases });
+  return documentsOf(roleManifests(authority.name, namespace, rules));
+}
+
+/** OpenAPI v3 as a structural schema has it: what `kubectl explain` says of `spec.authority`. */
+export type OpenApiSchema = Readonly<Record<string, unknown>>;
+
+/** Any member, unchecked by the API server: the author's `schema` reads it all the same. */
+const ANYTHING: OpenApiSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+/**
+ * The CustomResourceDefinition of an authority's Issuer kind, as YAML: our part of its spec, its
+ * status, and `spec.authority`.
+ *
+ * @param part - the schema of `spec.authority`; anything if left out
+ */
+export function crd<Config>(
+  { issuer }: AuthorityType<Config>,
+  part: OpenApiSchema = ANYTHING,
+): string {
+  const { group, version, kind, plural, namespaced } = issuer;
+  const column = (name: string, field: string): object => ({
+    name,
+    type: 'string',
+    jsonPath: `.status.conditions[?(@.type=="Ready")].${field}`,
+  });
+  return documentsOf([
+    {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        group,
+        scope: namespaced ? 'Namespaced' : 'Cluster',
+        names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
+        versions: [
+          {
+            name: version,
+            served: true,
+            storage: true,
+            subresources: { status: {} },
+            additionalPrinterColumns: [column('Ready', 'status'), column('Reason', 'reason')],
+            schema: {
+              openAPIV3Schema: {
+                type: 'object',
+                required: ['spec'],
+                properties: { spec: issuerSpecSchema(part), status: STATUS },
+              },
+            },
+          },
+        ],
+      },
+    },
+  ]);
+}
+
+const text = (maxLength: number): object => ({ type: 'string', maxLength });
+
+/** `metav1.Condition` and its bounds. */
+const STATUS: OpenApiSchema = {
+  type: 'object',
+  properties: {
+    conditions: {
+      type: 'array',
+      maxItems: 16,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['type'],
+      items: {
+        type: 'object',
+        required: ['type', 'status'],
+        properties: {
+          type: text(316),
+          status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
+          reason: text(1024),
+          message: text(32_768),
+          observedGeneration: { type: 'integer', format: 'int64' },
+          lastTransitionTime: { type: 'string', format: 'date-time' },
+        },
+      },
+    },
+  },
+};

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Thrown } from './classify.ts';
+import type { ConditionOf } from './errors.ts';
+
+/** What a request's object cannot hold, by its UID; as long as this process has heard of it. */
+export interface Memory {
+  /** It can never be signed; no further call. */
+  readonly ended: (uid: string) => Thrown | undefined;
+  /** Conditions that its kind does not take, the newest of each type. */
+  readonly conditions: (uid: string) => readonly ConditionOf[];
+  readonly note: (uid: string, thrown: Thrown) => void;
+  readonly forget: (uid: string) => void;
+}
+
+/** Some 500 bytes each. Beyond, the oldest is forgotten: it would be signed, or fail, once more. */
+export const MAX_REMEMBERED = 20_000;
+
+interface Remembered {
+  readonly ended: Thrown | undefined;
+  readonly conditions: ReadonlyMap<string, ConditionOf>;
+}
+
+const NOTHING: Remembered = { ended: undefined, conditions: new Map() };
+
+export function createMemory(): Memory {
+  const known = new Map<string, Remembered>();
+
+  function note(uid: string, thrown: Thrown): void {
+    const { how, condition } = thrown;
+    if (how !== 'permanent' && condition === undefined) return;
+    const { ended, conditions } = known.get(uid) ?? NOTHING;
+    known.delete(uid);
+    if (known.size >= MAX_REMEMBERED) forgetOldest();
+    known.set(uid, {
+      ended: how === 'permanent' ? thrown : ended,
+      conditions:
+        condition === undefined
+          ? conditions
+          : new Map([...conditions, [condition.type, condition]]),
+    });
+  }
+
+  function forgetOldest(): void {
+    for (const uid of known.keys()) {
+      known.delete(uid);
+      return;
+    }
+  }
+
+  return {
+    ended: (uid) => known.get(uid)?.ended,
+    conditions: (uid) => [...(known.get(uid)?.conditions.values() ?? [])],
+    note,
+    forget: (uid) => {
+      known.delete(uid);
+    },
+  };
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Condition } from '../api/conditions.ts';
+import type { CertificateSigningRequest } from '../api/csr.ts';
+import type { PodCertificateRequest } from '../api/pod-certificate-request.ts';
+import { encodePem } from '../pki/pem.ts';
+import type { Wanted } from '../serving/issuing.ts';
+import type { ConditionOf } from './errors.ts';
+import type { SigningRequest } from './request.ts';
+
+/** What was decided of the requests that authors hold. */
+const decided = new WeakMap<SigningRequest, Wanted>();
+
+/** Undefined for an object that did not come from us. */
+export function wantedOf(request: SigningRequest): Wanted | undefined {
+  return decided.get(request);
+}
+
+export type Served = CertificateSigningRequest | PodCertificateRequest;
+
+/**
+ * A request as an author sees it.
+ *
+ * @param kept - conditions of earlier calls that the object itself cannot hold
+ */
+export function viewOf(
+  object: Served,
+  wanted: Wanted,
+  kept: readonly ConditionOf[],
+): SigningRequest {
+  const { metadata, spec, status } = object;
+  const { publicKey, subject, usages, validity } = wanted;
+  const { notBefore, notAfter } = validity;
+  const view: SigningRequest = Object.freeze({
+    ...own(object),
+    name: metadata.name,
+    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    uid: metadata.uid,
+    signerName: spec.signerName,
+    createdAt: Date.parse(metadata.creationTimestamp),
+    annotations: Object.freeze({ ...metadata.annotations }),
+    conditions: Object.freeze([...(status?.conditions ?? []).map(conditionOf), ...kept]),
+    publicKey: Object.freeze({
+      keyType: publicKey.keyType,
+      spki: new Uint8Array(publicKey.spki),
+      pem: encodePem('PUBLIC KEY', publicKey.spki),
+    }),
+    template: Object.freeze({ ...subject, usages, notBefore, notAfter }),
+  });
+  decided.set(view, wanted);
+  return view;
+}
+
+/** What one kind of request has and the other has not. */
+function own(object: Served): Pick<SigningRequest, 'kind' | 'csr' | 'requester' | 'pod'> {
+  if (isPodRequest(object)) return ownOfPod(object);
+  const { request, username = '', groups = [] } = object.spec;
+  return {
+    kind: 'CertificateSigningRequest',
+    csr: Buffer.from(request, 'base64').toString('latin1'),
+    requester: Object.freeze({ username, groups: Object.freeze([...groups]) }),
+  };
+}
+
+function ownOfPod({
+  metadata,
+  spec,
+}: PodCertificateRequest): Pick<SigningRequest, 'kind' | 'csr' | 'pod'> {
+  const stub = spec.stubPKCS10Request ?? '';
+  return {
+    kind: 'PodCertificateRequest',
+    ...(stub === '' ? {} : { csr: encodePem('CERTIFICATE REQUEST', Buffer.from(stub, 'base64')) }),
+    pod: Object.freeze({
+      namespace: metadata.namespace ?? '',
+      name: spec.podName,
+      uid: spec.podUID,
+      serviceAccountName: spec.serviceAccountName,
+      nodeName: spec.nodeName,
+    }),
+  };
+}
+
+function isPodRequest(object: Served): object is PodCertificateRequest {
+  return 'podUID' in object.spec;
+}
+
+function conditionOf({ type, status, reason, message }: Condition): ConditionOf {
+  return Object.freeze({ type, status, reason: reason ?? '', message: message ?? '' });
+}

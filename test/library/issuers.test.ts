@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The behaviours of issuer-lib's README for issuers, one by one, counted. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { Condition } from '../../src/api/conditions.ts';
+import { IssuerError, PermanentError } from '../../src/library/index.ts';
+import type { Thing } from '../support/memory-api.ts';
+import {
+  CSR,
+  ISSUER,
+  csrObject,
+  issuerObject,
+  ok,
+  startReady,
+  startWorld,
+  type World,
+} from './world.ts';
+
+let it: World;
+
+beforeEach(async () => {
+  it = await startReady();
+});
+afterEach(() => it.stop());
+
+const checks = (): number => it.author.checks.length;
+const issuer = (): Thing => {
+  const found = it.api.get(ISSUER);
+  assert.ok(found);
+  return found;
+};
+
+async function change(more: (object: Thing) => Partial<Thing>): Promise<void> {
+  it.api.put(ISSUER, { ...issuer(), ...more(issuer()) });
+  await it.settle();
+}
+
+test('15. it starts by setting Ready to Initializing, then calls Check', () => {
+  const reasons = it.api.writes.map(({ object }) => {
+    const { conditions } = object.status as { conditions: readonly Condition[] };
+    return conditions[0]?.reason;
+  });
+  assert.deepEqual(reasons, ['Initializing', 'Checked']);
+  assert.equal(checks(), 1);
+});
+
+test('17. Check passes: Ready=True, with the generation that was observed', () => {
+  assert.deepEqual(
+    [it.ready()?.status, it.ready()?.reason, it.ready()?.observedGeneration],
+    ['True', 'Checked', 1],
+  );
+});
+
+test('16. an ordinary error of Check is retried with backoff until it passes', async () => {
+  it.author.check = () => Promise.reject(new Error('CA is away'));
+  await change(() => ({
+    spec: issuerObject({ authority: { url: 'https://b.example.com' } }).spec,
+  }));
+  assert.deepEqual(
+    [it.ready()?.status, it.ready()?.reason, it.ready()?.message],
+    ['False', 'Pending', 'CA is away'],
+  );
+  await it.time.advance(120_000);
+  assert.ok(checks() > 4 && checks() < 15, `${checks()} checks`);
+  it.author.check = () => Promise.resolve();
+  await it.time.advance(30_000);
+  assert.equal(it.ready()?.status, 'True');
+});
+
+test('16. a PermanentError of Check: no retry until the generation increases', async () => {
+  it.author.check = () => Promise.reject(new PermanentError('no such CA'));
+  await change(() => ({
+    spec: issuerObject({ authority: { url: 'https://b.example.com' } }).spec,
+  }));
+  assert.deepEqual([it.ready()?.status, it.ready()?.reason], ['False', 'Failed']);
+  assert.equal(checks(), 2);
+  await it.time.advance(120_000);
+  await change(({ metadata }) => ({ metadata: { ...metadata, annotations: { again: '1' } } }));
+  assert.equal(checks(), 2);
+  it.author.check = () => Promise.resolve();
+  await change(() => ({
+    spec: issuerObject({ authority: { url: 'https://c.example.com' } }).spec,
+  }));
+  assert.equal(checks(), 3);
+  assert.equal(it.ready()?.status, 'True');
+});
+
+test('13. failed permanently, a restart does not check it again', async () => {
+  it.author.check = () => Promise.reject(new PermanentError('no such CA'));
+  await change(() => ({
+    spec: issuerObject({ authority: { url: 'https://b.example.com' } }).spec,
+  }));
+  const failed = issuer();
+  await it.stop();
+  it = await startWorld();
+  it.api.put(ISSUER, failed);
+  await it.settle();
+  // Its status came along: it is of generation 1 here as the condition was of 2, unless both agree.
+  const { conditions } = failed.status as { conditions: readonly Condition[] };
+  it.api.put(ISSUER, {
+    ...failed,
+    metadata: { ...failed.metadata, name: 'two', uid: 'two', annotations: {} },
+    status: { conditions: conditions.map((each) => ({ ...each, observedGeneration: 1 })) },
+  });
+  const before = checks();
+  await it.settle();
+  assert.equal(checks(), before);
+});
+
+test('14. Ready, and a request reports an issuer error: Ready=False with it, then Check is called', async () => {
+  it.author.sign = () => Promise.reject(new IssuerError('login expired'));
+  it.api.put(`${CSR}/a`, csrObject('a'));
+  await it.settle();
+  assert.deepEqual(
+    [it.ready()?.status, it.ready()?.reason, it.ready()?.message],
+    ['False', 'Pending', 'login expired'],
+  );
+  assert.equal(checks(), 1);
+  it.author.sign = ok;
+  await it.time.advance(2_000);
+  assert.equal(checks(), 2);
+  assert.equal(it.ready()?.status, 'True');
+});
+
+test('14. a check that passes and a signature that does not never chase each other', async () => {
+  it.author.sign = () => Promise.reject(new IssuerError('login expired'));
+  it.api.put(`${CSR}/a`, csrObject('a'));
+  await it.settle();
+  await it.time.advance(120_000);
+  assert.ok(it.author.signs.length <= 9, `${it.author.signs.length} calls in two minutes`);
+});
+
+test('14. an issuer error with a PermanentError as its cause: no check until the generation increases', async () => {
+  const cause = new PermanentError('the account is closed');
+  it.author.sign = () => Promise.reject(new IssuerError('closed', { cause }));
+  it.api.put(`${CSR}/a`, csrObject('a'));
+  await it.settle();
+  assert.equal(it.ready()?.reason, 'Failed');
+  await it.time.advance(120_000);
+  assert.equal(checks(), 1);
+});
+
+const triggers: [what: string, more: (object: Thing) => Partial<Thing>][] = [
+  [
+    'an annotation is added',
+    ({ metadata }) => ({ metadata: { ...metadata, annotations: { a: '1' } } }),
+  ],
+  [
+    'its generation increases',
+    () => ({ spec: issuerObject({ profile: { maxDuration: '2h' } }).spec }),
+  ],
+  ['its Ready condition is removed', () => ({ status: {} })],
+];
+
+for (const [what, more] of triggers) {
+  test(`19. an issuer reconciles once when ${what}`, async () => {
+    await change(more);
+    assert.equal(checks(), 2);
+    await it.time.advance(120_000);
+    assert.equal(checks(), 2);
+    assert.equal(it.ready()?.status, 'True');
+  });
+}
+
+test('19. an issuer reconciles once when an annotation is changed, and once when it is removed', async () => {
+  for (const [annotations, expected] of [
+    [{ a: '1' }, 2],
+    [{ a: '2' }, 3],
+    [{}, 4],
+  ] as const) {
+    await change(({ metadata }) => ({ metadata: { ...metadata, annotations } }));
+    assert.equal(checks(), expected);
+  }
+});
+
+const withReady =
+  (more: Partial<Condition>) =>
+  (object: Thing): Partial<Thing> => {
+    const { conditions } = object.status as { conditions: readonly Condition[] };
+    return { status: { conditions: conditions.map((each) => ({ ...each, ...more })) } };
+  };
+
+const quiet: [what: string, more: (object: Thing) => Partial<Thing>][] = [
+  ['a label is added', ({ metadata }) => ({ metadata: { ...metadata, labels: { a: '1' } } })],
+  ['somebody edits a message of its status', withReady({ message: 'edited' })],
+  ['somebody turns its Ready to False', withReady({ status: 'False', reason: 'Mine' })],
+  [
+    'another condition is added',
+    ({ status }) => ({
+      status: {
+        conditions: [
+          ...(status as { conditions: readonly Condition[] }).conditions,
+          { type: 'Other', status: 'True' },
+        ],
+      },
+    }),
+  ],
+];
+
+for (const [what, more] of quiet) {
+  test(`19. an issuer does not reconcile when ${what}`, async () => {
+    await change(more);
+    await it.time.advance(120_000);
+    assert.equal(checks(), 1);
+  });
+}
+
+test('19. its own writes are no reason to reconcile', async () => {
+  await it.time.advance(120_000);
+  assert.equal(checks(), 1);
+  assert.equal(it.api.writes.length, 2);
+});
+
+test('a spec that cannot be read is not checked, and says which field is wrong', async () => {
+  await change(() => ({ spec: issuerObject({ authority: {} }).spec }));
+  assert.deepEqual([it.ready()?.status, it.ready()?.reason], ['False', 'InvalidSpec']);
+  assert.match(it.ready()?.message ?? '', /spec\.authority: url is no text/);
+  await change(() => ({ spec: issuerObject({ profile: { maxDuration: '1s' } }).spec }));
+  assert.match(it.ready()?.message ?? '', /spec\.profile\.maxDuration/);
+  assert.equal(checks(), 1);
+});
+
+test('of two issuers with one signer name the elder serves, and the other says so', async () => {
+  const spec = issuerObject({ signerName: 'example.com/shared' }).spec as object;
+  await it.stop();
+  it = await startWorld();
+  const at = '/apis/example.com/v1/testissuers';
+  it.api.put(`${at}/one`, issuerObject(spec));
+  it.api.put(
+    `${at}/two`,
+    issuerObject(spec, { name: 'two', uid: 'two', creationTimestamp: '2026-11-22T06:00:00Z' }),
+  );
+  await it.settle();
+  assert.equal(it.conditionsOf(`${at}/two`)[0]?.reason, 'SignerNameTaken');
+  assert.equal(it.ready()?.reason, 'Checked');
+  it.api.remove(`${at}/one`);
+  await it.settle();
+  assert.equal(it.conditionsOf(`${at}/two`)[0]?.reason, 'Checked');
+});

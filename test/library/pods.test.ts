@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The same kinds of errors where the API forbids conditions, and Failed is for ever. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import {
+  IssuerError,
+  PendingError,
+  PermanentError,
+  SetConditionError,
+} from '../../src/library/index.ts';
+import { ISSUER, POD, issuerObject, ok, podObject, startReady, type World } from './world.ts';
+
+let it: World;
+
+beforeEach(async () => {
+  it = await startReady();
+});
+afterEach(() => it.stop());
+
+async function create(): Promise<void> {
+  it.api.put(POD, podObject());
+  await it.settle();
+}
+const written = (): number => it.api.writes.filter(({ path }) => path.startsWith(POD)).length;
+const types = (): readonly string[] => it.conditionsOf(POD).map(({ type }) => type);
+const reasons = (): readonly string[] => it.component.notes.map(({ reason }) => reason);
+
+test('Sign succeeds: Issued, with the leaf’s own times, in one write', async () => {
+  await create();
+  assert.deepEqual(types(), ['Issued']);
+  assert.equal(written(), 1);
+});
+
+test('an ordinary error is retried for ever, with an Event, and ends nothing', async () => {
+  it.author.sign = () => Promise.reject(new Error('CA is away'));
+  await create();
+  await it.time.advance(120_000);
+  assert.equal(written(), 0);
+  assert.ok(reasons().includes('SignFailed'));
+  it.author.sign = ok;
+  await it.time.advance(200_000);
+  assert.deepEqual(types(), ['Issued']);
+});
+
+test('a PermanentError is an Event and no further Sign call, whatever wakes it; the pod may ask anew', async () => {
+  it.author.sign = () => Promise.reject(new PermanentError('that name is refused'));
+  await create();
+  it.api.put(ISSUER, { ...issuerObject({ authority: { url: 'https://b.example.com' } }) });
+  await it.settle();
+  await it.time.advance(120_000);
+  assert.equal(written(), 0);
+  assert.equal(it.author.signs.length, 1);
+  assert.ok(reasons().includes('PermanentError'));
+  it.api.remove(POD);
+  await it.settle();
+  it.author.sign = ok;
+  const pod = podObject();
+  it.api.put(POD, { ...pod, metadata: { ...pod.metadata, uid: 'anew' } });
+  await it.settle();
+  assert.deepEqual(types(), ['Issued']);
+});
+
+test('an IssuerError is the issuer’s Ready=False, and the request waits', async () => {
+  it.author.sign = () => Promise.reject(new IssuerError('login expired'));
+  it.author.check = () => Promise.reject(new Error('login expired'));
+  await create();
+  await it.time.advance(120_000);
+  assert.equal(it.ready()?.status, 'False');
+  assert.equal(it.author.signs.length, 1);
+  assert.equal(written(), 0);
+});
+
+test('a PendingError is asked again when it says', async () => {
+  it.author.sign = () => Promise.reject(new PendingError('at work', { afterMs: 5_000 }));
+  await create();
+  await it.time.advance(5_000);
+  assert.equal(it.author.signs.length, 2);
+  assert.equal(written(), 0);
+});
+
+test('a SetConditionError is an Event, and visible in the next Sign call; nothing is written', async () => {
+  const order = { type: 'Order', status: 'True', reason: 'Made', message: 'order 7' } as const;
+  it.author.sign = () => Promise.reject(new SetConditionError(order, new PendingError('at work')));
+  await create();
+  await it.time.advance(1_000);
+  assert.deepEqual(it.author.signs[0]?.conditions, []);
+  assert.deepEqual(it.author.signs[1]?.conditions, [order]);
+  assert.equal(written(), 0);
+  const note = it.component.notes.find(({ reason }) => reason === 'Made');
+  assert.deepEqual([note?.type, note?.note, note?.regarding.kind], ['Normal', 'order 7', 'Pod']);
+});
+
+test('an author sees the pod, the key and what the leaf must say', async () => {
+  await create();
+  const [request] = it.author.signs;
+  assert.ok(request);
+  assert.deepEqual(
+    [request.kind, request.pod?.name, request.pod?.serviceAccountName],
+    ['PodCertificateRequest', 'web-0', 'web'],
+  );
+  assert.deepEqual(request.template.uris, ['spiffe://cluster.local/ns/team-a/sa/web']);
+  assert.match(request.csr ?? '', /^-----BEGIN CERTIFICATE REQUEST/);
+  assert.ok(Object.isFrozen(request) && Object.isFrozen(request.template));
+});

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Body, Client, RequestInit } from '../../src/kube/client.ts';
+import { KubeError } from '../../src/kube/kube-error.ts';
+import { readSent } from './pcr-sent.ts';
+
+/** Any object of the API. */
+export interface Thing {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation?: number;
+    readonly creationTimestamp: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  readonly spec?: unknown;
+  readonly status?: unknown;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export interface Write {
+  readonly path: string;
+  readonly object: Thing;
+}
+
+/** An API server in memory: objects by path, fenced writes, and watches with `spec.signerName`. */
+export interface MemoryApi {
+  readonly client: Client;
+  /** Puts an object at its path as its user would; a new spec is a new generation. */
+  readonly put: (path: string, object: Thing) => Thing;
+  readonly get: (path: string) => Thing | undefined;
+  readonly remove: (path: string) => void;
+  /** Status writes by whoever uses the client, in order. */
+  readonly writes: readonly Write[];
+  /** Every path that was read by GET. */
+  readonly reads: readonly string[];
+  /** Answers the next PUTs with these statuses instead of storing. */
+  readonly refuse: (...statuses: readonly number[]) => void;
+}
+
+interface Watch {
+  readonly collection: string;
+  readonly signerName: string | undefined;
+  readonly send: (line: object) => void;
+}
+
+export function memoryApi(): MemoryApi {
+  const stored = new Map<string, Thing>();
+  const watches = new Set<Watch>();
+  const [writes, reads, refusals]: [Write[], string[], number[]] = [[], [], []];
+  let version = 100;
+
+  function tell(type: string, path: string, object: Thing): void {
+    for (const watch of watches) if (sees(watch, path, object)) watch.send({ type, object });
+  }
+
+  function store(path: string, object: Thing): Thing {
+    const before = stored.get(path);
+    version += 1;
+    const metadata = { ...object.metadata, resourceVersion: String(version) };
+    const now = { ...object, metadata };
+    stored.set(path, now);
+    tell(before === undefined ? 'ADDED' : 'MODIFIED', path, now);
+    return now;
+  }
+
+  function put(path: string, object: Thing): Thing {
+    const before = stored.get(path);
+    const same = JSON.stringify(before?.spec) === JSON.stringify(object.spec);
+    const generation = (before?.metadata.generation ?? 0) + Number(!same || before === undefined);
+    return store(path, { ...object, metadata: { ...object.metadata, generation } });
+  }
+
+  function answer({ method, path, body }: RequestInit): unknown {
+    if (method === 'POST') return {};
+    const isStatus = path.endsWith('/status');
+    const at = isStatus ? path.slice(0, -'/status'.length) : path;
+    const known = stored.get(at);
+    if (method === 'GET') reads.push(path);
+    if (known === undefined) throw refusal(404);
+    if (method === 'GET') return known;
+    const status = refusals.shift();
+    if (status !== undefined) throw refusal(status);
+    // PodCertificateRequests are written in protobuf, and their status alone.
+    const sent: Thing = body instanceof Uint8Array ? readSent(body) : (body as Thing);
+    if (sent.metadata.resourceVersion !== known.metadata.resourceVersion) throw refusal(409);
+    const object = store(at, { ...known, status: sent.status });
+    writes.push({ path, object });
+    return object;
+  }
+
+  const client: Client = {
+    request: async <T>(request: RequestInit) => {
+      await Promise.resolve();
+      return answer(request) as T;
+    },
+    stream: ({ path, query, signal }) => {
+      const feed = lines(signal);
+      const selector = query?.['fieldSelector'];
+      const signerName = typeof selector === 'string' ? selector.split('=')[1] : undefined;
+      const watch = { collection: path, signerName, send: feed.send };
+      watches.add(watch);
+      signal?.addEventListener('abort', () => watches.delete(watch));
+      for (const [at, object] of stored)
+        if (sees(watch, at, object)) feed.send({ type: 'ADDED', object });
+      const annotations = { 'k8s.io/initial-events-end': 'true' };
+      feed.send({
+        type: 'BOOKMARK',
+        object: { metadata: { resourceVersion: String(version), annotations } },
+      });
+      return Promise.resolve(feed.chunks);
+    },
+    clockOffset: () => 0,
+    close: () => Promise.resolve(),
+  };
+
+  return {
+    client,
+    put,
+    get: (path) => stored.get(path),
+    remove: (path) => {
+      const object = stored.get(path);
+      if (object === undefined) return;
+      stored.delete(path);
+      version += 1;
+      const metadata = { ...object.metadata, resourceVersion: String(version) };
+      tell('DELETED', path, { ...object, metadata });
+    },
+    writes,
+    reads,
+    refuse: (...statuses) => {
+      refusals.push(...statuses);
+    },
+  };
+}
+
+function sees(watch: Watch, path: string, { spec }: Thing): boolean {
+  // Of all namespaces, as our watches are.
+  const collection = path.replace(/\/namespaces\/[^/]+/, '').replace(/\/[^/]+$/, '');
+  if (collection !== watch.collection) return false;
+  const { signerName } = (spec ?? {}) as { signerName?: string };
+  return watch.signerName === undefined || watch.signerName === signerName;
+}
+
+function lines(signal: AbortSignal | undefined): { send: (line: object) => void; chunks: Body } {
+  const waiting: object[] = [];
+  let wake = (): void => undefined;
+  signal?.addEventListener('abort', () => wake());
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    while (signal?.aborted !== true) {
+      const line = waiting.shift();
+      if (line !== undefined) yield Buffer.from(`${JSON.stringify(line)}\n`);
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  }
+  const body = chunks();
+  return {
+    send: (line) => {
+      waiting.push(line);
+      wake();
+    },
+    chunks: { contentType: 'application/json', [Symbol.asyncIterator]: () => body },
+  };
+}
+
+function refusal(status: number): KubeError {
+  return new KubeError({ status, what: 'a request', body: {} });
+}
