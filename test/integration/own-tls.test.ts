@@ -40,7 +40,6 @@ async function start(name: ComponentName, args: readonly string[] = []): Promise
 before(async () => {
   cluster = await startCluster({ nodes: 1 });
   await applyManifests(cluster);
-  await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/own-tls.yaml')]);
   directories = await mountServing(cluster, SECRET);
   const flags = ['--listen-https', '127.0.0.1:0', '--serving-certificate', directories.serving];
   await start('approver', flags);

@@ -9,7 +9,7 @@ import { DEMO } from '../../src/cli/rbac/demo.ts';
 import { until } from '../cluster/until.ts';
 import { componentCalls, outsideRoles } from '../support/audit.ts';
 import { waitForCertificate } from '../support/csr.ts';
-import { startFixture, type Fixture } from '../support/fixture.ts';
+import { applySigner, example, startFixture, type Fixture } from '../support/fixture.ts';
 import {
   COMPONENTS,
   startComponent,
@@ -22,15 +22,25 @@ import { createPod, createTeam } from '../support/pods.ts';
 import { allowRequesters, createCsr } from '../support/requests.ts';
 import { eachVerb, withoutVerb } from '../support/roles.ts';
 
+const WAIT_MS = 120_000;
+
 let fixture: Fixture;
 before(async () => {
   fixture = await startFixture();
   await allowRequesters(fixture.cluster);
   await createTeam(fixture.cluster, 'team-a', ['web']);
+  // With it the authority needs all of its role: the certificates of our own ports as well.
+  await applySigner(fixture.cluster, example('serving'));
+  await until('they are made', WAIT_MS, async () => {
+    const path = 'jsonpath={.items[*].data.tls\\.crt}';
+    const { stdout } = await fixture.cluster.kubectl([
+      ...['get', 'secrets', '-n', SYSTEM_NAMESPACE, '-o', path],
+    ]);
+    return stdout.split(' ').length === COMPONENTS.length;
+  });
 });
 after(() => fixture.stop());
 
-const WAIT_MS = 120_000;
 const BUNDLE = [process.execPath, join(import.meta.dirname, '../../dist/countersign.mjs')];
 
 async function start(name: ComponentName): Promise<ComponentProcess> {

@@ -40,6 +40,7 @@ export async function applyManifests(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['apply', '-f', file('deploy/admission/leases.yaml')]);
   await cluster.kubectl(['apply', '-f', file('deploy/admission/certificate-requests.yaml')]);
   await cluster.kubectl(['apply', '-f', file('deploy/flow-control')]);
+  await cluster.kubectl(['apply', '-f', file('deploy/own-tls.yaml')]);
 }
 
 /** Starts components, each as its own ServiceAccount with a bound token. */

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Each behaviour of the source, KubeVirt's rotation of its certificates, under its own number and by its
+ * sentence. docs/reference/rotation.md has the list, with what is different here on purpose, and why.
+ */
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { describe, test } from 'node:test';
+import type { Secret } from '../../src/api/object.ts';
+import { SignerError } from '../../src/errors.ts';
+import { heldLeafOf } from '../../src/rotation/held-leaf.ts';
+import { renewalOf, rotateLeaf, type HeldLeaf } from '../../src/rotation/leaf.ts';
+import type { Step } from '../../src/rotation/next-step.ts';
+import { wishOf } from '../../src/rotation/wish.ts';
+import { CA, WISH as LEAF_WISH, caOf, texts } from '../controllers/authority/own-tls/stage.ts';
+import { NOW } from '../support/issuing.ts';
+import { workload } from '../support/signer.ts';
+import { calm } from './calm.ts';
+import { BORN, DAY, HOUR, MINUTE, SECOND, WISH, YEAR, held, stepOf } from './rotation.ts';
+import { START } from './simulation/simulation.ts';
+
+const deadline = BORN + YEAR - YEAR / 5;
+const good = await texts();
+
+function leafOf(more: Partial<HeldLeaf> = {}, by = CA): HeldLeaf {
+  const { 'tls.crt': certificate, 'tls.key': key } = good;
+  const found = heldLeafOf({ certificate, key, duration: '168h' }, by.facts);
+  assert.ok(!(found instanceof SignerError));
+  return { ...found, ...more };
+}
+
+const reasonOf = (leaf: HeldLeaf | SignerError, now = NOW): string | undefined =>
+  rotateLeaf({ held: leaf, wish: LEAF_WISH, authorityNotAfter: CA.facts.notAfter, now }).due
+    ?.reason;
+
+const whyOf = (step: Step | undefined): string | undefined =>
+  step !== undefined && 'due' in step ? step.due?.reason : undefined;
+
+describe('1. renewBefore is a fifth of the duration where it is left out', () => {
+  test('of a CA', () => {
+    const { spec } = workload({
+      'authority.managed.duration': '1000h',
+      'authority.managed.renewBefore': undefined,
+    });
+    assert.equal(wishOf(spec)?.renewBeforeSeconds, 200 * 3_600);
+  });
+  test('of a leaf', () => {
+    const leaf = leafOf();
+    assert.equal(leaf.notAfter - renewalOf(leaf, LEAF_WISH), (7 * DAY) / 5);
+  });
+});
+
+describe('2. a Secret that is absent is generated and created, once', () => {
+  test('also where the watch that tells of it is a minute late, or the answer of the call is lost', async () => {
+    for (const fate of ['well', 'lost after'] as const) {
+      let lost = false;
+      const { sim, calls } = await calm({
+        until: START + HOUR,
+        lag: MINUTE,
+        fate: (_name, method) => {
+          if (method !== 'POST' || lost) return 'well';
+          lost = true;
+          return fate;
+        },
+      });
+      assert.equal(sim.writes.secret, 1);
+      assert.equal(
+        calls.filter((each) => each.startsWith('POST') && each.includes('/secrets')).length <= 2,
+        true,
+      );
+    }
+  });
+});
+
+describe('3. a Secret that cannot be loaded is rotated, told of, and crashes nobody', () => {
+  test('of a CA; bad-secrets.test.ts has every shape', () => {
+    const error = new SignerError({
+      code: 'AUTHORITY_INVALID',
+      disposition: 'authority',
+      message: 'x',
+    });
+    const { step } = stepOf({ slots: { active: error, next: undefined, activatedAt: BORN } });
+    assert.equal(whyOf(step), 'KeyUnusable');
+  });
+  test('of a leaf; decide-leaf.test.ts has every shape', () => {
+    const found = heldLeafOf({ certificate: 'x', key: 'y', duration: '168h' }, CA.facts);
+    assert.equal(reasonOf(found), 'Unusable');
+  });
+});
+
+describe('4. a duration that is not the wanted one is a reason to rotate', () => {
+  test('of a CA', () => {
+    const active = held({ durationSeconds: 3_600, notAfter: BORN + YEAR });
+    const { due } = stepOf({ slots: { active, next: undefined, activatedAt: BORN } });
+    assert.equal(due?.reason, 'DurationChanged');
+  });
+  test('of a leaf', () => {
+    assert.equal(reasonOf(leafOf({ durationSeconds: 3_600 })), 'DurationChanged');
+  });
+  test('otherwise than there, another spelling of it is none', () => {
+    const of = (duration: string): number | undefined =>
+      wishOf(workload({ 'authority.managed.duration': duration }).spec)?.durationSeconds;
+    assert.equal(of('8760h'), of('8760h0m0s'));
+  });
+});
+
+describe('5. what is past its deadline is rotated, what is before it is not', () => {
+  const rows = [
+    [-1, false],
+    // Otherwise than there: who is woken at the deadline does then what it was woken for.
+    [0, true],
+    [1, true],
+  ] as const;
+  for (const [ms, due] of rows) {
+    test(`a CA ${ms} ms after its deadline`, () => {
+      assert.equal(stepOf({ now: deadline + ms }).due !== undefined, due);
+    });
+    test(`a leaf ${ms} ms after its deadline`, () => {
+      const leaf = leafOf();
+      assert.equal(reasonOf(leaf, renewalOf(leaf, LEAF_WISH) + ms) !== undefined, due);
+    });
+  }
+});
+
+test('6. where nothing is to be rotated nothing is written', async () => {
+  const { sim } = await calm({ until: START + HOUR });
+  const before = { ...sim.writes };
+  await sim.run(START + 10 * DAY);
+  assert.deepEqual(sim.writes, before);
+});
+
+test('7. a change is one JSON patch of the Secret, and never puts it', async () => {
+  const { sim, calls } = await calm({ until: START + 60 * DAY });
+  const secrets = calls.filter((each) => each.includes('/secrets'));
+  assert.equal(secrets[0]?.split(' ')[0], 'POST');
+  assert.ok(secrets.slice(1).every((each) => each.startsWith('PATCH')));
+  assert.equal(sim.writes.secret, secrets.length);
+});
+
+test('8. labels say which version of us wrote it, whose it is, and for which generation', async () => {
+  const { sim } = await calm({ until: START + HOUR });
+  const { secret, signer } = sim.world.objects;
+  assert.deepEqual(secret?.metadata.labels, {
+    'app.kubernetes.io/managed-by': 'countersign',
+    'app.kubernetes.io/version': '1.2.3',
+    'countersign.dev/owner': signer?.metadata.uid,
+    'countersign.dev/generation': '1',
+  });
+});
+
+describe('9. it is looked at again exactly at the deadline, also by a process that has just started', () => {
+  test('of a CA', () => {
+    for (const now of [BORN + HOUR, BORN + 100 * DAY, deadline - 1]) {
+      assert.equal(stepOf({ now }).lookAt, deadline);
+    }
+  });
+  test('of a leaf', () => {
+    const leaf = leafOf();
+    for (const now of [NOW, NOW + DAY]) {
+      const { lookAt } = rotateLeaf({
+        held: leaf,
+        wish: LEAF_WISH,
+        authorityNotAfter: Infinity,
+        now,
+      });
+      assert.equal(lookAt, renewalOf(leaf, LEAF_WISH));
+    }
+  });
+});
+
+describe('10. the deadline', () => {
+  test('of a CA is renewBefore before its end', () => {
+    assert.equal(stepOf().lookAt, BORN + YEAR - WISH.renewBeforeSeconds * SECOND);
+  });
+  test('of a leaf that the present CA did not sign is now', async () => {
+    const other = await caOf('Countersign serving CA', NOW - DAY);
+    assert.equal(reasonOf(leafOf({}, other)), 'AuthorityReplaced');
+  });
+  test('of a CA is early enough for its leaves: it never ends before them', () => {
+    // A day of leaves leaves less than the renewBefore of ten minutes.
+    const { lookAt } = stepOf({ wish: { ...WISH, renewBeforeSeconds: 600 } });
+    assert.ok(lookAt !== undefined && lookAt < BORN + YEAR - DAY);
+  });
+  test('of a leaf is the earlier of its own and the end of its CA: it never outlives that', async () => {
+    const short = await caOf('Short', NOW - 364 * DAY);
+    const leaf = new X509Certificate((await texts({}, short))['tls.crt']);
+    assert.equal(Date.parse(leaf.validTo), short.facts.notAfter);
+  });
+});
+
+test('11. when the CA is rotated every leaf is issued anew', async () => {
+  const next = await caOf('Countersign serving CA', NOW - HOUR);
+  for (const dnsNames of [['a.svc'], ['b.svc'], ['c.svc']]) {
+    const { 'tls.crt': certificate, 'tls.key': key } = await texts({ dnsNames });
+    const leaf = heldLeafOf({ certificate, key, duration: '168h' }, next.facts);
+    const input = { held: leaf, wish: { ...LEAF_WISH, dnsNames }, now: NOW };
+    const { due } = rotateLeaf({ ...input, authorityNotAfter: next.facts.notAfter });
+    assert.equal(due?.reason, 'AuthorityReplaced');
+  }
+});
+
+test('12. a CA is self-signed, CA:TRUE, with a subject that ends in the second of its birth and a serial of its own', async () => {
+  const [first, second] = [await caOf('Serving', NOW), await caOf('Serving', NOW + SECOND)];
+  const [a, b] = [first, second].map(
+    ({ facts }) => new X509Certificate(Buffer.from(facts.certificate.raw)),
+  );
+  assert.ok(a?.ca === true && a.verify(a.publicKey) && b !== undefined);
+  assert.equal(a.subject, `CN=Serving ${NOW / SECOND}`);
+  assert.notEqual(a.subject, b.subject);
+  assert.notEqual(a.serialNumber, b.serialNumber);
+  // Otherwise than there: it may sign certificates and CRLs, and nothing else.
+  assert.deepEqual([...(first.facts.certificate.keyUsage ?? [])].sort(), [
+    'cRLSign',
+    'keyCertSign',
+  ]);
+  // Otherwise than there: valid since five minutes, for verifiers whose clocks are late.
+  assert.equal(first.facts.notBefore, NOW - 5 * MINUTE);
+  assert.equal(first.facts.notAfter, NOW + 365 * DAY);
+});
+
+test('13. a leaf is read into what rotation goes by', () => {
+  const leaf = leafOf();
+  assert.deepEqual(
+    [leaf.keyType, leaf.dnsNames, leaf.isOfPresent],
+    ['ECDSAP256', LEAF_WISH.dnsNames, true],
+  );
+});
+
+test('14. the bundle keeps old CAs until their leaves have expired; newest first, none twice, no expired one', async () => {
+  const { sim } = await calm({ until: START + 200 * DAY });
+  const authorities = sim.world.objects.signer?.status?.authorities ?? [];
+  const anchors = sim.world.objects.bundle?.spec.trustBundle.match(/BEGIN/g)?.length;
+  assert.equal(anchors, authorities.length);
+  assert.equal(new Set(authorities.map(({ fingerprint }) => fingerprint)).size, authorities.length);
+  for (const { notAfter } of authorities) assert.ok(Date.parse(notAfter) > sim.world.now);
+  const old = authorities.filter(({ phase }) => phase === 'Retiring').map((each) => each.notBefore);
+  assert.deepEqual(old, [...old].sort().reverse());
+});
+
+test('15. over many cycles of a fast clock nothing expires before it is rotated: no gap', async () => {
+  // The simulation's own laws: each leaf whole, and verified by all readers of the bundle.
+  const { sim } = await calm({ until: START + 365 * DAY });
+  const made = new Set(
+    sim.changes.flatMap(({ kind, object }) =>
+      kind === 'secret' ? ((object as Secret | undefined)?.data?.['tls.crt'] ?? []) : [],
+    ),
+  );
+  assert.ok(made.size >= 14, `${made.size} CAs`);
+  assert.ok(sim.laws.leaves > 365);
+});
