@@ -8,7 +8,7 @@ import {
   subjectKeyIdentifier,
   type Extension,
 } from '../pki/extensions.ts';
-import type { PublicKeyInfo } from '../pki/keys.ts';
+import type { KeyAlgorithm, PublicKeyInfo } from '../pki/keys.ts';
 import { usageBits } from '../pki/usages.ts';
 import type { KeyUsage } from '../vocabulary.ts';
 import type { LeafSubject } from './leaf-subject.ts';
@@ -29,9 +29,6 @@ export interface LeafExtensionsInput {
  */
 export function leafExtensions(input: LeafExtensionsInput): readonly Extension[] {
   const { subject, publicKey } = input;
-  const usages = usageBits(input.usages);
-  const unusable = UNUSABLE_BITS[publicKey.algorithm];
-  const bits = usages.keyUsage.filter((bit) => !unusable.includes(bit));
   const sans = {
     dnsNames: subject.dnsNames,
     ipAddresses: subject.ipAddresses,
@@ -44,11 +41,35 @@ export function leafExtensions(input: LeafExtensionsInput): readonly Extension[]
     subject.organizations.length === 0 &&
     subject.organizationalUnits.length === 0;
   return [
-    ...(bits.length > 0 ? [keyUsage(bits)] : []),
-    ...(usages.extKeyUsage.length > 0 ? [extKeyUsage(usages.extKeyUsage)] : []),
-    basicConstraints({ ca: false }),
+    ...usageExtensions(input.usages, publicKey.algorithm),
+    END_ENTITY,
     subjectKeyIdentifier(publicKey.spki),
     authorityKeyIdentifier(input.issuerKeyIdentifier),
     ...(hasSans ? [subjectAltName(sans, emptyName)] : []),
   ];
+}
+
+const END_ENTITY = basicConstraints({ ca: false });
+
+type ByAlgorithm = Map<KeyAlgorithm, readonly Extension[]>;
+
+/** A profile's list is the same object for all its leaves, and is never changed. */
+const made = new WeakMap<readonly KeyUsage[], ByAlgorithm>();
+
+function usageExtensions(
+  wanted: readonly KeyUsage[],
+  algorithm: KeyAlgorithm,
+): readonly Extension[] {
+  const known = made.get(wanted) ?? (new Map() as ByAlgorithm);
+  const before = known.get(algorithm);
+  if (before !== undefined) return before;
+  const usages = usageBits(wanted);
+  const unusable = UNUSABLE_BITS[algorithm];
+  const bits = usages.keyUsage.filter((bit) => !unusable.includes(bit));
+  const extensions = [
+    ...(bits.length > 0 ? [keyUsage(bits)] : []),
+    ...(usages.extKeyUsage.length > 0 ? [extKeyUsage(usages.extKeyUsage)] : []),
+  ];
+  made.set(wanted, known.set(algorithm, extensions));
+  return extensions;
 }

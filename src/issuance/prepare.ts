@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../errors.ts';
-import { decodeTbs, type Certificate, type TbsCertificate } from '../pki/certificate.ts';
+import {
+  decodeAround,
+  decodeTbs,
+  type Certificate,
+  type TbsCertificate,
+} from '../pki/certificate.ts';
 import { requirePossiblePath } from '../pki/path.ts';
 import type { Issuer } from './issuer.ts';
 import { encodeLeafTbs, type LeafInput } from './leaf-tbs.ts';
@@ -62,6 +67,16 @@ export class Prepared {
     }
     prepared.#spent = true;
     return prepared.#tbs.slice();
+  }
+
+  /**
+   * Reads a certificate, as decodeCertificate does. What was read before it was signed, byte for byte
+   * the same, is not read a second time: it says the same.
+   *
+   * @throws SignerError as decodeCertificate
+   */
+  decode(der: Uint8Array): Certificate {
+    return decodeAround(der, (tbs) => (this.equals(tbs) ? this.#leaf : decodeTbs(tbs)));
   }
 
   /** The bytes that the signature must cover, for correspond(). */

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { canonicalSpiffeId } from './spiffe-id.ts';
 import { ipBytes, ipText, isMapped } from './ip.ts';
+import { lowerAscii } from './lower-ascii.ts';
 import { refused } from './refused.ts';
 
 /** RFC 1035 §2.3.4, as text. */
@@ -118,11 +119,6 @@ export function canonicalEmail(text: string): string {
   const domain = canonicalDnsName(text.slice(at + 1));
   if (domain.startsWith('*')) throw invalid('email address', text, 'has a wildcard');
   return `${local}@${domain}`;
-}
-
-/** ASCII only: the Kelvin sign must not become a k. */
-function lowerAscii(text: string): string {
-  return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 function invalid(kind: string, text: string, reason: string): Error {

@@ -50,12 +50,23 @@ export interface Certificate extends TbsCertificate {
 
 /** @throws SignerError DER_MALFORMED, DER_LIMIT, KEY_MALFORMED, KEY_UNSUPPORTED or NAME_INVALID */
 export function decodeCertificate(der: Uint8Array): Certificate {
+  return decodeAround(der, decodeTbs);
+}
+
+/**
+ * @param readTbs - reads the to-be-signed part: who has read the very same bytes before need not again
+ * @throws SignerError as {@link decodeCertificate}
+ */
+export function decodeAround(
+  der: Uint8Array,
+  readTbs: (tbs: Uint8Array) => TbsCertificate,
+): Certificate {
   const fields = readWhole(der, 'the certificate', MAX_CERTIFICATE_BYTES);
   const tbs = fields.raw('the to-be-signed part', TAG_SEQUENCE);
   const algorithm = readAlgorithmIdentifier(fields, 'the signature algorithm');
   const signature = wholeBytes(fields.read(TAG_BIT_STRING, 'the signature'), 'the signature');
   fields.finish();
-  const decoded = decodeTbs(tbs);
+  const decoded = readTbs(tbs);
   // Two algorithms are one too many (RFC 5280 §4.1.1.2): the signature covers only the inner one.
   if (Buffer.compare(algorithm, decoded.signatureAlgorithm) !== 0) {
     throw malformed('the inner and the outer signature algorithm of the certificate differ');

@@ -54,6 +54,20 @@ const UNCOMPRESSED = 0x04;
  */
 export function isOnCurve(curve: Curve, point: Uint8Array): boolean {
   if (point.length !== 1 + 2 * curve.octets || point[0] !== UNCOMPRESSED) return false;
+  const last = lastOn.get(curve);
+  if (last !== undefined && Buffer.compare(last, point) === 0) return true;
+  if (!satisfies(curve, point)) return false;
+  lastOn.set(curve, Uint8Array.from(point));
+  return true;
+}
+
+/**
+ * The last point of each curve that was on it: what is read of a request is written into a leaf, and
+ * read back from there at once.
+ */
+const lastOn = new Map<Curve, Uint8Array>();
+
+function satisfies(curve: Curve, point: Uint8Array): boolean {
   const x = unsigned(point.subarray(1, 1 + curve.octets));
   const y = unsigned(point.subarray(1 + curve.octets));
   const { p, b } = curve;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { lowerAscii } from './lower-ascii.ts';
 import { refused } from './refused.ts';
 
 /** SPIFFE-ID §2.1: the trust domain's length. */
@@ -23,7 +24,7 @@ export function canonicalSpiffeId(text: string, rest: string): string {
   const slash = rest.indexOf('/', 2);
   const domain = slash === -1 ? rest.slice(2) : rest.slice(2, slash);
   const path = slash === -1 ? '' : rest.slice(slash);
-  const trustDomain = domain.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  const trustDomain = lowerAscii(domain);
   if (!TRUST_DOMAIN.test(trustDomain) || trustDomain.length > MAX_TRUST_DOMAIN) {
     throw invalid(
       text,

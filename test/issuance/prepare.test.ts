@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { Prepared, prepare } from '../../src/issuance/prepare.ts';
 import { EMPTY_SUBJECT } from '../../src/issuance/leaf-subject.ts';
 import { leafInput, NOW, openAuthority } from '../support/issuing.ts';
+import { decodeCertificate } from '../../src/pki/certificate.ts';
 import { privateKey } from '../support/keys.ts';
 import { refuses } from '../support/refuses.ts';
 
@@ -90,6 +91,18 @@ test('what only looks like a Prepared is not signed', () => {
 
 test('the bytes of a Prepared cannot be read without spending it', () => {
   assert.deepEqual(Object.keys(prepare(leafInput(authority))), ['validity']);
+});
+
+test('what came back is read as anybody reads it, whether it is what was prepared or not', async () => {
+  const prepared = prepare(leafInput(authority));
+  const der = await authority.sign(prepared, signal);
+  assert.deepEqual(prepared.decode(der), decodeCertificate(der));
+  const another = await authority.sign(
+    prepare(leafInput(authority, { subject: { ...EMPTY_SUBJECT, dnsNames: ['other.test'] } })),
+    signal,
+  );
+  assert.deepEqual(prepared.decode(another), decodeCertificate(another));
+  assert.deepEqual(prepared.decode(another).sans.dnsNames, ['other.test']);
 });
 
 test('a leaf that names nobody is never prepared', () => {
