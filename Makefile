@@ -91,6 +91,11 @@ bench-all: node_modules controlplane dist/countersign.mjs ## Every bench on one 
 	$(RUN) node bench/all/main.ts $(ARGS)
 	$(RUN) node bench/report/main.ts
 
+.PHONY: bench-short
+bench-short: node_modules controlplane dist/countersign.mjs ## Every bench on one cluster, small, in twenty minutes; then make performance
+	$(RUN) node bench/all/main.ts --short $(ARGS)
+	$(RUN) node bench/report/main.ts
+
 .PHONY: bench-smoke
 bench-smoke: node_modules controlplane dist/countersign.mjs ## Whether every bench works, with the least sizes; keeps no figures
 	$(RUN) node bench/all/main.ts --smoke $(ARGS)
@@ -110,6 +115,10 @@ bench-memory: node_modules controlplane dist/countersign.mjs ## Memory of finish
 .PHONY: bench-start
 bench-start: node_modules controlplane dist/countersign.mjs ## From the start to the first certificate beside 50,000 finished requests
 	$(RUN) node bench/start/main.ts $(ARGS)
+
+.PHONY: bench-replicas
+bench-replicas: node_modules controlplane dist/countersign.mjs ## Two replicas against one, and how long a killed one's share waits
+	$(RUN) node bench/replicas/main.ts $(ARGS)
 
 .PHONY: bench-issue
 bench-issue: node_modules ## Leaves a second and core against pkijs, Go and a bare signature; needs no cluster

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * `make bench-all`: every bench, one after the other, on one cluster. `make bench-smoke` runs them with
- * the least sizes that say whether they work, and keeps nothing. ARGS: `--only start,csr`.
+ * the least sizes that say whether they work, and keeps nothing; `make bench-short` takes twenty minutes.
+ * ARGS: `--only start,csr`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,6 +20,7 @@ import { PLANS, type Plan } from './plans.ts';
 const { values } = parseArgs({
   options: {
     smoke: { type: 'boolean', default: false },
+    short: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
   },
 });
@@ -41,8 +43,9 @@ try {
 }
 
 /** @returns its exit code */
-async function run({ bench, full, smoke }: Plan, state: string): Promise<number | null> {
-  const args = values.smoke ? smoke : full;
+async function run(plan: Plan, state: string): Promise<number | null> {
+  const { bench } = plan;
+  const args = plan[values.smoke ? 'smoke' : values.short ? 'short' : 'full'];
   console.log(`\n== ${bench} ${args.join(' ')}`);
   const script = join(import.meta.dirname, '..', bench, 'main.ts');
   const child = spawn(process.execPath, [script, ...args, '--results', results], {

@@ -5,25 +5,54 @@ import type { Bench } from '../report/marks.ts';
 export interface Plan {
   readonly bench: Bench;
   readonly full: readonly string[];
+  /** Sizes with which all benches together are done in twenty minutes, and say something. */
+  readonly short: readonly string[];
   /** The least that goes through everything that it does. */
   readonly smoke: readonly string[];
 }
 
-function plan(bench: Bench, full: string, smoke: string): Plan {
+interface Sizes {
+  readonly full: string;
+  readonly short: string;
+  readonly smoke: string;
+}
+
+function plan(bench: Bench, { full, short, smoke }: Sizes): Plan {
   const words = (text: string): readonly string[] => text.split(' ').filter((word) => word !== '');
-  return { bench, full: words(full), smoke: words(smoke) };
+  return { bench, full: words(full), short: words(short), smoke: words(smoke) };
 }
 
 /** What differs from a bench's own defaults is what the marks are set on. */
 export const PLANS: readonly Plan[] = [
-  plan('issue', '', '--milliseconds 50 --rounds 1'),
-  plan('drain', '--requests 10000', '--requests 40 --default-requests 12 --rounds 1'),
-  plan('csr', '', '--requests 40 --default-requests 12 --rounds 1'),
-  plan('latency', '', '--writes 40 --seconds 2 --rounds 1 --idle 1 --pauses 1'),
-  plan('start', '', '--objects 100 --rounds 1'),
-  plan(
-    'memory',
-    '',
-    '--objects 50 --settle 1 --issuances 40 --foreign 50 --requests 40 --rounds 1',
-  ),
+  plan('issue', { full: '', short: '--rounds 3', smoke: '--milliseconds 50 --rounds 1' }),
+  plan('drain', {
+    full: '--requests 10000 --rounds 5',
+    short: '--requests 10000 --rounds 3',
+    smoke: '--requests 40 --default-requests 12 --rounds 1',
+  }),
+  plan('csr', {
+    full: '',
+    short: '--requests 2000 --default-requests 100 --rounds 2',
+    smoke: '--requests 40 --default-requests 12 --rounds 1',
+  }),
+  plan('latency', {
+    full: '',
+    short: '--writes 2000 --seconds 15 --rounds 2 --idle 90 --pauses 1',
+    smoke: '--writes 40 --seconds 2 --rounds 1 --idle 1 --pauses 1',
+  }),
+  plan('start', {
+    full: '',
+    short: '--objects 5000 --rounds 2',
+    smoke: '--objects 100 --rounds 1',
+  }),
+  plan('memory', {
+    full: '',
+    short: '--objects 5000 --settle 5 --issuances 20000 --foreign 5000 --requests 1500 --rounds 1',
+    smoke: '--objects 50 --settle 1 --issuances 40 --foreign 50 --requests 40 --rounds 1',
+  }),
+  plan('replicas', {
+    full: '',
+    short: '--requests 3000 --rounds 2 --takeovers 1',
+    smoke: '--requests 40 --rounds 1 --lease-seconds 3 --takeovers 1',
+  }),
 ];
