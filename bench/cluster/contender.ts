@@ -12,6 +12,4 @@ export interface Contender extends Program {
   readonly signerName: string;
   /** The ClusterTrustBundle that its leaves must chain to; absent: it publishes none. */
   readonly bundle?: string;
-  /** So many processes of it at once, which share its requests; one where nothing is said. */
-  readonly replicas?: number;
 }

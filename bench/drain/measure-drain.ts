@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { REQUESTS, type Backlog } from '../requests/backlog.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { startContender } from '../cluster/contender-process.ts';
-import type { Contender, Program } from '../cluster/contender.ts';
+import type { Contender } from '../cluster/contender.ts';
 import { between, createMeter, type Reading } from '../measure/meter.ts';
 import { untilQuiet } from '../measure/quiet.ts';
 import { verifyIssued } from '../requests/verify-issued.ts';
@@ -29,7 +29,7 @@ const START_MS = 60_000;
 /** While the first one is awaited, and for who ends at once after the last one. */
 const METER_MS = 20;
 
-/** Starts the contender on its backlog, measures until all are Issued, verifies, and ends it. CPU is of all its replicas. */
+/** Starts the contender on its backlog, measures until all are Issued, verifies, and ends it. */
 export async function measureDrain(
   { cluster, client }: BenchCluster,
   contender: Contender,
@@ -46,13 +46,8 @@ export async function measureDrain(
     mark: POD_ISSUED,
   });
   const began = performance.now() * 1000;
-  const running = await Promise.all(
-    replicasOf(contender).map((each) => startContender(each, cluster.directory)),
-  );
-  const meter = createMeter(
-    cluster,
-    running.map(({ pid }) => pid),
-  );
+  const running = await startContender(contender, cluster.directory);
+  const meter = createMeter(cluster, [running.pid]);
   const metering = setInterval(meter, METER_MS);
   try {
     const patience = START_MS + (size / LEAST_PER_SECOND) * 1000;
@@ -60,7 +55,7 @@ export async function measureDrain(
       throw new Error(`${contender.name}: ${issued.seen()} of ${size} after ${patience / 1000} s`);
     });
     const first = issued.first.then(meter);
-    await Promise.race([issued.all, late, ...running.map(({ failed }) => failed)]);
+    await Promise.race([issued.all, running.failed, late]);
     const last = meter();
     clearInterval(metering);
     await verifyIssued(client, contender, backlog);
@@ -68,19 +63,11 @@ export async function measureDrain(
   } finally {
     clearInterval(metering);
     end.abort();
-    await Promise.all(running.map((each) => each.stop()));
+    await running.stop();
   }
 }
 
-/** Each writes a log of its own. */
-function replicasOf({ name, command, replicas = 1 }: Contender): readonly Program[] {
-  return Array.from({ length: replicas }, (_, index) => ({
-    name: index === 0 ? name : `${name}-${index + 1}`,
-    command,
-  }));
-}
-
-function drainOf(
+export function drainOf(
   size: number,
   { began, first, last }: { began: number; first: Reading; last: Reading },
 ): Drain {

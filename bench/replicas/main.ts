@@ -4,10 +4,9 @@
  * long a killed one's share waits. ARGS: `--requests 3000 --rounds 3 --lease-seconds 15 --takeovers 3`.
  */
 import { SYSTEM_NAMESPACE } from '../../test/support/installation.ts';
-import type { Contender } from '../cluster/contender.ts';
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
 import { startBenchCluster } from '../cluster/start.ts';
-import { measureDrain, type Drain } from '../drain/measure-drain.ts';
+import type { Drain } from '../drain/measure-drain.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
 import { readMachine } from '../measure/machine.ts';
@@ -17,7 +16,8 @@ import { writeResults } from '../measure/results.ts';
 import { runRounds } from '../measure/rounds.ts';
 import { printRatios } from '../measure/table.ts';
 import { isDisturbed } from '../measure/undisturbed.ts';
-import { createBacklog, newStubs } from '../requests/backlog.ts';
+import { newStubs } from '../requests/backlog.ts';
+import { shareBacklog } from './share-backlog.ts';
 import { measureTakeover, type Takeover } from './takeover.ts';
 
 const sizes = readArguments({
@@ -42,19 +42,13 @@ try {
     ...['--lease-namespace', SYSTEM_NAMESPACE, '--lease-duration', `${leaseSeconds}s`],
   ]);
   const stubs = newStubs(Math.max(requests, TAKEN_OVER));
-  const drain = async (contender: Contender, size: number): Promise<Drain> => {
-    const backlog = await createBacklog(bench, signerName, stubs.slice(0, size));
-    try {
-      return await measureDrain(bench, contender, backlog);
-    } finally {
-      await backlog.remove();
-    }
-  };
-  const turns = ['one', 'two'].map((name, index) => {
-    const contender = { ...program, ...WORKLOAD, replicas: index + 1 };
-    return { name, contender, measure: () => drain(contender, requests) };
-  });
-  for (const { contender } of turns) await drain(contender, Math.min(requests, WARM_UP_REQUESTS));
+  const share = (replicas: number, size: number): Promise<Drain> =>
+    shareBacklog(bench, { program, replicas, stubs: stubs.slice(0, size) });
+  for (const replicas of [1, 2]) await share(replicas, Math.min(requests, WARM_UP_REQUESTS));
+  const turns = ['one', 'two'].map((name, index) => ({
+    name,
+    measure: () => share(index + 1, requests),
+  }));
   const drains = await runRounds(turns, rounds);
   const taken: Takeover[] = [];
   for (let count = 0; count < takeovers; count++) {
