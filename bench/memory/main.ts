@@ -57,6 +57,7 @@ try {
     foreign_events: events,
     foreign_throughput: share('countersign'),
     foreign_throughput_of_limit: share('status-writer'),
+    foreign_throughput_calibrated: rounded(share('countersign') / share('status-writer')),
   };
   printRatios(ratios);
   const drains = [...beside.values(), ...without.values()].flat();
