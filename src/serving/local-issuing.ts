@@ -4,7 +4,7 @@ import type { KubeObject } from '../api/object.ts';
 import type { Authority } from '../authorities/contract.ts';
 import { correspond } from '../issuance/correspond.ts';
 import { prepare } from '../issuance/prepare.ts';
-import { decodeCertificate, type Certificate } from '../pki/certificate.ts';
+import type { Certificate } from '../pki/certificate.ts';
 import { encodePem } from '../pki/pem.ts';
 import type { AuthoritySources } from './authority-sources.ts';
 import type { Component } from './component.ts';
