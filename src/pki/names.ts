@@ -26,6 +26,9 @@ const MAX_ATTRIBUTES = 256;
  */
 const MAX_VALUE_BYTES = 2048;
 
+/** Of a whole name, as of all alternative names: what is read fits into a certificate that is. */
+const MAX_BYTES = 100 * 1024;
+
 export interface NameAttribute {
   readonly oid: string;
   readonly value: string;
@@ -56,6 +59,9 @@ export function readName(reader: DerReader, what: string): DistinguishedName {
 
 /** @throws SignerError DER_MALFORMED or DER_LIMIT */
 export function decodeName(der: Uint8Array, what = 'name'): DistinguishedName {
+  if (der.length > MAX_BYTES) {
+    throw refused('DER_LIMIT', `${what} has more than ${MAX_BYTES} bytes`);
+  }
   const outer = new DerReader(der, what);
   const names = outer.sequence(what);
   outer.finish();

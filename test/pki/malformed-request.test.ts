@@ -133,7 +133,23 @@ const REQUESTS: Readonly<Record<string, Row>> = {
       subject: seq(...Array.from({ length: 10_000 }, () => set(seq(oid('2.5.4.10'), utf8('a'))))),
     }),
     'DER_LIMIT',
+    /the subject has more than 102400 bytes/,
+  ],
+  'with 257 attributes in its subject': [
+    requestDer({
+      subject: seq(...Array.from({ length: 257 }, () => set(seq(oid('2.5.4.10'), utf8('a'))))),
+    }),
+    'DER_LIMIT',
     /the subject has more than 256 attributes/,
+  ],
+  'with a subject of more than 100 KiB, which no certificate could hold beside its other names': [
+    requestDer({
+      subject: seq(
+        ...Array.from({ length: 60 }, () => set(seq(oid('2.5.4.10'), utf8('a'.repeat(2000))))),
+      ),
+    }),
+    'DER_LIMIT',
+    /the subject has more than 102400 bytes/,
   ],
   'with a common name of 2,049 bytes': [
     requestDer({ subject: seq(set(seq(oid('2.5.4.3'), utf8('a'.repeat(2049))))) }),
