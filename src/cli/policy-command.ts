@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { PolicyTestOptions } from './commands/policy-test.ts';
 import { gather, secondsFlag } from './flag-values.ts';
 
-/** `countersign policy test`: the approver's decision without a cluster. */
+/** `countersign policy test`: what the rules say of a request, without a cluster. */
 export function addPolicyCommand(root: Command): void {
   const policy = root.command('policy').description('try the rules of a ClusterSigner');
   policy
@@ -12,8 +12,9 @@ export function addPolicyCommand(root: Command): void {
     .requiredOption('--signer-file <file>', 'YAML of the ClusterSigner')
     .requiredOption(
       '--csr <file>',
-      'PEM of the PKCS#10 request, or YAML of a CertificateSigningRequest',
+      'PEM of the PKCS#10 request, or YAML of a CertificateSigningRequest or CertificateRequest',
     )
+    .option('--namespace <name>', 'it is a CertificateRequest of cert-manager in this namespace')
     .requiredOption('--user <name>', 'who asks')
     .option('--uid <uid>', 'the user’s UID', '')
     .option('--group <name>', 'a group of the user (repeatable)', gather, [])

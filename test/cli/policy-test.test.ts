@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { stringify } from 'yaml';
 import { CN, made, type Wanted } from '../policy/request.ts';
+import { certificateRequest, servicesOfTeams } from '../support/certificate-request.ts';
 import { clusterSigner, workloadSpec, without } from '../support/cluster-signer.ts';
 import { countersign, type CommandResult } from '../support/countersign.ts';
 
@@ -98,6 +99,59 @@ for (const [law, csr, flags, code, stdout] of verdicts) {
     assert.deepEqual([result.code, result.stderr], [code, '']);
   });
 }
+
+const services = file('services.yaml', stringify(servicesOfTeams()));
+const web = file('web.csr', pem({ subject: [], dnsNames: ['web.team-a.svc'] }));
+const webObject = file('web.yaml', stringify(certificateRequest({ duration: '1m' })));
+const CERT_MANAGER = ['--user', 'system:serviceaccount:cert-manager:cert-manager'];
+const SERVER = ['--usage', 'digital signature', '--usage', 'server auth'];
+
+/** The same for CertificateRequests, as the certificate-request component decides them. */
+const ofCertManager: [law: string, csr: string, flags: string[], code: number, stdout: RegExp][] = [
+  [
+    'what a rule allows',
+    web,
+    ['--namespace', 'team-a', ...SERVER],
+    0,
+    /^APPROVE\n {2}a rule allows the whole request\n$/,
+  ],
+  [
+    'what no rule allows of another namespace',
+    web,
+    ['--namespace', 'team-b', ...SERVER],
+    4,
+    /^NO OPINION\n.*services-of-a-team: .*"web\.team-a\.svc"/s,
+  ],
+  [
+    'usages left out are cert-manager’s default',
+    web,
+    ['--namespace', 'team-a'],
+    3,
+    /^DENY\n.*"key encipherment"/,
+  ],
+  [
+    'what can never be issued of an object',
+    webObject,
+    ['--namespace', 'team-a'],
+    3,
+    /^DENY\n {2}spec\.duration is "1m"/,
+  ],
+];
+
+for (const [law, csr, flags, code, stdout] of ofCertManager) {
+  test(`the verdict on a CertificateRequest: ${law}`, async () => {
+    const args = ['--signer-file', services, '--csr', csr, ...CERT_MANAGER, ...flags];
+    const result = await countersign(['policy', 'test', ...args]);
+    assert.match(result.stdout, stdout);
+    assert.deepEqual([result.code, result.stderr], [code, '']);
+  });
+}
+
+test('a ClusterSigner that takes no CertificateRequests has no opinion of one', async () => {
+  const { code, stdout } = await run(jane, '--user', 'jane', '--namespace', 'team-a');
+  assert.equal(code, 4);
+  assert.match(stdout, /^NO OPINION\n {2}.*left untouched/);
+});
 
 test('without rules the approver writes nothing, and that is said', async () => {
   const args = ['--signer-file', unruled, '--csr', jane, '--user', 'jane'];

@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
+import type { ClusterSigner } from '../../api/cluster-signer.ts';
 import type { CertificateSigningRequest } from '../../api/csr.ts';
 import { SignerError } from '../../errors.ts';
 import { decide, type Plan } from '../../controllers/approver/decide.ts';
 import { compilePolicy } from '../../policy/compile-policy.ts';
 import { parseSignerFile } from '../signer-file.ts';
+import { judgeCertificateRequest } from './policy-test-certificate-request.ts';
+
+/** What is printed, and what the exit code says. */
+export interface Verdict {
+  readonly word: 'APPROVE' | 'DENY' | 'NO OPINION';
+  /** Reasons, separated by `; `. */
+  readonly message: string;
+}
 
 /** For scripts and CI: a policy test that is not approved is not a success. */
-const EXIT_CODES: Readonly<Record<Plan['kind'], number>> = {
-  approve: 0,
-  deny: 3,
-  wait: 4,
-  ignore: 4,
+const EXIT_CODES: Readonly<Record<Verdict['word'], number>> = {
+  APPROVE: 0,
+  DENY: 3,
+  'NO OPINION': 4,
 };
 
-const WORDS: Readonly<Record<Plan['kind'], string>> = {
+const WORDS: Readonly<Record<Plan['kind'], Verdict['word']>> = {
   approve: 'APPROVE',
   deny: 'DENY',
   wait: 'NO OPINION',
@@ -26,6 +34,8 @@ const WORDS: Readonly<Record<Plan['kind'], string>> = {
 export interface PolicyTestOptions {
   readonly signerFile: string;
   readonly csr: string;
+  /** Of a CertificateRequest of cert-manager; absent: it is a CertificateSigningRequest. */
+  readonly namespace?: string;
   readonly user: string;
   readonly uid: string;
   readonly group: readonly string[];
@@ -37,9 +47,24 @@ export interface PolicyTestOptions {
 /** @returns the exit code */
 export async function testPolicy(options: PolicyTestOptions): Promise<number> {
   const signer = parseSignerFile(await readFile(options.signerFile, 'utf8'), options.signerFile);
-  const csr = requestOf(await readFile(options.csr, 'utf8'), signer.spec.signerName, options);
+  const text = await readFile(options.csr, 'utf8');
+  const { namespace } = options;
+  const { word, message } =
+    namespace === undefined
+      ? judge(signer, text, options)
+      : judgeCertificateRequest(signer, text, { ...options, namespace });
+  process.stdout.write(
+    `${word}\n${message
+      .split('; ')
+      .map((line: string) => `  ${line}\n`)
+      .join('')}`,
+  );
+  return EXIT_CODES[word];
+}
+
+function judge(signer: ClusterSigner, text: string, options: PolicyTestOptions): Verdict {
   const plan = decide({
-    csr,
+    csr: requestOf(text, signer.spec.signerName, options),
     policy: compilePolicy(signer.spec),
     reservedPrefixes: options.reservedPrefix,
   });
@@ -47,13 +72,7 @@ export async function testPolicy(options: PolicyTestOptions): Promise<number> {
     plan.kind === 'ignore'
       ? 'this ClusterSigner has neither rules nor deny: the approver writes nothing'
       : plan.message;
-  process.stdout.write(
-    `${WORDS[plan.kind]}\n${message
-      .split('; ')
-      .map((line: string) => `  ${line}\n`)
-      .join('')}`,
-  );
-  return EXIT_CODES[plan.kind];
+  return { word: WORDS[plan.kind], message };
 }
 
 /** The object that the API server would hold: identity from the flags, the rest from the file. */

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import { parse } from 'yaml';
+import type { CertificateRequest } from '../../api/certificate-request.ts';
+import type { ClusterSigner } from '../../api/cluster-signer.ts';
+import { formatDuration } from '../../api/duration.ts';
+import { decide, type Plan } from '../../controllers/certificate-request/decide.ts';
+import { SignerError } from '../../errors.ts';
+import { compileProfile } from '../../issuance/profile.ts';
+import { compileCertificateRequestPolicy } from '../../policy/compile-policy.ts';
+import type { PolicyTestOptions, Verdict } from './policy-test.ts';
+
+/** Nothing is signed here: where the rules say yes, this is what is missing. */
+const NO_CA = new SignerError({
+  code: 'AUTHORITY_MISSING',
+  disposition: 'authority',
+  message: 'no CA is asked without a cluster',
+});
+
+/** What the certificate-request component says of a CertificateRequest that an approver approved. */
+export function judgeCertificateRequest(
+  signer: ClusterSigner,
+  text: string,
+  options: PolicyTestOptions & { readonly namespace: string },
+): Verdict {
+  if (signer.spec.certificateRequests === undefined) {
+    return {
+      word: 'NO OPINION',
+      message: 'this ClusterSigner has no certificateRequests: they are left untouched',
+    };
+  }
+  return verdictOf(
+    decide({
+      request: requestOf(text, signer, options),
+      profile: compileProfile(signer.spec),
+      policy: compileCertificateRequestPolicy(signer.spec),
+      authority: NO_CA,
+      reservedPrefixes: options.reservedPrefix,
+      now: 0,
+    }),
+  );
+}
+
+function verdictOf(plan: Plan): Verdict {
+  if (plan.kind === 'wait') return { word: 'APPROVE', message: 'a rule allows the whole request' };
+  if (plan.kind === 'undecided') return { word: 'NO OPINION', message: plan.message };
+  const message = plan.kind === 'fail' ? plan.message : '';
+  return { word: 'DENY', message };
+}
+
+/** The object that the API server would hold: identity from the flags, the rest from the file. */
+function requestOf(
+  text: string,
+  { metadata }: ClusterSigner,
+  options: PolicyTestOptions & { readonly namespace: string },
+): CertificateRequest {
+  const { namespace, user, uid, group, usage, expirationSeconds } = options;
+  const written = specOf(text, options.csr);
+  return {
+    apiVersion: 'cert-manager.io/v1',
+    kind: 'CertificateRequest',
+    metadata: {
+      ...{ name: 'policy-test', namespace },
+      ...{ uid: '', resourceVersion: '', creationTimestamp: '' },
+    },
+    spec: {
+      ...written,
+      issuerRef: { group: 'countersign.dev', kind: 'ClusterSigner', name: metadata.name },
+      ...(usage.length > 0 ? { usages: usage } : {}),
+      ...(expirationSeconds === undefined ? {} : { duration: formatDuration(expirationSeconds) }),
+      ...{ username: user, uid, groups: group },
+    },
+    status: { conditions: [{ type: 'Approved', status: 'True' }] },
+  };
+}
+
+function specOf(
+  text: string,
+  fileName: string,
+): Pick<CertificateRequest['spec'], 'request' | 'usages' | 'duration' | 'isCA'> {
+  if (!/^kind:\s*CertificateRequest\s*$/m.test(text)) {
+    return { request: Buffer.from(text).toString('base64') };
+  }
+  const { spec } = parse(text) as Partial<CertificateRequest>;
+  if (typeof spec?.request === 'string') return spec;
+  throw new SignerError({
+    code: 'REQUEST_MALFORMED',
+    disposition: 'fail',
+    message: `${fileName}: the CertificateRequest has no spec.request`,
+  });
+}
