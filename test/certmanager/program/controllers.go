@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -26,11 +27,11 @@ const workers = 5
 // runControllers runs every controller that is imported above until it is killed. It takes no Lease:
 // whoever starts it starts one.
 func runControllers() {
-	kubeconfig := flag.String("kubeconfig", "", "as whom they work")
+	flags := flag.NewFlagSet("controllers", flag.ExitOnError)
+	kubeconfig := flags.String("kubeconfig", "", "as whom they work")
 	// An hour in cert-manager: a test cannot wait that long for a second attempt.
-	backoff := flag.Duration("minimum-backoff", time.Hour, "how long after a failure the next attempt comes")
-	without := flag.String("without", "", "a controller that is left out: certificaterequests-approver where a test approves by hand")
-	flag.Parse()
+	backoff := flags.Duration("minimum-backoff", time.Hour, "how long after a failure the next attempt comes")
+	must("reading flags", flags.Parse(os.Args[1:]))
 
 	ctx := logf.NewContext(context.Background(), logf.Log)
 	factory, err := controller.NewContextFactory(ctx, controller.ContextOptions{
@@ -47,9 +48,6 @@ func runControllers() {
 	must("building the shared context", err)
 	var running sync.WaitGroup
 	for name, construct := range controller.Known() {
-		if name == *without {
-			continue
-		}
 		made, err := construct(factory)
 		must("making "+name, err)
 		running.Go(func() { must("running "+name, made.Run(workers, ctx)) })

@@ -34,8 +34,10 @@ import (
 // The package that composes cert-manager's webhook is internal to it; the one that its own tests use
 // is not, but wants a *testing.T. So this is the one test of a test program, which never ends.
 func runWebhook() {
-	kubeconfig := flag.String("kubeconfig", "", "as whom it asks who may approve")
-	flag.Parse()
+	// Of its own: controller-runtime has a flag of that name among those of every program.
+	flags := flag.NewFlagSet("webhook", flag.ExitOnError)
+	kubeconfig := flags.String("kubeconfig", "", "as whom it asks who may approve")
+	must("reading flags", flags.Parse(os.Args[1:]))
 	ctrl.SetLogger(klog.Background())
 	os.Args = os.Args[:1]
 	all := func(_, _ string) (bool, error) { return true, nil }
