@@ -19,6 +19,11 @@ export interface PodWanted {
 
 /** Creates a pod whose kubelet asks for a credential; the scheduler picks the wanted node. */
 export async function createPod(cluster: Cluster, wanted: PodWanted): Promise<void> {
+  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(podObject(wanted)) });
+}
+
+/** Such a pod. */
+export function podObject(wanted: PodWanted): object {
   const sources: object[] = [
     {
       podCertificate: {
@@ -43,7 +48,7 @@ export async function createPod(cluster: Cluster, wanted: PodWanted): Promise<vo
       },
     });
   }
-  const pod = {
+  return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { namespace: wanted.namespace, name: wanted.name },
@@ -62,7 +67,6 @@ export async function createPod(cluster: Cluster, wanted: PodWanted): Promise<vo
       volumes: [{ name: 'identity', projected: { sources } }],
     },
   };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(pod) });
 }
 
 /** Makes a namespace and ServiceAccounts in it. */

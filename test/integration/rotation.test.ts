@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * CAs are replaced on a real cluster while pods and people ask for certificates, and components are
+ * killed. Whatever was delivered verifies by three validators against the bundle that was served at
+ * that very revision.
+ */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Secret } from '../../src/api/object.ts';
+import { ROTATE_AT } from '../../src/api/rotation-annotations.ts';
+import { formatTime } from '../../src/api/time.ts';
+import { createManagedAuthorities } from '../../src/authorities/managed.ts';
+import { carryOutStep } from '../../src/controllers/authority/carry-out-step.ts';
+import { KubeError } from '../../src/kube/kube-error.ts';
+import type { Due } from '../../src/rotation/due.ts';
+import type { Step } from '../../src/rotation/next-step.ts';
+import { until } from '../cluster/until.ts';
+import { judge } from '../rotation/cluster/court.ts';
+import {
+  MANAGED,
+  OWN,
+  WAIT_MS,
+  connect,
+  openStand,
+  type Stand,
+} from '../rotation/cluster/stand.ts';
+import type { Delivery } from '../rotation/cluster/story.ts';
+import { certificateAuthority } from '../support/certificate-authority.ts';
+import type { ComponentName, LogLine } from '../support/component-process.ts';
+import { waitForSignerCondition } from '../support/fixture.ts';
+import { KEYS_NAMESPACE, SYSTEM_NAMESPACE } from '../support/installation.ts';
+
+const PROPAGATION_SECONDS = 4;
+const BACKDATE_MS = 60_000;
+
+let stand: Stand;
+const atOnce = new Set<string>();
+before(async () => {
+  stand = await openStand({
+    propagationSeconds: PROPAGATION_SECONDS,
+    perSecond: 2,
+    managed: {},
+  });
+  stand.load.start();
+});
+after(() => stand.stop());
+
+function madeBy(print: string): readonly Delivery[] {
+  return stand.story.deliveries.filter(({ leaf }) => stand.story.issuerOf(leaf) === print);
+}
+
+/** A pod and somebody else have a leaf of that CA. */
+async function signsForAll(print: string): Promise<void> {
+  await until(`${print} signs for pods and for people`, WAIT_MS, () => {
+    const kinds = new Set(madeBy(print).map(({ kind }) => kind));
+    return kinds.has('pcr') && kinds.has('csr');
+  });
+}
+
+async function kill(...names: readonly ComponentName[]): Promise<void> {
+  await Promise.all(names.map((name) => stand.replicas[name].kill()));
+}
+
+async function revive(...names: readonly ComponentName[]): Promise<void> {
+  await Promise.all(names.map((name) => stand.replicas[name].revive()));
+}
+
+const ASKED_OF_ALL = ['approver', 'signer', 'pcr-issuer'] as const;
+
+for (const [from, to] of ['AB', 'BC'] as const) {
+  test(`${from} → ${to}: each component is killed on the way, its standby goes on, nobody waits for long`, async () => {
+    const before = await stand.inPhase(MANAGED, 'Active');
+    await signsForAll(before.fingerprint);
+    const annotations = { [ROTATE_AT]: formatTime(Date.now()) };
+    await stand.change(MANAGED, { metadata: { annotations } });
+    const next = await stand.inPhase(MANAGED, 'Prepared');
+    await kill('authority', 'attester');
+    const active = await stand.inPhase(MANAGED, 'Active', before.fingerprint);
+    assert.equal(active.fingerprint, next.fingerprint);
+    await kill(...ASKED_OF_ALL);
+    await signsForAll(active.fingerprint);
+    const retiring = await stand.inPhase(MANAGED, 'Retiring');
+    assert.equal(retiring.fingerprint, before.fingerprint);
+    await revive('authority', 'attester', ...ASKED_OF_ALL);
+  });
+}
+
+test('a distrusted CA under load: another signs at once, and who knows that one never goes back', async () => {
+  const distrusted = await stand.inPhase(MANAGED, 'Active');
+  const managed = { distrusted: [distrusted.fingerprint] };
+  await stand.change(MANAGED, { spec: { authority: { managed } } });
+  const fresh = await stand.inPhase(MANAGED, 'Active', distrusted.fingerprint);
+  atOnce.add(fresh.fingerprint);
+  await signsForAll(fresh.fingerprint);
+  const gone = await stand.inPhase(MANAGED, 'Distrusted');
+  assert.equal(gone.fingerprint, distrusted.fingerprint);
+  for (const name of ASKED_OF_ALL) {
+    for (const { log } of stand.replicas[name].processes) {
+      const signedWith = issuersIn(log);
+      const back = signedWith.lastIndexOf(distrusted.fingerprint);
+      const first = signedWith.indexOf(fresh.fingerprint);
+      assert.ok(first < 0 || back < first, `a ${name} signs with what is distrusted again`);
+    }
+  }
+  const [last] = stand.story.deliveries.slice(-1);
+  const bundle = stand.story.bundleAt('example.com:workload:primary', last?.revision ?? 0);
+  assert.ok(bundle?.spec.trustBundle.includes(distrusted.anchors.trim()) === false);
+});
+
+/** The CAs that a process signed with, one for each request, in its own order. */
+function issuersIn(log: readonly LogLine[]): readonly string[] {
+  const byName = new Map(stand.story.deliveries.map((each) => [each.name, each]));
+  return log.flatMap(({ outcome, name }) => {
+    const delivery = outcome === 'issued' ? byName.get(String(name)) : undefined;
+    return delivery === undefined ? [] : [stand.story.issuerOf(delivery.leaf)];
+  });
+}
+
+test('a lost Secret under load: another CA is made, published, waited for; the old one stays trusted', async () => {
+  const lost = await stand.inPhase(MANAGED, 'Active');
+  await stand.cluster.kubectl(['delete', 'secret', 'workload-ca', '-n', KEYS_NAMESPACE]);
+  const fresh = await stand.inPhase(MANAGED, 'Active', lost.fingerprint);
+  await signsForAll(fresh.fingerprint);
+  assert.equal((await stand.inPhase(MANAGED, 'Retiring')).fingerprint, lost.fingerprint);
+});
+
+test('the user’s own CA, half written: the one before it goes on, and all heals without a restart', async () => {
+  const { cluster, story } = stand;
+  const before = await stand.inPhase(OWN, 'Active');
+  await signsForPeople(before.fingerprint);
+  const { certificate, key } = await certificateAuthority();
+  await patchOwn({ 'tls.crt': certificate });
+  await waitForSignerCondition(cluster, OWN, { type: 'Degraded', reason: 'SecretUnusable' });
+  const seen = story.deliveries.length;
+  await until('people get leaves of the CA before it', WAIT_MS, () =>
+    story.deliveries.slice(seen).some(({ leaf }) => story.issuerOf(leaf) === before.fingerprint),
+  );
+  await patchOwn({ 'tls.key': key });
+  await waitForSignerCondition(cluster, OWN, { type: 'Degraded', reason: 'AsExpected' });
+  const fresh = await stand.inPhase(OWN, 'Active', before.fingerprint);
+  await signsForPeople(fresh.fingerprint);
+  assert.equal((await stand.inPhase(OWN, 'Retiring')).fingerprint, before.fingerprint);
+});
+
+async function signsForPeople(print: string): Promise<void> {
+  await until(`${print} signs for people`, WAIT_MS, () => madeBy(print).length > 0);
+}
+
+async function patchOwn(texts: Readonly<Record<string, string>>): Promise<void> {
+  const patch = JSON.stringify({ stringData: texts });
+  const args = ['patch', 'secret', 'people-ca', '-n', KEYS_NAMESPACE, '--type=merge', '-p', patch];
+  await stand.cluster.kubectl(args);
+}
+
+test('no pod is without its credential, and no request was refused', async () => {
+  await stand.load.stop();
+  assert.deepEqual(stand.load.failures, []);
+  await until('every pod runs', WAIT_MS, async () => {
+    const { waiting } = await stand.load.pods();
+    if (waiting.length === 0) return true;
+    throw new Error(`these wait: ${waiting.join()}`);
+  });
+  await until('every request is answered', WAIT_MS, () => {
+    const { deliveries } = stand.story;
+    if (deliveries.length >= stand.load.created) return true;
+    throw new Error(`${deliveries.length} of ${stand.load.created}`);
+  });
+  assert.deepEqual(stand.story.refusals, []);
+});
+
+test('every leaf that was delivered verifies with Go, OpenSSL and us against the bundle of its revision, and none was signed too early', async (t) => {
+  const faults = await judge(stand.story, {
+    bundle: 'primary',
+    propagationSeconds: PROPAGATION_SECONDS,
+    backdate: BACKDATE_MS,
+    atOnce,
+  });
+  const issuers = new Set(stand.story.deliveries.map(({ leaf }) => stand.story.issuerOf(leaf)));
+  t.diagnostic(`${stand.story.deliveries.length} leaves of ${issuers.size} CAs`);
+  assert.deepEqual(faults, []);
+  assert.ok(issuers.size >= 7, `${issuers.size} CAs`);
+});
+
+const MAKE_NEXT: Step = { kind: 'make', slot: 'next', due: undefined };
+const LOST: Due = { reason: 'KeyLost', message: 'there is no CA yet', canWait: false };
+const MAKE_TLS: Step = { kind: 'make', slot: 'tls', due: LOST, atOnce: false };
+
+/** What the authority would do next, done by hand with its own rights. */
+async function makeNext(secret: Secret | undefined): Promise<Secret | undefined> {
+  const { cluster } = stand;
+  const kubeconfig = await cluster.serviceAccountKubeconfig(
+    SYSTEM_NAMESPACE,
+    'countersign-authority',
+  );
+  const client = await connect({ kubeconfig });
+  const signer = await stand.signer(MANAGED);
+  const { managed } = signer.spec.authority;
+  assert.ok(managed !== undefined);
+  try {
+    const create = createManagedAuthorities((size) => randomBytes(size));
+    const step = secret === undefined ? MAKE_TLS : MAKE_NEXT;
+    const input = { signer, managed, secret, step, now: Date.now() };
+    return await carryOutStep({ client, create, version: 'test' }, input);
+  } finally {
+    await client.close();
+  }
+}
+
+test('a Secret is written at the version that was judged, and at no other', async () => {
+  const judged = await stand.secret('workload-ca');
+  assert.ok(judged !== undefined);
+  await stand.cluster.kubectl([
+    ...['annotate', 'secret', 'workload-ca', '-n', KEYS_NAMESPACE, 'example.com/note=1'],
+  ]);
+  await assert.rejects(makeNext(judged), { code: 'KUBE_CONFLICT' });
+  const { data } = (await stand.secret('workload-ca')) ?? {};
+  assert.deepEqual(data, judged.data);
+});
+
+test('a Secret that was deleted and made again by somebody else is not the one that was judged', async () => {
+  const judged = await stand.secret('workload-ca');
+  assert.ok(judged !== undefined);
+  // Nobody of ours may make it anew meanwhile.
+  await kill('authority');
+  await kill('authority');
+  await stand.cluster.kubectl(['delete', 'secret', 'workload-ca', '-n', KEYS_NAMESPACE]);
+  await assert.rejects(makeNext(judged), { status: 404 });
+  const { certificate, key } = await certificateAuthority();
+  const foreign = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'kubernetes.io/tls',
+    metadata: {
+      namespace: KEYS_NAMESPACE,
+      name: 'workload-ca',
+      annotations: { 'countersign.dev/signer-name': 'example.com/workload' },
+    },
+    stringData: { 'tls.crt': certificate, 'tls.key': key },
+  };
+  await stand.cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(foreign) });
+  const made = await stand.secret('workload-ca');
+  // 409, or 422 where the patch names what that Secret never had.
+  await assert.rejects(makeNext(judged), (error) => error instanceof KubeError);
+  // Nor is it written over by who thinks that there is none.
+  assert.equal(await makeNext(undefined), undefined);
+  assert.deepEqual(await stand.secret('workload-ca'), made);
+});
+
+test('a Secret that we did not make is used, never written: who asks for a rotation is told', async () => {
+  const before = await stand.secret('workload-ca');
+  const annotations = { [ROTATE_AT]: formatTime(Date.now()) };
+  await stand.change(MANAGED, { metadata: { annotations } });
+  await revive('authority');
+  const told = { type: 'Degraded', reason: 'SecretNotOwned' };
+  await waitForSignerCondition(stand.cluster, MANAGED, told);
+  // Besides, it lives longer than the spec wants.
+  const due = { type: 'RotationDue', reason: 'DurationChanged' };
+  await waitForSignerCondition(stand.cluster, MANAGED, due);
+  assert.deepEqual(await stand.secret('workload-ca'), before);
+});
