@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { PREPARE_AT, ROTATE_AT } from '../../../src/api/rotation-annotations.ts';
 import { formatTime } from '../../../src/api/time.ts';
+import { MAX_APART_MS } from '../../../src/serving/server-time.ts';
 import { openedBy } from './at-work.ts';
 import type { Fate, Process } from './process.ts';
 import { DAY, HOUR, MINUTE, SECOND, changesOf, randomDurations, type Weather } from './scenario.ts';
@@ -12,8 +13,6 @@ const FATES: readonly Fate[] = ['lost before', 'lost after', 'killed before', 'k
 const LONGEST_OUTAGE = 20 * MINUTE;
 /** A watch that is half-open shows that after 75 s. */
 const LONGEST_LAG = 75 * SECOND;
-/** A signer whose clock is five minutes off gets its leaves refused; NTP keeps far within this. */
-const SIGNER_CLOCK = 100 * SECOND;
 
 type Kind = Exclude<keyof Weather, 'lostPercent'>;
 
@@ -77,15 +76,17 @@ export class Accidents {
     for (const each of all) each.lag = dice.of([0, 0, dice.roll(LONGEST_LAG)]);
   }
 
-  /** The clock of one node jumps: of those who date things as far as it will. */
+  /** The clock of one node is set, as far as it will; or its machine sleeps. */
   clockSteps(): void {
     const { dice, authority, attester, signers } = this.#sim;
-    const either = dice.of([-1, 1]);
+    if (dice.roll(4) === 0) {
+      dice.of([authority, attester]).sleep(dice.roll(LONGEST_OUTAGE));
+      return;
+    }
     const one = dice.of([authority, attester, ...signers.map(({ process }) => process)]);
     const isSigner = one !== authority && one !== attester;
-    const most = isSigner ? SIGNER_CLOCK : dice.of([MINUTE, HOUR, 400 * DAY]);
-    one.offset = either * dice.roll(most);
-    one.hasStepped = isSigner;
+    const most = isSigner ? MAX_APART_MS : dice.of([MINUTE, HOUR, 400 * DAY]);
+    one.offset = dice.of([-1, 1]) * dice.roll(most);
   }
 
   specChanges(): void {

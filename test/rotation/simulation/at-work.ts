@@ -90,7 +90,7 @@ async function settled(deed: () => Promise<Again | number>): Promise<Next> {
 
 /** The memory of one signer. */
 export function openedBy({ component }: Process): OpenedSecrets {
-  return createOpenedSecrets(openOnce, component.clock);
+  return createOpenedSecrets(openOnce, () => serverTime(component));
 }
 
 /** A leaf of the longest life that the profile allows, or why there is none now. */

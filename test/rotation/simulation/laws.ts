@@ -38,6 +38,7 @@ export class Laws {
   readonly atOnce = new Set<string>();
   leaves = 0;
   checks = 0;
+  onDelivery: (leaf: Leaf) => void = () => undefined;
   readonly #world: World;
   /** Newest first; those that nobody can still read are dropped. */
   #versions: readonly Version[] = [];
@@ -59,6 +60,7 @@ export class Laws {
     const { facts } = leaf.authority;
     const now = this.#world.now;
     this.leaves += 1;
+    this.onDelivery(leaf);
     assert.ok(leaf.notAfter <= facts.notAfter, 'a leaf outlives its CA');
     const lag = this.atOnce.has(facts.fingerprint) ? 0 : READER_LAG_MS;
     const readable = this.#versions.filter(

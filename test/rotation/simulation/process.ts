@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { RequestInit } from '../../../src/kube/client.ts';
 import { KubeError } from '../../../src/kube/kube-error.ts';
-import { lookAgain, serverTime } from '../../../src/serving/server-time.ts';
+import { serverTime } from '../../../src/serving/server-time.ts';
 import type { Component } from '../../../src/serving/component.ts';
 import type { Dice } from '../../oracle/dice.ts';
 import { recordedComponent } from '../../support/recorded-component.ts';
@@ -34,12 +34,11 @@ export class Process {
   lag = 0;
   /** When its watches are done with what has happened so far. */
   heardAt = 0;
-  /** Its clock has jumped, and nobody has told it yet. */
-  hasStepped = false;
+  /** Milliseconds that its machine slept, until an answer tells it the time. */
+  slept = 0;
   /** When it looks again by itself. */
   lookAt: number;
   readonly #world: World;
-  #offsetSeen = 0;
 
   constructor(init: ProcessInit) {
     const { world } = init;
@@ -53,8 +52,7 @@ export class Process {
       const answer = world.answer(request);
       if (fate === 'killed after') throw new Killed();
       if (fate === 'lost after') throw noAnswer(request);
-      this.#offsetSeen = this.offset;
-      this.hasStepped = false;
+      this.slept = 0;
       return answer ?? {};
     };
     const { client, ...component } = recordedComponent({
@@ -73,7 +71,8 @@ export class Process {
           new Promise<T>((resolve) => {
             resolve(call(request) as T);
           }),
-        clockOffset: () => this.#offsetSeen,
+        // Reckoned by the monotonic clock: nobody sets that, but it stands still in sleep.
+        clockOffset: () => this.offset + this.slept,
       },
     };
   }
@@ -81,20 +80,21 @@ export class Process {
   /** A new process in its place: it lists everything, and remembers nothing. */
   restart(downMs: number): void {
     Object.assign(this.seen, this.#world.objects);
-    this.#offsetSeen = this.offset;
+    this.slept = 0;
     this.lookAt = this.#world.now + downMs;
   }
 
-  /**
-   * How long its timer runs. Where its clock is as it was when it set it, looking each hour would find
-   * nothing, and takes the simulation long.
-   */
+  /** Its machine stands still, and its timers with it; then it goes on as if nothing had been. */
+  sleep(milliseconds: number): void {
+    this.slept += milliseconds;
+    this.heardAt = Math.max(this.heardAt, this.#world.now + milliseconds);
+    this.lookAt = Math.max(this.lookAt, this.#world.now) + milliseconds;
+  }
+
+  /** How long its timer runs, which looks again each hour whatever it waits for. */
   pause(next: number | undefined): number {
-    const { component } = this;
-    if (this.offset !== this.#offsetSeen) {
-      return Math.max(1, lookAgain(component, next).at - component.clock());
-    }
-    return next === undefined ? Infinity : Math.max(1, next - serverTime(component));
+    // It has just asked, or nothing changed: what an hourly look would find takes the simulation long.
+    return next === undefined ? Infinity : Math.max(1, next - serverTime(this.component));
   }
 
   /** Its watch, or the answer to a write of its own, tells of an object. */

@@ -18,6 +18,8 @@ export interface SimulationInit {
   readonly durations: Durations;
   readonly weather: Weather;
   readonly propagationSeconds: number;
+  /** A leaf is made as often; by default twice in the life of one, at random. */
+  readonly signEveryMs?: number;
   /** Asked before each call of a component; by default the weather decides. */
   readonly fate?: (name: string, method: string, path: string) => Fate;
   /** As if an administrator did it. */
@@ -172,7 +174,7 @@ export class Simulation {
   #sign(signer: Signer): void {
     const { now } = this.world;
     const pause = (this.durations.maxDuration * SECOND) / 2;
-    signer.nextLeaf = now + MINUTE + this.dice.roll(pause);
+    signer.nextLeaf = now + (this.init.signEveryMs ?? MINUTE + this.dice.roll(pause));
     const leaf = this.#signed(signer);
     if (leaf === undefined) return;
     // One of four is delivered late: its write was lost, and is made again within five minutes.
@@ -207,13 +209,9 @@ export class Simulation {
 
   /** A request waits for a moment when the spec is new; else it never does. */
   #mayWait({ process, hasSigned }: Signer, error: SignerError): void {
-    const { seen, component, hasStepped } = process;
-    // Whatever it asks tells it the time; it tries again with that.
-    void component.client
-      .request({ method: 'GET', path: '/clustersigners' })
-      .catch(() => undefined);
+    const { seen } = process;
     const isNew = seen.signer?.status?.observedGeneration !== seen.signer?.metadata.generation;
-    if (!hasSigned || isNew || hasStepped || this.world.now < this.excusedUntil) return;
+    if (!hasSigned || isNew || this.world.now < this.excusedUntil) return;
     assert.fail(
       `no CA to sign with at ${new Date(this.world.now).toISOString()}: ${error.message}`,
     );
