@@ -128,6 +128,10 @@ bench-issue: node_modules ## Leaves a second and core against pkijs, Go and a ba
 performance: node_modules ## docs/reference/performance.md from bench/results and bench/notes
 	$(RUN) node bench/report/main.ts
 
+.PHONY: timeline
+timeline: node_modules ## docs/explanation/rotation.svg from a simulated run
+	$(RUN) node test/rotation/timeline/main.ts
+
 .PHONY: scaling
 scaling: node_modules ## The tables of docs/explanation/scaling.md anew, by simulation; needs no cluster
 	$(RUN) node bench/scaling/main.ts

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { draw } from './draw.ts';
+import { PICTURE } from './main.ts';
+import { record } from './record.ts';
+
+test('the committed timeline is what a simulated run makes of it: else, make timeline', async () => {
+  assert.equal(draw(await record()), readFileSync(PICTURE, 'utf8'));
+});
