@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { ConfigMap, Secret } from '../../src/api/object.ts';
-import { ownTlsNames } from '../../src/api/own-tls.ts';
+import { OWN_TLS_COMPONENTS, ownTlsNames } from '../../src/api/own-tls.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import {
@@ -97,14 +97,7 @@ test('a first start without any Secret: the component is ready, works, and says 
 test('with the shipped ClusterSigner every Secret is filled in, and a scraper needs the ConfigMap and nothing else', async () => {
   await applySigner(cluster, example('serving'));
   await waitForReady(cluster, 'serving', 'Checked');
-  for (const name of [
-    'approver',
-    'signer',
-    'pcr-issuer',
-    'certificate-request',
-    'attester',
-    'authority',
-  ]) {
+  for (const name of OWN_TLS_COMPONENTS) {
     const leaf = await until(`${name} has its certificate`, WAIT_MS, () =>
       leafOf(`countersign-${name}-serving`),
     );

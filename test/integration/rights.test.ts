@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
+import { OWN_TLS_COMPONENTS } from '../../src/api/own-tls.ts';
 import { COMPONENT_PERMISSIONS } from '../../src/cli/rbac/components.ts';
 import { DEMO } from '../../src/cli/rbac/demo.ts';
 import { until } from '../cluster/until.ts';
@@ -36,7 +37,7 @@ before(async () => {
     const { stdout } = await fixture.cluster.kubectl([
       ...['get', 'secrets', '-n', SYSTEM_NAMESPACE, '-o', path],
     ]);
-    return stdout.split(' ').length === COMPONENTS.length;
+    return stdout.split(' ').length === OWN_TLS_COMPONENTS.length;
   });
 });
 after(() => fixture.stop());
