@@ -67,6 +67,23 @@ export function withCertificate(
   };
 }
 
+/**
+ * The body of a PUT to `/status` or `/approval`: all but the spec, which stays as it is whatever a body
+ * says of it (certificates/strategy.go, PrepareForUpdate), and managedFields, of which the API server
+ * keeps its own. The rest of the metadata must be there: left out, it would be wiped.
+ */
+export function csrWriteBody({
+  apiVersion,
+  kind,
+  metadata,
+  status,
+}: CertificateSigningRequest): Omit<CertificateSigningRequest, 'spec'> {
+  return { apiVersion, kind, metadata: { ...metadata, managedFields: undefined }, status } as Omit<
+    CertificateSigningRequest,
+    'spec'
+  >;
+}
+
 function withCondition(
   csr: CertificateSigningRequest,
   condition: Condition & { readonly message: string },

@@ -3,7 +3,7 @@
 import type { Condition } from './conditions.ts';
 import type { ObjectMeta } from './object.ts';
 import type { PodCertificateRequest } from './pod-certificate-request.ts';
-import { envelope, openEnvelope, type TypeMeta } from '../protobuf/envelope.ts';
+import { envelope, type TypeMeta } from '../protobuf/envelope.ts';
 import {
   isOneOf,
   objectMetaMessage,
@@ -143,16 +143,4 @@ function conditionMessage(condition: Condition): Uint8Array {
 
 function timeField(number: number, text: string | undefined): readonly Field[] {
   return text === undefined ? [] : [bytesField(number, timeMessage(text))];
-}
-
-/** `metav1.PartialObjectMetadata`: what a write is answered with where nothing else is asked for. */
-export function readPartialObjectMetadata(bytes: Uint8Array): { readonly metadata: ObjectMeta } {
-  const fields = new MessageReader(openEnvelope(bytes).raw);
-  let metadata: ObjectMeta | undefined;
-  for (let field = fields.next(); field !== 0; field = fields.next()) {
-    if (field === 1) metadata = readObjectMeta(fields.message());
-    else fields.skip();
-  }
-  if (metadata === undefined) throw new SyntaxError('protobuf: an answer without metadata');
-  return { metadata };
 }

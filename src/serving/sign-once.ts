@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { keyOf, type KubeObject } from '../api/object.ts';
+import {
+  METADATA_ALONE,
+  asWritten,
+  readPartialObjectMetadata,
+} from '../api/partial-object-metadata.ts';
 import { attempt } from '../errors.ts';
 import { absent } from '../kube/absent.ts';
 import { withoutManagedFields } from '../kube/managed-fields.ts';
@@ -20,6 +25,8 @@ export interface SignOnceInit<T, S> {
   readonly isFinished: (request: T) => boolean;
   /** The object for PUT /status that delivers a leaf. */
   readonly withLeaf: (request: T, leaf: Chain) => T;
+  /** The body of a PUT to /status, where less than the object will do. */
+  readonly bodyOf?: (request: T) => object;
   /** base64 of the chain's PEM, where it has one. */
   readonly certificateOf: (request: T) => string | undefined;
   /** What becomes of a request that the CA gave no chain for. */
@@ -85,12 +92,15 @@ export function createSignOnce<T extends KubeObject, S extends KubeObject>(
     return component.client.request<T>({ method: 'GET', path }).catch(absent);
   }
 
-  function put(request: T): Promise<T> {
-    return component.client.request<T>({
+  async function put(request: T): Promise<T> {
+    const answer = await component.client.request<Pick<KubeObject, 'metadata'>>({
       method: 'PUT',
       path: resource.object(request.metadata, 'status'),
-      body: withoutManagedFields(request),
+      body: (init.bodyOf ?? withoutManagedFields)(request),
+      accept: METADATA_ALONE,
+      read: readPartialObjectMetadata,
     });
+    return asWritten(request, answer);
   }
 
   return {

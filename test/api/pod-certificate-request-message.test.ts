@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withDenied, withIssued } from '../../src/api/pod-certificate-request.ts';
+import { readPartialObjectMetadata } from '../../src/api/partial-object-metadata.ts';
 import {
   podStatusBody,
-  readPartialObjectMetadata,
   readPodCertificateRequest,
 } from '../../src/api/pod-certificate-request-message.ts';
 import { envelope, openEnvelope } from '../../src/protobuf/envelope.ts';

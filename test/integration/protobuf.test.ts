@@ -4,8 +4,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { withDenied, type PodCertificateRequest } from '../../src/api/pod-certificate-request.ts';
 import {
-  podStatusBody,
+  METADATA_ALONE,
   readPartialObjectMetadata,
+} from '../../src/api/partial-object-metadata.ts';
+import {
+  podStatusBody,
   readPodCertificateRequest,
 } from '../../src/api/pod-certificate-request-message.ts';
 import { createClient, type Client } from '../../src/kube/client.ts';
@@ -133,7 +136,7 @@ function write(request: Request): Promise<{ readonly metadata: Request['metadata
     path: requests.object(request.metadata, 'status'),
     body: podStatusBody(request),
     contentType: PROTOBUF,
-    accept: `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json`,
+    accept: METADATA_ALONE,
     read: readPartialObjectMetadata,
   });
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner } from '../../api/cluster-signer.ts';
-import { withApproval, type CertificateSigningRequest } from '../../api/csr.ts';
-import { withoutManagedFields } from '../../kube/managed-fields.ts';
+import { csrWriteBody, withApproval, type CertificateSigningRequest } from '../../api/csr.ts';
+import {
+  METADATA_ALONE,
+  asWritten,
+  readPartialObjectMetadata,
+} from '../../api/partial-object-metadata.ts';
 import type { Resource } from '../../kube/resource.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import type { Component } from '../../serving/component.ts';
@@ -27,11 +31,15 @@ export function createActor(
   ): Promise<Outcome> {
     const type = plan.kind === 'approve' ? 'Approved' : 'Denied';
     const approval = { type, reason: plan.reason, message: plan.message } as const;
-    const written = await component.client.request<CertificateSigningRequest>({
+    const decided = withApproval(csr, approval, serverTime(component));
+    const answer = await component.client.request<Pick<CertificateSigningRequest, 'metadata'>>({
       method: 'PUT',
       path: resource.object(csr.metadata, 'approval'),
-      body: withoutManagedFields(withApproval(csr, approval, serverTime(component))),
+      body: csrWriteBody(decided),
+      accept: METADATA_ALONE,
+      read: readPartialObjectMetadata,
     });
+    const written = asWritten(decided, answer);
     const told = { reason: plan.reason, message: plan.message, written };
     if (plan.kind === 'approve') return { outcome: 'approved', ...told };
     const event = {

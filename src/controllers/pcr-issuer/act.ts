@@ -10,10 +10,8 @@ import {
 } from '../../api/pod-certificate-request.ts';
 import { keyOf } from '../../api/object.ts';
 import { PROTOBUF } from '../../protobuf/envelope.ts';
-import {
-  podStatusBody,
-  readPartialObjectMetadata,
-} from '../../api/pod-certificate-request-message.ts';
+import { METADATA_ALONE, readPartialObjectMetadata } from '../../api/partial-object-metadata.ts';
+import { podStatusBody } from '../../api/pod-certificate-request-message.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import { refreshTime } from '../../issuance/validity.ts';
@@ -38,9 +36,6 @@ export interface ActInit<S> {
   /** @throws SignerError */
   readonly issuingOf: (signer: S) => Issuing<PodCertificateRequest>;
 }
-
-/** Of the answer only the metadata is read, so the server need not send the rest back. */
-const SMALL_ANSWER = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json`;
 
 /** The API server takes a notBefore within five minutes of its time only (validation.go, timeNear). */
 const RESEND_WINDOW_MS = 5 * 60_000;
@@ -222,7 +217,7 @@ export function createActor<S extends SignerObject>(
       path: resource.object(request.metadata, 'status'),
       body: podStatusBody(request),
       contentType: PROTOBUF,
-      accept: SMALL_ANSWER,
+      accept: METADATA_ALONE,
       read: readPartialObjectMetadata,
     });
     return { ...request, metadata };

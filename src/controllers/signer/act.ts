@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SignerObject } from '../../api/cluster-signer.ts';
 import {
+  csrWriteBody,
   isFinished,
   withCertificate,
   withFailed,
@@ -39,6 +40,7 @@ export function createActor<S extends SignerObject>(
   const once = createSignOnce<CertificateSigningRequest, S>({
     ...init,
     isFinished,
+    bodyOf: csrWriteBody,
     withLeaf: (csr, { chain }) => withCertificate(csr, chain),
     certificateOf: ({ status }) => status?.certificate,
     hold,

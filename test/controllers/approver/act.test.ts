@@ -24,12 +24,17 @@ const NO_BOB = { name: 'no-bob', when: "csr.subject.commonName == 'bob'", messag
 function start(
   wanted: Wanted,
   requests: RequestsSpec = OWN_NAME,
-): { readonly component: RecordedComponent; readonly handle: () => Promise<Outcome> } {
+): {
+  readonly component: RecordedComponent;
+  readonly csr: CertificateSigningRequest;
+  readonly handle: () => Promise<Outcome>;
+} {
   const component = recordedComponent({ name: 'approver', clock: () => Date.UTC(2026, 10, 21, 9) });
   const policyOf = () => compilePolicy(specOf(requests));
   const handle = createActor({ component, resource: REQUESTS, policyOf });
   const { csr } = made(wanted);
-  return { component, handle: () => handle(csr, workload()) };
+  component.client.answer(() => ({ metadata: { ...csr.metadata, resourceVersion: '2' } }));
+  return { component, csr, handle: () => handle(csr, workload()) };
 }
 
 /** The one request that was written. */
@@ -42,16 +47,16 @@ function written({ client }: RecordedComponent): CertificateSigningRequest {
 }
 
 test('an approval is one PUT to /approval, fenced by the version that was judged', async () => {
-  const { component, handle } = start({});
-  const answered = { ...made().csr, status: {} };
-  component.client.answer(() => answered);
+  const { component, csr, handle } = start({});
   const outcome = await handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['approved', 'ApprovedByRule']);
-  assert.equal(outcome.written, answered);
   assert.equal(outcome.event, undefined);
   const { metadata, spec, status } = written(component);
-  assert.equal(metadata.resourceVersion, '1');
-  assert.equal(spec.username, 'jane');
+  assert.deepEqual(metadata, csr.metadata);
+  assert.equal(spec, undefined, 'the API server keeps its own');
+  // What it now is to us: as decided, in the version of the answer.
+  const now = { ...csr, metadata: { ...metadata, resourceVersion: '2' }, status };
+  assert.deepEqual(outcome.written, now);
   assert.deepEqual(status?.conditions, [
     {
       type: 'Approved',

@@ -20,7 +20,7 @@ test('a certificate is one PUT to /status, fenced, and nothing else', async () =
   const outcome = await stage.handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['issued', 'Issued']);
   assert.equal(outcome.event, undefined);
-  assert.equal(outcome.written, stage.server.stored);
+  assert.deepEqual(outcome.written, stage.server.stored);
   assert.deepEqual(
     stage.requests.map(({ method, path }) => [method, path]),
     [['PUT', PATH]],
@@ -48,7 +48,7 @@ test('what can never become a leaf is Failed, with a reason, and has no certific
   const stage = start({ usages: ['ocsp signing'] });
   const outcome = await stage.handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['failed', 'UsageNotAllowed']);
-  assert.equal(outcome.written, stage.server.stored);
+  assert.deepEqual(outcome.written, stage.server.stored);
   assert.deepEqual([outcome.event?.type, outcome.event?.reason], ['Warning', 'UsageNotAllowed']);
   const [sent, ...more] = stage.sent();
   assert.deepEqual(more, []);
