@@ -32,12 +32,12 @@ export const PLANS: readonly Plan[] = [
   }),
   plan('csr', {
     full: '',
-    short: '--requests 2000 --default-requests 100 --rounds 2',
+    short: '--requests 1500 --default-requests 100 --rounds 2',
     smoke: '--requests 40 --default-requests 12 --rounds 1',
   }),
   plan('latency', {
     full: '',
-    short: '--writes 2000 --seconds 15 --rounds 2 --idle 90 --pauses 1',
+    short: '--writes 2000 --seconds 10 --rounds 2 --idle 75 --pauses 1',
     smoke: '--writes 40 --seconds 2 --rounds 1 --idle 1 --pauses 1',
   }),
   plan('start', {
@@ -47,12 +47,12 @@ export const PLANS: readonly Plan[] = [
   }),
   plan('memory', {
     full: '',
-    short: '--objects 5000 --settle 5 --issuances 20000 --foreign 5000 --requests 1500 --rounds 1',
+    short: '--objects 5000 --settle 5 --issuances 10000 --foreign 3000 --requests 1000 --rounds 1',
     smoke: '--objects 50 --settle 1 --issuances 40 --foreign 50 --requests 40 --rounds 1',
   }),
   plan('replicas', {
     full: '',
-    short: '--requests 3000 --rounds 2 --takeovers 1',
+    short: '--requests 2000 --rounds 2 --takeovers 1',
     smoke: '--requests 40 --rounds 1 --lease-seconds 3 --takeovers 1',
   }),
 ];
