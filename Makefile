@@ -69,6 +69,10 @@ test-faults-short: node_modules controlplane dist/countersign.mjs ## What must h
 	$(RUN) node --test --test-timeout=300000 $(ARGS) test/faults/laws/laws.test.ts
 	$(RUN) node test/faults/run.ts --requests 1000
 
+.PHONY: test-flood
+test-flood: node_modules dist/countersign.mjs ## 200,000 pending requests at once in the heap of a pod; ARGS='--requests 50000'
+	$(RUN) node test/faults/flood/run.ts $(ARGS)
+
 .PHONY: test-rotation
 test-rotation: node_modules ## Ten years of CA rotations in twenty worlds, on a simulated clock
 	ROTATION=long $(RUN) node --test --test-concurrency=2 'test/rotation/simulation/*.test.ts'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CertificateSigningRequest } from '../api/csr.ts';
 import type { Place } from '../kube/fair-order.ts';
+import type { SharedTexts } from './shared-texts.ts';
 
 /** Names of users are as long as whoever authenticates them likes. */
 const MAX_USERNAME = 256;
@@ -11,8 +12,8 @@ export function csrPlace({ spec }: CertificateSigningRequest): Place {
 }
 
 /** Of a request that is not kept whole. */
-export function csrStays({ spec }: CertificateSigningRequest): object {
-  return { spec: { username: nameOf(spec.username) } };
+export function csrStays({ spec }: CertificateSigningRequest, shared: SharedTexts): object {
+  return { spec: { username: shared(nameOf(spec.username)) } };
 }
 
 function nameOf(username = ''): string {

@@ -17,6 +17,7 @@ import { report, wordOf } from './report.ts';
 import type { Presence } from './presence.ts';
 import { createRequests } from './requests.ts';
 import { createRescue } from './rescue.ts';
+import type { SharedTexts } from './shared-texts.ts';
 import type { SignerSet } from './signer-set.ts';
 import { createTold } from './told.ts';
 import { createWaits } from './waits.ts';
@@ -35,7 +36,7 @@ export interface RequestControllerInit<T, S> {
   readonly pending: (request: T) => boolean;
   /** Whose requests it waits among, and until when it can; of what `stays`. */
   readonly placeOf: (request: T) => Place;
-  readonly stays: (request: T) => object;
+  readonly stays: (request: T, shared: SharedTexts) => object;
   readonly onFinished?: (request: T) => void;
   /** Reads a request in protobuf, where that is worth it. */
   readonly readMessage?: ReadMessage<T> | undefined;

@@ -8,6 +8,7 @@ import { createWatchSet } from '../kube/watch-set.ts';
 import type { Component } from './component.ts';
 import { createLeaner } from './lean.ts';
 import type { RequestKind } from './request-metrics.ts';
+import type { SharedTexts } from './shared-texts.ts';
 import { triggerDigest } from './triggers.ts';
 
 export interface RequestsInit<T> {
@@ -17,7 +18,7 @@ export interface RequestsInit<T> {
   /** Requests that still need this component; others are forgotten. */
   readonly pending: (request: T) => boolean;
   /** What stays in memory of every pending request, however many and large they are. */
-  readonly stays: (request: T) => object;
+  readonly stays: (request: T, shared: SharedTexts) => object;
   /** A request that needs this component no longer was heard of: in a list, or as written. */
   readonly onFinished?: ((request: T) => void) | undefined;
   /** A request appeared, vanished or changed in what {@link triggerText} has; or it is told anew. */

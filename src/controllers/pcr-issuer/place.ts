@@ -2,12 +2,13 @@
 import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
 import type { Place } from '../../kube/fair-order.ts';
 import type { Clock } from '../../ports.ts';
+import type { SharedTexts } from '../../serving/shared-texts.ts';
 import { createRenewals } from './renewals.ts';
 
 /** When the turn of a PodCertificateRequest is. */
 export interface PcrPlace {
   readonly of: (request: PodCertificateRequest) => Place;
-  readonly stays: (request: PodCertificateRequest) => object;
+  readonly stays: (request: PodCertificateRequest, shared: SharedTexts) => object;
   /** One that was answered, by whomever. */
   readonly finished: (request: PodCertificateRequest) => void;
 }
@@ -24,8 +25,13 @@ export function createPcrPlace(clock: Clock): PcrPlace {
       flows: [`namespace ${request.metadata.namespace ?? ''}`, `node ${request.spec.nodeName}`],
       deadline: renewals.overdue(request, clock()),
     }),
-    stays: ({ spec: { signerName, nodeName, podUID, maxExpirationSeconds } }) => ({
-      spec: { signerName, nodeName, podUID, maxExpirationSeconds },
+    stays: ({ spec: { signerName, nodeName, podUID, maxExpirationSeconds } }, shared) => ({
+      spec: {
+        signerName: shared(signerName),
+        nodeName: shared(nodeName),
+        podUID,
+        maxExpirationSeconds,
+      },
     }),
     finished: renewals.note,
   };

@@ -12,6 +12,8 @@ const START = Date.UTC(2026, 10, 21, 6);
 const REFRESH = START + HOUR;
 const END = START + 24 * HOUR;
 
+const same = (text: string): string => text;
+
 let now: number;
 let place: PcrPlace;
 beforeEach(() => {
@@ -81,7 +83,7 @@ test('one that was denied has nothing to renew', () => {
 
 test('what is known of a request that is not kept whole says the same', () => {
   const { metadata } = podRequest();
-  const lean = { metadata, ...place.stays(podRequest()) } as PodCertificateRequest;
+  const lean = { metadata, ...place.stays(podRequest(), same) } as PodCertificateRequest;
   place.finished(issued(podRequest()));
   now = REFRESH + OVERDUE_MS;
   assert.deepEqual(place.of(lean), place.of(podRequest()));
