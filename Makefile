@@ -23,7 +23,7 @@ demo: node_modules controlplane ## The whole story on a real cluster; ARGS=--kee
 	$(RUN) node demo/main.ts $(ARGS)
 
 .PHONY: test
-test: check oracle controlplane dist/countersign.mjs ## make check and oracle, then the integration tests on the real control plane
+test: check oracle package controlplane dist/countersign.mjs ## make check and oracle, then the integration tests on the real control plane
 	$(COMPILED) $(RUN) node test/integration/run.ts --version 1.37
 
 .PHONY: test-1.36
@@ -49,6 +49,10 @@ lint: node_modules
 .PHONY: unit
 unit: node_modules
 	$(COMPILED) $(RUN) node --test 'test/architecture/*.test.ts' $(foreach dir,$(UNIT),'$(dir)/**/*.test.ts')
+
+.PHONY: package
+package: node_modules dist/library/index.mjs ## The library as npm pack makes it, in the hands of an outsider
+	$(RUN) node --test 'test/outsider/*.test.ts'
 
 .PHONY: oracle
 oracle: node_modules ## What Go and OpenSSL refuse we refuse: a corpus and 100,000 mutations
@@ -152,9 +156,13 @@ rbac: node_modules ## Write rbac/ and the admission policies anew for the demo's
 clean: ## Remove what was built here
 	rm -rf dist .cache node_modules
 
-node_modules: package.json package-lock.json
+# By the lock alone: other changes of package.json install nothing.
+node_modules: package-lock.json
 	npm ci --no-audit --no-fund
 	touch node_modules
+
+dist/library/index.mjs: node_modules build/library.ts tsconfig.library.json $(shell find src -name '*.ts')
+	$(RUN) node build/library.ts
 
 dist/countersign.mjs: node_modules build/bundle.ts tsconfig.json $(shell find src -name '*.ts')
 	$(RUN) node build/bundle.ts
