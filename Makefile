@@ -96,13 +96,11 @@ bench: node_modules controlplane dist/countersign.mjs ## Figures as ratios in on
 
 .PHONY: bench-all
 bench-all: node_modules controlplane dist/countersign.mjs ## Every bench on one cluster, an hour or two; then make performance
-	$(RUN) node bench/all/main.ts $(ARGS)
-	$(RUN) node bench/report/main.ts
+	failed=0; $(RUN) node bench/all/main.ts $(ARGS) || failed=$$?; $(RUN) node bench/report/main.ts; exit $$failed
 
 .PHONY: bench-short
 bench-short: node_modules controlplane dist/countersign.mjs ## Every bench on one cluster, small, in twenty minutes; then make performance
-	$(RUN) node bench/all/main.ts --short $(ARGS)
-	$(RUN) node bench/report/main.ts
+	failed=0; $(RUN) node bench/all/main.ts --short $(ARGS) || failed=$$?; $(RUN) node bench/report/main.ts; exit $$failed
 
 .PHONY: bench-smoke
 bench-smoke: node_modules controlplane dist/countersign.mjs ## Whether every bench works, with the least sizes; keeps no figures

@@ -6,7 +6,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,6 +15,8 @@ import { stateFileOf } from '../../test/cluster/state.ts';
 import { CLUSTER } from '../cluster/start.ts';
 import { RESULTS } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
+import type { Measured } from '../report/read-results.ts';
+import { missingRatios } from './missing-ratios.ts';
 import { PLANS, type Plan } from './plans.ts';
 
 const { values } = parseArgs({
@@ -35,11 +37,16 @@ try {
   for (const plan of chosen) {
     // Whoever fails does not keep the others from being measured.
     if ((await run(plan, stateFileOf(cluster.directory))) !== 0) failed.push(plan.bench);
+    else failed.push(...missingRatios(plan.bench, written(plan.bench)));
   }
   if (failed.length > 0) throw new Error(`failed: ${failed.join(', ')}`);
 } finally {
   await cluster.stop();
   if (values.smoke) rmSync(results, { recursive: true });
+}
+
+function written(bench: string): Measured {
+  return JSON.parse(readFileSync(join(results, `${bench}.json`), 'utf8')) as Measured;
 }
 
 /** @returns its exit code */
