@@ -52,6 +52,18 @@ export function addAuthorityVerbs(authority: Command): void {
       process.exitCode = await order('revoke', [name, fingerprint], options);
     },
   );
+  // Last: what is made before it does not inherit its leniency.
+  refuseOtherVerbs(authority);
+}
+
+/** To commander a word that is no verb is an argument too many, of which nobody learns what to write. */
+function refuseOtherVerbs(authority: Command): void {
+  authority.allowExcessArguments(true).hook('preAction', (_command, action) => {
+    const [other] = action === authority ? action.args : [];
+    if (other === undefined) return;
+    const verbs = authority.commands.map((each) => each.name()).join(', ');
+    authority.error(`error: "${other}" is no verb of authority; there are ${verbs}`);
+  });
 }
 
 function verb(authority: Command, usage: string, description: string): Command {

@@ -13,6 +13,7 @@ test('a flag behind a verb is the verb’s', async () => {
 test('a wrong verb, flag or number is a wrong command line', async () => {
   const wrong = [
     ['shwo'],
+    ['show', 'workload', 'people'],
     ['prepare'],
     ['revoke', 'workload'],
     ['prepare', 'workload', '--restart'],
@@ -23,4 +24,9 @@ test('a wrong verb, flag or number is a wrong command line', async () => {
   for (const [index, { code, stdout }] of results.entries()) {
     assert.deepEqual([code, stdout], [1, ''], wrong[index]?.join(' '));
   }
+});
+
+test('a word that is no verb is told which there are', async () => {
+  const { stderr } = await countersign(['authority', 'rotate', 'workload']);
+  assert.match(stderr, /"rotate" is no verb .*show, prepare, activate, taint, revoke/);
 });
