@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a signer is held to: cases, and what is said of each. */
 
-export const KINDS = ['csr', 'pcr'] as const;
+export const KINDS = ['csr', 'pcr', 'ctb', 'certificaterequest'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export type Outcome = 'pass' | 'fail' | 'skip';

@@ -6,7 +6,6 @@ import { nameText } from '../../pki/names.ts';
 import { verifyPath } from '../../pki/path.ts';
 import { verifySignature } from '../../pki/signature-verification.ts';
 import { fail, pass, skip, unless } from '../case.ts';
-import { lastOf } from '../trial.ts';
 import type { LeafLaw } from '../world.ts';
 
 /** RFC 5280 §6.1, at the moment when the kit saw it. */
@@ -97,9 +96,3 @@ function issued(authority: Certificate, leaf: Certificate): boolean {
 function iso(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 19);
 }
-
-/** `status.ca` of a CertificateRequest. */
-export const authorityComesWithIt: LeafLaw = ({ trial }) => {
-  const ca = lastOf(trial)?.ca ?? '';
-  return ca === '' ? skip('status.ca is not set: best effort') : pass('status.ca is set');
-};

@@ -28,7 +28,10 @@ export interface Mounted {
 }
 
 /** Why no pod can be made; undefined where one can. */
-export function lackingForPods({ kit, requests }: PcrKit): Promise<string | undefined> {
+export function lackingForPods({
+  kit,
+  requests,
+}: Omit<PcrKit, 'recorder'>): Promise<string | undefined> {
   return kit.rights.lacking(
     mayCore(['create', 'get', 'delete'], 'pods', kit.namespace),
     may(['list', 'watch'], requests.plural, kit.namespace),

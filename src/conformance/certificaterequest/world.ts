@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Anchors, RequestWorld } from '../world.ts';
+import type { Skipped } from '../trial.ts';
+
+/** The kit's CertificateRequests, by what is special about each. */
+export const CR_SCENES = [
+  'plain',
+  'again',
+  'annotated',
+  'unapproved',
+  'denied',
+  // Of an issuer that is not there, and of the same name in another API group.
+  'foreign',
+  'otherGroup',
+  'tenYears',
+  'noDuration',
+  'defaultUsages',
+  'isCa',
+  'certSign',
+  'alternativeNames',
+  'masters',
+  'systemUser',
+  'authorityExtension',
+  'unknownExtension',
+  'RSA1024',
+  'RSA2048',
+  'ECDSAP256',
+  'ECDSAP384',
+  'ED25519',
+] as const;
+
+export type CrScene = (typeof CR_SCENES)[number];
+
+export const CR_KEY_TYPES = ['RSA2048', 'ECDSAP256', 'ECDSAP384', 'ED25519'] as const;
+
+export interface CrWorld extends RequestWorld<CrScene> {
+  /** `status.ca` of the ordinary request. */
+  readonly ownAnchor: Anchors | Skipped;
+}
+
+/** Where a CertificateRequest goes: `spec.issuerRef`. */
+export interface IssuerRef {
+  readonly kind: string;
+  readonly group: string;
+  readonly name: string;
+}
+
+/** `ClusterSigner.countersign.dev/workload`; undefined where it is none. */
+export function readIssuerRef(text: string): IssuerRef | undefined {
+  const [, kind, group, name] = /^([A-Za-z]+)\.([a-z0-9.-]+)\/([a-z0-9.-]+)$/.exec(text) ?? [];
+  return kind === undefined || group === undefined || name === undefined
+    ? undefined
+    : { kind, group, name };
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+import { verifyPath } from '../../../pki/path.ts';
+import { SignerError, attempt } from '../../../errors.ts';
+import { bundleName } from '../../../api/cluster-trust-bundle.ts';
+import { fail, must, pass, should, skip, unless, type Case, type Verdict } from '../../case.ts';
+import { issuedOf, isVerdict } from '../../issued.ts';
+import { CTB_SPEC, CTB_VALIDATION, integration } from '../../sources.ts';
+import {
+  anchorsIn,
+  differ,
+  hasCriticalConstraints,
+  hasKeyIdentifier,
+  hasName,
+  isAlive,
+  isAuthority,
+  isStrong,
+  isValidAlready,
+  maySign,
+  onAnchors,
+  onEachAnchor,
+  provesItself,
+  tellApart,
+} from '../anchors.ts';
+import type { CtbWorld, Neighbour, SeenBundle } from '../world.ts';
+
+/** ClusterTrustBundleSpec.trustBundle. */
+const MOST_BYTES = 1024 * 1024;
+
+function onBundles(law: (bundles: readonly SeenBundle[], world: CtbWorld) => Verdict) {
+  return (world: CtbWorld): Verdict => {
+    const { bundles } = world;
+    if ('skipped' in bundles) return skip(bundles.skipped);
+    return bundles.length === 0 ? skip('no bundle is published') : law(bundles, world);
+  };
+}
+
+function faultOf(
+  bundles: readonly SeenBundle[],
+  wrong: (bundle: SeenBundle) => string | undefined,
+): Verdict {
+  const fault = bundles.map(wrong).find((each) => each !== undefined);
+  return unless(fault, bundles.map(({ name }) => name).join(', '));
+}
+
+function isLeftAlone(which: Neighbour) {
+  return ({ neighbours }: CtbWorld): Verdict => {
+    const seen = neighbours[which];
+    if ('skipped' in seen) return skip(seen.skipped);
+    return unless(seen.writes === 0 ? undefined : `${seen.writes} foreign writes`, 'not touched');
+  };
+}
+
+/** What a signer publishes. */
+export const CTB_PUBLISHED: readonly Case<CtbWorld>[] = [
+  must('CTB-01', 'the signer publishes a bundle', CTB_SPEC, ({ bundles, signerName }) => {
+    if ('skipped' in bundles) return skip(bundles.skipped);
+    return bundles.length === 0
+      ? fail(`no ClusterTrustBundle has spec.signerName ${signerName}`)
+      : pass(`${bundles.length} bundles`);
+  }),
+  must(
+    'CTB-02',
+    'its name begins with the signer name, a colon for the slash',
+    `${CTB_SPEC}.signerName`,
+    onBundles((bundles, { signerName }) =>
+      faultOf(bundles, ({ name }) =>
+        name.startsWith(bundleName(signerName, '')) ? undefined : name,
+      ),
+    ),
+  ),
+  must(
+    'CTB-03',
+    'it is CERTIFICATE blocks without headers, and nothing else',
+    `${CTB_SPEC}.trustBundle; RFC 7468 §5.1`,
+    onBundles((bundles) =>
+      faultOf(bundles, ({ name, pem }) =>
+        pem.replaceAll(/-----BEGIN CERTIFICATE-----[^-:]+-----END CERTIFICATE-----/g, '').trim() ===
+        ''
+          ? undefined
+          : `${name} has more than that`,
+      ),
+    ),
+  ),
+  must('CTB-04', 'every anchor is a CA', `${CTB_SPEC}.trustBundle`, onEachAnchor(isAuthority)),
+  must(
+    'CTB-05',
+    'basicConstraints is critical in every anchor',
+    'RFC 5280 §4.2.1.9',
+    onEachAnchor(hasCriticalConstraints),
+  ),
+  must('CTB-06', 'no anchor is there twice', CTB_VALIDATION, onAnchors(differ)),
+  must('CTB-07', 'no anchor has expired', 'RFC 5280 §6.1.1 (d)', onEachAnchor(isAlive)),
+  should(
+    'CTB-08',
+    'every anchor is valid already',
+    'RFC 5280 §4.1.2.5',
+    onEachAnchor(isValidAlready),
+  ),
+  must(
+    'CTB-09',
+    'every anchor has a critical keyUsage with keyCertSign',
+    'RFC 5280 §4.2.1.3',
+    onEachAnchor(maySign),
+  ),
+  must(
+    'CTB-10',
+    'every anchor has a subjectKeyIdentifier',
+    'RFC 5280 §4.2.1.2',
+    onEachAnchor(hasKeyIdentifier),
+  ),
+  must('CTB-11', 'every anchor has a name', 'RFC 5280 §4.1.2.6', onEachAnchor(hasName)),
+  should(
+    'CTB-12',
+    'anchors of one name can be told apart by their key identifiers',
+    'RFC 4158 §3.5.12',
+    onAnchors(tellApart),
+  ),
+  must(
+    'CTB-13',
+    'a self-issued anchor is signed by its own key',
+    'RFC 5280 §3.2',
+    onEachAnchor(provesItself),
+  ),
+  must(
+    'CTB-14',
+    'no anchor has a key that can be broken',
+    'CA/Browser Forum BR §6.1.5',
+    onEachAnchor(isStrong),
+  ),
+  must(
+    'CTB-15',
+    'it has a megabyte at the most',
+    CTB_VALIDATION,
+    onBundles((bundles) =>
+      faultOf(bundles, ({ name, pem }) =>
+        Buffer.byteLength(pem) <= MOST_BYTES ? undefined : `${name}: ${pem.length} bytes`,
+      ),
+    ),
+  ),
+  should(
+    'CTB-16',
+    'it is not written while nothing changes: every kubelet reads each version',
+    'Kubernetes API conventions: each write is an event for every watcher',
+    onBundles((bundles) =>
+      faultOf(bundles, ({ name, writes }) =>
+        writes === 0 ? undefined : `${name} was written ${writes} times`,
+      ),
+    ),
+  ),
+  must('CTB-17', "the signer's leaves chain to it", `RFC 5280 §6.1; ${CTB_SPEC}`, chainsToBundle),
+  must('CTB-18', 'no leaf of the signer is an anchor', `${CTB_SPEC}.trustBundle`, (world) => {
+    const anchors = anchorsIn(world);
+    if ('outcome' in anchors) return anchors;
+    const issued = issuedOf(world.leaf);
+    if (isVerdict(issued)) return issued;
+    const same = anchors.some(({ raw }) => Buffer.compare(raw, issued.leaf.raw) === 0);
+    return same ? fail('the leaf is an anchor') : pass('it is not');
+  }),
+  must(
+    'CTB-19',
+    'the field selector spec.signerName finds all of them and no other',
+    integration('clustertrustbundles/field_selector_test.go'),
+    onBundles((bundles, { bundlesOfAll }) => {
+      if (bundlesOfAll === undefined) return skip('the kit may not list all bundles');
+      const [a, b] = [bundles.map(({ name }) => name), bundlesOfAll].map((each) =>
+        [...each].sort().join(', '),
+      );
+      return a === b ? pass(a ?? '') : fail(`${a ?? ''}, but of all bundles ${b ?? ''}`);
+    }),
+  ),
+  must('CTB-20', 'a bundle of another signer name is left alone', CTB_SPEC, isLeftAlone('foreign')),
+  must('CTB-21', 'a bundle without a signer name is left alone', CTB_SPEC, isLeftAlone('unlinked')),
+];
+
+function chainsToBundle(world: CtbWorld): Verdict {
+  const anchors = anchorsIn(world);
+  if ('outcome' in anchors) return anchors;
+  const issued = issuedOf(world.leaf);
+  if (isVerdict(issued)) return issued;
+  const { leaf, chain } = issued;
+  const path = attempt(() =>
+    verifyPath({ leaf, intermediates: chain.slice(1), anchors, now: world.now }),
+  );
+  if (path instanceof SignerError) return fail(path.message);
+  return pass(`${path.length} certificates to an anchor`);
+}

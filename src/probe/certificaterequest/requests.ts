@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import { findCondition } from '../../api/conditions.ts';
+import { formatTime } from '../../api/time.ts';
+import {
+  crSnapshot,
+  type CertificateRequest,
+} from '../../conformance/certificaterequest/snapshot.ts';
+import type { Skipped, Trial } from '../../conformance/trial.ts';
+import { messageOf } from '../../errors.ts';
+import { KubeError } from '../../kube/kube-error.ts';
+import type { PermissionRule } from '../../kube/permissions.ts';
+import { resource } from '../../kube/resource.ts';
+import { until, type Kit } from '../kit.ts';
+import type { Recorder } from '../recorder.ts';
+import type { CrPlan } from './plans.ts';
+
+export const CERTIFICATE_REQUESTS = resource({
+  group: 'cert-manager.io',
+  version: 'v1',
+  plural: 'certificaterequests',
+});
+
+/** Rights on a resource of cert-manager.io in the kit's namespace. */
+export function mayRequest(
+  kit: Kit,
+  verbs: readonly string[],
+  what = 'certificaterequests',
+): PermissionRule {
+  return { apiGroups: ['cert-manager.io'], resources: [what], verbs, namespace: kit.namespace };
+}
+
+export interface Made {
+  readonly plan: CrPlan;
+  readonly trial: () => Trial | Skipped;
+}
+
+/** Makes the request, treats it as planned, and waits for what comes of it. */
+export async function makeRequest(
+  kit: Kit,
+  recorder: Recorder<CertificateRequest>,
+  plan: CrPlan,
+): Promise<Made> {
+  const { asked, issuerRef } = plan;
+  const facts = (): Omit<Trial, 'versions'> => {
+    const endedAt = kit.clock() - kit.client.clockOffset();
+    return { asked, watched: recorder.isWhole, ownWrites: 0, endedAt, waitedMs: kit.timeoutMs };
+  };
+  const rights = [mayRequest(kit, ['create', 'get', 'delete'])];
+  if (plan.treatment === 'deny')
+    rights.push(mayRequest(kit, ['update'], 'certificaterequests/status'));
+  const lacking = await kit.rights.lacking(...rights);
+  if (lacking !== undefined) return { plan, trial: () => ({ skipped: lacking }) };
+  let created: CertificateRequest;
+  try {
+    created = await create(kit, plan);
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.status === 0) throw error;
+    const refusal = messageOf(error);
+    return { plan, trial: () => ({ ...facts(), versions: [], refusal }) };
+  }
+  const at = kit.clock();
+  recorder.note(created);
+  const ownWrites = await treat(kit, recorder, created, plan);
+  const versions = (): readonly Trial['versions'][number][] =>
+    recorder
+      .versionsOf(created.metadata.uid)
+      .map((seen) => crSnapshot(seen.object, Math.max(0, seen.at - at)));
+  const isEnded = (): boolean =>
+    versions().some(({ state }) => state === 'issued' || state === 'failed');
+  if (plan.treatment === 'approve' && isOwn(kit, issuerRef))
+    await until(kit, isEnded, kit.timeoutMs);
+  return { plan, trial: () => ({ ...facts(), versions: versions(), ownWrites }) };
+}
+
+function isOwn(kit: Kit, { kind, group, name }: CrPlan['issuerRef']): boolean {
+  return `${kind}.${group}/${name}` === kit.signerName;
+}
+
+function create(kit: Kit, plan: CrPlan): Promise<CertificateRequest> {
+  const { asked, annotations, isCa, saysUsages, request, issuerRef } = plan;
+  const unique = Buffer.from(kit.random(3)).toString('hex');
+  const name = `conformance-${kit.run}-${plan.scene.toLowerCase()}-${unique}`;
+  return kit.own.create<CertificateRequest>(CERTIFICATE_REQUESTS, {
+    kind: 'CertificateRequest',
+    metadata: { name, namespace: kit.namespace, ...(annotations && { annotations }) },
+    spec: {
+      request: Buffer.from(request).toString('base64'),
+      issuerRef,
+      isCA: isCa,
+      ...(asked.lifetimeSeconds === undefined ? {} : { duration: `${asked.lifetimeSeconds}s` }),
+      ...(saysUsages ? { usages: asked.usages } : {}),
+    },
+  });
+}
+
+const ATTEMPTS = 5;
+
+/** Approves or denies, unless cert-manager's approver was quicker. @returns the kit's own writes */
+async function treat(
+  kit: Kit,
+  recorder: Recorder<CertificateRequest>,
+  created: CertificateRequest,
+  { treatment }: CrPlan,
+): Promise<number> {
+  if (treatment === 'leave') return 0;
+  const lacking = await kit.rights.lacking(
+    mayRequest(kit, ['update'], 'certificaterequests/status'),
+  );
+  if (lacking !== undefined) return 0;
+  const type = treatment === 'deny' ? 'Denied' : 'Approved';
+  let now = created;
+  for (let attempt = 0; attempt < ATTEMPTS && !isDecided(now); attempt++) {
+    const condition = {
+      type,
+      status: 'True' as const,
+      reason: 'Conformance',
+      message: 'by countersign conformance',
+      lastTransitionTime: formatTime(kit.clock()),
+    };
+    const status = { ...now.status, conditions: [...(now.status?.conditions ?? []), condition] };
+    const path = CERTIFICATE_REQUESTS.object(now.metadata, 'status');
+    try {
+      const body = { ...now, status };
+      recorder.note(await kit.client.request<CertificateRequest>({ method: 'PUT', path, body }));
+      return 1;
+    } catch (error) {
+      // 403 is cert-manager's webhook: it asks for the verb approve on the issuer.
+      if (!(error instanceof KubeError) || ![403, 409, 422].includes(error.status)) throw error;
+      now = await kit.client.request({
+        method: 'GET',
+        path: CERTIFICATE_REQUESTS.object(now.metadata),
+      });
+    }
+  }
+  return 0;
+}
+
+function isDecided({ status }: CertificateRequest): boolean {
+  return ['Approved', 'Denied'].some(
+    (type) => findCondition(status?.conditions, type) !== undefined,
+  );
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { judgeAll } from '../../src/conformance/case.ts';
+import { CR_CASES } from '../../src/conformance/certificaterequest/cases.ts';
+import {
+  crSnapshot,
+  type CertificateRequest,
+} from '../../src/conformance/certificaterequest/snapshot.ts';
+import { readIssuerRef } from '../../src/conformance/certificaterequest/world.ts';
+import { CR_BROKEN } from '../support/conformance/cr-broken.ts';
+import { goodCrWorld, ready } from '../support/conformance/cr-world.ts';
+
+test('an issuer that does everything right passes every case', () => {
+  const wrong = judgeAll(CR_CASES, goodCrWorld()).filter(({ outcome }) => outcome !== 'pass');
+  assert.deepEqual(wrong, []);
+});
+
+for (const { id, asserts, judge } of CR_CASES) {
+  test(`${id} fails where it is not so: ${asserts}`, () => {
+    const broken = CR_BROKEN[id];
+    assert.ok(broken !== undefined, `${id} is never seen to fail`);
+    assert.equal(judge(broken).outcome, 'fail', judge(broken).evidence);
+  });
+}
+
+test('an issuer is named by kind, group and name', () => {
+  assert.deepEqual(readIssuerRef('ClusterSigner.countersign.dev/workload'), {
+    kind: 'ClusterSigner',
+    group: 'countersign.dev',
+    name: 'workload',
+  });
+  for (const wrong of ['example.com/workload/x', 'workload', 'ClusterSigner/workload', '']) {
+    assert.equal(readIssuerRef(wrong), undefined, wrong);
+  }
+});
+
+const states: [what: string, status: CertificateRequest['status'], state: string][] = [
+  ['nothing yet', {}, 'pending'],
+  ['Ready=False, Pending', { conditions: [ready('False', 'Pending')] }, 'pending'],
+  ['Approved', { conditions: [{ type: 'Approved', status: 'True' }] }, 'approved'],
+  ['Denied', { conditions: [{ type: 'Denied', status: 'True' }] }, 'denied'],
+  ['Ready=False, Failed', { conditions: [ready('False', 'Failed')] }, 'failed'],
+  ['InvalidRequest', { conditions: [{ type: 'InvalidRequest', status: 'True' }] }, 'failed'],
+  ['a certificate', { certificate: 'YQ==', conditions: [ready('True', 'Issued')] }, 'issued'],
+];
+
+for (const [what, status = {}, state] of states) {
+  test(`with ${what} a CertificateRequest is ${state}`, () => {
+    const request = {
+      apiVersion: 'cert-manager.io/v1',
+      kind: 'CertificateRequest',
+      metadata: { name: 'a', uid: 'a', resourceVersion: '1', creationTimestamp: '' },
+      spec: { request: '', issuerRef: { name: 'a' } },
+      status,
+    };
+    assert.equal(crSnapshot(request, 0).state, state);
+  });
+}
