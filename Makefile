@@ -138,6 +138,10 @@ performance: node_modules ## docs/reference/performance.md from bench/results an
 timeline: node_modules ## docs/explanation/rotation.svg from a simulated run
 	$(RUN) node test/rotation/timeline/main.ts
 
+.PHONY: conformance
+conformance: node_modules controlplane ## docs/reference/conformance.md: three signers held to the conformance kit
+	$(RUN) node test/conformance/write-page.ts
+
 .PHONY: scaling
 scaling: node_modules ## The tables of docs/explanation/scaling.md anew, by simulation; needs no cluster
 	$(RUN) node bench/scaling/main.ts

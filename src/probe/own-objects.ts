@@ -31,7 +31,7 @@ export interface OwnObjects {
   create<T>(resource: Resource, body: OwnBody, client?: Client): Promise<T>;
   /** Somebody else made it for the kit: a kubelet the request of the kit's pod. */
   adopt(resource: Resource, reference: Reference): void;
-  /** Deletes all of them, pods first. Never throws. */
+  /** Deletes all of them, pods first, and lets nothing more be made. Never throws. */
   clean(): Promise<Cleaned>;
 }
 
@@ -50,6 +50,8 @@ interface Known extends Reference {
 
 export function createOwnObjects(client: Client, run: string): OwnObjects {
   const known = new Map<string, Known>();
+  const pending = new Set<Promise<unknown>>();
+  let isOver = false;
 
   function remember(resource: Resource, { name, namespace }: Reference): string {
     const path = resource.object({ name, namespace });
@@ -70,17 +72,23 @@ export function createOwnObjects(client: Client, run: string): OwnObjects {
 
   return {
     create: async <T>(resource: Resource, body: OwnBody, as: Client = client): Promise<T> => {
+      if (isOver) throw new Error('the run is over: nothing more is made');
       const { metadata, ...rest } = body;
       remember(resource, metadata);
       const labels = { ...metadata.labels, [RUN_LABEL]: run };
-      return as.request<T>({
+      const creation = as.request<T>({
         method: 'POST',
         path: resource.collection(metadata.namespace),
         body: { apiVersion: resource.apiVersion, ...rest, metadata: { ...metadata, labels } },
       });
+      pending.add(creation);
+      return creation.finally(() => pending.delete(creation));
     },
     adopt: remember,
     clean: async () => {
+      isOver = true;
+      // Deleted before it is stored, an object would stay.
+      await Promise.allSettled(pending);
       const all = [...known];
       // A kubelet asks anew for a pod that has lost its request.
       const pods = all.filter(([, { resource }]) => resource.plural === 'pods');

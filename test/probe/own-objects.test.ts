@@ -73,3 +73,18 @@ test('what is gone already is removed, what may not be deleted is named, and not
   assert.equal(removed, 2);
   assert.match(left.join(), /pods\/kept: .*403/);
 });
+
+test('what is being made when the run is interrupted is waited for, and removed', async () => {
+  const stored = Promise.withResolvers<object>();
+  const { client, calls } = clientOf(({ method }) => (method === 'POST' ? stored.promise : {}));
+  const own = createOwnObjects(client, 'abc');
+  const making = own.create(pods, { kind: 'Pod', metadata: { name: 'web', namespace } });
+  const cleaning = own.clean();
+  await Promise.resolve();
+  assert.deepEqual(calls, ['POST /api/v1/namespaces/team-a/pods']);
+  stored.resolve({});
+  await Promise.all([making, cleaning]);
+  assert.equal(calls.at(-1), 'DELETE /api/v1/namespaces/team-a/pods/web');
+  const late = own.create(pods, { kind: 'Pod', metadata: { name: 'late', namespace } });
+  await assert.rejects(late, /the run is over/);
+});

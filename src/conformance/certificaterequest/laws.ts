@@ -26,11 +26,15 @@ export const isMarkedDenied: TrialLaw = (trial) => {
   const last = lastOf(trial);
   if (last === undefined) return skip(`the API server refused it: ${trial.refusal ?? ''}`);
   if (findCondition(last.conditions, 'Denied') === undefined) return skip('it could not be denied');
-  const ready = findCondition(last.conditions, 'Ready');
-  const text = `Ready=${ready?.status ?? 'absent'} ${ready?.reason ?? ''}`;
-  const right = ready?.status === 'False' && ready.reason === 'Denied' && last.pem === '';
-  return right ? pass(text) : fail(text);
+  return last.pem === '' ? isReadyDenied(last) : fail('it has a certificate');
 };
+
+function isReadyDenied({ conditions }: Snapshot): Verdict {
+  const ready = findCondition(conditions, 'Ready');
+  if (ready === undefined) return fail('it has no condition Ready');
+  const text = `Ready=${ready.status} ${ready.reason ?? ''}`;
+  return ready.status === 'False' && ready.reason === 'Denied' ? pass(text) : fail(text);
+}
 
 /** status.failureTime: "used to influence garbage collection and back-off". */
 export function failuresHaveATime(trials: readonly Trial[]): Verdict {

@@ -45,15 +45,21 @@ function pemOf(base64: string | undefined): string {
 }
 
 /** Reasons of Ready=False that are final (CertificateRequestCondition). */
-const FINAL: Readonly<Record<string, State>> = { Denied: 'denied', Failed: 'failed' };
+const FINAL: ReadonlyMap<string | undefined, State> = new Map([
+  ['Denied', 'denied'],
+  ['Failed', 'failed'],
+]);
 
-function stateOf({ status }: CertificateRequest): State {
-  const conditions = status?.conditions;
-  if ((status?.certificate ?? '') !== '') return 'issued';
+function stateOf({ status = {} }: CertificateRequest): State {
+  const { conditions } = status;
+  if (pemOf(status.certificate) !== '') return 'issued';
+  return endOf(conditions) ?? (hasTrueCondition(conditions, 'Approved') ? 'approved' : 'pending');
+}
+
+function endOf(conditions: readonly Condition[] | undefined): State | undefined {
   const ready = findCondition(conditions, 'Ready');
-  const final = ready?.status === 'False' ? FINAL[ready.reason ?? ''] : undefined;
+  const final = ready?.status === 'False' ? FINAL.get(ready.reason) : undefined;
   if (final !== undefined) return final;
   if (hasTrueCondition(conditions, 'InvalidRequest')) return 'failed';
-  if (hasTrueCondition(conditions, 'Denied')) return 'denied';
-  return hasTrueCondition(conditions, 'Approved') ? 'approved' : 'pending';
+  return hasTrueCondition(conditions, 'Denied') ? 'denied' : undefined;
 }

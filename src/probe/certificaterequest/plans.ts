@@ -62,36 +62,33 @@ export async function crPlans(
   const { privateKey } = await generate('rsa', { modulusLength: 1024, publicExponent: 65_537 });
 
   async function plan(scene: CrPlan['scene'], more: More = {}): Promise<CrPlan> {
-    const keyType = 'keyType' in more ? more.keyType : profile.keyType;
-    const key = more.key ?? (await generatePrivateKey(keyType ?? profile.keyType)).key;
+    const given = {
+      keyType: profile.keyType,
+      usages: profile.usages,
+      lifetimeSeconds: HOUR,
+      ...more,
+    };
+    const { keyType, usages, lifetimeSeconds, parts, key: own, names: changed, ...rest } = given;
+    const key = own ?? (await generatePrivateKey(keyType ?? profile.keyType)).key;
     const asked: Asked = {
       keyType,
       spki: publicKeyOf(key),
-      names: { ...names, ...more.names },
-      usages: more.usages ?? profile.usages,
-      lifetimeSeconds: 'lifetimeSeconds' in more ? more.lifetimeSeconds : HOUR,
+      names: { ...names, ...changed },
+      usages,
+      lifetimeSeconds,
     };
-    return {
-      scene,
-      asked,
-      request:
-        more.request ?? encodePem('CERTIFICATE REQUEST', requestOf(asked.names, key, more.parts)),
-      issuerRef: more.issuerRef ?? issuerRef,
-      treatment: more.treatment ?? 'approve',
-      isCa: more.isCa ?? false,
-      saysUsages: more.saysUsages ?? true,
-      ...(more.annotations && { annotations: more.annotations }),
-    };
+    const request = encodePem('CERTIFICATE REQUEST', requestOf(asked.names, key, parts));
+    const ordinary = { issuerRef, treatment: 'approve', isCa: false, saysUsages: true } as const;
+    return { scene, request, ...ordinary, ...rest, asked };
   }
 
   const { key } = await generatePrivateKey(profile.keyType);
   const plain = await plan('plain', { key });
-  return Promise.all([
+  const others = await Promise.all([
     plan('foreign', { issuerRef: { ...issuerRef, name: `conformance-${run}-nobody` } }),
     plan('otherGroup', { issuerRef: { ...issuerRef, group: `conformance-${run}.example.com` } }),
     plan('unapproved', { treatment: 'leave', names: { commonName: `nobody-${run}` } }),
     plan('denied', { treatment: 'deny' }),
-    plain,
     plan('again', { key, request: plain.request }),
     plan('annotated', { annotations: { 'conformance.example.com/unknown': 'annotation' } }),
     plan('tenYears', { lifetimeSeconds: TEN_YEARS }),
@@ -114,6 +111,7 @@ export async function crPlans(
     ...CR_KEY_TYPES.map((keyType) => plan(keyType, { keyType })),
     ...Array.from({ length: BURST }, () => plan('burst')),
   ]);
+  return [...others, plain];
 }
 
 function requestOf(names: AskedNames, key: KeyObject, parts: Partial<OddRequest> = {}): Uint8Array {

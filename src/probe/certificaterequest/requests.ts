@@ -110,18 +110,8 @@ async function treat(
   const type = treatment === 'deny' ? 'Denied' : 'Approved';
   let now = created;
   for (let attempt = 0; attempt < ATTEMPTS && !isDecided(now); attempt++) {
-    const condition = {
-      type,
-      status: 'True' as const,
-      reason: 'Conformance',
-      message: 'by countersign conformance',
-      lastTransitionTime: formatTime(kit.clock()),
-    };
-    const status = { ...now.status, conditions: [...(now.status?.conditions ?? []), condition] };
-    const path = CERTIFICATE_REQUESTS.object(now.metadata, 'status');
     try {
-      const body = { ...now, status };
-      recorder.note(await kit.client.request<CertificateRequest>({ method: 'PUT', path, body }));
+      recorder.note(await writeDecision(kit, now, type));
       return 1;
     } catch (error) {
       // 403 is cert-manager's webhook: it asks for the verb approve on the issuer.
@@ -133,6 +123,24 @@ async function treat(
     }
   }
   return 0;
+}
+
+function writeDecision(
+  kit: Kit,
+  request: CertificateRequest,
+  type: 'Approved' | 'Denied',
+): Promise<CertificateRequest> {
+  const condition = {
+    type,
+    status: 'True' as const,
+    reason: 'Conformance',
+    message: 'by countersign conformance',
+    lastTransitionTime: formatTime(kit.clock()),
+  };
+  const conditions = [...(request.status?.conditions ?? []), condition];
+  const body = { ...request, status: { ...request.status, conditions } };
+  const path = CERTIFICATE_REQUESTS.object(request.metadata, 'status');
+  return kit.client.request<CertificateRequest>({ method: 'PUT', path, body });
 }
 
 function isDecided({ status }: CertificateRequest): boolean {
