@@ -50,7 +50,7 @@ const EXIT_LEFT = 4;
  */
 export async function conformance(options: ConformanceOptions): Promise<number> {
   const interrupt = new AbortController();
-  const stop = (): void => interrupt.abort(new Error('interrupted: removing what was made'));
+  const stop = (): void => interrupt.abort(interrupted());
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
   const { client, connection } = await connectUser(options, 'conformance');
   const clock = Date.now;
@@ -60,7 +60,8 @@ export async function conformance(options: ConformanceOptions): Promise<number> 
     const results = await OBSERVE[options.kind](kit).catch(async (error: unknown) => {
       const { left } = await kit.own.clean();
       for (const line of leftLines(left)) process.stderr.write(`${line}\n`);
-      throw error;
+      // Whatever was waited for when it was interrupted says only that.
+      throw interrupt.signal.aborted ? interrupted() : error;
     });
     const { removed, left } = await kit.own.clean();
     const report: Report = {
@@ -79,6 +80,10 @@ export async function conformance(options: ConformanceOptions): Promise<number> 
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
     await client.close();
   }
+}
+
+function interrupted(): Error {
+  return new Error('interrupted; what was made is removed');
 }
 
 async function kitOf(
