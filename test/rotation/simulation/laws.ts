@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import type { ClusterSigner, ClusterSignerStatus } from '../../../src/api/cluster-signer.ts';
 import type { ClusterTrustBundle } from '../../../src/api/cluster-trust-bundle.ts';
+import type { KubeObject } from '../../../src/api/object.ts';
+import { SIGNS_AT_ONCE } from '../../../src/api/rotation-annotations.ts';
 import { parseTime } from '../../../src/api/time.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { prepare } from '../../../src/issuance/prepare.ts';
@@ -15,6 +17,8 @@ import type { Change, World } from './world.ts';
 
 /** Kubelets that read a bundle by name lag by up to 374 s (kubernetes/kubernetes#141439). */
 export const READER_LAG_MS = 374_000;
+/** A watch that is half-open shows that after 75 s. */
+const LONGEST_LAG = 76_000;
 /** A verifier's clock may be late by as much as the API server grants. */
 const LATE_CLOCK_MS = 300_000;
 
@@ -34,6 +38,7 @@ export interface Leaf {
 export class Laws {
   /** CAs that an administrator distrusts: nobody promises anything of their leaves. */
   readonly distrusted = new Set<string>();
+  readonly #distrustedAt = new Map<string, number>();
   /** CAs that sign without waiting, after a distrusted one: only readers that do not lag have them. */
   readonly atOnce = new Set<string>();
   leaves = 0;
@@ -55,6 +60,26 @@ export class Laws {
     });
   }
 
+  /** From now on its leaves are nobody's promise, and soon there are none. */
+  distrust(fingerprint: string): void {
+    this.distrusted.add(fingerprint);
+    this.#distrustedAt.set(fingerprint, this.#world.now);
+  }
+
+  /** In the end nobody is made to believe in what is distrusted. */
+  bundleHasNoDistrusted(): void {
+    const served = this.#versions[0]?.anchors ?? new Set();
+    const left = [...this.distrusted].filter((each) => served.has(each));
+    assert.deepEqual(left, [], 'the bundle serves what is distrusted');
+  }
+
+  /** A leaf is made. Who has heard of the distrust makes none; and everybody has heard of it soon. */
+  signed(fingerprint: string): void {
+    const since = this.#distrustedAt.get(fingerprint);
+    if (since === undefined) return;
+    assert.ok(this.#world.now <= since + LONGEST_LAG, 'a leaf of a CA that is distrusted');
+  }
+
   /** A leaf is in somebody's hands: every reader, however late, must be able to verify it. */
   delivered(leaf: Leaf): void {
     const { facts } = leaf.authority;
@@ -66,10 +91,19 @@ export class Laws {
     const readable = this.#versions.filter(
       (_version, index) => index === 0 || this.#until(index) > now - lag,
     );
+    // What is distrusted meanwhile may come late, and is worth nothing to anybody.
+    if (this.#distrustedAt.has(facts.fingerprint)) return;
     assert.ok(readable.length > 0, 'a leaf before any bundle');
     for (const version of readable) this.#mustVerify(leaf.authority, version, 'a leaf of now');
     const before = this.#lastLeaf.get(facts.fingerprint) ?? 0;
     this.#lastLeaf.set(facts.fingerprint, Math.max(before, leaf.notAfter));
+  }
+
+  #secretChanged(secret: KubeObject | undefined): void {
+    const atOnce = secret?.metadata.annotations?.[SIGNS_AT_ONCE];
+    if (atOnce === undefined || this.atOnce.has(atOnce)) return;
+    assert.ok(this.distrusted.size > 0, 'a CA signs at once although none is distrusted');
+    this.atOnce.add(atOnce);
   }
 
   #until(index: number): number {
@@ -78,6 +112,7 @@ export class Laws {
 
   #changed({ kind, object, isOurs, at }: Change): void {
     if (kind === 'signer') this.#statusChanged(object as ClusterSigner);
+    if (kind === 'secret') this.#secretChanged(object);
     if (kind !== 'bundle' || !isOurs) return;
     const text = (object as ClusterTrustBundle | undefined)?.spec.trustBundle ?? '';
     const version = { from: at, anchors: anchorFingerprints(text), text };

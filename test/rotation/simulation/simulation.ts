@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { isDistrusted } from '../../../src/api/cluster-signer.ts';
 import type { Secret } from '../../../src/api/object.ts';
 import { SignerError } from '../../../src/errors.ts';
 import type { OpenedSecrets } from '../../../src/serving/opened-secrets.ts';
@@ -191,6 +192,9 @@ export class Simulation {
     try {
       const { authority, validity, signer: spec } = signLeaf(process, opened);
       signer.hasSigned = true;
+      const { fingerprint } = authority.facts;
+      assert.ok(!isDistrusted(spec.spec, fingerprint), 'who has heard of the distrust signs');
+      this.laws.signed(fingerprint);
       if (this.world.now >= this.excusedUntil) {
         const life = (validity.notAfter - validity.notBefore) / 1000;
         assert.equal(

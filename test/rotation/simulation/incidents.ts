@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What befalls a CA from outside: its key is lost or spoilt, or it is trusted no longer. */
+import { isDistrusted, type ClusterSigner } from '../../../src/api/cluster-signer.ts';
+import { ROTATE_AT } from '../../../src/api/rotation-annotations.ts';
+import { formatTime } from '../../../src/api/time.ts';
+import { MINUTE } from './scenario.ts';
+import type { Simulation } from './simulation.ts';
+
+/** Until a fresh CA is made, though its maker is killed, and, where it has to be, has spread. */
+const REPLACED_MS = 20 * MINUTE;
+/** As above, but that it need not spread. */
+const REPLACED_AT_ONCE_MS = 5 * MINUTE;
+
+export type Incident = (sim: Simulation) => void;
+
+function signerOf({ world }: Simulation): ClusterSigner {
+  const { signer } = world.objects;
+  if (signer === undefined) throw new TypeError('there is a ClusterSigner from the beginning');
+  return signer;
+}
+
+export const nothing: Incident = () => undefined;
+
+/** Whoever signs needs the Secret to be there: it waits until the next CA has spread. */
+export const secretIsLost: Incident = (sim) => {
+  sim.world.put('secret', undefined);
+  sim.excusedUntil = sim.world.now + REPLACED_MS;
+};
+
+/** Nobody has to wait: who has read the key before goes on with it. */
+export const secretIsSpoilt: Incident = ({ world }) => {
+  const { secret } = world.objects;
+  if (secret === undefined) return;
+  world.put('secret', { ...secret, data: { ...secret.data, 'tls.key': '' } });
+};
+
+/** Half of it: the next CA's key does not belong to its certificate. */
+export const nextIsSpoilt: Incident = ({ world }) => {
+  const { secret } = world.objects;
+  const key = secret?.data?.['tls.key'];
+  if (secret?.data?.['next.key'] === undefined || key === undefined) return;
+  world.put('secret', { ...secret, data: { ...secret.data, 'next.key': key } });
+};
+
+export const rotationIsAsked: Incident = (sim) => {
+  const signer = signerOf(sim);
+  const annotations = { ...signer.metadata.annotations, [ROTATE_AT]: formatTime(sim.world.now) };
+  sim.world.put('signer', { ...signer, metadata: { ...signer.metadata, annotations } });
+};
+
+/** The CA that signs. */
+export const activeIsDistrusted: Incident = (sim) => {
+  const signer = signerOf(sim);
+  const active = signer.status?.authorities?.find(({ phase }) => phase === 'Active');
+  const { managed } = signer.spec.authority;
+  if (active === undefined || managed === undefined) return;
+  if (isDistrusted(signer.spec, active.fingerprint)) return;
+  const distrusted = [...(managed.distrusted ?? []), active.fingerprint];
+  const spec = { ...signer.spec, authority: { managed: { ...managed, distrusted } } };
+  const generation = (signer.metadata.generation ?? 0) + 1;
+  sim.laws.distrust(active.fingerprint);
+  sim.excusedUntil = sim.world.now + REPLACED_AT_ONCE_MS;
+  sim.world.put('signer', { ...signer, spec, metadata: { ...signer.metadata, generation } });
+};
