@@ -77,6 +77,11 @@ test-faults-short: node_modules controlplane dist/countersign.mjs ## What must h
 test-flood: node_modules dist/countersign.mjs ## 200,000 pending requests at once in the heap of a pod; ARGS='--requests 50000'
 	$(RUN) node test/faults/flood/run.ts $(ARGS)
 
+.PHONY: test-cert-manager
+test-cert-manager: node_modules controlplane dist/countersign.mjs ## With the real cert-manager, built once from its Go module: Certificates to Secrets
+	$(RUN) node test/certmanager/build.ts >/dev/null
+	$(RUN) node --test --test-timeout=300000 test/certmanager/run.ts
+
 .PHONY: test-rotation
 test-rotation: node_modules ## Ten years of CA rotations in twenty worlds, on a simulated clock
 	ROTATION=long $(RUN) node --test --test-concurrency=2 'test/rotation/simulation/*.test.ts'

@@ -7,12 +7,18 @@ import { join } from 'node:path';
 import { OWN_TLS_COMPONENTS } from '../../src/api/own-tls.ts';
 import { COMPONENT_PERMISSIONS } from '../../src/cli/rbac/components.ts';
 import { DEMO } from '../../src/cli/rbac/demo.ts';
+import { applyCrds } from '../certmanager/crds.ts';
 import { until } from '../cluster/until.ts';
 import { componentCalls, outsideRoles } from '../support/audit.ts';
+import {
+  allowCertificateRequesters,
+  approvedRequest,
+  waitForReadyReason,
+} from '../support/certificate-requests.ts';
 import { waitForCertificate } from '../support/csr.ts';
 import { applySigner, example, startFixture, type Fixture } from '../support/fixture.ts';
 import {
-  COMPONENTS,
+  EVERY_COMPONENT as COMPONENTS,
   startComponent,
   type ComponentName,
   type ComponentProcess,
@@ -27,7 +33,9 @@ const WAIT_MS = 120_000;
 
 let fixture: Fixture;
 before(async () => {
-  fixture = await startFixture();
+  fixture = await startFixture({ only: COMPONENTS });
+  await applyCrds(fixture.cluster);
+  await allowCertificateRequesters(fixture.cluster);
   await allowRequesters(fixture.cluster);
   await createTeam(fixture.cluster, 'team-a', ['web']);
   // With it the authority needs all of its role: the certificates of our own ports as well.
@@ -51,7 +59,8 @@ async function start(name: ComponentName): Promise<ComponentProcess> {
   return startComponent({ name, kubeconfig, program: BUNDLE });
 }
 
-async function issueBoth(name: string): Promise<void> {
+/** A pod's certificate, a person's, and cert-manager's. */
+async function issueAll(name: string): Promise<void> {
   await createPod(fixture.cluster, {
     namespace: 'team-a',
     name,
@@ -61,13 +70,15 @@ async function issueBoth(name: string): Promise<void> {
     keyType: 'ED25519',
   });
   const csr = await createCsr(fixture.cluster);
+  const key = await approvedRequest(fixture.cluster);
   const request = await waitForRequest(fixture.cluster, 'team-a', name, 'Issued');
   assert.ok(new X509Certificate(request.status?.certificateChain ?? ''));
   await waitForCertificate(fixture.cluster, csr);
+  await waitForReadyReason(fixture.cluster, key, 'Issued');
 }
 
 test('with exactly the shipped roles the whole job is done, without one 403 and within the roles', async () => {
-  await issueBoth('whole');
+  await issueAll('whole');
   const calls = await componentCalls(fixture.cluster);
   const users = new Set(calls.map(({ user }) => user.username));
   assert.equal(users.size, COMPONENTS.length);
