@@ -5,6 +5,7 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { findCondition } from '../../src/api/conditions.ts';
 import type { ConfigMap, Secret } from '../../src/api/object.ts';
 import { OWN_TLS_COMPONENTS, ownTlsNames } from '../../src/api/own-tls.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
@@ -15,7 +16,7 @@ import {
   type ComponentProcess,
 } from '../support/component-process.ts';
 import { applySigner, example, getSigner, waitForReady } from '../support/fixture.ts';
-import { SYSTEM_NAMESPACE, applyManifests } from '../support/installation.ts';
+import { KEYS_NAMESPACE, SYSTEM_NAMESPACE, applyManifests } from '../support/installation.ts';
 import { mountServing } from '../support/serving-pod.ts';
 import { createScraper } from '../support/scraper.ts';
 
@@ -182,6 +183,41 @@ for (const [law, patch] of heals) {
     });
   });
 }
+
+async function patchCa(patch: object): Promise<void> {
+  const name = ['countersign-serving-ca', '-n', KEYS_NAMESPACE];
+  const text = JSON.stringify(patch);
+  await cluster.kubectl(['patch', 'secret', ...name, '--type=merge', '-p', text]);
+}
+
+async function degraded(): Promise<string> {
+  const { status } = await getSigner(cluster, 'serving');
+  return findCondition(status?.conditions, 'Degraded')?.reason ?? '';
+}
+
+test('the CA’s own Secret, broken and immutable, is named; made anew it heals, and no scrape fails', async () => {
+  const was = await leafOf();
+  scraper.begin();
+  try {
+    await patchCa({ stringData: { 'tls.key': 'no PEM' }, immutable: true });
+    await until('it is named', WAIT_MS, async () => (await degraded()) === 'SecretImmutable');
+    // Nobody can make it mutable again: it is deleted, and authority makes a CA in its place.
+    await cluster.kubectl(['delete', 'secret', 'countersign-serving-ca', '-n', KEYS_NAMESPACE]);
+    await until('another CA has signed', WAIT_MS, async () => {
+      await touch();
+      const leaf = await leafOf();
+      return leaf !== undefined && leaf.fingerprint256 !== was?.fingerprint256;
+    });
+    await until('its leaf is shown', WAIT_MS, async () => {
+      await touch();
+      return scraper.shown() === (await leafOf())?.fingerprint256;
+    });
+    assert.equal(await degraded(), 'AsExpected');
+  } finally {
+    await scraper.end();
+  }
+  assert.deepEqual(scraper.failures(), []);
+});
 
 test('a Secret without its owner’s consent is not written; /readyz of authority says so, until it consents', async () => {
   const consent = (value: string): Promise<unknown> =>
