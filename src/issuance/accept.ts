@@ -23,6 +23,11 @@ export interface AcceptInput {
   /** Where they must lead; undefined: to whatever the chain itself ends in. */
   readonly anchors: readonly Certificate[] | undefined;
   readonly now: number;
+  /**
+   * Reads the certificates above the leaf. The same few come with every leaf: whoever remembers them
+   * saves their decoding, and their keys'.
+   */
+  readonly readAbove?: (pem: string) => readonly Certificate[];
 }
 
 export interface Accepted {
@@ -49,7 +54,7 @@ export function accept(input: AcceptInput): Accepted {
   if (input.chain.length > MAX_CHAIN_CHARACTERS) {
     throw differs(`a chain of ${input.chain.length} characters, more than ${MAX_CHAIN_CHARACTERS}`);
   }
-  const [leaf, ...above] = readChain(input.chain);
+  const [leaf, ...above] = readChain(input.chain, input.readAbove ?? readCertificates);
   const fault = faultOfLeaf(leaf, input);
   if (fault !== undefined) throw differs(fault);
   const last = above.at(-1);
@@ -65,8 +70,18 @@ export function accept(input: AcceptInput): Accepted {
   return { chain: [leaf, ...between, ...ending], anchor };
 }
 
-function readChain(pem: string): readonly [Certificate, ...Certificate[]] {
-  const read = attempt(() => decodePemAll(pem, 'CERTIFICATE').map((der) => decodeCertificate(der)));
+const END = '-----END CERTIFICATE-----';
+
+function readChain(
+  pem: string,
+  readAbove: (pem: string) => readonly Certificate[],
+): readonly [Certificate, ...Certificate[]] {
+  const at = pem.indexOf(END);
+  const end = at === -1 ? pem.length : at + END.length;
+  const read = attempt(() => [
+    ...readCertificates(pem.slice(0, end)),
+    ...readAbove(pem.slice(end).trimStart()),
+  ]);
   if (read instanceof SignerError) throw differs(`what cannot be read: ${read.message}`, read);
   const [leaf, ...above] = read;
   if (leaf === undefined) throw differs('no certificate');
@@ -74,6 +89,11 @@ function readChain(pem: string): readonly [Certificate, ...Certificate[]] {
     throw differs(`${read.length} certificates, more than ${MAX_CERTIFICATES}`);
   }
   return [leaf, ...above];
+}
+
+/** @throws SignerError what decodePemAll and decodeCertificate throw */
+export function readCertificates(pem: string): readonly Certificate[] {
+  return decodePemAll(pem, 'CERTIFICATE').map((der) => decodeCertificate(der));
 }
 
 function faultOfLeaf(leaf: Certificate, input: AcceptInput): string | undefined {

@@ -2,12 +2,12 @@
 import { SIGNER_NAME, isGranted } from '../api/grant.ts';
 import type { Secret } from '../api/object.ts';
 import { absent } from '../kube/absent.ts';
-import { within } from '../kube/within.ts';
 import { SECRETS } from '../serving/authority-sources.ts';
 import type { Component } from '../serving/component.ts';
 import { serverTime } from '../serving/server-time.ts';
 import { IssuerError } from './errors.ts';
 import type { Context, Issuer, SecretData } from './issuer.ts';
+import { createTimeLimit } from './time-limit.ts';
 
 export interface CallsInit<Config> {
   readonly component: Component;
@@ -21,9 +21,6 @@ export type Call<Config> = <T>(
   issuer: Issuer<Config>,
   work: (ctx: Context) => Promise<T>,
 ) => Promise<T>;
-
-/** What is begun is finished, also while stopping. */
-const NEVER = new AbortController().signal;
 
 export function createCalls<Config>(init: CallsInit<Config>): Call<Config> {
   const { component, callMs } = init;
@@ -50,25 +47,14 @@ export function createCalls<Config>(init: CallsInit<Config>): Call<Config> {
     );
   }
 
+  const timeLimit = createTimeLimit(component.delay, callMs);
   return (issuer, work) =>
-    within({ delay: component.delay, ms: callMs, outer: NEVER }, (signal) =>
-      // An author who does not mind the signal is left behind, not waited for.
-      Promise.race([
-        aborted(signal),
-        work({
-          signal,
-          log: component.log,
-          now: () => serverTime(component),
-          secret: (name) => secretOf(issuer, name),
-        }),
-      ]),
+    timeLimit((signal) =>
+      work({
+        signal,
+        log: component.log,
+        now: () => serverTime(component),
+        secret: (name) => secretOf(issuer, name),
+      }),
     );
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => {
-      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
-    });
-  });
 }

@@ -2,7 +2,7 @@
 import { keyOf } from '../api/object.ts';
 import { MIN_LIFETIME_SECONDS } from '../api/pod-certificate-request.ts';
 import { SignerError, attempt } from '../errors.ts';
-import { accept } from '../issuance/accept.ts';
+import { accept, readCertificates } from '../issuance/accept.ts';
 import type { Certificate } from '../pki/certificate.ts';
 import { encodePem } from '../pki/pem.ts';
 import { readAnchors } from '../pki/trust-bundle.ts';
@@ -14,6 +14,7 @@ import { classify, type Thrown } from './classify.ts';
 import type { AuthorityType } from './define.ts';
 import type { IssuerLoop } from './issuer-loop.ts';
 import type { KnownIssuer } from './issuers.ts';
+import { memoPem } from './memo-pem.ts';
 import type { Memory } from './memory.ts';
 import type { Signed } from './request.ts';
 import { viewOf, type Served } from './view.ts';
@@ -27,6 +28,9 @@ export interface ForeignInit<Config> {
   /** The anchors of its published bundle, where the issuer names one. */
   readonly bundleOf: (issuer: KnownIssuer<Config>) => readonly Certificate[] | undefined;
 }
+
+const readAbove = memoPem(readCertificates);
+const readRoots = memoPem(readAnchors);
 
 /** A CA that is not ours has a validity that we learn from its answers only (RFC 5280 §4.1.2.5). */
 const WHOLE_TIME = { notBefore: 0, notAfter: Date.UTC(9999, 11, 31, 23, 59, 59) };
@@ -71,6 +75,7 @@ export function foreignIssuing<Config>(
       minimumSeconds: 'podUID' in object.spec ? MIN_LIFETIME_SECONDS : LEAST_SECONDS,
       anchors: published ?? anchorsOf(signed),
       now: serverTime(component),
+      readAbove,
     });
     const [leaf] = chain;
     const serial = Buffer.from(leaf.serial).toString('hex');
@@ -99,7 +104,7 @@ function heldBy({ how, message, afterMs = 0, condition }: Thrown): Held {
 
 function anchorsOf({ anchors }: Signed): readonly Certificate[] | undefined {
   if (anchors === undefined) return undefined;
-  const read = attempt(() => readAnchors(anchors));
+  const read = attempt(() => readRoots(anchors));
   if (!(read instanceof SignerError)) return read;
   throw new SignerError({
     code: 'CORRESPONDENCE',

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Certificate } from '../pki/certificate.ts';
+
+/** A CA has a handful of chains and bundles; more at once are not worth their memory. */
+const MOST = 32;
+
+/** Reads the same PEM text once; what cannot be read is tried again. */
+export function memoPem(
+  read: (pem: string) => readonly Certificate[],
+): (pem: string) => readonly Certificate[] {
+  const known = new Map<string, readonly Certificate[]>();
+  return (pem) => {
+    const before = known.get(pem);
+    if (before !== undefined) return before;
+    const certificates = read(pem);
+    if (known.size >= MOST) known.clear();
+    known.set(pem, certificates);
+    return certificates;
+  };
+}

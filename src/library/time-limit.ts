@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Delay } from '../ports.ts';
+
+/** Runs work with a signal that is aborted when its time is up, and does not wait for it any longer. */
+export type TimeLimit = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+
+interface Running {
+  left: number;
+  readonly end: () => void;
+}
+
+/** One timer for all calls: one of its own costs each as much as a tenth of a signature. */
+const TICK_MS = 1_000;
+
+/** @param limitMs - kept to within a second */
+export function createTimeLimit(delay: Delay, limitMs: number): TimeLimit {
+  const running = new Set<Running>();
+  let ticking = false;
+
+  async function tick(): Promise<void> {
+    ticking = true;
+    while (running.size > 0) {
+      await delay(TICK_MS);
+      for (const each of running) {
+        each.left -= TICK_MS;
+        if (each.left <= 0) each.end();
+      }
+    }
+    ticking = false;
+  }
+
+  return async (work) => {
+    const late = new AbortController();
+    const timeUp = Promise.withResolvers<never>();
+    const call: Running = {
+      left: limitMs,
+      end: () => {
+        running.delete(call);
+        const error = new Error(`no answer within ${Math.round(limitMs)} ms`);
+        late.abort(error);
+        timeUp.reject(error);
+      },
+    };
+    running.add(call);
+    if (!ticking) void tick();
+    try {
+      return await Promise.race([timeUp.promise, work(late.signal)]);
+    } finally {
+      running.delete(call);
+    }
+  };
+}
