@@ -73,6 +73,10 @@ test-faults-short: node_modules controlplane dist/countersign.mjs ## What must h
 	$(RUN) node --test --test-timeout=300000 $(ARGS) test/faults/laws/laws.test.ts
 	$(RUN) node test/faults/run.ts --requests 1000
 
+.PHONY: test-silence
+test-silence: node_modules controlplane dist/countersign.mjs ## The laws of faults with those that wait for silence to be noticed: ten minutes
+	FAULTS=long $(RUN) node --test --test-timeout=900000 test/faults/laws/laws.test.ts
+
 .PHONY: test-flood
 test-flood: node_modules dist/countersign.mjs ## 200,000 pending requests at once in the heap of a pod; ARGS='--requests 50000'
 	$(RUN) node test/faults/flood/run.ts $(ARGS)

@@ -18,6 +18,7 @@ test('a token that is no good any more, and a new one in its file: it is read at
   const wanted = await bench.requests(5);
   await Promise.all(COMPONENTS.map((name) => bench.access(name).renewToken()));
   await bench.allDelivered([...wanted, ...(await bench.requests(5))]);
+  assert.ok((await counting('token')) >= 1, 'counted by who was refused');
 });
 
 test('every call refused with 401 for a while: nobody is denied for it, all is made good', async () => {
@@ -34,4 +35,21 @@ test('a CA file to which the next CA is added before the server changes to it: n
   await bench.allDelivered(await bench.requests(5));
   bench.proxy.changeCertificate(next);
   await bench.allDelivered(await bench.requests(5));
+  assert.equal(await counting('tls'), COMPONENTS.length);
 });
+
+/** How many of the components have counted that change in their metrics. */
+async function counting(change: string): Promise<number> {
+  const counts = await Promise.all(
+    COMPONENTS.map(async (name) => {
+      const text = await bench.component(name).process.metrics();
+      const line = text
+        .split('\n')
+        .find((each) =>
+          each.startsWith(`countersign_credentials_changes_total{change="${change}"`),
+        );
+      return Number(line?.split(' ').at(-1) ?? 0);
+    }),
+  );
+  return counts.filter((count) => count > 0).length;
+}

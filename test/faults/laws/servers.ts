@@ -2,6 +2,8 @@
 /** API servers and etcds that die, hang and come back. */
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readState, stateFileOf } from '../../cluster/state.ts';
+import { until } from '../../cluster/until.ts';
 import type { Wanted } from '../lab/wanted.ts';
 import { bench } from './bench.ts';
 
@@ -29,6 +31,20 @@ test('an etcd that is restarted under load: nothing is lost, delivered twice or 
   await bench.allDelivered(wanted, { auditMayMiss: true });
 });
 
+test('an etcd that has no space left: what cannot be written waits, and is written when there is', async () => {
+  bench.proxy.script.set('* PUT */status answer 503');
+  const wanted = await bench.requests(10);
+  await alarm('ACTIVATE');
+  try {
+    const from = Date.now();
+    bench.proxy.script.set('');
+    await until('writes are refused', PATIENCE_MS, () => refusedSince(from) > 0);
+  } finally {
+    await alarm('DEACTIVATE');
+  }
+  await bench.allDelivered([...wanted, ...(await bench.requests(5))], { auditMayMiss: true });
+});
+
 test('an API server that hangs for a while: what was sent lands once', async () => {
   const wanted = await loadDuring(async () => {
     bench.cluster.apiServer.signal('SIGSTOP');
@@ -38,3 +54,22 @@ test('an API server that hangs for a while: what was sent lands once', async () 
   });
   await bench.allDelivered(wanted);
 });
+
+const PATIENCE_MS = 30_000;
+
+/** Sets off or ends etcd's alarm by hand, as a full database does: it then takes no writes. */
+async function alarm(action: 'ACTIVATE' | 'DEACTIVATE'): Promise<void> {
+  const { components } = readState(stateFileOf(bench.cluster.directory));
+  const { origin } = new URL(components?.etcd.readyUrl ?? '');
+  const body = JSON.stringify({ action, alarm: 'NOSPACE', memberID: '1' });
+  const answer = await fetch(`${origin}/v3/maintenance/alarm`, { method: 'POST', body });
+  if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
+}
+
+/** Writes to requests that the API server itself could not store. */
+function refusedSince(from: number): number {
+  return bench.proxy.traffic.find(
+    ({ at, method, path, status = 0 }) =>
+      at >= from && method === 'PUT' && path.endsWith('/status') && status >= 500,
+  ).length;
+}
