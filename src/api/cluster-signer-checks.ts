@@ -14,7 +14,7 @@ import {
   MIN_POD_LEAF_SECONDS,
 } from './cluster-signer-limits.ts';
 import { formatDuration, parseDuration } from './duration.ts';
-import { checkSignerName } from './signer-name.ts';
+import { NAMESPACED_DOMAIN, checkSignerName } from './signer-name.ts';
 
 /** What is wrong with which field, and what to do. */
 export interface SpecFault {
@@ -28,6 +28,7 @@ export function faultsOfSpec(spec: ClusterSignerSpec): readonly SpecFault[] {
   const { managed } = spec.authority;
   const faults = [
     ...faultsOf('spec.signerName', () => checkSignerName(spec.signerName)),
+    ...faultsOfDerivedName(spec.signerName),
     ...durations(spec).flatMap(([path, text]) => faultsOf(path, () => parseDuration(text))),
   ];
   if (faults.length > 0) return faults;
@@ -36,6 +37,12 @@ export function faultsOfSpec(spec: ClusterSignerSpec): readonly SpecFault[] {
     ...faultsOfProfile(spec.profile, spec.pods !== undefined),
     ...(managed === undefined ? [] : faultsOfManaged(managed, spec.profile)),
   ];
+}
+
+function faultsOfDerivedName(signerName: string): readonly SpecFault[] {
+  if (!signerName.startsWith(`${NAMESPACED_DOMAIN}/`)) return [];
+  const message = `${NAMESPACED_DOMAIN} is for the names of namespaced signers, which nobody chooses; use a domain of your own`;
+  return [{ path: 'spec.signerName', message }];
 }
 
 function durations({ profile, authority }: ClusterSignerSpec): readonly [string, string][] {

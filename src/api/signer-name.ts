@@ -11,6 +11,12 @@ const MAX_PATH_LABEL = 253;
 const LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 
 /**
+ * Of namespaced Signers, whose names are derived: `signers.countersign.dev/<namespace>.<name>`. A
+ * ClusterSigner of such a name would speak for a namespace that did not ask it to.
+ */
+export const NAMESPACED_DOMAIN = 'signers.countersign.dev';
+
+/**
  * Checks a signer name by the grammar of Kubernetes' ValidateSignerName (a DNS-1123 domain with a
  * dot, a slash, DNS-1123 labels) and refuses the names that belong to Kubernetes.
  *

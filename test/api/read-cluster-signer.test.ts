@@ -59,6 +59,13 @@ const refused: [law: string, path: string, value: unknown, field: string, says: 
   ['in rules too', 'requests.rules.0.allow.usages', ['any'], 'spec.requests.rules[0]', /auth/],
   ['no signer name', 'signerName', 'workload', 'spec.signerName', /exactly one slash/],
   ['a name of Kubernetes', 'signerName', 'a.kubernetes.io/x', 'spec.signerName', /your own/],
+  [
+    'a name of a namespaced signer',
+    'signerName',
+    'signers.countersign.dev/team-a.web',
+    'spec.signerName',
+    /nobody chooses/,
+  ],
   ['two authorities', 'authority.secret', secret, 'spec.authority', /either managed or secret/],
   ['no authority', 'authority', {}, 'spec.authority', /either managed or secret/],
   [
