@@ -28,6 +28,8 @@ export async function observeCsr(kit: Kit): Promise<CsrWorld> {
     kit.say(`making ${plans.length + burst.length} requests as ${username}`);
     const begun = kit.clock();
     const operations = csrOperations(kit);
+    // Awaited at the end; should the run be interrupted before, nobody asks for it, and that is no crash.
+    operations.catch(() => undefined);
     const made = await inParallel(plans, (plan) => makeRequest(kit, recorder, plan));
     const atOnce = await Promise.all(burst.map((plan) => makeRequest(kit, recorder, plan)));
     await kit.delay(Math.max(0, begun + kit.quietMs - kit.clock()), kit.signal);

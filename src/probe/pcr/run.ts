@@ -50,6 +50,8 @@ export async function observePcr(kit: Kit): Promise<PcrWorld> {
     kit.say('making pods with podCertificate volumes');
     const operations = pcrOperations(pcr);
     const plans = pcrPlans(kit);
+    // Awaited later; should the run be interrupted before, nobody asks for them, and that is no crash.
+    for (const each of [operations, plans]) each.catch(() => undefined);
     const [pod, podDefault, podAnnotated] = await mountAll(pcr);
     const requester = await findRequester(pcr, pod.request ?? podDefault.request);
     const made = 'skipped' in requester ? requester : await makeAll(pcr, requester, await plans);
