@@ -19,7 +19,7 @@ import type { Change, World } from './world.ts';
 export const READER_LAG_MS = 374_000;
 /** A watch that is half-open shows that after 75 s. */
 const LONGEST_LAG = 76_000;
-/** A verifier's clock may be late by as much as the API server grants. */
+/** A verifier's clock may be late by less than this, which is what the API server grants. */
 const LATE_CLOCK_MS = 300_000;
 
 interface Version {
@@ -121,7 +121,7 @@ export class Laws {
     );
     for (const [fingerprint, end] of this.#lastLeaf) {
       // Nothing of it lives, for the latest of clocks.
-      if (end + LATE_CLOCK_MS < at) this.#lastLeaf.delete(fingerprint);
+      if (end + LATE_CLOCK_MS <= at) this.#lastLeaf.delete(fingerprint);
       else if (!this.distrusted.has(fingerprint)) {
         this.checks += 1;
         assert.ok(version.anchors.has(fingerprint), `trust in ${fingerprint} is cut too early`);
