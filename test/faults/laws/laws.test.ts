@@ -9,11 +9,9 @@ import './credentials.ts';
 import './clocks.ts';
 import './objects.ts';
 import './replicas.ts';
+import './silence.ts';
 // Last: an audit log that may miss something weakens what comes after it.
 import './servers.ts';
-
-// Silence is noticed by waiting: by hand only.
-if (process.env['FAULTS'] === 'long') await import('./silence.ts');
 
 before(openBench);
 afterEach(() => bench.proxy.script.set(''));

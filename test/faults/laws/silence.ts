@@ -9,39 +9,53 @@ import { bench } from './bench.ts';
 const PATIENCE_MS = 240_000;
 const SOON_MS = 25_000;
 const REQUESTS = 12;
+/** Silence is noticed by waiting. */
+const LONG = { skip: process.env['FAULTS'] !== 'long' && 'FAULTS=long' };
 
-test('writes that are never answered, whether they landed or not, and answers of a byte a second: the others are not held up, all are delivered once', async () => {
-  bench.proxy.script.set(
-    ['signer', 'pcr-issuer']
-      .flatMap((client) =>
-        ['nth 2 silence', 'nth 4 mute', 'nth 6 slow'].map(
-          (what) => `${client} PUT */status ${what}`,
-        ),
-      )
-      .join('\n'),
-  );
-  const wanted = await bench.requests(REQUESTS);
-  // Those two of each kind that did not land, at most.
-  await until('the others are answered', SOON_MS, async () => {
-    return (await unended(bench.admin, wanted)).length <= 4;
-  });
-  await bench.allDelivered(wanted, { patienceMs: PATIENCE_MS });
-});
-
-for (const fault of ['silence', 'slow']) {
-  test(`watches whose lines end in "${fault}": they are taken for dead, nothing is lost`, async () => {
+test(
+  'writes that are never answered, whether they landed or not, and answers of a byte a second: the others are not held up, all are delivered once',
+  LONG,
+  async () => {
     bench.proxy.script.set(
-      ['certificatesigningrequests', 'podcertificaterequests']
-        .map((plural) => `* LINE ${plural} nth 3 ${fault}`)
+      ['signer', 'pcr-issuer']
+        .flatMap((client) =>
+          ['nth 2 silence', 'nth 4 mute', 'nth 6 slow'].map(
+            (what) => `${client} PUT */status ${what}`,
+          ),
+        )
         .join('\n'),
     );
     const wanted = await bench.requests(REQUESTS);
+    // Those two of each kind that did not land, at most.
+    await until('the others are answered', SOON_MS, async () => {
+      return (await unended(bench.admin, wanted)).length <= 4;
+    });
     await bench.allDelivered(wanted, { patienceMs: PATIENCE_MS });
-  });
+  },
+);
+
+for (const fault of ['silence', 'slow']) {
+  test(
+    `watches whose lines end in "${fault}": they are taken for dead, nothing is lost`,
+    LONG,
+    async () => {
+      bench.proxy.script.set(
+        ['certificatesigningrequests', 'podcertificaterequests']
+          .map((plural) => `* LINE ${plural} nth 3 ${fault}`)
+          .join('\n'),
+      );
+      const wanted = await bench.requests(REQUESTS);
+      await bench.allDelivered(wanted, { patienceMs: PATIENCE_MS });
+    },
+  );
 }
 
-test('connections that are accepted, and no handshake follows: others are made, nothing is lost', async () => {
-  bench.proxy.script.set('* CONNECT * first 6 silence');
-  bench.proxy.cut();
-  await bench.allDelivered(await bench.requests(REQUESTS), { patienceMs: PATIENCE_MS });
-});
+test(
+  'connections that are accepted, and no handshake follows: others are made, nothing is lost',
+  LONG,
+  async () => {
+    bench.proxy.script.set('* CONNECT * first 6 silence');
+    bench.proxy.cut();
+    await bench.allDelivered(await bench.requests(REQUESTS), { patienceMs: PATIENCE_MS });
+  },
+);
