@@ -24,7 +24,11 @@ demo: node_modules controlplane ## The whole story on a real cluster; ARGS=--kee
 
 .PHONY: test
 test: check oracle package controlplane dist/countersign.mjs ## make check and oracle, then the integration tests on the real control plane
-	$(COMPILED) $(RUN) node test/integration/run.ts --version 1.37
+	$(COMPILED) $(RUN) node test/integration/run.ts --version 1.37 --part short
+
+.PHONY: test-long
+test-long: node_modules package controlplane dist/countersign.mjs ## The integration tests that take long: rights, crashes, conformance, the image
+	$(COMPILED) $(RUN) node test/integration/run.ts --version 1.37 --part long
 
 .PHONY: test-1.36
 test-1.36: node_modules dist/countersign.mjs ## The suite for certificates.k8s.io/v1beta1 on Kubernetes 1.36
@@ -85,6 +89,11 @@ test-flood: node_modules dist/countersign.mjs ## 200,000 pending requests at onc
 test-cert-manager: node_modules controlplane dist/countersign.mjs ## With the real cert-manager, built once from its Go module: Certificates to Secrets
 	$(RUN) node test/certmanager/build.ts >/dev/null
 	$(RUN) node --test --test-timeout=300000 test/certmanager/run.ts
+
+.PHONY: test-rotation-cluster
+test-rotation-cluster: node_modules controlplane dist/countersign.mjs ## CAs replaced on a real cluster under load, components killed on the way
+	$(RUN) node test/oracle/build.ts >/dev/null
+	$(COMPILED) $(RUN) node test/integration/run.ts --version 1.37 --only rotation.test
 
 .PHONY: test-rotation
 test-rotation: node_modules ## Ten years of CA rotations in twenty worlds, on a simulated clock

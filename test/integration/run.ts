@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Runs the integration tests of one Kubernetes version: starts a cluster that the test files share,
- * then node:test over the files. `--only <text>` picks files by name.
+ * then node:test over the files. `--only <text>` picks files by name, `--part short` leaves out those
+ * that take long, `--part long` runs them alone.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,6 +17,7 @@ const { values } = parseArgs({
   options: {
     version: { type: 'string', default: '1.37' },
     only: { type: 'string', default: '' },
+    part: { type: 'string', default: 'all' },
     kubeconfig: { type: 'string' },
   },
 });
@@ -25,6 +27,33 @@ if (!isVersion(version))
 
 /** Two at once keep both cores busy; each file works in namespaces and on signer names of its own. */
 const CONCURRENCY = 2;
+
+/** A minute or more each, or a cluster of their own: `make test-long`. */
+const LONG = new Set(
+  [
+    'authority-verbs',
+    'certificate-requests',
+    'conformance',
+    'image',
+    'own-tls',
+    'replicas',
+    'resilience',
+    'rights',
+  ].map((name) => `${name}.test.ts`),
+);
+
+/** Two minutes under load on a cluster of its own: `make test-rotation-cluster`. */
+const ALONE = new Set(['rotation.test.ts']);
+
+/** Which files each part has. */
+const PARTS: Readonly<Record<string, (name: string) => boolean>> = {
+  all: () => true,
+  short: (name) => !LONG.has(name) && !ALONE.has(name),
+  long: (name) => LONG.has(name),
+};
+const inPart = PARTS[values.part];
+if (inPart === undefined)
+  throw new Error(`--part ${values.part}: want one of ${Object.keys(PARTS).join(', ')}`);
 
 /** What is held on 1.36 as well, besides `*.1.36.test.ts`, the suite for v1beta1. */
 const ON_BOTH = ['admission.test.ts', 'cluster.test.ts', 'crd.test.ts'];
@@ -36,7 +65,11 @@ const files = all
       ? name.endsWith('.1.36.test.ts') || ON_BOTH.includes(name)
       : !name.endsWith('.1.36.test.ts'),
   )
-  .filter((name) => name.includes(values.only));
+  .filter((name) => name.includes(values.only) && inPart(name));
+if (files.length === 0)
+  throw new Error(`--only ${values.only}: no such test among ${all.join(', ')}`);
+const missing = [...LONG, ...ALONE].filter((name) => !all.includes(name));
+if (missing.length > 0) throw new Error(`no test is called ${missing.join(', ')}`);
 
 const cluster = await startCluster({
   version,
