@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ROTATE_AT } from '../../api/rotation-annotations.ts';
-import { formatTime } from '../../api/time.ts';
+import { formatTime, parseTime } from '../../api/time.ts';
+import { CA_BACKDATE_SECONDS } from '../../issuance/ca-certificate.ts';
+import { askedOf } from '../../rotation/asked.ts';
 import { crowded, managedOf, notSpread, unheard, unpublished } from './objections.ts';
 import { never, type Order } from './order.ts';
 import { planned } from './planned.ts';
@@ -16,7 +18,7 @@ import { findTarget } from './target.ts';
 export function activate(situation: Situation, wanted: string | undefined): Order {
   const managed = managedOf(situation);
   if (typeof managed === 'string') return never(managed);
-  const { signer, now } = situation;
+  const { now } = situation;
   const all = authoritiesOf(situation);
   const next = all.find(({ phase }) => phase === 'Prepared');
   const problem =
@@ -26,7 +28,7 @@ export function activate(situation: Situation, wanted: string | undefined): Orde
     const notes = [`${next.fingerprint} signs by itself as soon as every kubelet has its anchor`];
     return { target: next.fingerprint, objections: [], notes };
   }
-  const missing = `nothing is prepared: countersign authority prepare ${signer.metadata.name} first, so that every kubelet has the anchor before it is needed`;
+  const missing = `nothing is prepared: ${howToPrepare(situation)}`;
   return {
     ...(next === undefined ? {} : { target: next.fingerprint }),
     change: { annotations: { [ROTATE_AT]: formatTime(now) } },
@@ -42,6 +44,19 @@ export function activate(situation: Situation, wanted: string | undefined): Orde
       'the CA that signed until then stays in the bundle while leaves of it live',
     ],
   };
+}
+
+/** Who has ordered it a moment ago is not to order it again. */
+function howToPrepare(situation: Situation): string {
+  const { signer, now } = situation;
+  const { name } = signer.metadata;
+  const { prepareAt } = askedOf(signer);
+  const active = authoritiesOf(situation).find(({ phase }) => phase === 'Active');
+  const bornAt = parseTime(active?.notBefore ?? '') + CA_BACKDATE_SECONDS * 1000;
+  if (prepareAt !== undefined && prepareAt <= now && bornAt < prepareAt) {
+    return `a successor was asked for at ${formatTime(prepareAt)}, and is not there yet: countersign authority show ${name} tells when it is, kubectl describe clustersigner ${name} what it waits for`;
+  }
+  return `countersign authority prepare ${name} first, so that every kubelet has the anchor before it is needed`;
 }
 
 /** Whether the user has another CA in mind than the one that would sign. */

@@ -112,6 +112,24 @@ const activates: readonly Row[] = [
     verdict: 'refused',
     says: /authority prepare workload first/,
   },
+  {
+    law: 'who has just ordered a successor is told to wait for it, not to order it again',
+    wanted: { annotations: { [PREPARE_AT]: at(0) } },
+    verdict: 'refused',
+    says: /asked for at 2026-01-01T01:00:00Z, and is not there yet: countersign authority show workload/,
+  },
+  {
+    law: 'an order that was answered long ago prepares nothing now',
+    wanted: { annotations: { [PREPARE_AT]: at(-HOUR) } },
+    verdict: 'refused',
+    says: /authority prepare workload first/,
+  },
+  {
+    law: 'nor does one for later',
+    wanted: { annotations: { [PREPARE_AT]: at(HOUR) } },
+    verdict: 'refused',
+    says: /authority prepare workload first/,
+  },
   crowded,
   {
     law: 'a first or new CA that no other signs for begins by itself',

@@ -14,7 +14,7 @@ import { NOW } from '../../support/chain.ts';
 import { random } from '../../support/issuing.ts';
 import { recordedComponent, type RecordedComponent } from '../../support/recorded-component.ts';
 import { workload } from '../../support/signer.ts';
-import { A, OWN, after, certificate, planOf, secret } from './secrets.ts';
+import { A, OURS, OWN, after, certificate, planOf, secret } from './secrets.ts';
 
 interface Stage {
   readonly observed: readonly Secret[];
@@ -130,14 +130,32 @@ test('who made the Secret first has made it: that is no error, and nothing is wr
 });
 
 test('any other refusal of the Secret is thrown, to be told and tried again', async () => {
-  const { carryOut } = refuse(403, 'Forbidden', 'POST');
+  const { asked, carryOut } = refuse(403, 'Forbidden', 'POST');
   await assert.rejects(carryOut(missing), { code: 'KUBE_FORBIDDEN', disposition: 'wait' });
+  // Its status is written already: written again, at a version that is past, it would be refused.
+  assert.deepEqual(asked(), [LOOK, STATUS, SECRETS]);
 });
 
 test('no CA is made on a status that lost a race: what was judged has changed', async () => {
   const { asked, carryOut } = refuse(409, 'Conflict', 'PUT');
   await assert.rejects(carryOut(missing), { code: 'KUBE_CONFLICT', disposition: 'retry' });
   assert.deepEqual(asked(), [LOOK, STATUS]);
+});
+
+const successor: Plan = { ...planOf(), step: { kind: 'make', slot: 'next', due: undefined } };
+const PATCH = 'PATCH /api/v1/namespaces/countersign-keys/secrets/workload-ca';
+
+test('a successor is one write of the Secret: its status follows, and never leads', async () => {
+  const { asked, carryOut } = start();
+  await carryOut(successor, workload(), secret(A, {}, OURS));
+  assert.deepEqual(asked(), [LOOK, PATCH]);
+});
+
+test('a successor that cannot be written: the status says what is due all the same', async () => {
+  const { asked, carryOut } = refuse(403, 'Forbidden', 'PATCH');
+  const carried = carryOut(successor, workload(), secret(A, {}, OURS));
+  await assert.rejects(carried, { code: 'KUBE_FORBIDDEN' });
+  assert.deepEqual(asked(), [LOOK, PATCH, STATUS]);
 });
 
 const ungranted = planOf({ secret: { kind: 'found', secret: secret(A, {}, {}) } });
