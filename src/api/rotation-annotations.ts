@@ -19,7 +19,7 @@ export const DURATION = 'countersign.dev/duration';
 /** The same of the Prepared CA, `next.crt`. */
 export const NEXT_DURATION = 'countersign.dev/next-duration';
 
-/** On a managed CA's Secret, RFC 3339: when its Active CA became that. */
+/** On a managed CA's Secret, RFC 3339 with milliseconds: when its Active CA became that. */
 export const ACTIVATED_AT = 'countersign.dev/activated-at';
 
 /**

@@ -72,7 +72,8 @@ for (const [from, to] of ['AB', 'BC'] as const) {
   test(`${from} → ${to}: each component is killed on the way, its standby goes on, nobody waits for long`, async () => {
     const before = await stand.inPhase(MANAGED, 'Active');
     await signsForAll(before.fingerprint);
-    const annotations = { [ROTATE_AT]: formatTime(Date.now()) };
+    // Whatever was meant: the CA that signs now began before that, by whoever's clock.
+    const annotations = { [ROTATE_AT]: formatTime(Date.now() + 2_000) };
     await stand.change(MANAGED, { metadata: { annotations } });
     const next = await stand.inPhase(MANAGED, 'Prepared');
     await kill('authority', 'attester');

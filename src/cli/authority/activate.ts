@@ -4,6 +4,7 @@ import { formatTime, parseTime } from '../../api/time.ts';
 import { CA_BACKDATE_SECONDS } from '../../issuance/ca-certificate.ts';
 import { askedOf } from '../../rotation/asked.ts';
 import { crowded, managedOf, notSpread, unheard, unpublished } from './objections.ts';
+import { orderTime } from './order-time.ts';
 import { never, type Order } from './order.ts';
 import { planned } from './planned.ts';
 import { authoritiesOf, type Situation } from './situation.ts';
@@ -31,7 +32,7 @@ export function activate(situation: Situation, wanted: string | undefined): Orde
   const missing = `nothing is prepared: ${howToPrepare(situation)}`;
   return {
     ...(next === undefined ? {} : { target: next.fingerprint }),
-    change: { annotations: { [ROTATE_AT]: formatTime(now) } },
+    change: { annotations: { [ROTATE_AT]: orderTime(now) } },
     objections: [
       ...unheard(situation),
       ...unpublished(situation),
@@ -53,7 +54,7 @@ function howToPrepare(situation: Situation): string {
   const { prepareAt } = askedOf(signer);
   const active = authoritiesOf(situation).find(({ phase }) => phase === 'Active');
   const bornAt = parseTime(active?.notBefore ?? '') + CA_BACKDATE_SECONDS * 1000;
-  if (prepareAt !== undefined && prepareAt <= now && bornAt < prepareAt) {
+  if (prepareAt !== undefined && prepareAt <= parseTime(orderTime(now)) && bornAt < prepareAt) {
     return `a successor was asked for at ${formatTime(prepareAt)}, and is not there yet: countersign authority show ${name} tells when it is, kubectl describe clustersigner ${name} what it waits for`;
   }
   return `countersign authority prepare ${name} first, so that every kubelet has the anchor before it is needed`;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { PREPARE_AT } from '../../api/rotation-annotations.ts';
-import { formatTime } from '../../api/time.ts';
 import { crowded, managedOf, unheard } from './objections.ts';
+import { orderTime } from './order-time.ts';
 import { never, type Order } from './order.ts';
 import { planned } from './planned.ts';
 import { authoritiesOf, type Situation } from './situation.ts';
@@ -17,7 +17,7 @@ export function prepare(situation: Situation): Order {
     return { target: next.fingerprint, objections: [], notes };
   }
   return {
-    change: { annotations: { [PREPARE_AT]: formatTime(now) } },
+    change: { annotations: { [PREPARE_AT]: orderTime(now) } },
     objections: [...unheard(situation), ...crowded(situation, managed)],
     notes: [
       ...planned(situation, PREPARE_AT),

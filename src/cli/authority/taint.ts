@@ -2,9 +2,10 @@
 import type { AuthorityStatus } from '../../api/cluster-signer.ts';
 import { hasTrueCondition } from '../../api/conditions.ts';
 import { ROTATE_AT } from '../../api/rotation-annotations.ts';
-import { formatTime, parseTime } from '../../api/time.ts';
+import { parseTime } from '../../api/time.ts';
 import { lastLeafText } from './last-leaf.ts';
 import { crowded, managedOf, unheard, unpublished } from './objections.ts';
+import { orderTime } from './order-time.ts';
 import { never, type Order } from './order.ts';
 import { planned } from './planned.ts';
 import { authoritiesOf, type Situation } from './situation.ts';
@@ -50,7 +51,7 @@ function replaceActive(situation: Situation, { fingerprint }: AuthorityStatus): 
     .map((each) => each.fingerprint);
   return {
     change: {
-      annotations: { [ROTATE_AT]: formatTime(now) },
+      annotations: { [ROTATE_AT]: orderTime(now) },
       ...(beside.length === 0 ? {} : { distrust: beside }),
     },
     objections: [...unheard(situation), ...unpublished(situation), ...crowded(situation, managed)],

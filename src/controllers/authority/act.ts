@@ -66,10 +66,12 @@ export function createActor(init: ActInit): Actor {
     }
   }
 
-  async function takeStep({ signer, secret }: Judged, step: Step): Promise<void> {
+  async function takeStep({ signer, secret, now }: Judged, step: Step): Promise<void> {
     const { managed } = signer.spec.authority;
     if (managed === undefined) return;
-    const input = { signer, managed, secret, step, now: serverTime(component) };
+    // Never before the time by which it was judged: what was asked for by then is carried out by this.
+    const carriedOutAt = Math.max(serverTime(component), now);
+    const input = { signer, managed, secret, step, now: carriedOutAt };
     const written = await carryOutStep({ ...init, client }, input);
     if (written === undefined) return;
     init.observe(written);

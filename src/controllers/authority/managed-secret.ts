@@ -10,7 +10,6 @@ import {
   NEXT_KEY,
   SIGNS_AT_ONCE,
 } from '../../api/rotation-annotations.ts';
-import { formatTime } from '../../api/time.ts';
 import type { AuthorityMaterial } from '../../authorities/contract.ts';
 
 /** What a phase change makes of a Secret: null removes, what is not named stays. */
@@ -59,7 +58,7 @@ export function intoTls(made: NewAuthority, now: number, atOnce: boolean): Chang
     annotations: {
       ...NO_NEXT.annotations,
       [DURATION]: formatDuration(made.durationSeconds),
-      [ACTIVATED_AT]: wholeSecond(now),
+      [ACTIVATED_AT]: new Date(now).toISOString(),
       [SIGNS_AT_ONCE]: atOnce ? made.fingerprint : null,
     },
     data: {
@@ -81,9 +80,4 @@ export function intoNext({ material, durationSeconds }: NewAuthority): Change {
 
 export function withoutNext(): Change {
   return NO_NEXT;
-}
-
-/** A rotation that was asked for a fraction of a second before is done by this one. */
-function wholeSecond(now: number): string {
-  return formatTime(Math.ceil(now / 1000) * 1000);
 }

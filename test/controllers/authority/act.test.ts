@@ -20,7 +20,12 @@ interface Stage {
   readonly observed: readonly Secret[];
   readonly component: RecordedComponent;
   readonly asked: () => readonly string[];
-  readonly carryOut: (plan: Plan, signer?: ClusterSigner, secret?: Secret) => Promise<Again>;
+  readonly carryOut: (
+    plan: Plan,
+    signer?: ClusterSigner,
+    secret?: Secret,
+    now?: number,
+  ) => Promise<Again>;
 }
 
 function start(): Stage {
@@ -38,9 +43,9 @@ function start(): Stage {
     component,
     observed,
     asked: () => component.client.requests.map(({ method, path }) => `${method} ${path}`),
-    carryOut: (plan, signer = workload(), secret?: Secret) => {
+    carryOut: (plan, signer = workload(), secret?: Secret, now = NOW) => {
       current = signer;
-      return actor.carryOut({ signer, secret, plan, now: NOW });
+      return actor.carryOut({ signer, secret, plan, now });
     },
   };
 }
@@ -83,7 +88,7 @@ test('a managed CA is created, never written over; it is the signer’s and says
     'countersign.dev/signer-name': 'example.com/workload',
     'countersign.dev/cluster-signer-uid': '5d7b4a1c-0000-4000-8000-000000000001',
     'countersign.dev/duration': '8760h',
-    'countersign.dev/activated-at': '2026-06-01T00:00:00Z',
+    'countersign.dev/activated-at': '2026-06-01T00:00:00.000Z',
   });
   assert.deepEqual(metadata.labels, {
     'app.kubernetes.io/managed-by': 'countersign',
@@ -99,6 +104,16 @@ test('a managed CA is created, never written over; it is the signer’s and says
   // Another name each time: verifiers look an issuer up by its name (RFC 5280 §4.1.2.4).
   assert.match(made.subject, /^CN=Example workload CA \d+$/);
   assert.equal(text('ca.crt'), text('tls.crt'));
+});
+
+test('a CA begins to sign to the millisecond, and never before the time by which that was judged', async () => {
+  for (const later of [1, 999]) {
+    const { component, carryOut } = start();
+    await carryOut(missing, workload(), undefined, NOW + later);
+    const { annotations } = (component.client.requests[2]?.body as Secret).metadata;
+    const activatedAt = annotations?.['countersign.dev/activated-at'];
+    assert.equal(activatedAt, new Date(NOW + later).toISOString());
+  }
 });
 
 test('a new CA is told of, and no line and no Event has its key', async () => {
