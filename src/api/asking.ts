@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Requester } from './requester.ts';
 
 /**
  * What policy looks at of a request, of whatever kind: a CertificateSigningRequest is one as it is,
@@ -10,14 +11,10 @@ export interface Asking {
     /** Absent of kinds that have none. */
     readonly namespace?: string;
   };
-  readonly spec: {
+  readonly spec: Requester & {
     /** base64 of PEM. */
     readonly request: string;
     readonly usages?: readonly string[];
     readonly expirationSeconds?: number;
-    readonly username?: string;
-    readonly uid?: string;
-    readonly groups?: readonly string[];
-    readonly extra?: Readonly<Record<string, readonly string[]>>;
   };
 }

@@ -2,13 +2,14 @@
 /** `cert-manager.io/v1` CertificateRequest: wire types and transitions. */
 import { conditionMessage, findCondition, setCondition, type Condition } from './conditions.ts';
 import type { KubeObject } from './object.ts';
+import type { Requester } from './requester.ts';
 import { formatTime } from './time.ts';
 
 export const CERT_MANAGER_GROUP = 'cert-manager.io';
 export const CERT_MANAGER_VERSION = 'v1';
 
 export interface CertificateRequest extends KubeObject {
-  readonly spec: {
+  readonly spec: Requester & {
     /** base64 of PEM. */
     readonly request: string;
     readonly issuerRef: IssuerReference;
@@ -16,10 +17,6 @@ export interface CertificateRequest extends KubeObject {
     readonly duration?: string;
     readonly isCA?: boolean;
     readonly usages?: readonly string[];
-    readonly username?: string;
-    readonly uid?: string;
-    readonly groups?: readonly string[];
-    readonly extra?: Readonly<Record<string, readonly string[]>>;
   };
   readonly status?: {
     readonly conditions?: readonly Condition[];

@@ -2,19 +2,16 @@
 /** `certificates.k8s.io/v1` CertificateSigningRequest: wire types and transitions. */
 import { conditionMessage, hasTrueCondition, type Condition } from './conditions.ts';
 import type { KubeObject } from './object.ts';
+import type { Requester } from './requester.ts';
 import { formatTime } from './time.ts';
 
 export interface CertificateSigningRequest extends KubeObject {
-  readonly spec: {
+  readonly spec: Requester & {
     /** base64 of PEM. */
     readonly request: string;
     readonly signerName: string;
     readonly usages?: readonly string[];
     readonly expirationSeconds?: number;
-    readonly username?: string;
-    readonly uid?: string;
-    readonly groups?: readonly string[];
-    readonly extra?: Readonly<Record<string, readonly string[]>>;
   };
   readonly status?: {
     readonly conditions?: readonly Condition[];

@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ObjectMeta } from '../protobuf/object-meta.ts';
 
-/** Kubernetes `meta/v1` ObjectMeta, as far as we read or write it. Unknown fields are kept. */
-export interface ObjectMeta {
-  readonly name: string;
-  /** What the API server made the name from. */
-  readonly generateName?: string;
-  readonly namespace?: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly generation?: number;
-  /** RFC 3339, whole seconds. */
-  readonly creationTimestamp: string;
-  readonly deletionTimestamp?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
+export type { ObjectMeta };
 
 /** What every object of the API has. */
 export interface KubeObject {

@@ -3,14 +3,19 @@ import type { MessageReader } from './reader.ts';
 import { readTime, timeMessage } from './time.ts';
 import { bytesField, message, stringField } from './writer.ts';
 
-/** What is read of `metav1.ObjectMeta`: no owners, finalizers or managedFields. Times as JSON has them. */
+/**
+ * `metav1.ObjectMeta`, as far as it is read, in either encoding: no owners, finalizers or managedFields.
+ * Objects that came as JSON keep what is not named here.
+ */
 export interface ObjectMeta {
   readonly name: string;
+  /** What the API server made the name from. */
   readonly generateName?: string;
   readonly namespace?: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly generation?: number;
+  /** RFC 3339, whole seconds. */
   readonly creationTimestamp: string;
   readonly deletionTimestamp?: string;
   readonly labels?: Readonly<Record<string, string>>;
