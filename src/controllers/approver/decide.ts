@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
+import { admit } from '../../policy/admit.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
-import { decodeSpec } from '../../policy/decode.ts';
-import { refusals } from '../../policy/refusals.ts';
 import { review } from '../../policy/review.ts';
 import type { Verdict } from '../../policy/verdict.ts';
 
@@ -28,16 +27,9 @@ export function decide(snapshot: Snapshot): Plan {
   const { csr, policy, reservedPrefixes } = snapshot;
   if (isApproved(csr) || isFinished(csr)) return { kind: 'ignore' };
   if (policy.rules.length === 0 && policy.deny.length === 0) return { kind: 'ignore' };
-  const decoded = decodeSpec(csr);
-  if (decoded.kind === 'refused') return { kind: 'deny', ...decoded.refusal };
-  const { request } = decoded;
-  const found = refusals({ csr, request, profile: policy.profile, reservedPrefixes });
-  const [first] = found;
-  if (first !== undefined) {
-    const message = found.map((each) => each.message).join('; ');
-    return { kind: 'deny', reason: first.reason, message };
-  }
-  return planOf(review(policy, csr, request));
+  const admitted = admit({ csr, profile: policy.profile, reservedPrefixes });
+  if (admitted.kind === 'fail') return { ...admitted, kind: 'deny' };
+  return planOf(review(policy, csr, admitted.request));
 }
 
 function planOf(verdict: Verdict): Plan {

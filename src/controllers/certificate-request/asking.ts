@@ -4,9 +4,7 @@ import { DEFAULT_USAGES, type CertificateRequest } from '../../api/certificate-r
 import { formatDuration } from '../../api/duration.ts';
 import { parseGoDuration } from '../../api/go-duration.ts';
 import type { Refusal } from '../../policy/refusal.ts';
-
-/** No shorter leaf is of use to anybody, as for CertificateSigningRequests (validation.go: ten minutes). */
-export const MIN_LIFETIME_SECONDS = 600;
+import { MIN_LIFETIME_SECONDS } from '../../serving/wanted-leaf.ts';
 
 /** A CertificateRequest as policy looks at requests. Its duration is one that {@link faultOf} took. */
 export function askingOf({ metadata, spec }: CertificateRequest): Asking {
