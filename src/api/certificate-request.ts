@@ -56,6 +56,19 @@ export function isFinished(request: CertificateRequest): boolean {
   return isFinal || isTrue(request, 'InvalidRequest') || certificate !== '';
 }
 
+/** Nobody has written yet what becomes of it. */
+export function isUntouched({ status }: CertificateRequest): boolean {
+  return findCondition(status?.conditions, 'Ready') === undefined;
+}
+
+/** The object for PUT /status of a request that is taken up (issuer-lib's README, "Reconciliation loops"). */
+export function withInitializing(request: CertificateRequest, now: number): CertificateRequest {
+  const words = { reason: 'Initializing', message: 'An issuer has taken it up' };
+  const ready = condition('Ready', 'Unknown', words, now);
+  const conditions = setCondition(request.status?.conditions, ready);
+  return { ...request, status: { ...request.status, conditions } };
+}
+
 /** What is written into the status with a certificate, as PEM. */
 export interface Issued {
   /** Leaf first, without the root. */

@@ -25,15 +25,20 @@ export interface IssuerPlace {
   readonly namespaced: boolean;
 }
 
-const { profile, pods, requests, trustBundle, signerName } = CLUSTER_SIGNER_SPEC.shape;
+const { profile, pods, requests, certificateRequests, trustBundle, signerName } =
+  CLUSTER_SIGNER_SPEC.shape;
 
-/** `rules` and `deny` are the approver's, which knows ClusterSigners only: nobody would keep to them. */
+/**
+ * `rules` and `deny` of `requests` are the approver's, which knows ClusterSigners only: nobody would keep
+ * to them. Those of `certificateRequests` are kept by whoever signs.
+ */
 const OUR_PART = z.strictObject({
   signerName: signerName.exactOptional(),
   authority: z.unknown(),
   profile,
   pods,
   requests: requests.unwrap().pick({ copy: true }).exactOptional(),
+  certificateRequests,
   trustBundle,
 });
 

@@ -21,8 +21,15 @@ const MAX_CAUSES = 16;
 /** A CA that is at work may be asked ten times a second, and must be asked once a day. */
 const MIN_PENDING_MS = 100;
 const MAX_PENDING_MS = 86_400_000;
-/** Others' words: types that Kubernetes or the loops themselves write. */
-const RESERVED: ReadonlySet<string> = new Set(['Ready', 'Approved', 'Denied', 'Failed', 'Issued']);
+/** Others' words: types that Kubernetes, cert-manager or the loops themselves write. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'Ready',
+  'Approved',
+  'Denied',
+  'Failed',
+  'Issued',
+  'InvalidRequest',
+]);
 const CONDITION_TYPE = /^[A-Za-z]([-A-Za-z0-9_.]{0,314}[A-Za-z0-9])?$/;
 
 /** The kind of an error: the outermost of the causes that has one decides. */

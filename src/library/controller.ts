@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createCsrSigning } from '../controllers/signer/index.ts';
+import {
+  createCertificateRequestSigning,
+  issuerSelector,
+} from '../controllers/certificate-request/index.ts';
 import { createPodIssuing } from '../controllers/pcr-issuer/index.ts';
+import { createCsrSigning } from '../controllers/signer/index.ts';
 import type { Resource } from '../kube/resource.ts';
 import type { Component, Controller } from '../serving/component.ts';
 import type { IssuingSources } from '../serving/issuing.ts';
@@ -73,6 +77,17 @@ export function createLibraryController<Config>(init: LibraryInit<Config>): Cont
     const own = { ...component, ...component.anotherLoop('pods') };
     const common = { signers: watched(issuers), sources: sources(), permissions };
     loops.push(createPodIssuing({ component: own, ...init.pods, ...common }));
+  }
+  if (authority.requests.includes('CertificateRequest')) {
+    const own = { ...component, ...component.anotherLoop('certificate-requests') };
+    const common = { signers: watched(issuers), sources: sources(), permissions };
+    loops.push(
+      createCertificateRequestSigning<KnownIssuer<Config>>({
+        ...{ component: own, ...common, maxRetryMs: init.maxRetryMs, shows: true },
+        selectorOf: ({ metadata: { name, namespace } }) =>
+          issuerSelector({ ...authority.issuer, name, namespace }),
+      }),
+    );
   }
 
   return {

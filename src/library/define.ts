@@ -32,7 +32,10 @@ export interface AuthorityDefinition<Config> {
   readonly issuer: IssuerKind;
   /** Reads `spec.authority` of an issuer. What it refuses is not called for, and said in `status`. */
   readonly schema: Schema<Config>;
-  /** Which requests it signs; both if left out. Roles hold the rights for these. */
+  /**
+   * Which requests it signs; those of Kubernetes itself if left out. Roles hold the rights for these.
+   * For CertificateRequests it is dormant while there is no cert-manager.
+   */
   readonly requests?: readonly RequestKindName[];
   /** Names of the Secrets that `check` and `sign` may read for an issuer; none if left out. */
   readonly secrets?: (config: Config) => readonly string[];

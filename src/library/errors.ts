@@ -8,7 +8,10 @@
 
 /** A condition as an author writes it; its times are ours. */
 export interface ConditionOf {
-  /** CamelCase. Not Ready, Approved, Denied, Failed or Issued: those are Kubernetes' and ours. */
+  /**
+   * CamelCase. Not Ready, Approved, Denied, Failed, Issued or InvalidRequest: those are Kubernetes',
+   * cert-manager's and ours.
+   */
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   /** CamelCase, for programs. */

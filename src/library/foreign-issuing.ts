@@ -52,7 +52,7 @@ export function foreignIssuing<Config>(
     // A condition that the object shows by now need not be remembered twice.
     const shown = new Set((object.status?.conditions ?? []).map(({ type }) => type));
     const kept = memory.conditions(uid).filter(({ type }) => !shown.has(type));
-    const view = viewOf(object, wanted, kept);
+    const view = viewOf(object, issuer.spec.signerName, wanted, kept);
     try {
       const signed = await call(issuer.view, (ctx) => authority.sign(view, issuer.view, ctx));
       const chain = accepted(signed, wanted, object);

@@ -3,6 +3,7 @@ import type { PermissionRule } from '../kube/permissions.ts';
 import type { LeasePlace } from '../serving/leases.ts';
 import { EVENTS_IN_DEFAULT, READ_BUNDLES, onMemberLeases, onSigners } from '../serving/rules.ts';
 import type { AuthorityType } from './define.ts';
+import type { RequestKindName } from './request.ts';
 
 /** A Secret that is read by name. */
 export interface SecretPlace {
@@ -20,25 +21,28 @@ export interface LibraryNames {
 const PLURALS = {
   CertificateSigningRequest: 'certificatesigningrequests',
   PodCertificateRequest: 'podcertificaterequests',
-} as const;
+} as const satisfies Partial<Record<RequestKindName, string>>;
 
 /** What an author's process holds: as our own components, it neither approves nor writes Secrets. */
 export function libraryPermissions(
   { issuer, requests }: Pick<AuthorityType, 'issuer' | 'requests'>,
   names: LibraryNames,
 ): readonly PermissionRule[] {
-  const apiGroups = ['certificates.k8s.io'];
-  const served = requests.map((kind) => PLURALS[kind]);
-  const pods = requests.includes('PodCertificateRequest');
+  const kubernetes = requests.filter((kind) => kind !== 'CertificateRequest');
+  const ofKubernetes = kubernetes.map((kind) => PLURALS[kind]);
+  const ofCertManager = kubernetes.length === requests.length ? [] : ['certificaterequests'];
+  const inNamespaces =
+    issuer.namespaced || requests.some((kind) => kind !== 'CertificateSigningRequest');
   return [
     { apiGroups: [issuer.group], resources: [issuer.plural], verbs: ['get', 'list', 'watch'] },
     { apiGroups: [issuer.group], resources: [`${issuer.plural}/status`], verbs: ['update'] },
     READ_BUNDLES,
-    { apiGroups, resources: served, verbs: ['get', 'list', 'watch'] },
-    { apiGroups, resources: served.map((each) => `${each}/status`), verbs: ['update'] },
-    ...onSigners({ ...names, bundles: [] }, 'sign'),
-    // Events regard pods and issuers, wherever those are.
-    pods || issuer.namespaced ? EVENTS_EVERYWHERE : EVENTS_IN_DEFAULT,
+    ...onRequests('certificates.k8s.io', ofKubernetes),
+    ...onRequests('cert-manager.io', ofCertManager),
+    // Nobody asks for `sign` of who answers CertificateRequests.
+    ...(kubernetes.length === 0 ? [] : onSigners({ ...names, bundles: [] }, 'sign')),
+    // Events regard pods, issuers and requests, wherever those are.
+    inNamespaces ? EVENTS_EVERYWHERE : EVENTS_IN_DEFAULT,
     ...names.secrets.map(({ namespace, name }) => ({
       apiGroups: [''],
       resources: ['secrets'],
@@ -47,6 +51,15 @@ export function libraryPermissions(
       namespace,
     })),
     ...onMemberLeases({ ...names, bundles: [] }),
+  ];
+}
+
+function onRequests(group: string, plurals: readonly string[]): readonly PermissionRule[] {
+  if (plurals.length === 0) return [];
+  const apiGroups = [group];
+  return [
+    { apiGroups, resources: plurals, verbs: ['get', 'list', 'watch'] },
+    { apiGroups, resources: plurals.map((each) => `${each}/status`), verbs: ['update'] },
   ];
 }
 

@@ -2,7 +2,11 @@
 import type { KeyType, KeyUsage } from '../vocabulary.ts';
 
 /** The kinds of requests that an authority may serve. */
-export type RequestKindName = 'CertificateSigningRequest' | 'PodCertificateRequest';
+export type RequestKindName =
+  | 'CertificateSigningRequest'
+  | 'PodCertificateRequest'
+  /** cert-manager's; its `issuerRef` names the issuer. */
+  | 'CertificateRequest';
 
 /**
  * What a leaf must say: neither more nor less is delivered. All names are canonical, and free of what
@@ -71,13 +75,13 @@ export interface SigningRequest {
   readonly conditions: readonly RequestCondition[];
   /**
    * The PKCS#10 request as PEM: the requester's own of a CertificateSigningRequest, whose names are
-   * claims; of a PodCertificateRequest a stub that holds the key alone. Absent where a kubelet before
+   * claims (so of a CertificateRequest, too); of a PodCertificateRequest a stub that holds the key alone. Absent where a kubelet before
    * 1.36 sent a bare key.
    */
   readonly csr?: string;
   readonly publicKey: RequestedKey;
   readonly template: LeafTemplate;
-  /** Who asks, of a CertificateSigningRequest. */
+  /** Who asks, of a CertificateSigningRequest or a CertificateRequest. */
   readonly requester?: { readonly username: string; readonly groups: readonly string[] };
   /** Who asks, of a PodCertificateRequest. */
   readonly pod?: RequestingPod;

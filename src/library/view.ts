@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { CertificateRequest } from '../api/certificate-request.ts';
 import type { Condition } from '../api/conditions.ts';
 import type { CertificateSigningRequest } from '../api/csr.ts';
 import type { PodCertificateRequest } from '../api/pod-certificate-request.ts';
@@ -15,19 +16,21 @@ export function wantedOf(request: SigningRequest): Wanted | undefined {
   return decided.get(request);
 }
 
-export type Served = CertificateSigningRequest | PodCertificateRequest;
+export type Served = CertificateSigningRequest | PodCertificateRequest | CertificateRequest;
 
 /**
  * A request as an author sees it.
  *
+ * @param signerName - of its issuer: a CertificateRequest names that
  * @param kept - conditions of earlier calls that the object itself cannot hold
  */
 export function viewOf(
   object: Served,
+  signerName: string,
   wanted: Wanted,
   kept: readonly ConditionOf[],
 ): SigningRequest {
-  const { metadata, spec, status } = object;
+  const { metadata, status } = object;
   const { publicKey, subject, usages, validity } = wanted;
   const { notBefore, notAfter } = validity;
   const view: SigningRequest = Object.freeze({
@@ -35,7 +38,7 @@ export function viewOf(
     name: metadata.name,
     ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
     uid: metadata.uid,
-    signerName: spec.signerName,
+    signerName,
     createdAt: Date.parse(metadata.creationTimestamp),
     annotations: Object.freeze({ ...metadata.annotations }),
     conditions: Object.freeze([...(status?.conditions ?? []).map(conditionOf), ...kept]),
@@ -50,12 +53,12 @@ export function viewOf(
   return view;
 }
 
-/** What one kind of request has and the other has not. */
+/** What one kind of request has and another has not. */
 function own(object: Served): Pick<SigningRequest, 'kind' | 'csr' | 'requester' | 'pod'> {
   if (isPodRequest(object)) return ownOfPod(object);
   const { request, username = '', groups = [] } = object.spec;
   return {
-    kind: 'CertificateSigningRequest',
+    kind: 'issuerRef' in object.spec ? 'CertificateRequest' : 'CertificateSigningRequest',
     csr: Buffer.from(request, 'base64').toString('latin1'),
     requester: Object.freeze({ username, groups: Object.freeze([...groups]) }),
   };

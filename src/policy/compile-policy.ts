@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AllowSpec, ClusterSignerSpec, DenyRule, RequestRule } from '../api/cluster-signer.ts';
+import type { AllowSpec, DenyRule, RequestRule, SignerSpec } from '../api/cluster-signer.ts';
 import { parseDuration } from '../api/duration.ts';
 import { compileExpression, type Compiled } from '../cel/compile.ts';
 import { NAMESPACED_REQUEST, REQUEST, selfOf, type Environment } from '../cel/environments.ts';
@@ -49,7 +49,7 @@ interface Part {
  * @throws SignerError CEL_INVALID or CEL_COST (`wait`), naming the field, the line, the column and
  * the offending name, or the dearest expression where only all together cost too much
  */
-export function compilePolicy(spec: ClusterSignerSpec): RequestPolicy {
+export function compilePolicy(spec: SignerSpec): RequestPolicy {
   const { rules = [], deny = [], copy = [] } = spec.requests ?? {};
   return compilePart(spec, {
     where: 'spec.requests',
@@ -66,7 +66,7 @@ export function compilePolicy(spec: ClusterSignerSpec): RequestPolicy {
  *
  * @throws SignerError CEL_INVALID or CEL_COST (`wait`)
  */
-export function compileCertificateRequestPolicy(spec: ClusterSignerSpec): RequestPolicy {
+export function compileCertificateRequestPolicy(spec: SignerSpec): RequestPolicy {
   const { rules = [], deny = [] } = spec.certificateRequests ?? {};
   return compilePart(spec, {
     where: 'spec.certificateRequests',
@@ -77,7 +77,7 @@ export function compileCertificateRequestPolicy(spec: ClusterSignerSpec): Reques
   });
 }
 
-function compilePart({ profile, signerName }: ClusterSignerSpec, part: Part): RequestPolicy {
+function compilePart({ profile, signerName }: SignerSpec, part: Part): RequestPolicy {
   const policy = Object.freeze({
     signerName,
     profile: Object.freeze({

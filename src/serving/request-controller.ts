@@ -40,6 +40,11 @@ export interface RequestControllerInit<T, S> {
   readonly onFinished?: (request: T) => void;
   /** Reads a request in protobuf, where that is worth it. */
   readonly readMessage?: ReadMessage<T> | undefined;
+  /**
+   * What comes first, whether its signer can sign now or not; undefined: nothing. Throws what went
+   * wrong.
+   */
+  readonly begin?: ((request: T) => Promise<Outcome | undefined>) | undefined;
   /** Works on one request of a signer that serves. Throws what went wrong. */
   readonly handle: (request: T, signer: S) => Promise<Outcome>;
   /** Whom an Event about a request regards. */
@@ -101,11 +106,16 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
   });
   /** Keys that are to be looked at again by themselves. */
   const due = new Set<string>();
+  /** Keys at work, and whether something was heard of them meanwhile. */
+  const atWork = new Map<string, boolean>();
   const requests = createRequests<T>({
     ...init,
     onKey: (key, told) => {
       // What is told anew only because a server was away need not wait out its backoff.
-      if (told === 'changed' || due.has(key)) queue.add(key);
+      if (told !== 'changed' && !due.has(key)) return;
+      // It may be our own write, heard of before it is answered.
+      if (atWork.has(key)) atWork.set(key, true);
+      else queue.add(key);
     },
   });
   const wake = (signerName: string): void => {
@@ -146,9 +156,15 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
   async function handle(key: string): Promise<Again> {
     // Until it is known: whoever throws is looked at again.
     due.add(key);
-    const next = await look(key);
-    if (next === undefined) due.delete(key);
-    return next;
+    atWork.set(key, false);
+    try {
+      const next = await look(key);
+      if (next === undefined) due.delete(key);
+      return next;
+    } finally {
+      if (atWork.get(key) === true) queue.add(key);
+      atWork.delete(key);
+    }
   }
 
   async function look(key: string): Promise<Again> {
@@ -193,13 +209,19 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
     // At start all lists run at once: what its people would be told before is not known to be true.
     if (sources?.listed(signer) === false) return rest(key, `${signerName} listing`);
     const outcome = await judged(request, signer);
-    const left = outcome.written ?? outcome.changed;
-    if (left !== undefined) requests.observe(signerName, left as T);
+    const left = (outcome.written ?? outcome.changed) as T | undefined;
+    if (left !== undefined) {
+      if (requests.knows(signerName, left)) atWork.set(key, false);
+      requests.observe(signerName, left);
+    }
     report(init, { request, signerName, outcome, news: isNews(key, outcome) });
     return again(key, signerName, outcome);
   }
 
   async function judged(request: T, signer: S): Promise<Outcome> {
+    const { begin } = init;
+    const begun = begin && (await attempted(() => begin(request)));
+    if (begun !== undefined) return begun;
     const message = sources?.waitsFor?.(signer);
     if (message === undefined) return attempted(() => init.handle(request, signer));
     return { outcome: 'waiting', reason: 'IssuerNotReady', message, again: 'on-change' };

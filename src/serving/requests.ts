@@ -43,6 +43,8 @@ export interface Requests<T> {
   keysOf(signerName: string): readonly string[];
   /** All pending requests of all signer names, with their keys. */
   all(): Iterable<readonly [string, T]>;
+  /** Whether the watch has told of this very write of ours, and of nothing since. */
+  knows(signerName: string, written: T): boolean;
   /** Takes in what a write of ours was answered with. */
   observe(signerName: string, request: T): void;
   notReady(): readonly string[];
@@ -138,6 +140,10 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
       for (const [signerName, each] of watches.entries()) {
         for (const kept of each.list()) yield [requestKey(signerName, keyOf(kept.metadata)), kept];
       }
+    },
+    knows: (signerName, written) => {
+      const kept = watches.get(signerName)?.get(keyOf(written.metadata));
+      return kept?.metadata.resourceVersion === written.metadata.resourceVersion;
     },
     observe: (signerName, request) => {
       own = true;

@@ -27,7 +27,7 @@ export interface Write {
   readonly object: Thing;
 }
 
-/** An API server in memory: objects by path, fenced writes, and watches with `spec.signerName`. */
+/** An API server in memory: objects by path, fenced writes, and watches with field selectors. */
 export interface MemoryApi {
   readonly client: Client;
   /** Puts an object at its path as its user would; a new spec is a new generation. */
@@ -44,7 +44,7 @@ export interface MemoryApi {
 
 interface Watch {
   readonly collection: string;
-  readonly signerName: string | undefined;
+  readonly selector: string;
   readonly send: (line: object) => void;
 }
 
@@ -100,9 +100,9 @@ export function memoryApi(): MemoryApi {
     },
     stream: ({ path, query, signal }) => {
       const feed = lines(signal);
-      const selector = query?.['fieldSelector'];
-      const signerName = typeof selector === 'string' ? selector.split('=')[1] : undefined;
-      const watch = { collection: path, signerName, send: feed.send };
+      const asked = query?.['fieldSelector'];
+      const selector = typeof asked === 'string' ? asked : '';
+      const watch = { collection: path, selector, send: feed.send };
       watches.add(watch);
       signal?.addEventListener('abort', () => watches.delete(watch));
       for (const [at, object] of stored)
@@ -138,12 +138,23 @@ export function memoryApi(): MemoryApi {
   };
 }
 
-function sees(watch: Watch, path: string, { spec }: Thing): boolean {
+function sees(watch: Watch, path: string, object: Thing): boolean {
   // Of all namespaces, as our watches are.
   const collection = path.replace(/\/namespaces\/[^/]+/, '').replace(/\/[^/]+$/, '');
   if (collection !== watch.collection) return false;
-  const { signerName } = (spec ?? {}) as { signerName?: string };
-  return watch.signerName === undefined || watch.signerName === signerName;
+  return watch.selector === '' || watch.selector.split(',').every((term) => holds(object, term));
+}
+
+/** A term of a field selector, as `spec.issuerRef.name=one`. */
+function holds(object: Thing, term: string): boolean {
+  const [path = '', wanted] = term.split('=');
+  const found = path
+    .split('.')
+    .reduce<unknown>(
+      (at, name) => (at as Readonly<Record<string, unknown>> | undefined)?.[name],
+      object,
+    );
+  return found === wanted;
 }
 
 function lines(signal: AbortSignal | undefined): { send: (line: object) => void; chunks: Body } {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
+  isApproved,
+  isDenied,
   isFinished,
+  isUntouched,
   withDenied,
   withFailed,
+  withInitializing,
   withIssued,
   type CertificateRequest,
 } from '../../api/certificate-request.ts';
@@ -26,6 +30,8 @@ export interface ActInit<S> {
   readonly policyOf: (signer: S) => RequestPolicy;
   /** @throws SignerError */
   readonly issuingOf: (signer: S) => Issuing<CertificateRequest>;
+  /** How long after its creation a request is retried; undefined: for ever. Milliseconds. */
+  readonly maxRetryMs?: number | undefined;
 }
 
 /** Carries plans out: one PUT a request, fenced by resourceVersion; one signature a request. */
@@ -33,6 +39,11 @@ export function createActor<S extends SignerObject>(
   init: ActInit<S>,
 ): {
   readonly handle: (request: CertificateRequest, signer: S) => Promise<Outcome>;
+  /**
+   * What is to be shown whatever its signer is about: that it is denied, or that it was taken up;
+   * undefined where nothing is.
+   */
+  readonly begin: (request: CertificateRequest) => Promise<Outcome | undefined>;
   /** The request `namespace/name` is gone. */
   readonly forget: (key: string) => void;
 } {
@@ -62,9 +73,12 @@ export function createActor<S extends SignerObject>(
   }
 
   async function hold(request: CertificateRequest, held: Held): Promise<Outcome> {
+    const { maxRetryMs } = init;
     const ahead = component.client.clockOffset();
-    const { write, outcome } = afterHeld(request, held, { now: now(), ahead });
-    return write === undefined ? outcome : { ...outcome, written: await once.put(write) };
+    const { write, ends, outcome } = afterHeld(request, held, { now: now(), ahead, maxRetryMs });
+    if (write === undefined) return outcome;
+    const written = await once.put(write);
+    return ends ? { ...outcome, written } : { ...outcome, changed: written };
   }
 
   async function settle(
@@ -94,7 +108,17 @@ export function createActor<S extends SignerObject>(
     return once.put(withDenied(request, now()));
   }
 
+  async function begin(request: CertificateRequest): Promise<Outcome | undefined> {
+    if (isFinished(request)) return undefined;
+    if (isDenied(request)) return settle(request, { kind: 'deny' });
+    if (!isApproved(request) || !isUntouched(request)) return undefined;
+    const changed = await once.put(withInitializing(request, now()));
+    const again = { at: component.clock() };
+    return { outcome: 'waiting', reason: 'Initializing', changed, again };
+  }
+
   return {
+    begin,
     handle: (request, signer) => once.handle(request, signer, (fresh) => answer(fresh, signer)),
     forget: once.forget,
   };

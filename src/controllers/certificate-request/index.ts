@@ -7,19 +7,22 @@ import {
   isFinished,
   type CertificateRequest,
 } from '../../api/certificate-request.ts';
-import { GROUP, type ClusterSigner } from '../../api/cluster-signer.ts';
+import { GROUP, type ClusterSigner, type SignerObject } from '../../api/cluster-signer.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
+import type { PermissionRule } from '../../kube/permissions.ts';
 import { resource, type Resource } from '../../kube/resource.ts';
 import { compileCertificateRequestPolicy } from '../../policy/compile-policy.ts';
 import { createAuthoritySources } from '../../serving/authority-sources.ts';
 import type { Component, Controller } from '../../serving/component.ts';
 import { watchClusterSigners } from '../../serving/cluster-signer-set.ts';
+import type { IssuingSources } from '../../serving/issuing.ts';
 import { localSources } from '../../serving/local-issuing.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
 import { namesOf } from '../../serving/permission-names.ts';
 import { createPresence } from '../../serving/presence.ts';
 import { createRequestController } from '../../serving/request-controller.ts';
+import type { SignerSet } from '../../serving/signer-set.ts';
 import { createActor } from './act.ts';
 import { permissions } from './permissions.ts';
 
@@ -27,6 +30,20 @@ export interface CertificateRequestInit {
   readonly component: Component;
   readonly bundles: Resource;
   readonly open: OpenAuthority;
+}
+
+/** What CertificateRequests are signed with, whoever's CA it is. */
+export interface CertificateRequestSigningInit<S> {
+  readonly component: Component;
+  readonly signers: SignerSet<S>;
+  readonly sources: IssuingSources<S, CertificateRequest>;
+  /** The requests whose `issuerRef` names this signer, as a field selector. */
+  readonly selectorOf: (signer: S) => string;
+  readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
+  /** How long after its creation a request is retried; undefined: for ever. Milliseconds. */
+  readonly maxRetryMs?: number | undefined;
+  /** Whether a request is shown as taken up before it is answered, by a write of its own. */
+  readonly shows?: boolean;
 }
 
 const WORKERS = 8;
@@ -40,49 +57,72 @@ export const REQUESTS = resource({
 /** Answers cert-manager's CertificateRequests whose issuerRef names a ClusterSigner that it serves. */
 export function createCertificateRequest(init: CertificateRequestInit): Controller {
   const { component } = init;
-  const sources = localSources(
+  const sources = createAuthoritySources(component, init.bundles, init.open);
+  return createCertificateRequestSigning<ClusterSigner>({
     component,
-    createAuthoritySources(component, init.bundles, init.open),
-  );
-  const actor = createActor<ClusterSigner>({
+    signers: watchClusterSigners(component),
+    sources: localSources(component, sources),
+    selectorOf: ({ metadata: { name } }) =>
+      issuerSelector({ group: GROUP, kind: 'ClusterSigner', name }),
+    permissions: (signers) => permissions(namesOf(signers, component)),
+  });
+}
+
+/** Answers CertificateRequests of the signers of a kind; dormant while there is no cert-manager. */
+export function createCertificateRequestSigning<S extends SignerObject>(
+  init: CertificateRequestSigningInit<S>,
+): Controller {
+  const { component, sources } = init;
+  const actor = createActor<S>({
     component,
     resource: REQUESTS,
-    profileOf: memoByGeneration((signer: ClusterSigner) => compileProfile(signer.spec)),
-    policyOf: memoByGeneration((signer: ClusterSigner) =>
-      compileCertificateRequestPolicy(signer.spec),
-    ),
+    profileOf: memoByGeneration((signer: S) => compileProfile(signer.spec)),
+    policyOf: memoByGeneration((signer: S) => compileCertificateRequestPolicy(signer.spec)),
     issuingOf: sources.issuing,
+    maxRetryMs: init.maxRetryMs,
   });
   const presence = createPresence(component, REQUESTS);
-  const controller = createRequestController<CertificateRequest, ClusterSigner>({
+  const controller = createRequestController<CertificateRequest, S>({
     component,
     kind: 'CertificateRequest',
     resource: REQUESTS,
     workers: WORKERS,
     serves: (spec) => spec.certificateRequests !== undefined,
-    selectorOf,
+    selectorOf: init.selectorOf,
     presence,
     pending: (request) => !isFinished(request) && (isApproved(request) || isDenied(request)),
     // A namespace is a tenant; who asks is cert-manager itself, for all of them.
     placeOf: ({ metadata: { namespace = '' } }) => ({ flows: [`namespace ${namespace}`] }),
     stays: () => ({}),
+    begin: init.shows === true ? actor.begin : undefined,
     handle: actor.handle,
     onGone: actor.forget,
     regarding: ({ apiVersion, kind, metadata: { namespace = '', name, uid } }) => ({
       regarding: { apiVersion, kind, namespace, name, uid },
     }),
-    permissions: (served) => permissions(namesOf(served, component)),
-    signers: watchClusterSigners(component),
+    permissions: init.permissions,
+    signers: init.signers,
     sources,
   });
   return { ...controller, warnings: () => presence.warnings() };
 }
 
-/** The server filters: the CRD lists these as selectableFields. Group and kind have no default of ours. */
-function selectorOf({ metadata: { name } }: ClusterSigner): string {
+/**
+ * The server filters: the CRD lists these as selectableFields. Group and kind have no default of ours.
+ *
+ * @param issuer - with a namespace: requests of others do not count, whatever they name
+ */
+export function issuerSelector(issuer: {
+  readonly group: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string | undefined;
+}): string {
+  const { group, kind, name, namespace } = issuer;
   return [
-    `spec.issuerRef.group=${GROUP}`,
-    'spec.issuerRef.kind=ClusterSigner',
+    ...(namespace === undefined ? [] : [`metadata.namespace=${namespace}`]),
+    `spec.issuerRef.group=${group}`,
+    `spec.issuerRef.kind=${kind}`,
     `spec.issuerRef.name=${name}`,
   ].join(',');
 }

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Condition } from '../../../src/api/conditions.ts';
 import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
-import { afterHeld, type AfterHeld } from '../../../src/controllers/signer/held.ts';
+import { afterHeld } from '../../../src/controllers/signer/held.ts';
+import type { AfterHeld } from '../../../src/serving/after-held.ts';
 import type { Held } from '../../../src/serving/issuing.ts';
 import { made } from '../../policy/request.ts';
 
@@ -21,10 +22,12 @@ const after = (
   held: Omit<Held, 'kind'>,
   age: number,
   maxRetryMs: number | undefined = LIMIT,
-): AfterHeld =>
+): AfterHeld<CertificateSigningRequest> =>
   afterHeld(csr, { kind: 'held', ...held }, { now: CREATED + age, ahead: 0, maxRetryMs });
 
-const conditions = ({ write }: AfterHeld): readonly (string | undefined)[][] =>
+const conditions = ({
+  write,
+}: AfterHeld<CertificateSigningRequest>): readonly (string | undefined)[][] =>
   (write?.status?.conditions ?? []).map(({ type, reason, message }) => [type, reason, message]);
 
 test('an ordinary error before the limit writes nothing, and is tried again no later than the limit', () => {
