@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { judgeAll, type Kind, type Result } from '../conformance/case.ts';
 import { CSR_CASES } from '../conformance/csr/cases/index.ts';
-import { CR_CASES } from '../conformance/certificaterequest/cases.ts';
+import { CR_CASES } from '../conformance/certificaterequest/cases/index.ts';
 import { CTB_CASES } from '../conformance/ctb/cases/index.ts';
 import { PCR_CASES } from '../conformance/pcr/cases/index.ts';
 import { observeCertificateRequests } from './certificaterequest/run.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judgeAll } from '../../src/conformance/case.ts';
-import { CR_CASES } from '../../src/conformance/certificaterequest/cases.ts';
+import { CR_CASES } from '../../src/conformance/certificaterequest/cases/index.ts';
 import {
   crSnapshot,
   type CertificateRequest,

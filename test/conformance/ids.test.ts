@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CR_CASES } from '../../src/conformance/certificaterequest/cases.ts';
+import { CR_CASES } from '../../src/conformance/certificaterequest/cases/index.ts';
 import { CSR_CASES } from '../../src/conformance/csr/cases/index.ts';
 import { CTB_CASES } from '../../src/conformance/ctb/cases/index.ts';
 import { PCR_CASES } from '../../src/conformance/pcr/cases/index.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** docs/reference/conformance.md: its tables, from reports. */
 import type { Case, Kind, Outcome, Result } from '../../../src/conformance/case.ts';
-import { CR_CASES } from '../../../src/conformance/certificaterequest/cases.ts';
+import { CR_CASES } from '../../../src/conformance/certificaterequest/cases/index.ts';
 import { CSR_CASES } from '../../../src/conformance/csr/cases/index.ts';
 import { CTB_CASES } from '../../../src/conformance/ctb/cases/index.ts';
 import { PCR_CASES } from '../../../src/conformance/pcr/cases/index.ts';

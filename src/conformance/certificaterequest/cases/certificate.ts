@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import { must, should, type Case } from '../../case.ts';
+import { chainsToAnchor, endsBeforeAuthority, hasNoRoot, isInOrder } from '../../laws/chain.ts';
+import { hasGoodSerial, hasRequestedKey, namesIssuersKey, namesSomebody } from '../../laws/leaf.ts';
+import {
+  isValidAtDelivery,
+  livesNoLongerThanAsked,
+  livesNoLongerThanProfile,
+} from '../../laws/validity.ts';
+import { CR_SPEC, CR_STATUS } from '../../sources.ts';
+import { onLeaf } from '../../world.ts';
+import { chainsToItsOwnAuthority } from '../laws.ts';
+import type { CrWorld } from '../world.ts';
+
+/** What comes back: the chain, the leaf in it, and from when until when. */
+export const CR_CERTIFICATES: readonly Case<CrWorld>[] = [
+  must(
+    'CR-17',
+    'the first certificate has the key of the request',
+    `${CR_STATUS}.certificate`,
+    onLeaf('plain', hasRequestedKey),
+  ),
+  must(
+    'CR-18',
+    'the chain leads to status.ca',
+    `${CR_STATUS}.ca; RFC 5280 §6.1`,
+    chainsToItsOwnAuthority,
+  ),
+  must(
+    'CR-19',
+    'the chain leads to the anchors',
+    'RFC 5280 §6.1; --anchors',
+    onLeaf('plain', chainsToAnchor),
+  ),
+  must(
+    'CR-20',
+    'each certificate of the chain certifies the one before it',
+    'RFC 8446 §4.4.2',
+    onLeaf('plain', isInOrder),
+  ),
+  should(
+    'CR-21',
+    'the chain has no root: that is status.ca',
+    'RFC 8446 §4.4.2',
+    onLeaf('plain', hasNoRoot),
+  ),
+  must(
+    'CR-22',
+    'the serial has room for 64 random bits',
+    'RFC 5280 §4.1.2.2; CA/Browser Forum BR §7.1',
+    onLeaf('plain', hasGoodSerial),
+  ),
+  must(
+    'CR-23',
+    'authorityKeyIdentifier is that of the CA',
+    'RFC 5280 §4.2.1.1',
+    onLeaf('plain', namesIssuersKey),
+  ),
+  must(
+    'CR-24',
+    'the leaf names somebody; without a subject subjectAltName is critical',
+    'RFC 5280 §4.1.2.6',
+    onLeaf('plain', namesSomebody),
+  ),
+  must(
+    'CR-25',
+    'the leaf is valid when it is delivered',
+    'RFC 5280 §4.1.2.5',
+    onLeaf('plain', isValidAtDelivery),
+  ),
+  must(
+    'CR-26',
+    'an hour asked for is an hour at the most, and five minutes of backdating',
+    `${CR_SPEC}.duration`,
+    onLeaf('plain', livesNoLongerThanAsked),
+  ),
+  must(
+    'CR-27',
+    'ten years are cut to what the issuer gives',
+    `${CR_SPEC}.duration`,
+    onLeaf('tenYears', livesNoLongerThanProfile),
+  ),
+  must(
+    'CR-28',
+    'no leaf outlives its CA, ten years asked for or not',
+    'RFC 5280 §6.1.3 (a)(2)',
+    onLeaf('tenYears', endsBeforeAuthority),
+  ),
+  must(
+    'CR-29',
+    'without a duration a leaf has the lifetime that the issuer gives',
+    `${CR_SPEC}.duration`,
+    onLeaf('noDuration', livesNoLongerThanProfile),
+  ),
+];

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Case } from '../../case.ts';
+import type { CrWorld } from '../world.ts';
+import { CR_CERTIFICATES } from './certificate.ts';
+import { CR_LIFECYCLE } from './lifecycle.ts';
+import { CR_REQUESTED } from './requested.ts';
+
+export const CR_CASES: readonly Case<CrWorld>[] = [
+  ...CR_LIFECYCLE,
+  ...CR_CERTIFICATES,
+  ...CR_REQUESTED,
+];

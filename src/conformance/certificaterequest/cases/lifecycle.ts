@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import { must, should, skip, type Case } from '../../case.ts';
+import { allAnswered, isAnswered, isFast } from '../../laws/answer.ts';
+import {
+  haveSerialsOfTheirOwn,
+  isNewCertificate,
+  isUntouched,
+  issuesOnlyApproved,
+  leavesFrame,
+  restsWhenAnswered,
+  waitsForApproval,
+} from '../../laws/writes.ts';
+import { CR_CONDITION, CR_SPEC, CR_STATUS } from '../../sources.ts';
+import { onAll, onBurst, onTrial } from '../../world.ts';
+import {
+  failuresHaveATime,
+  isMarkedDenied,
+  readyMeansCertificate,
+  reasonsAreKnown,
+} from '../laws.ts';
+import type { CrScene, CrWorld } from '../world.ts';
+
+/** Waits without an approval; the issuer may say in Ready that it does. */
+const isNotIssued: Parameters<typeof onTrial<CrScene>>[1] = (trial, around) => {
+  const silent = waitsForApproval(trial, around);
+  const states = new Set(trial.versions.map(({ state }) => state));
+  const waits = states.size === 1 && states.has('pending');
+  return silent.outcome === 'fail' && waits ? { outcome: 'pass', evidence: 'it waits' } : silent;
+};
+
+/** What the issuer does with a request, when, and how often: cert-manager's API for external issuers. */
+export const CR_LIFECYCLE: readonly Case<CrWorld>[] = [
+  must(
+    'CR-01',
+    'an approved request gets its certificate',
+    CR_STATUS,
+    onTrial('plain', isAnswered),
+  ),
+  must(
+    'CR-02',
+    'no certificate without the condition Approved',
+    `${CR_CONDITION}: Approved`,
+    onAll(issuesOnlyApproved),
+  ),
+  must(
+    'CR-03',
+    'a request that nobody approved is not issued',
+    `${CR_CONDITION}: Approved`,
+    onTrial('unapproved', isNotIssued),
+  ),
+  must(
+    'CR-04',
+    'a denied request is never issued, and Ready is False with reason Denied',
+    `${CR_CONDITION}: Denied`,
+    onTrial('denied', isMarkedDenied),
+  ),
+  must(
+    'CR-05',
+    'a request of another issuer is left alone',
+    `${CR_SPEC}.issuerRef`,
+    onTrial('foreign', isUntouched),
+  ),
+  must(
+    'CR-06',
+    'a request of an issuer of another API group with the same name is left alone',
+    `${CR_SPEC}.issuerRef`,
+    onTrial('otherGroup', isUntouched),
+  ),
+  must(
+    'CR-07',
+    'the certificate is there exactly when Ready is True',
+    `${CR_CONDITION}: Ready`,
+    onAll(readyMeansCertificate),
+  ),
+  must(
+    'CR-08',
+    'a refused request has failureTime',
+    `${CR_STATUS}.failureTime`,
+    onAll(failuresHaveATime),
+  ),
+  should(
+    'CR-09',
+    'reasons of Ready are Pending, Issued, Failed and Denied',
+    `${CR_CONDITION}: reasons`,
+    onAll(reasonsAreKnown),
+  ),
+  should(
+    'CR-10',
+    'an answered request is not written again',
+    'cert-manager issuer-lib: Ready, Failed and Denied requests are left as they are',
+    onTrial('plain', restsWhenAnswered),
+  ),
+  should(
+    'CR-11',
+    'spec, labels and annotations stay as the requester wrote them',
+    'cert-manager webhook: spec and annotations are immutable',
+    onTrial('plain', leavesFrame),
+  ),
+  must(
+    'CR-12',
+    'labels and annotations that nobody knows are no obstacle',
+    'Kubernetes API conventions: unknown annotations are ignored',
+    onTrial('annotated', isAnswered),
+  ),
+  must(
+    'CR-13',
+    'the same bytes requested twice are two certificates',
+    'RFC 5280 §4.1.2.2',
+    ({ scenes: { plain, again } }) => {
+      if ('skipped' in plain) return skip(plain.skipped);
+      return 'skipped' in again ? skip(again.skipped) : isNewCertificate(plain, again);
+    },
+  ),
+  must('CR-14', 'requests made at once are all answered', CR_STATUS, onBurst(allAnswered)),
+  must(
+    'CR-15',
+    'no two leaves have the same serial',
+    'RFC 5280 §4.1.2.2',
+    onAll(haveSerialsOfTheirOwn),
+  ),
+  should(
+    'CR-16',
+    'each certificate comes within the latency of the profile',
+    'profile: latency (default 10 s)',
+    onAll((trials, { profile }) => isFast(trials, profile.latency)),
+  ),
+];

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import { must, should, type Case } from '../../case.ts';
+import { UNKNOWN_EXTENSION } from '../../csr/odd.ts';
+import { respectsKeyType } from '../../laws/answer.ts';
+import { isNoAuthority, lacksExtension } from '../../laws/leaf.ts';
+import {
+  handsOutNoMasters,
+  handsOutNoReservedName,
+  namesOnlyAsked,
+  orRefused,
+} from '../../laws/names.ts';
+import { hasAskedUsages, hasNoMoreUsages } from '../../laws/usages.ts';
+import { CR_SPEC, CSR_USAGES } from '../../sources.ts';
+import { onLeaf, onTrial } from '../../world.ts';
+import { CR_KEY_TYPES, type CrScene, type CrWorld } from '../world.ts';
+
+/** What a requester asks for, and what he must not get. */
+export const CR_REQUESTED: readonly Case<CrWorld>[] = [
+  must(
+    'CR-30',
+    'the leaf has the usages that were asked for',
+    CSR_USAGES,
+    onLeaf('plain', hasAskedUsages),
+  ),
+  must('CR-31', 'and no other', CSR_USAGES, onLeaf('plain', hasNoMoreUsages)),
+  should(
+    'CR-32',
+    'without usages they are digital signature and key encipherment, or fewer',
+    `${CR_SPEC}.usages`,
+    onTrial('defaultUsages', orRefused(hasNoMoreUsages)),
+  ),
+  must(
+    'CR-33',
+    'isCA makes no CA: refused, or left out',
+    `${CR_SPEC}.isCA`,
+    onTrial('isCa', orRefused(isNoAuthority)),
+  ),
+  must(
+    'CR-34',
+    '"cert sign" makes no CA: refused, or left out',
+    `${CR_SPEC}.usages`,
+    onTrial('certSign', orRefused(isNoAuthority)),
+  ),
+  must(
+    'CR-35',
+    'the leaf has no name that was not asked for',
+    CR_SPEC,
+    onLeaf('plain', namesOnlyAsked),
+  ),
+  must(
+    'CR-36',
+    'nor has one with subject alternative names',
+    CR_SPEC,
+    onTrial('alternativeNames', orRefused(namesOnlyAsked)),
+  ),
+  should(
+    'CR-37',
+    'system:masters is handed out to nobody',
+    'the group of administrators whom no authorizer asks',
+    onTrial('masters', handsOutNoMasters),
+  ),
+  should(
+    'CR-38',
+    'a common name of system: is handed out to nobody',
+    'kubernetes.io: system: is Kubernetes’ own',
+    onTrial('systemUser', handsOutNoReservedName),
+  ),
+  must(
+    'CR-39',
+    'CA:TRUE inside the PKCS#10 request makes no CA',
+    `${CR_SPEC}.request`,
+    onTrial('authorityExtension', orRefused(isNoAuthority)),
+  ),
+  must(
+    'CR-40',
+    'an unknown extension inside the PKCS#10 request is not copied',
+    'RFC 2985 §5.4.2: a wish',
+    onTrial('unknownExtension', orRefused(lacksExtension(UNKNOWN_EXTENSION))),
+  ),
+  ...CR_KEY_TYPES.map((keyType, index) =>
+    must<CrWorld>(
+      `CR-${41 + index}`,
+      `${keyType} is issued, or refused with a reason`,
+      CR_SPEC,
+      onTrial<CrScene>(keyType, respectsKeyType()),
+    ),
+  ),
+];
