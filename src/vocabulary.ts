@@ -17,6 +17,11 @@ export const KEY_TYPES = [
 
 export type KeyType = (typeof KEY_TYPES)[number];
 
+/** What PodCertificateRequests may use, in the order of {@link KEY_TYPES}. */
+export const POD_KEY_TYPES = KEY_TYPES.filter(
+  (keyType): keyType is Exclude<KeyType, 'RSA2048'> => keyType !== 'RSA2048',
+);
+
 /**
  * What `authority.managed.keyType` may be. MLDSA65 is experimental and for CAs only: nobody's leaf has
  * such a key, and many verifiers know no such signature (docs/explanation/ml-dsa.md).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The calls that upstream's tests make of every kind (test/e2e/framework/conformance). */
 import type { KubeObject } from '../api/object.ts';
+import type { Patch } from '../conformance/calls.ts';
 import { KubeError } from '../kube/kube-error.ts';
 import type { Resource } from '../kube/resource.ts';
 import type { Kit } from './kit.ts';
@@ -8,20 +9,18 @@ import type { Recorder } from './recorder.ts';
 import { until } from './kit.ts';
 import { check, type Step } from './steps.ts';
 
-export const PATCHES = {
+const CONTENT_TYPES: Readonly<Record<Patch, string>> = {
   applyPatch: 'application/apply-patch+yaml',
   strategicPatch: 'application/strategic-merge-patch+json',
   mergePatch: 'application/merge-patch+json',
   jsonPatch: 'application/json-patch+json',
-} as const;
-
-export type PatchName = keyof typeof PATCHES;
+};
 
 /** Calls on one object, which must have been made. */
 export interface Calls<T extends KubeObject> {
   get(name: string, subresource?: string): Promise<T>;
   put(body: T, subresource?: string): Promise<T>;
-  patch(name: string, how: PatchName, body: unknown, subresource?: string): Promise<T>;
+  patch(name: string, how: Patch, body: unknown, subresource?: string): Promise<T>;
   list(query: Readonly<Record<string, string>>): Promise<readonly T[]>;
   remove(name: string): Promise<void>;
   removeAll(query: Readonly<Record<string, string>>): Promise<void>;
@@ -52,7 +51,7 @@ export function callsOf<T extends KubeObject>(
         method: 'PATCH',
         path: path(name, subresource),
         body,
-        contentType: PATCHES[how],
+        contentType: CONTENT_TYPES[how],
         signal,
         ...(how === 'applyPatch'
           ? { query: { fieldManager: 'countersign-conformance', force: true } }
@@ -100,11 +99,9 @@ export async function told<T extends KubeObject>(
 }
 
 /** A step for each way to patch. */
-export function patchSteps(
-  run: (how: PatchName) => Promise<string>,
-): Readonly<Record<PatchName, Step>> {
+export function patchSteps(run: (how: Patch) => Promise<string>): Readonly<Record<Patch, Step>> {
   const step =
-    (how: PatchName): Step =>
+    (how: Patch): Step =>
     () =>
       run(how);
   return {

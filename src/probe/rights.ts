@@ -11,6 +11,18 @@ export interface Rights {
 
 const GROUP = ['certificates.k8s.io'];
 
+/** What upstream's tests of an API resource do with it. */
+export const ALL_VERBS = [
+  'create',
+  'get',
+  'list',
+  'watch',
+  'patch',
+  'update',
+  'delete',
+  'deletecollection',
+] as const;
+
 export function createRights(client: Client): Rights {
   const asked = new Map<string, Promise<string | undefined>>();
 

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { KeyType } from '../../vocabulary.ts';
 import type { Anchors, RequestWorld } from '../world.ts';
 import type { Skipped } from '../trial.ts';
+
+/** One of each algorithm that cert-manager's Certificates may name, and its default. */
+export const CR_KEY_TYPES = [
+  'RSA2048',
+  'ECDSAP256',
+  'ECDSAP384',
+  'ED25519',
+] as const satisfies readonly KeyType[];
 
 /** The kit's CertificateRequests, by what is special about each. */
 export const CR_SCENES = [
@@ -23,15 +32,10 @@ export const CR_SCENES = [
   'authorityExtension',
   'unknownExtension',
   'RSA1024',
-  'RSA2048',
-  'ECDSAP256',
-  'ECDSAP384',
-  'ED25519',
+  ...CR_KEY_TYPES,
 ] as const;
 
 export type CrScene = (typeof CR_SCENES)[number];
-
-export const CR_KEY_TYPES = ['RSA2048', 'ECDSAP256', 'ECDSAP384', 'ED25519'] as const;
 
 export interface CrWorld extends RequestWorld<CrScene> {
   /** `status.ca` of the ordinary request. */

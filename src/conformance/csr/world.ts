@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { KEY_TYPES } from '../../vocabulary.ts';
+import { DISCOVERIES } from '../calls.ts';
 import type { Operation, RequestWorld } from '../world.ts';
 import type { Trial } from '../trial.ts';
 
@@ -40,22 +42,13 @@ export const CSR_SCENES = [
   'twoBlocks',
   // Keys.
   'RSA1024',
-  'RSA2048',
-  'RSA3072',
-  'RSA4096',
-  'ECDSAP256',
-  'ECDSAP384',
-  'ECDSAP521',
-  'ED25519',
+  ...KEY_TYPES,
 ] as const;
 
 export type CsrScene = (typeof CSR_SCENES)[number];
 
 /** Calls of the API itself, as upstream's conformance test makes them. */
-export const CSR_OPERATIONS = [
-  'discoveryGroups',
-  'discoveryGroup',
-  'discoveryResources',
+export const CSR_CALLS = [
   'create',
   'get',
   'list',
@@ -71,6 +64,10 @@ export const CSR_OPERATIONS = [
   'delete',
   'deleteCollection',
 ] as const;
+
+export type CsrCall = (typeof CSR_CALLS)[number];
+
+export const CSR_OPERATIONS = [...DISCOVERIES, ...CSR_CALLS] as const;
 
 export type CsrOperation = (typeof CSR_OPERATIONS)[number];
 

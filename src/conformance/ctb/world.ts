@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { PATCHES } from '../calls.ts';
 import type { Profile } from '../profile.ts';
 import type { Scene, Skipped } from '../trial.ts';
 import type { Operation } from '../world.ts';
@@ -35,10 +36,7 @@ export const CTB_CALLS = [
   'read',
   'listAndWatch',
   'update',
-  'applyPatch',
-  'strategicPatch',
-  'mergePatch',
-  'jsonPatch',
+  ...PATCHES,
   'delete',
   'deleteCollection',
 ] as const;

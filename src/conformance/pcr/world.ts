@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { POD_KEY_TYPES } from '../../vocabulary.ts';
+import { DISCOVERIES, PATCHES } from '../calls.ts';
 import type { RequestWorld } from '../world.ts';
 
 /**
@@ -28,25 +30,10 @@ export const PCR_SCENES = [
   // Annotations: a key that nobody knows, and a path that is another's.
   'unknownAnnotation',
   'foreignPath',
-  // Keys.
-  'RSA3072',
-  'RSA4096',
-  'ECDSAP256',
-  'ECDSAP384',
-  'ECDSAP521',
-  'ED25519',
+  ...POD_KEY_TYPES,
 ] as const;
 
 export type PcrScene = (typeof PCR_SCENES)[number];
-
-export const PCR_KEY_TYPES = [
-  'RSA3072',
-  'RSA4096',
-  'ECDSAP256',
-  'ECDSAP384',
-  'ECDSAP521',
-  'ED25519',
-] as const;
 
 /** What upstream's conformance tests make of pods. */
 export const PCR_POD_OPERATIONS = [
@@ -59,30 +46,21 @@ export const PCR_POD_OPERATIONS = [
 
 /** Calls of the API itself, as upstream's conformance test makes them. */
 export const PCR_CALLS = [
-  'discoveryGroups',
-  'discoveryGroup',
-  'discoveryResources',
   'create',
   'read',
   'listAndWatch',
   'update',
-  'applyPatch',
-  'strategicPatch',
-  'mergePatch',
-  'jsonPatch',
+  ...PATCHES,
   'readStatus',
   'updateStatus',
-  'applyPatchStatus',
-  'strategicPatchStatus',
-  'mergePatchStatus',
-  'jsonPatchStatus',
+  ...PATCHES.map((how) => `${how}Status` as const),
   'delete',
   'deleteCollection',
 ] as const;
 
 export type PcrCall = (typeof PCR_CALLS)[number];
 
-export const PCR_OPERATIONS = [...PCR_POD_OPERATIONS, ...PCR_CALLS] as const;
+export const PCR_OPERATIONS = [...PCR_POD_OPERATIONS, ...DISCOVERIES, ...PCR_CALLS] as const;
 
 export type PcrOperation = (typeof PCR_OPERATIONS)[number];
 

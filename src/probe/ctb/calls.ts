@@ -6,21 +6,19 @@ import { discoverResources } from '../discovery-steps.ts';
 import { RUN_LABEL } from '../own-objects.ts';
 import { record } from '../recorder.ts';
 import { callsOf, patchSteps, told } from '../resource-steps.ts';
-import { may } from '../rights.ts';
-import { check, skipSteps, take, takeSteps, type Step } from '../steps.ts';
+import { ALL_VERBS, may } from '../rights.ts';
+import { check, skipSteps, takeSteps, type Step } from '../steps.ts';
 import { createBundle, freshCertificate, type CtbKit } from './own-bundles.ts';
 
-const VERBS = ['create', 'get', 'list', 'watch', 'patch', 'update', 'delete', 'deletecollection'];
 const LABEL = 'conformance.countersign.dev/calls';
+const [, ...CALLS] = CTB_CALLS;
 
 /** Upstream's calls of the API, on bundles without a signer, as there. */
 export async function bundleCalls(ctb: CtbKit): Promise<Readonly<Record<CtbCall, Operation>>> {
   const { kit, bundles } = ctb;
-  const discovery = discoverResources(kit, [bundles.plural]);
-  const lacking = await kit.rights.lacking(may(VERBS, bundles.plural));
-  if (lacking !== undefined) {
-    return { ...skipSteps(CTB_CALLS, lacking), discovery: await take(discovery) };
-  }
+  const discovery = await discoverResources(kit, bundles);
+  const lacking = await kit.rights.lacking(may(ALL_VERBS, bundles.plural));
+  if (lacking !== undefined) return { ...skipSteps(CTB_CALLS, lacking), discovery };
   const labelSelector = `${RUN_LABEL}=${kit.run},${LABEL}=yes`;
   const recorder = await record<ClusterTrustBundle>(kit, {
     resource: bundles,
@@ -37,8 +35,7 @@ export async function bundleCalls(ctb: CtbKit): Promise<Readonly<Record<CtbCall,
     check(spec.trustBundle === anchor, 'the anchors are the old ones');
     return 'the anchors are the new ones';
   };
-  const steps: Readonly<Record<CtbCall, Step>> = {
-    discovery,
+  const steps: Readonly<Record<Exclude<CtbCall, 'discovery'>, Step>> = {
     create: async () => {
       const trustBundle = await freshCertificate(ctb, 'Conformance');
       const { metadata } = await createBundle(ctb, {
@@ -92,7 +89,7 @@ export async function bundleCalls(ctb: CtbKit): Promise<Readonly<Record<CtbCall,
     },
   };
   try {
-    return await takeSteps(CTB_CALLS, steps);
+    return { discovery, ...(await takeSteps(CALLS, steps)) };
   } finally {
     await recorder.stop();
   }

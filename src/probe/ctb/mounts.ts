@@ -7,7 +7,8 @@ import { inParallel } from '../in-parallel.ts';
 import { PODS, podOf, readPod, runs } from '../pods.ts';
 import { may, mayCore, maySigner } from '../rights.ts';
 import { check, skipSteps, take } from '../steps.ts';
-import { createBundle, freshCertificate, ownSigner, type CtbKit } from './own-bundles.ts';
+import { ownSigner } from '../own-signer.ts';
+import { createBundle, freshCertificate, type CtbKit } from './own-bundles.ts';
 
 /** As many as upstream's test. */
 const MANY = 150;

@@ -51,8 +51,3 @@ export function createBundle(
     spec,
   });
 }
-
-/** `conformance-<run>.example.com/<path>`: a signer name that nobody else has. */
-export function ownSigner({ run }: Kit, path: string): string {
-  return `conformance-${run}.example.com/${path}`;
-}

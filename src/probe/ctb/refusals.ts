@@ -6,13 +6,8 @@ import type { Operation } from '../../conformance/world.ts';
 import { KubeError } from '../../kube/kube-error.ts';
 import { may, maySigner } from '../rights.ts';
 import { skipSteps, take, type Step } from '../steps.ts';
-import {
-  createBundle,
-  freshCertificate,
-  ownSigner,
-  type BundleWanted,
-  type CtbKit,
-} from './own-bundles.ts';
+import { ownSigner } from '../own-signer.ts';
+import { createBundle, freshCertificate, type BundleWanted, type CtbKit } from './own-bundles.ts';
 
 export async function bundleRefusals(ctb: CtbKit): Promise<Readonly<Record<Refusal, Operation>>> {
   const { kit, bundles } = ctb;

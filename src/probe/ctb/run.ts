@@ -17,7 +17,8 @@ import { may, maySigner } from '../rights.ts';
 import { bundleCalls } from './calls.ts';
 import { leafOf } from './leaf.ts';
 import { bundleMounts } from './mounts.ts';
-import { createBundle, freshCertificate, ownSigner, type CtbKit } from './own-bundles.ts';
+import { ownSigner } from '../own-signer.ts';
+import { createBundle, freshCertificate, type CtbKit } from './own-bundles.ts';
 import { bundleRefusals } from './refusals.ts';
 
 /** Observes what a signer publishes. @throws KubeError or SignerError when nothing can be asked */

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
 import { formatTime } from '../../api/time.ts';
+import type { Discovery, Patch } from '../../conformance/calls.ts';
 import { selfSigned } from '../../conformance/own-certificate.ts';
 import { PCR_CALLS, type PcrCall } from '../../conformance/pcr/world.ts';
 import type { Operation } from '../../conformance/world.ts';
 import { generatePrivateKey } from '../../pki/private-key.ts';
-import { discoverGroup, discoverGroups, discoverResources } from '../discovery-steps.ts';
+import { discover } from '../discovery-steps.ts';
+import { ownSigner } from '../own-signer.ts';
 import { record } from '../recorder.ts';
-import { callsOf, patchSteps, told, type PatchName } from '../resource-steps.ts';
-import { may, maySigner } from '../rights.ts';
+import { callsOf, patchSteps, told } from '../resource-steps.ts';
+import { ALL_VERBS, may, maySigner } from '../rights.ts';
 import { check, skipSteps, takeSteps, type Step } from '../steps.ts';
 import { stubOf } from './plans.ts';
 import { uuid } from './requester.ts';
@@ -16,7 +18,6 @@ import type { PcrKit } from './resource.ts';
 
 type Pcr = PodCertificateRequest;
 
-const VERBS = ['create', 'get', 'list', 'watch', 'patch', 'update', 'delete', 'deletecollection'];
 const LABEL = 'conformance.countersign.dev/test';
 const HOUR_MS = 3600_000;
 
@@ -24,26 +25,16 @@ const HOUR_MS = 3600_000;
 export async function pcrOperations({
   kit,
   requests,
-}: PcrKit): Promise<Readonly<Record<PcrCall, Operation>>> {
+}: PcrKit): Promise<Readonly<Record<Discovery | PcrCall, Operation>>> {
   const { plural } = requests;
-  const signerName = `conformance-${kit.run}.example.com/operations`;
-  const discovery = {
-    discoveryGroups: discoverGroups(kit),
-    discoveryGroup: discoverGroup(kit),
-    discoveryResources: discoverResources(kit, [plural, `${plural}/status`]),
-  };
+  const signerName = ownSigner(kit, 'operations');
+  const discovery = await discover(kit, requests, ['status']);
   const lacking = await kit.rights.lacking(
-    may(VERBS, plural, kit.namespace),
+    may(ALL_VERBS, plural, kit.namespace),
     may(['get', 'patch', 'update'], `${plural}/status`, kit.namespace),
     maySigner('sign', signerName),
   );
-  if (lacking !== undefined) {
-    const found = await takeSteps(
-      ['discoveryGroups', 'discoveryGroup', 'discoveryResources'],
-      discovery,
-    );
-    return { ...skipSteps(PCR_CALLS, lacking), ...found };
-  }
+  if (lacking !== undefined) return { ...skipSteps(PCR_CALLS, lacking), ...discovery };
   const fieldSelector = `spec.signerName=${signerName}`;
   const { namespace } = kit;
   const recorder = await record<Pcr>(kit, {
@@ -82,7 +73,6 @@ export async function pcrOperations({
     };
     const status = statusOf(kit, key);
     const steps: Readonly<Record<PcrCall, Step>> = {
-      ...discovery,
       create: async () => `uid ${(await create(first.name)).metadata.uid}`,
       read: () => isSame(),
       listAndWatch: async () => {
@@ -130,7 +120,7 @@ export async function pcrOperations({
         return 'none is left';
       },
     };
-    return await takeSteps(PCR_CALLS, steps);
+    return { ...(await takeSteps(PCR_CALLS, steps)), ...discovery };
   } finally {
     await recorder.stop();
   }
@@ -181,7 +171,7 @@ function statusOf(
   };
 }
 
-function patchOf(apiVersion: string, name: string, how: PatchName): unknown {
+function patchOf(apiVersion: string, name: string, how: Patch): unknown {
   const value = how.toLowerCase();
   if (how === 'jsonPatch') {
     const pointer = LABEL.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -193,9 +183,7 @@ function patchOf(apiVersion: string, name: string, how: PatchName): unknown {
 
 type StatusPatch = Extract<PcrCall, `${string}PatchStatus`>;
 
-function statusPatches(
-  run: (how: PatchName) => Promise<string>,
-): Readonly<Record<StatusPatch, Step>> {
+function statusPatches(run: (how: Patch) => Promise<string>): Readonly<Record<StatusPatch, Step>> {
   const steps = patchSteps(run);
   return {
     applyPatchStatus: steps.applyPatch,

@@ -6,11 +6,11 @@ import {
   unknownExtension,
   type OddRequest,
 } from '../../conformance/csr/odd.ts';
-import { PCR_KEY_TYPES, type PcrScene } from '../../conformance/pcr/world.ts';
+import type { PcrScene } from '../../conformance/pcr/world.ts';
 import { NO_NAMES, type Asked, type AskedNames } from '../../conformance/trial.ts';
 import { basicConstraints, subjectAltName } from '../../pki/extensions.ts';
 import { generatePrivateKey, publicKeyOf } from '../../pki/private-key.ts';
-import type { KeyType } from '../../vocabulary.ts';
+import { POD_KEY_TYPES, type KeyType } from '../../vocabulary.ts';
 import type { Kit } from '../kit.ts';
 
 export interface PcrPlan {
@@ -51,12 +51,12 @@ export async function pcrPlans(kit: Kit): Promise<readonly PcrPlan[]> {
   const { run, signerName, namespace, serviceAccount } = kit;
   const keys = new Map(
     await Promise.all(
-      PCR_KEY_TYPES.map(
+      POD_KEY_TYPES.map(
         async (type) => [type as KeyType, (await generatePrivateKey(type)).key] as const,
       ),
     ),
   );
-  const ordinary = (PCR_KEY_TYPES as readonly KeyType[]).includes(kit.profile.keyType)
+  const ordinary = (POD_KEY_TYPES as readonly KeyType[]).includes(kit.profile.keyType)
     ? kit.profile.keyType
     : 'ECDSAP256';
 
@@ -75,7 +75,7 @@ export async function pcrPlans(kit: Kit): Promise<readonly PcrPlan[]> {
       parts = {},
       ...rest
     } = more;
-    const listed = (PCR_KEY_TYPES as readonly string[]).includes(scene);
+    const listed = (POD_KEY_TYPES as readonly string[]).includes(scene);
     const key = (listed ? keys.get(keyType) : undefined) ?? (await generatePrivateKey(keyType)).key;
     const pod = { namespace, serviceAccount };
     const asked = { keyType, spki: publicKeyOf(key), names, usages: [], lifetimeSeconds, pod };
@@ -100,7 +100,7 @@ export async function pcrPlans(kit: Kit): Promise<readonly PcrPlan[]> {
     plan('stubUnknown', { parts: { extensions: [unknownExtension()] } }),
     plan('unknownAnnotation', { annotations: { 'conformance.example.com/unknown': 'x' } }),
     plan('foreignPath', { annotations: { 'spiffe/path-overriding': '/ns/kube-system/sa/forged' } }),
-    ...PCR_KEY_TYPES.map((keyType) => plan(keyType, { keyType })),
+    ...POD_KEY_TYPES.map((keyType) => plan(keyType, { keyType })),
     ...Array.from({ length: BURST }, () => plan('burst')),
   ]);
 }

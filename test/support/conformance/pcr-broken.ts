@@ -2,11 +2,7 @@
 /** For each case of PodCertificateRequests a signer, or an API server, that breaks it. */
 import { formatTime } from '../../../src/api/time.ts';
 import { unknownExtension } from '../../../src/conformance/csr/odd.ts';
-import {
-  PCR_KEY_TYPES,
-  PCR_OPERATIONS,
-  type PcrWorld,
-} from '../../../src/conformance/pcr/world.ts';
+import { PCR_OPERATIONS, type PcrWorld } from '../../../src/conformance/pcr/world.ts';
 import { NO_NAMES, type Trial } from '../../../src/conformance/trial.ts';
 import { sequence } from '../../../src/pki/der-writer.ts';
 import {
@@ -16,6 +12,7 @@ import {
   type Extension,
 } from '../../../src/pki/extensions.ts';
 import { OID_ANY_EXTENDED_KEY_USAGE } from '../../../src/pki/oids.ts';
+import { POD_KEY_TYPES } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf } from '../keys.ts';
 import { askedFor, nameOf } from './csr-world.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
@@ -147,7 +144,7 @@ export const PCR_BROKEN: Readonly<Record<string, PcrWorld>> = {
   }),
   ...Object.fromEntries(
     // Denied for another reason, left unanswered, or issued although the profile does not list it.
-    PCR_KEY_TYPES.map((keyType, index) => {
+    POD_KEY_TYPES.map((keyType, index) => {
       const what = podAsked({ keyType, spki: askedFor(keyType).spki });
       const wrong =
         keyType === 'RSA3072'

@@ -4,7 +4,6 @@ import { formatTime } from '../../../src/api/time.ts';
 import { DEFAULT_PROFILE } from '../../../src/conformance/profile.ts';
 import { readChain } from '../../../src/conformance/issued.ts';
 import {
-  PCR_KEY_TYPES,
   PCR_OPERATIONS,
   type PcrOperation,
   type PcrScene,
@@ -18,6 +17,7 @@ import {
   type Trial,
 } from '../../../src/conformance/trial.ts';
 import type { Operation } from '../../../src/conformance/world.ts';
+import { POD_KEY_TYPES } from '../../../src/vocabulary.ts';
 import { askedFor } from './csr-world.ts';
 import { NOW, ROOT, leaf, type Parts } from './leaf.ts';
 import { asked, snapshot, trial } from './trials.ts';
@@ -112,12 +112,12 @@ export function goodPcrWorld(more: Partial<PcrWorld> = {}): PcrWorld {
 
 function goodScenes(): Readonly<Record<PcrScene, Scene>> {
   const keys = Object.fromEntries(
-    PCR_KEY_TYPES.map((keyType) => {
+    POD_KEY_TYPES.map((keyType) => {
       const what = podAsked({ keyType, spki: askedFor(keyType).spki });
       const listed = keyType === 'ECDSAP256' || keyType === 'ED25519';
       return [keyType, listed ? podIssued(what) : podDenied('UnsupportedKeyType', what)];
     }),
-  ) as Readonly<Record<(typeof PCR_KEY_TYPES)[number], Trial>>;
+  ) as Readonly<Record<(typeof POD_KEY_TYPES)[number], Trial>>;
   const day = podAsked({ lifetimeSeconds: 24 * HOUR });
   return {
     ...keys,

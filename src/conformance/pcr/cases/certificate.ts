@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { POD_KEY_TYPES } from '../../../vocabulary.ts';
 import { must, should, type Case } from '../../case.ts';
 import { respectsKeyType } from '../../laws/answer.ts';
 import {
@@ -31,7 +32,7 @@ import { onLeaf, onTrial } from '../../world.ts';
 import { namesNothingOf } from '../stub.ts';
 import { isDenied, isDeniedFor, keyTypeReason } from '../status.ts';
 import { onOrdinary, onOrdinaryLeaf } from '../ordinary.ts';
-import { PCR_KEY_TYPES, type PcrScene, type PcrWorld } from '../world.ts';
+import type { PcrScene, PcrWorld } from '../world.ts';
 
 const ANNOTATED = e2e(
   'projected_podcertificate.go',
@@ -171,7 +172,7 @@ export const PCR_CERTIFICATES: readonly Case<PcrWorld>[] = [
     ANNOTATED,
     onLeaf('podAnnotated', hasExpectedUris('annotatedUris')),
   ),
-  ...PCR_KEY_TYPES.map((keyType, index) =>
+  ...POD_KEY_TYPES.map((keyType, index) =>
     must<PcrWorld>(
       `PCR-${51 + index}`,
       `${keyType} is issued, or denied as UnsupportedKeyType`,
