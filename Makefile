@@ -157,7 +157,7 @@ timeline: node_modules ## docs/explanation/rotation.svg from a simulated run
 	$(RUN) node test/rotation/timeline/main.ts
 
 .PHONY: conformance
-conformance: node_modules controlplane ## docs/reference/conformance.md: three signers held to the conformance kit
+conformance: node_modules controlplane dist/countersign.mjs ## docs/reference/conformance.md: three signers held to the conformance kit
 	$(RUN) node test/conformance/write-page.ts
 
 .PHONY: scaling

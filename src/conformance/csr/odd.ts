@@ -59,7 +59,7 @@ export function encodeOdd({ subject, extensions = [], key }: OddRequest): Uint8A
   return sequence(info, algorithm.der, bitString(algorithm.sign(info)));
 }
 
-/** The subject of a client: common name, organizations, and what else. */
+/** The subject of a client: common name (none where it is ''), organizations, and what else. */
 export function subjectOf(
   commonName: string,
   organizations: readonly string[] = [],
@@ -67,7 +67,7 @@ export function subjectOf(
 ): OddRequest['subject'] {
   return [
     ...organizations.map((name) => [OID_ORGANIZATION, name] as const),
-    [OID_COMMON_NAME, commonName],
+    ...(commonName === '' ? [] : [[OID_COMMON_NAME, commonName] as const]),
     ...more,
   ];
 }

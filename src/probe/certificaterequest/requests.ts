@@ -10,6 +10,7 @@ import { messageOf } from '../../errors.ts';
 import { KubeError } from '../../kube/kube-error.ts';
 import type { PermissionRule } from '../../kube/permissions.ts';
 import { resource } from '../../kube/resource.ts';
+import type { UserInfo } from '../csr/login.ts';
 import { until, type Kit } from '../kit.ts';
 import type { Recorder } from '../recorder.ts';
 import type { CrPlan } from './plans.ts';
@@ -34,12 +35,16 @@ export interface Made {
   readonly trial: () => Trial | Skipped;
 }
 
+/** Who asks, and who writes down what comes of it. */
+export interface Requester {
+  readonly kit: Kit;
+  readonly recorder: Recorder<CertificateRequest>;
+  readonly user: UserInfo;
+}
+
 /** Makes the request, treats it as planned, and waits for what comes of it. */
-export async function makeRequest(
-  kit: Kit,
-  recorder: Recorder<CertificateRequest>,
-  plan: CrPlan,
-): Promise<Made> {
+export async function makeRequest(requester: Requester, plan: CrPlan): Promise<Made> {
+  const { kit, recorder } = requester;
   const { asked, issuerRef } = plan;
   const facts = (): Omit<Trial, 'versions'> => {
     const endedAt = kit.clock() - kit.client.clockOffset();
@@ -52,7 +57,7 @@ export async function makeRequest(
   if (lacking !== undefined) return { plan, trial: () => ({ skipped: lacking }) };
   let created: CertificateRequest;
   try {
-    created = await create(kit, plan);
+    created = await create(requester, plan);
   } catch (error) {
     if (!(error instanceof KubeError) || error.status === 0) throw error;
     const refusal = messageOf(error);
@@ -76,7 +81,7 @@ function isOwn(kit: Kit, { kind, group, name }: CrPlan['issuerRef']): boolean {
   return `${kind}.${group}/${name}` === kit.signerName;
 }
 
-function create(kit: Kit, plan: CrPlan): Promise<CertificateRequest> {
+function create({ kit, user }: Requester, plan: CrPlan): Promise<CertificateRequest> {
   const { asked, annotations, isCa, saysUsages, request, issuerRef } = plan;
   const unique = Buffer.from(kit.random(3)).toString('hex');
   const name = `conformance-${kit.run}-${plan.scene.toLowerCase()}-${unique}`;
@@ -89,6 +94,8 @@ function create(kit: Kit, plan: CrPlan): Promise<CertificateRequest> {
       isCA: isCa,
       ...(asked.lifetimeSeconds === undefined ? {} : { duration: `${asked.lifetimeSeconds}s` }),
       ...(saysUsages ? { usages: asked.usages } : {}),
+      // cert-manager's webhook writes the same; issuers that decide by it, as ours, insist on the truth.
+      ...user,
     },
   });
 }

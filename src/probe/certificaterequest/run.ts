@@ -52,12 +52,14 @@ export async function observeCertificateRequests(kit: Kit): Promise<CrWorld> {
   });
   const begun = kit.clock();
   try {
-    const plans = await crPlans(kit, issuerRef, await whoami(kit.client));
+    const user = await whoami(kit.client);
+    const plans = await crPlans(kit, issuerRef, user.username);
     kit.say(`making ${plans.length} requests`);
     const single = plans.filter(({ scene }) => scene !== 'burst');
     const burst = plans.filter(({ scene }) => scene === 'burst');
-    const made = await inParallel(single, (plan) => makeRequest(kit, recorder, plan));
-    const atOnce = await Promise.all(burst.map((plan) => makeRequest(kit, recorder, plan)));
+    const requester = { kit, recorder, user };
+    const made = await inParallel(single, (plan) => makeRequest(requester, plan));
+    const atOnce = await Promise.all(burst.map((plan) => makeRequest(requester, plan)));
     await kit.delay(Math.max(0, begun + kit.quietMs - kit.clock()), kit.signal);
     return worldOf(kit, [...made, ...atOnce]);
   } finally {

@@ -10,15 +10,23 @@ import type { Kit } from '../kit.ts';
 
 const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
-interface Review {
-  readonly status?: { readonly userInfo?: { readonly username?: string } };
+/** A user as the API server writes him into objects (authentication.k8s.io/v1 UserInfo). */
+export interface UserInfo {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Whom the API server takes the user of this client for. @throws KubeError */
-export async function whoami(client: Client): Promise<string> {
+export async function whoami(client: Client): Promise<UserInfo> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
-  const review = await client.request<Review>({ method: 'POST', path: REVIEWS, body });
-  return review.status?.userInfo?.username ?? '';
+  const review = await client.request<{ readonly status?: { readonly userInfo?: UserInfo } }>({
+    method: 'POST',
+    path: REVIEWS,
+    body,
+  });
+  return { username: '', ...review.status?.userInfo };
 }
 
 /** Shows the leaf to the API server as a client certificate, and asks who it is. */
@@ -43,7 +51,8 @@ export async function loginWith(
   };
   const client = kit.clientWith(connection);
   try {
-    return { username: await whoami(client) };
+    const { username } = await whoami(client);
+    return { username };
   } catch (error) {
     return { fault: `the API server did not accept it: ${messageOf(error)}` };
   } finally {

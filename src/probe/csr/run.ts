@@ -15,7 +15,7 @@ import { REQUESTS, makeRequest, type Made } from './requests.ts';
 
 /** Observes a signer of CertificateSigningRequests. @throws KubeError when nothing can be asked */
 export async function observeCsr(kit: Kit): Promise<CsrWorld> {
-  const username = await whoami(kit.client);
+  const { username } = await whoami(kit.client);
   const [plans, burst] = await Promise.all([csrPlans(kit, username), csrBurst(kit, username)]);
   const mayWatch =
     (await kit.rights.lacking(may(['list', 'watch'], REQUESTS.plural))) === undefined;

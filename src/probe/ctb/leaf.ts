@@ -58,7 +58,7 @@ async function requestLeaf(kit: Kit, pods: Scene): Promise<Scene> {
     mayWatch,
   });
   try {
-    const [plan] = await csrBurst(kit, await whoami(kit.client));
+    const [plan] = await csrBurst(kit, (await whoami(kit.client)).username);
     if (plan === undefined) return pods;
     const { trial } = await makeRequest(kit, recorder, plan);
     return trial();

@@ -57,7 +57,8 @@ const HEAD = `# Conformance: what each signer passes and fails
 Kubernetes' own conformance tests: [how to check any signer](../how-to/check-any-signer.md). Here are three, on
 Kubernetes 1.37.1:
 
-- **Countersign**: \`example.com/people\` and \`example.com/workload\` of [deploy/examples](../../deploy/examples);
+- **Countersign**: \`example.com/people\` and \`example.com/workload\` of [deploy/examples](../../deploy/examples); for
+  cert-manager \`ClusterSigner.countersign.dev/workload\`, with a rule that allows the names that the kit asks for;
 - **upstream's signer**: \`test/utils/hermeticpodcertificatesigner\`, which Kubernetes' end-to-end tests use. It is a
   test's tool and says so; what it fails is not a fault of Kubernetes;
 - **kube-controller-manager**: its signer \`kubernetes.io/kube-apiserver-client\` and its publisher of

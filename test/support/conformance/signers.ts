@@ -9,7 +9,10 @@ import { createPeer } from '../../../bench/cluster/peer.ts';
 import type { Kind } from '../../../src/conformance/case.ts';
 import type { Report } from '../../../src/conformance/report/report.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import { countersign } from '../countersign.ts';
+import { applyCrds } from '../../certmanager/crds.ts';
+import { EVERY_COMPONENT } from '../component-process.ts';
+import { BUNDLE, countersign } from '../countersign.ts';
+import { applySigner, example, startFixture, waitForReady, type Fixture } from '../fixture.ts';
 import { createTeam } from '../pods.ts';
 
 export const NAMESPACE = 'team-conformance';
@@ -24,11 +27,14 @@ export interface Run {
   readonly signer: string;
   /** As a profile file has it. */
   readonly profile: Readonly<Record<string, unknown>>;
-  /** Its CA is published nowhere: the cluster's client CA. */
-  readonly clientCa?: true;
+  /** Where its CA is found; absent: the kit finds it among the signer's ClusterTrustBundles. */
+  readonly anchors?: 'clientCa' | typeof WORKLOAD_BUNDLE;
   /** For the page, and not again in every CI run: the same API server and kubelets as in another. */
   readonly onlyForThePage?: true;
 }
+
+/** An issuer of cert-manager's has no signer name by which the kit could find it. */
+const WORKLOAD_BUNDLE = 'example.com:workload:primary';
 
 const UPSTREAM = 'upstream.example.com/signer';
 const POD_ID = 'spiffe://cluster.local/ns/{namespace}/sa/{serviceAccount}';
@@ -42,7 +48,7 @@ export const RUNS: readonly Run[] = [
     of: 'countersign',
     kind: 'csr',
     signer: 'example.com/people',
-    clientCa: true,
+    anchors: 'clientCa',
     profile: {
       keyTypes: ['ECDSAP256', 'ED25519'],
       usages: ['digital signature', 'client auth'],
@@ -88,7 +94,7 @@ export const RUNS: readonly Run[] = [
     of: 'kube-controller-manager',
     kind: 'csr',
     signer: 'kubernetes.io/kube-apiserver-client',
-    clientCa: true,
+    anchors: 'clientCa',
     // --cluster-signing-duration's default is a year.
     profile: { maxDuration: '8760h', latency },
   },
@@ -103,13 +109,58 @@ export const RUNS: readonly Run[] = [
     of: 'countersign',
     kind: 'certificaterequest',
     signer: 'ClusterSigner.countersign.dev/workload',
-    profile: { latency },
+    anchors: WORKLOAD_BUNDLE,
+    profile: {
+      keyTypes: ['ECDSAP256', 'ED25519'],
+      usages: ['digital signature', 'server auth'],
+      maxDuration: '24h',
+      latency,
+    },
   },
 ];
 
-/** Starts upstream's signer beside what the fixture has. */
-export async function startUpstream(cluster: Cluster): Promise<ContenderProcess> {
-  await createTeam(cluster, NAMESPACE, ['web']);
+/** All of them at work on a cluster of their own, with cert-manager's CRDs and nothing else of it. */
+export async function startSigners(): Promise<Fixture> {
+  const program = [process.execPath, BUNDLE];
+  const fixture = await startFixture({ only: EVERY_COMPONENT, program });
+  const { cluster } = fixture;
+  let upstream: ContenderProcess | undefined;
+  const stop = async (): Promise<void> => {
+    await upstream?.stop();
+    await fixture.stop();
+  };
+  try {
+    await createTeam(cluster, NAMESPACE, ['web']);
+    [upstream] = await Promise.all([startUpstream(cluster), allowTheKit(cluster)]);
+    return { ...fixture, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** CertificateRequests are there, and a rule allows the names that the kit asks for. */
+async function allowTheKit(cluster: Cluster): Promise<void> {
+  await applyCrds(cluster);
+  const signer = example('workload');
+  const { rules = [], ...more } = signer.spec.certificateRequests ?? {};
+  const rule = {
+    name: 'conformance',
+    when: `request.namespace == '${NAMESPACE}'`,
+    allow: {
+      commonName: "self == 'conformance.example.com'",
+      dnsNames: "self == 'conformance.example.com'",
+      ipAddresses: "self == '192.0.2.1'",
+      uris: "self == 'https://conformance.example.com/a'",
+      usages: ['digital signature', 'server auth'],
+    },
+  };
+  const certificateRequests = { ...more, rules: [...rules, rule] };
+  await applySigner(cluster, { ...signer, spec: { ...signer.spec, certificateRequests } });
+  await waitForReady(cluster, 'workload', 'Checked');
+}
+
+async function startUpstream(cluster: Cluster): Promise<ContenderProcess> {
   const kubeconfig = await createPeer(cluster, { name: 'upstream', signerName: UPSTREAM });
   const [program, ...args] = cluster.tool('podcertificatesigner');
   const flags = ['--kubeconfig', kubeconfig, '--signer-name', UPSTREAM, '--qps', '-1'];
@@ -120,23 +171,39 @@ export async function startUpstream(cluster: Cluster): Promise<ContenderProcess>
 }
 
 /** The command line of a run, with its profile in a file of the cluster's directory. */
-export function argumentsOf(
+export async function argumentsOf(
   cluster: Cluster,
-  { kind, signer, profile, clientCa, of }: Run,
-): readonly string[] {
+  { kind, signer, profile, anchors, of }: Run,
+): Promise<readonly string[]> {
   const file = join(cluster.directory, `conformance-${of}-${kind}.yaml`);
   writeFileSync(file, stringify(profile));
   return [
     ...['conformance', '--signer', signer, '--kind', kind, '--profile', file, '--output', 'json'],
     ...['--namespace', NAMESPACE, '--service-account', 'web', '--timeout', '60s'],
     ...['--kubeconfig', cluster.kubeconfig],
-    ...(clientCa === true ? ['--anchors', cluster.clientCa.certFile] : []),
+    ...(anchors === undefined ? [] : ['--anchors', await anchorsFile(cluster, anchors)]),
   ];
+}
+
+async function anchorsFile(
+  cluster: Cluster,
+  anchors: NonNullable<Run['anchors']>,
+): Promise<string> {
+  if (anchors === 'clientCa') return cluster.clientCa.certFile;
+  const path = ['-o', 'jsonpath={.spec.trustBundle}'];
+  const { stdout } = await cluster.kubectl(['get', 'clustertrustbundle', anchors, ...path]);
+  const file = join(cluster.directory, 'conformance-anchors.pem');
+  writeFileSync(file, stdout);
+  return file;
 }
 
 /** Runs the kit, as a user does. */
 export async function conformanceOf(cluster: Cluster, run: Run): Promise<Report> {
-  const { stdout, stderr, code } = await countersign(argumentsOf(cluster, run));
+  const { stdout, stderr, code } = await countersign(
+    await argumentsOf(cluster, run),
+    undefined,
+    BUNDLE,
+  );
   if (stdout === '')
     throw new Error(`${run.of} ${run.kind}: exit code ${code ?? 'none'}: ${stderr}`);
   return JSON.parse(stdout) as Report;
