@@ -19,6 +19,7 @@ import {
   type Fixture,
 } from '../support/fixture.ts';
 import { allowRequesters, createCsr } from '../support/requests.ts';
+import { ownCaSecret } from '../support/own-ca.ts';
 
 let fixture: Fixture;
 before(async () => {
@@ -219,14 +220,8 @@ test('of two ClusterSigners with one signer name the elder serves, the other is 
 
 test('a Secret of a managed CA that somebody else made is never overwritten', async () => {
   const { certificate, key } = await certificateAuthority();
-  const foreign = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'kubernetes.io/tls',
-    metadata: { namespace: 'countersign-keys', name: 'foreign-ca' },
-    stringData: { 'tls.crt': certificate, 'tls.key': key },
-  };
-  await fixture.cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(foreign) });
+  const input = ownCaSecret('foreign-ca', { certificate, key });
+  await fixture.cluster.kubectl(['create', '-f', '-'], { input });
   const before = await getSecret('workload-ca');
   await fixture.cluster.kubectl([
     ...[

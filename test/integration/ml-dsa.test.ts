@@ -8,15 +8,11 @@ import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { certificateAuthority } from '../support/certificate-authority.ts';
 import { waitForCertificate } from '../support/csr.ts';
 import { VERSION, applySigner, example, waitForReady } from '../support/fixture.ts';
-import {
-  KEYS_NAMESPACE,
-  applyManifests,
-  startComponents,
-  type Installation,
-} from '../support/installation.ts';
+import { applyManifests, startComponents, type Installation } from '../support/installation.ts';
 import { waitForRequest } from '../support/pcr.ts';
 import { createPod, createTeam, filesOf } from '../support/pods.ts';
 import { allowRequesters, createCsr } from '../support/requests.ts';
+import { ownCaSecret } from '../support/own-ca.ts';
 
 /** RFC 9881 §3. */
 const ML_DSA_65 = '2.16.840.1.101.3.4.3.18';
@@ -69,18 +65,8 @@ test('a pod gets a credential of a managed ML-DSA-65 CA, and the bundle to verif
 
 test('a person gets a certificate of a CA of their own with an ML-DSA-65 key', async () => {
   const { certificate, key } = await certificateAuthority({ keyType: 'MLDSA65' });
-  const secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'kubernetes.io/tls',
-    metadata: {
-      namespace: KEYS_NAMESPACE,
-      name: 'people-ca',
-      annotations: { 'countersign.dev/signer-name': 'example.com/people' },
-    },
-    stringData: { 'tls.crt': certificate, 'tls.key': key },
-  };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(secret) });
+  const input = ownCaSecret('people-ca', { certificate, key }, 'example.com/people');
+  await cluster.kubectl(['apply', '-f', '-'], { input });
   await applySigner(cluster, example('people'));
   await waitForReady(cluster, 'people', 'Checked');
   const name = await createCsr(cluster);

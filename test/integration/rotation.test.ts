@@ -30,6 +30,7 @@ import { certificateAuthority } from '../support/certificate-authority.ts';
 import type { ComponentName, LogLine } from '../support/component-process.ts';
 import { waitForSignerCondition } from '../support/fixture.ts';
 import { KEYS_NAMESPACE, SYSTEM_NAMESPACE } from '../support/installation.ts';
+import { ownCaSecret } from '../support/own-ca.ts';
 
 const PROPAGATION_SECONDS = 4;
 const BACKDATE_MS = 60_000;
@@ -228,18 +229,8 @@ test('a Secret that was deleted and made again by somebody else is not the one t
   await stand.cluster.kubectl(['delete', 'secret', 'workload-ca', '-n', KEYS_NAMESPACE]);
   await assert.rejects(makeNext(judged), { status: 404 });
   const { certificate, key } = await certificateAuthority();
-  const foreign = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'kubernetes.io/tls',
-    metadata: {
-      namespace: KEYS_NAMESPACE,
-      name: 'workload-ca',
-      annotations: { 'countersign.dev/signer-name': 'example.com/workload' },
-    },
-    stringData: { 'tls.crt': certificate, 'tls.key': key },
-  };
-  await stand.cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(foreign) });
+  const input = ownCaSecret('workload-ca', { certificate, key }, 'example.com/workload');
+  await stand.cluster.kubectl(['create', '-f', '-'], { input });
   const made = await stand.secret('workload-ca');
   // 409, or 422 where the patch names what that Secret never had.
   await assert.rejects(makeNext(judged), (error) => error instanceof KubeError);

@@ -9,12 +9,14 @@ import {
   type ComponentOptions,
   type ComponentProcess,
 } from './component-process.ts';
+import { KEYS_NAMESPACE, ownCaSecret } from './own-ca.ts';
+
+export { KEYS_NAMESPACE };
 
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Where the components live, and where the keys do. */
 export const SYSTEM_NAMESPACE = 'countersign-system';
-export const KEYS_NAMESPACE = 'countersign-keys';
 
 /** Countersign at work in a cluster. */
 export interface Installation {
@@ -78,19 +80,8 @@ export async function grantClientCa(
   cluster: Cluster,
   { name, signerName }: { readonly name: string; readonly signerName: string },
 ): Promise<void> {
-  const secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'kubernetes.io/tls',
-    metadata: {
-      namespace: KEYS_NAMESPACE,
-      name,
-      annotations: { 'countersign.dev/signer-name': signerName },
-    },
-    stringData: {
-      'tls.crt': readFileSync(cluster.clientCa.certFile, 'utf8'),
-      'tls.key': readFileSync(cluster.clientCa.keyFile, 'utf8'),
-    },
-  };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(secret) });
+  const certificate = readFileSync(cluster.clientCa.certFile, 'utf8');
+  const key = readFileSync(cluster.clientCa.keyFile, 'utf8');
+  const input = ownCaSecret(name, { certificate, key }, signerName);
+  await cluster.kubectl(['apply', '-f', '-'], { input });
 }

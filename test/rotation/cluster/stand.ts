@@ -20,6 +20,7 @@ import { allowRequesters } from '../../support/requests.ts';
 import { Load, NAMESPACE } from './load.ts';
 import { Replicas } from './replicas.ts';
 import { listen, type Story } from './story.ts';
+import { ownCaSecret } from '../../support/own-ca.ts';
 
 export const MANAGED = 'workload';
 export const OWN = 'people';
@@ -127,18 +128,8 @@ async function install(cluster: Cluster): Promise<void> {
   await allowRequesters(cluster);
   await createTeam(cluster, NAMESPACE, ['web']);
   const { certificate, key } = await certificateAuthority();
-  const secret = {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'kubernetes.io/tls',
-    metadata: {
-      namespace: KEYS_NAMESPACE,
-      name: 'people-ca',
-      annotations: { 'countersign.dev/signer-name': 'example.com/people' },
-    },
-    stringData: { 'tls.crt': certificate, 'tls.key': key },
-  };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(secret) });
+  const input = ownCaSecret('people-ca', { certificate, key }, 'example.com/people');
+  await cluster.kubectl(['apply', '-f', '-'], { input });
 }
 
 async function startReplicas(
