@@ -210,12 +210,18 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
     if (sources?.listed(signer) === false) return rest(key, `${signerName} listing`);
     const outcome = await judged(request, signer);
     const left = (outcome.written ?? outcome.changed) as T | undefined;
-    if (left !== undefined) {
-      if (requests.knows(signerName, left)) atWork.set(key, false);
-      requests.observe(signerName, left);
-    }
+    if (left !== undefined) leave(key, signerName, left);
     report(init, { request, signerName, outcome, news: isNews(key, outcome) });
     return again(key, signerName, outcome);
+  }
+
+  /** What it ended needs no second look, whatever was heard of it at work. */
+  function leave(key: string, signerName: string, left: T): void {
+    if (requests.knows(signerName, left)) atWork.set(key, false);
+    requests.observe(signerName, left);
+    if (requests.peek(key) !== undefined) return;
+    atWork.set(key, false);
+    init.onGone?.(key.slice(key.indexOf(' ') + 1));
   }
 
   async function judged(request: T, signer: S): Promise<Outcome> {

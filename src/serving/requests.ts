@@ -80,7 +80,7 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
         count += Number(now !== undefined) - Number(before !== undefined);
         if (before !== undefined && before !== now) leaner.letGo(before);
         component.metrics.pending(kind, signerName, count);
-        const told = own && now !== undefined ? undefined : whyTold(now, before);
+        const told = own ? undefined : whyTold(now, before);
         if (told !== undefined) init.onKey(requestKey(signerName, key), told);
       },
     });

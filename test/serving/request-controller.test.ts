@@ -65,6 +65,22 @@ test('after the write that ended a request no stale read of it follows', async (
   assert.equal(looksAt('a'), 1);
 });
 
+test('who ended a request knows that it is gone, and nobody looks for it once more', async () => {
+  it.answer(({ metadata }) => ({
+    outcome: 'issued',
+    reason: 'Issued',
+    written: { ...request(metadata.name, 10), done: true },
+  }));
+  hear(request('a', 5));
+  await until('it is gone', PATIENCE_MS, () => it.gone.length === 1);
+  hear(request('b', 6));
+  await until('the next one is gone', PATIENCE_MS, () => it.gone.length > 1);
+  assert.deepEqual(it.gone, ['a', 'b']);
+  const worked = (): number => it.component.counted.filter(([name]) => name === 'worked').length;
+  await until('both are done with', PATIENCE_MS, () => worked() > 1);
+  assert.equal(worked(), 2);
+});
+
 test('what one look ended is counted once, with its time, and needs no Event', async () => {
   const ended = { ...request('a', 6), done: true };
   it.answer(() => ({ outcome: 'issued', reason: 'Issued', written: ended }));

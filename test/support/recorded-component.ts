@@ -36,7 +36,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       watchRestart: count('watchRestart'),
       watchHeard: () => undefined,
       watchOver: () => undefined,
-      worked: () => undefined,
+      worked: count('worked'),
       retried: count('retried'),
       outcome: count('outcome'),
       duration: count('duration'),
