@@ -6,11 +6,15 @@ import { WatchTrouble } from './watch-trouble.ts';
 const LENGTH_OCTETS = 4;
 
 /**
- * Splits a byte stream at its length-delimited frames, as watches in protobuf have them.
+ * Splits a byte stream at its length-delimited frames, as watches in protobuf have them, and hands
+ * them over one by one, all of a chunk at once: a generator would wait some turns for each of them.
  *
- * @throws WatchTrouble as `lines`
+ * @throws WatchTrouble as `lines`, and what `take` throws
  */
-export async function* frames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+export async function eachFrame(
+  chunks: AsyncIterable<Uint8Array>,
+  take: (frame: Buffer) => void,
+): Promise<void> {
   let held: Buffer = Buffer.alloc(0);
   for await (const bytes of chunks) {
     const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -19,7 +23,7 @@ export async function* frames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
     for (let end = endOf(all, start); end <= all.length; end = endOf(all, start)) {
       const frame = all.subarray(start + LENGTH_OCTETS, end);
       start = end;
-      yield frame;
+      take(frame);
     }
     held = all.subarray(start);
   }

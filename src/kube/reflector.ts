@@ -7,7 +7,7 @@ import { listPages } from './list-pages.ts';
 import { watchOver, type Liveness } from './liveness.ts';
 import { createMirror, type Mirror } from './mirror.ts';
 import type { OnChange, Stored } from './store.ts';
-import { acceptedBy, watchEvents } from './watch-events.ts';
+import { acceptedBy, readWatch } from './watch-events.ts';
 import type { ReadMessage } from './watch-frame.ts';
 import { WatchTrouble, readTrouble } from './watch-trouble.ts';
 
@@ -188,7 +188,7 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
     const body = await client.stream({ method: 'GET', path, query, accept, signal });
     if (initial) this.#mirror.beginList();
     else this.#heal();
-    for await (const event of watchEvents(body, readMessage)) {
+    await readWatch(body, readMessage, (event) => {
       // What had come before we were stopped is nobody's business any more.
       signal.throwIfAborted();
       liveness.heard();
@@ -198,7 +198,7 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
       metrics.watchHeard(this.#watched, clock() / 1000);
       this.#failures = 0;
       this.#noteHealth();
-    }
+    });
   }
 
   /** Once the list is whole, the watch works. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { PROTOBUF } from '../protobuf/envelope.ts';
 import type { Body } from './client.ts';
-import { frames } from './frames.ts';
+import { eachFrame } from './frames.ts';
 import { lines } from './lines.ts';
 import type { Stored } from './store.ts';
 import { readWatchEvent, type WatchEvent } from './watch-event.ts';
@@ -12,14 +12,21 @@ export function acceptedBy(read: ReadMessage<unknown> | undefined): string {
   return read === undefined ? 'application/json' : `${PROTOBUF},application/json`;
 }
 
-/** The events of a watch, in the form that it came in. @throws as `lines` and `readWatchEvent` */
-export async function* watchEvents<T extends Stored>(
+/**
+ * Hands over the events of a watch, in the form that it came in, until it ends.
+ *
+ * @throws as `lines` and `readWatchEvent`, and what `take` throws
+ */
+export async function readWatch<T extends Stored>(
   body: Body,
   read: ReadMessage<T> | undefined,
-): AsyncGenerator<WatchEvent<T>> {
+  take: (event: WatchEvent<T>) => void,
+): Promise<void> {
   if (read !== undefined && body.contentType.startsWith(PROTOBUF)) {
-    for await (const frame of frames(body)) yield readWatchFrame(frame, read);
+    await eachFrame(body, (frame) => {
+      take(readWatchFrame(frame, read));
+    });
   } else {
-    for await (const line of lines(body)) yield readWatchEvent<T>(line);
+    for await (const line of lines(body)) take(readWatchEvent<T>(line));
   }
 }

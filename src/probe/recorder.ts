@@ -4,7 +4,7 @@ import { messageOf } from '../errors.ts';
 import { listPages } from '../kube/list-pages.ts';
 import type { Resource } from '../kube/resource.ts';
 import type { WatchEvent } from '../kube/watch-event.ts';
-import { watchEvents } from '../kube/watch-events.ts';
+import { readWatch } from '../kube/watch-events.ts';
 import type { Stored } from '../kube/store.ts';
 import type { Kit } from './kit.ts';
 
@@ -85,10 +85,10 @@ export async function record<T extends KubeObject>(
       ...selectors,
     };
     const body = await kit.client.stream({ method: 'GET', path, query, signal });
-    for await (const event of watchEvents<T & Stored>(body, undefined)) {
+    await readWatch<T & Stored>(body, undefined, (event) => {
       if (event.type === 'put') note(event.object);
       version = versionOf(event);
-    }
+    });
   }
 
   async function watch(): Promise<void> {

@@ -15,7 +15,7 @@ import { createClient, type Client } from '../../src/kube/client.ts';
 import { loadConnection } from '../../src/kube/kubeconfig.ts';
 import { resource, type Resource } from '../../src/kube/resource.ts';
 import type { WatchEvent } from '../../src/kube/watch-event.ts';
-import { acceptedBy, watchEvents } from '../../src/kube/watch-events.ts';
+import { acceptedBy, readWatch } from '../../src/kube/watch-events.ts';
 import { PROTOBUF, openEnvelope } from '../../src/protobuf/envelope.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { stubRequest } from '../support/stub-request.ts';
@@ -89,11 +89,12 @@ async function listed(inProtobuf: boolean): Promise<ReadonlyMap<string, Request>
   });
   assert.equal(body.contentType.startsWith(PROTOBUF), inProtobuf);
   const found = new Map<string, Request>();
-  for await (const event of watchEvents<Request>(body, read)) {
-    if (isEnd(event)) break;
-    if (event.type === 'put') found.set(event.object.metadata.name, event.object);
-  }
-  end.abort();
+  await readWatch<Request>(body, read, (event) => {
+    if (isEnd(event)) end.abort();
+    else if (event.type === 'put') found.set(event.object.metadata.name, event.object);
+  }).catch((error: unknown) => {
+    if (!end.signal.aborted) throw error;
+  });
   return found;
 }
 

@@ -2,12 +2,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { frames } from '../../src/kube/frames.ts';
+import { eachFrame } from '../../src/kube/frames.ts';
 import { MAX_LINE_BYTES } from '../../src/kube/lines.ts';
 
 // eslint-disable-next-line @typescript-eslint/require-await -- the shape of a body
 async function* chunksOf(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* chunks;
+}
+
+async function frames(chunks: Iterable<Uint8Array>): Promise<readonly Buffer[]> {
+  const got: Buffer[] = [];
+  await eachFrame(chunksOf(chunks), (frame) => got.push(frame));
+  return got;
 }
 
 function framed(bytes: Uint8Array): Buffer {
@@ -25,7 +31,7 @@ test('wherever the network cuts, the frames are the same', async () => {
         const bytes = Buffer.concat(wanted.map(framed));
         const places = cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b);
         const chunks = [0, ...places].map((from, index) => bytes.subarray(from, places[index]));
-        const got = await Array.fromAsync(frames(chunksOf(chunks)));
+        const got = await frames(chunks);
         assert.deepEqual(
           got.map((each) => Uint8Array.from(each)),
           wanted,
@@ -39,11 +45,10 @@ test('a frame that was cut off is none, and is said to be', async () => {
   const whole = framed(Buffer.from('abc'));
   for (const rest of [2, 4, 6]) {
     const seen: string[] = [];
-    const reading = async (): Promise<void> => {
-      for await (const frame of frames(chunksOf([whole, whole.subarray(0, rest)])))
-        seen.push(frame.toString());
-    };
-    await assert.rejects(reading(), { name: 'WatchTrouble', fault: 'truncated' });
+    const reading = eachFrame(chunksOf([whole, whole.subarray(0, rest)]), (frame) => {
+      seen.push(frame.toString());
+    });
+    await assert.rejects(reading, { name: 'WatchTrouble', fault: 'truncated' });
     assert.deepEqual(seen, ['abc']);
   }
 });
@@ -51,7 +56,7 @@ test('a frame that was cut off is none, and is said to be', async () => {
 test('a frame longer than any object is refused before it comes', async () => {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(MAX_LINE_BYTES + 1);
-  await assert.rejects(Array.fromAsync(frames(chunksOf([length]))), {
+  await assert.rejects(frames([length]), {
     name: 'WatchTrouble',
     fault: 'malformed',
   });
