@@ -148,6 +148,10 @@ bench-replicas: node_modules controlplane dist/countersign.mjs ## Two replicas a
 bench-issue: node_modules ## Leaves a second and core against pkijs, Go and a bare signature; needs no cluster
 	$(RUN) node bench/issue/main.ts $(ARGS)
 
+.PHONY: bench-path
+bench-path: node_modules dist/countersign.mjs ## CPU time a certificate from frame to answer, builds in turns; ARGS='--bundles old.mjs,dist/countersign.mjs'
+	$(RUN) node bench/path/main.ts $(ARGS)
+
 .PHONY: performance
 performance: node_modules ## docs/reference/performance.md from bench/results and bench/notes
 	$(RUN) node bench/report/main.ts

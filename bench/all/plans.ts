@@ -24,7 +24,11 @@ function plan(bench: Bench, { full, short, smoke }: Sizes): Plan {
 
 /** What differs from a bench's own defaults is what the marks are set on. */
 export const PLANS: readonly Plan[] = [
-  plan('issue', { full: '', short: '--rounds 3', smoke: '--milliseconds 50 --rounds 1' }),
+  plan('issue', {
+    full: '',
+    short: '--rounds 3',
+    smoke: '--milliseconds 10 --rounds 1 --warm-up 20',
+  }),
   plan('drain', {
     full: '--requests 10000 --rounds 5',
     short: '--requests 10000 --rounds 3',

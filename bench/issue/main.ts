@@ -2,7 +2,7 @@
 /**
  * `make bench-issue`: leaves a second and core for CertificateSigningRequests and
  * PodCertificateRequests: ours, pkijs straight, Go's crypto/x509 and a bare signature, in turns.
- * ARGS: `--milliseconds 500 --rounds 7`.
+ * ARGS: `--milliseconds 500 --rounds 7 --warm-up 3000`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,15 +19,21 @@ import { readMachine } from '../measure/machine.ts';
 import { writeResults } from '../measure/results.ts';
 import { inTurns } from '../measure/turns.ts';
 
-/** Until just-in-time compilers have compiled what there is to compile; not counted. */
-const WARM_UP_LEAVES = 3_000;
-/** Tells how many leaves a contender makes in the time of a turn. */
+/** Tells how many leaves a contender makes in the time of a turn: so many, or as many as warm it up. */
 const TRIAL_LEAVES = 500;
 
-const { milliseconds, rounds, results } = readArguments({
-  milliseconds: { default: 500, least: 50 },
+const {
+  milliseconds,
+  rounds,
+  results,
+  'warm-up': warmUp,
+} = readArguments({
+  milliseconds: { default: 500, least: 10 },
   rounds: { default: 7, least: 1 },
+  /** Leaves until just-in-time compilers have compiled what there is to compile; not counted. */
+  'warm-up': { default: 3_000, least: 1 },
 });
+const trial = Math.min(TRIAL_LEAVES, warmUp);
 
 interface Entry extends Contender {
   readonly process: ContenderProcess;
@@ -45,10 +51,10 @@ try {
   for (const contender of contenders(file, buildGoIssuer(directory))) {
     const process = startContender(contender.command);
     processes.push(process);
-    const { last } = await process.issue(WARM_UP_LEAVES);
+    const { last } = await process.issue(warmUp);
     verifyLeaf(contender, work, last);
-    const { cpuMicroseconds } = await process.issue(TRIAL_LEAVES);
-    const size = Math.ceil((TRIAL_LEAVES * milliseconds * 1000) / cpuMicroseconds);
+    const { cpuMicroseconds } = await process.issue(trial);
+    const size = Math.ceil((trial * milliseconds * 1000) / Math.max(1, cpuMicroseconds));
     entries.push({ ...contender, process, rates: [], size });
   }
   for (const [round, turn] of inTurns(entries, rounds).entries()) {
