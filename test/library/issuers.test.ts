@@ -85,26 +85,38 @@ test('16. a PermanentError of Check: no retry until the generation increases', a
   assert.equal(it.ready()?.status, 'True');
 });
 
-test('13. failed permanently, a restart does not check it again', async () => {
+test('13. failed permanently, it is not reconciled: not by an annotation, nor by a restart', async () => {
+  await it.stop();
+  it = await startWorld();
   it.author.check = () => Promise.reject(new PermanentError('no such CA'));
-  await change(() => ({
-    spec: issuerObject({ authority: { url: 'https://b.example.com' } }).spec,
-  }));
+  it.api.put(ISSUER, issuerObject());
+  await it.settle();
   const failed = issuer();
+  assert.equal(it.ready()?.reason, 'Failed');
+  await change(({ metadata }) => ({ metadata: { ...metadata, annotations: { again: '1' } } }));
+  assert.equal(checks(), 1);
   await it.stop();
   it = await startWorld();
   it.api.put(ISSUER, failed);
+  await it.time.advance(120_000);
+  assert.equal(checks(), 0);
+  assert.deepEqual(it.api.writes, []);
+});
+
+test('13. not failed permanently: reconciled by a restart, and because a request invalidated its Ready', async () => {
+  const known = issuer();
+  await it.stop();
+  it = await startWorld();
+  it.api.put(ISSUER, known);
   await it.settle();
-  // Its status came along: it is of generation 1 here as the condition was of 2, unless both agree.
-  const { conditions } = failed.status as { conditions: readonly Condition[] };
-  it.api.put(ISSUER, {
-    ...failed,
-    metadata: { ...failed.metadata, name: 'two', uid: 'two', annotations: {} },
-    status: { conditions: conditions.map((each) => ({ ...each, observedGeneration: 1 })) },
-  });
-  const before = checks();
+  assert.equal(checks(), 1);
+  assert.equal(it.api.writes.length, 0, 'it says what it said');
+  it.author.sign = () => Promise.reject(new IssuerError('login expired'));
+  it.api.put(`${CSR}/a`, csrObject('a'));
   await it.settle();
-  assert.equal(checks(), before);
+  assert.equal(it.ready()?.status, 'False');
+  await it.time.advance(2_000);
+  assert.equal(checks(), 2, 'nothing of the issuer itself has changed');
 });
 
 test('14. Ready, and a request reports an issuer error: Ready=False with it, then Check is called', async () => {

@@ -90,6 +90,16 @@ for (const [what, status] of [
   });
 }
 
+test('5. a CertificateSigningRequest has no Ready: its first visit writes nothing before Sign is called', async () => {
+  it.author.sign = (request, issuer, ctx) => {
+    assert.equal(written(), 0);
+    return ok(request, issuer, ctx);
+  };
+  await create();
+  assert.equal(signs(), 1);
+  assert.equal(condition('Ready'), undefined);
+});
+
 test('6. an issuer that is missing: no Sign call; once it is ready, every waiting request is signed', async () => {
   it.api.remove(ISSUER);
   await it.settle();
@@ -259,18 +269,4 @@ test('12. PendingError: asked again after a second, or as it says, and exempt fr
   it.author.sign = ok;
   await it.time.advance(20_000);
   assert.ok(certificate());
-});
-
-test('20. a change that a user sees is logged at info: success and the end', async () => {
-  await create('a');
-  it.author.sign = fail(new PermanentError('refused'));
-  await create('b');
-  const told = it.component.log.lines.filter(({ message }) => message.startsWith('request '));
-  assert.deepEqual(
-    told.map(({ level, message }) => [level, message]),
-    [
-      ['info', 'request issued'],
-      ['info', 'request failed'],
-    ],
-  );
 });
