@@ -1,45 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { checkGo, goBuild } from './go.ts';
+import { buildGoProgram } from '../go/build.ts';
 import { exactRelease, isVersion, moduleDirectory, releaseOf, type Version } from './releases.ts';
 
-const cacheDirectory = join(import.meta.dirname, '../../.cache/controlplane');
-const program = 'controlplane';
-
-/** The path of the program that is the whole control plane; it is built only when it is missing. */
-export async function buildControlPlane(
-  version: Version,
-  log: (line: string) => void,
-): Promise<string> {
-  const directory = `${version}-${hashOfSources(version)}`;
-  const target = join(cacheDirectory, directory, program);
-  if (existsSync(target)) return target;
-  await checkGo();
-  log(`building Kubernetes ${exactRelease(version)}: minutes the first time`);
-  mkdirSync(cacheDirectory, { recursive: true });
-  const building = join(cacheDirectory, `building-${version}-${process.pid}`);
-  try {
-    await goBuild(['-o', join(building, program), ...buildFlags(version), '.'], log);
-    moveIntoPlace(building, join(cacheDirectory, directory));
-  } finally {
-    rmSync(building, { recursive: true, force: true });
-  }
-  for (const other of readdirSync(cacheDirectory))
-    if (other.startsWith(`${version}-`) && other !== directory)
-      rmSync(join(cacheDirectory, other), { recursive: true, force: true });
-  return target;
-}
-
-function hashOfSources(version: Version): string {
+/** The path of the program that is the whole control plane. */
+export function buildControlPlane(version: Version, log: (line: string) => void): Promise<string> {
   const { moduleFile } = releaseOf(version);
-  const used = [moduleFile, moduleFile.replace(/\.mod$/, '.sum')];
-  const hash = createHash('sha256').update(buildFlags(version).join('\0'));
-  for (const file of readdirSync(moduleDirectory).sort())
-    if (file.endsWith('.go') || used.includes(file))
-      hash.update(`\0${file}\0`).update(readFileSync(join(moduleDirectory, file)));
-  return hash.digest('hex').slice(0, 12);
+  const module = [moduleFile, moduleFile.replace(/\.mod$/, '.sum')];
+  return buildGoProgram(
+    {
+      name: 'controlplane',
+      variant: version,
+      moduleDirectory,
+      files: (name) => name.endsWith('.go') || module.includes(name),
+      flags: buildFlags(version),
+      words: `building Kubernetes ${exactRelease(version)}: minutes the first time`,
+    },
+    log,
+  );
 }
 
 function buildFlags(version: Version): string[] {
@@ -56,15 +33,6 @@ function buildFlags(version: Version): string[] {
     `-tags=${buildTags}`,
     `-ldflags=-s -w ${links.join(' ')}`,
   ];
-}
-
-function moveIntoPlace(from: string, to: string): void {
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    // Somebody else built the same sources meanwhile.
-    if (!existsSync(to)) throw error;
-  }
 }
 
 if (import.meta.main) {

@@ -3,6 +3,7 @@ module countersign.dev/test/certmanager
 go 1.26.0
 
 require (
+	countersign.dev/test/owner v0.0.0
 	github.com/cert-manager/cert-manager v1.21.2
 	github.com/go-logr/logr v1.4.3
 	k8s.io/klog/v2 v2.140.0
@@ -115,3 +116,5 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 	software.sslmate.com/src/go-pkcs12 v0.7.2 // indirect
 )
+
+replace countersign.dev/test/owner => ../../go/owner

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"countersign.dev/test/owner"
 )
 
 var parts = map[string]func(){
@@ -19,7 +21,7 @@ var parts = map[string]func(){
 }
 
 func main() {
-	endWithOwner()
+	owner.End()
 	if len(os.Args) > 1 {
 		if run, ok := parts[os.Args[1]]; ok {
 			os.Args = os.Args[1:]

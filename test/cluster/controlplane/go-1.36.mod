@@ -3,6 +3,7 @@ module countersign.dev/test/controlplane
 go 1.26.0
 
 require (
+	countersign.dev/test/owner v0.0.0
 	github.com/spf13/pflag v1.0.9
 	go.etcd.io/etcd/server/v3 v3.6.8
 	go.opentelemetry.io/otel/trace v1.41.0
@@ -194,6 +195,7 @@ require (
 )
 
 replace (
+	countersign.dev/test/owner => ../../go/owner
 	k8s.io/api => k8s.io/api v0.36.3
 	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.36.3
 	k8s.io/apimachinery => k8s.io/apimachinery v0.36.3

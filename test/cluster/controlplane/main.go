@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"countersign.dev/test/owner"
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
@@ -30,7 +31,7 @@ var components = map[string]func(){
 }
 
 func main() {
-	endWithOwner()
+	owner.End()
 	if run, ok := components[filepath.Base(os.Args[0])]; ok {
 		run()
 		return

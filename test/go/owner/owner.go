@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+// Package owner is of every program that tests start.
+package owner
 
 import (
 	"fmt"
@@ -11,9 +12,9 @@ import (
 	"time"
 )
 
-// endWithOwner ends this process soon after the one that started the cluster, however that one
-// went: a test run that is killed cannot stop what it started.
-func endWithOwner() {
+// End ends this process soon after the one that CONTROLPLANE_OWNER_PID names, however that one went: a
+// test run that is killed cannot stop what it started.
+func End() {
 	owner, err := strconv.Atoi(os.Getenv("CONTROLPLANE_OWNER_PID"))
 	if err != nil {
 		return

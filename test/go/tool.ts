@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { moduleDirectory } from './releases.ts';
 
 const progressMilliseconds = 10_000;
 
@@ -13,21 +12,21 @@ const remedy =
   'install it, or name a cluster by --kubeconfig or binaries by KUBEBUILDER_ASSETS instead';
 
 /** Rejects with what to do when Go is absent or older than the module asks for. */
-export async function checkGo(): Promise<void> {
+export async function checkGo(moduleDirectory: string): Promise<void> {
   const wanted = /^go (\d+)\.(\d+)/m.exec(readFileSync(join(moduleDirectory, 'go.mod'), 'utf8'));
   const [, major = '', minor = ''] = wanted ?? [];
-  const found = await run(['env', 'GOVERSION']);
+  const found = await run(moduleDirectory, ['env', 'GOVERSION']);
   const [, foundMajor = '0', foundMinor = '0'] = /^go(\d+)\.(\d+)/.exec(found) ?? [];
   if (Number(foundMajor) * 1000 + Number(foundMinor) < Number(major) * 1000 + Number(minor))
     throw new Error(`Go ${major}.${minor} or newer is needed, found ${found.trim()}: ${remedy}`);
 }
 
-async function run(args: string[]): Promise<string> {
-  const child = spawn('go', args, { cwd: moduleDirectory, stdio: ['ignore', 'pipe', 'pipe'] });
+async function run(cwd: string, args: string[]): Promise<string> {
+  const child = spawn('go', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
   try {
     await once(child, 'spawn');
   } catch (cause) {
-    throw new Error(`Go is needed to build the control plane: ${remedy}`, { cause });
+    throw new Error(`Go is needed to build what the tests run: ${remedy}`, { cause });
   }
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   if (child.exitCode === null) await once(child, 'exit');
@@ -35,14 +34,14 @@ async function run(args: string[]): Promise<string> {
   return stdout;
 }
 
-/** Runs `go build`, and says from time to time how far it is. */
+/** Runs `go build` in the module's directory, and says from time to time how far it is. */
 export async function goBuild(
-  args: string[],
+  moduleDirectory: string,
+  args: readonly string[],
   log: (line: string) => void,
-  directory = moduleDirectory,
 ): Promise<void> {
   const child = spawn('go', ['build', '-v', ...args], {
-    cwd: directory,
+    cwd: moduleDirectory,
     env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' },
     stdio: ['ignore', 'inherit', 'pipe'],
   });

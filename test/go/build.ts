@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkGo, goBuild } from './tool.ts';
+
+const CACHE = join(import.meta.dirname, '../../.cache');
+
+/** A Go program that tests run: one module of its own. */
+export interface GoProgram {
+  /** The file; also its room in .cache. */
+  readonly name: string;
+  /** One of several that share the room, each kept beside the others. */
+  readonly variant?: string;
+  readonly moduleDirectory: string;
+  /** Which files of the module's directory it is made of; all if left out. */
+  readonly files?: (name: string) => boolean;
+  /** Of `go build`. */
+  readonly flags: readonly string[];
+  /** What is said before it is built. */
+  readonly words: string;
+}
+
+/** The path of a program; it is built only when its sources or flags have changed. */
+export async function buildGoProgram(
+  program: GoProgram,
+  log: (line: string) => void,
+): Promise<string> {
+  const { name, variant = name, moduleDirectory, flags } = program;
+  const room = join(CACHE, name);
+  const version = `${variant}-${hashOf(program)}`;
+  const target = join(room, version, name);
+  if (existsSync(target)) return target;
+  await checkGo(moduleDirectory);
+  log(program.words);
+  mkdirSync(room, { recursive: true });
+  const building = join(room, `building-${variant}-${process.pid}`);
+  try {
+    await goBuild(moduleDirectory, ['-o', join(building, name), ...flags, '.'], log);
+    moveIntoPlace(building, join(room, version));
+  } finally {
+    rmSync(building, { recursive: true, force: true });
+  }
+  for (const other of readdirSync(room))
+    if (other.startsWith(`${variant}-`) && other !== version)
+      rmSync(join(room, other), { recursive: true, force: true });
+  return target;
+}
+
+function hashOf({ moduleDirectory, flags, files = () => true }: GoProgram): string {
+  const hash = createHash('sha256').update(flags.join('\0'));
+  const used = readdirSync(moduleDirectory).sort().filter(files);
+  const contents = used.map((file) => readFileSync(join(moduleDirectory, file)));
+  for (const [index, file] of used.entries())
+    hash.update(`\0${file}\0`).update(contents[index] ?? '');
+  for (const directory of localModules(contents.join('\n')))
+    for (const file of readdirSync(join(moduleDirectory, directory)).sort())
+      hash.update(`\0${file}\0`).update(readFileSync(join(moduleDirectory, directory, file)));
+  return hash.digest('hex').slice(0, 12);
+}
+
+/** Directories that a module file's `replace` lines name. */
+function localModules(text: string): readonly string[] {
+  const found = [...text.matchAll(/^(?:replace )?\s*\S+ => (\.\.?\/\S+)$/gm)];
+  return [...new Set(found.map(([, directory = '']) => directory))].sort();
+}
+
+function moveIntoPlace(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    // Somebody else built the same sources meanwhile.
+    if (!existsSync(to)) throw error;
+  }
+}

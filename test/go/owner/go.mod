@@ -1,0 +1,3 @@
+module countersign.dev/test/owner
+
+go 1.26
