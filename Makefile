@@ -55,7 +55,7 @@ unit: node_modules
 	$(COMPILED) $(RUN) node --test 'test/architecture/*.test.ts' $(foreach dir,$(UNIT),'$(dir)/**/*.test.ts')
 
 .PHONY: package
-package: node_modules dist/library/index.mjs ## The library as npm pack makes it, in the hands of an outsider
+package: node_modules dist/library/index.mjs dist/countersign.mjs ## The library as npm pack makes it, in the hands of an outsider
 	$(RUN) node --test 'test/outsider/*.test.ts'
 
 .PHONY: oracle
@@ -89,6 +89,11 @@ test-flood: node_modules dist/countersign.mjs ## 200,000 pending requests at onc
 test-cert-manager: node_modules controlplane dist/countersign.mjs ## With the real cert-manager, built once from its Go module: Certificates to Secrets
 	$(RUN) node test/certmanager/build.ts >/dev/null
 	$(RUN) node --test --test-timeout=300000 test/certmanager/run.ts
+
+.PHONY: test-step-ca
+test-step-ca: node_modules controlplane dist/library/index.mjs ## examples/step-ca.ts with a real step-ca server, built once from its Go module
+	$(RUN) node test/stepca/build.ts >/dev/null
+	$(RUN) node --test --test-timeout=300000 test/stepca/run.ts
 
 .PHONY: test-rotation-cluster
 test-rotation-cluster: node_modules controlplane dist/countersign.mjs ## CAs replaced on a real cluster under load, components killed on the way

@@ -31,6 +31,7 @@ let installed: string;
 before(() => {
   outsider = packOutsider([
     'examples/key-on-disk.ts',
+    'examples/step-ca.ts',
     'test/outsider/signer.ts',
     'test/outsider/package.json',
     'test/outsider/types.tsconfig.json',
@@ -79,6 +80,7 @@ test('all that its code imports are its own dependencies', () => {
 for (const [program, plural, group] of [
   ['signer.ts', 'outsiders', 'outside.example.com'],
   ['key-on-disk.ts', 'diskissuers', 'disk.example.com'],
+  ['step-ca.ts', 'stepissuers', 'step.example.com'],
 ] as const) {
   test(`${program} runs on the public exports: it prints the definition of its kind`, () => {
     const crd = parse(node(join(outsider.directory, program), ['crd'])) as Document;
