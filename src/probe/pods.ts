@@ -3,6 +3,7 @@ import type { KubeObject } from '../api/object.ts';
 import { KubeError } from '../kube/kube-error.ts';
 import { resource } from '../kube/resource.ts';
 import type { Kit } from './kit.ts';
+import { NotTaken } from './steps.ts';
 
 export const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
 
@@ -13,6 +14,7 @@ export interface Pod extends KubeObject {
       readonly type: string;
       readonly status: string;
       readonly reason?: string;
+      readonly message?: string;
     }[];
   };
 }
@@ -70,15 +72,43 @@ export function readPod(kit: Kit, name: string): Promise<Pod> {
 /** Kubelets look once a second, and back off when a volume is not there yet. */
 const LOOK_MS = 300;
 
-/** Waits until the pod runs. @returns whether it did in time */
-export async function runs(kit: Kit, name: string, timeoutMs: number): Promise<boolean> {
+/**
+ * Waits until `isDone`. Without kubelets, or with none that has room, nobody is to blame for what a
+ * pod does not get.
+ *
+ * @returns whether it was in time
+ * @throws NotTaken when no node has taken the pod for as long as the kit looks at what is left alone
+ */
+export async function awaitPod(
+  kit: Kit,
+  name: string,
+  isDone: (pod: Pod) => boolean,
+  timeoutMs: number,
+): Promise<boolean> {
   const end = kit.clock() + timeoutMs;
+  let since: number | undefined;
   for (;;) {
-    const { status } = await readPod(kit, name);
-    if (status?.phase === 'Running') return true;
-    if (kit.clock() >= end) return false;
+    const pod = await readPod(kit, name);
+    if (isDone(pod)) return true;
+    const now = kit.clock();
+    const unschedulable = unschedulableText(pod);
+    since = unschedulable === undefined ? undefined : (since ?? now);
+    if (since !== undefined && now - since >= kit.quietMs) throw new NotTaken(unschedulable);
+    if (now >= end) return false;
     await kit.delay(LOOK_MS, kit.signal);
   }
+}
+
+/** Waits until the pod runs. @returns whether it did in time @throws NotTaken as `awaitPod` */
+export function runs(kit: Kit, name: string, timeoutMs: number): Promise<boolean> {
+  return awaitPod(kit, name, ({ status }) => status?.phase === 'Running', timeoutMs);
+}
+
+/** Why no node takes the pod, as the scheduler says it; undefined where it says no such thing. */
+export function unschedulableText({ status }: Pod): string | undefined {
+  const found = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (found?.status !== 'False' || found.reason !== 'Unschedulable') return undefined;
+  return `no node takes the pod: ${found.message ?? found.reason}`;
 }
 
 /** What the API server says of a pod that is not to be made. @returns undefined where it takes it */

@@ -8,6 +8,9 @@ export type Step = () => Promise<string>;
 /** What a step finds wrong with an answer. */
 export class Wrong extends Error {}
 
+/** What keeps a step from being taken, and is nobody's fault. */
+export class NotTaken extends Error {}
+
 /** @throws Wrong */
 export function check(holds: boolean, wrong: string): void {
   if (!holds) throw new Wrong(wrong);
@@ -36,6 +39,7 @@ export async function take(step: Step): Promise<Operation> {
   try {
     return { seen: await step() };
   } catch (error) {
+    if (error instanceof NotTaken) return { skipped: error.message };
     return { fault: messageOf(error) };
   }
 }

@@ -7,20 +7,25 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
+import type { Outcome } from '../../src/conformance/case.ts';
 import { isConformant, type Report } from '../../src/conformance/report/report.ts';
 import { RUN_LABEL } from '../../src/probe/own-objects.ts';
 import { CELLS } from '../support/conformance/page.ts';
 import {
-  NAMESPACE,
   RUNS,
   SIGNERS,
   argumentsOf,
   conformanceOf,
+  runOf,
   startSigners,
   type Run,
 } from '../support/conformance/signers.ts';
-import { BUNDLE, countersign } from '../support/countersign.ts';
+import { userWith } from '../support/conformance/users.ts';
+import { BUNDLE } from '../support/countersign.ts';
 import type { Fixture } from '../support/fixture.ts';
+
+/** Of the cluster. */
+const NODES = ['node-1', 'node-2'];
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/reference/conformance.md'), 'utf8');
 
@@ -42,6 +47,12 @@ function published({ of }: Run, { results }: Report): readonly string[] {
   return results.map(
     ({ id }) => `${id} ${rows.get(id)?.[3 + SIGNERS.indexOf(of)] ?? 'without a row'}`,
   );
+}
+
+/** What was seen, by case. */
+function evidenceOf({ results }: Report, of: Outcome): Readonly<Record<string, string>> {
+  const found = results.filter(({ outcome }) => outcome === of);
+  return Object.fromEntries(found.map(({ id, evidence }) => [id, evidence]));
 }
 
 async function ownObjects(): Promise<string> {
@@ -71,32 +82,51 @@ describe('the kit', { concurrency: true }, () => {
     });
   }
 
+  test('who may impersonate nodes speaks as the node of a pod of his own; what admission keeps from nodes is skipped', async () => {
+    const { cluster } = fixture;
+    const users = NODES.map((node) => `system:node:${node}`);
+    const impersonate = { verbs: ['impersonate'], apiGroups: [''] };
+    const kubeconfig = await userWith(cluster, 'impersonator', [
+      { verbs: ['create', 'get', 'delete'], apiGroups: [''], resources: ['pods'] },
+      {
+        verbs: ['create', 'get', 'list', 'watch', 'delete'],
+        resources: ['podcertificaterequests'],
+      },
+      { ...impersonate, resources: ['users'], resourceNames: users },
+      { ...impersonate, resources: ['groups'], resourceNames: ['system:nodes'] },
+    ]);
+    const pods = runOf('countersign', 'pcr');
+    const report = await conformanceOf(cluster, pods, ['--kubeconfig', kubeconfig]);
+    assert.deepEqual(evidenceOf(report, 'fail'), {});
+    const {
+      'PCR-04': foreign = '',
+      'PCR-05': longer = '',
+      'PCR-26': _ofKubernetesOnly,
+      ...rest
+    } = evidenceOf(report, 'skip');
+    // NodeRestriction: no volume of the pod asks for a certificate of these signer names.
+    for (const evidence of [foreign, longer]) assert.match(evidence, /refused it: .*forbidden/);
+    for (const [id, evidence] of Object.entries(rest)) assert.match(evidence, /^needs: /, id);
+    // Stubs with contents, odd annotations and key types, which no kubelet sends.
+    for (const id of ['PCR-43', 'PCR-47', 'PCR-48', 'PCR-51', 'PCR-56']) {
+      assert.ok(id in evidenceOf(report, 'pass'), id);
+    }
+    assert.deepEqual(report.left, []);
+  });
+
   test('who may only request is judged as far as that goes, and told which rights the rest wants', async () => {
     const { cluster } = fixture;
-    await cluster.kubectl(['create', 'serviceaccount', 'requester', '-n', NAMESPACE]);
-    const verbs = '--verb=create,get,delete';
-    await cluster.kubectl(['create', 'clusterrole', 'requester', verbs, '--resource=csr']);
-    const subject = `--serviceaccount=${NAMESPACE}:requester`;
-    await cluster.kubectl([
-      'create',
-      'clusterrolebinding',
-      'requester',
-      '--clusterrole=requester',
-      subject,
+    const kubeconfig = await userWith(cluster, 'requester', [
+      { verbs: ['create', 'get', 'delete'], resources: ['certificatesigningrequests'] },
     ]);
-    const kubeconfig = await cluster.serviceAccountKubeconfig(NAMESPACE, 'requester');
     // The rule own-name approves whoever asks for himself.
-    const [run] = RUNS;
-    assert.ok(run !== undefined);
-    const profile = { ...run.profile, commonName: 'somebody-else' };
-    const args = [...(await argumentsOf(cluster, { ...run, profile })), '--timeout', '2s'];
-    const own = [...args, '--kubeconfig', kubeconfig];
-    const { stdout } = await countersign(own, undefined, BUNDLE);
-    const report = JSON.parse(stdout) as Report;
+    const people = runOf('countersign', 'csr');
+    const run = { ...people, profile: { ...people.profile, commonName: 'somebody-else' } };
+    const flags = ['--timeout', '2s', '--kubeconfig', kubeconfig];
+    const report = await conformanceOf(cluster, run, flags);
     assert.ok(isConformant(report));
-    const denied = report.results.find(({ id }) => id === 'CSR-04');
     assert.match(
-      denied?.evidence ?? '',
+      evidenceOf(report, 'skip')['CSR-04'] ?? '',
       /needs: update certificates\.k8s\.io\/certificatesigningrequests\/approval/,
     );
     assert.deepEqual(report.left, []);
@@ -114,9 +144,8 @@ test('Countersign fails nothing', () => {
 });
 
 test('Ctrl-C in the middle leaves nothing behind', async () => {
-  const [run] = RUNS;
-  assert.ok(run !== undefined);
-  const args = [BUNDLE, ...(await argumentsOf(fixture.cluster, run)), '--quiet', '1h'];
+  const flags = await argumentsOf(fixture.cluster, runOf('countersign', 'csr'));
+  const args = [BUNDLE, ...flags, '--quiet', '1h'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   const told: string[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => {
@@ -127,4 +156,26 @@ test('Ctrl-C in the middle leaves nothing behind', async () => {
   assert.equal(child.exitCode, 1, told.join('\n'));
   assert.match(told.join('\n'), /interrupted; what was made is removed/);
   assert.equal(await ownObjects(), '');
+});
+
+// Last: for the others there are nodes.
+test('without a kubelet the kit judges its own requests, and no case of pods is held against the signer', async () => {
+  const { cluster } = fixture;
+  await Promise.all(NODES.map((node) => cluster.kubectl(['cordon', node])));
+  const [pods, bundles] = await Promise.all([
+    conformanceOf(cluster, runOf('countersign', 'pcr')),
+    conformanceOf(cluster, runOf('countersign', 'ctb')),
+  ]);
+  for (const report of [pods, bundles]) {
+    assert.deepEqual(evidenceOf(report, 'fail'), {});
+    assert.deepEqual(report.left, []);
+  }
+  const skipped = { ...evidenceOf(pods, 'skip'), ...evidenceOf(bundles, 'skip') };
+  for (const id of ['PCR-21', 'PCR-22', 'PCR-50', 'PCR-57', 'CTB-41', 'CTB-48', 'CTB-52']) {
+    assert.match(skipped[id] ?? '', /no node takes the pod: 0\/2 nodes are available/, id);
+  }
+  const passed = evidenceOf(pods, 'pass');
+  for (const id of ['PCR-01', 'PCR-04', 'PCR-24', 'PCR-28', 'PCR-51', 'PCR-59']) {
+    assert.ok(id in passed, id);
+  }
 });

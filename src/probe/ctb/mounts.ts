@@ -4,9 +4,9 @@ import { bundleName } from '../../api/cluster-trust-bundle.ts';
 import { MOUNTS, type Mount } from '../../conformance/ctb/world.ts';
 import type { Operation } from '../../conformance/world.ts';
 import { inParallel } from '../in-parallel.ts';
-import { PODS, podOf, readPod, runs } from '../pods.ts';
+import { PODS, podOf, readPod, runs, unschedulableText } from '../pods.ts';
 import { may, mayCore, maySigner } from '../rights.ts';
-import { check, skipSteps, take } from '../steps.ts';
+import { NotTaken, check, skipSteps, take } from '../steps.ts';
 import { ownSigner } from '../own-signer.ts';
 import { createBundle, freshCertificate, type CtbKit } from './own-bundles.ts';
 
@@ -96,7 +96,10 @@ function mount({ kit }: CtbKit, name: Mount, sources: Sources): Promise<Operatio
       return 'it runs';
     }
     check(!(await runs(kit, name, kit.quietMs)), 'it runs');
-    const { status } = await readPod(kit, name);
+    const pod = await readPod(kit, name);
+    const unschedulable = unschedulableText(pod);
+    if (unschedulable !== undefined) throw new NotTaken(unschedulable);
+    const { status } = pod;
     const ready = status?.conditions?.find(({ type }) => type === 'Ready');
     check(
       status?.conditions?.some(

@@ -5,10 +5,11 @@ import { NO_NAMES, type Asked, type Scene } from '../../conformance/trial.ts';
 import type { Operation } from '../../conformance/world.ts';
 import { messageOf } from '../../errors.ts';
 import { KubeError } from '../../kube/kube-error.ts';
+import { decodePublicKey, type PublicKeyInfo } from '../../pki/keys.ts';
 import { decodeRequest } from '../../pki/pkcs10.ts';
-import { until } from '../kit.ts';
-import { PODS, podName, podOf, readPod, runs } from '../pods.ts';
+import { PODS, awaitPod, podName, podOf, runs } from '../pods.ts';
 import { may, mayCore } from '../rights.ts';
+import { NotTaken } from '../steps.ts';
 import { answered, trialOf } from './trial.ts';
 import type { PcrKit } from './resource.ts';
 
@@ -55,22 +56,26 @@ export async function mountVolume(pcr: PcrKit, wanted: VolumeWanted): Promise<Mo
     recorder
       .objects()
       .find(({ spec }) => spec.podName === name && spec.signerName === kit.signerName);
-  await until(kit, () => find() !== undefined, kit.timeoutMs);
+  try {
+    await awaitPod(kit, wanted.name, () => find() !== undefined, kit.timeoutMs);
+  } catch (error) {
+    if (error instanceof NotTaken) return skipped(error.message);
+    throw error;
+  }
   const request = find();
   if (request === undefined) {
-    const { status } = await readPod(kit, wanted.name);
-    return skipped(
-      `no kubelet made a request for the pod; it is ${status?.phase ?? 'without status'}`,
-    );
+    return skipped(`no kubelet made a request for the pod in ${kit.timeoutMs / 1000} s`);
   }
   kit.own.adopt(requests, request.metadata);
+  const asked = askedBy(request);
+  if (asked === undefined)
+    return skipped('its kubelet speaks an older version of the API: the request shows no key');
   await answered(pcr, request.metadata.uid);
   const started = await runs(kit, wanted.name, kit.timeoutMs);
   const ms = kit.clock() - begun;
   return {
     request,
-    scene: () =>
-      trialOf(pcr, askedBy(request), { uid: request.metadata.uid, at: begunAt(pcr, request) }),
+    scene: () => trialOf(pcr, asked, { uid: request.metadata.uid, at: begunAt(pcr, request) }),
     starts: started
       ? { seen: `it runs after ${ms} ms` }
       : { fault: `it does not run after ${ms} ms` },
@@ -101,9 +106,10 @@ export function sourcesOf({ kit }: Pick<PcrKit, 'kit'>, wanted: VolumeWanted): r
   return [{ podCertificate }, { clusterTrustBundle }];
 }
 
-/** What a kubelet's request asks for. */
-export function askedBy({ metadata, spec }: PodCertificateRequest): Asked {
-  const { publicKey } = decodeRequest(Buffer.from(spec.stubPKCS10Request ?? '', 'base64'));
+/** What a kubelet's request asks for; undefined where this version of the API does not show its key. */
+export function askedBy({ metadata, spec }: PodCertificateRequest): Asked | undefined {
+  const publicKey = keyOf(spec);
+  if (publicKey === undefined) return undefined;
   return {
     keyType: publicKey.keyType,
     spki: publicKey.spki,
@@ -112,4 +118,14 @@ export function askedBy({ metadata, spec }: PodCertificateRequest): Asked {
     lifetimeSeconds: spec.maxExpirationSeconds,
     pod: { namespace: metadata.namespace ?? '', serviceAccount: spec.serviceAccountName },
   };
+}
+
+/** Kubelets send a stub from 1.36 on; before they sent the bare key, which v1 does not have. */
+function keyOf({
+  stubPKCS10Request,
+  pkixPublicKey,
+}: PodCertificateRequest['spec']): PublicKeyInfo | undefined {
+  const [stub, key] = [stubPKCS10Request ?? '', pkixPublicKey ?? ''];
+  if (stub !== '') return decodeRequest(Buffer.from(stub, 'base64')).publicKey;
+  return key === '' ? undefined : decodePublicKey(Buffer.from(key, 'base64'));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The signers that CI holds to the kit, on a cluster where all of them are at work. */
+import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -119,6 +120,13 @@ export const RUNS: readonly Run[] = [
   },
 ];
 
+/** The first run of a signer for a kind. */
+export function runOf(of: SignerName, kind: Kind): Run {
+  const found = RUNS.find((each) => each.of === of && each.kind === kind);
+  if (found === undefined) throw new Error(`there is no run of ${of} for ${kind}`);
+  return found;
+}
+
 /** All of them at work on a cluster of their own, with cert-manager's CRDs and nothing else of it. */
 export async function startSigners(): Promise<Fixture> {
   const program = [process.execPath, BUNDLE];
@@ -175,7 +183,8 @@ export async function argumentsOf(
   cluster: Cluster,
   { kind, signer, profile, anchors, of }: Run,
 ): Promise<readonly string[]> {
-  const file = join(cluster.directory, `conformance-${of}-${kind}.yaml`);
+  const unique = randomBytes(3).toString('hex');
+  const file = join(cluster.directory, `conformance-${of}-${kind}-${unique}.yaml`);
   writeFileSync(file, stringify(profile));
   return [
     ...['conformance', '--signer', signer, '--kind', kind, '--profile', file, '--output', 'json'],
@@ -197,13 +206,14 @@ async function anchorsFile(
   return file;
 }
 
-/** Runs the kit, as a user does. */
-export async function conformanceOf(cluster: Cluster, run: Run): Promise<Report> {
-  const { stdout, stderr, code } = await countersign(
-    await argumentsOf(cluster, run),
-    undefined,
-    BUNDLE,
-  );
+/** Runs the kit, as a user does. @param more - flags that count before those of the run */
+export async function conformanceOf(
+  cluster: Cluster,
+  run: Run,
+  more: readonly string[] = [],
+): Promise<Report> {
+  const args = [...(await argumentsOf(cluster, run)), ...more];
+  const { stdout, stderr, code } = await countersign(args, undefined, BUNDLE);
   if (stdout === '')
     throw new Error(`${run.of} ${run.kind}: exit code ${code ?? 'none'}: ${stderr}`);
   return JSON.parse(stdout) as Report;
