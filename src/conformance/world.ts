@@ -58,6 +58,29 @@ export function onTrial<S extends string>(scene: S, law: TrialLaw): (world: Scen
   };
 }
 
+/** Judges two scenes beside each other. */
+export function onBoth<S extends string>(
+  scene: S,
+  other: S,
+  law: (trial: Trial, other: Trial) => Verdict,
+): (world: Scenes<S>) => Verdict {
+  return ({ scenes }) => {
+    const [first, second] = [scenes[scene], scenes[other]];
+    if (isSkipped(first)) return skip(first.skipped);
+    return isSkipped(second) ? skip(second.skipped) : law(first, second);
+  };
+}
+
+/** Judges what became of the others once a request was deleted. */
+export function onceDeleted<W extends { readonly scenes: { readonly deleted: Scene } }>(
+  judge: (world: W) => Verdict,
+): (world: W) => Verdict {
+  return (world) => {
+    const { deleted } = world.scenes;
+    return isSkipped(deleted) ? skip(deleted.skipped) : judge(world);
+  };
+}
+
 /** Judges all scenes that took place, and the burst. */
 export function onAll<S extends string>(
   law: (trials: readonly Trial[], around: Around) => Verdict,

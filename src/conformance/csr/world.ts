@@ -2,7 +2,6 @@
 import { KEY_TYPES } from '../../vocabulary.ts';
 import { DISCOVERIES } from '../calls.ts';
 import type { Operation, RequestWorld } from '../world.ts';
-import type { Trial } from '../trial.ts';
 
 /** The requests that the kit makes, by what is special about each. */
 export const CSR_SCENES = [
@@ -79,10 +78,4 @@ export interface CsrWorld extends RequestWorld<CsrScene, CsrOperation> {
 export interface Login extends Operation {
   /** Whom the API server took the leaf's bearer for. */
   readonly username?: string;
-}
-
-/** The trial of a scene, or nothing where it did not take place. */
-export function trialOf(world: CsrWorld, scene: CsrScene): Trial | undefined {
-  const found = world.scenes[scene];
-  return 'skipped' in found ? undefined : found;
 }

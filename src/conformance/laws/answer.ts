@@ -3,7 +3,7 @@
 import { fail, pass, skip, unless, type Verdict } from '../case.ts';
 import { unansweredText } from '../issued.ts';
 import { endText, firstOf, lastOf, type Trial } from '../trial.ts';
-import type { TrialLaw } from '../world.ts';
+import type { Around, TrialLaw } from '../world.ts';
 
 /** How a request was refused, by the API server or the signer; undefined where it was not. */
 export function refusedText(trial: Trial): string | undefined {
@@ -78,13 +78,17 @@ export function latencyOf(trial: Trial): number | undefined {
   return Math.max(0, issued.at - (begun?.at ?? 0));
 }
 
-export function isFast(trials: readonly Trial[], limitSeconds: number): Verdict {
+/** Each certificate, within the profile's latency. */
+export function areFast(
+  trials: readonly Trial[],
+  { profile: { latency } }: Pick<Around, 'profile'>,
+): Verdict {
   const times = trials.flatMap((trial) => latencyOf(trial) ?? []).sort((a, b) => a - b);
   const worst = times.at(-1);
   if (worst === undefined) return skip('nothing was issued');
   const median = times[Math.floor(times.length / 2)] ?? worst;
   const text = `${times.length} certificates: median ${median} ms, worst ${worst} ms`;
-  return worst <= limitSeconds * 1000 ? pass(text) : fail(`${text}, more than ${limitSeconds} s`);
+  return worst <= latency * 1000 ? pass(text) : fail(`${text}, more than ${latency} s`);
 }
 
 /** All of those that were made at once. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { must, should, skip, type Case } from '../../case.ts';
-import { allAnswered, isAnswered, isFast } from '../../laws/answer.ts';
+import { must, should, type Case } from '../../case.ts';
+import { allAnswered, isAnswered, areFast } from '../../laws/answer.ts';
 import {
   haveSerialsOfTheirOwn,
   isNewCertificate,
@@ -11,7 +11,7 @@ import {
   waitsForApproval,
 } from '../../laws/writes.ts';
 import { CR_CONDITION, CR_SPEC, CR_STATUS } from '../../sources.ts';
-import { onAll, onBurst, onTrial } from '../../world.ts';
+import { onAll, onBoth, onBurst, onTrial } from '../../world.ts';
 import {
   failuresHaveATime,
   isMarkedDenied,
@@ -106,10 +106,7 @@ export const CR_LIFECYCLE: readonly Case<CrWorld>[] = [
     'CR-13',
     'the same bytes requested twice are two certificates',
     'RFC 5280 §4.1.2.2',
-    ({ scenes: { plain, again } }) => {
-      if ('skipped' in plain) return skip(plain.skipped);
-      return 'skipped' in again ? skip(again.skipped) : isNewCertificate(plain, again);
-    },
+    onBoth('plain', 'again', isNewCertificate),
   ),
   must('CR-14', 'requests made at once are all answered', CR_STATUS, onBurst(allAnswered)),
   must(
@@ -122,6 +119,6 @@ export const CR_LIFECYCLE: readonly Case<CrWorld>[] = [
     'CR-16',
     'each certificate comes within the latency of the profile',
     'profile: latency (default 10 s)',
-    onAll((trials, { profile }) => isFast(trials, profile.latency)),
+    onAll(areFast),
   ),
 ];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isSkipped } from '../../trial.ts';
-import { must, should, skip, type Case } from '../../case.ts';
-import { allAnswered, isAnswered, isFast, saysWhy } from '../../laws/answer.ts';
+import { must, should, type Case } from '../../case.ts';
+import { allAnswered, isAnswered, areFast, saysWhy } from '../../laws/answer.ts';
 import {
   answersInOneWrite,
   isNewCertificate,
@@ -13,8 +12,8 @@ import {
   waitsForApproval,
 } from '../../laws/writes.ts';
 import { CSR_CERTIFICATE, CSR_CONDITIONS, CSR_SIGNER } from '../../sources.ts';
-import { onAll, onBurst, onTrial } from '../../world.ts';
-import { trialOf, type CsrWorld } from '../world.ts';
+import { onAll, onBoth, onBurst, onTrial, onceDeleted } from '../../world.ts';
+import type { CsrScene, CsrWorld } from '../world.ts';
 
 /** What the signer does with a request, when, and how often. */
 export const CSR_LIFECYCLE: readonly Case<CsrWorld>[] = [
@@ -83,28 +82,20 @@ export const CSR_LIFECYCLE: readonly Case<CsrWorld>[] = [
     'CSR-12',
     'the same bytes requested twice are two certificates',
     'RFC 5280 §4.1.2.2',
-    (world) => {
-      const [plain, again] = [trialOf(world, 'plain'), trialOf(world, 'again')];
-      return plain === undefined || again === undefined
-        ? skip('the requests could not be made')
-        : isNewCertificate(plain, again);
-    },
+    onBoth('plain', 'again', isNewCertificate),
   ),
   must(
     'CSR-13',
     'a request that was deleted holds up no other',
     'Kubernetes API conventions: objects may go at any time',
-    (world) =>
-      isSkipped(world.scenes.deleted)
-        ? skip(world.scenes.deleted.skipped)
-        : onTrial<'plain'>('plain', isAnswered)(world),
+    onceDeleted(onTrial<CsrScene>('plain', isAnswered)),
   ),
   must('CSR-14', 'requests made at once are all answered', CSR_CERTIFICATE, onBurst(allAnswered)),
   should(
     'CSR-15',
     'each certificate comes within the latency of the profile',
     'profile: latency (default 10 s)',
-    onAll((trials, { profile }) => isFast(trials, profile.latency)),
+    onAll(areFast),
   ),
   should(
     'CSR-16',

@@ -19,7 +19,7 @@ import { CSR_SIGNER, CSR_USAGES } from '../../sources.ts';
 import { isSkipped } from '../../trial.ts';
 import { onLeaf, onTrial } from '../../world.ts';
 import { UNKNOWN_EXTENSION } from '../odd.ts';
-import { trialOf, type CsrWorld } from '../world.ts';
+import type { CsrScene, CsrWorld } from '../world.ts';
 
 const AUTHENTICATION =
   'kubernetes.io/docs/reference/access-authn-authz/authentication: X.509 client certificates';
@@ -150,12 +150,7 @@ export const CSR_REQUESTED: readonly Case<CsrWorld>[] = [
       `CSR-${57 + index}`,
       `${keyType} is issued, or refused with a reason`,
       CSR_SIGNER,
-      (world) => {
-        const trial = trialOf(world, keyType);
-        const scene = world.scenes[keyType];
-        if (trial === undefined) return skip(isSkipped(scene) ? scene.skipped : '');
-        return respectsKeyType()(trial, world);
-      },
+      onTrial<CsrScene>(keyType, respectsKeyType()),
     ),
   ),
 ];

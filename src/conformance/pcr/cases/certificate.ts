@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { POD_KEY_TYPES } from '../../../vocabulary.ts';
 import { must, should, type Case } from '../../case.ts';
+import { leafCases } from '../../leaf-cases.ts';
 import { respectsKeyType } from '../../laws/answer.ts';
-import {
-  chainsToAnchor,
-  endsBeforeAuthority,
-  hasNoRoot,
-  isInOrder,
-  isPlainPem,
-} from '../../laws/chain.ts';
-import {
-  hasGoodSerial,
-  hasPurpose,
-  hasRequestedKey,
-  isNoAuthority,
-  lacksExtension,
-  namesIssuersKey,
-  namesSomebody,
-  usageFitsKey,
-  usageIsCritical,
-} from '../../laws/leaf.ts';
+import { chainsToAnchor, endsBeforeAuthority } from '../../laws/chain.ts';
+import { hasRequestedKey, isNoAuthority, lacksExtension, usageFitsKey } from '../../laws/leaf.ts';
 import {
   handsOutNoReservedName,
   hasExpectedUris,
@@ -34,12 +19,15 @@ import { isDenied, isDeniedFor, keyTypeReason } from '../status.ts';
 import { onOrdinary, onOrdinaryLeaf } from '../ordinary.ts';
 import type { PcrScene, PcrWorld } from '../world.ts';
 
+const CHAIN = `${PCR_STATUS}.certificateChain`;
 const ANNOTATED = e2e(
   'projected_podcertificate.go',
   'should honor UserAnnotations for SPIFFE URI path',
 );
 const SHIPPED =
   'pkg/apis/certificates/validation: "signers shipped by Kubernetes should deny" a stub with contents';
+
+const leaf = leafCases<PcrWorld>(onOrdinaryLeaf);
 
 /** The chain, the leaf, whom it names, and what may not get into it. */
 export const PCR_CERTIFICATES: readonly Case<PcrWorld>[] = [
@@ -55,50 +43,15 @@ export const PCR_CERTIFICATES: readonly Case<PcrWorld>[] = [
     `RFC 5280 §6.1; ${CTB_SPEC}`,
     onOrdinaryLeaf(chainsToAnchor),
   ),
-  must(
-    'PCR-29',
-    'each certificate of the chain certifies the one before it',
-    `RFC 8446 §4.4.2; ${PCR_STATUS}.certificateChain`,
-    onOrdinaryLeaf(isInOrder),
-  ),
-  should('PCR-30', 'the chain has no root', 'RFC 8446 §4.4.2', onOrdinaryLeaf(hasNoRoot)),
-  should(
-    'PCR-31',
-    'the text is CERTIFICATE blocks and nothing else',
-    `RFC 7468 §5.1; ${PCR_STATUS}.certificateChain`,
-    onOrdinaryLeaf(isPlainPem),
-  ),
-  must('PCR-32', 'the leaf is no CA', 'RFC 5280 §4.2.1.9, §4.2.1.3', onOrdinaryLeaf(isNoAuthority)),
-  must(
-    'PCR-33',
-    'the serial has room for 64 random bits',
-    'RFC 5280 §4.1.2.2; CA/Browser Forum BR §7.1',
-    onOrdinaryLeaf(hasGoodSerial),
-  ),
-  must(
-    'PCR-34',
-    'authorityKeyIdentifier is that of the CA',
-    'RFC 5280 §4.2.1.1',
-    onOrdinaryLeaf(namesIssuersKey),
-  ),
-  must(
-    'PCR-35',
-    'the leaf names somebody; without a subject subjectAltName is critical',
-    'RFC 5280 §4.1.2.6',
-    onOrdinaryLeaf(namesSomebody),
-  ),
-  should(
-    'PCR-36',
-    'keyUsage is there and critical',
-    'RFC 5280 §4.2.1.3',
-    onOrdinaryLeaf(usageIsCritical),
-  ),
-  should(
-    'PCR-37',
-    'extKeyUsage is there, and is not "any"',
-    'RFC 5280 §4.2.1.12',
-    onOrdinaryLeaf(hasPurpose),
-  ),
+  leaf('PCR-29', 'inOrder', CHAIN),
+  leaf('PCR-30', 'noRoot'),
+  leaf('PCR-31', 'plainPem', CHAIN),
+  leaf('PCR-32', 'noAuthority'),
+  leaf('PCR-33', 'goodSerial'),
+  leaf('PCR-34', 'issuersKey'),
+  leaf('PCR-35', 'somebody'),
+  leaf('PCR-36', 'criticalUsage'),
+  leaf('PCR-37', 'purpose'),
   should(
     'PCR-38',
     'an ECDSA or Ed25519 leaf has no keyEncipherment',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { must, should, skip, type Case } from '../../case.ts';
-import { allAnswered, isAnswered, isFast, saysWhy } from '../../laws/answer.ts';
+import { must, should, type Case } from '../../case.ts';
+import { allAnswered, isAnswered, areFast, saysWhy } from '../../laws/answer.ts';
 import {
   beginsNow,
   equalTheLeaf,
@@ -19,7 +19,7 @@ import {
 } from '../../laws/writes.ts';
 import { PCR_SPEC, PCR_STATUS, PCR_VALIDATION, e2e } from '../../sources.ts';
 import { isSkipped } from '../../trial.ts';
-import { onAll, onBurst, onLeaf, onTrial } from '../../world.ts';
+import { onAll, onBurst, onLeaf, onTrial, onceDeleted } from '../../world.ts';
 import { hasOneCondition, isWhole } from '../status.ts';
 import type { PcrWorld } from '../world.ts';
 import { onOrdinary, onOrdinaryLeaf } from '../ordinary.ts';
@@ -95,17 +95,14 @@ export const PCR_LIFECYCLE: readonly Case<PcrWorld>[] = [
     'PCR-11',
     'a request that was deleted holds up no other',
     'Kubernetes API conventions: objects may go at any time',
-    (world) =>
-      isSkipped(world.scenes.deleted)
-        ? skip(world.scenes.deleted.skipped)
-        : onOrdinary(isAnswered)(world),
+    onceDeleted(onOrdinary(isAnswered)),
   ),
   must('PCR-12', 'requests made at once are all answered', PCR_STATUS, onBurst(allAnswered)),
   should(
     'PCR-13',
     'each certificate comes within the latency of the profile: the pod waits for it',
     'profile: latency (default 10 s)',
-    onAll((trials, { profile }) => isFast(trials, profile.latency)),
+    onAll(areFast),
   ),
   should(
     'PCR-14',
