@@ -181,6 +181,10 @@ image: node_modules ## The container image, built with buildah; ARGS='--twice --
 rbac: node_modules ## Write rbac/ and the admission policies anew for the demo's names
 	$(RUN) node build/rbac.ts
 
+.PHONY: crds
+crds: node_modules ## Write the CRD of Signer anew, of that of ClusterSigner
+	$(RUN) node build/crds.ts
+
 .PHONY: clean
 clean: ## Remove what was built here
 	rm -rf dist .cache node_modules

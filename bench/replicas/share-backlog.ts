@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
 import { SIGNER_NAME } from '../../src/api/grant.ts';
-import { SECRETS } from '../../src/serving/authority-sources.ts';
+import { SECRETS } from '../../src/serving/secret-watches.ts';
 import { KEYS_NAMESPACE } from '../../test/support/installation.ts';
 import type { Program } from '../cluster/contender.ts';
 import { WORKLOAD } from '../cluster/ours.ts';

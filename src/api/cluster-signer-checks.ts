@@ -15,6 +15,7 @@ import {
 } from './cluster-signer-limits.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 import { NAMESPACED_DOMAIN, checkSignerName } from './signer-name.ts';
+import { isDerivedName } from './signer.ts';
 
 /** What is wrong with which field, and what to do. */
 export interface SpecFault {
@@ -23,12 +24,16 @@ export interface SpecFault {
   readonly cause?: SignerError;
 }
 
+/** All faults of a ClusterSigner: those of its spec, and whether its name is one that somebody may choose. */
+export function faultsOfClusterSigner(spec: ClusterSignerSpec): readonly SpecFault[] {
+  return [...faultsOfDerivedName(spec.signerName), ...faultsOfSpec(spec)];
+}
+
 /** What the shape alone cannot say: fields that must fit each other. All faults, not just the first. */
 export function faultsOfSpec(spec: ClusterSignerSpec): readonly SpecFault[] {
   const { managed } = spec.authority;
   const faults = [
     ...faultsOf('spec.signerName', () => checkSignerName(spec.signerName)),
-    ...faultsOfDerivedName(spec.signerName),
     ...durations(spec).flatMap(([path, text]) => faultsOf(path, () => parseDuration(text))),
   ];
   if (faults.length > 0) return faults;
@@ -40,7 +45,7 @@ export function faultsOfSpec(spec: ClusterSignerSpec): readonly SpecFault[] {
 }
 
 function faultsOfDerivedName(signerName: string): readonly SpecFault[] {
-  if (!signerName.startsWith(`${NAMESPACED_DOMAIN}/`)) return [];
+  if (!isDerivedName(signerName)) return [];
   const message = `${NAMESPACED_DOMAIN} is for the names of namespaced signers, which nobody chooses; use a domain of your own`;
   return [{ path: 'spec.signerName', message }];
 }

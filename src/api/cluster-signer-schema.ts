@@ -21,7 +21,7 @@ const DURATION = /^([0-9]{1,10}h)?([0-9]{1,10}m)?([0-9]{1,10}s)?$/;
 const VISIBLE = /^\P{Cc}+$/u;
 const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
 
-const objectName = z.string().min(1).max(limits.MAX_OBJECT_NAME).regex(DNS_SUBDOMAIN);
+export const objectName = z.string().min(1).max(limits.MAX_OBJECT_NAME).regex(DNS_SUBDOMAIN);
 const labelText = z.string().min(1).max(limits.MAX_LABEL).regex(DNS_LABEL);
 const duration = z.string().min(2).max(limits.MAX_DURATION_TEXT).regex(DURATION);
 const expression = z.string().min(1).max(limits.MAX_EXPRESSION);

@@ -130,6 +130,8 @@ export interface AuthorityStatus {
 
 export interface ClusterSignerStatus {
   readonly observedGeneration?: number;
+  /** Of a Signer, whose name is derived: what it is. */
+  readonly signerName?: string;
   readonly conditions?: readonly Condition[];
   readonly authorities?: readonly AuthorityStatus[];
   /** When a managed CA's next rotation begins, if nobody asks for it sooner. */
@@ -144,6 +146,7 @@ export interface SignerObject extends KubeObject {
   readonly spec: SignerSpec;
 }
 
+/** A ClusterSigner; or a Signer that was read, whose `kind` and `metadata.namespace` say so. */
 export interface ClusterSigner extends KubeObject {
   readonly spec: ClusterSignerSpec;
   readonly status?: ClusterSignerStatus;

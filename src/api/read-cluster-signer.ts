@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { faultsOfSpec } from './cluster-signer-checks.ts';
+import { faultsOfClusterSigner } from './cluster-signer-checks.ts';
 import { CLUSTER_SIGNER_SPEC } from './cluster-signer-schema.ts';
 import type { ClusterSigner, ClusterSignerStatus } from './cluster-signer.ts';
 import { invalidShape, invalidSpec } from './invalid-spec.ts';
@@ -19,7 +19,7 @@ export function readClusterSigner(object: KubeObject): ClusterSigner {
   };
   const shape = CLUSTER_SIGNER_SPEC.safeParse(given);
   if (!shape.success) throw invalidShape(object, shape.error, 'clustersigner');
-  const faults = faultsOfSpec(shape.data);
+  const faults = faultsOfClusterSigner(shape.data);
   if (faults.length > 0) throw invalidSpec(object, faults);
   const read = { ...object, spec: shape.data };
   return status === undefined ? read : { ...read, status };

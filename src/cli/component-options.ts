@@ -10,6 +10,8 @@ export interface ComponentOptions extends LeaseOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly secretNamespace: string;
+  /** Of the components that have it: {@link addNamespacedOption}. */
+  readonly namespacedSigners?: boolean;
   readonly listen: string;
   readonly listenHttps?: string;
   readonly servingCertificate: string;
@@ -77,4 +79,12 @@ export function addComponentOptions(command: Command): Command {
         .argParser(durationFlag)
         .default(DEFAULT_PROPAGATION_SECONDS, '10m'),
     );
+}
+
+/** Opts in to Signers of namespaces; the attester has no part in them. */
+export function addNamespacedOption(command: Command): Command {
+  return command.option(
+    '--namespaced-signers',
+    'serve the Signers of all namespaces as well; one installation of a cluster may',
+  );
 }

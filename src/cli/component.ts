@@ -10,6 +10,7 @@ import {
 import { createEventRecorder } from '../kube/events.ts';
 import { loadConnection } from '../kube/kubeconfig.ts';
 import { createPace, type Pace } from '../kube/pace.ts';
+import { missingRights } from '../kube/access.ts';
 import { createQueue } from '../kube/queue.ts';
 import { createRateLimiter, type RateLimiter } from '../kube/rate-limiter.ts';
 import type { Clock, Delay, Log } from '../ports.ts';
@@ -182,6 +183,9 @@ function assemble(parts: {
     limiter: newLimiter(),
     pace,
     secretNamespace: options.secretNamespace,
+    namespacedSigners: options.namespacedSigners === true,
+    // By the client that asks on every replica, whoever leads.
+    missingRights: (rules) => missingRights(client, rules),
     reservedPrefixes: options.reservedPrefix,
     propagationSeconds: options.propagation,
   };

@@ -4,7 +4,11 @@ import { Command } from 'commander';
 import { SignerError, messageOf } from '../errors.ts';
 import { addAuthorityVerbs } from './authority-verbs.ts';
 import { addConformanceCommand } from './conformance-command.ts';
-import { addComponentOptions, type ComponentOptions } from './component-options.ts';
+import {
+  addComponentOptions,
+  addNamespacedOption,
+  type ComponentOptions,
+} from './component-options.ts';
 import { requireNode } from './node-version.ts';
 import { addOwnTlsOptions } from './own-tls-options.ts';
 import { addPolicyCommand } from './policy-command.ts';
@@ -21,7 +25,7 @@ const COMPONENTS: Readonly<
   Record<string, [string, () => Promise<{ run(options: ComponentOptions): Promise<void> }>]>
 > = {
   approver: [
-    'approve and deny CertificateSigningRequests by the rules of their ClusterSigner',
+    'approve and deny CertificateSigningRequests by the rules of their signer',
     () => import('./commands/approver.ts'),
   ],
   signer: ['sign approved CertificateSigningRequests', () => import('./commands/signer.ts')],
@@ -52,6 +56,7 @@ function program(): Command {
       const component = await load();
       await component.run(options);
     });
+    if (name !== 'attester') addNamespacedOption(command);
     if (name === 'authority') addAuthorityVerbs(addOwnTlsOptions(command));
   }
   addRequestCommand(root);

@@ -5,11 +5,11 @@ import { gather, secondsFlag } from './flag-values.ts';
 
 /** `countersign policy test`: what the rules say of a request, without a cluster. */
 export function addPolicyCommand(root: Command): void {
-  const policy = root.command('policy').description('try the rules of a ClusterSigner');
+  const policy = root.command('policy').description('try the rules of a ClusterSigner or Signer');
   policy
     .command('test')
-    .description('print the verdict of a ClusterSigner’s rules on a request, without a cluster')
-    .requiredOption('--signer-file <file>', 'YAML of the ClusterSigner')
+    .description('print the verdict of its rules on a request, without a cluster')
+    .requiredOption('--signer-file <file>', 'YAML of the ClusterSigner or Signer')
     .requiredOption(
       '--csr <file>',
       'PEM of the PKCS#10 request, or YAML of a CertificateSigningRequest or CertificateRequest',

@@ -9,7 +9,7 @@ export function addRbacCommand(root: Command): void {
   root
     .command('rbac')
     .description('print the roles, bindings and admission policies for your own names')
-    .requiredOption('--signer <name>', 'signer name (repeatable)', gather, [])
+    .option('--signer <name>', 'signer name (repeatable)', gather, [])
     .option(
       '--bundle <signer>:<name>',
       'ClusterTrustBundle that the attester publishes, such as example.com:workload:primary (repeatable)',
@@ -17,6 +17,17 @@ export function addRbacCommand(root: Command): void {
       [],
     )
     .option('--secret <namespace>/<name>', 'Secret of a CA (repeatable)', gather, [])
+    .option(
+      '--namespaced-signers',
+      'for components that serve the Signers of namespaces as well',
+      false,
+    )
+    .option(
+      '--signer-secret <namespace>/<name>',
+      'Secret of a Signer, which lies beside it (repeatable)',
+      gather,
+      [],
+    )
     .option('--namespace <name>', 'namespace of the components', 'countersign-system')
     .option(
       '--serving-signer <name>',

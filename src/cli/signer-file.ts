@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import { GROUP, VERSION, type ClusterSigner } from '../api/cluster-signer.ts';
-import type { ObjectMeta } from '../api/object.ts';
+import type { KubeObject, ObjectMeta } from '../api/object.ts';
 import { readClusterSigner } from '../api/read-cluster-signer.ts';
+import { readSigner } from '../api/read-signer.ts';
 import { SignerError, messageOf } from '../errors.ts';
 
 /** etcd takes no larger object, so no ClusterSigner is longer. */
@@ -14,8 +15,20 @@ const MAX_ALIASES = 100;
 /** What the API server adds to an object; a file has none of it. */
 const NOT_YET_STORED = { uid: '', resourceVersion: '', creationTimestamp: '', generation: 0 };
 
+/** Who writes a file may leave its namespace to kubectl. */
+const READERS = new Map<unknown, (object: KubeObject) => ClusterSigner>([
+  ['ClusterSigner', readClusterSigner],
+  [
+    'Signer',
+    (object) => {
+      const { namespace = 'default' } = object.metadata;
+      return readSigner({ ...object, metadata: { ...object.metadata, namespace } });
+    },
+  ],
+]);
+
 /**
- * Reads a file with one ClusterSigner as a user writes it.
+ * Reads a file with one ClusterSigner or Signer as a user writes it.
  *
  * @param fileName - for messages
  * @throws SignerError SPEC_INVALID (`wait`) naming the file, and the line or the field
@@ -24,15 +37,19 @@ export function parseSignerFile(text: string, fileName: string): ClusterSigner {
   const object = parseYaml(text, fileName);
   const { apiVersion, kind, metadata } = object;
   const wanted = `${GROUP}/${VERSION}`;
-  if (kind !== 'ClusterSigner' || apiVersion !== wanted) {
-    throw invalid(fileName, `holds no ClusterSigner; write apiVersion: ${wanted} and its kind`);
+  const read = READERS.get(kind);
+  if (read === undefined || apiVersion !== wanted) {
+    throw invalid(
+      fileName,
+      `holds no ClusterSigner and no Signer; write apiVersion: ${wanted} and its kind`,
+    );
   }
   if (!isRecord(metadata) || typeof metadata['name'] !== 'string') {
     throw invalid(fileName, 'has no metadata.name; write one');
   }
   const stored = { ...NOT_YET_STORED, ...metadata } as ObjectMeta;
   try {
-    return readClusterSigner({ ...object, apiVersion, kind, metadata: stored });
+    return read({ ...object, apiVersion: wanted, kind: String(kind), metadata: stored });
   } catch (error) {
     throw invalid(fileName, messageOf(error), error);
   }

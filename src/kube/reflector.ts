@@ -37,6 +37,11 @@ export interface ReflectorInit<T> {
   readonly labelSelector?: string;
   /** Reads an object in protobuf, which is asked for then; JSON is read all the same. */
   readonly readMessage?: ReadMessage<T> | undefined;
+  /**
+   * Asked before each list or watch: why there is no use in it now, if there is none. Then it is asked
+   * again, as often as a refused call would be tried again.
+   */
+  readonly withheld?: () => Promise<string | undefined>;
   /** Objects for which this is false are forgotten at once. */
   readonly keep?: (object: T) => boolean;
   /** What is kept of an object that is; its metadata at least. */
@@ -166,6 +171,8 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
   /** One list, where one is due, and one watch until its end. */
   async #cycle(signal: AbortSignal): Promise<void> {
     const started = this.#init.clock();
+    const withheld = await this.#init.withheld?.();
+    if (withheld !== undefined) throw new WatchTrouble('withheld', withheld);
     if (this.#mirror.resourceVersion === undefined && this.#paged) await this.#listPages(signal);
     const liveness = watchOver({ ...this.#init, silenceMs: SILENCE_MS }, signal);
     try {
@@ -262,7 +269,7 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
       trouble.retryAfter,
     );
     this.#failures += 1;
-    log.warn(
+    log[trouble.reason === 'withheld' ? 'debug' : 'warn'](
       { path, error: trouble.message, waitMs: Math.round(wait) },
       'a watch broke; it is taken up again',
     );

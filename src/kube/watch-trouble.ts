@@ -12,6 +12,8 @@ export type WatchFault =
   | 'truncated'
   /** A line that is no watch event, or longer than any can be. */
   | 'malformed'
+  /** We know that we may not, and did not ask. */
+  | 'withheld'
   /** An event that is older than one before it: perhaps others never came. */
   | 'disordered';
 

@@ -2,7 +2,7 @@
 import { SIGNER_NAME, isGranted } from '../api/grant.ts';
 import type { Secret } from '../api/object.ts';
 import { absent } from '../kube/absent.ts';
-import { SECRETS } from '../serving/authority-sources.ts';
+import { SECRETS } from '../serving/secret-watches.ts';
 import type { Component } from '../serving/component.ts';
 import { serverTime } from '../serving/server-time.ts';
 import { IssuerError } from './errors.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   createCertificateRequestSigning,
-  issuerSelector,
+  issuerSelection,
 } from '../controllers/certificate-request/index.ts';
 import { createPodIssuing } from '../controllers/pcr-issuer/index.ts';
 import { createCsrSigning } from '../controllers/signer/index.ts';
@@ -84,8 +84,8 @@ export function createLibraryController<Config>(init: LibraryInit<Config>): Cont
     loops.push(
       createCertificateRequestSigning<KnownIssuer<Config>>({
         ...{ component: own, ...common, maxRetryMs: init.maxRetryMs, shows: true },
-        selectorOf: ({ metadata: { name, namespace } }) =>
-          issuerSelector({ ...authority.issuer, name, namespace }),
+        selectionOf: ({ metadata: { name, namespace } }) =>
+          issuerSelection({ ...authority.issuer, name, namespace }),
       }),
     );
   }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import { secretOf, type ClusterSigner } from '../api/cluster-signer.ts';
 import { bundleName, type ClusterTrustBundle } from '../api/cluster-trust-bundle.ts';
-import { keyOf, type Secret } from '../api/object.ts';
+import { keyOf } from '../api/object.ts';
+import { isNamespaced } from '../api/signer.ts';
 import type { Authority, OpenAuthority } from '../authorities/contract.ts';
 import { messageOf } from '../errors.ts';
 import { createReflector } from '../kube/reflector.ts';
-import { resource, type Resource } from '../kube/resource.ts';
+import type { Resource } from '../kube/resource.ts';
 import { createWatchSet } from '../kube/watch-set.ts';
 import type { Component } from './component.ts';
 import { createOpenedSecrets } from './opened-secrets.ts';
 import type { Sources } from './request-controller.ts';
+import { createSecretWatches } from './secret-watches.ts';
 import { serverTime } from './server-time.ts';
 import { usableAuthority } from './usable-authority.ts';
-
-export const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 
 /** The CAs of the served signers, opened, with the bundles that say whether they may sign. */
 export interface AuthoritySources extends Sources<ClusterSigner> {
@@ -37,19 +37,13 @@ export function createAuthoritySources(
     }
   }
 
-  // Under resourceNames RBAC grants list and watch for this very field selector only.
-  const secretWatches = createWatchSet<Secret>((key) => {
-    const [namespace = '', name = ''] = key.split('/');
-    return createReflector<Secret>({
-      ...component,
-      path: SECRETS.collection(namespace),
-      fieldSelector: `metadata.name=${name}`,
-      onEvent: (_name, now) => {
-        // Its owner took it back.
-        if (now === undefined) opened.forget(key);
-        changed((signer) => keyOf(secretOf(signer.spec)) === key);
-      },
-    });
+  const secrets = createSecretWatches({
+    component,
+    onEvent: (key, now) => {
+      // Its owner took it back.
+      if (now === undefined) opened.forget(key);
+      changed((signer) => keyOf(secretOf(signer.spec)) === key);
+    },
   });
   const bundleWatches = createWatchSet<ClusterTrustBundle>((signerName) =>
     createReflector<ClusterTrustBundle>({
@@ -62,8 +56,7 @@ export function createAuthoritySources(
 
   function usable(signer: ClusterSigner): Authority {
     const { signerName, trustBundle } = signer.spec;
-    const secretKey = keyOf(secretOf(signer.spec));
-    const secret = secretWatches.get(secretKey)?.get(secretKey);
+    const secret = secrets.get(signer);
     const authority = usableAuthority({
       signer,
       secret,
@@ -80,10 +73,10 @@ export function createAuthoritySources(
     return authority;
   }
 
-  function listed({ spec }: ClusterSigner): boolean {
-    const secrets = secretWatches.get(keyOf(secretOf(spec)));
-    const published = spec.trustBundle === undefined ? [] : [bundleWatches.get(spec.signerName)];
-    return [secrets, ...published].every(
+  function listed(signer: ClusterSigner): boolean {
+    const { signerName, trustBundle } = signer.spec;
+    const published = trustBundle === undefined ? [] : [bundleWatches.get(signerName)];
+    return [secrets.of(signer), ...published].every(
       (each) => each !== undefined && (each.synced || each.failure !== undefined),
     );
   }
@@ -100,9 +93,8 @@ export function createAuthoritySources(
   return {
     serve: (signers) => {
       served = signers;
-      const secrets = new Set(signers.map((each) => keyOf(secretOf(each.spec))));
-      secretWatches.reconcile(secrets);
-      opened.retain(secrets);
+      secrets.serve(signers);
+      opened.retain(new Set(signers.map((each) => keyOf(secretOf(each.spec)))));
       bundleWatches.reconcile(
         signers
           .filter(({ spec }) => spec.trustBundle !== undefined)
@@ -115,17 +107,22 @@ export function createAuthoritySources(
     usable,
     listed,
     notReady: () => {
-      const listing = [...secretWatches.entries(), ...bundleWatches.entries()]
-        .filter(([, each]) => !each.synced || each.failure !== undefined)
-        .map(([name, each]) => `CA of ${name}: ${each.failure ?? 'not listed yet'}`);
-      // One broken ClusterSigner among many is its own status' matter, not the whole process'.
-      const faults = served.flatMap((signer) => faultOf(signer) ?? []);
-      return faults.length > 0 && faults.length === served.length
+      const unread = bundleWatches
+        .entries()
+        .filter(([, each]) => !each.synced || each.failure !== undefined);
+      const listing = [...secrets.unread(), ...unread].map(
+        ([name, each]) => `CA of ${name}: ${each.failure ?? 'not listed yet'}`,
+      );
+      // One broken ClusterSigner among many is its own status' matter, not the whole process'; and a
+      // Signer is its namespace's, however many are broken.
+      const ofCluster = served.filter((signer) => !isNamespaced(signer));
+      const faults = ofCluster.flatMap((signer) => faultOf(signer) ?? []);
+      return faults.length > 0 && faults.length === ofCluster.length
         ? [...listing, ...faults]
         : listing;
     },
     stop: async () => {
-      await Promise.all([secretWatches.stop(), bundleWatches.stop()]);
+      await Promise.all([secrets.stop(), bundleWatches.stop()]);
     },
   };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Client } from '../kube/client.ts';
 import type { DelayingQueue } from '../kube/delaying-queue.ts';
+import type { MissingRight } from '../kube/access.ts';
 import type { Duty } from '../kube/duty.ts';
 import type { EventRecorder } from '../kube/events.ts';
 import type { PermissionRule } from '../kube/permissions.ts';
@@ -36,6 +37,14 @@ export interface Component {
   readonly leases: LeasePlace | undefined;
   /** Only ClusterSigners whose CA Secret lies in this namespace are served. */
   readonly secretNamespace: string;
+  /** Whether the Signers of namespaces are served, too (`--namespaced-signers`). */
+  readonly namespacedSigners: boolean;
+  /**
+   * Those of these rights that the API server says we lack.
+   *
+   * @throws KubeError when it cannot be asked
+   */
+  readonly missingRights: (rules: readonly PermissionRule[]) => Promise<readonly MissingRight[]>;
   /** Prefixes of names that are reserved besides `system:` and `kubeadm:`. */
   readonly reservedPrefixes: readonly string[];
   /** How long an added anchor must have been served before a CA behind it signs. */

@@ -17,6 +17,7 @@ import { report, wordOf } from './report.ts';
 import type { Presence } from './presence.ts';
 import { createRequests } from './requests.ts';
 import { createRescue } from './rescue.ts';
+import { bySignerName, type Selection } from './selection.ts';
 import type { SharedTexts } from './shared-texts.ts';
 import type { SignerSet } from './signer-set.ts';
 import { createTold } from './told.ts';
@@ -29,8 +30,8 @@ export interface RequestControllerInit<T, S> {
   readonly workers: number;
   /** Whether a ClusterSigner takes such requests at all; others are no matter of ours, nor their CAs. */
   readonly serves: (spec: SignerSpec) => boolean;
-  /** By which field selector the requests of a signer are found; default: by its signer name. */
-  readonly selectorOf?: (signer: S) => string;
+  /** Which requests are a signer's; default: those of its signer name, in all namespaces. */
+  readonly selectionOf?: (signer: S) => Selection;
   /** Of a kind that an API server need not have; without it nothing is watched, and no CA read. */
   readonly presence?: Presence;
   readonly pending: (request: T) => boolean;
@@ -79,15 +80,11 @@ const RETRIES = { burst: 1_000, perSecond: 100 };
 /** What has gone is forgotten quickly, and is nobody's. */
 const NOWHERE: Place = { flows: [] };
 
-function bySignerName({ spec }: SignerObject): string {
-  return `spec.signerName=${spec.signerName}`;
-}
-
 /** The loop that all share who answer requests: watch, queue, handle, tell. */
 export function createRequestController<T extends KubeObject, S extends SignerObject>(
   init: RequestControllerInit<T, S>,
 ): Controller {
-  const { component, signers, sources, presence, selectorOf = bySignerName } = init;
+  const { component, signers, sources, presence, selectionOf = bySignerName } = init;
   const { clock, queue, random } = component;
   const told = createTold();
   const waits = createWaits({
@@ -126,7 +123,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
   const serve = (): void => {
     const serving = served();
     sources?.serve(serving);
-    requests.serve(new Map(serving.map((each) => [each.spec.signerName, selectorOf(each)])));
+    requests.serve(new Map(serving.map((each) => [each.spec.signerName, selectionOf(each)])));
   };
   signers.onChange((signerNames) => {
     serve();
@@ -273,6 +270,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
       ...requests.notReady(),
       ...(sources?.notReady() ?? []),
     ],
+    warnings: () => [...(signers.warnings?.() ?? []), ...(presence?.warnings() ?? [])],
     run: async (signal) => {
       const watching = [signers.run(signal), rescue.run(signal), presence?.run(signal)];
       await runLoop(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { keyOf, type KubeObject } from '../api/object.ts';
+import { isDerivedName } from '../api/signer.ts';
 import { absent } from '../kube/absent.ts';
 import { createReflector } from '../kube/reflector.ts';
 import type { Resource } from '../kube/resource.ts';
@@ -8,6 +9,7 @@ import { createWatchSet } from '../kube/watch-set.ts';
 import type { Component } from './component.ts';
 import { createLeaner } from './lean.ts';
 import type { RequestKind } from './request-metrics.ts';
+import type { Selection } from './selection.ts';
 import type { SharedTexts } from './shared-texts.ts';
 import { triggerDigest } from './triggers.ts';
 
@@ -29,8 +31,8 @@ export interface RequestsInit<T> {
 
 /** The pending requests of every signer name that is served, one watch a name. */
 export interface Requests<T> {
-  /** Watches for these signer names, each by its field selector, and for no others. */
-  serve(selectors: ReadonlyMap<string, string>): void;
+  /** Watches for these signer names, each by its selection, and for no others. */
+  serve(selections: ReadonlyMap<string, Selection>): void;
   /**
    * The pending request of that key; read from the API server where it was not kept whole.
    *
@@ -61,18 +63,19 @@ function requestKey(signerName: string, storeKey: string): string {
 export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Requests<T> {
   const { component, kind } = init;
   const leaner = createLeaner<T>(init.stays);
-  let selectors: ReadonlyMap<string, string> = new Map();
+  let selections: ReadonlyMap<string, Selection> = new Map();
   /** Of requests that are not kept whole. */
   const digests = new WeakMap<T, string>();
   /** What is heard now is a write of our own: whoever wrote it knows when to look again. */
   let own = false;
   const watches = createWatchSet<T>((signerName) => {
     let count = 0;
+    const { fieldSelector = '', namespace } = selections.get(signerName) ?? {};
     return createReflector<T>({
       ...component,
-      path: init.resource.collection(),
       // The server filters: requests of other signers never reach this process.
-      fieldSelector: selectors.get(signerName) ?? '',
+      path: init.resource.collection(namespace),
+      fieldSelector,
       keep,
       readMessage: init.readMessage,
       lean,
@@ -122,9 +125,12 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
   return {
     serve: (wanted) => {
       // Another selector is another watch: what the old one held is gone first.
-      const same = [...wanted.keys()].filter((each) => selectors.get(each) === wanted.get(each));
+      const textOf = (selection?: Selection): string => JSON.stringify(selection ?? null);
+      const same = [...wanted.keys()].filter(
+        (each) => textOf(selections.get(each)) === textOf(wanted.get(each)),
+      );
       watches.reconcile(same);
-      selectors = wanted;
+      selections = wanted;
       watches.reconcile(wanted.keys());
     },
     peek,
@@ -156,6 +162,8 @@ export function createRequests<T extends KubeObject>(init: RequestsInit<T>): Req
     notReady: () =>
       watches
         .entries()
+        // Of Signers there are always new ones, and readiness is not theirs to lower.
+        .filter(([name]) => !isDerivedName(name))
         .filter(([, each]) => !each.synced || each.failure !== undefined)
         .map(([name, each]) => `${kind}s of ${name}: ${each.failure ?? 'not listed yet'}`),
     stop: watches.stop,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Rules that the roles of several components share; each `permissions.ts` puts its own together. */
+import { EVERY_DERIVED_NAME } from '../api/signer.ts';
 import type { PermissionRule } from '../kube/permissions.ts';
 import { leaderLease } from './leases.ts';
 import type { PermissionNames } from './permission-names.ts';
@@ -11,6 +12,14 @@ export const READ_CLUSTER_SIGNERS: PermissionRule = {
   resources: ['clustersigners'],
   verbs: READ,
 };
+
+/** What who serves signers reads: ClusterSigners, and Signers where they are served. */
+export function readSigners({ namespacedSigners }: PermissionNames): PermissionRule {
+  const { resources } = READ_CLUSTER_SIGNERS;
+  return namespacedSigners === true
+    ? { ...READ_CLUSTER_SIGNERS, resources: [...resources, 'signers'] }
+    : READ_CLUSTER_SIGNERS;
+}
 
 /**
  * Kubernetes gives this to every ServiceAccount (`system:cluster-trust-bundle-discovery`); we name
@@ -30,17 +39,22 @@ export const EVENTS_IN_DEFAULT: PermissionRule = {
   namespace: 'default',
 };
 
-/** `verb` on each signer name, spelled out; nothing without names, since RBAC reads an empty list as all. */
+/**
+ * `verb` on each signer name, spelled out, and on those of all Signers where they are served; nothing
+ * without names, since RBAC reads an empty list as all. No Signer is attested for.
+ */
 export function onSigners(
-  { signerNames }: PermissionNames,
+  { signerNames, namespacedSigners }: PermissionNames,
   verb: 'approve' | 'sign' | 'attest',
 ): readonly PermissionRule[] {
-  if (signerNames.length === 0) return [];
+  const derived = namespacedSigners === true && verb !== 'attest' ? [EVERY_DERIVED_NAME] : [];
+  const resourceNames = [...signerNames, ...derived];
+  if (resourceNames.length === 0) return [];
   return [
     {
       apiGroups: ['certificates.k8s.io'],
       resources: ['signers'],
-      resourceNames: signerNames,
+      resourceNames,
       verbs: [verb],
     },
   ];
@@ -51,7 +65,7 @@ export function onSigners(
  * object for `fieldSelector=metadata.name=<name>` only.
  */
 export function onSecrets(
-  { secrets }: PermissionNames,
+  { secrets }: Pick<PermissionNames, 'secrets'>,
   verbs: readonly string[],
 ): readonly PermissionRule[] {
   const byNamespace = Map.groupBy(secrets, ({ namespace }) => namespace);
@@ -62,6 +76,13 @@ export function onSecrets(
     verbs,
     namespace,
   }));
+}
+
+/** Reading the CA Secrets of Signers, where they lie. */
+export function onSignerSecrets({
+  signerSecrets = [],
+}: PermissionNames): readonly PermissionRule[] {
+  return onSecrets({ secrets: signerSecrets }, READ);
 }
 
 const LEASES = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] } as const;

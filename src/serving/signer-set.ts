@@ -14,4 +14,6 @@ export interface SignerSet<S> {
   readonly onChange: (listener: (signerNames: readonly string[]) => void) => void;
   /** Watches until `signal` is aborted; never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
+  /** What is wrong although everybody else is served. */
+  readonly warnings?: () => readonly string[];
 }

@@ -14,26 +14,44 @@ export const CLUSTER_SIGNERS = resource({
   plural: 'clustersigners',
 });
 
-/** The ClusterSigners of this installation, and which of them serve. */
+/** The signers of this installation, and which of them serve. By key: `namespace/name`, or the bare name. */
 export interface Signers {
-  readonly reflector: Reflector<KubeObject>;
   /** True once all are known, and who serves is settled. */
   readonly settled: boolean;
-  /** The ClusterSigner that serves a signer name, if one does. */
+  /** Why they could not be read last, while they cannot. */
+  readonly failure: string | undefined;
+  /** The one that serves a signer name, if one does. */
   serving(signerName: string): ClusterSigner | undefined;
   /** All serving ones. */
   all(): readonly ClusterSigner[];
   /** All of this installation, also those that do not serve. */
   known(): readonly ClusterSigner[];
-  /** Every ClusterSigner as the API server has it, by name; also those that do not serve. */
-  get(name: string): ClusterSigner | undefined;
-  /** What keeps a ClusterSigner from being read at all, by name. */
-  faulty(name: string): FaultySigner | undefined;
-  /** The elder of the same signer name, where that keeps `name` from serving. */
-  elderOf(name: string): string | undefined;
+  /** As the API server has it; also of those that do not serve. */
+  get(key: string): ClusterSigner | undefined;
+  /** What keeps it from being read at all. */
+  faulty(key: string): FaultySigner | undefined;
+  /** The elder of the same signer name, where that keeps it from serving. */
+  elderOf(key: string): string | undefined;
+  /** Of all that were heard of. */
+  keys(): readonly string[];
+  /** Watches until `signal` is aborted; never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** What is wrong although everybody else is served. */
+  warnings(): readonly string[];
 }
 
-/** A ClusterSigner that got past the CRD's schema and yet cannot be served. */
+/** ClusterSigners alone. */
+export interface ClusterSigners extends Signers {
+  readonly reflector: Reflector<KubeObject>;
+}
+
+/**
+ * Called with the key of each whose object or standing changed, and, after it, with the signer names
+ * concerned.
+ */
+export type OnSigners = (keys: readonly string[], signerNames: readonly string[]) => void;
+
+/** A ClusterSigner or Signer that got past the CRD's schema and yet cannot be served. */
 export interface FaultySigner {
   readonly object: KubeObject;
   readonly error: SignerError;
@@ -44,14 +62,8 @@ export interface FaultySigner {
  * installation: it serves them, and all that they are here is rivals for a signer name. Nobody
  * serves before all are known: a younger one that is heard of first would decide in its elder's
  * place, and some of what it decides is for ever.
- *
- * @param onChange - called with each name whose object or standing changed, and, after it, with the
- * signer names concerned
  */
-export function createSigners(
-  component: Component,
-  onChange: (names: readonly string[], signerNames: readonly string[]) => void,
-): Signers {
+export function createSigners(component: Component, onChange: OnSigners): ClusterSigners {
   /** All, whoever serves them and whether they can be read or not. */
   const candidates = new Map<string, Candidate>();
   const known = new Map<string, ClusterSigner>();
@@ -134,6 +146,12 @@ export function createSigners(
     get: (name) => known.get(name),
     faulty: (name) => faulty.get(name),
     elderOf: (name) => election.taken.get(name),
+    get failure() {
+      return reflector.failure;
+    },
+    keys: () => reflector.list().map(({ metadata }) => metadata.name),
+    run: (signal) => reflector.run(signal),
+    warnings: () => [],
   };
 }
 

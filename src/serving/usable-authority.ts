@@ -3,7 +3,7 @@ import { isDistrusted, type ClusterSigner } from '../api/cluster-signer.ts';
 import type { ClusterTrustBundle } from '../api/cluster-trust-bundle.ts';
 import { findCondition } from '../api/conditions.ts';
 import { SIGNER_NAME, isGranted, signsAtOnce } from '../api/grant.ts';
-import type { Secret } from '../api/object.ts';
+import { keyOf, type Secret } from '../api/object.ts';
 import type { Authority, AuthorityMaterial } from '../authorities/contract.ts';
 import { SignerError, attempt } from '../errors.ts';
 import { requireGate } from './anchor-gate.ts';
@@ -79,13 +79,13 @@ function requireReady(signer: ClusterSigner): void {
   if (ready === undefined || signer.status?.observedGeneration !== signer.metadata.generation) {
     throw unusable(
       'AUTHORITY_MISSING',
-      `ClusterSigner ${signer.metadata.name} has not been checked by the authority component yet`,
+      `${signer.kind} ${keyOf(signer.metadata)} has not been checked by the authority component yet`,
     );
   }
   if (ready.status !== 'True') {
     throw unusable(
       'AUTHORITY_MISSING',
-      `ClusterSigner ${signer.metadata.name} is not ready: ${ready.reason ?? ''}: ${ready.message ?? ''}`,
+      `${signer.kind} ${keyOf(signer.metadata)} is not ready: ${ready.reason ?? ''}: ${ready.message ?? ''}`,
     );
   }
 }

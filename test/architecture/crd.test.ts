@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { signerCrd } from '../../build/signer-crd.ts';
 import { CLUSTER_SIGNER_SPEC } from '../../src/api/cluster-signer-schema.ts';
+import { SIGNER_SPEC } from '../../src/api/signer-schema.ts';
 
 interface Schema {
   readonly type?: string;
@@ -113,6 +115,44 @@ test('every reason of Ready is explained in the reference, and no other', () => 
   const rows = [...ofReady.matchAll(/^\| `(\w+)` /gm)].map(([, reason]) => reason);
   assert.ok(reasons.length > 0);
   assert.deepEqual(rows.sort(), reasons.sort());
+});
+
+const ofSigner = parse(read('deploy/crds/signers.yaml')) as Definition;
+const inSignerCrd = fieldsOf(ofSigner.spec.versions[0]?.schema.openAPIV3Schema ?? {});
+const inSignerCode = fieldsOf({
+  properties: { spec: z.toJSONSchema(SIGNER_SPEC, { io: 'input' }) as Schema },
+});
+
+test('the CRD of Signer is made of that of ClusterSigner (make crds)', () => {
+  const made = signerCrd(read('deploy/crds/clustersigners.yaml'));
+  assert.equal(read('deploy/crds/signers.yaml'), made);
+});
+
+test('every field of a Signer’s spec is in both, with the same bounds and the same default', () => {
+  const ofSpec = [...inSignerCrd].filter(([path]) => path.startsWith('spec'));
+  assert.deepEqual(ofSpec.map(([path]) => path).sort(), [...inSignerCode.keys()].sort());
+  for (const [path, crd] of ofSpec) {
+    const code = inSignerCode.get(path) ?? {};
+    for (const keyword of [...KEYWORDS, 'pattern']) {
+      const text = code[keyword];
+      const wanted = typeof text === 'string' ? text.replaceAll('\\/', '/') : text;
+      assert.deepEqual(sorted(crd[keyword]), sorted(wanted), `${path}: ${keyword}`);
+    }
+  }
+});
+
+test('what a Signer has and a ClusterSigner has not, or otherwise, has its row in its reference, and nothing else', () => {
+  const rows = [...read('docs/reference/signer.md').matchAll(/^\| `((?:spec|status)[^`]*)` /gm)];
+  const own = [...inSignerCrd].filter(
+    ([path, { description }]) =>
+      /^(?:spec|status)\./.test(path) && inCrd.get(path)?.description !== description,
+  );
+  assert.deepEqual(rows.map(([, path]) => path).sort(), own.map(([path]) => path).sort());
+});
+
+test('no word in the CRD of Signer is of what only a ClusterSigner has', () => {
+  const text = read('deploy/crds/signers.yaml').replace(/^#.*$/gm, '');
+  assert.doesNotMatch(text, /ClusterSigner|managed|authority-verbs/);
 });
 
 /** Every field by its path: `spec.pods.uris`, `spec.pods.uris[]`, `spec.trustBundle.labels{}`. */

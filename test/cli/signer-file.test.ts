@@ -17,11 +17,24 @@ test('a file holds one ClusterSigner, and what it leaves out has its default', (
   assert.equal(signer.spec.profile.maxDuration, '24h');
 });
 
+test('a file holds one Signer, whose name is derived from its namespace', () => {
+  const text = `apiVersion: countersign.dev/v1alpha1
+kind: Signer
+metadata: {name: web, namespace: team-a}
+spec: {authority: {secret: {name: team-ca}}}
+`;
+  const { spec } = parseSignerFile(text, 'web.yaml');
+  assert.equal(spec.signerName, 'signers.countersign.dev/team-a.web');
+  const elsewhere = parseSignerFile(text.replace(', namespace: team-a', ''), 'web.yaml');
+  assert.equal(elsewhere.spec.signerName, 'signers.countersign.dev/default.web');
+});
+
 const refused: [law: string, text: string, message: RegExp][] = [
   ['a YAML error has its line', 'spec: [', /^corp\.yaml: .* at line 1, column 8/s],
   ['two objects are one too many', `${minimal}---\n${minimal}`, /holds several objects; keep one/],
   ['nothing is no object', '', /^corp\.yaml: holds no object$/],
-  ['another kind', minimal.replace('ClusterSigner', 'Signer'), /holds no ClusterSigner/],
+  ['another kind', minimal.replace('ClusterSigner', 'Issuer'), /holds no ClusterSigner/],
+  ['a kind that every object has', minimal.replace('ClusterSigner', 'toString'), /holds no/],
   [
     'another version',
     minimal.replace('v1alpha1', 'v9'),

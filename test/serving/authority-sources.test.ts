@@ -9,6 +9,7 @@ import {
 } from '../../src/serving/authority-sources.ts';
 import { until } from '../cluster/until.ts';
 import { openIntermediate } from '../support/intermediate.ts';
+import { teamSigner } from '../support/namespaced-signer.ts';
 import { workload } from '../support/signer.ts';
 import { PATIENCE_MS, bookmark, startStage, type Stage } from '../support/stage.ts';
 import { componentOn } from './controlled.ts';
@@ -98,4 +99,49 @@ test('the opened CA of a signer is kept while it is served, and not a moment lon
   await served();
   sources.usable(signer);
   assert.equal(opened, 2);
+});
+
+test('a broken Signer makes nobody unready, alone or beside others; a broken ClusterSigner alone does', async () => {
+  // Not checked by the authority component: neither can sign.
+  const [cluster, team] = [{ ...unpublished(), status: {} }, teamSigner()];
+  sources.serve([team]);
+  const ofTeam = await stage.server.next('the watch of the Signer’s Secret');
+  assert.deepEqual(sources.notReady(), []);
+  sources.serve([team, cluster]);
+  const watch = await stage.server.next('the watch of the ClusterSigner’s Secret');
+  for (const each of [ofTeam, watch]) each.lines(bookmark(5, true));
+  await until('both are listed', PATIENCE_MS, () =>
+    [team, cluster].every((each) => sources.listed(each)),
+  );
+  assert.deepEqual(
+    sources.notReady().map((each) => each.split(':')[0]),
+    ['example.com/workload'],
+  );
+});
+
+test('a Signer signs with the Secret of its own namespace that consents to its derived name', async () => {
+  const conditions = [{ type: 'Ready', status: 'True' as const, reason: 'Checked' }];
+  const signer = teamSigner({}, { observedGeneration: 1, conditions });
+  const inTeam = (signerName: string, resourceVersion: string): object => ({
+    ...secret,
+    metadata: {
+      ...secret.metadata,
+      ...{ namespace: 'team-a', name: 'team-ca', resourceVersion },
+      annotations: { 'countersign.dev/signer-name': signerName },
+    },
+  });
+  sources.serve([signer]);
+  const watch = await stage.server.next('the watch of the Secret');
+  assert.equal(watch.path, '/api/v1/namespaces/team-a/secrets');
+  const others = 'signers.countersign.dev/team-b.web';
+  watch.lines({ type: 'ADDED', object: inTeam(others, '5') }, bookmark(5, true));
+  await until('it is listed', PATIENCE_MS, () => sources.listed(signer));
+  assert.throws(() => sources.usable(signer), /lacks the annotation .*team-a\.web/);
+  assert.equal(opened, 0);
+  let changes = 0;
+  sources.onChange(() => (changes += 1));
+  watch.lines({ type: 'MODIFIED', object: inTeam(signer.spec.signerName, '6') });
+  await until('the consent is heard', PATIENCE_MS, () => changes > 0);
+  sources.usable(signer);
+  assert.equal(opened, 1);
 });

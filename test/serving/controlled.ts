@@ -6,7 +6,7 @@ import { createPace } from '../../src/kube/pace.ts';
 import { createQueue } from '../../src/kube/queue.ts';
 import { createRateLimiter } from '../../src/kube/rate-limiter.ts';
 import { resource } from '../../src/kube/resource.ts';
-import { watchClusterSigners } from '../../src/serving/cluster-signer-set.ts';
+import { watchSigners } from '../../src/serving/served-signers.ts';
 import type { Component, Controller } from '../../src/serving/component.ts';
 import type { Outcome } from '../../src/serving/outcome.ts';
 import { createRequestController } from '../../src/serving/request-controller.ts';
@@ -90,7 +90,7 @@ export async function startControlled(more: Partial<Component> = {}): Promise<Co
   let onChange: (signerName: string) => void = () => undefined;
   const controller = createRequestController<Request, ClusterSigner>({
     component,
-    signers: watchClusterSigners(component),
+    signers: watchSigners(component),
     kind: 'CertificateSigningRequest',
     resource: resource({ group: 'example.com', version: 'v1', plural: 'things' }),
     workers: 2,

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { ClusterSigner } from '../../src/api/cluster-signer.ts';
 import { SignerError } from '../../src/errors.ts';
 import { memoByGeneration } from '../../src/serving/memo.ts';
+import { teamSigner } from '../support/namespaced-signer.ts';
 import { workload } from '../support/signer.ts';
 
 /** Counts how often it compiles; throws what it is told to. */
@@ -49,6 +50,13 @@ test('two ClusterSigners do not push each other out', () => {
   const other = workload({}, { metadata: { name: 'other' } });
   const [first, second] = [get(workload()), get(other)];
   assert.deepEqual([get(workload()) === first, get(other) === second, times()], [true, true, 2]);
+});
+
+test('Signers of one name in two namespaces do not push each other out', () => {
+  const { get, times } = counted();
+  const [ours, theirs] = [teamSigner({ uid: 'a' }), teamSigner({ namespace: 'team-b', uid: 'b' })];
+  const [first, second] = [get(ours), get(theirs)];
+  assert.deepEqual([get(ours) === first, get(theirs) === second, times()], [true, true, 2]);
 });
 
 test('what does not compile is not compiled again for each request: the same error is thrown', () => {

@@ -15,7 +15,7 @@ import { createPace } from '../../src/kube/pace.ts';
 import { createRateLimiter } from '../../src/kube/rate-limiter.ts';
 import { resource } from '../../src/kube/resource.ts';
 import { csrPlace, csrStays } from '../../src/serving/csr-place.ts';
-import { watchClusterSigners } from '../../src/serving/cluster-signer-set.ts';
+import { watchSigners } from '../../src/serving/served-signers.ts';
 import { localIssuing } from '../../src/serving/local-issuing.ts';
 import { createRequestController } from '../../src/serving/request-controller.ts';
 import { made } from '../policy/request.ts';
@@ -92,7 +92,7 @@ function world(): World {
     });
     const controller = createRequestController<CertificateSigningRequest, ClusterSigner>({
       component,
-      signers: watchClusterSigners(component),
+      signers: watchSigners(component),
       kind: 'CertificateSigningRequest',
       resource: REQUESTS,
       workers: 2,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { resource } from '../../src/kube/resource.ts';
 import { createRequests, type Requests } from '../../src/serving/requests.ts';
+import type { Selection } from '../../src/serving/selection.ts';
 import { until } from '../cluster/until.ts';
 import type { RecordedComponent } from '../support/recorded-component.ts';
 import type { Call } from '../support/scripted-server.ts';
@@ -48,8 +49,8 @@ const inNamespace = (namespace: string, name: string, version: number): Request 
   return { ...plain, metadata: { ...plain.metadata, namespace } };
 };
 
-const selectors = (...names: readonly string[]): ReadonlyMap<string, string> =>
-  new Map(names.map((each) => [each, `spec.signerName=${each}`]));
+const selectors = (...names: readonly string[]): ReadonlyMap<string, Selection> =>
+  new Map(names.map((each) => [each, { fieldSelector: `spec.signerName=${each}` }]));
 
 test('each signer name has a watch of its own, and its requests keys of their own', async () => {
   requests.serve(selectors(NAME, OTHER));
@@ -101,7 +102,7 @@ test('another selector of a signer name is another watch, and nothing of the old
   requests.serve(selectors(NAME));
   add(await stage.server.next(), request('a', 5));
   await told(`${NAME} a`);
-  requests.serve(new Map([[NAME, 'spec.issuerRef.name=younger']]));
+  requests.serve(new Map([[NAME, { fieldSelector: 'spec.issuerRef.name=younger' }]]));
   assert.deepEqual(requests.keysOf(NAME), []);
   const call = await stage.server.next();
   assert.equal(call.query.get('fieldSelector'), 'spec.issuerRef.name=younger');
@@ -116,4 +117,19 @@ test('it is not ready before the list of each signer name is whole', async () =>
   assert.deepEqual(requests.notReady(), [`PodCertificateRequests of ${NAME}: not listed yet`]);
   call.lines(bookmark(9, true));
   await until('it is ready', PATIENCE_MS, () => requests.notReady().length === 0);
+});
+
+test('of a signer with a namespace only that namespace is watched', async () => {
+  const selection = { fieldSelector: `spec.signerName=${NAME}`, namespace: 'team-a' };
+  requests.serve(new Map([[NAME, selection]]));
+  const call = await stage.server.next();
+  assert.match(call.path, /\/namespaces\/team-a\/[a-z]+$/);
+  assert.equal(call.query.get('fieldSelector'), selection.fieldSelector);
+});
+
+test('the list of a Signer’s requests is nothing that readiness waits for', async () => {
+  const derived = 'signers.countersign.dev/team-a.web';
+  requests.serve(selectors(NAME, derived));
+  await Promise.all([stage.server.next(), stage.server.next()]);
+  assert.deepEqual(requests.notReady(), [`PodCertificateRequests of ${NAME}: not listed yet`]);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { KubeObject } from '../../src/api/object.ts';
 import type { Component } from '../../src/serving/component.ts';
-import { createSigners, type Signers } from '../../src/serving/signers.ts';
+import { createSigners, type ClusterSigners } from '../../src/serving/signers.ts';
 import { until } from '../cluster/until.ts';
 import { changed, clusterSigner, workloadSpec } from '../support/cluster-signer.ts';
 import { recordedLog } from '../support/recorded-log.ts';
@@ -14,7 +14,7 @@ const SIGNER_NAME = 'example.com/workload';
 const NAMESPACE = 'authority.managed.secret.namespace';
 
 let stage: Stage;
-let signers: Signers;
+let signers: ClusterSigners;
 let told: string[];
 /** Signer names whose gauges were ended. */
 let ended: string[];

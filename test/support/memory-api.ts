@@ -139,9 +139,9 @@ export function memoryApi(): MemoryApi {
 }
 
 function sees(watch: Watch, path: string, object: Thing): boolean {
-  // Of all namespaces, as our watches are.
-  const collection = path.replace(/\/namespaces\/[^/]+/, '').replace(/\/[^/]+$/, '');
-  if (collection !== watch.collection) return false;
+  const collection = path.replace(/\/[^/]+$/, '');
+  const ofAll = collection.replace(/\/namespaces\/[^/]+/, '');
+  if (![collection, ofAll].includes(watch.collection)) return false;
   return watch.selector === '' || watch.selector.split(',').every((term) => holds(object, term));
 }
 

@@ -51,6 +51,8 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
     duty: WHOLE_DUTY,
     leases: undefined,
     secretNamespace: 'countersign-keys',
+    namespacedSigners: false,
+    missingRights: () => Promise.resolve([]),
     reservedPrefixes: [],
     propagationSeconds: 600,
     ...more,

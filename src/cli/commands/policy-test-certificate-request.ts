@@ -25,7 +25,14 @@ export function judgeCertificateRequest(
   if (signer.spec.certificateRequests === undefined) {
     return {
       word: 'NO OPINION',
-      message: 'this ClusterSigner has no certificateRequests: they are left untouched',
+      message: 'there are no certificateRequests in its spec: they are left untouched',
+    };
+  }
+  const { namespace = options.namespace } = signer.metadata;
+  if (namespace !== options.namespace) {
+    return {
+      word: 'NO OPINION',
+      message: `a Signer of namespace ${namespace} leaves requests of other namespaces untouched`,
     };
   }
   return verdictOf(
@@ -50,7 +57,7 @@ function verdictOf(plan: Plan): Verdict {
 /** The object that the API server would hold: identity from the flags, the rest from the file. */
 function requestOf(
   text: string,
-  { metadata }: ClusterSigner,
+  { kind, metadata }: ClusterSigner,
   options: PolicyTestOptions & { readonly namespace: string },
 ): CertificateRequest {
   const { namespace, user, uid, group, usage, expirationSeconds } = options;
@@ -64,7 +71,7 @@ function requestOf(
     },
     spec: {
       ...written,
-      issuerRef: { group: 'countersign.dev', kind: 'ClusterSigner', name: metadata.name },
+      issuerRef: { group: 'countersign.dev', kind, name: metadata.name },
       ...(usage.length > 0 ? { usages: usage } : {}),
       ...(expirationSeconds === undefined ? {} : { duration: formatDuration(expirationSeconds) }),
       ...{ username: user, uid, groups: group },

@@ -70,7 +70,7 @@ function judge(signer: ClusterSigner, text: string, options: PolicyTestOptions):
   });
   const message =
     plan.kind === 'ignore'
-      ? 'this ClusterSigner has neither rules nor deny: the approver writes nothing'
+      ? 'there are neither rules nor deny: the approver writes nothing'
       : plan.message;
   return { word: WORDS[plan.kind], message };
 }

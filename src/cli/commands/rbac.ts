@@ -10,6 +10,8 @@ export interface RbacOptions {
   readonly signer: readonly string[];
   readonly bundle: readonly string[];
   readonly secret: readonly string[];
+  readonly namespacedSigners: boolean;
+  readonly signerSecret: readonly string[];
   readonly namespace: string;
   readonly servingSigner: string;
   readonly output?: string;
@@ -25,8 +27,11 @@ export interface RbacOptions {
  */
 export async function writeRbac(options: RbacOptions): Promise<void> {
   const { signer: signers, bundle: bundles, namespace, servingSigner, output } = options;
-  const secrets = options.secret.map(secretOf);
-  const installation = { signers, bundles, secrets, namespace, servingSigner };
+  const { namespacedSigners } = options;
+  const secrets = options.secret.map((text) => secretOf('--secret', text));
+  const signerSecrets = options.signerSecret.map((text) => secretOf('--signer-secret', text));
+  const names = { signers, bundles, secrets, namespace, servingSigner };
+  const installation = { ...names, namespacedSigners, signerSecrets };
   const roles = renderRbac(installation);
   const policies = renderAdmission(installation);
   if (output === undefined) {
@@ -39,13 +44,13 @@ export async function writeRbac(options: RbacOptions): Promise<void> {
   await writeAll(join(output, 'admission'), policies);
 }
 
-function secretOf(text: string): SecretReference {
+function secretOf(flag: string, text: string): SecretReference {
   const [namespace = '', name = '', ...rest] = text.split('/');
   if (rest.length > 0 || namespace === '' || name === '') {
     throw new SignerError({
       code: 'USAGE',
       disposition: 'fail',
-      message: `--secret "${text.slice(0, 80)}" must be <namespace>/<name>`,
+      message: `${flag} "${text.slice(0, 80)}" must be <namespace>/<name>`,
     });
   }
   return { namespace, name };

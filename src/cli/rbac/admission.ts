@@ -3,6 +3,7 @@
  * The ValidatingAdmissionPolicies. One check() an expression: it costs 350,000 of the 1,000,000 that
  * an expression may cost.
  */
+import { DERIVED_PREFIX } from '../../api/signer.ts';
 import type { Manifest } from './roles.ts';
 
 const GROUP = 'admissionregistration.k8s.io/v1';
@@ -15,10 +16,17 @@ const POD_CERTIFICATE_REQUESTS = {
   resources: ['podcertificaterequests'],
 };
 
+/** The signer names that a policy guards. */
+export interface Guarded {
+  readonly signers: readonly string[];
+  /** Those of all Signers of namespaces as well. */
+  readonly namespacedSigners: boolean;
+}
+
 const SIGNER = "resource('signers').name(object.spec.signerName)";
 
 /** Only the pod's own kubelet, or who may ask on behalf of others. */
-export function whoCreatesPodCertificateRequests(signers: readonly string[]): readonly Manifest[] {
+export function whoCreatesPodCertificateRequests(signers: Guarded): readonly Manifest[] {
   return policy({
     name: 'countersign-pod-certificate-requests',
     rule: POD_CERTIFICATE_REQUESTS,
@@ -44,7 +52,7 @@ export function whoCreatesPodCertificateRequests(signers: readonly string[]): re
 }
 
 /** Opt-in: plain RBAC, the verb `request`, decides who may use which signer. */
-export function whoMayRequest(signers: readonly string[]): readonly Manifest[] {
+export function whoMayRequest(signers: Guarded): readonly Manifest[] {
   const grant =
     "' may not request certificates of ' + object.spec.signerName\n+ '; ask an administrator to grant it the verb request on signers.certificates.k8s.io ' + object.spec.signerName";
   return [
@@ -138,11 +146,45 @@ export function whoWritesClusterSignerStatus(namespace: string): readonly Manife
   });
 }
 
+/**
+ * The same of a Signer, whose name is derived: who may write one writes its spec. What a status says of
+ * its CA is what the components go by, and `authority` found it.
+ *
+ * @param namespace - where the components run
+ */
+export function whoWritesSignerStatus(namespace: string): readonly Manifest[] {
+  const name = `'${DERIVED_PREFIX}' + object.metadata.namespace + '.' + object.metadata.name`;
+  return policy({
+    name: 'countersign-signer-status',
+    rule: {
+      apiGroups: ['countersign.dev'],
+      apiVersions: ['v1alpha1'],
+      operations: ['UPDATE'],
+      resources: ['signers/status'],
+    },
+    validations: [
+      {
+        expression: [
+          `request.userInfo.username == 'system:serviceaccount:${namespace}:countersign-authority'`,
+          "|| authorizer.group('certificates.k8s.io').resource('signers')",
+          `.name(${name})`,
+          ".check('attest').allowed()",
+        ].join('\n'),
+        messageExpression: [
+          "request.userInfo.username + ' may not attest for '",
+          `+ ${name}`,
+          "+ ', so it may not write the status of its Signer; only the authority component does'",
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
 interface Policy {
   readonly name: string;
   readonly rule: Manifest;
   /** Absent: whatever the rule matches. */
-  readonly signers?: readonly string[];
+  readonly signers?: Guarded;
   /** All of them must hold. */
   readonly conditions?: readonly Manifest[];
   readonly validations: readonly {
@@ -180,7 +222,12 @@ export function policy(init: Policy): readonly Manifest[] {
 }
 
 /** The names are checked signer names: nothing in them needs escaping. */
-export function matchCondition(signers: readonly string[]): Manifest {
+export function matchCondition({ signers, namespacedSigners }: Guarded): Manifest {
   const list = signers.map((name) => `'${name}'`).join(', ');
-  return { name: 'our-signers', expression: `object.spec.signerName in [${list}]` };
+  const named = `object.spec.signerName in [${list}]`;
+  const derived = `object.spec.signerName.startsWith('${DERIVED_PREFIX}')`;
+  return {
+    name: 'our-signers',
+    expression: namespacedSigners ? `${named}\n|| ${derived}` : named,
+  };
 }

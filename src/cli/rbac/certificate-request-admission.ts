@@ -72,22 +72,29 @@ export function whoAsksByCertificateRequests(): readonly Manifest[] {
         {
           // cert-manager's webhook asks for this name, too. Here, since an expression has one check().
           name: 'not-for-all',
-          expression: `!${mayApprove("'clustersigners.countersign.dev/*'")}`,
+          expression: `!${mayApprove(`${PLURAL} + '.countersign.dev/*'`)}`,
         },
       ],
       validations: [
         {
-          expression: mayApprove("'clustersigners.countersign.dev/' + object.spec.issuerRef.name"),
+          expression: mayApprove(NAME),
           messageExpression: [
-            "request.userInfo.username + ' may not approve or deny CertificateRequests of ClusterSigner '",
-            "+ object.spec.issuerRef.name + '; ask an administrator to grant it the verb approve'",
-            "+ ' on signers.cert-manager.io clustersigners.countersign.dev/' + object.spec.issuerRef.name",
+            `request.userInfo.username + ' may not approve or deny CertificateRequests of ' + ${KIND}`,
+            "+ ' ' + object.spec.issuerRef.name + '; ask an administrator to grant it the verb approve'",
+            `+ ' on signers.cert-manager.io ' + ${NAME}`,
           ].join('\n'),
         },
       ],
     }),
   ];
 }
+
+/** In CEL: which of our kinds a request is for, and what cert-manager's webhook calls its issuer. */
+const OF_SIGNER = "object.spec.issuerRef.?kind.orValue('') == 'Signer'";
+const KIND = `(${OF_SIGNER} ? 'Signer' : 'ClusterSigner')`;
+const PLURAL = `(${OF_SIGNER} ? 'signers' : 'clustersigners')`;
+const SCOPE = `(${OF_SIGNER} ? object.metadata.namespace + '.' : '')`;
+const NAME = `${PLURAL} + '.countersign.dev/' + ${SCOPE} + object.spec.issuerRef.name`;
 
 /** The conditions by which an approver speaks. */
 function approvals(object: 'object' | 'oldObject'): string {

@@ -2,6 +2,7 @@
 import type { SecretReference } from '../../api/cluster-signer.ts';
 import { bundleName } from '../../api/cluster-trust-bundle.ts';
 import { checkSignerName } from '../../api/signer-name.ts';
+import { isDerivedName } from '../../api/signer.ts';
 import { SignerError } from '../../errors.ts';
 
 /** The names that roles and admission policies spell out. */
@@ -11,6 +12,10 @@ export interface Installation {
   readonly bundles: readonly string[];
   /** The Secrets of the CAs. */
   readonly secrets: readonly SecretReference[];
+  /** Whether the Signers of namespaces are served, too. */
+  readonly namespacedSigners?: boolean;
+  /** The Secrets of Signers, each in its Signer's namespace. */
+  readonly signerSecrets?: readonly SecretReference[];
   /** Where the components run. */
   readonly namespace: string;
   /** Whose CA signs the certificates of their ports. */
@@ -28,12 +33,26 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
  */
 export function checkInstallation(installation: Installation): Installation {
   const { signers, bundles, secrets, namespace, servingSigner } = installation;
-  if (signers.length === 0) throw usage('name at least one signer: --signer example.com/workload');
-  for (const signer of [...signers, servingSigner]) checkSignerName(signer);
+  const { namespacedSigners = false, signerSecrets = [] } = installation;
+  if (signers.length === 0 && !namespacedSigners) {
+    throw usage('name at least one signer: --signer example.com/workload');
+  }
+  for (const signer of [...signers, servingSigner]) requireChosen(signer);
+  if (signerSecrets.length > 0 && !namespacedSigners) {
+    throw usage('--signer-secret is for Signers of namespaces; write --namespaced-signers, too');
+  }
   for (const bundle of bundles) requireBundle(bundle, signers);
-  for (const secret of secrets) requireSecret(secret, namespace);
+  for (const secret of [...secrets, ...signerSecrets]) requireSecret(secret, namespace);
   requireName(LABEL, 'namespace', namespace);
   return installation;
+}
+
+function requireChosen(signerName: string): void {
+  checkSignerName(signerName);
+  if (!isDerivedName(signerName)) return;
+  throw usage(
+    `${signerName} is the name of a namespaced Signer, which is not spelled out; write --namespaced-signers`,
+  );
 }
 
 function requireBundle(bundle: string, signers: readonly string[]): void {

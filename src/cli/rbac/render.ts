@@ -8,6 +8,7 @@ import {
   whoMayRequest,
   whoWritesClusterSignerStatus,
   whoWritesClusterSigners,
+  whoWritesSignerStatus,
 } from './admission.ts';
 import { DEFAULT_SECRET_NAMESPACE } from '../component-options.ts';
 import { whoAsksByCertificateRequests } from './certificate-request-admission.ts';
@@ -47,11 +48,15 @@ function namesOf(component: string, installation: Installation): PermissionNames
   const { signers, bundles, secrets, namespace, servingSigner } = installation;
   const places = new Set(secrets.map((each) => each.namespace));
   const secretNamespaces = places.size > 0 ? [...places] : [DEFAULT_SECRET_NAMESPACE];
-  const names = { signerNames: signers, bundles, secrets };
+  const { namespacedSigners = false, signerSecrets = [] } = installation;
+  // Nothing of a Signer is published.
+  const ofNamespaces = component === 'attester' ? {} : { namespacedSigners, signerSecrets };
+  const names = { signerNames: signers, bundles, secrets, ...ofNamespaces };
   const leases = { namespace, secretNamespaces };
   if (!OF_OWN_TLS.includes(component)) return { ...names, leases };
   const servingBundle = bundleName(servingSigner, OWN_TLS_BUNDLE);
   return {
+    ...ofNamespaces,
     leases,
     ownTls: namespace,
     signerNames: [...new Set([...signers, servingSigner])],
@@ -69,14 +74,19 @@ function namesOf(component: string, installation: Installation): PermissionNames
  * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for a name that is none
  */
 export function renderAdmission(installation: Installation): Files {
-  const { signers, namespace } = checkInstallation(installation);
-  const writers = [...whoWritesClusterSigners(), ...whoWritesClusterSignerStatus(namespace)];
+  const { signers, namespacedSigners = false, namespace } = checkInstallation(installation);
+  const guarded = { signers, namespacedSigners };
+  const writers = [
+    ...whoWritesClusterSigners(),
+    ...whoWritesClusterSignerStatus(namespace),
+    ...whoWritesSignerStatus(namespace),
+  ];
   return new Map([
-    ['pod-certificate-requests.yaml', text(whoCreatesPodCertificateRequests(signers))],
+    ['pod-certificate-requests.yaml', text(whoCreatesPodCertificateRequests(guarded))],
     ['cluster-signers.yaml', text(writers)],
     ['certificate-requests.yaml', text(whoAsksByCertificateRequests())],
     ['leases.yaml', text(whoWritesLeases(namespace))],
-    [OPT_IN, text(whoMayRequest(signers))],
+    [OPT_IN, text(whoMayRequest(guarded))],
   ]);
 }
 

@@ -3,9 +3,10 @@ import type { ClusterSigner } from '../../api/cluster-signer.ts';
 import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
 import { resource } from '../../kube/resource.ts';
 import { compilePolicy, type RequestPolicy } from '../../policy/compile-policy.ts';
-import { watchClusterSigners } from '../../serving/cluster-signer-set.ts';
+import { watchSigners } from '../../serving/served-signers.ts';
 import type { Component, Controller } from '../../serving/component.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
+import { refuseOlder } from '../../serving/older-requests.ts';
 import { namesOf } from '../../serving/permission-names.ts';
 import { createRequestController } from '../../serving/request-controller.ts';
 import { csrPlace, csrStays } from '../../serving/csr-place.ts';
@@ -20,7 +21,7 @@ const REQUESTS = resource({
   plural: 'certificatesigningrequests',
 });
 
-/** Approves and denies CertificateSigningRequests by the rules of their ClusterSigner. */
+/** Approves and denies CertificateSigningRequests by the rules of their signer. */
 export function createApprover(component: Component): Controller {
   const policyOf: (signer: ClusterSigner) => RequestPolicy = memoByGeneration((signer) =>
     compilePolicy(signer.spec),
@@ -34,11 +35,11 @@ export function createApprover(component: Component): Controller {
     pending: (csr) => !isApproved(csr) && !isFinished(csr),
     placeOf: csrPlace,
     stays: csrStays,
-    handle: createActor({ component, resource: REQUESTS, policyOf }),
+    handle: refuseOlder(createActor({ component, resource: REQUESTS, policyOf })),
     regarding: ({ apiVersion, kind, metadata: { name, uid } }) => ({
       regarding: { apiVersion, kind, name, uid },
     }),
     permissions: (signers) => permissions(namesOf(signers, component)),
-    signers: watchClusterSigners(component),
+    signers: watchSigners(component),
   });
 }

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PermissionRule } from '../../kube/permissions.ts';
 import type { PermissionNames } from '../../serving/permission-names.ts';
-import {
-  EVENTS_IN_DEFAULT,
-  READ_CLUSTER_SIGNERS,
-  onSigners,
-  onMemberLeases,
-} from '../../serving/rules.ts';
+import { EVENTS_IN_DEFAULT, onSigners, onMemberLeases, readSigners } from '../../serving/rules.ts';
 
 /** What the approver's roles hold: it reads no Secret and no bundle, and it does not sign. */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
-    READ_CLUSTER_SIGNERS,
+    readSigners(names),
     {
       apiGroups: ['certificates.k8s.io'],
       resources: ['certificatesigningrequests'],

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner, ClusterSignerStatus } from '../../api/cluster-signer.ts';
 import type { KubeObject, Secret } from '../../api/object.ts';
+import { isNamespaced } from '../../api/signer.ts';
 import type { CreateAuthority } from '../../authorities/contract.ts';
 import { withoutManagedFields } from '../../kube/managed-fields.ts';
 import type { Again } from '../../kube/run-loop.ts';
 import type { Step } from '../../rotation/next-step.ts';
 import type { Component } from '../../serving/component.ts';
-import { CLUSTER_SIGNERS } from '../../serving/signers.ts';
+import { resourceOf } from '../../serving/all-signers.ts';
 import { carryOutStep } from './carry-out-step.ts';
 import type { Plan } from './decide.ts';
 import { isCurrent } from './is-current.ts';
@@ -82,13 +83,20 @@ export function createActor(init: ActInit): Actor {
     if (sameStatus((signer as Partial<ClusterSigner>).status, status)) return;
     await client.request({
       method: 'PUT',
-      path: CLUSTER_SIGNERS.object({ name: signer.metadata.name }, 'status'),
-      body: withoutManagedFields({ ...signer, status }),
+      path: resourceOf(signer).object(signer.metadata, 'status'),
+      body: withoutManagedFields({ ...asStored(signer), status }),
     });
     tellChanges(component, signer, status);
   }
 
   return { carryOut, writeStatus };
+}
+
+/** A Signer that was read has more than it has in the API; of what is put to /status only that counts. */
+function asStored(signer: KubeObject): KubeObject {
+  if (!isNamespaced(signer)) return signer;
+  const { apiVersion, kind, metadata } = signer;
+  return { apiVersion, kind, metadata };
 }
 
 /** Equal but for the order of keys, which the API server may change. */

@@ -10,7 +10,7 @@ import { KubeError } from '../../kube/kube-error.ts';
 import { decodeCertificate, fingerprint } from '../../pki/certificate.ts';
 import { decodePem } from '../../pki/pem.ts';
 import type { Step } from '../../rotation/next-step.ts';
-import { SECRETS } from '../../serving/authority-sources.ts';
+import { SECRETS } from '../../serving/secret-watches.ts';
 import {
   intoNext,
   intoTls,

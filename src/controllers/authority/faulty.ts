@@ -2,15 +2,17 @@
 import type { ClusterSigner, ClusterSignerStatus } from '../../api/cluster-signer.ts';
 import { setCondition } from '../../api/conditions.ts';
 import { formatTime } from '../../api/time.ts';
+import { derivedStatus } from './status.ts';
 import type { FaultySigner } from '../../serving/signers.ts';
 
-/** The status of a ClusterSigner whose spec got past the CRD's schema and yet cannot be read. */
+/** The status of a signer whose spec got past the CRD's schema and yet cannot be read. */
 export function faultyStatus({ object, error }: FaultySigner, now: number): ClusterSignerStatus {
   const generation = object.metadata.generation ?? 0;
   const before = (object as Partial<ClusterSigner>).status;
   return {
     ...before,
     observedGeneration: generation,
+    ...derivedStatus(object),
     conditions: setCondition(before?.conditions, {
       type: 'Ready',
       status: 'False',

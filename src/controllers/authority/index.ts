@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import { secretOf, type ClusterSigner } from '../../api/cluster-signer.ts';
 import { bundleName, type ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
-import { keyOf, type Secret } from '../../api/object.ts';
+import { keyOf } from '../../api/object.ts';
 import type { CreateAuthority, OpenAuthority } from '../../authorities/contract.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { compileProfile } from '../../issuance/profile.ts';
 import { createReflector } from '../../kube/reflector.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { runLoop, type Again } from '../../kube/run-loop.ts';
-import { createWatchSet } from '../../kube/watch-set.ts';
+import { createWatchSet, type WatchSet } from '../../kube/watch-set.ts';
 import { compileCertificateRequestPolicy, compilePolicy } from '../../policy/compile-policy.ts';
-import { SECRETS } from '../../serving/authority-sources.ts';
+import { createAllSigners } from '../../serving/all-signers.ts';
 import type { Component, Controller } from '../../serving/component.ts';
 import { explain } from '../../serving/explain.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
 import { namesOf } from '../../serving/permission-names.ts';
-import { createSigners } from '../../serving/signers.ts';
+import { createSecretWatches } from '../../serving/secret-watches.ts';
 import { lookAgain, serverTime } from '../../serving/server-time.ts';
 import { createActor } from './act.ts';
 import { decide } from './decide.ts';
@@ -38,35 +38,23 @@ export interface AuthorityInit {
 
 const WORKERS = 2;
 
-/** Checks ClusterSigners, makes and rotates managed CAs, and writes every ClusterSigner's status. */
+/** Checks signers, makes and rotates managed CAs, and writes the status of every signer. */
 export function createAuthorityController(init: AuthorityInit): Controller {
   const { component, open } = init;
   const { queue } = component;
-  const stopped = new AbortController();
-  const signers = createSigners(component, (names) => {
+  const signers = createAllSigners(component, (keys) => {
     const known = signers.known();
-    secrets.reconcile(known.map((each) => keyOf(secretOf(each.spec))));
+    secrets.serve(known);
     bundles.reconcile(known.filter(isPublished).map(({ spec }) => spec.signerName));
     ownTls?.serve(signers.all());
-    for (const name of names) queue.add(name);
+    for (const key of keys) queue.add(key);
   });
-  const secrets = createWatchSet<Secret>((key) => {
-    const [namespace = '', name = ''] = key.split('/');
-    const wake = (): void => {
-      for (const each of signers.known()) {
-        if (keyOf(secretOf(each.spec)) === key) queue.add(each.metadata.name);
-      }
-    };
-    const reflector = createReflector<Secret>({
-      ...component,
-      path: SECRETS.collection(namespace),
-      fieldSelector: `metadata.name=${name}`,
-      onEvent: wake,
-    });
-    // From then on "not there" means missing.
-    void reflector.whenSynced(stopped.signal).then(wake, () => undefined);
-    return reflector;
-  });
+  const wakeUsersOf = (secretKey: string): void => {
+    for (const each of signers.known()) {
+      if (keyOf(secretOf(each.spec)) === secretKey) queue.add(keyOf(each.metadata));
+    }
+  };
+  const secrets = createSecretWatches({ component, onEvent: wakeUsersOf, onSynced: wakeUsersOf });
   const bundles = createWatchSet<ClusterTrustBundle>((signerName) =>
     createReflector<ClusterTrustBundle>({
       ...component,
@@ -80,7 +68,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
   );
   const actor = createActor({
     ...init,
-    observe: (secret) => secrets.get(keyOf(secret.metadata))?.observe(secret),
+    observe: (secret) => secrets.observe(secret),
   });
   const compiled = memoByGeneration((signer: ClusterSigner) => {
     compileProfile(signer.spec);
@@ -89,10 +77,9 @@ export function createAuthorityController(init: AuthorityInit): Controller {
   });
 
   function look(signer: ClusterSigner): SecretLook {
-    const key = keyOf(secretOf(signer.spec));
-    const reflector = secrets.get(key);
-    if (reflector?.synced !== true) return { kind: 'unknown', failure: reflector?.failure };
-    const secret = reflector.get(key);
+    const watch = secrets.of(signer);
+    if (watch?.synced !== true) return { kind: 'unknown', failure: watch?.failure };
+    const secret = secrets.get(signer);
     return secret === undefined ? { kind: 'missing' } : { kind: 'found', secret };
   }
 
@@ -114,28 +101,28 @@ export function createAuthorityController(init: AuthorityInit): Controller {
 
   component.duty.onChange(() => {
     ownTls?.wake();
-    for (const { metadata } of signers.reflector.list()) queue.add(metadata.name);
+    for (const key of signers.keys()) queue.add(key);
   });
 
-  async function handle(name: string): Promise<Again> {
-    if (!component.duty.mine(name)) return undefined;
-    return ownTls?.owns(name) === true ? ownTls.handle(name) : handleSigner(name);
+  async function handle(key: string): Promise<Again> {
+    if (!component.duty.mine(key)) return undefined;
+    return ownTls?.owns(key) === true ? ownTls.handle(key) : handleSigner(key);
   }
 
-  async function handleSigner(name: string): Promise<Again> {
-    const faulty = signers.faulty(name);
+  async function handleSigner(key: string): Promise<Again> {
+    const faulty = signers.faulty(key);
     if (faulty !== undefined) {
       await actor.writeStatus(faulty.object, faultyStatus(faulty, serverTime(component)));
       return undefined;
     }
-    const signer = signers.get(name);
+    const signer = signers.get(key);
     if (signer === undefined) return undefined;
     const specError = attempt(() => compiled(signer));
     const secret = look(signer);
     const now = serverTime(component);
     const plan = decide({
       signer,
-      elder: signers.elderOf(name),
+      elder: signers.elderOf(key),
       specError: specError instanceof SignerError ? specError : undefined,
       secret,
       inspect: inspectWith(open, now),
@@ -152,32 +139,34 @@ export function createAuthorityController(init: AuthorityInit): Controller {
   return {
     permissions: () =>
       permissions({ ...namesOf(signers.all(), component), ownTls: ownTls?.namespace }),
-    notReady: () => [
-      ...[signers.reflector, ...[...secrets.entries(), ...bundles.entries()].map(([, it]) => it)]
-        .filter((each) => !each.synced || each.failure !== undefined)
-        .map(
-          (each) => `ClusterSigners, CA Secrets or bundles: ${each.failure ?? 'not listed yet'}`,
-        ),
-      ...(ownTls?.notReady() ?? []),
-    ],
-    warnings: () => ownTls?.warnings() ?? [],
+    notReady: () =>
+      [
+        ...(signers.settled && signers.failure === undefined ? [] : [signers.failure]),
+        ...[...secrets.unread(), ...unread(bundles)].map(([, each]) => each.failure),
+      ]
+        .map((failure) => `ClusterSigners, CA Secrets or bundles: ${failure ?? 'not listed yet'}`)
+        .concat(ownTls?.notReady() ?? []),
+    warnings: () => [...signers.warnings(), ...(ownTls?.warnings() ?? [])],
     run: async (signal) => {
-      const watching = signers.reflector.run(signal);
-      const onError = (name: string, error: unknown): void => tell(component, name, error);
+      const watching = signers.run(signal);
+      const onError = (key: string, error: unknown): void => tell(component, key, error);
       await runLoop({ ...component, workers: WORKERS, handle, onError }, signal);
-      stopped.abort();
       await Promise.all([watching, secrets.stop(), bundles.stop(), ownTls?.stop()]);
     },
   };
+}
+
+function unread<T>(watches: WatchSet<T>): ReturnType<WatchSet<T>['entries']> {
+  return watches.entries().filter(([, each]) => !each.synced || each.failure !== undefined);
 }
 
 function isPublished({ spec }: ClusterSigner): boolean {
   return spec.trustBundle !== undefined;
 }
 
-function tell(component: Component, name: string, error: unknown): void {
+function tell(component: Component, key: string, error: unknown): void {
   if (!(error instanceof SignerError)) {
-    component.log.error({ name, error: String(error) }, 'an unexpected error; it is tried again');
+    component.log.error({ key, error: String(error) }, 'an unexpected error; it is tried again');
     return;
   }
   const {
@@ -185,11 +174,9 @@ function tell(component: Component, name: string, error: unknown): void {
     reason,
     event,
   } = explain(error, component.name, component.client.clockOffset());
-  component.log.warn(
-    { kind: 'ClusterSigner', name, reason, error: message },
-    'ClusterSigner waits',
-  );
-  if (event === undefined) return;
-  const regarding = { apiVersion: 'countersign.dev/v1alpha1', kind: 'ClusterSigner', name };
+  component.log.warn({ key, reason, error: message }, 'a signer waits');
+  // Beside a Signer there is no right to write Events: its status says what is wrong.
+  if (event === undefined || key.includes('/')) return;
+  const regarding = { apiVersion: 'countersign.dev/v1alpha1', kind: 'ClusterSigner', name: key };
   component.events.record({ ...event, regarding });
 }

@@ -4,11 +4,11 @@ import type { KubeObject } from '../../api/object.ts';
 import { PREPARE_AT, ROTATE_AT } from '../../api/rotation-annotations.ts';
 import { absent } from '../../kube/absent.ts';
 import type { Component } from '../../serving/component.ts';
-import { CLUSTER_SIGNERS } from '../../serving/signers.ts';
+import { resourceOf } from '../../serving/all-signers.ts';
 import { isSameClock } from '../../serving/server-time.ts';
 
 /**
- * Whether a ClusterSigner is still what was judged, asked of the API server itself. Writes are fenced
+ * Whether a signer is still what was judged, asked of the API server itself. Writes are fenced
  * by versions; this is the fence for the spec and the wishes, whose watch may lag behind the Secret,
  * and for our clock, by which trust ends. Both writes are rare enough to ask first.
  *
@@ -20,7 +20,7 @@ export async function isCurrent(
   judgedAt: number,
 ): Promise<boolean> {
   const { client } = component;
-  const path = CLUSTER_SIGNERS.object({ name: signer.metadata.name });
+  const path = resourceOf(signer).object(signer.metadata);
   const fresh = await client.request<KubeObject>({ method: 'GET', path }).catch(absent);
   return (
     fresh !== undefined && standing(fresh) === standing(signer) && isSameClock(component, judgedAt)

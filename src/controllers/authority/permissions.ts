@@ -5,9 +5,10 @@ import type { PermissionNames } from '../../serving/permission-names.ts';
 import {
   EVENTS_IN_DEFAULT,
   READ_BUNDLES,
-  READ_CLUSTER_SIGNERS,
   onLeaderLease,
   onSecrets,
+  onSignerSecrets,
+  readSigners,
 } from '../../serving/rules.ts';
 
 /**
@@ -18,11 +19,11 @@ import {
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   const namespaces = [...new Set(names.secrets.map(({ namespace }) => namespace))];
   return [
-    READ_CLUSTER_SIGNERS,
+    readSigners(names),
     READ_BUNDLES,
     {
       apiGroups: ['countersign.dev'],
-      resources: ['clustersigners/status'],
+      resources: statuses(names),
       verbs: ['update'],
     },
     ...namespaces.map((namespace) => ({
@@ -32,10 +33,15 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
       namespace,
     })),
     ...onSecrets(names, ['get', 'list', 'watch', 'patch']),
+    ...onSignerSecrets(names),
     EVENTS_IN_DEFAULT,
     ...onLeaderLease(names, 'authority'),
     ...onOwnTls(names),
   ];
+}
+
+function statuses({ namespacedSigners }: PermissionNames): readonly string[] {
+  return ['clustersigners/status', ...(namespacedSigners === true ? ['signers/status'] : [])];
 }
 
 /**

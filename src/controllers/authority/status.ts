@@ -2,6 +2,8 @@
 import type { ClusterSignerStatus } from '../../api/cluster-signer.ts';
 import { conditionMessage, setCondition, type Condition } from '../../api/conditions.ts';
 import { formatDuration } from '../../api/duration.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { derivedName, isNamespaced } from '../../api/signer.ts';
 import { formatTime } from '../../api/time.ts';
 import {
   degraded,
@@ -35,10 +37,16 @@ export function statusOf(input: ConditionInput): ClusterSignerStatus {
   const nextRotation = next === undefined ? before?.nextRotation : formatTime(next);
   return {
     observedGeneration: generation,
+    ...derivedStatus(signer),
     conditions: inOrder(conditions),
     authorities,
     ...(nextRotation === undefined ? {} : { nextRotation }),
   };
+}
+
+/** The name that nobody wrote, for those who are to write it into a pod. */
+export function derivedStatus(signer: KubeObject): Pick<ClusterSignerStatus, 'signerName'> {
+  return isNamespaced(signer) ? { signerName: derivedName(signer.metadata) } : {};
 }
 
 function ready({ snapshot, finding, authorities }: ConditionInput): Condition {

@@ -7,7 +7,8 @@ import {
   type ClusterSignerStatus,
 } from '../../api/cluster-signer.ts';
 import { findCondition, type Condition } from '../../api/conditions.ts';
-import type { KubeObject } from '../../api/object.ts';
+import { keyOf, type KubeObject } from '../../api/object.ts';
+import { isNamespaced } from '../../api/signer.ts';
 import type { EventNote } from '../../kube/event-body.ts';
 import type { Step } from '../../rotation/next-step.ts';
 import type { Component } from '../../serving/component.ts';
@@ -42,11 +43,11 @@ function tellCondition(
   is: Condition,
 ): void {
   const { type, status, reason = '', message: note = '' } = is;
-  const fields = { kind: 'ClusterSigner', name: signer.metadata.name, reason, detail: note };
-  component.log.info(fields, `ClusterSigner ${type}=${status}`);
+  const { kind, metadata } = signer;
+  const fields = { kind, name: keyOf(metadata), reason, detail: note };
+  component.log.info(fields, `${kind} ${type}=${status}`);
   if (!isWarning(is) || was?.reason === reason) return;
-  const said = { type: 'Warning', reason, action: 'Check', note } as const;
-  component.events.record({ regarding: regarding(signer), ...said });
+  event(component, signer, { type: 'Warning', reason, action: 'Check', note });
 }
 
 /** A rotation that goes its way shows in its phases; only one that presses is a warning. */
@@ -93,7 +94,16 @@ function tellPhases(
 }
 
 function record(component: Component, signer: KubeObject, reason: string, note: string): void {
-  component.log.info({ kind: 'ClusterSigner', name: signer.metadata.name, reason }, note);
-  const said = { type: 'Normal', reason, action: 'Rotate', note } as const;
+  component.log.info({ kind: signer.kind, name: keyOf(signer.metadata), reason }, note);
+  event(component, signer, { type: 'Normal', reason, action: 'Rotate', note });
+}
+
+/** Beside a Signer there is no right to write Events: its status says it all. */
+function event(
+  component: Component,
+  signer: KubeObject,
+  said: Omit<EventNote, 'regarding' | 'related'>,
+): void {
+  if (isNamespaced(signer)) return;
   component.events.record({ regarding: regarding(signer), ...said });
 }

@@ -8,6 +8,7 @@ import {
   type CertificateRequest,
 } from '../../api/certificate-request.ts';
 import { GROUP, type ClusterSigner, type SignerObject } from '../../api/cluster-signer.ts';
+import { isNamespaced } from '../../api/signer.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
 import type { PermissionRule } from '../../kube/permissions.ts';
@@ -15,13 +16,14 @@ import { resource, type Resource } from '../../kube/resource.ts';
 import { compileCertificateRequestPolicy } from '../../policy/compile-policy.ts';
 import { createAuthoritySources } from '../../serving/authority-sources.ts';
 import type { Component, Controller } from '../../serving/component.ts';
-import { watchClusterSigners } from '../../serving/cluster-signer-set.ts';
 import type { IssuingSources } from '../../serving/issuing.ts';
 import { localSources } from '../../serving/local-issuing.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
 import { namesOf } from '../../serving/permission-names.ts';
 import { createPresence } from '../../serving/presence.ts';
 import { createRequestController } from '../../serving/request-controller.ts';
+import { watchSigners } from '../../serving/served-signers.ts';
+import type { Selection } from '../../serving/selection.ts';
 import type { SignerSet } from '../../serving/signer-set.ts';
 import { createActor } from './act.ts';
 import { permissions } from './permissions.ts';
@@ -37,8 +39,8 @@ export interface CertificateRequestSigningInit<S> {
   readonly component: Component;
   readonly signers: SignerSet<S>;
   readonly sources: IssuingSources<S, CertificateRequest>;
-  /** The requests whose `issuerRef` names this signer, as a field selector. */
-  readonly selectorOf: (signer: S) => string;
+  /** The requests whose `issuerRef` names this signer. */
+  readonly selectionOf: (signer: S) => Selection;
   readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
   /** How long after its creation a request is retried; undefined: for ever. Milliseconds. */
   readonly maxRetryMs?: number | undefined;
@@ -54,16 +56,19 @@ export const REQUESTS = resource({
   plural: 'certificaterequests',
 });
 
-/** Answers cert-manager's CertificateRequests whose issuerRef names a ClusterSigner that it serves. */
+/** Answers cert-manager's CertificateRequests whose issuerRef names a signer that it serves. */
 export function createCertificateRequest(init: CertificateRequestInit): Controller {
   const { component } = init;
   const sources = createAuthoritySources(component, init.bundles, init.open);
   return createCertificateRequestSigning<ClusterSigner>({
     component,
-    signers: watchClusterSigners(component),
+    signers: watchSigners(component),
     sources: localSources(component, sources),
-    selectorOf: ({ metadata: { name } }) =>
-      issuerSelector({ group: GROUP, kind: 'ClusterSigner', name }),
+    selectionOf: (signer) => {
+      const { name, namespace } = signer.metadata;
+      const kind = isNamespaced(signer) ? 'Signer' : 'ClusterSigner';
+      return issuerSelection({ group: GROUP, kind, name, namespace });
+    },
     permissions: (signers) => permissions(namesOf(signers, component)),
   });
 }
@@ -82,13 +87,13 @@ export function createCertificateRequestSigning<S extends SignerObject>(
     maxRetryMs: init.maxRetryMs,
   });
   const presence = createPresence(component, REQUESTS);
-  const controller = createRequestController<CertificateRequest, S>({
+  return createRequestController<CertificateRequest, S>({
     component,
     kind: 'CertificateRequest',
     resource: REQUESTS,
     workers: WORKERS,
     serves: (spec) => spec.certificateRequests !== undefined,
-    selectorOf: init.selectorOf,
+    selectionOf: init.selectionOf,
     presence,
     pending: (request) => !isFinished(request) && (isApproved(request) || isDenied(request)),
     // A namespace is a tenant; who asks is cert-manager itself, for all of them.
@@ -104,7 +109,6 @@ export function createCertificateRequestSigning<S extends SignerObject>(
     signers: init.signers,
     sources,
   });
-  return { ...controller, warnings: () => presence.warnings() };
 }
 
 /**
@@ -112,17 +116,17 @@ export function createCertificateRequestSigning<S extends SignerObject>(
  *
  * @param issuer - with a namespace: requests of others do not count, whatever they name
  */
-export function issuerSelector(issuer: {
+export function issuerSelection(issuer: {
   readonly group: string;
   readonly kind: string;
   readonly name: string;
   readonly namespace?: string | undefined;
-}): string {
+}): Selection {
   const { group, kind, name, namespace } = issuer;
-  return [
-    ...(namespace === undefined ? [] : [`metadata.namespace=${namespace}`]),
+  const fieldSelector = [
     `spec.issuerRef.group=${group}`,
     `spec.issuerRef.kind=${kind}`,
     `spec.issuerRef.name=${name}`,
   ].join(',');
+  return { fieldSelector, namespace };
 }

@@ -3,9 +3,10 @@ import type { PermissionRule } from '../../kube/permissions.ts';
 import type { PermissionNames } from '../../serving/permission-names.ts';
 import {
   READ_BUNDLES,
-  READ_CLUSTER_SIGNERS,
   onMemberLeases,
   onSecrets,
+  onSignerSecrets,
+  readSigners,
 } from '../../serving/rules.ts';
 
 /**
@@ -14,7 +15,7 @@ import {
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
-    READ_CLUSTER_SIGNERS,
+    readSigners(names),
     READ_BUNDLES,
     {
       apiGroups: ['cert-manager.io'],
@@ -28,6 +29,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     ...onSecrets(names, ['get', 'list', 'watch']),
+    ...onSignerSecrets(names),
     ...onMemberLeases(names),
   ];
 }

@@ -2,19 +2,21 @@
 import type { ClusterSigner, SignerObject } from '../../api/cluster-signer.ts';
 import { isTerminal, type PodCertificateRequest } from '../../api/pod-certificate-request.ts';
 import { readPodCertificateRequest } from '../../api/pod-certificate-request-message.ts';
+import { DERIVED_PREFIX, isDerivedName } from '../../api/signer.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
 import type { EventNote } from '../../kube/event-body.ts';
 import type { PermissionRule } from '../../kube/permissions.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { createAuthoritySources } from '../../serving/authority-sources.ts';
-import { watchClusterSigners } from '../../serving/cluster-signer-set.ts';
+import { watchSigners } from '../../serving/served-signers.ts';
 import type { Component, Controller } from '../../serving/component.ts';
 import type { IssuingSources } from '../../serving/issuing.ts';
 import { localSources } from '../../serving/local-issuing.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
 import { namesOf } from '../../serving/permission-names.ts';
 import { createRequestController } from '../../serving/request-controller.ts';
+import { inItsNamespace, type Selection } from '../../serving/selection.ts';
 import { serverTime } from '../../serving/server-time.ts';
 import type { SignerSet } from '../../serving/signer-set.ts';
 import { createActor } from './act.ts';
@@ -43,17 +45,20 @@ export interface PodIssuingInit<S> extends Pick<
   readonly signers: SignerSet<S>;
   readonly sources: IssuingSources<S, PodCertificateRequest>;
   readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
+  /** Which requests are a signer's; default: those of its signer name, in all namespaces. */
+  readonly selectionOf?: (signer: S) => Selection;
 }
 
-/** Issues, denies and fails PodCertificateRequests of the ClusterSigners that it serves. */
+/** Issues, denies and fails PodCertificateRequests of the signers that it serves. */
 export function createPcrIssuer(init: PcrIssuerInit): Controller {
   const { component } = init;
   const sources = createAuthoritySources(component, init.bundles, init.open);
   return createPodIssuing<ClusterSigner>({
     ...init,
-    signers: watchClusterSigners(component),
+    signers: watchSigners(component),
     sources: localSources(component, sources),
     permissions: (signers) => permissions(namesOf(signers, component)),
+    selectionOf: inItsNamespace,
   });
 }
 
@@ -84,23 +89,32 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     handle: actor.handle,
     onGone: actor.forget,
     regarding,
+    ...(init.selectionOf === undefined ? {} : { selectionOf: init.selectionOf }),
     permissions: init.permissions,
     signers: init.signers,
     sources: {
       ...sources,
       serve: (signers) => {
-        signerNames = signers.map(({ spec }) => spec.signerName);
+        signerNames = guarded(signers);
         sources.serve(signers);
       },
     },
   });
   return {
     ...controller,
-    warnings: admission.warnings,
+    warnings: () => [...(controller.warnings?.() ?? []), ...admission.warnings()],
     run: async (signal) => {
       await Promise.all([controller.run(signal), admission.run(signal)]);
     },
   };
+}
+
+/** What the admission policy must guard: each signer name, and the names of all Signers at once. */
+function guarded(signers: readonly SignerObject[]): readonly string[] {
+  const names = signers.map(({ spec: { signerName } }) =>
+    isDerivedName(signerName) ? DERIVED_PREFIX : signerName,
+  );
+  return [...new Set(names)];
 }
 
 /** People describe pods; PodCertificateRequests vanish after a quarter of an hour. */

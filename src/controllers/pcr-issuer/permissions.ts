@@ -4,10 +4,11 @@ import type { PermissionNames } from '../../serving/permission-names.ts';
 import { POLICY_NAME } from './admission-policy.ts';
 import {
   READ_BUNDLES,
-  READ_CLUSTER_SIGNERS,
   onSecrets,
+  onSignerSecrets,
   onSigners,
   onMemberLeases,
+  readSigners,
 } from '../../serving/rules.ts';
 
 /**
@@ -16,7 +17,7 @@ import {
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
-    READ_CLUSTER_SIGNERS,
+    readSigners(names),
     READ_BUNDLES,
     {
       apiGroups: ['certificates.k8s.io'],
@@ -31,6 +32,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onSigners(names, 'sign'),
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     ...onSecrets(names, ['get', 'list', 'watch']),
+    ...onSignerSecrets(names),
     {
       apiGroups: ['admissionregistration.k8s.io'],
       resources: ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],

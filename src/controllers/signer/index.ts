@@ -6,12 +6,13 @@ import { compileProfile } from '../../issuance/profile.ts';
 import { resource, type Resource } from '../../kube/resource.ts';
 import type { PermissionRule } from '../../kube/permissions.ts';
 import { createAuthoritySources } from '../../serving/authority-sources.ts';
-import { watchClusterSigners } from '../../serving/cluster-signer-set.ts';
+import { watchSigners } from '../../serving/served-signers.ts';
 import type { Component, Controller } from '../../serving/component.ts';
 import { csrPlace, csrStays } from '../../serving/csr-place.ts';
 import type { IssuingSources } from '../../serving/issuing.ts';
 import { localSources } from '../../serving/local-issuing.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
+import { refuseOlder } from '../../serving/older-requests.ts';
 import { namesOf } from '../../serving/permission-names.ts';
 import { createRequestController } from '../../serving/request-controller.ts';
 import type { SignerSet } from '../../serving/signer-set.ts';
@@ -42,13 +43,13 @@ const REQUESTS = resource({
   plural: 'certificatesigningrequests',
 });
 
-/** Signs approved CertificateSigningRequests of the ClusterSigners that it serves. */
+/** Signs approved CertificateSigningRequests of the signers that it serves. */
 export function createSigner(init: SignerInit): Controller {
   const { component } = init;
   const sources = createAuthoritySources(component, init.bundles, init.open);
   return createCsrSigning<ClusterSigner>({
     component,
-    signers: watchClusterSigners(component),
+    signers: watchSigners(component),
     sources: localSources(component, sources),
     permissions: (signers) => permissions(namesOf(signers, component)),
   });
@@ -73,10 +74,11 @@ export function createCsrSigning<S extends SignerObject>(init: CsrSigningInit<S>
     pending: (csr) => isApproved(csr) && !isFinished(csr),
     placeOf: csrPlace,
     stays: csrStays,
-    handle: (csr, signer) =>
+    handle: refuseOlder((csr, signer) =>
       signer.spec.requests === undefined
         ? Promise.resolve({ outcome: 'ignored', reason: '' })
         : actor.handle(csr, signer),
+    ),
     onGone: actor.forget,
     regarding: ({ apiVersion, kind, metadata: { name, uid } }) => ({
       regarding: { apiVersion, kind, name, uid },

@@ -4,16 +4,17 @@ import type { PermissionNames } from '../../serving/permission-names.ts';
 import {
   EVENTS_IN_DEFAULT,
   READ_BUNDLES,
-  READ_CLUSTER_SIGNERS,
   onSecrets,
+  onSignerSecrets,
   onSigners,
   onMemberLeases,
+  readSigners,
 } from '../../serving/rules.ts';
 
 /** What the signer's roles hold: it reads CA Secrets and does not approve. */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
-    READ_CLUSTER_SIGNERS,
+    readSigners(names),
     READ_BUNDLES,
     {
       apiGroups: ['certificates.k8s.io'],
@@ -27,6 +28,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     },
     ...onSigners(names, 'sign'),
     ...onSecrets(names, ['get', 'list', 'watch']),
+    ...onSignerSecrets(names),
     EVENTS_IN_DEFAULT,
     ...onMemberLeases(names),
   ];

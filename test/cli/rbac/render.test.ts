@@ -1,39 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseAllDocuments } from 'yaml';
 import { DEMO } from '../../../src/cli/rbac/demo.ts';
 import type { Installation } from '../../../src/cli/rbac/installation.ts';
 import { renderAdmission, renderRbac } from '../../../src/cli/rbac/render.ts';
-
-interface Role {
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
-  readonly rules?: readonly {
-    readonly apiGroups: readonly string[];
-    readonly resources: readonly string[];
-    readonly verbs: readonly string[];
-    readonly resourceNames?: readonly string[];
-  }[];
-}
-
-function rolesOf(component: string, installation: Installation = DEMO): readonly Role[] {
-  const text = renderRbac(installation).get(`${component}.yaml`) ?? '';
-  return parseAllDocuments(text).map((document) => document.toJS() as Role);
-}
-
-const components = [...renderRbac(DEMO).keys()].map((file) => file.replace('.yaml', ''));
-
-/** `get,list certificates.k8s.io/x [names] @namespace`, one line a rule. */
-function linesOf(component: string, installation: Installation = DEMO): readonly string[] {
-  return rolesOf(component, installation).flatMap(({ metadata, rules = [] }) =>
-    rules.map(({ apiGroups, resources, verbs, resourceNames }) => {
-      const names = resourceNames === undefined ? '' : ` [${resourceNames.join(' ')}]`;
-      const where = metadata.namespace === undefined ? '' : ` @${metadata.namespace}`;
-      return `${verbs.join()} ${apiGroups.join()}/${resources.join()}${names}${where}`;
-    }),
-  );
-}
+import { components, linesOf, rolesOf, type Role } from './roles.ts';
 
 const READ = 'get,list,watch';
 const both = '[example.com/workload example.com/people]';

@@ -13,6 +13,7 @@ import type { Again } from '../../../src/kube/run-loop.ts';
 import { NOW } from '../../support/chain.ts';
 import { random } from '../../support/issuing.ts';
 import { recordedComponent, type RecordedComponent } from '../../support/recorded-component.ts';
+import { teamSigner } from '../../support/namespaced-signer.ts';
 import { workload } from '../../support/signer.ts';
 import { A, OURS, OWN, after, certificate, planOf, secret } from './secrets.ts';
 
@@ -214,4 +215,18 @@ test('a signer that becomes ready speaks for itself, but for the CA that signs; 
       ['Distrusted', 0],
     ],
   );
+});
+
+test('the status of a Signer is written where it lies, with nothing of a spec, and no Event stands beside it', async () => {
+  const { component, asked, carryOut } = start();
+  const signer = teamSigner();
+  const plan = planOf({ signer, secret: { kind: 'missing' } });
+  assert.equal(plan.step, undefined);
+  await carryOut(plan, signer);
+  const path = '/apis/countersign.dev/v1alpha1/namespaces/team-a/signers/web';
+  assert.deepEqual(asked(), [`GET ${path}`, `PUT ${path}/status`]);
+  const sent = component.client.requests[1]?.body as ClusterSigner;
+  assert.deepEqual(Object.keys(sent).sort(), ['apiVersion', 'kind', 'metadata', 'status']);
+  assert.equal(sent.status?.signerName, 'signers.countersign.dev/team-a.web');
+  assert.deepEqual(component.notes, []);
 });

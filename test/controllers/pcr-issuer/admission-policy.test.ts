@@ -11,8 +11,11 @@ import { recordedClient } from '../../support/recorded-client.ts';
 const NAMES = ['example.com/a', 'example.com/b'];
 
 /** What `countersign rbac` prints for these signer names: the policy and its binding. */
-function printed(signers: readonly string[]): readonly [Shipped, Shipped] {
-  const files = renderAdmission({ ...DEMO, signers, bundles: [] });
+function printed(
+  signers: readonly string[],
+  namespacedSigners = false,
+): readonly [Shipped, Shipped] {
+  const files = renderAdmission({ ...DEMO, signers, bundles: [], namespacedSigners });
   const text = files.get('pod-certificate-requests.yaml') ?? '';
   const [policy, binding] = parseAllDocuments(text).map((each) => each.toJS() as Shipped);
   assert.ok(policy && binding);
@@ -61,6 +64,13 @@ test('a name that the policy was not printed for is told', async () => {
   const found = await gaps(printed(['example.com/a'])[0], binding);
   assert.equal(found.length, 1);
   assert.match(found[0] ?? '', /does not name example\.com\/b: .*countersign rbac/);
+});
+
+test('the names of Signers are guarded by their beginning, where the policy was printed with the opt-in', async () => {
+  const served = [...NAMES, 'signers.countersign.dev/'];
+  assert.deepEqual(await gaps(printed(NAMES, true)[0], binding, served), []);
+  const [found] = await gaps(policy, binding, served);
+  assert.match(found ?? '', /does not name signers\.countersign\.dev\//);
 });
 
 for (const [law, shipped, bound, message] of [

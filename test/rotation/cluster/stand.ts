@@ -6,7 +6,7 @@ import type { Secret } from '../../../src/api/object.ts';
 import { monotonic } from '../../../src/cli/monotonic.ts';
 import { createClient, type Client } from '../../../src/kube/client.ts';
 import { loadConnection } from '../../../src/kube/kubeconfig.ts';
-import { SECRETS } from '../../../src/serving/authority-sources.ts';
+import { SECRETS } from '../../../src/serving/secret-watches.ts';
 import { CLUSTER_SIGNERS } from '../../../src/serving/signers.ts';
 import { startCluster, type Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';

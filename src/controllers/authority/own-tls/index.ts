@@ -46,7 +46,7 @@ export interface Watched {
 export interface OwnTls {
   /** Takes in which ClusterSigner serves the signer name of our ports, if one does. */
   serve(signers: readonly ClusterSigner[]): void;
-  /** Whether a key of the queue is one of ours; no ClusterSigner's name begins so. */
+  /** Whether a key of the queue is one of ours; no name of a signer, or of a namespace, begins so. */
   owns(key: string): boolean;
   handle(key: string): Promise<Again>;
   /** Puts everything into the queue. */
@@ -58,7 +58,7 @@ export interface OwnTls {
   stop(): Promise<void>;
 }
 
-const PREFIX = 'own-tls/';
+const PREFIX = ':own-tls/';
 const CONFIG_MAP_KEY = `${PREFIX}ca`;
 const keyOfComponent = (name: string): string => `${PREFIX}component/${name}`;
 const KEYS = [CONFIG_MAP_KEY, ...OWN_TLS_COMPONENTS.map(keyOfComponent)];

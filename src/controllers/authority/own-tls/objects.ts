@@ -4,7 +4,7 @@ import { OWN_TLS_COMPONENTS, OWN_TLS_CONFIG_MAP, ownTlsSecret } from '../../../a
 import { createReflector, type Reflector } from '../../../kube/reflector.ts';
 import type { Resource } from '../../../kube/resource.ts';
 import { createWatchSet, type WatchSet } from '../../../kube/watch-set.ts';
-import { SECRETS } from '../../../serving/authority-sources.ts';
+import { SECRETS } from '../../../serving/secret-watches.ts';
 import type { Component } from '../../../serving/component.ts';
 import type { SecretLook } from '../look.ts';
 import type { ConfigMapLook } from './decide-bundle.ts';

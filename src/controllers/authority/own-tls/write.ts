@@ -7,7 +7,7 @@ import { DURATION } from '../../../api/rotation-annotations.ts';
 import type { Client } from '../../../kube/client.ts';
 import { resource } from '../../../kube/resource.ts';
 import type { LeafWish } from '../../../rotation/leaf.ts';
-import { SECRETS } from '../../../serving/authority-sources.ts';
+import { SECRETS } from '../../../serving/secret-watches.ts';
 import { ownLabels } from '../managed-secret.ts';
 import { JSON_PATCH, objectPatch, secretPatch } from '../secret-patch.ts';
 import { ANCHORS_KEY, type BundlePlan } from './decide-bundle.ts';
