@@ -20,8 +20,8 @@ export interface Sample {
  * is away; and a rest for as long as it asks. (AIMD, as TCP does.)
  */
 export interface Pace {
-  /** Whether one more may be begun now. */
-  readonly free: boolean;
+  /** How many more may be begun now. */
+  readonly room: number;
   /** How many may be at work, whole or not; a pause does not show in it. */
   readonly limit: number;
   readonly begin: () => void;
@@ -103,8 +103,8 @@ export function createPace({ clock, random, startTimer }: PaceInit): Pace {
   }
 
   return {
-    get free() {
-      return paused === undefined && busy < Math.floor(limit);
+    get room() {
+      return paused === undefined ? Math.max(0, Math.floor(limit) - busy) : 0;
     },
     get limit() {
       return limit;

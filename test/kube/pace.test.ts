@@ -23,7 +23,7 @@ async function rounds(count: number, took: number, status = 200): Promise<void> 
   for (let round = 0; round < count; round += 1) {
     const begun = time.clock();
     let busy = 0;
-    for (; pace.free; busy += 1) pace.begin();
+    for (; pace.room > 0; busy += 1) pace.begin();
     await time.advance(took);
     for (; busy > 0; busy -= 1) {
       pace.observe({ begun, status });
@@ -62,17 +62,17 @@ test('a 429 halves it once for all that were under way, and stays away for as lo
   let freed = 0;
   pace.onFree(() => (freed += 1));
   await time.advance(6_999);
-  assert.deepEqual([pace.free, freed], [false, 0]);
+  assert.deepEqual([pace.room > 0, freed], [false, 0]);
   await time.advance(1);
-  assert.deepEqual([pace.free, freed], [true, 1]);
+  assert.deepEqual([pace.room > 0, freed], [true, 1]);
 });
 
 test('a 429 that does not say for how long keeps us away for a second', async () => {
   pace.observe({ begun: time.clock(), status: 429 });
   await time.advance(999);
-  assert.equal(pace.free, false);
+  assert.equal(pace.room > 0, false);
   await time.advance(1);
-  assert.equal(pace.free, true);
+  assert.equal(pace.room > 0, true);
 });
 
 test('however often it is refused, two are tried', async () => {
@@ -81,7 +81,7 @@ test('however often it is refused, two are tried', async () => {
     await time.advance(1_000);
   }
   assert.equal(pace.limit, MIN_IN_FLIGHT);
-  assert.equal(pace.free, true);
+  assert.equal(pace.room > 0, true);
 });
 
 test('a server that takes ever longer is asked for less, and for more when it is quick again', async () => {
@@ -112,9 +112,9 @@ test('a server that is away is asked again after 0.1 s, doubling to 2 s; one ans
     for (const status of [0, 503]) pace.observe({ begun, status });
     assert.deepEqual(time.waits(), [wait]);
     await time.advance(wait - 1);
-    assert.equal(pace.free, false);
+    assert.equal(pace.room > 0, false);
     await time.advance(1);
-    assert.equal(pace.free, true);
+    assert.equal(pace.room > 0, true);
   }
   pace.observe({ begun: time.clock(), status: 200 });
   pace.observe({ begun: time.clock(), status: 503 });
@@ -123,7 +123,7 @@ test('a server that is away is asked again after 0.1 s, doubling to 2 s; one ans
 
 test('one object at which the server itself fails slows nobody down', () => {
   for (let turn = 0; turn < 100; turn += 1) pace.observe({ begun: time.clock(), status: 500 });
-  assert.deepEqual([pace.limit, pace.free], [FIRST_IN_FLIGHT, true]);
+  assert.deepEqual([pace.limit, pace.room > 0], [FIRST_IN_FLIGHT, true]);
 });
 
 // A server with so many seats and no queue, whose answers take 10 ms.
@@ -133,7 +133,7 @@ for (const seats of [3, 10, 20]) {
     for (let round = 0; round < 600; round += 1) {
       const begun = time.clock();
       let busy = 0;
-      for (; pace.free; busy += 1) pace.begin();
+      for (; pace.room > 0; busy += 1) pace.begin();
       await time.advance(10);
       if (busy > 0) elapsed += 10;
       for (let each = 0; each < busy; each += 1) {

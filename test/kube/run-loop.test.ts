@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createDelayingQueue, type DelayingQueue } from '../../src/kube/delaying-queue.ts';
-import { createPace, type Pace } from '../../src/kube/pace.ts';
+import { FIRST_IN_FLIGHT, createPace, type Pace } from '../../src/kube/pace.ts';
 import { createQueue } from '../../src/kube/queue.ts';
 import { createRateLimiter, type RateLimiter } from '../../src/kube/rate-limiter.ts';
-import { runLoop, type Again } from '../../src/kube/run-loop.ts';
+import { GATHER_MS, TOGETHER, runLoop, type Again } from '../../src/kube/run-loop.ts';
 import { fakeTime, type FakeTime } from '../support/fake-time.ts';
 
 interface Loop {
@@ -40,6 +40,7 @@ function startLoop(handle: (key: string) => Promise<Again>, workers = 1): Loop {
       pace,
       workers,
       clock: time.clock,
+      delay: time.delay,
       handle: (key) => {
         handled.push(key);
         return handle(key);
@@ -170,6 +171,57 @@ test('no more are worked on at once than the pace allows, and more as soon as it
   await loop.ended;
 });
 
+/** A loop with so many keys, which are at work until they are finished one by one. */
+async function startBusy(keys: number): Promise<Loop & { readonly open: (() => void)[] }> {
+  const open: (() => void)[] = [];
+  const loop = startLoop(() => new Promise((resolve) => open.push(() => resolve(undefined))), 99);
+  for (let index = 0; index < keys; index += 1) loop.queue.add(`key-${index}`);
+  await loop.time.advance(0);
+  assert.equal(open.length, FIRST_IN_FLIGHT);
+  return { ...loop, open };
+}
+
+async function endBusy({
+  open,
+  stop,
+  ended,
+}: Awaited<ReturnType<typeof startBusy>>): Promise<void> {
+  stop();
+  for (const finish of open) finish();
+  await ended;
+}
+
+test('where many wait, some are begun together as soon as so many can be', async () => {
+  const loop = await startBusy(50);
+  for (let finished = 1; finished < TOGETHER; finished += 1) {
+    loop.open.shift()?.();
+    await loop.time.advance(0);
+    assert.equal(loop.handled.length, FIRST_IN_FLIGHT);
+  }
+  loop.open.shift()?.();
+  await loop.time.advance(0);
+  assert.equal(loop.handled.length, FIRST_IN_FLIGHT + TOGETHER);
+  await endBusy(loop);
+});
+
+test('some that are slow do not keep the others waiting for more to begin with', async () => {
+  const loop = await startBusy(50);
+  for (const round of [1, 2, 3]) {
+    loop.open.pop()?.();
+    await loop.time.advance(GATHER_MS);
+    assert.equal(loop.handled.length, FIRST_IN_FLIGHT + round);
+  }
+  await endBusy(loop);
+});
+
+test('the last ones wait for nobody to be begun with', async () => {
+  const loop = await startBusy(FIRST_IN_FLIGHT + 1);
+  loop.open.shift()?.();
+  await loop.time.advance(0);
+  assert.equal(loop.handled.length, FIRST_IN_FLIGHT + 1);
+  await endBusy(loop);
+});
+
 test('stopped, it finishes what is in flight and begins nothing more', async () => {
   let finish: (() => void) | undefined;
   const loop = startLoop(
@@ -206,6 +258,7 @@ test('started after the stop, it does nothing', async () => {
       workers: 3,
       pace: createPace({ ...time, random: zeros }),
       clock: time.clock,
+      delay: time.delay,
       handle: () => Promise.reject(new Error('worked on')),
       onError: (_key, error) => {
         throw error as Error;
