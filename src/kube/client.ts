@@ -4,6 +4,7 @@ import type { Clock, Monotonic } from '../ports.ts';
 import { createClockOffset } from './clock-offset.ts';
 import type { Connection } from './connection.ts';
 import { exchange, type Answer } from './exchange.ts';
+import { createGather } from './gather.ts';
 import { parseJson } from './json.ts';
 import { createPools, type CredentialsChange, type OpenPools } from './pools.ts';
 import { isProtobuf, noAnswer, refusal, retryAfterOf } from './refusal.ts';
@@ -68,6 +69,8 @@ export function createClient(init: ClientInit): Client {
   const prefix = pathname === '/' ? '' : pathname;
   const pools = createPools(init.connection, init.onCredentials);
   const identity = identityHeaders(init);
+  const { monotonic } = init;
+  const gather = createGather();
   /** Of the monotonic clock. */
   const offset = createClockOffset();
 
@@ -105,15 +108,16 @@ export function createClient(init: ClientInit): Client {
 
   async function call(request: RequestInit): Promise<Answer> {
     const [begun, since] = [init.clock(), init.monotonic()];
+    const { signal } = request;
     try {
       const answer = await authorized((open) =>
-        exchange(open.calls, optionsOf(request, open), init.monotonic, request.signal),
+        exchange(open.calls, optionsOf(request, open), { monotonic, gather, signal }),
       );
       observeDate(answer, since);
       tell(request, begun, answer);
       return answer;
     } catch (cause) {
-      if (request.signal?.aborted !== true) tell(request, begun, undefined);
+      if (signal?.aborted !== true) tell(request, begun, undefined);
       throw noAnswer(request, cause);
     }
   }
