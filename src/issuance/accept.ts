@@ -13,6 +13,11 @@ import type { Validity } from './validity.ts';
 export interface AcceptInput {
   /** PEM, leaf first; what is above it in any order, with the root or without. */
   readonly chain: string;
+  /**
+   * The first certificate of `chain`, where it is ours: prepared and linted for this very subject, key and
+   * usages, which are not compared again.
+   */
+  readonly prepared?: Certificate | undefined;
   readonly subject: LeafSubject;
   readonly publicKey: PublicKeyInfo;
   readonly usages: readonly KeyUsage[];
@@ -54,7 +59,7 @@ export function accept(input: AcceptInput): Accepted {
   if (input.chain.length > MAX_CHAIN_CHARACTERS) {
     throw differs(`a chain of ${input.chain.length} characters, more than ${MAX_CHAIN_CHARACTERS}`);
   }
-  const [leaf, ...above] = readChain(input.chain, input.readAbove ?? readCertificates);
+  const [leaf, ...above] = readChain(input);
   const fault = faultOfLeaf(leaf, input);
   if (fault !== undefined) throw differs(fault);
   const last = above.at(-1);
@@ -72,14 +77,15 @@ export function accept(input: AcceptInput): Accepted {
 
 const END = '-----END CERTIFICATE-----';
 
-function readChain(
-  pem: string,
-  readAbove: (pem: string) => readonly Certificate[],
-): readonly [Certificate, ...Certificate[]] {
+function readChain({
+  chain: pem,
+  prepared,
+  readAbove = readCertificates,
+}: AcceptInput): readonly [Certificate, ...Certificate[]] {
   const at = pem.indexOf(END);
   const end = at === -1 ? pem.length : at + END.length;
   const read = attempt(() => [
-    ...readCertificates(pem.slice(0, end)),
+    ...(prepared === undefined ? readCertificates(pem.slice(0, end)) : [prepared]),
     ...readAbove(pem.slice(end).trimStart()),
   ]);
   if (read instanceof SignerError) throw differs(`what cannot be read: ${read.message}`, read);
@@ -101,9 +107,11 @@ function faultOfLeaf(leaf: Certificate, input: AcceptInput): string | undefined 
     return 'a certificate of another public key';
   }
   if (leaf.isCa) return 'a CA certificate';
-  return (
-    faultOfNames(leaf, input.subject) ?? faultOfUsages(leaf, input) ?? faultOfTimes(leaf, input)
-  );
+  const asked = input.prepared === leaf;
+  const fault = asked
+    ? undefined
+    : (faultOfNames(leaf, input.subject) ?? faultOfUsages(leaf, input));
+  return fault ?? faultOfTimes(leaf, input);
 }
 
 function faultOfNames(leaf: Certificate, wanted: LeafSubject): string | undefined {

@@ -4,6 +4,7 @@ import { prepare } from '../issuance/prepare.ts';
 import { encodePem } from '../pki/pem.ts';
 import { random } from '../cli/system-random.ts';
 import type { Context } from './issuer.ts';
+import { withLeaf } from './own-leaves.ts';
 import type { Signed, SigningRequest } from './request.ts';
 import { wantedOf } from './view.ts';
 
@@ -51,7 +52,7 @@ export function openCa(material: CaMaterial, ctx: Pick<Context, 'now'>): Ca {
       const prepared = prepare({ ...wanted, validity, issuer: facts, random });
       // Whether its chain allows this leaf is asked of every CA's answer, when it is accepted.
       const der = await authority.sign(prepared, signal);
-      return { chain: pem(der) + above, anchors };
+      return withLeaf({ chain: pem(der) + above, anchors }, prepared.decode(der), wanted);
     },
   };
 }

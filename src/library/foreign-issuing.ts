@@ -16,6 +16,7 @@ import type { IssuerLoop } from './issuer-loop.ts';
 import type { KnownIssuer } from './issuers.ts';
 import { memoPem } from './memo-pem.ts';
 import type { Memory } from './memory.ts';
+import { preparedLeaf } from './own-leaves.ts';
 import type { Signed } from './request.ts';
 import { viewOf, type Served } from './view.ts';
 
@@ -72,19 +73,20 @@ export function foreignIssuing<Config>(
     const { chain, anchor } = accept({
       ...wanted,
       chain: signed.chain,
+      prepared: preparedLeaf(signed, wanted),
       minimumSeconds: 'podUID' in object.spec ? MIN_LIFETIME_SECONDS : LEAST_SECONDS,
       anchors: published ?? anchorsOf(signed),
       now: serverTime(component),
       readAbove,
     });
-    const [leaf] = chain;
+    const [leaf, ...above] = chain;
     const serial = Buffer.from(leaf.serial).toString('hex');
     component.log.debug({ uid: object.metadata.uid, serial }, 'signed');
     const { notBefore, notAfter } = leaf;
     return {
       kind: 'chain',
-      chain: chain.map(pemOf).join(''),
-      anchors: (published ?? [anchor]).map(pemOf).join(''),
+      chain: pemOf(leaf) + above.map(knownPemOf).join(''),
+      anchors: (published ?? [anchor]).map(knownPemOf).join(''),
       validity: { notBefore, notAfter },
     };
   }
@@ -116,4 +118,15 @@ function anchorsOf({ anchors }: Signed): readonly Certificate[] | undefined {
 
 function pemOf({ raw }: Certificate): string {
   return encodePem('CERTIFICATE', raw);
+}
+
+/** Of what comes with every leaf. */
+const pems = new WeakMap<Certificate, string>();
+
+function knownPemOf(certificate: Certificate): string {
+  const known = pems.get(certificate);
+  if (known !== undefined) return known;
+  const pem = pemOf(certificate);
+  pems.set(certificate, pem);
+  return pem;
 }

@@ -11,6 +11,7 @@ import { wantedOf } from '../../src/library/view.ts';
 import { encodePem } from '../../src/pki/pem.ts';
 import { readPrivateKey } from '../../src/pki/private-key.ts';
 import { signatureAlgorithm } from '../../src/pki/signature-algorithm.ts';
+import { CN } from '../policy/request.ts';
 import { decodePublicKey } from '../../src/pki/keys.ts';
 import { encodeCertificate } from '../../src/pki/tbs.ts';
 import { NOW } from '../support/chain.ts';
@@ -123,6 +124,35 @@ for (const [what, change, says] of wrong) {
     assert.match(detail(), says);
   });
 }
+
+test('what openCa signed for one request is not delivered to another', async () => {
+  const kept: Signed[] = [];
+  it.author.sign = async (request, issuer, ctx) => {
+    kept.push(await ok(request, issuer, ctx));
+    return kept[0] ?? { chain: '' };
+  };
+  it.api.put(A, csrObject('a'));
+  it.api.put(`${CSR}/b`, csrObject('b', undefined, { subject: [[CN, 'bob']], username: 'bob' }));
+  await it.settle();
+  assert.equal((it.api.get(`${CSR}/b`)?.status as { certificate?: string }).certificate, undefined);
+  assert.match(detail(), /commonName is "jane", where "bob" was asked for/);
+  assert.ok((it.api.get(A)?.status as { certificate?: string }).certificate);
+});
+
+test('what openCa returned cannot be changed; what is made of it is read anew', async () => {
+  const written = await answered((request) => signed(request, {}));
+  assert.ok(written !== undefined);
+  const changes: unknown[] = [];
+  it.author.sign = async (request, issuer, ctx) => {
+    const own = await ok(request, issuer, ctx);
+    changes.push(Reflect.set(own, 'chain', 'another'));
+    return { ...own, chain: own.chain.replace('MII', 'MIJ') };
+  };
+  it.api.put(`${CSR}/b`, csrObject('b'));
+  await it.settle();
+  assert.deepEqual(changes, [false]);
+  assert.match(detail(), /cannot be read/);
+});
 
 const texts: [what: string, chain: (right: Signed) => Partial<Signed>, says: RegExp][] = [
   ['no PEM', () => ({ chain: 'hello' }), /cannot be read/],
