@@ -7,6 +7,7 @@ import { createFifo } from './fifo.ts';
 import { KubeError } from './kube-error.ts';
 
 export interface EventRequest extends RequestInit {
+  readonly onSent?: () => void;
   readonly onGivenUp: () => void;
 }
 
@@ -53,6 +54,7 @@ export function createEventSender(init: EventSenderInit): EventSender {
   async function deliver(request: EventRequest): Promise<void> {
     try {
       await persist(init, request, end.signal);
+      request.onSent?.();
     } catch (error) {
       init.log.warn({ path: request.path, error: messageOf(error) }, 'an Event was not written');
       init.onDropped('refused');
@@ -83,7 +85,7 @@ export function createEventSender(init: EventSenderInit): EventSender {
 /** Tries again for as long as the API server is away, and no longer than `TRIES`. */
 async function persist(
   { client, delay, random }: EventSenderInit,
-  request: EventRequest,
+  { onSent: _sent, onGivenUp: _givenUp, ...request }: EventRequest,
   signal: AbortSignal,
 ): Promise<void> {
   const backoff = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { createHash } from 'node:crypto';
 import type { Clock, Delay, Log, Random } from '../ports.ts';
 import type { Client } from './client.ts';
 import { EVENTS, eventBody, type EventNote } from './event-body.ts';
@@ -10,6 +11,14 @@ import { createTokenBucket } from './token-bucket.ts';
 /** Tells people what happens to an object. Never blocks a decision and never throws. */
 export interface EventRecorder {
   record(note: EventNote): void;
+  /**
+   * Tells of what is about to become so. Whoever tells it again, this process or the next, makes no
+   * second Event of it.
+   *
+   * @param occasion - what is the same then, and another when the same happens anew
+   * @returns when it is written, or given up, or 2 s later: nothing waits for Events longer
+   */
+  tell(note: EventNote, occasion: string): Promise<void>;
   /** The last call: resolves when everything recorded was sent or given up, or after 5 s. */
   flush(): Promise<void>;
 }
@@ -33,6 +42,8 @@ export interface EventRecorderInit {
  */
 const BURST = 100;
 const PER_SECOND = 10;
+/** A phase of a CA waits so long for its Event, and no longer: Events may be what is broken. */
+const TELL_MS = 2_000;
 
 export function createEventRecorder(init: EventRecorderInit): EventRecorder {
   const series = createEventSeries();
@@ -58,6 +69,27 @@ export function createEventRecorder(init: EventRecorderInit): EventRecorder {
     });
   }
 
+  async function tell(note: EventNote, occasion: string): Promise<void> {
+    if (!allowsNew()) {
+      init.onDropped('rate');
+      return;
+    }
+    const { name, namespace } = place(note, digestOf(keyFor(note), occasion));
+    const done = new AbortController();
+    const sent = new Promise<void>((resolve) => {
+      sender.send({
+        method: 'POST',
+        path: EVENTS.collection(namespace),
+        body: eventBody(note, { ...init, name, namespace, now: init.clock() }),
+        onSent: resolve,
+        onGivenUp: resolve,
+      });
+    });
+    const patience = init.delay(TELL_MS, done.signal).catch(() => undefined);
+    await Promise.race([sent, patience]);
+    done.abort();
+  }
+
   function count(key: string, said: Said, now: number): void {
     sender.send({
       method: 'PATCH',
@@ -69,9 +101,7 @@ export function createEventRecorder(init: EventRecorderInit): EventRecorder {
   }
 
   function nameFor(note: EventNote, now: number): Pick<Said, 'name' | 'namespace'> {
-    const { name, namespace = 'default' } = note.regarding;
-    const unique = now.toString(16) + Buffer.from(init.random(4)).toString('hex');
-    return { name: `${nameStem(name)}.${unique}`, namespace };
+    return place(note, now.toString(16) + Buffer.from(init.random(4)).toString('hex'));
   }
 
   return {
@@ -82,8 +112,21 @@ export function createEventRecorder(init: EventRecorderInit): EventRecorder {
       if (said === undefined) create(key, note, now);
       else if (series.repeat(said, now) && allowsCount()) count(key, said, now);
     },
+    tell,
     flush: sender.flush,
   };
+}
+
+function place({ regarding }: EventNote, unique: string): Pick<Said, 'name' | 'namespace'> {
+  const { name, namespace = 'default' } = regarding;
+  return { name: `${nameStem(name)}.${unique}`, namespace };
+}
+
+/** As long as what is random. */
+const DIGEST_DIGITS = 20;
+
+function digestOf(...texts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, DIGEST_DIGITS);
 }
 
 function keyFor({ regarding, type, reason, action, note }: EventNote): string {

@@ -31,7 +31,11 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
     clock: () => NOW,
     random,
     log: recordedLog(),
-    events: { record: (note: EventNote) => notes.push(note), flush: () => Promise.resolve() },
+    events: {
+      record: (note: EventNote) => notes.push(note),
+      tell: (note: EventNote) => Promise.resolve(void notes.push(note)),
+      flush: () => Promise.resolve(),
+    },
     metrics: {
       watchRestart: count('watchRestart'),
       watchHeard: () => undefined,

@@ -61,7 +61,11 @@ export class Process {
       propagationSeconds: init.propagationSeconds,
       log: silentLog,
       random: (size) => Uint8Array.from({ length: size }, () => init.dice.roll(256)),
-      events: { record: () => undefined, flush: () => Promise.resolve() },
+      events: {
+        record: () => undefined,
+        tell: () => Promise.resolve(),
+        flush: () => Promise.resolve(),
+      },
     });
     this.component = {
       ...component,
