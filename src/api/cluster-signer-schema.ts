@@ -36,6 +36,7 @@ const managedAuthority = z.strictObject({
   duration: duration.default('8760h'),
   renewBefore: duration.exactOptional(),
   maxRetiring: z.int().min(1).max(limits.MAX_RETIRING).default(limits.DEFAULT_MAX_RETIRING),
+  crossSigned: z.boolean().default(false),
   distrusted: z
     .array(z.string().max(limits.FINGERPRINT_TEXT).regex(FINGERPRINT))
     .max(limits.MAX_DISTRUSTED)

@@ -21,6 +21,8 @@ export interface ManagedAuthority {
   readonly renewBefore?: string;
   /** While so many CAs are Retiring, a rotation that can wait waits. */
   readonly maxRetiring: number;
+  /** Each CA certifies its successor's key, for verifiers that have its root alone. */
+  readonly crossSigned: boolean;
   /** `sha256:<hex>` fingerprints of CAs no longer to be trusted. */
   readonly distrusted?: readonly string[];
 }

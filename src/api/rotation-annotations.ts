@@ -31,3 +31,9 @@ export const SIGNS_AT_ONCE = 'countersign.dev/signs-at-once';
 /** On a managed CA's Secret: the Prepared CA, its certificate and its key (PEM). */
 export const NEXT_CERTIFICATE = 'next.crt';
 export const NEXT_KEY = 'next.key';
+
+/**
+ * On a managed CA's Secret (PEM): the Active CA's key as the CA before it certified it, then that CA. Of
+ * `crossSigned`; whatever else is in there is ignored.
+ */
+export const CROSS_CERTIFICATE = 'cross.crt';

@@ -11,6 +11,15 @@ export interface AuthorityFacts extends Issuer {
   readonly intermediates: readonly Certificate[];
   /** Roots that its leaves chain to; at least one. */
   readonly anchors: readonly Certificate[];
+  /** Certifies its key by the CA before it; whether that may still be told is the spec's matter. */
+  readonly cross?: CrossCertificate;
+}
+
+/** A CA's key, certified by the CA before it, for verifiers that have only that one's root. */
+export interface CrossCertificate {
+  readonly certificate: Certificate;
+  /** `sha256:<hex>` of the CA that signed it. */
+  readonly issuer: string;
 }
 
 /**
@@ -37,6 +46,8 @@ export interface AuthorityMaterial {
   readonly key: string;
   /** Anchors; required where `certificate` does not end in a self-signed certificate. */
   readonly anchors: string | undefined;
+  /** Of a managed CA: its cross-certificate, then the CA that signed it. */
+  readonly cross?: string;
 }
 
 /**
@@ -52,5 +63,20 @@ export type CreateAuthority = (wanted: {
   readonly keyType: AuthorityKeyType;
   readonly commonName: string;
   readonly durationSeconds: number;
+  /** It shall be able to certify its successor's key. */
+  readonly crossSigned?: boolean;
   readonly now: number;
 }) => Promise<AuthorityMaterial & { readonly anchors: string }>;
+
+/**
+ * Certifies the key of a managed CA by the CA before it.
+ *
+ * @returns what becomes `cross` of `next`; undefined where `old` was not made to certify CAs, or ends
+ * before `next` begins
+ * @throws SignerError where `old` cannot be used (`authority`)
+ */
+export type CrossSign = (pair: {
+  readonly old: AuthorityMaterial;
+  readonly next: AuthorityMaterial;
+  readonly now: number;
+}) => Promise<string | undefined>;

@@ -11,6 +11,7 @@ import { signatureAlgorithm } from '../pki/signature-algorithm.ts';
 import { encodeCertificate } from '../pki/tbs.ts';
 import { readAnchors } from '../pki/trust-bundle.ts';
 import type { Authority, AuthorityFacts, AuthorityMaterial } from './contract.ts';
+import { readCross } from './read-cross.ts';
 
 /** More certificates than this above one CA is a mistake in the Secret. */
 const MAX_CHAIN = 10;
@@ -32,6 +33,7 @@ export function openLocalAuthority(material: AuthorityMaterial, now: number): Au
   const intermediates = chain.filter((each) => !isSelfIssued(each));
   requireChain(certificate, intermediates, anchors, now);
   const algorithm = signatureAlgorithm(key);
+  const cross = material.cross === undefined ? undefined : readCross(material.cross, certificate);
   const facts: AuthorityFacts = Object.freeze({
     certificate,
     intermediates,
@@ -42,6 +44,7 @@ export function openLocalAuthority(material: AuthorityMaterial, now: number): Au
     signatureAlgorithm: algorithm.der,
     notBefore: certificate.notBefore,
     notAfter: certificate.notAfter,
+    ...(cross === undefined ? {} : { cross }),
   });
   return {
     facts,

@@ -12,7 +12,13 @@ export function createManagedAuthorities(random: Random): CreateAuthority {
   return async (wanted) => {
     const { key, pem, spki } = await generatePrivateKey(wanted.keyType);
     const algorithm = signatureAlgorithm(key);
-    const tbs = selfSignedTbs({ ...wanted, spki, signatureAlgorithm: algorithm.der, random });
+    const tbs = selfSignedTbs({
+      ...wanted,
+      pathLen: wanted.crossSigned === true ? 1 : 0,
+      spki,
+      signatureAlgorithm: algorithm.der,
+      random,
+    });
     const certificate = encodePem(
       'CERTIFICATE',
       encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs)),

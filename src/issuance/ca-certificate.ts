@@ -19,6 +19,8 @@ export const CA_BACKDATE_SECONDS = 300;
 
 export interface CaCertificateInput {
   readonly commonName: string;
+  /** How many CAs may follow below it: 1 where it is to certify its successor. */
+  readonly pathLen: 0 | 1;
   readonly durationSeconds: number;
   readonly now: number;
   readonly spki: Uint8Array;
@@ -28,7 +30,7 @@ export interface CaCertificateInput {
 }
 
 /**
- * The to-be-signed bytes of a self-signed CA: critical BasicConstraints CA:TRUE with path length 0,
+ * The to-be-signed bytes of a self-signed CA: critical BasicConstraints CA:TRUE with its path length,
  * critical keyCertSign and cRLSign, SKI and AKI, and a subject that no other generation has
  * (`<common name> <unix seconds>`), because verifiers pick issuers by name.
  */
@@ -50,7 +52,7 @@ export function selfSignedTbs(input: CaCertificateInput): Uint8Array {
     spki: input.spki,
     extensions: [
       keyUsage(['keyCertSign', 'cRLSign']),
-      basicConstraints({ ca: true, pathLen: 0 }),
+      basicConstraints({ ca: true, pathLen: input.pathLen }),
       subjectKeyIdentifier(input.spki),
       authorityKeyIdentifier(keyIdentifier(input.spki)),
     ],

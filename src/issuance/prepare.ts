@@ -7,9 +7,10 @@ import {
   type TbsCertificate,
 } from '../pki/certificate.ts';
 import { requirePossiblePath } from '../pki/path.ts';
+import { encodeCrossTbs, type CrossInput } from './cross-certificate.ts';
 import type { Issuer } from './issuer.ts';
 import { encodeLeafTbs, type LeafInput } from './leaf-tbs.ts';
-import { lint } from './lint/index.ts';
+import { CROSS_RULES, lint } from './lint/index.ts';
 import type { Validity } from './validity.ts';
 
 export type PrepareInput = LeafInput;
@@ -24,7 +25,7 @@ export interface Chain {
 const BRAND = Symbol('prepared');
 
 /**
- * The to-be-signed bytes of one linted leaf: a token that one authority may spend once.
+ * The to-be-signed bytes of one linted certificate: a token that one authority may spend once.
  *
  * It cannot be forged (the constructor wants a symbol that is not exported), nor be signed by
  * another CA than the one it names, nor be signed twice.
@@ -95,6 +96,18 @@ export function prepare(input: PrepareInput): Prepared {
   const leaf = decodeTbs(tbs);
   lint(leaf, input.issuer);
   return new Prepared(BRAND, tbs, leaf, input.issuer);
+}
+
+/**
+ * The same of a cross-certificate, by rules of its own.
+ *
+ * @throws SignerError LINT_FAILED (`wait`)
+ */
+export function prepareCross(input: CrossInput): Prepared {
+  const tbs = encodeCrossTbs(input);
+  const cross = decodeTbs(tbs);
+  lint(cross, input.issuer, CROSS_RULES);
+  return new Prepared(BRAND, tbs, cross, input.issuer);
 }
 
 function refused(reason: string): SignerError {

@@ -153,9 +153,10 @@ test('a managed CA is what pkijs writes', () => {
         commonName,
         now: second,
         durationSeconds: fc.integer({ min: 1, max: 100 * 366 * 24 * 3600 }),
+        pathLen: fc.constantFrom(0 as const, 1 as const),
         dice: fc.uint8Array({ minLength: 16, maxLength: 16 }),
       }),
-      ({ kind, commonName: text, now, durationSeconds, dice }) => {
+      ({ kind, commonName: text, now, durationSeconds, pathLen, dice }) => {
         const start = now / 1000;
         // Neither before 1950 nor after 9999: no certificate can say such a time.
         fc.pre(now - 300_000 >= Date.UTC(1950, 0, 1));
@@ -164,7 +165,7 @@ test('a managed CA is what pkijs writes', () => {
         const spki = spkiOf(privateKey(key));
         const algorithm = ALGORITHMS[kind] ?? new Uint8Array();
         const ours = selfSignedTbs({
-          ...{ commonName: text, durationSeconds, now, spki },
+          ...{ commonName: text, durationSeconds, pathLen, now, spki },
           signatureAlgorithm: algorithm,
           random: () => dice,
         });
@@ -182,7 +183,7 @@ test('a managed CA is what pkijs writes', () => {
             keyUsage: bitString(['keyCertSign', 'cRLSign']),
             extKeyUsage: [],
             ca: true,
-            pathLen: 0,
+            pathLen,
             subjectKeyId: identifier,
             authorityKeyId: identifier,
             sans: noNames,

@@ -4,7 +4,7 @@ import { mountsOf, type Pod } from '../../api/pod.ts';
 import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
 import { parseTime } from '../../api/time.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { decodeCertificate } from '../../pki/certificate.ts';
+import { decodeCertificate, fingerprint } from '../../pki/certificate.ts';
 import { verifyPath } from '../../pki/path.ts';
 import { decodePemAll } from '../../pki/pem.ts';
 import { readAnchors } from '../../pki/trust-bundle.ts';
@@ -34,16 +34,25 @@ export function newestIssuers(
   };
 }
 
-/** Its leaf chains to an anchor of the CA. What cannot be read may be. */
-function isOf({ status }: PodCertificateRequest, { anchors }: AuthorityStatus): boolean {
+/**
+ * Its leaf chains to an anchor of the CA. What cannot be read may be. Of a root only what it signed
+ * itself: a cross-certificate leads to it from leaves of its successor.
+ */
+function isOf(
+  { status }: PodCertificateRequest,
+  { fingerprint: print, anchors }: AuthorityStatus,
+): boolean {
   const result = attempt(() => {
     const [leaf, ...intermediates] = decodePemAll(
       status?.certificateChain ?? '',
       'CERTIFICATE',
     ).map((der) => decodeCertificate(der));
     if (leaf === undefined) return true;
+    const roots = readAnchors(anchors);
+    const isRoot = roots.some(({ raw }) => fingerprint(raw) === print);
+    const between = isRoot ? [] : intermediates;
     const path = attempt(() =>
-      verifyPath({ leaf, intermediates, anchors: readAnchors(anchors), now: leaf.notBefore }),
+      verifyPath({ leaf, intermediates: between, anchors: roots, now: leaf.notBefore }),
     );
     return !(path instanceof SignerError);
   });

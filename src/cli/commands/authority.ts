@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { OWN_TLS_SIGNER } from '../../api/own-tls.ts';
+import { createCrossSign } from '../../authorities/cross-sign.ts';
 import { openLocalAuthority } from '../../authorities/local.ts';
 import { createManagedAuthorities } from '../../authorities/managed.ts';
 import { createAuthorityController } from '../../controllers/authority/index.ts';
@@ -18,6 +19,7 @@ export async function run(options: AuthorityOptions): Promise<void> {
       bundles,
       open: openLocalAuthority,
       create: createManagedAuthorities(component.random),
+      crossSign: createCrossSign(component.random),
       version: VERSION,
       ownTls: namespace === undefined ? undefined : { namespace, signerName },
     });

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import { correspond } from '../issuance/correspond.ts';
+import { mayCertifyCas } from '../issuance/cross-certificate.ts';
+import { prepareCross } from '../issuance/prepare.ts';
+import { decodeCertificate } from '../pki/certificate.ts';
+import { encodePem } from '../pki/pem.ts';
+import type { Random } from '../ports.ts';
+import type { CrossSign } from './contract.ts';
+import { openLocalAuthority } from './local.ts';
+
+/** What is begun is finished. */
+const NEVER = new AbortController().signal;
+
+/** Certifies new CAs as leaves are: prepared, linted, signed once, compared and verified. */
+export function createCrossSign(random: Random): CrossSign {
+  return async ({ old, next, now }) => {
+    const authority = openLocalAuthority(old, now);
+    const { facts: issuer } = authority;
+    const { certificate: of } = openLocalAuthority(next, now).facts;
+    if (!mayCertifyCas(issuer.certificate) || of.notBefore >= issuer.notAfter) return undefined;
+    const prepared = prepareCross({ of, issuer, random });
+    const cross = decodeCertificate(await authority.sign(prepared, NEVER));
+    const anchors = [issuer.certificate];
+    correspond(prepared, { leaf: cross, intermediates: [], anchors }, now);
+    return [cross, issuer.certificate].map(({ raw }) => encodePem('CERTIFICATE', raw)).join('');
+  };
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError, attempt } from '../errors.ts';
+import { decodeCertificate, fingerprint, type Certificate } from '../pki/certificate.ts';
+import { verifyPath } from '../pki/path.ts';
+import { decodePemAll } from '../pki/pem.ts';
+import type { CrossCertificate } from './contract.ts';
+
+/**
+ * Reads a CA's cross-certificate, and who signed it. Its end is not looked at: whoever sends it does.
+ *
+ * @returns undefined where it is not one of this CA: that is a fault, but no reason not to sign, since
+ * whoever reads the bundle does without it
+ */
+export function readCross(pem: string, ca: Certificate): CrossCertificate | undefined {
+  const read = attempt(() => decodePemAll(pem, 'CERTIFICATE').map(decodeCertificate));
+  const [certificate, issuer, ...more] = read instanceof SignerError ? [] : read;
+  if (certificate === undefined || issuer === undefined || more.length > 0) return undefined;
+  if (!isOfKey(certificate, ca) || !isSignedBy(certificate, issuer)) return undefined;
+  return { certificate, issuer: fingerprint(issuer.raw) };
+}
+
+/** Leaves name their issuer by subject and key identifier: it must be found by both. */
+function isOfKey(cross: Certificate, ca: Certificate): boolean {
+  return (
+    cross.isCa &&
+    // A root has no place in a chain (RFC 8446 §4.4.2).
+    !isSame(cross.issuer.raw, ca.subject.raw) &&
+    isSame(cross.subject.raw, ca.subject.raw) &&
+    isSame(cross.publicKey.spki, ca.publicKey.spki) &&
+    isSame(cross.subjectKeyIdentifier, ca.subjectKeyIdentifier)
+  );
+}
+
+/** At a moment when both are valid. */
+function isSignedBy(cross: Certificate, issuer: Certificate): boolean {
+  if (issuer.pathLen === 0) return false;
+  const now = Math.max(cross.notBefore, issuer.notBefore);
+  const path = { leaf: cross, intermediates: [], anchors: [issuer], now };
+  return !(attempt(() => verifyPath(path)) instanceof SignerError);
+}
+
+function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a !== undefined && b !== undefined && Buffer.compare(a, b) === 0;
+}

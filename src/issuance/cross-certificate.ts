@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Certificate } from '../pki/certificate.ts';
+import {
+  authorityKeyIdentifier,
+  basicConstraints,
+  keyUsage,
+  subjectKeyIdentifier,
+} from '../pki/extensions.ts';
+import { encodeTbs } from '../pki/tbs.ts';
+import type { Random } from '../ports.ts';
+import type { Issuer } from './issuer.ts';
+import { newSerial } from './serial.ts';
+
+export interface CrossInput {
+  /** The CA whose key is certified. */
+  readonly of: Certificate;
+  /** The CA before it. */
+  readonly issuer: Issuer;
+  readonly random: Random;
+}
+
+/**
+ * The to-be-signed bytes of a cross-certificate (RFC 5280 §3.2): name and key of a new CA, certified by
+ * the CA before it, for verifiers that have nothing but that one's root. It may certify leaves only,
+ * and is valid while both CAs are.
+ */
+export function encodeCrossTbs({ of, issuer, random }: CrossInput): Uint8Array {
+  const { spki } = of.publicKey;
+  return encodeTbs({
+    serial: newSerial(random),
+    signatureAlgorithm: issuer.signatureAlgorithm,
+    issuer: issuer.subject,
+    notBefore: Math.max(of.notBefore, issuer.notBefore),
+    notAfter: Math.min(of.notAfter, issuer.notAfter),
+    subject: of.subject.raw,
+    spki,
+    extensions: [
+      keyUsage(['keyCertSign', 'cRLSign']),
+      basicConstraints({ ca: true, pathLen: 0 }),
+      // RFC 5280 §4.2.1.2: the one that leaves name, whichever of the two certificates they are led by.
+      subjectKeyIdentifier(spki),
+      authorityKeyIdentifier(issuer.keyIdentifier),
+    ],
+  });
+}
+
+/** RFC 5280 §4.2.1.9: a CA of path length 0 certifies leaves only. */
+export function mayCertifyCas({ pathLen }: Certificate): boolean {
+  return pathLen === undefined || pathLen > 0;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  OID_BASIC_CONSTRAINTS,
+  OID_EXT_KEY_USAGE,
+  OID_KEY_USAGE,
+  OID_SUBJECT_ALT_NAME,
+} from '../../pki/oids.ts';
+import type { TbsCertificate } from '../../pki/certificate.ts';
+import type { LintRule } from './rule.ts';
+
+const CRITICAL = [OID_BASIC_CONSTRAINTS, OID_KEY_USAGE];
+/** A purpose or a name would bind what every leaf below may be. */
+const FOREIGN = [OID_EXT_KEY_USAGE, OID_SUBJECT_ALT_NAME];
+const BITS = ['keyCertSign', 'cRLSign'] as const;
+
+/** Of a cross-certificate, in the place of the rules that are about leaves. */
+export const certifiesLeavesOnly: LintRule = {
+  name: 'certifies-leaves-only',
+  source: 'RFC 5280 §4.2.1.3, §4.2.1.9',
+  check: (cross) => {
+    if (!cross.isCa || cross.pathLen !== 0) return 'it is not a CA with path length 0';
+    const bits = cross.keyUsage ?? new Set();
+    if (bits.size !== BITS.length || !BITS.every((bit) => bits.has(bit))) {
+      return 'its key usages are not keyCertSign and cRLSign';
+    }
+    return faultOfExtensions(cross);
+  },
+};
+
+function faultOfExtensions({ extensions }: TbsCertificate): string | undefined {
+  const loose = extensions.find(({ oid, critical }) => CRITICAL.includes(oid) && !critical);
+  if (loose !== undefined) return `extension ${loose.oid} is not critical`;
+  const foreign = extensions.find(({ oid }) => FOREIGN.includes(oid));
+  return foreign === undefined ? undefined : `extension ${foreign.oid} has no place in it`;
+}
