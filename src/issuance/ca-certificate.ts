@@ -19,8 +19,8 @@ export const CA_BACKDATE_SECONDS = 300;
 
 export interface CaCertificateInput {
   readonly commonName: string;
-  /** How many CAs may follow below it: 1 where it is to certify its successor. */
-  readonly pathLen: 0 | 1;
+  /** How many CAs may follow below it: none by default, 1 where it is to certify its successor. */
+  readonly pathLen?: 0 | 1;
   readonly durationSeconds: number;
   readonly now: number;
   readonly spki: Uint8Array;
@@ -52,7 +52,7 @@ export function selfSignedTbs(input: CaCertificateInput): Uint8Array {
     spki: input.spki,
     extensions: [
       keyUsage(['keyCertSign', 'cRLSign']),
-      basicConstraints({ ca: true, pathLen: input.pathLen }),
+      basicConstraints({ ca: true, pathLen: input.pathLen ?? 0 }),
       subjectKeyIdentifier(input.spki),
       authorityKeyIdentifier(keyIdentifier(input.spki)),
     ],

@@ -8,6 +8,9 @@ import { rotationDue, type Due } from './due.ts';
 import type { Held } from './held.ts';
 import { unlike, type Wish } from './wish.ts';
 
+/** In the place of a fingerprint, where `cross.crt` is not one of this CA. */
+export const UNREADABLE = 'unreadable';
+
 /** What a managed CA's Secret holds. */
 export interface Slots {
   /** `tls.*`: signs. An error where it cannot be used. */
@@ -15,6 +18,8 @@ export interface Slots {
   /** `next.*`: is published. */
   readonly next: Held | SignerError | undefined;
   readonly activatedAt: number | undefined;
+  /** Fingerprint of the CA that certified the key of `active`, or {@link UNREADABLE}; absent: none did. */
+  readonly crossIssuer?: string | undefined;
 }
 
 export interface RotationInput {
@@ -33,13 +38,15 @@ export interface RotationInput {
 
 /**
  * The next change of a phase: one write of the Secret. `make` a CA into `tls`, where the one that is
- * there cannot go on, or into `next`; `activate` the one in `next`; `discard` it.
+ * there cannot go on, or into `next`; `activate` the one in `next`; `discard` it; `withdraw` the
+ * cross-certificate of the one that signs.
  */
 export type Step =
   | { readonly kind: 'make'; readonly slot: 'tls'; readonly due: Due; readonly atOnce: boolean }
   | { readonly kind: 'make'; readonly slot: 'next'; readonly due: Due | undefined }
   | { readonly kind: 'activate'; readonly due: Due }
-  | { readonly kind: 'discard' };
+  | { readonly kind: 'discard' }
+  | { readonly kind: 'withdraw' };
 
 export interface Rotation {
   readonly step: Step | undefined;
@@ -61,7 +68,16 @@ export function nextStep(input: RotationInput): Rotation {
   const { active } = slots;
   if (active instanceof Error) return replaceUnusable(input, active, slots.next);
   if (input.isDistrusted(active.fingerprint)) return replace(input, distrusted(active));
-  return rotate(input, slots, active);
+  const rotation = rotate(input, slots, active);
+  return isWorthless(input, slots) ? { ...rotation, step: { kind: 'withdraw' } } : rotation;
+}
+
+/**
+ * Signers send no cross-certificate by a CA that is distrusted. It goes for good all the same, because
+ * `distrusted` may be cleared some day, and whoever pins that CA's root would believe it again.
+ */
+function isWorthless({ isDistrusted }: RotationInput, { crossIssuer }: Slots): boolean {
+  return crossIssuer !== undefined && (crossIssuer === UNREADABLE || isDistrusted(crossIssuer));
 }
 
 /** The CA signs, or will: its successor is made, published, waited for, activated. */

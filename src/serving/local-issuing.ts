@@ -4,10 +4,12 @@ import type { KubeObject } from '../api/object.ts';
 import type { Authority } from '../authorities/contract.ts';
 import { correspond } from '../issuance/correspond.ts';
 import { prepare } from '../issuance/prepare.ts';
+import type { Validity } from '../issuance/validity.ts';
 import type { Certificate } from '../pki/certificate.ts';
 import { encodePem } from '../pki/pem.ts';
 import type { AuthoritySources } from './authority-sources.ts';
 import type { Component } from './component.ts';
+import { crossCertificates } from './cross-certificate.ts';
 import type { Chain, Issuing, IssuingSources, Wanted } from './issuing.ts';
 import { serverTime } from './server-time.ts';
 
@@ -29,25 +31,32 @@ function pemOf(certificates: readonly Certificate[]): string {
   return certificates.map(({ raw }) => encodePem('CERTIFICATE', raw)).join('');
 }
 
-/** A CA whose key we hold: what it signs is written, linted and verified here. */
+/**
+ * A CA whose key we hold: what it signs is written, linted and verified here.
+ *
+ * @param crossFor - what goes with a leaf besides the CA's own chain
+ */
 export function localIssuing(
   component: Pick<Component, 'clock' | 'client' | 'random' | 'log'>,
   authority: Authority,
+  crossFor: (leaf: Validity) => readonly Certificate[] = () => [],
 ): Issuing<KubeObject> {
   const { facts } = authority;
 
   async function issue(wanted: Wanted, { metadata: { uid } }: KubeObject): Promise<Chain> {
     const prepared = prepare({ ...wanted, issuer: facts, random: component.random });
-    const { intermediates, anchors } = facts;
+    const { anchors } = facts;
+    const cross = crossFor(wanted.validity);
+    const intermediates = [...facts.intermediates, ...cross];
     prepared.requirePath({ intermediates, anchors }, serverTime(component));
     const der = await authority.sign(prepared, NEVER);
     const leaf = prepared.decode(der);
-    correspond(prepared, { leaf, ...facts }, serverTime(component));
+    correspond(prepared, { leaf, intermediates, anchors }, serverTime(component));
     // Before anything is sent: whoever counts what was signed in vain counts these.
     const serial = Buffer.from(leaf.serial).toString('hex');
     component.log.debug({ uid, serial }, 'signed');
     const above = aboveOf(authority);
-    const chain = pemOf([leaf]) + above.intermediates;
+    const chain = pemOf([leaf]) + above.intermediates + pemOf(cross);
     return { kind: 'chain', chain, anchors: above.anchors, validity: wanted.validity };
   }
 
@@ -59,5 +68,13 @@ export function localSources(
   component: Component,
   sources: AuthoritySources,
 ): IssuingSources<ClusterSigner, KubeObject> {
-  return { ...sources, issuing: (signer) => localIssuing(component, sources.usable(signer)) };
+  return {
+    ...sources,
+    issuing: (signer) => {
+      const authority = sources.usable(signer);
+      return localIssuing(component, authority, (leaf) =>
+        crossCertificates(signer, authority.facts, leaf),
+      );
+    },
+  };
 }

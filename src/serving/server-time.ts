@@ -31,16 +31,27 @@ export function areClocksApart({ client }: Pick<Clocks, 'client'>): boolean {
 }
 
 /**
+ * What is known may be what the API server answered long ago, before a clock was set right or this
+ * machine slept: before anything waits for clocks, it is asked once more.
+ *
+ * @param ask - any question to the API server
+ */
+export async function areClocksStillApart(
+  clocks: Clocks,
+  ask: () => Promise<unknown>,
+): Promise<boolean> {
+  if (!areClocksApart(clocks)) return false;
+  await ask();
+  return areClocksApart(clocks);
+}
+
+/**
  * Nothing is signed by a clock that another one contradicts.
  *
- * @param ask - any question to the API server: what is known may be what it answered long ago, before
- * a clock was set right or this machine slept
  * @throws SignerError CLOCKS_APART (`wait`)
  */
 export async function requireClocks(clocks: Clocks, ask: () => Promise<unknown>): Promise<void> {
-  if (!areClocksApart(clocks)) return;
-  await ask();
-  if (!areClocksApart(clocks)) return;
+  if (!(await areClocksStillApart(clocks, ask))) return;
   throw new SignerError({
     code: 'CLOCKS_APART',
     disposition: 'wait',

@@ -4,6 +4,7 @@ import type { ClusterTrustBundle } from '../api/cluster-trust-bundle.ts';
 import { findCondition } from '../api/conditions.ts';
 import { SIGNER_NAME, isGranted, signsAtOnce } from '../api/grant.ts';
 import { keyOf, type Secret } from '../api/object.ts';
+import { CROSS_CERTIFICATE } from '../api/rotation-annotations.ts';
 import type { Authority, AuthorityMaterial } from '../authorities/contract.ts';
 import { SignerError, attempt } from '../errors.ts';
 import { requireGate } from './anchor-gate.ts';
@@ -94,11 +95,12 @@ function requireReady(signer: ClusterSigner): void {
 export function materialOf(secret: Secret): AuthorityMaterial {
   const text = (key: string): string =>
     Buffer.from(secret.data?.[key] ?? '', 'base64').toString('latin1');
-  const anchors = text('ca.crt');
+  const [anchors, cross] = [text('ca.crt'), text(CROSS_CERTIFICATE)];
   return {
     certificate: text('tls.crt'),
     key: text('tls.key'),
     anchors: anchors === '' ? undefined : anchors,
+    ...(cross === '' ? {} : { cross }),
   };
 }
 

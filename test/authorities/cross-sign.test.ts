@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** ADR 0019: a CA's key, certified by the CA before it. */
+/** ADR 0022: a CA's key, certified by the CA before it. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';

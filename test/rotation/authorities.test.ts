@@ -26,6 +26,7 @@ function after(more: Partial<AuthoritiesInput>): readonly AuthorityStatus[] {
     next: undefined,
     isDistrusted: () => false,
     longestLeafSeconds: DAY / SECOND,
+    clocksApart: false,
     now: NOW,
     ...more,
   });

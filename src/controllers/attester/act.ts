@@ -4,7 +4,7 @@ import { absent } from '../../kube/absent.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { withoutManagedFields } from '../../kube/managed-fields.ts';
 import type { Component } from '../../serving/component.ts';
-import { isSameClock } from '../../serving/server-time.ts';
+import { areClocksApart, isSameClock } from '../../serving/server-time.ts';
 import type { Plan } from './decide.ts';
 
 export interface ActInput {
@@ -13,6 +13,7 @@ export interface ActInput {
   readonly plan: Plan;
   /** Milliseconds, by the clock that the plan was made by. */
   readonly judgedAt: number;
+  readonly clocksApart: boolean;
 }
 
 /**
@@ -29,6 +30,7 @@ export async function act(input: ActInput): Promise<ClusterTrustBundle | 'backof
   const path = resource.object({ name });
   await client.request({ method: 'GET', path }).catch(absent);
   if (!isSameClock(component, input.judgedAt)) return 'backoff';
+  if (areClocksApart(component) !== input.clocksApart) return 'backoff';
   const fields = { kind: 'ClusterTrustBundle', name };
   if (plan.kind === 'delete') {
     const { uid, resourceVersion } = plan.bundle.metadata;

@@ -17,6 +17,8 @@ export interface Snapshot {
   readonly unreadable: boolean;
   readonly secretNamespace: string;
   readonly now: number;
+  /** Our clock contradicts the API server's: no trust ends by either. */
+  readonly clocksApart: boolean;
 }
 
 export type Plan =
@@ -37,15 +39,16 @@ export function decide(snapshot: Snapshot): Plan {
   if (signer !== undefined) return publish(snapshot, signer);
   if (bundle === undefined || !isOurs(bundle, snapshot.secretNamespace)) return { kind: 'ignore' };
   // Who can read it may still sign: nothing is known, so nothing is concluded.
-  return snapshot.unreadable ? { kind: 'ignore' } : retire(bundle, snapshot.now);
+  return snapshot.unreadable ? { kind: 'ignore' } : retire(bundle, snapshot);
 }
 
 function publish(snapshot: Snapshot, signer: ClusterSigner): Plan {
-  const { bundle, now, secretNamespace } = snapshot;
-  const desired = desiredBundle({ signer, bundle, now, secretNamespace });
+  const { bundle, now } = snapshot;
+  const desired = desiredBundle({ ...snapshot, signer });
   if (desired === undefined) return withdraw(snapshot, signer);
   if (bundle === undefined) return { kind: 'create', bundle: desired.bundle };
-  const again = desired.changesAt === undefined ? {} : { requeueAt: desired.changesAt };
+  const { changesAt } = desired;
+  const again = changesAt === undefined || changesAt <= now ? {} : { requeueAt: changesAt };
   if (isSameBundle(bundle, desired.bundle)) return { kind: 'ignore', ...again };
   return { kind: 'update', bundle: desired.bundle, repaired: isForeignEdit(bundle), ...again };
 }
@@ -63,11 +66,14 @@ function withdraw({ bundle, secretNamespace }: Snapshot, signer: ClusterSigner):
  * A bundle that nobody wants any more stays until the longest leaf that may live has expired:
  * deleting it sooner would cut trust under living leaves and block pods that mount it.
  */
-function retire(bundle: ClusterTrustBundle, now: number): Plan {
+function retire(
+  bundle: ClusterTrustBundle,
+  { clocksApart, now }: Pick<Snapshot, 'clocksApart' | 'now'>,
+): Plan {
   const annotations = bundle.metadata.annotations ?? {};
   const until = parseTime(annotations[RETAIN_UNTIL] ?? '');
   if (Number.isNaN(until)) {
-    const retainUntil = lastLeafEnd(bundle, now);
+    const retainUntil = clocksApart ? undefined : lastLeafEnd(bundle, now);
     if (retainUntil === undefined) return { kind: 'ignore' };
     const marked = { ...annotations, [RETAIN_UNTIL]: formatTime(retainUntil + 999) };
     return {
@@ -77,5 +83,6 @@ function retire(bundle: ClusterTrustBundle, now: number): Plan {
       bundle: { ...bundle, metadata: { ...bundle.metadata, annotations: marked } },
     };
   }
-  return now >= until ? { kind: 'delete', bundle } : { kind: 'ignore', requeueAt: until };
+  if (now < until) return { kind: 'ignore', requeueAt: until };
+  return clocksApart ? { kind: 'ignore' } : { kind: 'delete', bundle };
 }

@@ -9,4 +9,6 @@ export interface DesiredInput {
   readonly bundle: ClusterTrustBundle | undefined;
   readonly secretNamespace: string;
   readonly now: number;
+  /** Our clock contradicts the API server's: no trust ends by either. */
+  readonly clocksApart: boolean;
 }

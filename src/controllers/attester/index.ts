@@ -2,13 +2,14 @@
 import { bundleName, type ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
 import type { ClusterSigner } from '../../api/cluster-signer.ts';
 import { SignerError } from '../../errors.ts';
+import { absent } from '../../kube/absent.ts';
 import { createReflector } from '../../kube/reflector.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { runLoop, type Again } from '../../kube/run-loop.ts';
 import type { Component, Controller } from '../../serving/component.ts';
 import { explain } from '../../serving/explain.ts';
 import { namesOf } from '../../serving/permission-names.ts';
-import { lookAgain, serverTime } from '../../serving/server-time.ts';
+import { areClocksStillApart, lookAgain, serverTime } from '../../serving/server-time.ts';
 import { createSigners } from '../../serving/signers.ts';
 import { act } from './act.ts';
 import { decide } from './decide.ts';
@@ -56,6 +57,7 @@ export function createAttester(component: Component, resource: Resource): Contro
     if (!component.duty.mine(name)) return undefined;
     // Before both lists are whole, "nobody wants this bundle" would be a guess.
     if (!signers.settled || !bundles.synced) return 'backoff';
+    const clocksApart = await areClocksStillApart(component, () => ask(name));
     const bundle = bundles.get(name);
     const now = serverTime(component);
     const plan = decide({
@@ -64,12 +66,19 @@ export function createAttester(component: Component, resource: Resource): Contro
       signer: wanted.get(name),
       unreadable: bundle !== undefined && signers.faulty(publisherOf(bundle)) !== undefined,
       secretNamespace: component.secretNamespace,
+      clocksApart,
       now,
     });
-    const written = await act({ component, resource, plan, judgedAt: now });
+    const written = await act({ component, resource, plan, judgedAt: now, clocksApart });
     if (written === 'backoff') return 'backoff';
     if (written !== undefined) bundles.observe(written);
     return again(name, 'requeueAt' in plan ? plan.requeueAt : undefined);
+  }
+
+  function ask(name: string): Promise<unknown> {
+    return component.client
+      .request({ method: 'GET', path: resource.object({ name }) })
+      .catch(absent);
   }
 
   function again(name: string, at: number | undefined): Again {

@@ -24,7 +24,7 @@ export interface Inherited {
  * @param own - fingerprints of the anchors that the ClusterSigner itself names
  */
 export function inheritedAnchors(
-  { signer, bundle, secretNamespace, now }: DesiredInput,
+  { signer, bundle, secretNamespace, clocksApart, now }: DesiredInput,
   own: ReadonlySet<string>,
 ): readonly Inherited[] {
   if (bundle === undefined || !isOurs(bundle, secretNamespace)) return [];
@@ -39,11 +39,14 @@ export function inheritedAnchors(
   return anchors
     .map((anchor) => ({ anchor, fingerprint: fingerprint(anchor.raw) }))
     .filter(({ fingerprint: print }) => !own.has(print) && since.has(print))
+    .filter(({ fingerprint: print }) => isNew || inherited.has(print))
     .filter(({ fingerprint: print }) => !isDistrusted(signer.spec, print))
     .map((each) => {
-      const known = inherited.get(each.fingerprint) ?? (isNew ? longest : now);
+      const { notAfter } = each.anchor;
+      const known = inherited.get(each.fingerprint);
+      if (clocksApart) return { ...each, until: known ?? notAfter };
       // What somebody else wrote there must not last longer than what we would have written.
-      return { ...each, until: Math.min(known, longest, each.anchor.notAfter) };
+      return { ...each, until: Math.min(known ?? longest, longest, notAfter) };
     })
-    .filter(({ until }) => until > now);
+    .filter(({ until }) => clocksApart || until > now);
 }

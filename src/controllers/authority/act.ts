@@ -2,7 +2,7 @@
 import type { ClusterSigner, ClusterSignerStatus } from '../../api/cluster-signer.ts';
 import type { KubeObject, Secret } from '../../api/object.ts';
 import { isNamespaced } from '../../api/signer.ts';
-import type { CreateAuthority } from '../../authorities/contract.ts';
+import type { CreateAuthority, CrossSign } from '../../authorities/contract.ts';
 import { withoutManagedFields } from '../../kube/managed-fields.ts';
 import type { Again } from '../../kube/run-loop.ts';
 import type { Step } from '../../rotation/next-step.ts';
@@ -12,12 +12,13 @@ import { carryOutStep } from './carry-out-step.ts';
 import type { Plan } from './decide.ts';
 import { isCurrent } from './is-current.ts';
 import { measure } from './measure.ts';
-import { serverTime } from '../../serving/server-time.ts';
-import { tellChanges, tellStep } from './tell.ts';
+import { areClocksApart, serverTime } from '../../serving/server-time.ts';
+import { logChanges, newsOf, tellStep } from './tell.ts';
 
 export interface ActInit {
   readonly component: Component;
   readonly create: CreateAuthority;
+  readonly crossSign: CrossSign;
   readonly version: string;
   /** Takes in a Secret as a write of ours left it. */
   readonly observe: (secret: Secret) => void;
@@ -29,6 +30,7 @@ export interface Judged {
   /** Undefined where it is missing. */
   readonly secret: Secret | undefined;
   readonly plan: Plan;
+  readonly clocksApart: boolean;
   readonly now: number;
 }
 
@@ -48,6 +50,7 @@ export function createActor(init: ActInit): Actor {
     measure(component, signer, status);
     if (step === undefined && sameStatus(signer.status, status)) return undefined;
     if (!(await isCurrent(component, signer, now))) return 'backoff';
+    if (areClocksApart(component) !== judged.clocksApart) return 'backoff';
     if (step === undefined) await writeStatus(signer, status);
     else await enterPhase(judged, step);
     return undefined;
@@ -76,17 +79,28 @@ export function createActor(init: ActInit): Actor {
     const written = await carryOutStep({ ...init, client }, input);
     if (written === undefined) return;
     init.observe(written);
-    tellStep(component, signer, step);
+    tellStep(component, signer, step, written);
   }
 
   async function writeStatus(signer: KubeObject, status: ClusterSignerStatus): Promise<void> {
     if (sameStatus((signer as Partial<ClusterSigner>).status, status)) return;
+    await tellNews(signer, status);
     await client.request({
       method: 'PUT',
       path: resourceOf(signer).object(signer.metadata, 'status'),
       body: withoutManagedFields({ ...asStored(signer), status }),
     });
-    tellChanges(component, signer, status);
+    logChanges(component, signer, status);
+  }
+
+  /**
+   * Told before it is written: once the status says it, nobody can tell any more that it is new. Who dies
+   * in between is followed by one who finds the same difference, and tells the same Event again.
+   */
+  async function tellNews(signer: KubeObject, status: ClusterSignerStatus): Promise<void> {
+    const { uid, resourceVersion } = signer.metadata;
+    const occasion = `${uid}/${resourceVersion}`;
+    await Promise.all(newsOf(signer, status).map((note) => component.events.tell(note, occasion)));
   }
 
   return { carryOut, writeStatus };

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import { secretOf, type ClusterSigner, type ManagedAuthority } from '../../api/cluster-signer.ts';
+import {
+  isDistrusted,
+  secretOf,
+  type ClusterSigner,
+  type ManagedAuthority,
+} from '../../api/cluster-signer.ts';
 import { parseDuration } from '../../api/duration.ts';
 import type { Secret } from '../../api/object.ts';
 import { parseTime } from '../../api/time.ts';
-import type { CreateAuthority } from '../../authorities/contract.ts';
+import type { AuthorityMaterial, CreateAuthority, CrossSign } from '../../authorities/contract.ts';
+import { SignerError } from '../../errors.ts';
 import { CA_BACKDATE_SECONDS } from '../../issuance/ca-certificate.ts';
 import type { Client } from '../../kube/client.ts';
 import { KubeError } from '../../kube/kube-error.ts';
@@ -16,6 +22,7 @@ import {
   intoTls,
   ownAnnotations,
   ownLabels,
+  withoutCross,
   withoutNext,
   type NewAuthority,
   type SecretChange,
@@ -26,6 +33,8 @@ import { slotMaterial } from './look.ts';
 export interface StepInit {
   readonly client: Client;
   readonly create: CreateAuthority;
+  /** Absent: no CA's key is certified by the one before it. */
+  readonly crossSign?: CrossSign;
   /** Of ourselves; the Secret's label says who wrote it last. */
   readonly version: string;
 }
@@ -63,19 +72,43 @@ async function changeOf(init: StepInit, input: StepInput): Promise<Omit<SecretCh
   const { step, secret, managed, now } = input;
   const durationSeconds = parseDuration(managed.duration);
   if (step.kind === 'discard') return withoutNext();
+  if (step.kind === 'withdraw') return withoutCross();
   if (step.kind === 'activate' && secret !== undefined) {
     const material = slotMaterial(secret, 'next');
-    return intoTls({ ...newAuthority(material), durationSeconds }, now, false);
+    const cross = await crossOf(init, input, slotMaterial(secret, 'tls'), material);
+    return intoTls({ ...newAuthority(material), durationSeconds }, { now, atOnce: false, cross });
   }
   const material = await init.create({
     keyType: managed.keyType,
     commonName: managed.commonName,
     durationSeconds,
+    crossSigned: managed.crossSigned,
     now: unused(input),
   });
   const made = { ...newAuthority(material), durationSeconds };
   if (step.kind === 'make' && step.slot === 'next') return intoNext(made);
-  return intoTls(made, now, step.kind === 'make' && step.atOnce);
+  const atOnce = step.kind === 'make' && step.atOnce;
+  return intoTls(made, { now, atOnce, cross: undefined });
+}
+
+/**
+ * The new CA's key, certified by the one that it follows, where that is wanted and possible. Never by one
+ * that is distrusted. Where it cannot be done the rotation goes on without: all who read the bundle do.
+ */
+async function crossOf(
+  { crossSign }: StepInit,
+  { signer, managed, now }: StepInput,
+  old: AuthorityMaterial,
+  next: AuthorityMaterial,
+): Promise<string | undefined> {
+  if (!managed.crossSigned || crossSign === undefined) return undefined;
+  try {
+    if (isDistrusted(signer.spec, newAuthority(old).fingerprint)) return undefined;
+    return await crossSign({ old, next, now });
+  } catch (error) {
+    if (error instanceof SignerError) return undefined;
+    throw error;
+  }
 }
 
 function newAuthority(

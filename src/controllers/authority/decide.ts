@@ -32,6 +32,8 @@ export interface Snapshot {
   readonly propagationSeconds: number;
   /** Milliseconds of the API server's clock. */
   readonly now: number;
+  /** Our own says something else altogether. */
+  readonly clocksApart: boolean;
 }
 
 export interface Plan {
@@ -45,6 +47,8 @@ export interface Plan {
 const LOOK_AGAIN_MS = 5_000;
 /** A CA of tomorrow, or one that a fast clock made, becomes valid without anybody touching it. */
 const INSPECT_AGAIN_MS = 30_000;
+/** Clocks are set by people or by NTP; any answer of the API server tells. */
+const CLOCKS_AGAIN_MS = 30_000;
 
 /** Decides one ClusterSigner. Synchronous and total. */
 export function decide(snapshot: Snapshot): Plan {
@@ -60,6 +64,7 @@ export function decide(snapshot: Snapshot): Plan {
   const input = { snapshot, finding, managed, authorities };
   const times = [
     lookAgainAt(snapshot, finding),
+    snapshot.clocksApart ? now + CLOCKS_AGAIN_MS : undefined,
     begins,
     managed?.lookAt,
     nextEnd(authorities, now),
@@ -69,7 +74,7 @@ export function decide(snapshot: Snapshot): Plan {
 }
 
 function authoritiesOf(
-  { signer, now }: Snapshot,
+  { signer, clocksApart, now }: Snapshot,
   { active, next }: Finding,
   signs: boolean,
 ): readonly AuthorityStatus[] {
@@ -79,6 +84,7 @@ function authoritiesOf(
     next: next && publicHalf(next),
     isDistrusted: (fingerprint) => isDistrusted(signer.spec, fingerprint),
     longestLeafSeconds: parseDuration(signer.spec.profile.maxDuration),
+    clocksApart,
     now,
   });
 }

@@ -2,21 +2,22 @@
 import { secretOf, type ClusterSigner } from '../../api/cluster-signer.ts';
 import { bundleName, type ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
 import { keyOf } from '../../api/object.ts';
-import type { CreateAuthority, OpenAuthority } from '../../authorities/contract.ts';
+import type { CreateAuthority, CrossSign, OpenAuthority } from '../../authorities/contract.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { compileProfile } from '../../issuance/profile.ts';
+import { absent } from '../../kube/absent.ts';
 import { createReflector } from '../../kube/reflector.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { runLoop, type Again } from '../../kube/run-loop.ts';
 import { createWatchSet, type WatchSet } from '../../kube/watch-set.ts';
 import { compileCertificateRequestPolicy, compilePolicy } from '../../policy/compile-policy.ts';
-import { createAllSigners } from '../../serving/all-signers.ts';
+import { createAllSigners, resourceOf } from '../../serving/all-signers.ts';
 import type { Component, Controller } from '../../serving/component.ts';
 import { explain } from '../../serving/explain.ts';
 import { memoByGeneration } from '../../serving/memo.ts';
 import { namesOf } from '../../serving/permission-names.ts';
 import { createSecretWatches } from '../../serving/secret-watches.ts';
-import { lookAgain, serverTime } from '../../serving/server-time.ts';
+import { areClocksStillApart, lookAgain, serverTime } from '../../serving/server-time.ts';
 import { createActor } from './act.ts';
 import { decide } from './decide.ts';
 import { faultyStatus } from './faulty.ts';
@@ -28,6 +29,7 @@ export interface AuthorityInit {
   readonly component: Component;
   readonly open: OpenAuthority;
   readonly create: CreateAuthority;
+  readonly crossSign: CrossSign;
   /** The ClusterTrustBundle resource in the version that the server has. */
   readonly bundles: Resource;
   /** Of ourselves. */
@@ -109,6 +111,11 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     return ownTls?.owns(key) === true ? ownTls.handle(key) : handleSigner(key);
   }
 
+  function ask(signer: ClusterSigner): Promise<unknown> {
+    const path = resourceOf(signer).object(signer.metadata);
+    return component.client.request({ method: 'GET', path }).catch(absent);
+  }
+
   async function handleSigner(key: string): Promise<Again> {
     const faulty = signers.faulty(key);
     if (faulty !== undefined) {
@@ -118,6 +125,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     const signer = signers.get(key);
     if (signer === undefined) return undefined;
     const specError = attempt(() => compiled(signer));
+    const clocksApart = await areClocksStillApart(component, () => ask(signer));
     const secret = look(signer);
     const now = serverTime(component);
     const plan = decide({
@@ -128,10 +136,11 @@ export function createAuthorityController(init: AuthorityInit): Controller {
       inspect: inspectWith(open, now),
       bundle: bundleOf(signer),
       propagationSeconds: component.propagationSeconds,
+      clocksApart,
       now,
     });
     const found = secret.kind === 'found' ? secret.secret : undefined;
-    const again = await actor.carryOut({ signer, secret: found, plan, now });
+    const again = await actor.carryOut({ signer, secret: found, plan, clocksApart, now });
     if (signer.spec.signerName === init.ownTls?.signerName) ownTls?.wake();
     return again ?? lookAgain(component, plan.requeueAt);
   }

@@ -4,6 +4,7 @@ import { formatDuration } from '../../api/duration.ts';
 import { CLUSTER_SIGNER_UID, SIGNER_NAME } from '../../api/grant.ts';
 import {
   ACTIVATED_AT,
+  CROSS_CERTIFICATE,
   DURATION,
   NEXT_CERTIFICATE,
   NEXT_DURATION,
@@ -52,8 +53,17 @@ const NO_NEXT = {
 
 type Change = Omit<SecretChange, 'labels'>;
 
+/** What is said of a CA that comes to sign. */
+export interface Beginning {
+  /** Milliseconds. */
+  readonly now: number;
+  readonly atOnce: boolean;
+  /** What the CA before it certified. */
+  readonly cross: string | undefined;
+}
+
 /** The CA signs, or will when its anchor has spread; whatever was prepared is gone. */
-export function intoTls(made: NewAuthority, now: number, atOnce: boolean): Change {
+export function intoTls(made: NewAuthority, { now, atOnce, cross }: Beginning): Change {
   return {
     annotations: {
       ...NO_NEXT.annotations,
@@ -66,6 +76,7 @@ export function intoTls(made: NewAuthority, now: number, atOnce: boolean): Chang
       'tls.crt': made.material.certificate,
       'tls.key': made.material.key,
       'ca.crt': made.material.anchors ?? made.material.certificate,
+      [CROSS_CERTIFICATE]: cross ?? null,
     },
   };
 }
@@ -80,4 +91,8 @@ export function intoNext({ material, durationSeconds }: NewAuthority): Change {
 
 export function withoutNext(): Change {
   return NO_NEXT;
+}
+
+export function withoutCross(): Change {
+  return { annotations: {}, data: { [CROSS_CERTIFICATE]: null } };
 }

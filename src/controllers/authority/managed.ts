@@ -4,7 +4,12 @@ import { isOwned } from '../../api/grant.ts';
 import type { Secret } from '../../api/object.ts';
 import { askedOf } from '../../rotation/asked.ts';
 import { rotationDeadline } from '../../rotation/deadline.ts';
-import { nextStep, type Rotation, type RotationInput } from '../../rotation/next-step.ts';
+import {
+  nextStep,
+  type Rotation,
+  type RotationInput,
+  type Step,
+} from '../../rotation/next-step.ts';
 import { wishOf } from '../../rotation/wish.ts';
 import type { Snapshot } from './decide.ts';
 import type { Finding } from './find.ts';
@@ -38,9 +43,26 @@ export function rotationOf(snapshot: Snapshot, finding: Finding): Managed | unde
     now,
   };
   const rotation = { ...nextStep(input), deadline: deadlineOf(input) };
+  const timely = snapshot.clocksApart ? withoutTime(rotation) : rotation;
   return secret.kind === 'missing'
-    ? { ...rotation, isOurs: true, isImmutable: false }
-    : mayWrite(rotation, secret.secret, signer);
+    ? { ...timely, isOurs: true, isImmutable: false }
+    : mayWrite(timely, secret.secret, signer);
+}
+
+/**
+ * While two clocks contradict each other one of them is wrong, and nobody here can tell which. A CA that
+ * is made, replaced or activated by the wrong one is of another year. It waits; distrust does not.
+ */
+function withoutTime<T extends Rotation>(rotation: T): T {
+  const { step } = rotation;
+  if (step === undefined || isByDistrust(step)) return rotation;
+  const waitsFor = 'our clock and the API server’s contradict each other, and one of them is wrong';
+  return { ...rotation, step: undefined, waitsFor };
+}
+
+function isByDistrust(step: Step): boolean {
+  if (step.kind === 'withdraw') return true;
+  return step.kind === 'make' && step.slot === 'tls' && step.atOnce;
 }
 
 /** Without a step where the Secret is not to be written, or cannot be. */

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Secret } from '../../api/object.ts';
-import { ACTIVATED_AT, DURATION, NEXT_DURATION } from '../../api/rotation-annotations.ts';
+import {
+  ACTIVATED_AT,
+  CROSS_CERTIFICATE,
+  DURATION,
+  NEXT_DURATION,
+} from '../../api/rotation-annotations.ts';
 import { parseTime } from '../../api/time.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { decodeCertificate } from '../../pki/certificate.ts';
 import { decodePemAll } from '../../pki/pem.ts';
 import { heldOf, type Held } from '../../rotation/held.ts';
-import type { Slots } from '../../rotation/next-step.ts';
+import { UNREADABLE, type Slots } from '../../rotation/next-step.ts';
 import { hasNext, slotMaterial, type Inspect, type Slot } from './look.ts';
 
 const DURATIONS: Readonly<Record<Slot, string>> = { tls: DURATION, next: NEXT_DURATION };
@@ -18,7 +23,14 @@ export function slotsOf(secret: Secret, inspect: Inspect, now: number): Slots {
     active: heldIn(secret, 'tls', inspect, now),
     next: hasNext(secret) ? heldIn(secret, 'next', inspect, now) : undefined,
     activatedAt: Number.isNaN(activatedAt) ? undefined : activatedAt,
+    crossIssuer: crossIssuerOf(secret, inspect),
   };
+}
+
+function crossIssuerOf(secret: Secret, inspect: Inspect): Slots['crossIssuer'] {
+  if (secret.data?.[CROSS_CERTIFICATE] === undefined) return undefined;
+  const facts = inspect(secret, 'tls');
+  return facts instanceof SignerError ? undefined : (facts.cross?.issuer ?? UNREADABLE);
 }
 
 function heldIn(secret: Secret, slot: Slot, inspect: Inspect, now: number): Held | SignerError {

@@ -7,7 +7,8 @@ import {
   type ClusterSignerStatus,
 } from '../../api/cluster-signer.ts';
 import { findCondition, type Condition } from '../../api/conditions.ts';
-import { keyOf, type KubeObject } from '../../api/object.ts';
+import { keyOf, type KubeObject, type Secret } from '../../api/object.ts';
+import { CROSS_CERTIFICATE } from '../../api/rotation-annotations.ts';
 import { isNamespaced } from '../../api/signer.ts';
 import type { EventNote } from '../../kube/event-body.ts';
 import type { Step } from '../../rotation/next-step.ts';
@@ -18,36 +19,66 @@ export function regarding({ apiVersion, kind, metadata }: KubeObject): EventNote
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
 }
 
-/** Told once each: what a status that was just written says for the first time. */
-export function tellChanges(
-  component: Component,
+/**
+ * What a status says that was not so before: its difference, and nothing that anybody remembers. Beside a
+ * Signer there is no right to write Events: its status says it all.
+ */
+export function newsOf(signer: KubeObject, status: ClusterSignerStatus): readonly EventNote[] {
+  if (isNamespaced(signer)) return [];
+  const before = (signer as Partial<ClusterSigner>).status;
+  return [
+    ...changedConditions(before, status).flatMap(({ was, is }) => warningOf(signer, was, is)),
+    ...phasesOf(before?.authorities ?? [], status.authorities ?? []).map(({ reason, note }) => ({
+      ...{ regarding: regarding(signer), type: 'Normal' as const },
+      ...{ reason, action: 'Rotate', note },
+    })),
+  ];
+}
+
+/** A line whenever it changes, once it is written. */
+export function logChanges(
+  { log }: Component,
   signer: KubeObject,
   status: ClusterSignerStatus,
 ): void {
   const before = (signer as Partial<ClusterSigner>).status;
-  for (const type of ['Ready', 'Degraded', 'RotationDue']) {
-    const was = findCondition(before?.conditions, type);
-    const is = findCondition(status.conditions, type);
-    if (is !== undefined && (was?.status !== is.status || was.reason !== is.reason)) {
-      tellCondition(component, signer, was, is);
-    }
+  const { kind, metadata } = signer;
+  const fields = { kind, name: keyOf(metadata) };
+  for (const { is } of changedConditions(before, status)) {
+    const { type, status: value, reason = '', message: detail = '' } = is;
+    log.info({ ...fields, reason, detail }, `${kind} ${type}=${value}`);
   }
-  tellPhases(component, signer, before?.authorities ?? [], status.authorities ?? []);
+  for (const { reason, note } of phasesOf(before?.authorities ?? [], status.authorities ?? [])) {
+    log.info({ ...fields, reason }, note);
+  }
 }
 
-/** A line whenever it changes; an Event where somebody should hear of it, never for plain success. */
-function tellCondition(
-  component: Component,
+interface ChangedCondition {
+  readonly was: Condition | undefined;
+  readonly is: Condition;
+}
+
+function changedConditions(
+  before: ClusterSignerStatus | undefined,
+  status: ClusterSignerStatus,
+): readonly ChangedCondition[] {
+  return ['Ready', 'Degraded', 'RotationDue'].flatMap((type) => {
+    const was = findCondition(before?.conditions, type);
+    const is = findCondition(status.conditions, type);
+    const isNew = is !== undefined && (was?.status !== is.status || was.reason !== is.reason);
+    return isNew ? [{ was, is }] : [];
+  });
+}
+
+/** An Event where somebody should hear of it, never for plain success. */
+function warningOf(
   signer: KubeObject,
   was: Condition | undefined,
   is: Condition,
-): void {
-  const { type, status, reason = '', message: note = '' } = is;
-  const { kind, metadata } = signer;
-  const fields = { kind, name: keyOf(metadata), reason, detail: note };
-  component.log.info(fields, `${kind} ${type}=${status}`);
-  if (!isWarning(is) || was?.reason === reason) return;
-  event(component, signer, { type: 'Warning', reason, action: 'Check', note });
+): readonly EventNote[] {
+  const { reason = '', message: note = '' } = is;
+  if (!isWarning(is) || was?.reason === reason) return [];
+  return [{ regarding: regarding(signer), type: 'Warning', reason, action: 'Check', note }];
 }
 
 /** A rotation that goes its way shows in its phases; only one that presses is a warning. */
@@ -57,15 +88,37 @@ function isWarning({ type, status, reason }: Condition): boolean {
 }
 
 /** What was just written into the CA's Secret, and why. */
-export function tellStep(component: Component, signer: ClusterSigner, step: Step): void {
+export function tellStep(
+  component: Component,
+  signer: ClusterSigner,
+  step: Step,
+  written: Secret,
+): void {
   const { namespace, name } = secretOf(signer.spec);
   const why = 'due' in step && step.due !== undefined ? `: ${step.due.message}` : '';
   const fields = { signer: signer.spec.signerName, secret: name, step: step.kind };
   component.log.info(fields, `the CA’s Secret has entered its next phase${why}`);
-  if (step.kind !== 'make') return;
-  const note = `a new CA was made in Secret ${namespace}/${name}${why}`;
-  record(component, signer, 'AuthorityCreated', note);
+  if (step.kind === 'make') {
+    const note = `a new CA was made in Secret ${namespace}/${name}${why}`;
+    record(component, signer, 'AuthorityCreated', note);
+  }
+  if (step.kind === 'activate' && signer.spec.authority.managed?.crossSigned === true) {
+    const isCertified = written.data?.[CROSS_CERTIFICATE] !== undefined;
+    const [reason, note] = isCertified ? CROSS_SIGNED : NOT_CROSS_SIGNED;
+    record(component, signer, reason, note);
+  }
 }
+
+const CROSS_SIGNED = [
+  'AuthorityCrossSigned',
+  'the CA before it has certified the key of the one that signs now: verifiers that have only the old root believe its leaves',
+] as const;
+
+/** No fault: everybody who reads the bundle goes on. */
+const NOT_CROSS_SIGNED = [
+  'AuthorityNotCrossSigned',
+  'verifiers that have only the old root do not believe the leaves of the CA that signs now: the CA before it was made without crossSigned, or can be used no more',
+] as const;
 
 const PHASES: Readonly<Record<AuthorityPhase, string>> = {
   Prepared: 'is published, and will sign when every kubelet has its anchor',
@@ -74,23 +127,27 @@ const PHASES: Readonly<Record<AuthorityPhase, string>> = {
   Distrusted: 'is distrusted: it signs no more, and its anchor leaves the bundle',
 };
 
-function tellPhases(
-  component: Component,
-  signer: KubeObject,
+function phasesOf(
   before: readonly AuthorityStatus[],
   after: readonly AuthorityStatus[],
-): void {
-  for (const { fingerprint, phase, leavesExpireBy } of after) {
-    if (before.find((each) => each.fingerprint === fingerprint)?.phase === phase) continue;
-    const until = leavesExpireBy === undefined ? '' : `, at ${leavesExpireBy} at the latest`;
-    const note = `${fingerprint} ${PHASES[phase]}${until}`;
-    record(component, signer, `Authority${phase}`, note);
-  }
-  for (const { fingerprint, phase } of before) {
-    if (after.some((each) => each.fingerprint === fingerprint)) continue;
-    const note = `${fingerprint}, which was ${phase}, is gone: no leaf of it lives`;
-    record(component, signer, 'AuthorityGone', note);
-  }
+): readonly { readonly reason: string; readonly note: string }[] {
+  const entered = after
+    .filter((is) => before.find(isSameCa(is))?.phase !== is.phase)
+    .map(({ fingerprint, phase, leavesExpireBy }) => {
+      const until = leavesExpireBy === undefined ? '' : `, at ${leavesExpireBy} at the latest`;
+      return { reason: `Authority${phase}`, note: `${fingerprint} ${PHASES[phase]}${until}` };
+    });
+  const gone = before
+    .filter((was) => !after.some(isSameCa(was)))
+    .map(({ fingerprint, phase }) => ({
+      reason: 'AuthorityGone',
+      note: `${fingerprint}, which was ${phase}, is gone: no leaf of it lives`,
+    }));
+  return [...entered, ...gone];
+}
+
+function isSameCa({ fingerprint }: AuthorityStatus): (each: AuthorityStatus) => boolean {
+  return (each) => each.fingerprint === fingerprint;
 }
 
 function record(component: Component, signer: KubeObject, reason: string, note: string): void {

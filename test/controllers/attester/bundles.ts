@@ -52,6 +52,7 @@ export function planOf(more: Partial<Snapshot>): Plan {
     signer: undefined,
     unreadable: false,
     secretNamespace: 'countersign-keys',
+    clocksApart: false,
     now: NOW,
     ...more,
   });

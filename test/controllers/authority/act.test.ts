@@ -2,14 +2,22 @@
 import assert from 'node:assert/strict';
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { test } from 'node:test';
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import type { Secret } from '../../../src/api/object.ts';
+import type {
+  AuthorityPhase,
+  ClusterSigner,
+  ClusterSignerStatus,
+} from '../../../src/api/cluster-signer.ts';
+import type { KubeObject, Secret } from '../../../src/api/object.ts';
+import { createCrossSign } from '../../../src/authorities/cross-sign.ts';
 import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
 import { createActor } from '../../../src/controllers/authority/act.ts';
 import type { Plan } from '../../../src/controllers/authority/decide.ts';
+import { newsOf } from '../../../src/controllers/authority/tell.ts';
+import type { EventNote } from '../../../src/kube/event-body.ts';
 import type { RequestInit } from '../../../src/kube/client.ts';
 import { KubeError } from '../../../src/kube/kube-error.ts';
 import type { Again } from '../../../src/kube/run-loop.ts';
+import { MAX_APART_MS } from '../../../src/serving/server-time.ts';
 import { NOW } from '../../support/chain.ts';
 import { random } from '../../support/issuing.ts';
 import { recordedComponent, type RecordedComponent } from '../../support/recorded-component.ts';
@@ -35,6 +43,7 @@ function start(): Stage {
   const actor = createActor({
     component,
     create: createManagedAuthorities(random),
+    crossSign: createCrossSign(random),
     version: '1.2.3',
     observe: (secret) => observed.push(secret),
   });
@@ -46,7 +55,7 @@ function start(): Stage {
     asked: () => component.client.requests.map(({ method, path }) => `${method} ${path}`),
     carryOut: (plan, signer = workload(), secret?: Secret, now = NOW) => {
       current = signer;
-      return actor.carryOut({ signer, secret, plan, now });
+      return actor.carryOut({ signer, secret, plan, clocksApart: false, now });
     },
   };
 }
@@ -172,6 +181,73 @@ test('a successor that cannot be written: the status says what is due all the sa
   const carried = carryOut(successor, workload(), secret(A, {}, OURS));
   await assert.rejects(carried, { code: 'KUBE_FORBIDDEN' });
   assert.deepEqual(asked(), [LOOK, PATCH, STATUS]);
+});
+
+test('clocks that came to contradict each other since the look: nothing is written', async () => {
+  const { component, asked, carryOut } = start();
+  const apart = MAX_APART_MS + 1;
+  // The API server's time is the same as before: it is ours that was set.
+  Object.assign(component, { clock: () => NOW + apart });
+  Object.assign(component.client, { clockOffset: () => apart });
+  assert.equal(await carryOut(missing), 'backoff');
+  assert.deepEqual(asked(), [LOOK]);
+});
+
+const own = workload(OWN);
+const ofOwn = planOf({ signer: own });
+
+test('what a status says is told before it is written: who dies in between leaves nothing untold', async () => {
+  const { component, carryOut } = start();
+  const order: string[] = [];
+  const told: string[] = [];
+  Object.assign(component.events, {
+    tell: (note: EventNote, occasion: string) => {
+      order.push(note.reason);
+      told.push(`${note.reason} ${occasion}`);
+      return Promise.resolve();
+    },
+  });
+  component.client.answer((request) => {
+    if (request.method !== 'PUT') return own;
+    order.push('PUT');
+    throw new KubeError({ status: 0, what: 'the process dies', cause: new Error('killed') });
+  });
+  await assert.rejects(carryOut(ofOwn, own));
+  // The next process finds the same difference, and tells the same Event: its occasion is the same.
+  await assert.rejects(carryOut(ofOwn, own));
+  assert.deepEqual(order, ['AuthorityActive', 'PUT', 'AuthorityActive', 'PUT']);
+  assert.equal(new Set(told).size, 1);
+});
+
+test('a status that is written tells nothing a second time', async () => {
+  const { component, carryOut } = start();
+  await carryOut(ofOwn, own);
+  const written = after(ofOwn, own);
+  await carryOut(planOf({ signer: written }), written);
+  assert.deepEqual(
+    component.notes.map(({ reason }) => reason),
+    ['AuthorityActive'],
+  );
+});
+
+test('each phase is told, from the difference alone; so is that a CA is gone', () => {
+  const entries = planOf().status.authorities ?? [];
+  const [active] = entries;
+  assert.ok(active !== undefined);
+  const as = (...phases: readonly AuthorityPhase[]): ClusterSignerStatus => ({
+    authorities: phases.map((phase, index) => ({ ...active, phase, fingerprint: `${index}` })),
+  });
+  const reasons = (before: ClusterSignerStatus, now: ClusterSignerStatus): readonly string[] =>
+    newsOf({ ...workload(), status: before } as KubeObject, now).map(({ reason }) => reason);
+  assert.deepEqual(reasons({}, as('Active')), ['AuthorityActive']);
+  assert.deepEqual(reasons(as('Active'), as('Active', 'Prepared')), ['AuthorityPrepared']);
+  assert.deepEqual(reasons(as('Active', 'Prepared'), as('Retiring', 'Active')), [
+    'AuthorityRetiring',
+    'AuthorityActive',
+  ]);
+  assert.deepEqual(reasons(as('Active'), as('Distrusted')), ['AuthorityDistrusted']);
+  assert.deepEqual(reasons(as('Active', 'Retiring'), as('Active')), ['AuthorityGone']);
+  assert.deepEqual(reasons(as('Active', 'Retiring'), as('Active', 'Retiring')), []);
 });
 
 const ungranted = planOf({ secret: { kind: 'found', secret: secret(A, {}, {}) } });

@@ -102,6 +102,7 @@ export function planOf(more: Partial<Snapshot> = {}): Plan {
     inspect: inspectWith(openLocalAuthority, now),
     bundle: bundleWith([A, LONG], [B, LONG]),
     propagationSeconds: 600,
+    clocksApart: false,
     now,
     ...more,
   });

@@ -34,6 +34,7 @@ async function lookEarly(
     },
     bundle: undefined,
     propagationSeconds: 600,
+    clocksApart: false,
     now,
   });
   return { plan, now };

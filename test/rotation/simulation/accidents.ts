@@ -3,6 +3,7 @@ import { PREPARE_AT, ROTATE_AT } from '../../../src/api/rotation-annotations.ts'
 import { formatTime } from '../../../src/api/time.ts';
 import { MAX_APART_MS } from '../../../src/serving/server-time.ts';
 import { openedBy } from './at-work.ts';
+import { distrust } from './incidents.ts';
 import type { Fate, Process } from './process.ts';
 import { DAY, HOUR, MINUTE, SECOND, changesOf, randomDurations, type Weather } from './scenario.ts';
 import { workload } from '../../support/signer.ts';
@@ -15,6 +16,9 @@ const LONGEST_OUTAGE = 20 * MINUTE;
 const LONGEST_LAG = 75 * SECOND;
 
 type Kind = Exclude<keyof Weather, 'lostPercent'>;
+const KINDS: readonly Kind[] = [
+  ...(['restarts', 'outages', 'clockSteps', 'specChanges', 'wishes', 'distrusts'] as const),
+];
 
 /** What happens to components, clocks and specs, at random times. */
 export class Accidents {
@@ -23,9 +27,7 @@ export class Accidents {
 
   constructor(sim: Simulation) {
     this.#sim = sim;
-    for (const kind of ['restarts', 'outages', 'clockSteps', 'specChanges', 'wishes'] as const) {
-      this.#schedule(kind);
-    }
+    for (const kind of KINDS) this.#schedule(kind);
   }
 
   get next(): number {
@@ -87,6 +89,11 @@ export class Accidents {
     const isSigner = one !== authority && one !== attester;
     const most = isSigner ? MAX_APART_MS : dice.of([MINUTE, HOUR, 400 * DAY]);
     one.offset = dice.of([-1, 1]) * dice.roll(most);
+    if (Math.abs(one.offset) <= MAX_APART_MS) return;
+    // It stops rotation: somebody sets it right, sooner than a successor may be late.
+    this.#sim.later(this.#sim.world.now + dice.roll(LONGEST_OUTAGE), () => {
+      one.offset = 0;
+    });
   }
 
   specChanges(): void {
@@ -95,8 +102,11 @@ export class Accidents {
     const before = world.objects.signer;
     if (before === undefined) return;
     sim.durations = randomDurations(dice);
+    const { managed } = before.spec.authority;
     const { spec } = workload({
       ...changesOf(sim.durations),
+      'authority.managed.distrusted': managed?.distrusted,
+      'authority.managed.crossSigned': (managed?.crossSigned === true) !== (dice.roll(4) === 0),
       'authority.managed.keyType': dice.of(['ECDSAP256', 'ECDSAP256', 'ED25519']),
       'authority.managed.commonName': dice.of(['Example workload CA', 'Another CA']),
     });
@@ -115,5 +125,15 @@ export class Accidents {
     const at = world.now + dice.of([0, 0, dice.roll(DAY)]);
     const annotations = { ...before.metadata.annotations, [name]: formatTime(at) };
     world.put('signer', { ...before, metadata: { ...before.metadata, annotations } });
+  }
+
+  /** Mostly the CA that signs; or one that is prepared, or old. */
+  distrusts(): void {
+    const { dice, world } = this.#sim;
+    const all = world.objects.signer?.status?.authorities ?? [];
+    if (all.length === 0) return;
+    const one = dice.roll(4) === 0 ? dice.of(all) : all[0];
+    // Who replaces it may be away, and so may who publishes that.
+    if (one !== undefined) distrust(this.#sim, one.fingerprint, HOUR + 2 * LONGEST_OUTAGE);
   }
 }

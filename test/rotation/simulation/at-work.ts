@@ -3,6 +3,7 @@
 import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
 import { parseDuration } from '../../../src/api/duration.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
+import { createCrossSign } from '../../../src/authorities/cross-sign.ts';
 import { openOnce } from './open-once.ts';
 import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
 import { act } from '../../../src/controllers/attester/act.ts';
@@ -15,8 +16,12 @@ import { leafValidity, type Validity } from '../../../src/issuance/validity.ts';
 import type { Again } from '../../../src/kube/run-loop.ts';
 import { resource } from '../../../src/kube/resource.ts';
 import { createOpenedSecrets, type OpenedSecrets } from '../../../src/serving/opened-secrets.ts';
-import { serverTime } from '../../../src/serving/server-time.ts';
+import type { Component } from '../../../src/serving/component.ts';
+import { CLUSTER_SIGNERS } from '../../../src/serving/signers.ts';
+import { areClocksStillApart, serverTime } from '../../../src/serving/server-time.ts';
+import { crossCertificates } from '../../../src/serving/cross-certificate.ts';
 import { usableAuthority } from '../../../src/serving/usable-authority.ts';
+import type { Certificate } from '../../../src/pki/certificate.ts';
 import { Killed, type Process } from './process.ts';
 
 const BUNDLES = resource({
@@ -33,7 +38,9 @@ export async function authorityLooks(process: Process): Promise<Next> {
   const { component, seen } = process;
   const { signer, secret, bundle } = seen;
   if (signer === undefined) return undefined;
-  const now = serverTime(component);
+  const asked = await askedTheTime(component);
+  if (typeof asked !== 'boolean') return asked.next;
+  const [clocksApart, now] = [asked, serverTime(component)];
   const plan = decide({
     signer,
     elder: undefined,
@@ -42,38 +49,56 @@ export async function authorityLooks(process: Process): Promise<Next> {
     inspect: inspectWith(openOnce, now),
     bundle,
     propagationSeconds: component.propagationSeconds,
+    clocksApart,
     now,
   });
   const actor = createActor({
     component,
     create: createManagedAuthorities(component.random),
+    crossSign: createCrossSign(component.random),
     version: '1.2.3',
     observe: (written) => {
       process.observe('secret', written);
     },
   });
   return settled(
-    async () => (await actor.carryOut({ signer, secret, plan, now })) ?? plan.requeueAt,
+    async () =>
+      (await actor.carryOut({ signer, secret, plan, clocksApart, now })) ?? plan.requeueAt,
   );
 }
 
 export async function attesterLooks(process: Process): Promise<Next> {
   const { component, seen } = process;
-  const now = serverTime(component);
+  const asked = await askedTheTime(component);
+  if (typeof asked !== 'boolean') return asked.next;
+  const [clocksApart, now] = [asked, serverTime(component)];
   const plan = decideBundle({
     name: BUNDLE_NAME,
     bundle: seen.bundle,
     signer: seen.signer,
     unreadable: false,
     secretNamespace: component.secretNamespace,
+    clocksApart,
     now,
   });
   return settled(async () => {
-    const written = await act({ component, resource: BUNDLES, plan, judgedAt: now });
+    const written = await act({ component, resource: BUNDLES, plan, judgedAt: now, clocksApart });
     if (written === 'backoff') return 'backoff';
     if (written !== undefined) process.observe('bundle', written);
     return 'requeueAt' in plan ? plan.requeueAt : undefined;
   });
+}
+
+/** Whether its clock and the API server's are apart, as each component asks; or what became of asking. */
+async function askedTheTime(component: Component): Promise<boolean | { readonly next: Next }> {
+  const path = CLUSTER_SIGNERS.object({ name: 'workload' });
+  let apart = false;
+  const next = await settled(async () => {
+    const ask = (): Promise<unknown> => component.client.request({ method: 'GET', path });
+    apart = await areClocksStillApart(component, ask);
+    return undefined;
+  });
+  return next === undefined ? apart : { next };
 }
 
 async function settled(deed: () => Promise<Again | number>): Promise<Next> {
@@ -93,11 +118,17 @@ export function openedBy({ component }: Process): OpenedSecrets {
   return createOpenedSecrets(openOnce, () => serverTime(component));
 }
 
+export interface Signed {
+  readonly authority: Authority;
+  readonly validity: Validity;
+  /** As the signer saw it. */
+  readonly signer: ClusterSigner;
+  /** What goes with the leaf for those who have an old root alone. */
+  readonly cross: readonly Certificate[];
+}
+
 /** A leaf of the longest life that the profile allows, or why there is none now. */
-export function signLeaf(
-  { component, seen }: Process,
-  opened: OpenedSecrets,
-): { readonly authority: Authority; readonly validity: Validity; readonly signer: ClusterSigner } {
+export function signLeaf({ component, seen }: Process, opened: OpenedSecrets): Signed {
   const { signer, secret, bundle } = seen;
   if (signer === undefined) throw new TypeError('there is a ClusterSigner from the beginning');
   const authority = usableAuthority({
@@ -118,5 +149,6 @@ export function signLeaf(
     minimumSeconds: 600,
     issuer: authority.facts,
   });
-  return { authority, validity, signer };
+  const cross = crossCertificates(signer, authority.facts, validity);
+  return { authority, validity, signer, cross };
 }

@@ -50,15 +50,27 @@ export const rotationIsAsked: Incident = (sim) => {
 
 /** The CA that signs. */
 export const activeIsDistrusted: Incident = (sim) => {
-  const signer = signerOf(sim);
-  const active = signer.status?.authorities?.find(({ phase }) => phase === 'Active');
-  const { managed } = signer.spec.authority;
-  if (active === undefined || managed === undefined) return;
-  if (isDistrusted(signer.spec, active.fingerprint)) return;
-  const distrusted = [...(managed.distrusted ?? []), active.fingerprint];
-  const spec = { ...signer.spec, authority: { managed: { ...managed, distrusted } } };
-  const generation = (signer.metadata.generation ?? 0) + 1;
-  sim.laws.distrust(active.fingerprint);
-  sim.excusedUntil = sim.world.now + REPLACED_AT_ONCE_MS;
-  sim.world.put('signer', { ...signer, spec, metadata: { ...signer.metadata, generation } });
+  const active = signerOf(sim).status?.authorities?.find(({ phase }) => phase === 'Active');
+  if (active === undefined) return;
+  distrust(sim, active.fingerprint, REPLACED_AT_ONCE_MS);
 };
+
+/**
+ * This CA, in whatever phase it is. What the status no longer lists is taken out of `distrusted`, as
+ * `revoke` advises where that is full.
+ *
+ * @param excuseMs - how long requests may have to wait
+ */
+export function distrust(sim: Simulation, fingerprint: string, excuseMs: number): void {
+  const signer = signerOf(sim);
+  const { managed } = signer.spec.authority;
+  if (managed === undefined || isDistrusted(signer.spec, fingerprint)) return;
+  const listed = new Set(signer.status?.authorities?.map((each) => each.fingerprint));
+  const kept = (managed.distrusted ?? []).filter((each) => listed.has(each));
+  const authority = { managed: { ...managed, distrusted: [...kept, fingerprint] } };
+  const spec = { ...signer.spec, authority };
+  const generation = (signer.metadata.generation ?? 0) + 1;
+  sim.laws.distrust(fingerprint);
+  sim.excusedUntil = Math.max(sim.excusedUntil, sim.world.now + excuseMs);
+  sim.world.put('signer', { ...signer, spec, metadata: { ...signer.metadata, generation } });
+}

@@ -13,12 +13,13 @@ import { nameText } from '../../../src/pki/names.ts';
 import { verifyPath } from '../../../src/pki/path.ts';
 import { anchorFingerprints, readAnchors } from '../../../src/pki/trust-bundle.ts';
 import { leafInput } from '../../support/issuing.ts';
+import { Pinned } from './pinned.ts';
 import type { Change, World } from './world.ts';
 
 /** Kubelets that read a bundle by name lag by up to 374 s (kubernetes/kubernetes#141439). */
 export const READER_LAG_MS = 374_000;
 /** A watch that is half-open shows that after 75 s. */
-const LONGEST_LAG = 76_000;
+export const LONGEST_LAG = 76_000;
 /** A verifier's clock may be late by less than this, which is what the API server grants. */
 const LATE_CLOCK_MS = 300_000;
 
@@ -44,6 +45,8 @@ export class Laws {
   leaves = 0;
   checks = 0;
   onDelivery: (leaf: Leaf) => void = () => undefined;
+  /** Verifiers that read no bundle. */
+  readonly pinned: Pinned;
   readonly #world: World;
   /** Newest first; those that nobody can still read are dropped. */
   #versions: readonly Version[] = [];
@@ -55,6 +58,7 @@ export class Laws {
 
   constructor(world: World) {
     this.#world = world;
+    this.pinned = new Pinned(world);
     world.onChange((change) => {
       this.#changed(change);
     });
@@ -64,6 +68,7 @@ export class Laws {
   distrust(fingerprint: string): void {
     this.distrusted.add(fingerprint);
     this.#distrustedAt.set(fingerprint, this.#world.now);
+    this.pinned.distrust(fingerprint);
   }
 
   /** In the end nobody is made to believe in what is distrusted. */
@@ -165,7 +170,7 @@ export class Laws {
   async settled(): Promise<void> {
     const all = this.#signing;
     this.#signing = [];
-    await Promise.all(all);
+    await Promise.all([...all, this.pinned.settled()]);
   }
 
   #before: ClusterSignerStatus['authorities'] = [];

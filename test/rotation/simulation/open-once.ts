@@ -8,7 +8,7 @@ const MOST = 64;
 
 /** A CA is read and checked once for its texts, and again whenever its time is over or to come. */
 export const openOnce: OpenAuthority = (material, now) => {
-  const key = [material.certificate, material.key, material.anchors].join();
+  const key = [material.certificate, material.key, material.anchors, material.cross].join();
   const before = opened.get(key);
   if (before !== undefined && now >= before.facts.notBefore && now < before.facts.notAfter) {
     return before;

@@ -16,6 +16,7 @@ export interface Weather {
   readonly clockSteps: number;
   readonly specChanges: number;
   readonly wishes: number;
+  readonly distrusts: number;
   /** Of a hundred calls so many are lost before, or after, they are carried out; or kill their caller. */
   readonly lostPercent: number;
 }
@@ -26,6 +27,7 @@ export const CALM: Weather = {
   clockSteps: 0,
   specChanges: 0,
   wishes: 0,
+  distrusts: 0,
   lostPercent: 0,
 };
 
@@ -35,6 +37,7 @@ export const ROUGH: Weather = {
   clockSteps: 15 * DAY,
   specChanges: 120 * DAY,
   wishes: 60 * DAY,
+  distrusts: 150 * DAY,
   lostPercent: 15,
 };
 
@@ -69,6 +72,7 @@ export function changesOf({
 }
 
 /** The ClusterSigner of these durations at the beginning. */
-export function signerOf(durations: Durations): ClusterSigner {
-  return workload(changesOf(durations), { metadata: { resourceVersion: '0' } });
+export function signerOf(durations: Durations, crossSigned: boolean): ClusterSigner {
+  const changes = { ...changesOf(durations), 'authority.managed.crossSigned': crossSigned };
+  return workload(changes, { metadata: { resourceVersion: '0' } });
 }

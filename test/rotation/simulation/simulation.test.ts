@@ -17,7 +17,10 @@ const WORLDS = isLong ? 20 : 3;
 for (let seed = 1; seed <= WORLDS; seed += 1) {
   const durations = randomDurations(new Dice(seed));
   test(`world ${seed}, ${JSON.stringify(durations)}: no gap, and no trust cut, whatever is lost, killed or set wrong`, async () => {
-    const sim = new Simulation({ seed, durations, weather: ROUGH, propagationSeconds: 600 });
+    const sim = new Simulation({
+      ...{ seed, durations, weather: ROUGH, propagationSeconds: 600 },
+      crossSigned: seed % 2 === 1,
+    });
     await sim.run(START + DAYS * DAY);
     assert.ok(sim.laws.leaves > DAYS);
   });
@@ -32,4 +35,18 @@ test('a rotation is seven writes, as many each time: two of the Secret, three of
   for (const writes of rotations) {
     assert.deepEqual(writes, { secret: 2, signer: 3, bundle: 2 });
   }
+});
+
+test('with cross-certificates it is as many; each CA but the first two is certified by the one before it', async () => {
+  const durations = { duration: 259_200, maxDuration: 86_400, renewBefore: undefined };
+  const common = { seed: 1, durations, weather: CALM, propagationSeconds: 600 };
+  const sim = new Simulation({ ...common, crossSigned: true });
+  await sim.run(START + 60 * DAY);
+  const [, ...rotations] = sim.rotations.slice(0, -1);
+  for (const writes of rotations) {
+    assert.deepEqual(writes, { secret: 2, signer: 3, bundle: 2 });
+  }
+  const { certified, leaves } = sim.laws.pinned;
+  assert.equal(certified.size, sim.rotations.length - 1);
+  assert.ok(leaves > certified.size);
 });

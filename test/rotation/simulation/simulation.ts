@@ -19,6 +19,8 @@ export interface SimulationInit {
   readonly durations: Durations;
   readonly weather: Weather;
   readonly propagationSeconds: number;
+  /** As `spec.authority.managed.crossSigned` begins. */
+  readonly crossSigned?: boolean;
   /** A leaf is made as often; by default twice in the life of one, at random. */
   readonly signEveryMs?: number;
   /** Asked before each call of a component; by default the weather decides. */
@@ -62,7 +64,7 @@ export class Simulation {
     this.init = init;
     this.durations = init.durations;
     this.dice = new Dice(init.seed);
-    this.world.put('signer', signerOf(init.durations));
+    this.world.put('signer', signerOf(init.durations, init.crossSigned === true));
     this.authority = this.#process('authority');
     this.attester = this.#process('attester');
     this.signers = ['signer-1', 'signer-2'].map((name) => {
@@ -190,11 +192,13 @@ export class Simulation {
   #signed(signer: Signer): Leaf | undefined {
     const { process, opened } = signer;
     try {
-      const { authority, validity, signer: spec } = signLeaf(process, opened);
+      const signed = signLeaf(process, opened);
+      const { authority, validity, signer: spec } = signed;
       signer.hasSigned = true;
       const { fingerprint } = authority.facts;
       assert.ok(!isDistrusted(spec.spec, fingerprint), 'who has heard of the distrust signs');
       this.laws.signed(fingerprint);
+      this.laws.pinned.signed(signed);
       if (this.world.now >= this.excusedUntil) {
         const life = (validity.notAfter - validity.notBefore) / 1000;
         assert.equal(

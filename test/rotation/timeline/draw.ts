@@ -119,13 +119,14 @@ function bar(at: Panel, span: Span, { y, height, fill }: Look): readonly string[
 
 function legend(y: number): readonly string[] {
   const entries = [
-    [FILL.Prepared, 'Prepared: published, does not sign'],
+    [FILL.Prepared, 'Prepared: published only'],
     [FILL.Active, 'Active: signs'],
-    [FILL.Retiring, 'Retiring: trusted, signs no more'],
+    [FILL.Retiring, 'Retiring: still trusted'],
     [INK, 'in the bundle'],
     ['#777777', 'the life of a leaf'],
   ] as const;
-  const x = [LEFT, 285, 385, 605, 715];
+  // As wide as the widest of the usual fonts has these words.
+  const x = [LEFT, 255, 370, 560, 675];
   return entries.flatMap(([fill, words], index) => [
     `<rect x="${x[index] ?? 0}" y="${y - 9}" width="10" height="10" fill="${fill}"/>`,
     text((x[index] ?? 0) + 16, y, words, 'start'),

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * ADR 0020: while our clock and the API server's contradict each other no anchor goes because its time is
+ * over; distrust does not wait.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
+import { anchorFingerprints } from '../../../src/pki/trust-bundle.ts';
+import { act } from '../../../src/controllers/attester/act.ts';
+import { resource } from '../../../src/kube/resource.ts';
+import { MAX_APART_MS } from '../../../src/serving/server-time.ts';
+import { recordedComponent } from '../../support/recorded-component.ts';
+import { HOUR, NOW, RETAIN, anchor, annotated, planOf, served, signerWith } from './bundles.ts';
+
+const [A, B] = [anchor('A'), anchor('B')];
+const LATER = NOW + 30 * 24 * HOUR;
+const published = served(planOf({ signer: signerWith([A.pem], '24h') }));
+
+function successor(distrusted: readonly string[] = []): ClusterSigner {
+  const signer = signerWith([B.pem]);
+  const { managed } = signer.spec.authority;
+  assert.ok(managed !== undefined);
+  const spec = { ...signer.spec, authority: { managed: { ...managed, distrusted } } };
+  return { ...signer, spec, metadata: { ...signer.metadata, uid: 'made-anew' } };
+}
+
+test('a bundle that nobody wants any more is not deleted; once the clocks agree it is', () => {
+  const bundle = annotated(published, { [RETAIN]: '2026-11-21T09:00:00Z' });
+  assert.deepEqual(planOf({ bundle, now: LATER, clocksApart: true }), { kind: 'ignore' });
+  assert.equal(planOf({ bundle, now: LATER }).kind, 'delete');
+});
+
+test('until when it is kept is not reckoned by a time that may be wrong', () => {
+  assert.deepEqual(planOf({ bundle: published, clocksApart: true }), { kind: 'ignore' });
+});
+
+test('what a ClusterSigner inherited stays; once the clocks agree it goes', () => {
+  const signer = successor();
+  const both = served(planOf({ signer, bundle: published }));
+  const apart = planOf({ signer, bundle: both, now: LATER, clocksApart: true });
+  assert.deepEqual(apart, { kind: 'ignore' });
+  const agreed = served(planOf({ signer, bundle: both, now: LATER }));
+  assert.deepEqual(anchorFingerprints(agreed.spec.trustBundle), new Set([B.fingerprint]));
+});
+
+test('what is inherited meanwhile stays as long as it may, and is reckoned anew later', () => {
+  const signer = successor();
+  const apart = served(planOf({ signer, bundle: published, clocksApart: true }));
+  assert.deepEqual(
+    anchorFingerprints(apart.spec.trustBundle),
+    new Set([A.fingerprint, B.fingerprint]),
+  );
+  const agreed = served(planOf({ signer, bundle: apart, now: NOW + HOUR }));
+  const gone = served(planOf({ signer, bundle: agreed, now: NOW + 27 * HOUR }));
+  assert.deepEqual(anchorFingerprints(gone.spec.trustBundle), new Set([B.fingerprint]));
+});
+
+test('what is distrusted goes all the same', () => {
+  const signer = successor([A.fingerprint]);
+  const plan = served(planOf({ signer, bundle: published, clocksApart: true }));
+  assert.deepEqual(anchorFingerprints(plan.spec.trustBundle), new Set([B.fingerprint]));
+});
+
+const BUNDLES = resource({
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'clustertrustbundles',
+});
+
+test('clocks that came to contradict each other since the look: nothing is deleted', async () => {
+  const bundle = annotated(published, { [RETAIN]: '2026-11-21T09:00:00Z' });
+  const plan = planOf({ bundle, now: LATER });
+  const component = recordedComponent({ clock: () => LATER });
+  const offsetOf = (offset: number): void => {
+    // The API server's time is the same as before: it is ours that was set.
+    Object.assign(component, { clock: () => LATER + offset });
+    Object.assign(component.client, { clockOffset: () => offset });
+  };
+  const carryOut = (): Promise<unknown> =>
+    act({ component, resource: BUNDLES, plan, judgedAt: LATER, clocksApart: false });
+  offsetOf(MAX_APART_MS + 1);
+  assert.equal(await carryOut(), 'backoff');
+  assert.deepEqual(
+    component.client.requests.map(({ method }) => method),
+    ['GET'],
+  );
+  offsetOf(MAX_APART_MS);
+  await carryOut();
+  assert.deepEqual(
+    component.client.requests.map(({ method }) => method),
+    ['GET', 'GET', 'DELETE'],
+  );
+});

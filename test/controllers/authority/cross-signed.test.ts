@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/** ADR 0022: what becomes of `cross.crt` in a managed CA's Secret. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
+import type { Secret } from '../../../src/api/object.ts';
+import type { AuthorityMaterial } from '../../../src/authorities/contract.ts';
+import { createCrossSign } from '../../../src/authorities/cross-sign.ts';
+import { openLocalAuthority } from '../../../src/authorities/local.ts';
+import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
+import { createActor } from '../../../src/controllers/authority/act.ts';
+import type { PatchOperation } from '../../../src/controllers/authority/secret-patch.ts';
+import type { Step } from '../../../src/rotation/next-step.ts';
+import { NOW } from '../../support/chain.ts';
+import { random } from '../../support/issuing.ts';
+import { recordedComponent } from '../../support/recorded-component.ts';
+import { workload } from '../../support/signer.ts';
+import { A, OURS, after, planOf, secret } from './secrets.ts';
+
+const create = createManagedAuthorities(random);
+const crossSign = createCrossSign(random);
+const HOUR = 3_600_000;
+const made = (age: number, crossSigned = true): Promise<AuthorityMaterial> =>
+  create({
+    ...{ keyType: 'ECDSAP256', commonName: 'Example workload CA', durationSeconds: 8_760 * 3_600 },
+    ...{ crossSigned, now: NOW - age * HOUR },
+  });
+const [old, next] = [await made(2), await made(1)];
+const printOf = (of: AuthorityMaterial): string => openLocalAuthority(of, NOW).facts.fingerprint;
+
+const ON = { 'authority.managed.crossSigned': true };
+const DISTRUSTED = 'authority.managed.distrusted';
+
+/** Signs with this CA; `texts` are what else is in its Secret. */
+const holding = (of: AuthorityMaterial, texts: Readonly<Record<string, string>> = {}): Secret =>
+  secret(A, { 'tls.crt': of.certificate, 'tls.key': of.key, ...texts }, OURS);
+
+const prepared = (of: AuthorityMaterial): Secret =>
+  holding(of, { 'next.crt': next.certificate, 'next.key': next.key });
+
+/** What the one write of the activation puts into cross.crt, and the Events that come with it. */
+async function activated(
+  signer: ClusterSigner,
+  judged: Secret,
+): Promise<{ readonly cross: string | undefined; readonly said: readonly string[] }> {
+  const component = recordedComponent({ name: 'authority', clock: () => NOW });
+  const operations: PatchOperation[] = [];
+  component.client.answer(({ method, body }) => {
+    if (method === 'PATCH') operations.push(...(body as PatchOperation[]));
+    const found = operations.find(({ path }) => path === '/data/cross.crt');
+    const data = found?.value === undefined ? {} : { 'cross.crt': found.value as string };
+    return method === 'GET' ? signer : { ...judged, data };
+  });
+  const actor = createActor({
+    ...{ component, create, crossSign, version: '1.2.3', observe: () => undefined },
+  });
+  const due = { reason: 'Requested', message: 'asked for', canWait: true } as const;
+  const step: Step = { kind: 'activate', due };
+  const plan = { ...planOf({ signer }), step };
+  await actor.carryOut({ signer, secret: judged, plan, clocksApart: false, now: NOW });
+  assert.equal(component.client.requests.filter(({ method }) => method === 'PATCH').length, 1);
+  const found = operations.find(({ path }) => path === '/data/cross.crt')?.value as string;
+  return {
+    cross: (found as string | undefined) && Buffer.from(found, 'base64').toString(),
+    said: component.notes.map(({ reason }) => reason),
+  };
+}
+
+test('the write that activates a successor has its key certified by the CA that it follows', async () => {
+  const { cross, said } = await activated(workload(ON), prepared(old));
+  assert.ok(cross !== undefined);
+  const { facts } = openLocalAuthority({ ...next, cross }, NOW);
+  assert.equal(facts.cross?.issuer, printOf(old));
+  assert.deepEqual(said, ['AuthorityCrossSigned']);
+});
+
+test('not without the option', async () => {
+  assert.deepEqual(await activated(workload(), prepared(old)), { cross: undefined, said: [] });
+});
+
+const without: readonly (readonly [law: string, judged: Secret, signer?: ClusterSigner])[] = [
+  ['that was made without it', prepared(await made(2, false))],
+  ['whose key is lost', { ...prepared(old), data: { ...prepared(old).data, 'tls.key': '' } }],
+  ['that is distrusted', prepared(old), workload({ ...ON, [DISTRUSTED]: [printOf(old)] })],
+];
+for (const [law, judged, signer = workload(ON)] of without) {
+  test(`a CA ${law} certifies nobody; its successor signs all the same, and that is told`, async () => {
+    const { cross, said } = await activated(signer, judged);
+    assert.deepEqual([cross, said], [undefined, ['AuthorityNotCrossSigned']]);
+  });
+}
+
+const cross = (await crossSign({ old, next, now: NOW })) ?? '';
+const signing = holding(next, { 'cross.crt': cross });
+const stepOf = (signer: ClusterSigner, of = signing): string | undefined => {
+  const found = { kind: 'found', secret: of } as const;
+  return planOf({
+    signer: { ...after(planOf({ secret: found })), spec: signer.spec },
+    secret: found,
+  }).step?.kind;
+};
+
+test('a cross-certificate stays while the CA that made it is trusted', () => {
+  assert.equal(stepOf(workload(ON)), undefined);
+});
+
+test('it is taken out once that CA is distrusted, whatever the option says by then', () => {
+  assert.equal(stepOf(workload({ ...ON, [DISTRUSTED]: [printOf(old)] })), 'withdraw');
+  assert.equal(stepOf(workload({ [DISTRUSTED]: [printOf(old)] })), 'withdraw');
+});
+
+test('one that is not of the CA that signs is taken out, too', () => {
+  assert.equal(stepOf(workload(ON), holding(next, { 'cross.crt': 'nothing' })), 'withdraw');
+});
+
+test('the distrust of the CA that signs replaces it, by one that nobody has certified', () => {
+  assert.equal(stepOf(workload({ ...ON, [DISTRUSTED]: [printOf(next)] })), 'make');
+});

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/** ADR 0022: what verifiers say that have nothing but an old root. Go and OpenSSL are the judges. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { AuthorityMaterial } from '../../src/authorities/contract.ts';
+import { createCrossSign } from '../../src/authorities/cross-sign.ts';
+import { openLocalAuthority } from '../../src/authorities/local.ts';
+import { createManagedAuthorities } from '../../src/authorities/managed.ts';
+import { decodePemAll } from '../../src/pki/pem.ts';
+import { crossCertificates } from '../../src/serving/cross-certificate.ts';
+import { localIssuing } from '../../src/serving/local-issuing.ts';
+import type { AuthorityKeyType } from '../../src/vocabulary.ts';
+import { NOW, leafInput, random } from '../support/issuing.ts';
+import { recordedComponent } from '../support/recorded-component.ts';
+import { workload } from '../support/signer.ts';
+import { Openssl } from './openssl.ts';
+import { ACCEPTED, chainOf, openOracle } from './oracle.ts';
+import { ourChain } from './ours.ts';
+
+const oracle = await openOracle();
+const openssl = new Openssl();
+after(async () => {
+  openssl[Symbol.dispose]();
+  await oracle[Symbol.asyncDispose]();
+});
+
+const HOUR = 3_600_000;
+const create = createManagedAuthorities(random);
+const crossSign = createCrossSign(random);
+
+function made(
+  keyType: AuthorityKeyType,
+  age: number,
+  crossSigned = true,
+): Promise<AuthorityMaterial> {
+  const durationSeconds = 72 * 3_600;
+  return create({ keyType, commonName: 'CA', durationSeconds, crossSigned, now: NOW - age * HOUR });
+}
+
+/** The chain that a signer delivers, under a spec of the option, leaf first. */
+async function delivered(
+  material: AuthorityMaterial,
+  distrusted: readonly string[] = [],
+): Promise<readonly [Uint8Array, ...Uint8Array[]]> {
+  const authority = openLocalAuthority(material, NOW);
+  const signer = workload({
+    'authority.managed.crossSigned': true,
+    'authority.managed.distrusted': distrusted,
+  });
+  const issuing = localIssuing(recordedComponent(), authority, (leaf) =>
+    crossCertificates(signer, authority.facts, leaf),
+  );
+  const { issuer: _issuer, random: _random, ...wanted } = leafInput(authority);
+  const issued = await issuing.issue(wanted, signer);
+  assert.ok(issued.kind === 'chain');
+  const [leaf, ...above] = decodePemAll(issued.chain, 'CERTIFICATE');
+  assert.ok(leaf !== undefined);
+  return [leaf, ...above];
+}
+
+/** Who of the three believes this chain, with these roots alone. */
+async function believers(
+  [leaf, ...intermediates]: readonly [Uint8Array, ...Uint8Array[]],
+  roots: readonly AuthorityMaterial[],
+): Promise<readonly string[]> {
+  const ders = roots.flatMap(({ certificate }) => decodePemAll(certificate, 'CERTIFICATE'));
+  const parts = { leaf, intermediates, roots: ders, now: NOW };
+  const verdicts = {
+    ours: ourChain(parts).level === ACCEPTED,
+    go: (await oracle.ask('v', chainOf(parts))).level === ACCEPTED,
+    openssl: await openssl.acceptsChain(parts),
+  };
+  return Object.entries(verdicts).flatMap(([who, accepts]) => (accepts ? [who] : []));
+}
+
+const ALL = ['ours', 'go', 'openssl'];
+const PAIRS: readonly (readonly [AuthorityKeyType, AuthorityKeyType])[] = [
+  ['ECDSAP256', 'ECDSAP256'],
+  ['ECDSAP384', 'ED25519'],
+  ['ED25519', 'RSA3072'],
+  ['RSA3072', 'ECDSAP521'],
+];
+
+for (const [before, then] of PAIRS) {
+  test(`${before}, then ${then}: who has the old root alone believes leaves of the new CA; so does who has the new one, or both`, async () => {
+    const [old, next] = [await made(before, 48), await made(then, 1)];
+    const cross = await crossSign({ old, next, now: NOW });
+    assert.ok(cross !== undefined);
+    const chain = await delivered({ ...next, cross });
+    assert.deepEqual(await believers(chain, [old]), ALL);
+    assert.deepEqual(await believers(chain, [next]), ALL);
+    assert.deepEqual(await believers(chain, [next, old]), ALL);
+    // Which is what it is for.
+    assert.deepEqual(await believers(await delivered(next), [old]), []);
+  });
+}
+
+test('after the old CA is distrusted nobody believes through it what is delivered from then on', async () => {
+  const [old, next] = [await made('ECDSAP256', 48), await made('ECDSAP256', 1)];
+  const cross = (await crossSign({ old, next, now: NOW })) ?? '';
+  const chain = await delivered({ ...next, cross }, [
+    openLocalAuthority(old, NOW).facts.fingerprint,
+  ]);
+  assert.deepEqual(await believers(chain, [old]), []);
+  assert.deepEqual(await believers(chain, [next]), ALL);
+});
+
+test('one step only: who has the root before the old one does not believe', async () => {
+  const [first, old, next] = [
+    await made('ECDSAP256', 70),
+    await made('ECDSAP256', 48),
+    await made('ECDSAP256', 1),
+  ];
+  const ofOld = (await crossSign({ old: first, next: old, now: NOW - 40 * HOUR })) ?? '';
+  const cross = (await crossSign({ old, next, now: NOW })) ?? '';
+  const chain = await delivered({ ...next, cross });
+  const [between = new Uint8Array()] = decodePemAll(ofOld, 'CERTIFICATE');
+  assert.deepEqual(await believers([...chain, between], [first]), []);
+});
+
+test('what a cross-certified CA would certify besides leaves nobody believes', async () => {
+  const [old, next, below] = [
+    await made('ECDSAP256', 48),
+    await made('ECDSAP256', 1),
+    await made('ECDSAP256', 0.5),
+  ];
+  const cross = (await crossSign({ old, next, now: NOW })) ?? '';
+  const further = (await crossSign({ old: next, next: below, now: NOW })) ?? '';
+  const [leaf] = await delivered(below);
+  const between = [further, cross].map(
+    (pem) => decodePemAll(pem, 'CERTIFICATE')[0] ?? new Uint8Array(),
+  );
+  assert.deepEqual(await believers([leaf, ...between], [old]), []);
+});

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What verifiers see that have one root in their configuration, and read no bundle (ADR 0022). */
+import assert from 'node:assert/strict';
+import { isDistrusted, type ClusterSigner } from '../../../src/api/cluster-signer.ts';
+import type { Secret } from '../../../src/api/object.ts';
+import type { Authority } from '../../../src/authorities/contract.ts';
+import { SignerError, attempt } from '../../../src/errors.ts';
+import { prepare } from '../../../src/issuance/prepare.ts';
+import { decodeCertificate, fingerprint, type Certificate } from '../../../src/pki/certificate.ts';
+import { verifyPath } from '../../../src/pki/path.ts';
+import { readAnchors } from '../../../src/pki/trust-bundle.ts';
+import { materialOf } from '../../../src/serving/usable-authority.ts';
+import { leafInput } from '../../support/issuing.ts';
+import type { Signed } from './at-work.ts';
+import { LONGEST_LAG } from './laws.ts';
+import { openOnce } from './open-once.ts';
+import type { Change, World } from './world.ts';
+
+/** Throws where a cross-certificate is made, sent or left out that should not be. */
+export class Pinned {
+  /** Leaves that were sent with one. */
+  leaves = 0;
+  /** CAs whose key was certified. */
+  readonly certified = new Map<string, { readonly issuer: string; readonly end: number }>();
+  readonly #world: World;
+  readonly #distrustedAt = new Map<string, number>();
+  /** As the status told of them, when they were published. */
+  readonly #roots = new Map<string, Certificate>();
+  readonly #verified = new Set<string>();
+  #verifying: Promise<unknown>[] = [];
+  #secret: Secret | undefined;
+
+  constructor(world: World) {
+    this.#world = world;
+    world.onChange((change) => {
+      this.#changed(change);
+    });
+  }
+
+  /** For good: it may be taken out of the list some day. */
+  distrust(fingerprint: string): void {
+    if (!this.#distrustedAt.has(fingerprint)) this.#distrustedAt.set(fingerprint, this.#world.now);
+    for (const [key, { issuer }] of this.certified) {
+      if (issuer === fingerprint) this.certified.delete(key);
+    }
+  }
+
+  async settled(): Promise<void> {
+    const all = this.#verifying;
+    this.#verifying = [];
+    await Promise.all(all);
+  }
+
+  /** A leaf is made, and its chain written. */
+  signed({ authority, validity, signer, cross }: Signed): void {
+    const { facts } = authority;
+    for (const each of cross) {
+      this.leaves += 1;
+      assert.ok(validity.notAfter <= each.notAfter, 'a chain holds what ends before its leaf');
+      const issuer = facts.cross?.issuer ?? '';
+      assert.ok(!isDistrusted(signer.spec, issuer), 'what a distrusted CA certified is sent');
+      const since = this.#distrustedAt.get(issuer) ?? Infinity;
+      assert.ok(this.#world.now <= since + LONGEST_LAG, 'what a distrusted CA certified is sent');
+      this.#mustLead(authority, each, issuer);
+    }
+    const known = this.certified.get(facts.fingerprint);
+    const wants = signer.spec.authority.managed?.crossSigned === true;
+    if (known === undefined || !wants || isDistrusted(signer.spec, known.issuer)) return;
+    const expected = validity.notAfter <= known.end ? 1 : 0;
+    assert.equal(cross.length, expected, 'a cross-certificate is left out');
+  }
+
+  /** Once for each: a real leaf, below nothing but the old root. */
+  #mustLead(authority: Authority, cross: Certificate, issuer: string): void {
+    const key = fingerprint(cross.raw);
+    if (this.#verified.has(key)) return;
+    this.#verified.add(key);
+    const root = this.#roots.get(issuer);
+    assert.ok(root !== undefined, 'a CA that nobody was told of certifies');
+    const { notBefore, notAfter } = cross;
+    const { now } = this.#world;
+    const validity = { notBefore: Math.max(notBefore, authority.facts.notBefore), notAfter };
+    const prepared = prepare(leafInput(authority, { validity }));
+    const signing = authority
+      .sign(prepared, new AbortController().signal)
+      .then((made) =>
+        verifyPath({ leaf: decodeCertificate(made), intermediates: [cross], anchors: [root], now }),
+      );
+    this.#verifying.push(signing);
+  }
+
+  #changed({ kind, object, isOurs }: Change): void {
+    if (kind === 'signer') this.#publish(object as ClusterSigner);
+    if (kind !== 'secret') return;
+    const before = this.#secret;
+    this.#secret = object;
+    if (isOurs && before !== undefined && this.#secret !== undefined) {
+      this.#written(before, this.#secret);
+    }
+  }
+
+  #publish({ status }: ClusterSigner): void {
+    for (const { fingerprint: print, anchors } of status?.authorities ?? []) {
+      if (this.#roots.has(print)) continue;
+      for (const anchor of readAnchors(anchors)) this.#roots.set(fingerprint(anchor.raw), anchor);
+    }
+  }
+
+  /** Who follows a CA that could do it is certified by it, in the very write that makes it sign. */
+  #written(before: Secret, now: Secret): void {
+    const { spec } = this.#world.objects.signer ?? {};
+    const next = before.data?.['next.crt'];
+    if (now.data?.['tls.crt'] === before.data?.['tls.crt'] || spec === undefined) return;
+    const old = attempt(() => openOnce(materialOf(before), this.#world.now));
+    const could =
+      next !== undefined &&
+      now.data?.['tls.crt'] === next &&
+      spec.authority.managed?.crossSigned === true &&
+      !(old instanceof SignerError) &&
+      old.facts.certificate.pathLen === 1 &&
+      !isDistrusted(spec, old.facts.fingerprint);
+    assert.equal(now.data?.['cross.crt'] !== undefined, could, 'who was to be certified');
+    if (!could) return;
+    const { facts } = openOnce(materialOf(now), this.#world.now);
+    const end = Math.min(old.facts.notAfter, facts.notAfter);
+    this.certified.set(facts.fingerprint, { issuer: old.facts.fingerprint, end });
+  }
+}
