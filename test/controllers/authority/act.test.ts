@@ -2,18 +2,12 @@
 import assert from 'node:assert/strict';
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { test } from 'node:test';
-import type {
-  AuthorityPhase,
-  ClusterSigner,
-  ClusterSignerStatus,
-} from '../../../src/api/cluster-signer.ts';
-import type { KubeObject, Secret } from '../../../src/api/object.ts';
+import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
+import type { Secret } from '../../../src/api/object.ts';
 import { createCrossSign } from '../../../src/authorities/cross-sign.ts';
 import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
 import { createActor } from '../../../src/controllers/authority/act.ts';
 import type { Plan } from '../../../src/controllers/authority/decide.ts';
-import { newsOf } from '../../../src/controllers/authority/tell.ts';
-import type { EventNote } from '../../../src/kube/event-body.ts';
 import type { RequestInit } from '../../../src/kube/client.ts';
 import { KubeError } from '../../../src/kube/kube-error.ts';
 import type { Again } from '../../../src/kube/run-loop.ts';
@@ -191,63 +185,6 @@ test('clocks that came to contradict each other since the look: nothing is writt
   Object.assign(component.client, { clockOffset: () => apart });
   assert.equal(await carryOut(missing), 'backoff');
   assert.deepEqual(asked(), [LOOK]);
-});
-
-const own = workload(OWN);
-const ofOwn = planOf({ signer: own });
-
-test('what a status says is told before it is written: who dies in between leaves nothing untold', async () => {
-  const { component, carryOut } = start();
-  const order: string[] = [];
-  const told: string[] = [];
-  Object.assign(component.events, {
-    tell: (note: EventNote, occasion: string) => {
-      order.push(note.reason);
-      told.push(`${note.reason} ${occasion}`);
-      return Promise.resolve();
-    },
-  });
-  component.client.answer((request) => {
-    if (request.method !== 'PUT') return own;
-    order.push('PUT');
-    throw new KubeError({ status: 0, what: 'the process dies', cause: new Error('killed') });
-  });
-  await assert.rejects(carryOut(ofOwn, own));
-  // The next process finds the same difference, and tells the same Event: its occasion is the same.
-  await assert.rejects(carryOut(ofOwn, own));
-  assert.deepEqual(order, ['AuthorityActive', 'PUT', 'AuthorityActive', 'PUT']);
-  assert.equal(new Set(told).size, 1);
-});
-
-test('a status that is written tells nothing a second time', async () => {
-  const { component, carryOut } = start();
-  await carryOut(ofOwn, own);
-  const written = after(ofOwn, own);
-  await carryOut(planOf({ signer: written }), written);
-  assert.deepEqual(
-    component.notes.map(({ reason }) => reason),
-    ['AuthorityActive'],
-  );
-});
-
-test('each phase is told, from the difference alone; so is that a CA is gone', () => {
-  const entries = planOf().status.authorities ?? [];
-  const [active] = entries;
-  assert.ok(active !== undefined);
-  const as = (...phases: readonly AuthorityPhase[]): ClusterSignerStatus => ({
-    authorities: phases.map((phase, index) => ({ ...active, phase, fingerprint: `${index}` })),
-  });
-  const reasons = (before: ClusterSignerStatus, now: ClusterSignerStatus): readonly string[] =>
-    newsOf({ ...workload(), status: before } as KubeObject, now).map(({ reason }) => reason);
-  assert.deepEqual(reasons({}, as('Active')), ['AuthorityActive']);
-  assert.deepEqual(reasons(as('Active'), as('Active', 'Prepared')), ['AuthorityPrepared']);
-  assert.deepEqual(reasons(as('Active', 'Prepared'), as('Retiring', 'Active')), [
-    'AuthorityRetiring',
-    'AuthorityActive',
-  ]);
-  assert.deepEqual(reasons(as('Active'), as('Distrusted')), ['AuthorityDistrusted']);
-  assert.deepEqual(reasons(as('Active', 'Retiring'), as('Active')), ['AuthorityGone']);
-  assert.deepEqual(reasons(as('Active', 'Retiring'), as('Active', 'Retiring')), []);
 });
 
 const ungranted = planOf({ secret: { kind: 'found', secret: secret(A, {}, {}) } });
