@@ -40,6 +40,8 @@ export interface LoopMetrics {
 export const TOGETHER = 8;
 /** For so long a key waits for others to be begun with: some slow writes are no reason to wait for more. */
 export const GATHER_MS = 20;
+/** Made once: a reason of Node's own would be made, stack trace and all, each time. */
+const ENOUGH = new Error('enough keys to begin with');
 
 /**
  * Works on the queue until `signal` is aborted, finishes what is in flight, then resolves. Errors of
@@ -73,11 +75,11 @@ export async function runLoop(init: RunLoopInit, signal: AbortSignal): Promise<v
 
   /** Resolves when so many keys may be begun, or fewer for long enough, or none any more. */
   async function turn(wanted: () => number): Promise<void> {
-    const patience = new AbortController();
-    const waited = { begun: false, long: false };
+    let patience: AbortController | undefined;
+    const waited = { long: false };
     while (!isClosed() && room() < (waited.long ? 1 : wanted())) {
-      if (room() > 0 && !waited.begun) {
-        waited.begun = true;
+      if (patience === undefined && room() > 0) {
+        patience = new AbortController();
         void init.delay(GATHER_MS, patience.signal).then(
           () => {
             waited.long = true;
@@ -90,7 +92,7 @@ export async function runLoop(init: RunLoopInit, signal: AbortSignal): Promise<v
         wake = resolve;
       });
     }
-    patience.abort();
+    patience?.abort(ENOUGH);
   }
 
   function start(key: string): void {
