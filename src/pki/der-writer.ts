@@ -135,7 +135,19 @@ export function time(milliseconds: number): Uint8Array {
   if (!(milliseconds >= FIRST_TIME && milliseconds <= LAST_TIME)) {
     throw new RangeError(`no certificate can say the time ${milliseconds} (milliseconds)`);
   }
-  const date = new Date(milliseconds);
+  const known = times.get(milliseconds);
+  if (known !== undefined) return known;
+  const made = timeElement(new Date(milliseconds));
+  if (times.size >= MAX_KNOWN_TIMES) times.clear();
+  times.set(milliseconds, made);
+  return made;
+}
+
+/** Leaves that are made in one second begin and end in one. */
+const MAX_KNOWN_TIMES = 64;
+const times = new Map<number, Uint8Array>();
+
+function timeElement(date: Date): Uint8Array {
   const utc = date.getUTCFullYear() < FIRST_GENERALIZED_YEAR;
   const digits = date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '');
   const text = `${utc ? digits.slice(2) : digits}Z`;

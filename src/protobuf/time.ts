@@ -9,7 +9,20 @@ export function readTime(fields: MessageReader): string {
     if (field === 1) seconds = fields.integer();
     else fields.skip();
   }
-  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+  return textOf(seconds);
+}
+
+/** What comes together was made in the same few seconds: most texts are made already. */
+const MAX_TEXTS = 64;
+const texts = new Map<number, string>();
+
+function textOf(seconds: number): string {
+  const known = texts.get(seconds);
+  if (known !== undefined) return known;
+  const made = new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+  if (texts.size >= MAX_TEXTS) texts.clear();
+  texts.set(seconds, made);
+  return made;
 }
 
 /** `metav1.Time`. @param text - RFC 3339, not before 1970 */
