@@ -118,15 +118,15 @@ bench: node_modules controlplane dist/countersign.mjs ## Figures as ratios in on
 	$(RUN) node bench/drain/main.ts $(ARGS)
 
 .PHONY: bench-all
-bench-all: node_modules controlplane dist/countersign.mjs ## Every bench on one cluster, an hour or two; then make performance
+bench-all: node_modules controlplane dist/countersign.mjs dist/library/index.mjs ## Every bench on one cluster, an hour or two; then make performance
 	failed=0; $(RUN) node bench/all/main.ts $(ARGS) || failed=$$?; $(RUN) node bench/report/main.ts; exit $$failed
 
 .PHONY: bench-short
-bench-short: node_modules controlplane dist/countersign.mjs ## Every bench on one cluster, small, in twenty minutes; then make performance
+bench-short: node_modules controlplane dist/countersign.mjs dist/library/index.mjs ## Every bench on one cluster, small, in twenty minutes; then make performance
 	failed=0; $(RUN) node bench/all/main.ts --short $(ARGS) || failed=$$?; $(RUN) node bench/report/main.ts; exit $$failed
 
 .PHONY: bench-smoke
-bench-smoke: node_modules controlplane dist/countersign.mjs ## Whether every bench works, with the least sizes; keeps no figures
+bench-smoke: node_modules controlplane dist/countersign.mjs dist/library/index.mjs ## Whether every bench works, with the least sizes; keeps no figures
 	$(RUN) node bench/all/main.ts --smoke $(ARGS)
 
 .PHONY: bench-csr
@@ -148,6 +148,10 @@ bench-start: node_modules controlplane dist/countersign.mjs ## From the start to
 .PHONY: bench-replicas
 bench-replicas: node_modules controlplane dist/countersign.mjs ## Two replicas against one, and how long a killed one's share waits
 	$(RUN) node bench/replicas/main.ts $(ARGS)
+
+.PHONY: bench-library
+bench-library: node_modules controlplane dist/countersign.mjs dist/library/index.mjs ## A program on the library beside our own pcr-issuer, with one CA
+	$(RUN) node bench/library/main.ts $(ARGS)
 
 .PHONY: bench-issue
 bench-issue: node_modules ## Leaves a second and core against pkijs, Go and a bare signature; needs no cluster

@@ -6,7 +6,8 @@
  */
 import { createInterface } from 'node:readline';
 import { signBare } from './bare.ts';
-import { issueLinted, issueUnlinted, issueWhole } from './ours.ts';
+import { builtInStep, libraryStep } from './library.ts';
+import { issueByStep, issueLinted, issueUnlinted, issueWhole } from './ours.ts';
 import { issueByPkijs } from './pkijs.ts';
 import { readWork, type Kind, type Work } from './work.ts';
 
@@ -20,6 +21,8 @@ const MAKERS: Readonly<Record<string, Make>> = {
   issue: issueUnlinted,
   'issue-linted': issueLinted,
   'issue-whole': issueWhole,
+  library: (work, kind) => issueByStep(work, kind, libraryStep(work)),
+  'built-in': (work, kind) => issueByStep(work, kind, builtInStep(work)),
   pkijs: (work, kind) => issueByPkijs(work, kind, false),
   'pkijs-whole': (work, kind) => issueByPkijs(work, kind, true),
 };

@@ -9,6 +9,10 @@ export const COVERED = {
   'issue-linted': 'issue, its bytes decoded again and linted before they are signed (prepare)',
   'issue-whole':
     'object → decide, the request’s signature verified → prepare, lint, path → sign → decode, correspond → PEM',
+  library:
+    'object → decide → what an author sees → openCa’s prepare, lint, sign → held to what was asked → PEM',
+  'built-in':
+    'object → decide → the same leaf by serving/local-issuing.ts, as the components do → PEM',
   pkijs: 'DER request → pkijs → Certificate → sign by WebCrypto → DER leaf',
   'pkijs-whole': 'pkijs, and the signatures of request and leaf verified',
   go: 'DER request → x509.ParseCertificateRequest → x509.CreateCertificate, which verifies its signature',

@@ -20,6 +20,7 @@ const RATIOS = {
   issue_linted_vs_pkijs: ['issue-linted', 'pkijs'],
   issue_vs_go: ['issue', 'go'],
   issue_vs_bare_sign: ['issue', 'bare-sign'],
+  library_vs_builtin_step: ['library', 'built-in'],
   issue_whole_vs_pkijs_whole: ['issue-whole', 'pkijs-whole'],
   issue_whole_vs_go_whole: ['issue-whole', 'go-whole'],
 } as const satisfies Record<string, readonly [ContenderName, ContenderName]>;

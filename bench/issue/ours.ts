@@ -12,13 +12,14 @@ import { prepare } from '../../src/issuance/prepare.ts';
 import { requestSubject } from '../../src/issuance/request-subject.ts';
 import { leafValidity } from '../../src/issuance/validity.ts';
 import { decodeCertificate } from '../../src/pki/certificate.ts';
-import { encodePem } from '../../src/pki/pem.ts';
+import { decodePemAll, encodePem } from '../../src/pki/pem.ts';
 import { decodeRequest, type CertificationRequest } from '../../src/pki/pkcs10.ts';
 import { readPrivateKey } from '../../src/pki/private-key.ts';
 import { signatureAlgorithm } from '../../src/pki/signature-algorithm.ts';
 import { encodeCertificate } from '../../src/pki/tbs.ts';
 import { csrObject, podObject, profileOf } from './objects.ts';
 import type { Issue } from './contender.ts';
+import type { Step } from './library.ts';
 import type { Kind, Work } from './work.ts';
 
 const random = (size: number): Uint8Array => randomBytes(size);
@@ -62,6 +63,26 @@ export function issueWhole(work: Work, kind: Kind): Issue {
     correspond(prepared, { leaf, ...facts }, Date.now());
     encodePem('CERTIFICATE', leaf.raw);
     return leaf.raw;
+  };
+}
+
+/** The same by the components' own code, and by the library's with an author who signs with the same key. */
+export function issueByStep(work: Work, kind: Kind, step: Step): Issue {
+  const { facts } = openLocalAuthority({ ...work, anchors: undefined }, Date.now());
+  const profile = profileOf(kind);
+  const common = { profile, authority: facts, reservedPrefixes: [] };
+  const csrs = work.requests.csr.map((request) => csrObject(request));
+  const pods = work.requests.pcr.map((request) => podObject(request));
+  return async (index) => {
+    const now = Date.now();
+    const object = kind === 'csr' ? at(csrs, index) : at(pods, index);
+    const plan =
+      'podUID' in object.spec
+        ? decidePod({ ...common, request: at(pods, index), now, random })
+        : decideCsr({ ...common, csr: at(csrs, index), now });
+    if (plan.kind !== 'issue') throw new Error(`not issued: ${plan.kind}`);
+    const { chain } = await step({ usages: profile.usages, ...plan }, object);
+    return decodePemAll(chain, 'CERTIFICATE')[0] ?? new Uint8Array();
   };
 }
 

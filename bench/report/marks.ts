@@ -15,7 +15,16 @@ export interface Mark {
 }
 
 /** In the order of the page. */
-export const BENCHES = ['drain', 'csr', 'latency', 'memory', 'start', 'replicas', 'issue'] as const;
+export const BENCHES = [
+  'drain',
+  'csr',
+  'latency',
+  'memory',
+  'start',
+  'replicas',
+  'library',
+  'issue',
+] as const;
 export type Bench = (typeof BENCHES)[number];
 
 type Rest = Omit<Mark, 'bench' | 'ratio' | 'bound' | 'value' | 'means'>;
@@ -52,6 +61,7 @@ export const MARKS: readonly Mark[] = [
   mark('replicas.takeover_s', ['at most', 1], 'kill −9 to the next certificate of its share', {
     beyond: 'leaseSeconds',
   }),
+  mark('library.library_vs_builtin', ['at least', 0.95], 'certificates/s by the library'),
   mark('issue.issue_vs_pkijs', ['at least', 3], 'leaves/s/core, pkijs straight'),
   mark('issue.issue_linted_vs_pkijs', ['at least', 2], 'the same, linted'),
 ];

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { waitForCertificate } from './csr.ts';
+import type { NewCa } from './new-ca.ts';
 import { node, startProgram, type Outsider, type Program } from './packed.ts';
 import { createPod, filesOf } from './pods.ts';
 import { createCsr } from './requests.ts';
@@ -31,6 +32,21 @@ export async function startLibrarySigner(
   wanted: SignerWanted,
 ): Promise<Program> {
   const file = join(directory, wanted.program);
+  const kubeconfig = await installLibrarySigner(cluster, file, wanted);
+  return startProgram(file, { KUBECONFIG: kubeconfig, ...wanted.env });
+}
+
+/**
+ * Applies what a program prints: the definition of its kind, and its roles.
+ *
+ * @returns the path of its ServiceAccount's kubeconfig
+ */
+export async function installLibrarySigner(
+  cluster: Cluster,
+  file: string,
+  wanted: Pick<SignerWanted, 'namespaces' | 'signerName' | 'crd'>,
+  options: { readonly duration?: string } = {},
+): Promise<string> {
   for (const name of wanted.namespaces) {
     await apply(cluster, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   }
@@ -40,12 +56,26 @@ export async function startLibrarySigner(
   const roles = node(file, ['roles', wanted.signerName]);
   await cluster.kubectl(['apply', '-f', '-'], { input: roles });
   const [, account = ''] = /kind: ServiceAccount\nmetadata:\n {2}name: (\S+)/.exec(roles) ?? [];
-  const kubeconfig = await cluster.serviceAccountKubeconfig(wanted.namespaces[0] ?? '', account);
-  return startProgram(file, { KUBECONFIG: kubeconfig, ...wanted.env });
+  return cluster.serviceAccountKubeconfig(wanted.namespaces[0] ?? '', account, options);
 }
 
 export async function apply(cluster: Cluster, object: object): Promise<void> {
   await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(object) });
+}
+
+/** A CA's Secret, granted to a signer name. */
+export function applyCaSecret(
+  cluster: Cluster,
+  { namespace, name, signerName }: Readonly<Record<'namespace' | 'name' | 'signerName', string>>,
+  ca: NewCa,
+): Promise<void> {
+  return apply(cluster, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'kubernetes.io/tls',
+    metadata: { name, namespace, annotations: { 'countersign.dev/signer-name': signerName } },
+    stringData: { 'tls.crt': ca.certificate, 'tls.key': ca.key },
+  });
 }
 
 /** Resolves when `Ready` of an issuer has that reason. @returns its message */

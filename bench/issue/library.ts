@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import { setTimeout as delay } from 'node:timers/promises';
+import { openLocalAuthority } from '../../src/authorities/local.ts';
+import type { KubeObject } from '../../src/api/object.ts';
+import { createCalls } from '../../src/library/calls.ts';
+import { foreignIssuing } from '../../src/library/foreign-issuing.ts';
+import { defineAuthority, openCa, type Context } from '../../src/library/index.ts';
+import type { KnownIssuer } from '../../src/library/issuers.ts';
+import { createMemory } from '../../src/library/memory.ts';
+import type { Served } from '../../src/library/view.ts';
+import { localIssuing } from '../../src/serving/local-issuing.ts';
+import type { Component } from '../../src/serving/component.ts';
+import type { Chain, Held, Issuing, Wanted } from '../../src/serving/issuing.ts';
+import type { Work } from './work.ts';
+
+/** A request's leaf, decided: what both paths begin with. */
+export type Step = (wanted: Wanted, request: Served) => Promise<Chain>;
+
+const silent = (): void => undefined;
+
+/** What both are given of a component: neither reads anything from an API server. */
+const component = {
+  clock: Date.now,
+  delay: (milliseconds: number) => delay(milliseconds),
+  random: (size: number) => crypto.getRandomValues(new Uint8Array(size)),
+  log: { debug: silent, info: silent, warn: silent, error: silent },
+  client: { clockOffset: () => 0 },
+} as unknown as Component;
+
+/** The components' own: a CA whose key they hold. */
+export function builtInStep(work: Work): Step {
+  const authority = openLocalAuthority({ ...work, anchors: undefined }, Date.now());
+  return answered(localIssuing(component, authority));
+}
+
+/** The library's, with an author who signs with the same key by `openCa`. */
+export function libraryStep(work: Work): Step {
+  const ca = openCa(work, { now: Date.now });
+  const authority = defineAuthority<unknown>({
+    name: 'bench',
+    issuer: { group: 'bench.example.com', version: 'v1', kind: 'Bench', plural: 'benches' },
+    schema: { parse: (value) => value },
+    check: () => Promise.resolve(),
+    sign: (request, _issuer, ctx: Context) => ca.sign(request, ctx),
+  });
+  const metadata: KubeObject['metadata'] = {
+    ...{ name: 'one', uid: 'one', resourceVersion: '1', generation: 1 },
+    creationTimestamp: '2026-11-21T06:00:00Z',
+  };
+  const signerName = 'benches.bench.example.com/one';
+  const view = { name: 'one', uid: 'one', generation: 1, signerName, config: undefined };
+  const issuer = { metadata, spec: { signerName }, view } as unknown as KnownIssuer<unknown>;
+  return answered(
+    foreignIssuing(
+      {
+        ...{ component, authority, memory: createMemory() },
+        call: createCalls({ component, secrets: () => [], callMs: 60_000 }),
+        loop: { report: silent, proved: silent },
+        bundleOf: () => undefined,
+      },
+      issuer,
+    ),
+  );
+}
+
+function answered(issuing: Pick<Issuing<Served>, 'issue'>): Step {
+  return async (wanted, request) => {
+    const answer: Chain | Held = await issuing.issue(wanted, request);
+    if (answer.kind === 'held') throw new Error(answer.message);
+    return answer;
+  };
+}
