@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Body, Client, RequestInit } from '../../src/kube/client.ts';
+import type { Client, RequestInit } from '../../src/kube/client.ts';
 import { KubeError } from '../../src/kube/kube-error.ts';
 import { readSent } from './pcr-sent.ts';
+import { watchFeed } from './watch-feed.ts';
 
 /** Any object of the API. */
 export interface Thing {
@@ -99,7 +100,7 @@ export function memoryApi(): MemoryApi {
       return answer(request) as T;
     },
     stream: ({ path, query, signal }) => {
-      const feed = lines(signal);
+      const feed = watchFeed(signal);
       const asked = query?.['fieldSelector'];
       const selector = typeof asked === 'string' ? asked : '';
       const watch = { collection: path, selector, send: feed.send };
@@ -155,27 +156,6 @@ function holds(object: Thing, term: string): boolean {
       object,
     );
   return found === wanted;
-}
-
-function lines(signal: AbortSignal | undefined): { send: (line: object) => void; chunks: Body } {
-  const waiting: object[] = [];
-  let wake = (): void => undefined;
-  signal?.addEventListener('abort', () => wake());
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    while (signal?.aborted !== true) {
-      const line = waiting.shift();
-      if (line !== undefined) yield Buffer.from(`${JSON.stringify(line)}\n`);
-      else await new Promise<void>((resolve) => (wake = resolve));
-    }
-  }
-  const body = chunks();
-  return {
-    send: (line) => {
-      waiting.push(line);
-      wake();
-    },
-    chunks: { contentType: 'application/json', [Symbol.asyncIterator]: () => body },
-  };
 }
 
 function refusal(status: number): KubeError {
