@@ -10,7 +10,7 @@ export interface Mark {
   readonly tolerance?: number;
   /** `value` is so much more than this figure of the results. */
   readonly beyond?: string;
-  /** In words, for who does not know the ratio's name. */
+  /** In words, for who does not know the ratio's name; `{idle}` is what the results were measured with. */
   readonly means: string;
 }
 
@@ -49,14 +49,14 @@ export const MARKS: readonly Mark[] = [
   mark('drain.calls_per_certificate', ['at most', 1.02], 'calls of any kind a certificate'),
   mark('csr.csr_vs_kcm_unlimited', ['at least', 1], 'kube-controller-manager, limits raised'),
   mark('csr.csr_vs_kcm_default', ['at least', 10], 'kube-controller-manager as shipped'),
-  mark('latency.p99_vs_echo', ['at most', 2], '99th percentile, of a bare echo’s'),
+  mark('latency.p99_vs_echo', ['at most', 2], '99th percentile, of a bare echo’s, at full load'),
   mark('latency.p99_ms', ['at most', 500], 'the same in milliseconds'),
-  mark('latency.quiet_vs_busy', ['at most', 1.5], 'first request after 5 idle minutes'),
+  mark('latency.quiet_vs_busy', ['at most', 1.5], 'first request after {idle} idle seconds'),
   mark('memory.rss_per_finished_vs_informer', ['at most', 0.125], 'memory a finished request'),
-  mark('memory.rss_drift', ['at most', 0.02], 'growth over 100,000 certificates'),
-  mark('memory.foreign_events', ['at most', 0], 'events of others’ 100,000 requests'),
+  mark('memory.rss_drift', ['at most', 0.02], 'growth over {issuances} certificates'),
+  mark('memory.foreign_events', ['at most', 0], 'events of others’ {foreign} requests'),
   mark('memory.foreign_throughput', ['at least', 0.98], 'certificates/s beside them'),
-  mark('start.first_signature_vs_list', ['at most', 1.2], 'start to first certificate'),
+  mark('start.first_signature_vs_list', ['at most', 1.2], 'start to first certificate, {objects} finished'),
   mark('replicas.two_vs_one', ['at least', 1], 'two replicas on the same two cores'),
   mark('replicas.takeover_s', ['at most', 1], 'kill −9 to the next certificate of its share', {
     beyond: 'leaseSeconds',

@@ -24,7 +24,11 @@ const HEAD = `<!-- Made by \`make performance\` from bench/results and bench/not
 # Performance
 
 Ratios come from one run on one machine, everybody in it in turns on the same cluster, and may be compared
-with those of another machine. Figures may not: they are the machine's as much as ours.
+with those of another machine. Figures may not: they are the machine's as much as ours. A ratio is the median of
+the rounds' ratios, not the ratio of two medians: it cannot be worked out from the tables.
+
+The marks are set on the sizes of \`make bench-all\`. What was run here stands above each table (\`Run with\`), and
+the command with the full sizes below it: where the two differ the run was a short one, and says less.
 
 ![How far each ratio is from its mark](${PLOT})
 `;
@@ -55,9 +59,9 @@ No container engine and no cluster is needed: the control plane is the real one 
 
 function marksTable(verdicts: readonly Verdict[]): string {
   const rows = verdicts.map((verdict) => {
-    const { mark, value, met } = verdict;
+    const { mark, means, value, met } = verdict;
     const said = met === undefined ? 'not measured' : met ? 'met' : '**missed**';
-    const cells = [`\`${mark.ratio}\``, mark.means, shown(value), boundText(verdict), said];
+    const cells = [`\`${mark.ratio}\``, means, shown(value), boundText(verdict), said];
     return `| ${cells.join(' | ')} |`;
   });
   return ['| ratio | of what | measured | mark | |', '|---|---|--:|---|---|', ...rows].join('\n');

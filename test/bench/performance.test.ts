@@ -42,6 +42,14 @@ test('a mark is met at its bound and missed beyond it', () => {
   assert.deepEqual([met('within', 2.5), met('within', 1.4)], [true, false]);
 });
 
+test('the words of a mark have the sizes that were run, not those that it is set on', () => {
+  const [mark] = MARKS.filter(({ ratio }) => ratio === 'rss_drift');
+  assert.ok(mark);
+  const machine = { cores: 2, cpu: '', memoryGiB: 1, node: '' };
+  const { means } = verdictOf(mark, { ratios: {}, figures: { issuances: 12_000 }, machine });
+  assert.equal(means, 'growth over 12,000 certificates');
+});
+
 test('a mark beyond a figure moves with it, and what was not measured is neither met nor missed', () => {
   const [mark] = MARKS.filter(({ beyond }) => beyond !== undefined);
   assert.ok(mark?.beyond !== undefined);
