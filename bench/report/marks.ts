@@ -49,7 +49,7 @@ export const MARKS: readonly Mark[] = [
   mark('drain.calls_per_certificate', ['at most', 1.02], 'calls of any kind a certificate'),
   mark('csr.csr_vs_kcm_unlimited', ['at least', 1], 'kube-controller-manager, limits raised'),
   mark('csr.csr_vs_kcm_default', ['at least', 10], 'kube-controller-manager as shipped'),
-  mark('latency.p99_vs_echo', ['at most', 2], '99th percentile, of a bare echo’s, at full load'),
+  mark('latency.p99_vs_echo', ['at most', 2], '99th percentile, of a bare echo’s, at {share} % of the writer’s rate'),
   mark('latency.p99_ms', ['at most', 500], 'the same in milliseconds'),
   mark('latency.quiet_vs_busy', ['at most', 1.5], 'first request after {idle} idle seconds'),
   mark('memory.rss_per_finished_vs_informer', ['at most', 0.125], 'memory a finished request'),
