@@ -193,9 +193,10 @@ crds: node_modules ## Write the CRD of Signer anew, of that of ClusterSigner
 clean: ## Remove what was built here
 	rm -rf dist .cache node_modules
 
-# By the lock alone: other changes of package.json install nothing.
+# By the lock alone: other changes of package.json install nothing. What is there and right stays there: a
+# cluster that runs on its Node is not ended by a new dependency.
 node_modules: package-lock.json
-	npm ci --no-audit --no-fund
+	if [ -d node_modules ]; then npm install --no-save --no-audit --no-fund; else npm ci --no-audit --no-fund; fi
 	touch node_modules
 
 dist/library/index.mjs: node_modules build/library.ts tsconfig.library.json $(shell find src -name '*.ts')

@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
 import { parse, parseAllDocuments } from 'yaml';
 import { node, packOutsider, type Outsider } from '../support/packed.ts';
 
@@ -49,6 +51,14 @@ test('every export is a file of the package', () => {
   );
   assert.ok(files.length >= 3);
   for (const file of files) assert.ok(readFileSync(join(installed, file), 'utf8').length > 0);
+});
+
+test('publint finds nothing to say of it, not even a suggestion', async () => {
+  const { messages, pkg } = await publint({ pkgDir: installed, pack: false, strict: true });
+  assert.deepEqual(
+    messages.map((each) => formatMessage(each, pkg)),
+    [],
+  );
 });
 
 test('its types are whole: strict programs of others compile without ours', () => {

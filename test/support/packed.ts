@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { BUNDLE } from './countersign.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -18,8 +19,8 @@ export interface Outsider {
  * node_modules, above: nothing is downloaded.
  */
 export function packOutsider(files: readonly string[]): Outsider {
-  const library = join(ROOT, 'dist/library/index.mjs');
-  if (!existsSync(library)) node(join(ROOT, 'build/library.ts'));
+  if (!existsSync(join(ROOT, 'dist/library/index.mjs'))) node(join(ROOT, 'build/library.ts'));
+  if (!existsSync(BUNDLE)) node(join(ROOT, 'build/bundle.ts'));
   const cache = join(ROOT, '.cache');
   mkdirSync(cache, { recursive: true });
   const directory = mkdtempSync(join(cache, 'outsider-'));
