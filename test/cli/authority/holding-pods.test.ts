@@ -7,8 +7,10 @@ import type { PodCertificateRequest } from '../../../src/api/pod-certificate-req
 import { holdingPods } from '../../../src/cli/authority/holding-pods.ts';
 import { stoppedBy } from '../../../src/cli/authority/last-leaf.ts';
 import { newestIssuers } from '../../../src/cli/authority/newest-issuer.ts';
+import type { AuthorityStatus } from '../../../src/api/cluster-signer.ts';
+import { fingerprint } from '../../../src/pki/certificate.ts';
 import { encodePem } from '../../../src/pki/pem.ts';
-import { link } from '../../support/chain.ts';
+import { ca, link, usage, type Link } from '../../support/chain.ts';
 import { HOUR, LINKS, MINUTE, at, entry, type Name } from './situations.ts';
 
 const SIGNER = 'example.com/workload';
@@ -127,6 +129,34 @@ for (const [law, requests, holds] of seen) {
     assert.deepEqual(holding([pod('p')], requests), holds ? ['p'] : []);
   });
 }
+
+test('a leaf of the successor is none of the CA that has certified its key', () => {
+  const old = link('CA r', { extensions: [ca(1), usage()] });
+  const next = link('CA n', { extensions: [ca(1), usage()] });
+  const cross = link('CA n', { by: old, extensions: [ca(0), usage()] });
+  const pemOf = ({ certificate }: Link): string => encodePem('CERTIFICATE', certificate.raw);
+  const statusOf = (of: Link): AuthorityStatus => ({
+    ...{ ...RETIRING, fingerprint: fingerprint(of.certificate.raw), anchors: pemOf(of) },
+  });
+  const chain = pemOf(link('leaf', { by: next })) + pemOf(cross);
+  const request = { ...issued('p', 'a', MINUTE), status: { certificateChain: chain } };
+  const newest = (of: Link): string => newestIssuers([request], SIGNER, statusOf(of))(pod('p'));
+  assert.deepEqual([newest(old), newest(next)], ['another', 'this']);
+});
+
+test('a leaf below the user’s own intermediate is of that CA, whose anchor is the root', () => {
+  const root = link('CA r', { extensions: [ca(1), usage()] });
+  const between = link('CA i', { by: root, extensions: [ca(0), usage()] });
+  const pemOf = ({ certificate }: Link): string => encodePem('CERTIFICATE', certificate.raw);
+  const chain = pemOf(link('leaf', { by: between })) + pemOf(between);
+  const request = { ...issued('p', 'a', MINUTE), status: { certificateChain: chain } };
+  const own = {
+    ...RETIRING,
+    fingerprint: fingerprint(between.certificate.raw),
+    anchors: pemOf(root),
+  };
+  assert.equal(newestIssuers([request], SIGNER, own)(pod('p')), 'this');
+});
 
 test('a young pod that got a leaf of the CA all the same holds it', () => {
   assert.deepEqual(holding([pod('p', { age: MINUTE })], [issued('p', 'a', 0)]), ['p']);
