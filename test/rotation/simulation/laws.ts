@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What must hold at every moment, for every reader of the bundle. */
 import assert from 'node:assert/strict';
-import type { ClusterSigner, ClusterSignerStatus } from '../../../src/api/cluster-signer.ts';
+import type {
+  AuthorityStatus,
+  ClusterSigner,
+  ClusterSignerStatus,
+} from '../../../src/api/cluster-signer.ts';
 import type { ClusterTrustBundle } from '../../../src/api/cluster-trust-bundle.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
 import { SIGNS_AT_ONCE } from '../../../src/api/rotation-annotations.ts';
@@ -186,7 +190,21 @@ export class Laws {
       }
       this.#mustBeNamedAlone(fingerprint, anchors);
     }
+    this.#mustBeTold(now);
     this.#before = now;
+  }
+
+  /** ADR 0021: who dies once the status is written leaves nobody to tell what it says for the first time. */
+  #mustBeTold(now: readonly AuthorityStatus[]): void {
+    const before = this.#before ?? [];
+    const phaseIn = (all: readonly AuthorityStatus[], print: string): string | undefined =>
+      all.find(({ fingerprint }) => fingerprint === print)?.phase;
+    for (const { fingerprint } of [...before, ...now]) {
+      const phase = phaseIn(now, fingerprint) ?? 'Gone';
+      if (phase === phaseIn(before, fingerprint)) continue;
+      const news = `Authority${phase} ${fingerprint}`;
+      assert.ok(this.#world.told.has(news), `nobody was told: ${news}`);
+    }
   }
 
   /** Verifiers look an issuer up by its name. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { FINGERPRINT_TEXT } from '../../../src/api/cluster-signer-limits.ts';
 import type { RequestInit } from '../../../src/kube/client.ts';
 import { KubeError } from '../../../src/kube/kube-error.ts';
 import { serverTime } from '../../../src/serving/server-time.ts';
@@ -63,7 +64,10 @@ export class Process {
       random: (size) => Uint8Array.from({ length: size }, () => init.dice.roll(256)),
       events: {
         record: () => undefined,
-        tell: () => Promise.resolve(),
+        tell: ({ reason, note }) => {
+          world.told.add(`${reason} ${note.slice(0, FINGERPRINT_TEXT)}`);
+          return Promise.resolve();
+        },
         flush: () => Promise.resolve(),
       },
     });

@@ -32,6 +32,8 @@ export class World {
     secret: undefined,
     bundle: undefined,
   };
+  /** Events that were told: `AuthorityActive sha256:…`. */
+  readonly told = new Set<string>();
   readonly #listeners: ((change: Change) => void)[] = [];
   #version = 0;
 
