@@ -8,6 +8,7 @@ import { CROSS_CERTIFICATE } from '../api/rotation-annotations.ts';
 import type { Authority, AuthorityMaterial } from '../authorities/contract.ts';
 import { SignerError, attempt } from '../errors.ts';
 import { requireGate } from './anchor-gate.ts';
+import { tooLarge, tooSlow } from './modest-ca.ts';
 
 export interface UsableInput {
   readonly signer: ClusterSigner;
@@ -44,6 +45,8 @@ export function usableAuthority(input: UsableInput): Authority {
     );
   }
   const current = attempt(() => {
+    const large = tooLarge(signer, secret);
+    if (large !== undefined) throw large;
     const opened = input.open(secret);
     requireUsable(input, opened, signsAtOnce(secret, opened.facts.fingerprint));
     return opened;
@@ -65,6 +68,8 @@ function isActive({ status }: ClusterSigner, { facts }: Authority): boolean {
 function requireUsable(input: UsableInput, authority: Authority, atOnce: boolean): void {
   const { signer, bundle, propagationSeconds, now } = input;
   const { facts } = authority;
+  const slow = tooSlow(signer, facts);
+  if (slow !== undefined) throw slow;
   if (isDistrusted(signer.spec, facts.fingerprint)) {
     throw unusable('AUTHORITY_INVALID', 'its CA is among spec.authority.managed.distrusted');
   }

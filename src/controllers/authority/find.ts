@@ -11,6 +11,7 @@ import type { Secret } from '../../api/object.ts';
 import { parseTime } from '../../api/time.ts';
 import type { AuthorityFacts } from '../../authorities/contract.ts';
 import { SignerError } from '../../errors.ts';
+import { tooLarge, tooSlow } from '../../serving/modest-ca.ts';
 import type { Snapshot } from './decide.ts';
 import { hasNext, type Inspect } from './look.ts';
 
@@ -78,7 +79,7 @@ function findPresent(snapshot: Snapshot, secret: Secret): Finding {
       `Secret ${where(signer)} does not grant its key to this signer; its owner does that with the annotation ${SIGNER_NAME}: ${signer.spec.signerName}`,
     );
   }
-  const facts = inspect(secret, 'tls');
+  const facts = tooLarge(signer, secret) ?? inspect(secret, 'tls');
   const fault = facts instanceof SignerError ? facts : faultOf(signer, facts);
   if (fault !== undefined) return findUnusable(snapshot, fault);
   if (facts instanceof SignerError) return findUnusable(snapshot, facts);
@@ -94,10 +95,13 @@ function findPresent(snapshot: Snapshot, secret: Secret): Finding {
 }
 
 /** What is wrong with a CA that could sign. */
-function faultOf(signer: ClusterSigner, { fingerprint }: AuthorityFacts): SignerError | undefined {
-  if (isDistrusted(signer.spec, fingerprint)) {
-    return unusable(`it holds ${fingerprint}, which spec.authority.managed.distrusted names`);
+function faultOf(signer: ClusterSigner, facts: AuthorityFacts): SignerError | undefined {
+  if (isDistrusted(signer.spec, facts.fingerprint)) {
+    return unusable(`it holds ${facts.fingerprint}, which spec.authority.managed.distrusted names`);
   }
+  const slow = tooSlow(signer, facts);
+  if (slow !== undefined) return slow;
+  const { fingerprint } = facts;
   const known = signer.status?.authorities ?? [];
   const isNew = known.every((each) => each.fingerprint !== fingerprint);
   if (!isNew || known.length < MAX_AUTHORITIES) return undefined;
