@@ -10,6 +10,7 @@ import {
   activeIsDistrusted,
   nextIsSpoilt,
   nothing,
+  oldIsDistrusted,
   rotationIsAsked,
   secretIsLost,
   secretIsSpoilt,
@@ -92,6 +93,12 @@ const cases: readonly Case[] = [
     hours: 3,
     phases: 'Active Distrusted',
   },
+  {
+    what: 'distrust of the CA that certified the one that signs',
+    happens: [AT_ONCE, { after: HOUR, incident: oldIsDistrusted }],
+    hours: 3,
+    phases: 'Active Distrusted',
+  },
 ];
 
 /** @param fateOf - of each call, by its number from the first on */
@@ -105,6 +112,7 @@ async function simulate(
     durations,
     weather: CALM,
     propagationSeconds: 600,
+    crossSigned: true,
     fate: () => {
       calls += 1;
       return fateOf(calls);
@@ -130,6 +138,7 @@ for (const each of cases) {
         const { sim: harmed } = await simulate(each, (call) => (call === at ? fate : 'well'));
         assert.equal(phasesOf(harmed), each.phases, where);
         harmed.laws.bundleHasNoDistrusted();
+        harmed.laws.pinned.secretHasNoDistrusted();
         assert.ok(harmed.laws.leaves > 0, where);
       }
     }

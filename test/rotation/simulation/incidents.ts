@@ -55,6 +55,13 @@ export const activeIsDistrusted: Incident = (sim) => {
   distrust(sim, active.fingerprint, REPLACED_AT_ONCE_MS);
 };
 
+/** The CA before the one that signs. */
+export const oldIsDistrusted: Incident = (sim) => {
+  const old = signerOf(sim).status?.authorities?.find(({ phase }) => phase === 'Retiring');
+  // Nobody has to wait: it signs no more.
+  if (old !== undefined) distrust(sim, old.fingerprint, 0);
+};
+
 /**
  * This CA, in whatever phase it is. What the status no longer lists is taken out of `distrusted`, as
  * `revoke` advises where that is full.

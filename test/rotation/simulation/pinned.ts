@@ -51,6 +51,15 @@ export class Pinned {
     await Promise.all(all);
   }
 
+  /** In the end nothing that a distrusted CA certified is kept. */
+  secretHasNoDistrusted(): void {
+    const secret = this.#secret;
+    if (secret === undefined) return;
+    const { facts } = openOnce(materialOf(secret), this.#world.now);
+    const { issuer = '' } = facts.cross ?? {};
+    assert.ok(!this.#distrustedAt.has(issuer), 'the Secret keeps what a distrusted CA certified');
+  }
+
   /** A leaf is made, and its chain written. */
   signed({ authority, validity, signer, cross }: Signed): void {
     const { facts } = authority;
