@@ -44,7 +44,12 @@ export function notSpread(situation: Situation, next: AuthorityStatus): readonly
   const { signer, bundle, propagationSeconds, now } = situation;
   if (signer.spec.trustBundle === undefined) return [];
   if (bundle === 'unread') {
-    return [{ message: 'you may not read the bundle, so nobody here knows whether it is served' }];
+    return [
+      {
+        message:
+          'you may not read the bundle (get on clustertrustbundles.certificates.k8s.io), so nobody here knows whether it is served',
+      },
+    ];
   }
   const since = servedSinceOf(situation, next);
   if (since === undefined) {

@@ -11,6 +11,8 @@ import { findTarget } from './target.ts';
 export interface Holders {
   /** Running pods whose leaf may be of this CA; undefined where the user may not see them all. */
   readonly pods: number | undefined;
+  /** Whether this API server has cert-manager's CertificateRequests, which the signer may have signed. */
+  readonly certManager: boolean;
 }
 
 /**
@@ -60,7 +62,7 @@ function stranger(situation: Situation, fingerprint: string): readonly Objection
 function living(
   { signer, now }: Situation,
   { fingerprint, phase, leavesExpireBy }: AuthorityStatus,
-  { pods }: Holders,
+  { pods, certManager }: Holders,
 ): readonly Objection[] {
   if (phase === 'Active') {
     const message = `${fingerprint} signs now: all its leaves are refused as soon as verifiers read the new bundle, and a fresh CA signs before all of them have its anchor; countersign authority taint ${signer.metadata.name} first replaces it without a gap`;
@@ -71,9 +73,13 @@ function living(
   const who = [
     ...(signer.spec.pods === undefined || pods === 0 ? [] : [podsText(pods)]),
     ...(signer.spec.requests === undefined ? [] : ['whoever asked by CertificateSigningRequest']),
+    // Their leaves lie in Secrets, which nobody here may read; a CertificateRequest may be gone by now.
+    ...(signer.spec.certificateRequests === undefined || !certManager
+      ? []
+      : ['Certificates of cert-manager']),
   ];
   if (who.length === 0) return [];
-  const message = `${who.join(', and ')} may hold leaves of ${fingerprint} until ${leavesExpireBy ?? 'nobody knows when'}; countersign authority taint --restart replaces those of pods`;
+  const message = `${who.join(', and ')} may hold leaves of ${fingerprint} until ${leavesExpireBy ?? 'nobody knows when'}; countersign authority taint ${signer.metadata.name} ${fingerprint} --restart replaces those of pods; others have to be asked for anew`;
   return [{ message }];
 }
 

@@ -3,6 +3,8 @@ import type { AuthorityStatus } from '../../api/cluster-signer.ts';
 import { KubeError } from '../../kube/kube-error.ts';
 import type { Client } from '../../kube/client.ts';
 import { certificatesResources } from '../certificates-resources.ts';
+import { CERT_MANAGER_GROUP, CERT_MANAGER_VERSION } from '../../api/certificate-request.ts';
+import { servedVersions } from '../../kube/discovery.ts';
 import { connectUser, type UserOptions } from '../user-client.ts';
 import { findPods, type FoundPods } from './find-pods.ts';
 import { look } from './look.ts';
@@ -27,6 +29,8 @@ export interface Session {
   readonly print: (text: string) => void;
   /** On stdout, where programs read: once, at the end. */
   readonly conclude: (value: unknown) => void;
+  /** Whether CertificateRequests are served here: every user may ask that. */
+  readonly hasCertManager: () => Promise<boolean>;
   readonly pods: (
     situation: Situation,
     authority: AuthorityStatus,
@@ -52,6 +56,10 @@ export async function inSession(
       },
       conclude: (value) => {
         if (output !== 'text') process.stdout.write(structured(value, output));
+      },
+      hasCertManager: async () => {
+        const kind = { group: CERT_MANAGER_GROUP, plural: 'certificaterequests' };
+        return (await servedVersions(client, kind, [CERT_MANAGER_VERSION])).length > 0;
       },
       pods: async ({ signer }, authority, namespaces = []) => {
         const [requests] = await certificatesResources(client, 'podcertificaterequests');

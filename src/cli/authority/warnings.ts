@@ -60,7 +60,9 @@ function ofBundle(situation: Situation): readonly string[] {
   const { signer, bundle } = situation;
   if (signer.spec.trustBundle === undefined) return [];
   if (bundle === 'unread')
-    return ['you may not read the bundle: since when it is served is not known'];
+    return [
+      'you may not read the bundle (get on clustertrustbundles.certificates.k8s.io): since when it is served is not known',
+    ];
   if (bundle === undefined) return ['its bundle is not published; is the attester running?'];
   return otherAnchors(situation).map(
     (each) => `the bundle holds ${each}, of an earlier ClusterSigner or a stranger`,

@@ -49,5 +49,6 @@ async function revokeUnheld(session: Session, situation: Situation, text: string
   );
   const isUseful = target?.phase === 'Retiring' && situation.signer.spec.pods !== undefined;
   const pods = isUseful ? await unlessForbidden(session.pods(situation, target)) : undefined;
-  return revoke(situation, text, { pods: pods?.holding.length });
+  const certManager = await session.hasCertManager();
+  return revoke(situation, text, { pods: pods?.holding.length, certManager });
 }

@@ -8,7 +8,13 @@ const revokeA: Change = { distrust: [print('a')] };
 const old: Wanted['authorities'] = { a: 'Retiring', b: 'Active' };
 const podsOnly = { requests: undefined };
 
-const revokes: readonly (Row & { readonly pods?: number })[] = [
+/** The signer answers cert-manager as well; no people. */
+const certificates = {
+  ...podsOnly,
+  certificateRequests: { rules: [{ name: 'all', when: 'true', allow: { dnsNames: 'true' } }] },
+};
+
+const revokes: readonly (Row & { readonly pods?: number; readonly certManager?: boolean })[] = [
   own,
   { ...unheard, wanted: { authorities: { a: 'Prepared', b: 'Active' }, observed: 0 } },
   {
@@ -54,6 +60,21 @@ const revokes: readonly (Row & { readonly pods?: number })[] = [
     says: /^whoever asked by CertificateSigningRequest may hold/,
   },
   {
+    law: 'what cert-manager keeps in Secrets cannot be looked up',
+    wanted: { authorities: old, spec: certificates },
+    pods: 0,
+    certManager: true,
+    verdict: 'refused',
+    says: /^Certificates of cert-manager may hold leaves of sha256:\w+ until/,
+  },
+  {
+    law: 'where there is no cert-manager nobody got a leaf by it',
+    wanted: { authorities: old, spec: certificates },
+    pods: 0,
+    verdict: 'go',
+    says: /kubelets/,
+  },
+  {
     law: 'once its leaves have expired it can go',
     wanted: { authorities: old, authorityFields: { leavesExpireBy: at(0) } },
     verdict: 'go',
@@ -95,5 +116,6 @@ const revokes: readonly (Row & { readonly pods?: number })[] = [
 ];
 
 for (const row of revokes) {
-  run('revoke', [row], (each) => revoke(each, print('a'), { pods: row.pods }));
+  const { pods, certManager = false } = row;
+  run('revoke', [row], (each) => revoke(each, print('a'), { pods, certManager }));
 }
