@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startCluster, type Cluster } from '../test/cluster/cluster.ts';
+import { BUNDLE } from '../test/support/countersign.ts';
 import type { Installation } from '../test/support/installation.ts';
 import type { Identity } from './peers/talk.ts';
 import { denied } from './steps/denied.ts';
@@ -102,9 +103,12 @@ The cluster stays up until Ctrl-C. Try:
 
   export KUBECONFIG=${kubeconfig}
   alias kubectl=${directory}/kubectl
+  alias countersign='${process.execPath} ${BUNDLE}'
   kubectl get clustersigners,clustertrustbundles,csr
   kubectl get podcertificaterequests -A
   kubectl describe clustersigner workload
   kubectl get events.events.k8s.io -A
+  countersign authority show
+  countersign authority prepare workload --dry-run
 `);
 }

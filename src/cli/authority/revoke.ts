@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus } from '../../api/cluster-signer.ts';
+import type { AuthorityStatus, ClusterSignerSpec } from '../../api/cluster-signer.ts';
 import { MAX_DISTRUSTED } from '../../api/cluster-signer-limits.ts';
 import { parseTime } from '../../api/time.ts';
 import { managedOf, unheard } from './objections.ts';
@@ -62,7 +62,7 @@ function stranger(situation: Situation, fingerprint: string): readonly Objection
 function living(
   { signer, now }: Situation,
   { fingerprint, phase, leavesExpireBy }: AuthorityStatus,
-  { pods, certManager }: Holders,
+  holders: Holders,
 ): readonly Objection[] {
   if (phase === 'Active') {
     const message = `${fingerprint} signs now: all its leaves are refused as soon as verifiers read the new bundle, and a fresh CA signs before all of them have its anchor; countersign authority taint ${signer.metadata.name} first replaces it without a gap`;
@@ -70,17 +70,25 @@ function living(
   }
   if (phase !== 'Retiring') return [];
   if (parseTime(leavesExpireBy ?? '') <= now) return [];
-  const who = [
-    ...(signer.spec.pods === undefined || pods === 0 ? [] : [podsText(pods)]),
-    ...(signer.spec.requests === undefined ? [] : ['whoever asked by CertificateSigningRequest']),
-    // Their leaves lie in Secrets, which nobody here may read; a CertificateRequest may be gone by now.
-    ...(signer.spec.certificateRequests === undefined || !certManager
-      ? []
-      : ['Certificates of cert-manager']),
-  ];
+  const who = whoMayHold(signer.spec, holders);
   if (who.length === 0) return [];
   const message = `${who.join(', and ')} may hold leaves of ${fingerprint} until ${leavesExpireBy ?? 'nobody knows when'}; countersign authority taint ${signer.metadata.name} ${fingerprint} --restart replaces those of pods; others have to be asked for anew`;
   return [{ message }];
+}
+
+/** Everybody whom the ClusterSigner answers, but for those who are known to hold nothing. */
+function whoMayHold(
+  { pods, requests, certificateRequests }: ClusterSignerSpec,
+  holders: Holders,
+): readonly string[] {
+  return [
+    ...(pods === undefined || holders.pods === 0 ? [] : [podsText(holders.pods)]),
+    ...(requests === undefined ? [] : ['whoever asked by CertificateSigningRequest']),
+    // Their leaves lie in Secrets, which nobody here may read; a CertificateRequest may be gone by now.
+    ...(certificateRequests === undefined || !holders.certManager
+      ? []
+      : ['Certificates of cert-manager']),
+  ];
 }
 
 function podsText(pods: number | undefined): string {
