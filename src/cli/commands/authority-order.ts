@@ -49,6 +49,7 @@ async function revokeUnheld(session: Session, situation: Situation, text: string
   );
   const isUseful = target?.phase === 'Retiring' && situation.signer.spec.pods !== undefined;
   const pods = isUseful ? await unlessForbidden(session.pods(situation, target)) : undefined;
-  const certManager = await session.hasCertManager();
+  // Who may not even ask that has to reckon with it.
+  const certManager = (await unlessForbidden(session.hasCertManager())) ?? true;
   return revoke(situation, text, { pods: pods?.holding.length, certManager });
 }
