@@ -13,6 +13,7 @@ export interface CertificateRequestWanted extends Pick<
   'dnsNames' | 'keyType' | 'usages' | 'pem'
 > {
   readonly namespace?: string;
+  readonly name?: string;
   readonly commonName?: string;
   readonly duration?: string;
   readonly isCA?: boolean;
@@ -62,7 +63,7 @@ export async function certificateRequestBody(
     kind: 'CertificateRequest',
     metadata: {
       namespace,
-      name: `test-${randomBytes(5).toString('hex')}`,
+      name: wanted.name ?? `test-${randomBytes(5).toString('hex')}`,
       ...(annotations === undefined ? {} : { annotations }),
     },
     spec: {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isFinished, type CertificateSigningRequest } from '../../../src/api/csr.ts';
-import {
-  isTerminal,
-  type PodCertificateRequest,
-} from '../../../src/api/pod-certificate-request.ts';
+import { isFinished as isAnswered } from '../../../src/api/certificate-request.ts';
+import { isFinished } from '../../../src/api/csr.ts';
+import { isTerminal } from '../../../src/api/pod-certificate-request.ts';
 import type { Client } from '../../../src/kube/client.ts';
 import { listPages } from '../../../src/kube/list-pages.ts';
 import type { AnyRequest, Kind, Wanted } from './wanted.ts';
 import { RESOURCES } from './wanted.ts';
 
+const ENDED = {
+  csr: isFinished,
+  pcr: isTerminal,
+  cr: isAnswered,
+} as const satisfies Readonly<Record<Kind, unknown>>;
+
 export function isEnded(kind: Kind, request: AnyRequest): boolean {
-  return kind === 'csr'
-    ? isFinished(request as CertificateSigningRequest)
-    : isTerminal(request as PodCertificateRequest);
+  return ENDED[kind](request as never);
 }
 
 /** UID → the request as the API server has it now. */

@@ -2,9 +2,11 @@
 import { join } from 'node:path';
 import { createClient, type Client } from '../../../src/kube/client.ts';
 import { loadConnection } from '../../../src/kube/kubeconfig.ts';
+import { applyCrds } from '../../certmanager/crds.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { ComponentName, ComponentOptions } from '../../support/component-process.ts';
-import { COMPONENTS } from '../../support/component-process.ts';
+import { EVERY_COMPONENT } from '../../support/component-process.ts';
+import { allowCertificateRequesters } from '../../support/certificate-requests.ts';
 import { applySigner, example, waitForReady } from '../../support/fixture.ts';
 import { applyManifests, grantClientCa } from '../../support/installation.ts';
 import { createTeam } from '../../support/pods.ts';
@@ -20,7 +22,7 @@ export interface Lab {
   readonly cluster: Cluster;
   readonly proxy: Proxy;
   readonly seed: number;
-  /** By the name of their doors: the five, and whatever `start` added. */
+  /** By the name of their doors: the six, and whatever `start` added. */
   readonly components: ReadonlyMap<string, Supervised>;
   component(client: string): Supervised;
   access(client: string): Access;
@@ -94,7 +96,7 @@ export async function openLab({ cluster, seed, preload = [] }: LabInit): Promise
     await Promise.all([admin.close(), requester.close()]);
   };
   try {
-    await install(cluster, () => Promise.all(COMPONENTS.map((name) => start(name, name))));
+    await install(cluster, () => Promise.all(EVERY_COMPONENT.map((name) => start(name, name))));
   } catch (error) {
     await stop();
     throw error;
@@ -117,8 +119,9 @@ async function install(
   cluster: Cluster,
   startAll: () => Promise<readonly Supervised[]>,
 ): Promise<void> {
-  await applyManifests(cluster);
+  await Promise.all([applyManifests(cluster), applyCrds(cluster)]);
   await allowRequesters(cluster);
+  await allowCertificateRequesters(cluster);
   await createTeam(cluster, NAMESPACE, ['web']);
   await grantClientCa(cluster, { name: 'people-ca', signerName: 'example.com/people' });
   const all = await startAll();

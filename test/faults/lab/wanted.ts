@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+import {
+  CERT_MANAGER_GROUP,
+  CERT_MANAGER_VERSION,
+  type CertificateRequest,
+} from '../../../src/api/certificate-request.ts';
 import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
 import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
 import { resource } from '../../../src/kube/resource.ts';
 
-export type Kind = 'csr' | 'pcr';
-export type AnyRequest = CertificateSigningRequest | PodCertificateRequest;
+export const KINDS = ['csr', 'pcr', 'cr'] as const;
+export type Kind = (typeof KINDS)[number];
+export type AnyRequest = CertificateSigningRequest | PodCertificateRequest | CertificateRequest;
 
 /** A request that the lab made, and that must end well. */
 export interface Wanted {
@@ -18,6 +24,11 @@ const GROUP = { group: 'certificates.k8s.io', version: 'v1' } as const;
 export const RESOURCES = {
   csr: resource({ ...GROUP, plural: 'certificatesigningrequests' }),
   pcr: resource({ ...GROUP, plural: 'podcertificaterequests' }),
+  cr: resource({
+    group: CERT_MANAGER_GROUP,
+    version: CERT_MANAGER_VERSION,
+    plural: 'certificaterequests',
+  }),
 } as const;
 
 export const SIGNER_NAMES = { csr: 'example.com/people', pcr: 'example.com/workload' } as const;
@@ -25,6 +36,15 @@ export const SIGNER_NAMES = { csr: 'example.com/people', pcr: 'example.com/workl
 /** Where the pods are said to be: deploy/examples/workload.yaml allows `team-`. */
 export const NAMESPACE = 'team-faults';
 
-export function pathOf({ kind, name }: Pick<Wanted, 'kind' | 'name'>): string {
-  return RESOURCES[kind].object(kind === 'csr' ? { name } : { namespace: NAMESPACE, name });
+export function pathOf(
+  { kind, name }: Pick<Wanted, 'kind' | 'name'>,
+  subresource?: string,
+): string {
+  const namespace = namespaceOf(kind);
+  return RESOURCES[kind].object({ namespace, name }, subresource);
+}
+
+/** Undefined for the one kind that has none. */
+export function namespaceOf(kind: Kind): string | undefined {
+  return kind === 'csr' ? undefined : NAMESPACE;
 }

@@ -2,6 +2,7 @@
 /** Calls that are refused, cut, delayed, or whose answers are lost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { KINDS } from '../lab/wanted.ts';
 import { bench } from './bench.ts';
 
 const WRITES = 5;
@@ -11,9 +12,10 @@ test('an answer that is lost after the write has landed: recognised as our own, 
     approver   PUT */approval first ${WRITES} swallow
     signer     PUT */status   first ${WRITES} swallow
     pcr-issuer PUT */status   first ${WRITES} swallow
+    certificate-request PUT */status first ${WRITES} swallow
   `);
-  await bench.allDelivered(await bench.requests(10));
-  assert.equal(bench.proxy.tally.counts().get('PUT: swallow'), 3 * WRITES);
+  await bench.allDelivered(await bench.requests(10, KINDS));
+  assert.equal(bench.proxy.tally.counts().get('PUT: swallow'), 4 * WRITES);
 });
 
 for (const fault of [
@@ -27,6 +29,6 @@ for (const fault of [
 ]) {
   test(`writes that meet "${fault}" are made good; each is delivered once, none is signed twice`, async () => {
     bench.proxy.script.set(`* PUT * every 3 ${fault}`);
-    await bench.allDelivered(await bench.requests(10));
+    await bench.allDelivered(await bench.requests(10, KINDS));
   });
 }

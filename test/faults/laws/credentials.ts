@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { COMPONENTS } from '../../support/component-process.ts';
+import { EVERY_COMPONENT } from '../../support/component-process.ts';
 import { newIdentity } from '../proxy/proxy.ts';
 import { bench } from './bench.ts';
 
 test('a token that is no good any more, and a new one in its file: it is read at the first 401', async () => {
-  for (const name of COMPONENTS) {
+  for (const name of EVERY_COMPONENT) {
     // Expired for the API server, as far as its user can tell.
     const { tokenFile } = bench.access(name);
     writeFileSync(tokenFile, 'not-a-token');
@@ -16,7 +16,7 @@ test('a token that is no good any more, and a new one in its file: it is read at
   // As at the end of the minute for which credentials are remembered.
   bench.proxy.script.set('* ANY * nth 1 answer 401\n* ANY * nth 3 answer 401');
   const wanted = await bench.requests(5);
-  await Promise.all(COMPONENTS.map((name) => bench.access(name).renewToken()));
+  await Promise.all(EVERY_COMPONENT.map((name) => bench.access(name).renewToken()));
   await bench.allDelivered([...wanted, ...(await bench.requests(5))]);
   assert.ok((await counting('token')) >= 1, 'counted by who was refused');
 });
@@ -29,9 +29,11 @@ test('every call refused with 401 for a while: nobody is denied for it, all is m
 
 test('a CA file to which the next CA is added before the server changes to it: no call is lost', async () => {
   const next = await newIdentity();
-  for (const name of COMPONENTS) appendFileSync(bench.access(name).caFile, next.cert);
+  for (const name of EVERY_COMPONENT) appendFileSync(bench.access(name).caFile, next.cert);
   // What makes them read their files before the minute is over.
-  bench.proxy.script.set(COMPONENTS.map((name) => `${name} ANY * nth 1 answer 401`).join('\n'));
+  bench.proxy.script.set(
+    EVERY_COMPONENT.map((name) => `${name} ANY * nth 1 answer 401`).join('\n'),
+  );
   await bench.allDelivered(await bench.requests(5));
   bench.proxy.changeCertificate(next);
   await bench.allDelivered(await bench.requests(5));
@@ -42,7 +44,7 @@ test('a CA file to which the next CA is added before the server changes to it: n
 /** How many of the components have counted that change in their metrics. */
 async function counting(change: string): Promise<number> {
   const counts = await Promise.all(
-    COMPONENTS.map(async (name) => {
+    EVERY_COMPONENT.map(async (name) => {
       const text = await bench.component(name).process.metrics();
       const line = text
         .split('\n')

@@ -10,6 +10,7 @@ const WRITERS = [
   { client: 'approver', subresource: 'approval', kind: 'csr' },
   { client: 'signer', subresource: 'status', kind: 'csr' },
   { client: 'pcr-issuer', subresource: 'status', kind: 'pcr' },
+  { client: 'certificate-request', subresource: 'status', kind: 'cr' },
 ] as const;
 const REQUESTS = 12;
 

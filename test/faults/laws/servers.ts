@@ -4,16 +4,16 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readState, stateFileOf } from '../../cluster/state.ts';
 import { until } from '../../cluster/until.ts';
-import type { Wanted } from '../lab/wanted.ts';
+import { KINDS, type Wanted } from '../lab/wanted.ts';
 import { bench } from './bench.ts';
 
 /** Requests come while `happens` does. */
 async function loadDuring(happens: () => Promise<void>): Promise<readonly Wanted[]> {
-  const first = await bench.requests(10);
+  const first = await bench.requests(10, KINDS);
   // As many as are in work when it begins; those that follow are made when the server is back.
-  const during = bench.requests(10);
+  const during = bench.requests(10, KINDS);
   await happens();
-  return [...first, ...(await during), ...(await bench.requests(5))];
+  return [...first, ...(await during), ...(await bench.requests(5, KINDS))];
 }
 
 test('kill −9 of the API server under load, and again: nothing is lost, delivered twice or ended', async () => {

@@ -89,8 +89,10 @@ function reportOf({ violations }: Verdict, books: Books): readonly string[] {
 
 async function anchorsOf({ cluster, admin }: Lab): Promise<Record<Kind, X509Certificate>> {
   const { spec } = await admin.request<ClusterTrustBundle>({ method: 'GET', path: BUNDLE });
+  const workload = new X509Certificate(spec.trustBundle);
   return {
     csr: new X509Certificate(readFileSync(cluster.clientCa.certFile)),
-    pcr: new X509Certificate(spec.trustBundle),
+    pcr: workload,
+    cr: workload,
   };
 }

@@ -59,7 +59,7 @@ function faultsOf(
   const written = faultsOfWrites(evidence.writes.get(uid) ?? []);
   if (object === undefined) return [...written, 'lost: it is gone'];
   if (!isEnded(kind, object)) return [...written, 'lost: it has not ended'];
-  for (const type of ['Denied', 'Failed']) {
+  for (const type of ['Denied', 'Failed', 'InvalidRequest']) {
     if (hasTrueCondition(object.status?.conditions, type)) {
       return [...written, `ended as ${type}: ${JSON.stringify(object.status?.conditions)}`];
     }

@@ -8,9 +8,9 @@ import type { AnyRequest, Kind } from '../lab/wanted.ts';
 export function leafOf(kind: Kind, request: AnyRequest): X509Certificate | undefined {
   const { status } = request as CertificateSigningRequest & PodCertificateRequest;
   const text =
-    kind === 'csr'
-      ? Buffer.from(status?.certificate ?? '', 'base64').toString('latin1')
-      : (status?.certificateChain ?? '');
+    kind === 'pcr'
+      ? (status?.certificateChain ?? '')
+      : Buffer.from(status?.certificate ?? '', 'base64').toString('latin1');
   return text === '' ? undefined : new X509Certificate(text);
 }
 

@@ -12,7 +12,7 @@ export interface Write {
 }
 
 const PREFIX = `system:serviceaccount:${SYSTEM_NAMESPACE}:countersign-`;
-const REQUESTS = ['certificatesigningrequests', 'podcertificaterequests'];
+const REQUESTS = ['certificatesigningrequests', 'podcertificaterequests', 'certificaterequests'];
 
 /** UID of a request → the writes of our components to its subresources, in the order of their ends. */
 export function writesIn(audit: readonly AuditEvent[]): ReadonlyMap<string, readonly Write[]> {
