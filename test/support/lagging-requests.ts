@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CertificateSigningRequest } from '../../src/api/csr.ts';
-import type { Body, Client, RequestInit } from '../../src/kube/client.ts';
+import type { Client, RequestInit } from '../../src/kube/client.ts';
 import { KubeError } from '../../src/kube/kube-error.ts';
+import { watchFeed } from './watch-feed.ts';
 
 /** An API server in memory whose watches of requests lag as far behind as a test lets them. */
 export interface LaggingRequests {
@@ -67,7 +68,7 @@ export function laggingRequests(): LaggingRequests {
         return given;
       },
       stream: ({ path, signal }) => {
-        const watch = lines(signal);
+        const watch = watchFeed(signal);
         const isRequests = path.endsWith('certificatesigningrequests');
         if (isRequests) send = watch.send;
         const now = isRequests ? [...stored.values()] : [signer];
@@ -82,31 +83,6 @@ export function laggingRequests(): LaggingRequests {
   }
 
   return { stored, writes, client, create: (request) => void put(request, 'ADDED') };
-}
-
-function lines(signal: AbortSignal | undefined): {
-  readonly send: (line: object) => void;
-  readonly chunks: Body;
-} {
-  const waiting: object[] = [];
-  let wake = (): void => undefined;
-  signal?.addEventListener('abort', () => wake());
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    while (signal?.aborted !== true) {
-      const line = waiting.shift();
-      if (line !== undefined) yield Buffer.from(`${JSON.stringify(line)}\n`);
-      else await new Promise<void>((resolve) => (wake = resolve));
-    }
-  }
-  const send = (line: object): void => {
-    waiting.push(line);
-    wake();
-  };
-  const body = chunks();
-  return {
-    send,
-    chunks: { contentType: 'application/json', [Symbol.asyncIterator]: () => body },
-  };
 }
 
 function end(version: number): object {

@@ -2,24 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, Query, RequestInit } from '../../../src/kube/client.ts';
 import { KubeError } from '../../../src/kube/kube-error.ts';
+import type { Thing } from '../memory-api.ts';
 import { watchFeed } from '../watch-feed.ts';
 
-/** Any object of the API. */
-export interface Thing {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-    readonly creationTimestamp: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
-  readonly spec?: unknown;
-  readonly status?: unknown;
-}
+export type { Thing };
 
 /** Told of each change by whoever uses the client. */
 export type React = (path: string, object: Thing) => void;
