@@ -78,7 +78,7 @@ test-faults-short: node_modules controlplane dist/countersign.mjs ## What must h
 	$(RUN) node test/faults/run.ts --requests 1000
 
 .PHONY: test-silence
-test-silence: node_modules controlplane dist/countersign.mjs ## The laws of faults with those that wait for silence to be noticed: ten minutes
+test-silence: node_modules controlplane dist/countersign.mjs ## All laws of faults, with those that wait for silence to be noticed: ten minutes
 	FAULTS=long $(RUN) node --test --test-timeout=900000 test/faults/laws/laws.test.ts
 
 .PHONY: test-flood

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bench } from './bench.ts';
+import { LONG } from './long.ts';
 
 /** Who answers what: component, the subresource that it writes, and the kind that it works on. */
 const WRITERS = [
@@ -14,6 +15,11 @@ const WRITERS = [
 ] as const;
 const REQUESTS = 12;
 
+/** Seven seconds each, and the code is that of the signer: of its steps the least certain one is enough for every day. */
+function optionsOf(client: string, moment?: string): object {
+  return client === 'certificate-request' && moment !== 'sent' ? LONG : {};
+}
+
 const STEPS = [
   { moment: 'unsent', step: 'before its write arrives' },
   { moment: 'sent', step: 'while its write is under way' },
@@ -22,7 +28,8 @@ const STEPS = [
 
 for (const { client, subresource, kind } of WRITERS) {
   for (const { moment, step } of STEPS) {
-    test(`kill −9 of ${client} ${step}: its successor finishes, each is delivered once`, async () => {
+    const law = `kill −9 of ${client} ${step}: its successor finishes, each is delivered once`;
+    test(law, optionsOf(client, moment), async () => {
       const { starts } = bench.component(client);
       bench.proxy.script.set(`${client} PUT */${subresource} nth 3 kill ${moment}`);
       const wanted = await bench.requests(REQUESTS, [kind]);
@@ -33,7 +40,8 @@ for (const { client, subresource, kind } of WRITERS) {
     });
   }
 
-  test(`kill −9 of ${client} when it hears of a request: its successor answers it`, async () => {
+  const heard = `kill −9 of ${client} when it hears of a request: its successor answers it`;
+  test(heard, optionsOf(client), async () => {
     const { starts } = bench.component(client);
     bench.proxy.script.set(`${client} LINE * nth 2 kill sent`);
     await bench.allDelivered(await bench.requests(REQUESTS, [kind]), { wasted: REQUESTS });
@@ -44,7 +52,8 @@ for (const { client, subresource, kind } of WRITERS) {
 for (const { client, kind } of WRITERS.filter(({ subresource }) => subresource === 'status')) {
   for (const moment of ['before', 'after'] as const) {
     const step = moment === 'before' ? 'when it has decided' : 'when it has signed';
-    test(`kill −9 of ${client} ${step}: its successor decides anew, each is delivered once`, async () => {
+    const law = `kill −9 of ${client} ${step}: its successor decides anew, each is delivered once`;
+    test(law, optionsOf(client), async () => {
       const { starts } = bench.component(client);
       bench.component(client).tell('die', `${moment} 3`);
       await bench.allDelivered(await bench.requests(REQUESTS, [kind]), { wasted: REQUESTS });
@@ -53,7 +62,8 @@ for (const { client, kind } of WRITERS.filter(({ subresource }) => subresource =
     });
   }
 
-  test(`a ${client} that stands still in the middle of its writes goes on as if nothing had been`, async () => {
+  const still = `a ${client} that stands still in the middle of its writes goes on as if nothing had been`;
+  test(still, optionsOf(client), async () => {
     bench.proxy.script.set(`${client} PUT */status nth 2 hold`);
     const wanted = await bench.requests(REQUESTS, [kind]);
     const held = await bench.proxy.held();

@@ -4,13 +4,12 @@ import { test } from 'node:test';
 import { until } from '../../cluster/until.ts';
 import { unended } from '../lab/ended.ts';
 import { bench } from './bench.ts';
+import { LONG } from './long.ts';
 
 /** Headers are waited for 30 s, a whole answer 60 s, a line of a watch 90 s. */
 const PATIENCE_MS = 240_000;
 const SOON_MS = 25_000;
 const REQUESTS = 12;
-/** Silence is noticed by waiting. */
-const LONG = { skip: process.env['FAULTS'] !== 'long' && 'FAULTS=long' };
 
 test(
   'writes that are never answered, whether they landed or not, and answers of a byte a second: the others are not held up, all are delivered once',
