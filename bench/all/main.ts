@@ -15,6 +15,7 @@ import { stateFileOf } from '../../test/cluster/state.ts';
 import { CLUSTER } from '../cluster/start.ts';
 import { RESULTS } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
+import { ATTEMPTS_VARIABLE } from '../measure/undisturbed.ts';
 import type { Measured } from '../report/read-results.ts';
 import { missingRatios } from './missing-ratios.ts';
 import { PLANS, type Plan } from './plans.ts';
@@ -57,7 +58,11 @@ async function run(plan: Plan, state: string): Promise<number | null> {
   const script = join(import.meta.dirname, '..', bench, 'main.ts');
   const child = spawn(process.execPath, [script, ...args, '--results', results], {
     stdio: 'inherit',
-    env: { ...process.env, COUNTERSIGN_TEST_CLUSTER: state },
+    env: {
+      ...process.env,
+      COUNTERSIGN_TEST_CLUSTER: state,
+      ...(values.smoke ? { [ATTEMPTS_VARIABLE]: '1' } : {}),
+    },
   });
   const kill = (): boolean => child.kill('SIGTERM');
   process.once('exit', kill);

@@ -42,7 +42,7 @@ export const PLANS: readonly Plan[] = [
   plan('latency', {
     full: '',
     short: '--writes 2000 --seconds 10 --rounds 2 --idle 75 --pauses 1',
-    smoke: '--writes 40 --seconds 2 --rounds 1 --idle 1 --pauses 1',
+    smoke: '--writes 40 --seconds 1 --warm-up 1 --rounds 1 --idle 1 --pauses 1',
   }),
   plan('start', {
     full: '',

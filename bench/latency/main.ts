@@ -3,7 +3,7 @@
  * `make bench-latency`: from creation to certificate under an open loop, at a share of the rate of a bare
  * status writer, of our pcr-issuer and of a bare echo; the same at a smaller share, which two cores bear; then the first
  * request after a pause.
- * ARGS: `--writes 3000 --seconds 30 --share 50 --calm 20 --rounds 3 --idle 300 --pauses 3`.
+ * ARGS: `--writes 3000 --seconds 30 --warm-up 5 --share 50 --calm 20 --rounds 3 --idle 300 --pauses 3`.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,6 +32,8 @@ const sizes = readArguments({
   /** Of the bare status writer's backlog, whose rate is the measure of the load. */
   writes: { default: 3000, least: 2 },
   seconds: { default: 30, least: 1 },
+  /** Seconds at the beginning of each turn that are not counted. */
+  'warm-up': { default: 5, least: 1 },
   /** Of that rate, percent. */
   share: { default: 50, least: 1 },
   /** The same of the smaller load. */
@@ -46,7 +48,6 @@ type Latencies = ReadonlyMap<string, readonly Latency[]>;
 const STUBS = 256;
 /** As in a pod, where it renews its Lease all the time: no pause is without a word to the API server. */
 const WITH_LEASES = ['--lease-namespace', SYSTEM_NAMESPACE];
-const WARM_UP_SECONDS = 5;
 const ECHO = 'bench.example.com/echo';
 
 endOnSignals();
@@ -61,13 +62,14 @@ try {
   const echo = await start('echo', ECHO);
   const underLoad = async (share: number): Promise<Latencies> => {
     const perSecond = (limit * share) / 100;
+    const warmUp = sizes['warm-up'];
     console.log(`asked for: ${perSecond.toFixed(0)}/s`);
     const turn = (name: string, process: ContenderProcess, signerName: string) => ({
       name,
       measure: (): Promise<Latency> =>
         openLoop(bench, process, {
-          ...{ signerName, stubs, warmUpMs: WARM_UP_SECONDS * 1000 },
-          arrivals: arrivals({ perSecond, seconds: WARM_UP_SECONDS + sizes.seconds }, Math.random),
+          ...{ signerName, stubs, warmUpMs: warmUp * 1000 },
+          arrivals: arrivals({ perSecond, seconds: warmUp + sizes.seconds }, Math.random),
         }),
     });
     const turns = [turn('countersign', ours, WORKLOAD.signerName), turn('echo', echo, ECHO)];
