@@ -40,13 +40,26 @@ const BEGIN_TEXT = 4;
  */
 const MAX_WORK = 200_000;
 
+/** Parsing, copying and compiling one instruction. */
+const MADE = 10;
+/** The same of one end of a range of characters. */
+const RANGE = 0.25;
+
 /**
- * Whether there are so few states that RE2 soon has them all.
+ * How many instructions were looked at to find that there are so few states that RE2 soon has them all;
+ * undefined where there are more.
  *
  * @param isWhole - whether the pattern must match from the first character on
  */
-export function isSmallAutomaton(program: Program, isWhole: boolean): boolean {
-  return new Automaton(program, isWhole).isSmall();
+export function automatonWork(program: Program, isWhole: boolean): number | undefined {
+  return new Automaton(program, isWhole).work();
+}
+
+/** What a program took to make, in the same unit: of each instruction, and of each range that it copies. */
+export function programWork(program: Program): number {
+  let ranges = 0;
+  for (let pc = 0; pc < program.numInst(); pc += 1) ranges += program.getInst(pc).runes.length;
+  return MADE * program.numInst() + RANGE * ranges;
 }
 
 type Pcs = readonly number[];
@@ -64,7 +77,7 @@ class Automaton {
   }
 
   /** Makes every state that there is, until there are too many. */
-  isSmall(): boolean {
+  work(): number | undefined {
     const { start } = this.#program;
     const steps = this.#steps();
     const first = this.#closure([start], true);
@@ -73,7 +86,7 @@ class Automaton {
     const waiting: Pcs[] = [first];
     for (let state = waiting.pop(); state !== undefined; state = waiting.pop()) {
       for (const step of steps) {
-        if (this.#work > MAX_WORK) return false;
+        if (this.#work > MAX_WORK) return undefined;
         const next = sorted([...state.flatMap((pc) => step.get(pc) ?? []), ...again]);
         this.#work += 1 + state.length + next.length;
         const key = next.join();
@@ -81,7 +94,7 @@ class Automaton {
         seen.add(key);
       }
     }
-    return this.#work <= MAX_WORK;
+    return this.#work <= MAX_WORK ? this.#work : undefined;
   }
 
   /** One for each kind of character that the program tells apart. */
@@ -90,6 +103,9 @@ class Automaton {
       const { op } = this.#program.getInst(pc);
       return op >= RUNE && op <= RUNE_ANY_NOT_NL;
     });
+    // Of \pL there are 1,300 ends of ranges, and each place that reads it has them all.
+    for (const pc of readers) this.#work += this.#program.getInst(pc).runes.length;
+    if (this.#work > MAX_WORK) return [];
     const sets = Map.groupBy(readers, (pc) => {
       const { op, arg, runes } = this.#program.getInst(pc);
       return `${op} ${arg} ${Array.from(runes).join()}`;

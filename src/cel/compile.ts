@@ -5,7 +5,9 @@ import { costOf } from './cost.ts';
 import type { Environment } from './environments.ts';
 import { faultOf } from './guard.ts';
 import { libraryOf, rename } from './library.ts';
+import type { Patterns } from './patterns-work.ts';
 import { invalidExpression, position } from './position.ts';
+import type { Regex } from './regex.ts';
 import { children, offsetOf, type Node } from './syntax.ts';
 import { celVariables, type Variables } from './variables.ts';
 
@@ -16,6 +18,8 @@ export interface Compiled<T extends boolean | string> {
   readonly where: string;
   /** Of all its runs for one request, at worst. */
   readonly cost: number;
+  /** What its patterns became; they stay compiled for as long as this is held. */
+  readonly patterns: readonly Regex[];
   /**
    * Pure and synchronous, in time bounded by the cost that compileExpression() accepted.
    *
@@ -56,13 +60,15 @@ export function compileExpression<T extends boolean | string>(
   if (source.length > MAX_SOURCE) {
     throw invalid(spec, MAX_SOURCE, `an expression has at most ${MAX_SOURCE} characters`);
   }
-  const cost = check(spec);
+  const patterns: Patterns = new Set();
+  const cost = check(spec, patterns);
   const program = programOf(spec);
   const expected = result === 'bool' ? 'boolean' : 'string';
   return Object.freeze({
     source,
     where: spec.where,
     cost,
+    patterns: Object.freeze([...patterns]),
     evaluate: (variables: Variables): T => {
       const value = run(spec, program, celVariables(environment, variables));
       if (typeof value === expected) return value as T;
@@ -72,12 +78,12 @@ export function compileExpression<T extends boolean | string>(
 }
 
 /** Types, then what the library's types do not tell, then the cost, which is returned. */
-function check(spec: Spec): number {
+function check(spec: Spec, patterns: Patterns): number {
   const { environment, result } = spec;
   const parsed = parse(spec);
   const found = parsed.check();
   if (!found.valid) throw libraryFault(spec, found.error);
-  const fault = faultOf(parsed.ast, environment);
+  const fault = faultOf(parsed.ast, environment, patterns);
   if (fault !== undefined) throw invalid(spec, offsetOf(fault.node), fault.message);
   if (found.type !== result) {
     throw invalid(spec, 0, `gives ${found.type ?? 'nothing'}, but must give ${result}`);

@@ -3,7 +3,8 @@
 import type { Environment } from './environments.ts';
 import { PATTERN_FUNCTIONS } from './functions/patterns.ts';
 import { NAMESPACES, PRICES } from './library.ts';
-import { faultOfPattern } from './regex.ts';
+import { MAX_PATTERNS_WORK, workOf, type Patterns } from './patterns-work.ts';
+import { tryRegex } from './regex.ts';
 import type { Shape } from './shape.ts';
 import { callOf, children, comprehensionOf, typeOf, type Call, type Node } from './syntax.ts';
 
@@ -12,14 +13,23 @@ export interface Fault {
   readonly message: string;
 }
 
-/** The first fault of a checked expression, in the order of the text. */
-export function faultOf(root: Node, environment: Environment): Fault | undefined {
+/**
+ * The first fault of a checked expression, in the order of the text.
+ *
+ * @param patterns - those of the expression are added to it
+ */
+export function faultOf(
+  root: Node,
+  environment: Environment,
+  patterns: Patterns,
+): Fault | undefined {
   const call = callOf(root);
-  const special = call === undefined ? indexFault(root) : callFault(root, call, environment);
+  const special =
+    call === undefined ? indexFault(root) : callFault(root, call, environment, patterns);
   const own = special ?? dynamicFault(root);
   if (own !== undefined) return own;
   for (const child of operands(root, call)) {
-    const fault = faultOf(child, environment);
+    const fault = faultOf(child, environment, patterns);
     if (fault !== undefined) return fault;
   }
   return undefined;
@@ -56,16 +66,21 @@ function dynamicFault(node: Node): Fault | undefined {
   };
 }
 
-function callFault(node: Node, call: Call, environment: Environment): Fault | undefined {
+function callFault(
+  node: Node,
+  call: Call,
+  environment: Environment,
+  patterns: Patterns,
+): Fault | undefined {
   if (call.name === 'has' && call.receiver === undefined) return hasFault(node, call, environment);
   const loop = comprehensionOf(call);
   if (loop !== undefined) return variableFault(loop.variable, environment);
   if (!PRICES.has(call.key))
     return { node, message: `function "${call.key}" is not available here` };
-  return PATTERN_FUNCTIONS.has(call.name) ? patternFault(node, call) : undefined;
+  return PATTERN_FUNCTIONS.has(call.name) ? patternFault(node, call, patterns) : undefined;
 }
 
-function patternFault(node: Node, { name, args }: Call): Fault | undefined {
+function patternFault(node: Node, { name, args }: Call, patterns: Patterns): Fault | undefined {
   const [pattern] = args;
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string') {
     return {
@@ -73,9 +88,14 @@ function patternFault(node: Node, { name, args }: Call): Fault | undefined {
       message: `${name}() takes a literal pattern, not a computed one`,
     };
   }
-  const fault = faultOfPattern(pattern.args, name === 'matches' ? 'part' : 'place');
-  if (fault === undefined) return undefined;
-  return { node: pattern, message: `"${pattern.args}" is not an RE2 expression: ${fault}` };
+  const made = tryRegex(pattern.args, name === 'matches' ? 'part' : 'place');
+  if (typeof made === 'string') {
+    return { node: pattern, message: `"${pattern.args}" is not an RE2 expression: ${made}` };
+  }
+  patterns.add(made);
+  if (workOf(patterns) <= MAX_PATTERNS_WORK) return undefined;
+  const message = `the patterns up to "${pattern.args}" take too much to make: use fewer, or repeat less in them`;
+  return { node: pattern, message };
 }
 
 function variableFault(variable: Node, { variables }: Environment): Fault | undefined {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { RE2JS } from 're2js';
 import { messageOf } from '../errors.ts';
-import { isSmallAutomaton, type Program } from './automaton.ts';
+import { automatonWork, programWork, type Program } from './automaton.ts';
 
 /** A compiled RE2 expression: linear in the text, whoever wrote the text. */
 export interface Regex {
   /** Instructions of its program, all of which each character may take where a place is searched. */
   readonly size: number;
+  /** What it took to make, and what a hostile text may cost once: in instructions, up to 100 ns each. */
+  readonly work: number;
   /** Somewhere in the text, as CEL's matches(). */
   test(text: string): boolean;
   /** The whole text. */
@@ -22,10 +24,16 @@ export interface Regex {
  */
 const MAX_PROGRAM = 1_000;
 
-const compiled = new Map<string, Regex>();
+/**
+ * Whoever compiled an expression holds its patterns for as long as it may run. A cache of so many would
+ * be emptied by a namespace that writes more of them, and everybody's be made anew for each request.
+ */
+const compiled = new Map<string, WeakRef<Regex>>();
 
-/** Patterns are literals of ClusterSigners; old ones are dropped all at once, which is rare. */
-const MAX_CACHED = 2_000;
+/** What nobody holds any longer is cleared away by this. */
+const dropped = new FinalizationRegistry<string>((key) => {
+  if (compiled.get(key)?.deref() === undefined) compiled.delete(key);
+});
 
 /**
  * What is asked of a text: whether some part of it matches, whether the whole does, or which part. The
@@ -41,11 +49,11 @@ export type Question = 'part' | 'whole' | 'place';
  */
 export function compileRegex(pattern: string, question: Question): Regex {
   const key = `${question} ${pattern}`;
-  const known = compiled.get(key);
+  const known = compiled.get(key)?.deref();
   if (known !== undefined) return known;
-  if (compiled.size >= MAX_CACHED) compiled.clear();
   const made = wrap(RE2JS.compile(pattern), question);
-  compiled.set(key, made);
+  compiled.set(key, new WeakRef(made));
+  dropped.register(made, key);
   return made;
 }
 
@@ -53,11 +61,14 @@ function wrap(re2: RE2JS, question: Question): Regex {
   if (re2.programSize() > MAX_PROGRAM) {
     throw new Error(`it compiles to ${re2.programSize()} steps, more than ${MAX_PROGRAM}`);
   }
-  if (question !== 'place' && !isSmallAutomaton(programOf(re2), question === 'whole')) {
+  const program = programOf(re2);
+  const states = question === 'place' ? 0 : automatonWork(program, question === 'whole');
+  if (states === undefined) {
     throw new Error('its automaton has too many states: begin it with ^, or repeat less');
   }
-  return {
+  const regex: Regex = {
     size: re2.programSize(),
+    work: programWork(program) + states,
     test: (text) => re2.test(text),
     testWhole: (text) => re2.testExact(text),
     find: (text) => {
@@ -77,17 +88,17 @@ function wrap(re2: RE2JS, question: Question): Regex {
       return found;
     },
   };
+  return Object.freeze(regex);
 }
 
 function programOf(re2: RE2JS): Program {
   return re2.re2().prog as Program;
 }
 
-/** Why `pattern` cannot be used, or undefined. */
-export function faultOfPattern(pattern: string, question: Question): string | undefined {
+/** The same, or why `pattern` cannot be used. */
+export function tryRegex(pattern: string, question: Question): Regex | string {
   try {
-    compileRegex(pattern, question);
-    return undefined;
+    return compileRegex(pattern, question);
   } catch (error) {
     return messageOf(error);
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AllowSpec, DenyRule, RequestRule, SignerSpec } from '../api/cluster-signer.ts';
 import { parseDuration } from '../api/duration.ts';
+import { createAccount } from '../cel/account.ts';
 import { compileExpression, type Compiled } from '../cel/compile.ts';
 import { NAMESPACED_REQUEST, REQUEST, selfOf, type Environment } from '../cel/environments.ts';
 import { REQUEST_FIELDS, type KeyUsage, type RequestField } from '../vocabulary.ts';
-import { checkPolicyCost } from './policy-cost.ts';
 import type { RefusalProfile } from './refusal.ts';
 
 export interface CompiledRule {
@@ -40,6 +40,8 @@ interface Part {
   readonly rules: readonly RequestRule[];
   readonly deny: readonly DenyRule[];
   readonly copy: readonly RequestField[];
+  /** Of its expressions all together. */
+  readonly take: ReturnType<typeof createAccount>;
 }
 
 /**
@@ -53,6 +55,7 @@ export function compilePolicy(spec: SignerSpec): RequestPolicy {
   const { rules = [], deny = [], copy = [] } = spec.requests ?? {};
   return compilePart(spec, {
     where: 'spec.requests',
+    take: createAccount('spec.requests'),
     environment: REQUEST,
     rules,
     deny,
@@ -70,6 +73,7 @@ export function compileCertificateRequestPolicy(spec: SignerSpec): RequestPolicy
   const { rules = [], deny = [] } = spec.certificateRequests ?? {};
   return compilePart(spec, {
     where: 'spec.certificateRequests',
+    take: createAccount('spec.certificateRequests'),
     environment: NAMESPACED_REQUEST,
     rules,
     deny,
@@ -78,7 +82,7 @@ export function compileCertificateRequestPolicy(spec: SignerSpec): RequestPolicy
 }
 
 function compilePart({ profile, signerName }: SignerSpec, part: Part): RequestPolicy {
-  const policy = Object.freeze({
+  return Object.freeze({
     signerName,
     profile: Object.freeze({
       keyTypes: Object.freeze([...profile.keyTypes]),
@@ -91,11 +95,6 @@ function compilePart({ profile, signerName }: SignerSpec, part: Part): RequestPo
     ),
     deny: Object.freeze(part.deny.map((rule, index) => compileDeny(part, rule, index))),
   });
-  checkPolicyCost(part.where, [
-    ...policy.deny.map(({ when }) => when),
-    ...policy.rules.flatMap(({ when, allow }) => [when, ...Object.values(allow)]),
-  ]);
-  return policy;
 }
 
 function compileRule(
@@ -104,36 +103,40 @@ function compileRule(
   index: number,
   allowed: readonly KeyUsage[],
 ): CompiledRule {
-  const { environment } = part;
+  const { environment, take } = part;
   const where = `${part.where}.rules[${index}]`;
   return Object.freeze({
     name: rule.name,
-    when: compileExpression({
-      source: rule.when,
-      where: `${where}.when`,
-      environment,
-      result: 'bool',
-    }),
-    allow: compileAllow(rule.allow, `${where}.allow`, environment),
+    when: take(
+      compileExpression({
+        source: rule.when,
+        where: `${where}.when`,
+        environment,
+        result: 'bool',
+      }),
+    ),
+    allow: compileAllow(rule.allow, part, `${where}.allow`),
     usages: Object.freeze((rule.allow.usages ?? []).filter((usage) => allowed.includes(usage))),
   });
 }
 
 function compileAllow(
   allow: AllowSpec,
+  { environment, take }: Part,
   where: string,
-  environment: Environment,
 ): CompiledRule['allow'] {
   const compiled: Partial<Record<RequestField, Compiled<boolean>>> = {};
   for (const field of REQUEST_FIELDS) {
     const source = allow[field];
     if (source === undefined) continue;
-    compiled[field] = compileExpression({
-      source,
-      where: `${where}.${field}`,
-      environment: selfOf(field, environment),
-      result: 'bool',
-    });
+    compiled[field] = take(
+      compileExpression({
+        source,
+        where: `${where}.${field}`,
+        environment: selfOf(field, environment),
+        result: 'bool',
+      }),
+    );
   }
   return Object.freeze(compiled);
 }
@@ -142,11 +145,13 @@ function compileDeny(part: Part, rule: DenyRule, index: number): CompiledDeny {
   return Object.freeze({
     name: rule.name,
     message: rule.message,
-    when: compileExpression({
-      source: rule.when,
-      where: `${part.where}.deny[${index}].when`,
-      environment: part.environment,
-      result: 'bool',
-    }),
+    when: part.take(
+      compileExpression({
+        source: rule.when,
+        where: `${part.where}.deny[${index}].when`,
+        environment: part.environment,
+        result: 'bool',
+      }),
+    ),
   });
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compilePattern } from '../../src/cel/pattern.ts';
+import { compileRegex } from '../../src/cel/regex.ts';
 
 test('a pattern covers the whole value, line breaks and all', () => {
   const role = compilePattern('[a-z0-9-]{1,32}', 'spec.pods.annotations[0].pattern');
@@ -84,3 +85,19 @@ for (const pattern of ORDINARY) {
     assert.equal(compilePattern(pattern, 'here')('\n'), false);
   });
 }
+
+test('however many patterns others write, what is held stays compiled', () => {
+  const mine = compileRegex('^mine$', 'part');
+  for (let other = 0; other < 3_000; other += 1) compileRegex(`^other${other}$`, 'place');
+  assert.equal(compileRegex('^mine$', 'part'), mine);
+});
+
+test('patterns that are small one by one may take too much to make together', () => {
+  const together = new Set<ReturnType<typeof compileRegex>>();
+  assert.throws(
+    () => {
+      for (let one = 0; one < 32; one += 1) compilePattern(`\\pL{70}${one}`, 'here', together);
+    },
+    { code: 'SPEC_INVALID', message: /take too much to make/ },
+  );
+});

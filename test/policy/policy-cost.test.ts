@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { RequestRule } from '../../src/api/cluster-signer.ts';
 import { MAX_COST } from '../../src/cel/compile.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
-import { MAX_POLICY_COST } from '../../src/policy/policy-cost.ts';
+import { MAX_TOTAL_COST } from '../../src/cel/account.ts';
 import { refuses } from '../support/refuses.ts';
 import { specOf } from './request.ts';
 
@@ -21,12 +21,40 @@ const rules = (count: number): readonly RequestRule[] =>
 test('rules that are cheap enough one by one may not be so together; the dearest is named', () => {
   const policy = compilePolicy(specOf({ copy: [], rules: rules(4) }));
   const each = policy.rules[0]?.when.cost ?? NaN;
-  assert.ok(each < MAX_COST / 2 && 4 * each < MAX_POLICY_COST);
-  const count = Math.ceil(MAX_POLICY_COST / each);
+  assert.ok(each < MAX_COST / 2 && 4 * each < MAX_TOTAL_COST);
+  const count = Math.ceil(MAX_TOTAL_COST / each);
   refuses(
     () => compilePolicy(specOf({ copy: [], rules: rules(count) })),
     'CEL_COST',
     /^spec\.requests: .* together at worst.* spec\.requests\.rules\[3\]\.when costs most/,
+    'wait',
+  );
+});
+
+/** Nothing to run, for the text is empty; yet each is an automaton of its own to be made. */
+const dear = (index: number): string => `''.matches('^\\\\pL{50}${index}')`;
+
+test('patterns that cost nothing to run are refused where they take too much to make, before the rest is read', () => {
+  const many = Array.from({ length: 32 }, (_value, index) => ({
+    name: `rule-${index}`,
+    when: `${dear(2 * index)} && ${dear(2 * index + 1)}`,
+    allow: {},
+  }));
+  const unread = { name: 'unread', when: 'this is no CEL', allow: {} };
+  refuses(
+    () => compilePolicy(specOf({ copy: [], rules: [...many, unread] })),
+    'CEL_COST',
+    /^spec\.requests: the patterns up to spec\.requests\.rules\[\d+\]\.when take too much to make/,
+    'wait',
+  );
+});
+
+test('so are those of one expression', () => {
+  const when = Array.from({ length: 60 }, (_value, index) => dear(index)).join(' && ');
+  refuses(
+    () => compilePolicy(specOf({ copy: [], rules: [{ name: 'one', when, allow: {} }] })),
+    'CEL_INVALID',
+    /^spec\.requests\.rules\[0\]\.when: line 1, column \d+: the patterns up to .* take too much to make/,
     'wait',
   );
 });
