@@ -4,7 +4,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../cluster/until.ts';
 import { listRequests } from '../lab/ended.ts';
-import { NAMESPACE, RESOURCES, pathOf, type Kind, type Wanted } from '../lab/wanted.ts';
+import { requestPem } from '../../support/requests.ts';
+import {
+  NAMESPACE,
+  RESOURCES,
+  SIGNER_NAMES,
+  pathOf,
+  type Kind,
+  type Wanted,
+} from '../lab/wanted.ts';
 import { bench } from './bench.ts';
 
 const WRITERS = [
@@ -57,6 +65,42 @@ for (const { client, kind } of WRITERS) {
     bench.proxy.script.set('');
     await bench.allDelivered([second]);
     assertQuiet(client);
+  });
+}
+
+test('a request that no rule allows, gone unheard and made again as one that a rule allows: the new one is answered', async () => {
+  const ofBoth = ['approver', 'signer'] as const;
+  bench.proxy.script.set(
+    ofBoth.map((client) => `${client} DELETED certificatesigningrequests drop`).join('\n'),
+  );
+  const name = newName('csr');
+  await createUndecided(name);
+  await until('it is left to people', PATIENCE_MS, () =>
+    bench
+      .component('approver')
+      .process.log.some((line) => line['name'] === name && line['outcome'] === 'undecided'),
+  );
+  await remove({ kind: 'csr', name, uid: '' });
+  const second = await bench.load.create('csr', name);
+  await bench.allDelivered([second]);
+  for (const client of ofBoth) assertQuiet(client);
+});
+
+/** By an administrator, for a name that is not its own: jane's rule says nothing of it. */
+async function createUndecided(name: string): Promise<void> {
+  await bench.admin.request({
+    method: 'POST',
+    path: RESOURCES.csr.collection(),
+    body: {
+      apiVersion: RESOURCES.csr.apiVersion,
+      kind: 'CertificateSigningRequest',
+      metadata: { name },
+      spec: {
+        request: Buffer.from(await requestPem({})).toString('base64'),
+        signerName: SIGNER_NAMES.csr,
+        usages: ['digital signature', 'client auth'],
+      },
+    },
   });
 }
 

@@ -38,7 +38,9 @@ test('an etcd that has no space left: what cannot be written waits, and is writt
   try {
     const from = Date.now();
     bench.proxy.script.set('');
-    await until('writes are refused', PATIENCE_MS, () => refusedSince(from) > 0);
+    await until('writes of both are refused', PATIENCE_MS, () =>
+      ['signer', 'pcr-issuer'].every((client) => refusedSince(client, from) > 0),
+    );
   } finally {
     await alarm('DEACTIVATE');
   }
@@ -67,9 +69,13 @@ async function alarm(action: 'ACTIVATE' | 'DEACTIVATE'): Promise<void> {
 }
 
 /** Writes to requests that the API server itself could not store. */
-function refusedSince(from: number): number {
+function refusedSince(writer: string, from: number): number {
   return bench.proxy.traffic.find(
-    ({ at, method, path, status = 0 }) =>
-      at >= from && method === 'PUT' && path.endsWith('/status') && status >= 500,
+    ({ at, client, method, path, status = 0 }) =>
+      at >= from &&
+      client === writer &&
+      method === 'PUT' &&
+      path.endsWith('/status') &&
+      status >= 500,
   ).length;
 }
