@@ -126,6 +126,8 @@ export interface AuthorityStatus {
   readonly longestLeaf: string;
   /** Once it no longer signs: the moment after which no leaf of it is valid; only grows. */
   readonly leavesExpireBy?: string;
+  /** Fingerprint of the CA before it, which certified its key. */
+  readonly crossSignedBy?: string;
   /** PEM of the trust anchors that leaves of this CA chain to. */
   readonly anchors: string;
 }

@@ -25,6 +25,8 @@ export interface PublicHalf {
   readonly notAfter: number;
   /** PEM of the trust anchors. */
   readonly anchors: string;
+  /** Fingerprint of the CA that certified its key; undefined where none did, or none is told. */
+  readonly crossSignedBy?: string | undefined;
 }
 
 export interface AuthoritiesInput {
@@ -76,7 +78,7 @@ function entryOf(
   half: PublicHalf,
   phase: AuthorityPhase,
 ): AuthorityStatus {
-  const { fingerprint, notBefore, notAfter, anchors } = half;
+  const { fingerprint, notBefore, notAfter, anchors, crossSignedBy } = half;
   const known = input.before.find((each) => each.fingerprint === fingerprint);
   return {
     fingerprint,
@@ -84,6 +86,7 @@ function entryOf(
     notBefore: formatTime(notBefore),
     notAfter: formatTime(notAfter),
     longestLeaf: longest(input, known),
+    ...(crossSignedBy === undefined ? {} : { crossSignedBy }),
     anchors,
   };
 }

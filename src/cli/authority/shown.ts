@@ -14,6 +14,8 @@ export interface ShownAuthority {
   readonly notAfter: string;
   readonly longestLeaf: string;
   readonly leavesExpireBy?: string;
+  /** Who pins the root of this CA believes its leaves, too. */
+  readonly crossSignedBy?: string;
   readonly servedSince?: string;
   /** What time alone does to it next. */
   readonly next?: { readonly what: string; readonly at: string };
@@ -42,7 +44,8 @@ export function shownSigner(situation: Situation): ShownSigner {
 }
 
 function shownAuthority(situation: Situation, authority: AuthorityStatus): ShownAuthority {
-  const { fingerprint, phase, notBefore, notAfter, longestLeaf, leavesExpireBy } = authority;
+  const { fingerprint, phase, notBefore, notAfter, longestLeaf } = authority;
+  const { leavesExpireBy, crossSignedBy } = authority;
   const since = servedSinceOf(situation, authority);
   const next = nextOf(situation, authority, since);
   return {
@@ -52,6 +55,7 @@ function shownAuthority(situation: Situation, authority: AuthorityStatus): Shown
     notAfter,
     longestLeaf,
     ...(leavesExpireBy === undefined ? {} : { leavesExpireBy }),
+    ...(crossSignedBy === undefined ? {} : { crossSignedBy }),
     ...(since === undefined ? {} : { servedSince: formatTime(since) }),
     ...(next === undefined ? {} : { next }),
   };

@@ -80,7 +80,7 @@ function authoritiesOf(
 ): readonly AuthorityStatus[] {
   return nextAuthorities({
     before: signer.status?.authorities ?? [],
-    current: active && { ...publicHalf(active), signs },
+    current: active && { ...publicHalf(active), signs, crossSignedBy: crossIssuer(signer, active) },
     next: next && publicHalf(next),
     isDistrusted: (fingerprint) => isDistrusted(signer.spec, fingerprint),
     longestLeafSeconds: parseDuration(signer.spec.profile.maxDuration),
@@ -99,6 +99,15 @@ function lookAgainAt({ secret, now }: Snapshot, { fault }: Finding): number | un
 function earliest(now: number, times: readonly (number | undefined)[]): number | undefined {
   const coming = times.filter((time): time is number => time !== undefined && time > now);
   return coming.length === 0 ? undefined : Math.min(...coming);
+}
+
+/** As signers tell of it. */
+function crossIssuer({ spec }: ClusterSigner, { cross }: AuthorityFacts): string | undefined {
+  const isTold =
+    cross !== undefined &&
+    spec.authority.managed?.crossSigned === true &&
+    !isDistrusted(spec, cross.issuer);
+  return isTold ? cross.issuer : undefined;
 }
 
 function publicHalf(facts: AuthorityFacts): PublicHalf {

@@ -100,6 +100,16 @@ const stepOf = (signer: ClusterSigner, of = signing): string | undefined => {
   }).step?.kind;
 };
 
+test('the status says by whom it is certified, as long as leaves are sent with it', () => {
+  const toldBy = (signer: ClusterSigner): string | undefined => {
+    const { status } = planOf({ signer, secret: { kind: 'found', secret: signing } });
+    return status.authorities?.find(({ phase }) => phase === 'Active')?.crossSignedBy;
+  };
+  assert.equal(toldBy(workload(ON)), printOf(old));
+  assert.equal(toldBy(workload()), undefined);
+  assert.equal(toldBy(workload({ ...ON, [DISTRUSTED]: [printOf(old)] })), undefined);
+});
+
 test('a cross-certificate stays while the CA that made it is trusted', () => {
   assert.equal(stepOf(workload(ON)), undefined);
 });
