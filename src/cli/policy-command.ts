@@ -18,7 +18,12 @@ export function addPolicyCommand(root: Command): void {
     .requiredOption('--user <name>', 'who asks')
     .option('--uid <uid>', 'the user’s UID', '')
     .option('--group <name>', 'a group of the user (repeatable)', gather, [])
-    .option('--usage <name>', 'a requested usage (repeatable; default: client auth)', gather, [])
+    .option(
+      '--usage <name>',
+      'a requested usage (repeatable; default: client auth; with --namespace cert-manager’s: digital signature, key encipherment)',
+      gather,
+      [],
+    )
     .option('--expiration-seconds <n>', 'spec.expirationSeconds', secondsFlag)
     .option('--reserved-prefix <prefix>', 'as the components’ flag (repeatable)', gather, [])
     .addHelpText(

@@ -23,7 +23,10 @@ const pem = (wanted: Wanted): string =>
   Buffer.from(made(wanted).csr.spec.request, 'base64').toString();
 
 const signer = file('signer.yaml', stringify(clusterSigner(workloadSpec())));
-const unruled = file('unruled.yaml', stringify(clusterSigner(without(workloadSpec(), 'requests'))));
+const unruled = file(
+  'unruled.yaml',
+  stringify(clusterSigner({ ...workloadSpec(), requests: { copy: ['commonName'] } })),
+);
 const jane = file('jane.csr', pem({}));
 const admin = file('admin.csr', pem({ subject: [[CN, 'system:admin']] }));
 const object = file('jane.yaml', stringify(made({ usages: ['ocsp signing'] }).csr));
@@ -158,6 +161,19 @@ test('without rules the approver writes nothing, and that is said', async () => 
   const { code, stdout } = await countersign(['policy', 'test', ...args]);
   assert.equal(code, 4);
   assert.match(stdout, /^NO OPINION\n {2}.*neither rules nor deny/);
+});
+
+const ofServices = servicesOfTeams() as { spec: object };
+const unserved = file(
+  'unserved.yaml',
+  stringify({ ...ofServices, spec: without({ ...ofServices.spec }, 'requests') }),
+);
+test('whoever forgot --namespace is told where the rules for cert-manager are', async () => {
+  const { code, stdout } = await countersign([
+    ...['policy', 'test', '--signer-file', unserved, '--csr', jane, '--user', 'jane'],
+  ]);
+  assert.equal(code, 4);
+  assert.match(stdout, /^NO OPINION\n {2}there is no spec\.requests: .*\n {2}--namespace tries/);
 });
 
 const empty = file('empty.yaml', 'kind: CertificateSigningRequest\n');

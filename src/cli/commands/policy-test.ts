@@ -68,11 +68,17 @@ function judge(signer: ClusterSigner, text: string, options: PolicyTestOptions):
     policy: compilePolicy(signer.spec),
     reservedPrefixes: options.reservedPrefix,
   });
-  const message =
-    plan.kind === 'ignore'
-      ? 'there are neither rules nor deny: the approver writes nothing'
-      : plan.message;
+  const message = plan.kind === 'ignore' ? unruled(signer) : plan.message;
   return { word: WORDS[plan.kind], message };
+}
+
+/** Why nothing was asked of the request. */
+function unruled({ spec: { requests, certificateRequests } }: ClusterSigner): string {
+  if (requests !== undefined)
+    return 'there are neither rules nor deny: the approver writes nothing';
+  const unserved = 'there is no spec.requests: CertificateSigningRequests are not served';
+  if (certificateRequests === undefined) return unserved;
+  return `${unserved}; --namespace tries spec.certificateRequests, the rules for cert-manager`;
 }
 
 /** The object that the API server would hold: identity from the flags, the rest from the file. */
