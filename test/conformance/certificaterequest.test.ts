@@ -3,10 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judgeAll } from '../../src/conformance/case.ts';
 import { CR_CASES } from '../../src/conformance/certificaterequest/cases/index.ts';
-import {
-  crSnapshot,
-  type CertificateRequest,
-} from '../../src/conformance/certificaterequest/snapshot.ts';
+import type { CertificateRequest } from '../../src/api/certificate-request.ts';
+import { crSnapshot } from '../../src/conformance/certificaterequest/snapshot.ts';
 import { readIssuerRef } from '../../src/conformance/certificaterequest/world.ts';
 import { CR_BROKEN } from '../support/conformance/cr-broken.ts';
 import { goodCrWorld, ready } from '../support/conformance/cr-world.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Condition } from '../../src/api/conditions.ts';
 import { formatTime } from '../../src/api/time.ts';
-import type { CertificateRequest } from '../../src/conformance/certificaterequest/snapshot.ts';
+import type { CertificateRequest } from '../../src/api/certificate-request.ts';
 import type { Asked } from '../../src/conformance/trial.ts';
 import { basicConstraints, keyUsage } from '../../src/pki/extensions.ts';
 import { OBSERVE } from '../../src/probe/observe.ts';

@@ -1,29 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { CertificateRequest } from '../../api/certificate-request.ts';
 import { hasTrueCondition, findCondition, type Condition } from '../../api/conditions.ts';
-import type { KubeObject } from '../../api/object.ts';
 import { frameOf } from '../frame.ts';
 import type { Snapshot, State } from '../trial.ts';
-
-/** `cert-manager.io/v1` CertificateRequest, as far as the kit reads and writes it. */
-export interface CertificateRequest extends KubeObject {
-  readonly spec: {
-    /** base64 of PEM. */
-    readonly request: string;
-    readonly issuerRef: { readonly name: string; readonly kind?: string; readonly group?: string };
-    /** Go duration. */
-    readonly duration?: string;
-    readonly isCA?: boolean;
-    readonly usages?: readonly string[];
-  };
-  readonly status?: {
-    readonly conditions?: readonly Condition[];
-    /** base64 of PEM. */
-    readonly certificate?: string;
-    readonly ca?: string;
-    /** RFC 3339. */
-    readonly failureTime?: string;
-  };
-}
 
 /** A version of a CertificateRequest, `at` milliseconds after its creation. */
 export function crSnapshot(request: CertificateRequest, at: number): Snapshot {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import {
+  CERT_MANAGER_GROUP,
+  CERT_MANAGER_VERSION,
+  type CertificateRequest,
+} from '../../api/certificate-request.ts';
 import { findCondition } from '../../api/conditions.ts';
 import { formatTime } from '../../api/time.ts';
-import {
-  crSnapshot,
-  type CertificateRequest,
-} from '../../conformance/certificaterequest/snapshot.ts';
+import { crSnapshot } from '../../conformance/certificaterequest/snapshot.ts';
 import type { Skipped, Trial } from '../../conformance/trial.ts';
 import { messageOf } from '../../errors.ts';
 import { KubeError } from '../../kube/kube-error.ts';
@@ -16,8 +18,8 @@ import type { Recorder } from '../recorder.ts';
 import type { CrPlan } from './plans.ts';
 
 export const CERTIFICATE_REQUESTS = resource({
-  group: 'cert-manager.io',
-  version: 'v1',
+  group: CERT_MANAGER_GROUP,
+  version: CERT_MANAGER_VERSION,
   plural: 'certificaterequests',
 });
 
@@ -27,7 +29,7 @@ export function mayRequest(
   verbs: readonly string[],
   what = 'certificaterequests',
 ): PermissionRule {
-  return { apiGroups: ['cert-manager.io'], resources: [what], verbs, namespace: kit.namespace };
+  return { apiGroups: [CERT_MANAGER_GROUP], resources: [what], verbs, namespace: kit.namespace };
 }
 
 export interface Made {

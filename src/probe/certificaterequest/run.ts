@@ -5,7 +5,7 @@ import {
   type CrScene,
   type CrWorld,
 } from '../../conformance/certificaterequest/world.ts';
-import type { CertificateRequest } from '../../conformance/certificaterequest/snapshot.ts';
+import type { CertificateRequest } from '../../api/certificate-request.ts';
 import {
   isSkipped,
   lastOf,
