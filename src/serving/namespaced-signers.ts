@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { GROUP, VERSION, type ClusterSigner } from '../api/cluster-signer.ts';
+import { invalidSpec } from '../api/invalid-spec.ts';
 import type { KubeObject } from '../api/object.ts';
 import { readSigner } from '../api/read-signer.ts';
 import { derivedFrom, derivedName } from '../api/signer.ts';
@@ -7,6 +8,7 @@ import { SignerError } from '../errors.ts';
 import { createReflector } from '../kube/reflector.ts';
 import { resource } from '../kube/resource.ts';
 import type { Component } from './component.ts';
+import { createSignerRoom } from './signer-room.ts';
 import type { FaultySigner, OnSigners, Signers } from './signers.ts';
 
 export const SIGNERS = resource({ group: GROUP, version: VERSION, plural: 'signers' });
@@ -19,11 +21,13 @@ export const SIGNERS = resource({ group: GROUP, version: VERSION, plural: 'signe
 export function createNamespacedSigners(component: Component, onChange: OnSigners): Signers {
   const known = new Map<string, ClusterSigner>();
   const faulty = new Map<string, FaultySigner>();
+  const room = createSignerRoom();
 
   function observe(key: string, object: KubeObject | undefined): void {
     const served = known.delete(key);
     faulty.delete(key);
-    if (object !== undefined) read(key, object);
+    if (object === undefined) room.leave(key);
+    else read(key, object);
     const [namespace = '', name = ''] = key.split('/');
     const signerName = derivedName({ namespace, name });
     onChange([key], [signerName]);
@@ -33,6 +37,8 @@ export function createNamespacedSigners(component: Component, onChange: OnSigner
 
   function read(key: string, object: KubeObject): void {
     try {
+      const fault = room.enter(key, object);
+      if (fault !== undefined) throw invalidSpec(object, [fault]);
       known.set(key, readSigner(object));
     } catch (error) {
       if (!(error instanceof SignerError)) throw error;
@@ -47,6 +53,7 @@ export function createNamespacedSigners(component: Component, onChange: OnSigner
   const reflector = createReflector<KubeObject>({
     ...component,
     path: SIGNERS.collection(),
+    lean: room.lean,
     onEvent: (key, now) => {
       observe(key, now);
     },

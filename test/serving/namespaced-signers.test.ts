@@ -10,6 +10,7 @@ import { namespacedSigner, teamSpec } from '../support/namespaced-signer.ts';
 import type { RecordedComponent } from '../support/recorded-component.ts';
 import type { Call } from '../support/scripted-server.ts';
 import { PATIENCE_MS, bookmark, startStage, type Stage } from '../support/stage.ts';
+import { MAX_SIGNERS_PER_NAMESPACE } from '../../src/serving/signer-room.ts';
 import { componentOn } from './controlled.ts';
 
 const DERIVED = 'signers.countersign.dev/team-a.web';
@@ -143,4 +144,54 @@ test('when Signers cannot be read ClusterSigners are served, and a warning says 
   await until('it is settled', PATIENCE_MS, () => signers.settled);
   assert.equal(signers.failure, undefined);
   assert.equal(signers.all().length, 1);
+});
+
+const nameOf = (index: number): string => `web-${String(index).padStart(2, '0')}`;
+
+async function crowd(): Promise<void> {
+  for (let index = 0; index <= MAX_SIGNERS_PER_NAMESPACE; index += 1) {
+    const name = nameOf(index);
+    hear(LISTS.namespaced, 'ADDED', namespacedSigner(teamSpec(), { name, uid: name }));
+  }
+  await toldOf(`team-a/${nameOf(MAX_SIGNERS_PER_NAMESPACE)}`);
+}
+
+test('of a namespace so many are served and no more; of the others nothing is kept, and others are served', async () => {
+  await begin();
+  await crowd();
+  assert.equal(signers.all().length, MAX_SIGNERS_PER_NAMESPACE);
+  const { object, error } = signers.faulty(`team-a/${nameOf(MAX_SIGNERS_PER_NAMESPACE)}`) ?? {};
+  assert.match(error?.message ?? '', /the namespace has 32 Signers already/);
+  assert.equal(JSON.stringify(object).includes('spec'), false);
+  hear(LISTS.namespaced, 'ADDED', namespacedSigner(teamSpec(), { namespace: 'team-b' }));
+  await toldOf('team-b/web');
+  assert.notEqual(signers.serving('signers.countersign.dev/team-b.web'), undefined);
+});
+
+test('one that found no room is served once there is some and it is written anew', async () => {
+  await begin();
+  await crowd();
+  const [first, last] = [nameOf(0), nameOf(MAX_SIGNERS_PER_NAMESPACE)];
+  hear(LISTS.namespaced, 'DELETED', namespacedSigner(teamSpec(), { name: first, uid: first }));
+  hear(LISTS.namespaced, 'MODIFIED', namespacedSigner(teamSpec(), { name: last, uid: last }));
+  const derived = `signers.countersign.dev/team-a.${last}`;
+  await until('it is served', PATIENCE_MS, () => signers.serving(derived) !== undefined);
+  assert.equal(signers.all().length, MAX_SIGNERS_PER_NAMESPACE);
+});
+
+test('of a spec that is far too long, and of what others wrote beside it, nothing is kept', async () => {
+  await begin();
+  const rule = (index: number): object => ({
+    name: `rule-${index}`,
+    when: `'${'x'.repeat(2_040)}' == ''`.slice(0, 2_048),
+    allow: {},
+  });
+  const rules = Array.from({ length: 32 }, (_value, index) => rule(index));
+  const long = { ...teamSpec(), requests: { copy: [], rules } };
+  const annotations = { note: 'y'.repeat(100_000) };
+  hear(LISTS.namespaced, 'ADDED', namespacedSigner(long, { annotations }));
+  await toldOf('team-a/web');
+  const { object, error } = signers.faulty('team-a/web') ?? {};
+  assert.match(error?.message ?? '', /more than 65536 characters/);
+  assert.ok(JSON.stringify(object).length < 1_000);
 });

@@ -24,6 +24,7 @@ import { faultyStatus } from './faulty.ts';
 import { inspectWith, type SecretLook } from './look.ts';
 import { createOwnTls, type OwnTlsPlace, type Watched } from './own-tls/index.ts';
 import { permissions } from './permissions.ts';
+import { placeOfSigner } from './place.ts';
 
 export interface AuthorityInit {
   readonly component: Component;
@@ -105,6 +106,8 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     ownTls?.wake();
     for (const key of signers.keys()) queue.add(key);
   });
+
+  queue.arrange(placeOfSigner);
 
   async function handle(key: string): Promise<Again> {
     if (!component.duty.mine(key)) return undefined;
