@@ -3,23 +3,35 @@ import type { Certificate } from '../pki/certificate.ts';
 import type { Wanted } from '../serving/issuing.ts';
 import type { Signed } from './request.ts';
 
-interface Own {
-  readonly leaf: Certificate;
-  readonly wanted: Wanted;
+/**
+ * What `openCa` made. Nobody can change it any more, nor make one that looks like it: a copy has no
+ * `#leaf`. Without a WeakMap, whose every entry costs as much as reading a name.
+ */
+class OwnSigned implements Signed {
+  readonly chain: string;
+  readonly anchors: string;
+  readonly #leaf: Certificate;
+  readonly #wanted: Wanted;
+
+  constructor(signed: Required<Signed>, leaf: Certificate, wanted: Wanted) {
+    this.chain = signed.chain;
+    this.anchors = signed.anchors;
+    this.#leaf = leaf;
+    this.#wanted = wanted;
+    Object.freeze(this);
+  }
+
+  static leafFor(signed: Signed, wanted: Wanted): Certificate | undefined {
+    return #leaf in signed && signed.#wanted === wanted ? signed.#leaf : undefined;
+  }
 }
 
-/** What `openCa` made: nobody can change it any more, nor make one that looks like it. */
-const leaves = new WeakMap<Signed, Own>();
-
-/** Remembers the leaf of an answer of our own, and what it was prepared for. */
-export function withLeaf(signed: Signed, leaf: Certificate, wanted: Wanted): Signed {
-  const own = Object.freeze(signed);
-  leaves.set(own, { leaf, wanted });
-  return own;
+/** An answer of our own that remembers its leaf, read before it was signed, and what that was prepared for. */
+export function withLeaf(signed: Required<Signed>, leaf: Certificate, wanted: Wanted): Signed {
+  return new OwnSigned(signed, leaf, wanted);
 }
 
 /** The leaf of an answer, where that is one of our own as we gave it, and for this very request. */
 export function preparedLeaf(signed: Signed, wanted: Wanted): Certificate | undefined {
-  const own = leaves.get(signed);
-  return own?.wanted === wanted ? own.leaf : undefined;
+  return OwnSigned.leafFor(signed, wanted);
 }

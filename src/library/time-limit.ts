@@ -29,22 +29,24 @@ export function createTimeLimit(delay: Delay, limitMs: number): TimeLimit {
     ticking = false;
   }
 
-  return async (work) => {
+  return async <T>(work: (signal: AbortSignal) => Promise<T>) => {
     const late = new AbortController();
-    const timeUp = Promise.withResolvers<never>();
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
     const call: Running = {
       left: limitMs,
       end: () => {
         running.delete(call);
         const error = new Error(`no answer within ${Math.round(limitMs)} ms`);
         late.abort(error);
-        timeUp.reject(error);
+        reject(error);
       },
     };
     running.add(call);
     if (!ticking) void tick();
     try {
-      return await Promise.race([timeUp.promise, work(late.signal)]);
+      // Whoever is no promise is one, too: authors need not have a compiler.
+      Promise.resolve(work(late.signal)).then(resolve, reject);
+      return await promise;
     } finally {
       running.delete(call);
     }
