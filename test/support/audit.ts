@@ -12,6 +12,8 @@ interface Rule {
   readonly resources?: readonly string[];
   readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
+  /** Of a Role. */
+  readonly namespace?: string | undefined;
 }
 
 /** Every finished call of our users in the audit log. */
@@ -22,12 +24,19 @@ export async function componentCalls(cluster: Cluster): Promise<readonly AuditEv
   );
 }
 
-/** Calls that no rule of the caller's file in rbac/ allows: `user verb group/resource/subresource`. */
-export function outsideRoles(calls: readonly AuditEvent[]): readonly string[] {
+/**
+ * Calls that no rule of the caller's roles allows: `user verb URI`.
+ *
+ * @param textOf - the YAML of a component's roles; default: its file in rbac/
+ */
+export function outsideRoles(
+  calls: readonly AuditEvent[],
+  textOf: (component: string) => string = shipped,
+): readonly string[] {
   const rules = new Map<string, readonly Rule[]>();
   const outside = calls.filter((call) => {
     const component = call.user.username.slice(PREFIX.length);
-    const known = rules.get(component) ?? rulesOf(component);
+    const known = rules.get(component) ?? rulesOf(textOf(component));
     rules.set(component, known);
     return !isDiscovery(call) && !known.some((rule) => allows(rule, call));
   });
@@ -42,20 +51,32 @@ function isDiscovery({ requestURI, objectRef }: AuditEvent): boolean {
 }
 
 function allows(rule: Rule, { verb, objectRef }: AuditEvent): boolean {
-  const { resource = '', subresource, apiGroup = '', name } = objectRef ?? {};
+  const { resource = '', subresource, apiGroup = '', name, namespace } = objectRef ?? {};
   const asked = subresource === undefined ? resource : `${resource}/${subresource}`;
   const named = rule.resourceNames === undefined || rule.resourceNames.includes(name ?? '');
   return (
     rule.verbs.includes(verb) &&
+    (rule.namespace === undefined || rule.namespace === namespace) &&
     (rule.apiGroups ?? []).includes(apiGroup) &&
     (rule.resources ?? []).includes(asked) &&
     named
   );
 }
 
-function rulesOf(component: string): readonly Rule[] {
-  const file = join(import.meta.dirname, `../../rbac/${component}.yaml`);
-  return parseAllDocuments(readFileSync(file, 'utf8'))
-    .map((document) => document.toJS() as { kind: string; rules?: readonly Rule[] })
-    .flatMap(({ rules }) => rules ?? []);
+function shipped(component: string): string {
+  return readFileSync(join(import.meta.dirname, `../../rbac/${component}.yaml`), 'utf8');
+}
+
+interface Role {
+  readonly metadata: { readonly namespace?: string };
+  readonly kind: string;
+  readonly rules?: readonly Rule[];
+}
+
+function rulesOf(text: string): readonly Rule[] {
+  return parseAllDocuments(text)
+    .map((document) => document.toJS() as Role)
+    .flatMap(({ kind, metadata, rules = [] }) =>
+      rules.map((rule) => (kind === 'Role' ? { ...rule, namespace: metadata.namespace } : rule)),
+    );
 }

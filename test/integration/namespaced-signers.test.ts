@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Signers of namespaces on a real cluster: whom they answer, and what nobody can do with them. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { renderRbac } from '../../src/cli/rbac/render.ts';
+import { componentCalls, outsideRoles } from '../support/audit.ts';
+import './namespaced/serving.ts';
+import './namespaced/attacks.ts';
+import { OPTED_IN, theStand } from './namespaced/stand.ts';
+
+after(async () => {
+  await (await theStand()).stop();
+});
+
+test('of all this nothing was refused to a component, and nothing was asked outside of its roles', async () => {
+  const stand = await theStand();
+  const { cluster } = stand;
+  await stand.everybodyIsReady();
+  const calls = await componentCalls(cluster);
+  assert.deepEqual(
+    calls
+      .filter(({ responseStatus }) => responseStatus?.code === 403)
+      .map(({ user, verb, requestURI }) => `${user.username} ${verb} ${requestURI}`),
+    [],
+  );
+  const files = renderRbac(OPTED_IN);
+  assert.deepEqual(
+    outsideRoles(calls, (component) => files.get(`${component}.yaml`) ?? ''),
+    [],
+  );
+  assert.ok(
+    calls.some(({ objectRef: at }) => at?.resource === 'signers' && at.subresource === 'status'),
+  );
+});
