@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { conditionMessage } from '../api/conditions.ts';
 import { messageOf } from '../errors.ts';
 import type { Held } from '../serving/issuing.ts';
 import {
@@ -21,6 +22,10 @@ const MAX_CAUSES = 16;
 /** A CA that is at work may be asked ten times a second, and must be asked once a day. */
 const MIN_PENDING_MS = 100;
 const MAX_PENDING_MS = 86_400_000;
+/** Bytes. A CA may answer with a page: what is kept, logged and written for each request is its beginning. */
+export const MAX_MESSAGE = 1_024;
+/** The API server refuses an Event with a longer reason (events.k8s.io/v1). */
+const MAX_REASON = 128;
 /** Others' words: types that Kubernetes, cert-manager or the loops themselves write. */
 const RESERVED: ReadonlySet<string> = new Set([
   'Ready',
@@ -40,10 +45,10 @@ export function classify(thrown: unknown): Thrown {
       each instanceof PermanentError || each instanceof IssuerError || each instanceof PendingError,
   );
   const conditions = errors.flatMap((each) =>
-    each instanceof SetConditionError && isUsable(each.condition) ? [each.condition] : [],
+    each instanceof SetConditionError && isUsable(each.condition) ? [short(each.condition)] : [],
   );
   const isPermanent = errors.some((each) => each instanceof PermanentError);
-  const common = { message: messageOf(thrown), isPermanent, ...conditionOf(conditions[0]) };
+  const common = { message: cut(messageOf(thrown)), isPermanent, ...conditionOf(conditions[0]) };
   if (kind instanceof PendingError) return { ...common, how: 'pending', afterMs: bounded(kind) };
   if (kind instanceof IssuerError) return { ...common, how: 'issuer' };
   return { ...common, how: kind instanceof PermanentError ? 'permanent' : 'retry' };
@@ -52,6 +57,14 @@ export function classify(thrown: unknown): Thrown {
 /** What the API would refuse, or what would speak for somebody else, is left out. */
 export function isUsable({ type }: ConditionOf): boolean {
   return CONDITION_TYPE.test(type) && !RESERVED.has(type);
+}
+
+function cut(message: string): string {
+  return conditionMessage(message, MAX_MESSAGE);
+}
+
+function short({ type, status, reason, message }: ConditionOf): ConditionOf {
+  return { type, status, reason: reason.slice(0, MAX_REASON), message: cut(message) };
 }
 
 function causesOf(thrown: unknown): readonly unknown[] {

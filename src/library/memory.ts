@@ -12,7 +12,9 @@ export interface Memory {
   readonly forget: (uid: string) => void;
 }
 
-/** Some 500 bytes each. Beyond, the oldest is forgotten: it would be signed, or fail, once more. */
+/** Nobody looks through more; who makes their types of what a CA says makes ever new ones. */
+const MAX_CONDITIONS = 8;
+/** Some two KiB each, most of them 500 bytes. Beyond, the oldest is forgotten: it would be signed, or fail, once more. */
 export const MAX_REMEMBERED = 20_000;
 
 interface Remembered {
@@ -34,10 +36,14 @@ export function createMemory(): Memory {
     known.set(uid, {
       ended: how === 'permanent' ? thrown : ended,
       conditions:
-        condition === undefined
-          ? conditions
-          : new Map([...conditions, [condition.type, condition]]),
+        condition === undefined ? conditions : newest([...conditions, [condition.type, condition]]),
     });
+  }
+
+  function newest(
+    all: readonly (readonly [type: string, condition: ConditionOf])[],
+  ): ReadonlyMap<string, ConditionOf> {
+    return new Map([...new Map(all)].slice(-MAX_CONDITIONS));
   }
 
   function forgetOldest(): void {
