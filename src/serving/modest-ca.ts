@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Secret } from '../api/object.ts';
+import { CROSS_CERTIFICATE } from '../api/rotation-annotations.ts';
 import { isNamespaced } from '../api/signer.ts';
 import type { ClusterSigner } from '../api/cluster-signer.ts';
 import type { AuthorityFacts } from '../authorities/contract.ts';
@@ -14,7 +15,8 @@ const MAX_MATERIAL_CHARACTERS = 65_536;
 /** The largest of `keyType`. */
 const MAX_RSA_BITS = 4096;
 
-const MATERIAL = ['tls.crt', 'tls.key', 'ca.crt'] as const;
+/** All that is read of it, whether it is used or not. */
+const MATERIAL = ['tls.crt', 'tls.key', 'ca.crt', CROSS_CERTIFICATE] as const;
 
 /** Asked before the Secret is opened. */
 export function tooLarge(signer: ClusterSigner, { data = {} }: Secret): SignerError | undefined {

@@ -34,7 +34,12 @@ interface Looked {
   readonly opened: number;
 }
 
-function look(signer: ClusterSigner, authority: Authority, characters = 4_000): Looked {
+function look(
+  signer: ClusterSigner,
+  authority: Authority,
+  characters = 4_000,
+  longest = 'ca.crt',
+): Looked {
   let opened = 0;
   const open = (): Authority => {
     opened += 1;
@@ -45,7 +50,7 @@ function look(signer: ClusterSigner, authority: Authority, characters = 4_000): 
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { ...signer.metadata, name: 'team-ca', annotations },
-    data: { 'tls.crt': 'x', 'tls.key': 'x', 'ca.crt': 'x'.repeat(characters - 2) },
+    data: { 'tls.crt': 'x', 'tls.key': 'x', [longest]: 'x'.repeat(characters - 2) },
   };
   const common = { signer, bundle: undefined, propagationSeconds: 600, now: NOW };
   const usable = attempt(() => usableAuthority({ ...common, secret, open, last: () => undefined }));
@@ -68,6 +73,7 @@ test('a Secret that is too large is not even opened, and the status says how lar
   assert.deepEqual([ready, opened], [false, 0]);
   assert.match(message, /65537 characters; of a Signer's Secret they may make 65536/);
   assert.equal(look(team, openIntermediate(), 65_536).ready, true);
+  assert.equal(look(team, openIntermediate(), 65_537, 'cross.crt').opened, 0);
 });
 
 test('nothing is signed with a key that takes long: its namespace’s requests are not the only ones', () => {
