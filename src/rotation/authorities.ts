@@ -78,8 +78,10 @@ function entryOf(
   half: PublicHalf,
   phase: AuthorityPhase,
 ): AuthorityStatus {
-  const { fingerprint, notBefore, notAfter, anchors, crossSignedBy } = half;
+  const { fingerprint, notBefore, notAfter, anchors } = half;
   const known = input.before.find((each) => each.fingerprint === fingerprint);
+  // What was certified once stays so for who has it, whether it is still sent or not.
+  const crossSignedBy = half.crossSignedBy ?? known?.crossSignedBy;
   return {
     fingerprint,
     phase,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isDistrusted, type ClusterSigner } from '../../api/cluster-signer.ts';
+import type { ClusterSigner } from '../../api/cluster-signer.ts';
 import {
   bundleName,
   servedSince,
@@ -10,6 +10,7 @@ import { anchorFingerprints, readAnchors, writeAnchors } from '../../pki/trust-b
 import { bundleAnnotations } from './annotations.ts';
 import { inheritedAnchors, type Inherited } from './inherited.ts';
 import type { DesiredInput } from './desired-input.ts';
+import { outOfTrust } from './out-of-trust.ts';
 
 const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'countersign' } as const;
 
@@ -33,7 +34,8 @@ export function desiredBundle(input: DesiredInput): Desired | undefined {
   const named = namedAnchors(signer);
   if (trustBundle === undefined || named.length === 0) return undefined;
   const inherited = inheritedAnchors(input, new Set(named.map(({ raw }) => fingerprint(raw))));
-  const own = named.filter(({ raw }) => !isDistrusted(signer.spec, fingerprint(raw)));
+  const isOut = outOfTrust(signer);
+  const own = named.filter(({ raw }) => !isOut(fingerprint(raw)));
   const anchors = [...own, ...inherited.map(({ anchor }) => anchor)];
   if (anchors.length === 0) return undefined;
   const annotations = bundleAnnotations({
@@ -77,7 +79,8 @@ export function isSameBundle(served: ClusterTrustBundle, desired: ClusterTrustBu
 /** Its anchors are known, and each of them is distrusted. */
 export function trustsNobody(signer: ClusterSigner): boolean {
   const named = namedAnchors(signer);
-  return named.length > 0 && named.every(({ raw }) => isDistrusted(signer.spec, fingerprint(raw)));
+  const isOut = outOfTrust(signer);
+  return named.length > 0 && named.every(({ raw }) => isOut(fingerprint(raw)));
 }
 
 /** It serves an anchor of whose publication we know nothing: somebody else wrote it. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isDistrusted } from '../../api/cluster-signer.ts';
 import { servedSince, timesOf } from '../../api/cluster-trust-bundle.ts';
 import { CLUSTER_SIGNER_UID } from '../../api/grant.ts';
 import { SignerError, attempt } from '../../errors.ts';
@@ -8,6 +7,7 @@ import { readAnchors } from '../../pki/trust-bundle.ts';
 import { lastLeafEnd } from './annotations.ts';
 import type { DesiredInput } from './desired-input.ts';
 import { INHERITED, isOurs } from './marks.ts';
+import { outOfTrust } from './out-of-trust.ts';
 
 export interface Inherited {
   readonly anchor: Certificate;
@@ -32,6 +32,7 @@ export function inheritedAnchors(
   const anchors = attempt(() => readAnchors(bundle.spec.trustBundle));
   if (anchors instanceof SignerError) return [];
   const since = servedSince(bundle);
+  const isOut = outOfTrust(signer);
   const inherited = timesOf(annotations?.[INHERITED]);
   const publisher = annotations?.[CLUSTER_SIGNER_UID];
   const isNew = publisher !== undefined && publisher !== signer.metadata.uid;
@@ -40,7 +41,7 @@ export function inheritedAnchors(
     .map((anchor) => ({ anchor, fingerprint: fingerprint(anchor.raw) }))
     .filter(({ fingerprint: print }) => !own.has(print) && since.has(print))
     .filter(({ fingerprint: print }) => isNew || inherited.has(print))
-    .filter(({ fingerprint: print }) => !isDistrusted(signer.spec, print))
+    .filter(({ fingerprint: print }) => !isOut(print))
     .map((each) => {
       const { notAfter } = each.anchor;
       const known = inherited.get(each.fingerprint);

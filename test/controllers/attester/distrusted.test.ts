@@ -50,3 +50,26 @@ test('it is not inherited from an earlier ClusterSigner either', () => {
 test('what is named in vain changes nothing', () => {
   assert.deepEqual(planOf({ signer: distrusting([A], [B]), bundle: only }), { kind: 'ignore' });
 });
+
+/** B's key was certified by A. */
+function crossSigned(signer: ClusterSigner): ClusterSigner {
+  const authorities = (signer.status?.authorities ?? []).map((each) =>
+    each.anchors === B.pem
+      ? { ...each, fingerprint: B.fingerprint, crossSignedBy: A.fingerprint }
+      : each,
+  );
+  return { ...signer, status: { ...signer.status, authorities } };
+}
+
+test('the root that certified a distrusted CA goes with it: below it that one’s leaves would go on', () => {
+  const C = anchor('C');
+  const signer = crossSigned(distrusting([A, B, C], [B]));
+  const plan = planOf({ signer, bundle: both });
+  assert.ok(plan.kind === 'update');
+  assert.deepEqual(anchorFingerprints(plan.bundle.spec.trustBundle), new Set([C.fingerprint]));
+});
+
+test('until there is another CA there is no bundle then', () => {
+  const signer = crossSigned(distrusting([A, B], [B]));
+  assert.deepEqual(planOf({ signer, bundle: both }), { kind: 'delete', bundle: both });
+});
