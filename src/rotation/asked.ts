@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../api/cluster-signer.ts';
+import type { AuthorityStatus, ClusterSigner } from '../api/cluster-signer.ts';
 import { PREPARE_AT, ROTATE_AT } from '../api/rotation-annotations.ts';
 import { parseTime } from '../api/time.ts';
+import { CA_BACKDATE_SECONDS } from '../issuance/ca-certificate.ts';
 
 /** What people ask for by annotations, in milliseconds. What is no time asks for nothing. */
 export interface Asked {
@@ -25,4 +26,22 @@ export function askedOf({ metadata }: ClusterSigner): Asked {
       (name) => annotations[name] !== undefined && read(name) === undefined,
     ),
   };
+}
+
+/**
+ * When the successor was asked for that should be there by now and is not, in milliseconds.
+ *
+ * @param authorities - as the status has them, or will
+ */
+export function awaitedSince(
+  signer: ClusterSigner,
+  authorities: readonly AuthorityStatus[],
+  now: number,
+): number | undefined {
+  const { prepareAt } = askedOf(signer);
+  if (prepareAt === undefined || prepareAt > now) return undefined;
+  if (authorities.some(({ phase }) => phase === 'Prepared')) return undefined;
+  const active = authorities.find(({ phase }) => phase === 'Active');
+  const bornAt = parseTime(active?.notBefore ?? '') + CA_BACKDATE_SECONDS * 1000;
+  return bornAt < prepareAt ? prepareAt : undefined;
 }

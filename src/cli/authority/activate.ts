@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ROTATE_AT } from '../../api/rotation-annotations.ts';
 import { formatTime, parseTime } from '../../api/time.ts';
-import { CA_BACKDATE_SECONDS } from '../../issuance/ca-certificate.ts';
-import { askedOf } from '../../rotation/asked.ts';
+import { awaitedSince } from '../../rotation/asked.ts';
 import { crowded, managedOf, notSpread, unheard, unpublished } from './objections.ts';
 import { orderTime } from './order-time.ts';
 import { never, type Order } from './order.ts';
@@ -51,11 +50,9 @@ export function activate(situation: Situation, wanted: string | undefined): Orde
 function howToPrepare(situation: Situation): string {
   const { signer, now } = situation;
   const { name } = signer.metadata;
-  const { prepareAt } = askedOf(signer);
-  const active = authoritiesOf(situation).find(({ phase }) => phase === 'Active');
-  const bornAt = parseTime(active?.notBefore ?? '') + CA_BACKDATE_SECONDS * 1000;
-  if (prepareAt !== undefined && prepareAt <= parseTime(orderTime(now)) && bornAt < prepareAt) {
-    return `a successor was asked for at ${formatTime(prepareAt)}, and is not there yet: countersign authority show ${name} tells when it is, kubectl describe clustersigner ${name} what it waits for`;
+  const since = awaitedSince(signer, authoritiesOf(situation), parseTime(orderTime(now)));
+  if (since !== undefined) {
+    return `a successor was asked for at ${formatTime(since)}, and is not there yet: countersign authority show ${name} tells when it is and what it waits for`;
   }
   return `countersign authority prepare ${name} first, so that every kubelet has the anchor before it is needed`;
 }

@@ -4,6 +4,7 @@ import { crowded, managedOf, unheard } from './objections.ts';
 import { orderTime } from './order-time.ts';
 import { never, type Order } from './order.ts';
 import { planned } from './planned.ts';
+import { settling } from './settled.ts';
 import { authoritiesOf, type Situation } from './situation.ts';
 
 /** `prepare`: a successor is made and published, and held until it is activated or due. */
@@ -22,6 +23,7 @@ export function prepare(situation: Situation): Order {
     notes: [
       ...planned(situation, PREPARE_AT),
       `authority makes a successor in the same Secret and publishes it; countersign authority show ${signer.metadata.name} says when it may sign`,
+      ...settling(situation),
     ],
   };
 }

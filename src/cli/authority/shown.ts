@@ -75,6 +75,7 @@ function nextOf(
     return { what: 'may sign', at: formatTime(since + propagationSeconds * 1000) };
   }
   if (leavesExpireBy === undefined) return undefined;
-  const what = phase === 'Retiring' ? 'leaves the bundle' : 'is forgotten';
+  const isServed = phase === 'Retiring' && signer.spec.trustBundle !== undefined;
+  const what = isServed ? 'leaves the bundle' : 'is forgotten';
   return { what, at: formatTime(parseTime(leavesExpireBy) + RETIRING_MARGIN_MS) };
 }

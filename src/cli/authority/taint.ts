@@ -8,6 +8,7 @@ import { crowded, managedOf, unheard, unpublished } from './objections.ts';
 import { orderTime } from './order-time.ts';
 import { never, type Order } from './order.ts';
 import { planned } from './planned.ts';
+import { settling } from './settled.ts';
 import { authoritiesOf, type Situation } from './situation.ts';
 import { findTarget } from './target.ts';
 
@@ -62,6 +63,7 @@ function replaceActive(situation: Situation, { fingerprint }: AuthorityStatus): 
           `${each}, prepared in the same Secret, is distrusted: whoever has the one key has the other`,
       ),
       `a successor is made and published; ${fingerprint} signs until every kubelet has its anchor (if it must stop this moment: revoke --force)`,
+      ...(beside.length === 0 ? settling(situation) : []),
     ],
   };
 }

@@ -2,8 +2,9 @@
 import type { AuthorityStatus } from '../../api/cluster-signer.ts';
 import { findCondition } from '../../api/conditions.ts';
 import { formatTime, parseTime } from '../../api/time.ts';
-import { askedOf } from '../../rotation/asked.ts';
+import { askedOf, awaitedSince } from '../../rotation/asked.ts';
 import { unheard } from './objections.ts';
+import { settlesAt } from './settled.ts';
 import {
   authoritiesOf,
   otherAnchors,
@@ -19,6 +20,7 @@ export function warningsOf(situation: Situation): readonly string[] {
     ...notReady(situation),
     ...rotating(situation),
     ...asked(situation),
+    ...awaited(situation),
     ...ofBundle(situation),
     ...ofDistrust(situation),
     ...authoritiesOf(situation).flatMap((each) => ofAuthority(situation, each)),
@@ -54,6 +56,19 @@ function asked({ signer, now }: Situation): readonly string[] {
       at !== undefined && at > now ? [`${what} is asked for at ${formatTime(at)}`] : [],
     ),
   ];
+}
+
+/** An order that is not carried out yet is no fault, but nobody is to wonder. */
+function awaited(situation: Situation): readonly string[] {
+  const { signer, now } = situation;
+  const since = awaitedSince(signer, authoritiesOf(situation), now);
+  if (since === undefined) return [];
+  const from = settlesAt(situation);
+  const why =
+    from === undefined
+      ? `the condition RotationDue says why, if it is not there soon: kubectl describe clustersigner ${signer.metadata.name}`
+      : `it is made from ${from} on, when the CA that signs now has been published long enough`;
+  return [`a successor was asked for at ${formatTime(since)}, and is not there yet; ${why}`];
 }
 
 function ofBundle(situation: Situation): readonly string[] {

@@ -5,7 +5,7 @@ import type { Condition } from '../../api/conditions.ts';
 import { parseDuration } from '../../api/duration.ts';
 import { CLUSTER_SIGNER_UID } from '../../api/grant.ts';
 import { formatTime, parseTime } from '../../api/time.ts';
-import { askedOf } from '../../rotation/asked.ts';
+import { askedOf, awaitedSince } from '../../rotation/asked.ts';
 import type { Snapshot } from './decide.ts';
 import type { Finding } from './find.ts';
 import type { Managed } from './managed.ts';
@@ -30,10 +30,19 @@ export function rotationDue(input: ConditionInput): Said {
   const { managed } = input;
   if (managed === undefined) return ownRotationDue(input);
   const { due, waitsFor, deadline } = managed;
-  if (due === undefined) return notDue(deadline, 'its successor is due');
+  if (due === undefined) return heldBack(input, notDue(deadline, 'its successor is due'));
   const isPrepared = input.authorities.some(({ phase }) => phase === 'Prepared');
   const waits = waitsFor === undefined || isPrepared ? '' : `; it waits: ${waitsFor}`;
   return { type, status: 'True', reason: due.reason, message: due.message + waits };
+}
+
+/** Whoever ordered a successor by `prepare-at` is told what it waits for. */
+function heldBack({ snapshot, authorities, managed }: ConditionInput, said: Said): Said {
+  const waitsFor = managed?.waitsFor;
+  const since = awaitedSince(snapshot.signer, authorities, snapshot.now);
+  if (waitsFor === undefined || since === undefined) return said;
+  const message = `${said.message}; one was asked for at ${formatTime(since)}, and waits: ${waitsFor}`;
+  return { ...said, message };
 }
 
 function notDue(at: number | undefined, what: string): Said {

@@ -49,6 +49,13 @@ const prepares: readonly Row[] = [
     change: prepareNow,
   },
   {
+    law: 'while the CA that signs is young, it is said from when on a successor is made',
+    wanted: { served: { a: 4 } },
+    verdict: 'go',
+    says: /made from 2026-01-01T01:06:00Z on/,
+    change: prepareNow,
+  },
+  {
     law: 'a successor that is there is enough',
     wanted: { authorities: { a: 'Active', b: 'Prepared' } },
     verdict: 'nothing',

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { PREPARE_AT, ROTATE_AT } from '../../../src/api/rotation-annotations.ts';
 import { shownSigner } from '../../../src/cli/authority/shown.ts';
 import { renderTable } from '../../../src/cli/authority/table.ts';
-import { HOUR, OWN, at, pem, print, situation, type Wanted } from './situations.ts';
+import { HOUR, MINUTE, OWN, at, pem, print, situation, type Wanted } from './situations.ts';
 
 const ALL: Wanted = {
   authorities: { a: 'Active', b: 'Prepared', c: 'Retiring', d: 'Distrusted' },
@@ -63,6 +63,15 @@ test('a line for each CA says its phase, its times, and what time does to it nex
   ]);
 });
 
+test('an old CA that no bundle holds does not leave one', () => {
+  const wanted = {
+    authorities: { b: 'Active', c: 'Retiring' },
+    spec: { trustBundle: undefined },
+  } as const;
+  const table = renderTable([shownSigner(situation({ ...wanted, bundle: undefined }))]);
+  assert.match(table, /Retiring.* is forgotten 2026-01-01T13:05:00Z/);
+});
+
 test('a ClusterSigner without a CA has a line, too', () => {
   const shown = shownSigner(situation({ authorities: {}, bundle: undefined, conditions: [] }));
   assert.match(renderTable([shown]), /^workload +none +Unknown/m);
@@ -113,6 +122,11 @@ const warns: [law: string, wanted: Wanted, says: RegExp | undefined][] = [
     'a successor is planned',
     { annotations: { [PREPARE_AT]: at(HOUR) } },
     /a successor is asked for at/,
+  ],
+  [
+    'a successor that was asked for waits',
+    { annotations: { [PREPARE_AT]: at(-MINUTE) }, served: { a: 4 } },
+    /asked for at 2026-01-01T00:59:00Z, .*made from 2026-01-01T01:06:00Z on/,
   ],
   ['what was asked for and done is quiet', { annotations: { [ROTATE_AT]: at(-HOUR) } }, undefined],
   ['the bundle is not there', { bundle: undefined }, /its bundle is not published/],

@@ -11,7 +11,7 @@ import { inspectWith } from '../../../src/controllers/authority/look.ts';
 import { NOW, ca, keyIds, link, usage, type Link } from '../../support/chain.ts';
 import { workload } from '../../support/signer.ts';
 
-const authority = (name: string): Link =>
+export const authority = (name: string): Link =>
   link(name, { extensions: [ca(), usage(), ...keyIds(name)] });
 
 export const A = authority('A');
