@@ -74,7 +74,15 @@ test-faults: node_modules controlplane dist/countersign.mjs ## 20,000 requests u
 
 .PHONY: test-faults-short
 test-faults-short: node_modules controlplane dist/countersign.mjs ## What must hold under each kind of fault, on a real control plane
+	$(MAKE) --jobs=2 --output-sync=target faults-laws faults-mixed
+
+# Both at once, each on a control plane of its own: the laws wait for Leases, mostly.
+.PHONY: faults-laws
+faults-laws: node_modules controlplane dist/countersign.mjs
 	$(RUN) node --test --test-timeout=300000 $(ARGS) test/faults/laws/laws.test.ts
+
+.PHONY: faults-mixed
+faults-mixed: node_modules controlplane dist/countersign.mjs
 	$(RUN) node test/faults/run.ts --requests 1000
 
 .PHONY: test-silence
@@ -84,6 +92,10 @@ test-silence: node_modules controlplane dist/countersign.mjs ## All laws of faul
 .PHONY: test-flood
 test-flood: node_modules dist/countersign.mjs ## 200,000 pending requests at once in the heap of a pod; ARGS='--requests 50000'
 	$(RUN) node test/faults/flood/run.ts $(ARGS)
+
+.PHONY: test-flood-real
+test-flood-real: node_modules controlplane dist/countersign.mjs ## 20,000 pending requests on the real API server; ARGS='--requests 50000'
+	$(RUN) node test/faults/flood/real.ts $(ARGS)
 
 .PHONY: test-cert-manager
 test-cert-manager: node_modules controlplane dist/countersign.mjs ## With the real cert-manager, built once from its Go module: Certificates to Secrets

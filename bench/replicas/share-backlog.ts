@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import { SIGNER_NAME } from '../../src/api/grant.ts';
-import { SECRETS } from '../../src/serving/secret-watches.ts';
-import { KEYS_NAMESPACE } from '../../test/support/installation.ts';
 import type { Program } from '../cluster/contender.ts';
+import { grant } from '../cluster/grant.ts';
 import { WORKLOAD } from '../cluster/ours.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { drainOf, type Drain } from '../drain/measure-drain.ts';
@@ -20,8 +18,6 @@ export interface ShareInit {
   readonly stubs: readonly string[];
 }
 
-/** The Secret of deploy/examples/workload.yaml. */
-const CA_SECRET = 'workload-ca';
 const PATIENCE_MS = 300_000;
 const METER_MS = 20;
 
@@ -77,14 +73,4 @@ export async function shareBacklog(bench: BenchCluster, init: ShareInit): Promis
     await grant(bench, signerName);
     await backlog.remove();
   }
-}
-
-/** What the Secret's owner allows: its CA to sign for that name, or for none. */
-async function grant({ client }: BenchCluster, signerName: string | undefined): Promise<void> {
-  await client.request({
-    method: 'PATCH',
-    path: SECRETS.object({ namespace: KEYS_NAMESPACE, name: CA_SECRET }),
-    contentType: 'application/merge-patch+json',
-    body: { metadata: { annotations: { [SIGNER_NAME]: signerName ?? null } } },
-  });
 }
