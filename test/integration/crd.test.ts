@@ -5,18 +5,22 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { KubeObject } from '../../src/api/object.ts';
 import { readClusterSigner } from '../../src/api/read-cluster-signer.ts';
+import { readSigner } from '../../src/api/read-signer.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import type { KubectlResult } from '../cluster/kubectl.ts';
+import { namespacedSigner, teamSpec } from '../support/namespaced-signer.ts';
 import { changed, clusterSigner, without, workloadSpec } from '../support/cluster-signer.ts';
 
 const crd = join(import.meta.dirname, '../../deploy/crds/clustersigners.yaml');
+const signerCrd = join(import.meta.dirname, '../../deploy/crds/signers.yaml');
 const name = 'crd-test';
 
 let cluster: Cluster;
 before(async () => {
   cluster = await openCluster();
-  await cluster.kubectl(['apply', '-f', crd]);
-  await cluster.kubectl(['wait', '--for=condition=Established', '-f', crd]);
+  const both = ['-f', crd, '-f', signerCrd];
+  await cluster.kubectl(['apply', ...both]);
+  await cluster.kubectl(['wait', '--for=condition=Established', ...both]);
 });
 after(async () => {
   await cluster.kubectl(['delete', 'clustersigner', name, '--ignore-not-found']);
@@ -38,12 +42,42 @@ test('the API server fills in the defaults that our reader fills in', async () =
   assert.deepEqual(stored.spec, readClusterSigner(clusterSigner(spec)).spec);
 });
 
+test('it fills in those of a Signer as well, and has no field for what is not a namespace’s to say', async () => {
+  const metadata = { name, namespace: 'default' };
+  const create = (spec: object): Promise<KubectlResult> =>
+    cluster.kubectl(['create', '-f', '-', '--dry-run=server', '-o', 'json'], {
+      input: JSON.stringify({ ...namespacedSigner(spec), metadata }),
+      allowFailure: true,
+    });
+  const spec = without(teamSpec(), 'profile');
+  const { stdout, stderr } = await create(spec);
+  assert.equal(stderr, '');
+  const stored = JSON.parse(stdout) as KubeObject;
+  const read = readSigner(namespacedSigner(spec, metadata));
+  assert.deepEqual(readSigner(stored).spec, read.spec);
+  const { profile } = (stored as KubeObject & { spec: { profile: unknown } }).spec;
+  assert.deepEqual(profile, read.spec.profile);
+  for (const [field, value] of [
+    ['signerName', 'example.com/web'],
+    ['trustBundle', { name: 'primary' }],
+  ] as const) {
+    assert.match((await create({ ...spec, [field]: value })).stderr, /unknown field/);
+  }
+});
+
 const label63 = 'a'.repeat(63);
 const managed = { secret, commonName: 'CA' };
 
 /** Refused by both: the field that both name, and what the API server says of it. */
 const refused: [law: string, path: string, value: unknown, field: string, says: RegExp][] = [
   ['a name of Kubernetes', 'signerName', 'a.kubernetes.io/x', 'signerName', /your own/],
+  [
+    'a name of a namespace’s Signer',
+    'signerName',
+    'signers.countersign.dev/team-a.web',
+    'signerName',
+    /for namespaced signers/,
+  ],
   ['a name without path', 'signerName', 'example.com', 'signerName', /should match/],
   ['a long label', 'signerName', `a${label63}.com/x`, 'signerName', /should match/],
   [
