@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Signers that know of Countersign what its package exports, on the real API server and kubelets. */
 import assert from 'node:assert/strict';
-import type { KeyObject } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { selfSignedTbs } from '../../src/issuance/ca-certificate.ts';
-import { encodePem } from '../../src/pki/pem.ts';
-import { generatePrivateKey } from '../../src/pki/private-key.ts';
-import { signatureAlgorithm } from '../../src/pki/signature-algorithm.ts';
-import { encodeCertificate } from '../../src/pki/tbs.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { waitForCondition } from '../support/csr.ts';
+import { newCa } from '../support/new-ca.ts';
 import {
   apply,
+  applyCaSecret,
   issuerSpec,
   requireBoth,
   startLibrarySigner,
@@ -46,24 +42,6 @@ after(async () => {
   outsider.remove();
 });
 
-interface Material {
-  readonly certificate: string;
-  readonly key: string;
-}
-
-async function newCa(commonName: string): Promise<Material> {
-  const { key, pem, spki }: { key: KeyObject; pem: string; spki: Uint8Array } =
-    await generatePrivateKey('ECDSAP256');
-  const algorithm = signatureAlgorithm(key);
-  const random = (size: number): Uint8Array => crypto.getRandomValues(new Uint8Array(size));
-  const tbs = selfSignedTbs({
-    ...{ commonName, durationSeconds: 86_400, now: Date.now(), spki, random },
-    signatureAlgorithm: algorithm.der,
-  });
-  const der = encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs));
-  return { certificate: encodePem('CERTIFICATE', der), key: pem };
-}
-
 async function start(wanted: SignerWanted): Promise<Program> {
   const program = await startLibrarySigner(cluster, outsider, wanted);
   programs.push(program);
@@ -85,17 +63,7 @@ test('an outsider’s signer, from its Secret: CRD and roles as it prints them, 
   });
   const said = await untilReadyIs(cluster, ['outsiders', 'mine'], 'Pending');
   assert.match(said, /outsider-keys\/outsider-ca does not exist/);
-  await apply(cluster, {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'kubernetes.io/tls',
-    metadata: {
-      name: 'outsider-ca',
-      namespace: 'outsider-keys',
-      annotations: { 'countersign.dev/signer-name': signerName },
-    },
-    stringData: { 'tls.crt': ca.certificate, 'tls.key': ca.key },
-  });
+  await applyCaSecret(cluster, { namespace: 'outsider-keys', name: 'outsider-ca', signerName }, ca);
   await untilReadyIs(cluster, ['outsiders', 'mine'], 'Checked');
   const pod = { namespace: NAMESPACE, name: 'outsider' };
   await requireBoth(cluster, signerName, pod, ca.certificate);

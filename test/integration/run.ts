@@ -35,6 +35,7 @@ const LONG = new Set(
     'certificate-requests',
     'conformance',
     'image',
+    'library-kinds',
     'namespaced-signers',
     'own-tls',
     'replicas',

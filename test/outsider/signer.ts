@@ -51,6 +51,7 @@ const definition: AuthorityDefinition<Config> = {
     kind: 'Outsider',
     plural: 'outsiders',
   },
+  requests: ['CertificateSigningRequest', 'PodCertificateRequest', 'CertificateRequest'],
   schema: { parse: (value) => ({ secret: String((value as { secret?: unknown }).secret) }) },
   secrets: ({ secret }) => [secret],
   check: async ({ config }, ctx) => {

@@ -8,10 +8,10 @@ export interface NewCa {
   readonly key: string;
 }
 
-/** A self-signed P-256 CA that is good for a day. */
+/** A self-signed P-256 CA, good for longer than any leaf of a test. */
 export function newCa(commonName: string): Promise<NewCa> {
   return createManagedAuthorities((size) => randomBytes(size))({
-    ...{ keyType: 'ECDSAP256', commonName, durationSeconds: 86_400 },
+    ...{ keyType: 'ECDSAP256', commonName, durationSeconds: 7 * 86_400 },
     now: Date.now(),
   });
 }
