@@ -22,6 +22,8 @@ export const CR_SPEC = 'cert-manager.io/v1 CertificateRequestSpec';
 export const CR_STATUS = 'cert-manager.io/v1 CertificateRequestStatus';
 export const CR_CONDITION = 'cert-manager.io/v1 CertificateRequestCondition.type';
 
+export const WEAK_KEYS = 'NIST SP 800-131A; CA/Browser Forum BR §6.1.5';
+
 /** A sentence of upstream's conformance tests. */
 export function e2e(file: string, test: string): string {
   return `test/e2e/auth/${file}: "${test}"`;

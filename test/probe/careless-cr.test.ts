@@ -65,8 +65,8 @@ const EXPECTED = [
   ...['CR-07', 'CR-08', 'CR-09', 'CR-12'],
   // status.ca is another CA; two days for an hour, years for what it likes, ten days for nothing said.
   ...['CR-18', 'CR-26', 'CR-27', 'CR-28', 'CR-29'],
-  // A purpose where none is said; CAs; names that nobody asked for, or should get; a key type left unanswered.
-  ...['CR-32', 'CR-33', 'CR-34', 'CR-36', 'CR-38', 'CR-41'],
+  // A purpose where none is said; CAs; names that nobody asked for, or should get; a key type left unanswered; a weak key.
+  ...['CR-32', 'CR-33', 'CR-34', 'CR-36', 'CR-38', 'CR-41', 'CR-45'],
 ];
 
 const issuer =

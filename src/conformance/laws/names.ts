@@ -111,6 +111,9 @@ export function unlessIssued(trial: Trial, law: (issued: Issued) => Verdict): Ve
   return isVerdict(issued) ? issued : law(issued);
 }
 
+/** What nobody should get, whatever is in the leaf. */
+export const isRefused: TrialLaw = (trial) => unlessIssued(trial, () => fail('it was issued'));
+
 /** The same of a law about leaves. */
 export function orRefused(law: LeafLaw): TrialLaw {
   return (trial, around) => unlessIssued(trial, (issued) => law(issued, around));

@@ -103,4 +103,5 @@ export const CR_BROKEN: Readonly<Record<string, CrWorld>> = {
   'CR-42': withCrScenes({ ECDSAP256: crFailed(askedFor('ECDSAP256')) }),
   'CR-43': withCrScenes({ ECDSAP384: crIssued(askedFor('ECDSAP384')) }),
   'CR-44': withCrScenes({ ED25519: crWaiting(askedFor('ED25519')) }),
+  'CR-45': withCrScenes({ RSA1024: crIssued(asked({ keyType: undefined })) }),
 };

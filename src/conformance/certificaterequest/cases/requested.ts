@@ -6,11 +6,12 @@ import { isNoAuthority, lacksExtension } from '../../laws/leaf.ts';
 import {
   handsOutNoMasters,
   handsOutNoReservedName,
+  isRefused,
   namesOnlyAsked,
   orRefused,
 } from '../../laws/names.ts';
 import { hasAskedUsages, hasNoMoreUsages } from '../../laws/usages.ts';
-import { CR_SPEC, CSR_USAGES } from '../../sources.ts';
+import { CR_SPEC, CSR_USAGES, WEAK_KEYS } from '../../sources.ts';
 import { onLeaf, onTrial } from '../../world.ts';
 import { CR_KEY_TYPES, type CrScene, type CrWorld } from '../world.ts';
 
@@ -84,5 +85,11 @@ export const CR_REQUESTED: readonly Case<CrWorld>[] = [
       CR_SPEC,
       onTrial<CrScene>(keyType, respectsKeyType()),
     ),
+  ),
+  should(
+    'CR-45',
+    'a key that can be broken, RSA with 1024 bits, is refused',
+    WEAK_KEYS,
+    onTrial('RSA1024', isRefused),
   ),
 ];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { KEY_TYPES } from '../../../vocabulary.ts';
-import { fail, must, pass, should, skip, type Case } from '../../case.ts';
-import { respectsKeyType, refusedText } from '../../laws/answer.ts';
+import { must, should, type Case } from '../../case.ts';
+import { respectsKeyType } from '../../laws/answer.ts';
 import { isNoAuthority, lacksExtension, lacksPurpose } from '../../laws/leaf.ts';
 import {
   handsOutNoMasters,
@@ -9,14 +9,13 @@ import {
   handsOutNoReservedName,
   handsOutNoUserId,
   hasOneCommonName,
+  isRefused,
   namesAllAsked,
   namesOnlyAsked,
   orRefused,
-  unlessIssued,
 } from '../../laws/names.ts';
 import { hasAskedUsages, hasNoMoreUsages } from '../../laws/usages.ts';
-import { CSR_SIGNER, CSR_USAGES } from '../../sources.ts';
-import { isSkipped } from '../../trial.ts';
+import { CSR_SIGNER, CSR_USAGES, WEAK_KEYS } from '../../sources.ts';
 import { onLeaf, onTrial } from '../../world.ts';
 import { UNKNOWN_EXTENSION } from '../odd.ts';
 import type { CsrScene, CsrWorld } from '../world.ts';
@@ -133,17 +132,8 @@ export const CSR_REQUESTED: readonly Case<CsrWorld>[] = [
   should(
     'CSR-56',
     'a key that can be broken, RSA with 1024 bits, is refused',
-    'NIST SP 800-131A; CA/Browser Forum BR §6.1.5',
-    (world) => {
-      const { RSA1024 } = world.scenes;
-      if (isSkipped(RSA1024)) return skip(RSA1024.skipped);
-      const refused = refusedText(RSA1024);
-      return refused === undefined
-        ? onTrial<'RSA1024'>('RSA1024', (trial) =>
-            unlessIssued(trial, () => fail('it was issued')),
-          )(world)
-        : pass(refused);
-    },
+    WEAK_KEYS,
+    onTrial('RSA1024', isRefused),
   ),
   ...KEY_TYPES.map((keyType, index) =>
     must<CsrWorld>(
