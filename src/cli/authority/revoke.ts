@@ -45,7 +45,7 @@ export function revoke(situation: Situation, text: string, holders: Holders): Or
       ...unheard(situation),
       ...(target === undefined
         ? stranger(situation, fingerprint)
-        : living(situation, target, holders)),
+        : [...living(situation, target, holders), ...certifierOf(situation, target)]),
     ],
     notes: notesOf(situation, target),
   };
@@ -74,6 +74,19 @@ function living(
   if (who.length === 0) return [];
   const message = `${who.join(', and ')} may hold leaves of ${fingerprint} until ${leavesExpireBy ?? 'nobody knows when'}; countersign authority taint ${signer.metadata.name} ${fingerprint} --restart replaces those of pods; others have to be asked for anew`;
   return [{ message }];
+}
+
+/** The CA that certified its key goes out of trust with it: its root would be the way back in. */
+function certifierOf(
+  situation: Situation,
+  { fingerprint, crossSignedBy }: AuthorityStatus,
+): readonly Objection[] {
+  return authoritiesOf(situation)
+    .filter((each) => each.fingerprint === crossSignedBy && each.phase === 'Retiring')
+    .filter(({ leavesExpireBy }) => situation.now < parseTime(leavesExpireBy ?? ''))
+    .map((each) => ({
+      message: `the root of ${each.fingerprint} leaves the bundle as well, because that CA certified the key of ${fingerprint} (crossSigned): leaves of both are refused, of the older one until ${each.leavesExpireBy ?? ''}`,
+    }));
 }
 
 /** Everybody whom the ClusterSigner answers, but for those who are known to hold nothing. */

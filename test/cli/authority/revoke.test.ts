@@ -53,6 +53,18 @@ const revokes: readonly (Row & { readonly pods?: number; readonly certManager?: 
     change: revokeA,
   },
   {
+    law: 'the CA that certified its key goes with it: while leaves of that one live, that is said first',
+    wanted: {
+      authorities: { a: 'Retiring', b: 'Retiring', c: 'Active' },
+      authorityFields: { crossSignedBy: print('b') },
+      spec: podsOnly,
+    },
+    pods: 0,
+    verdict: 'refused',
+    says: /^the root of sha256:\w+ leaves the bundle as well.* until 2026-01-01T13:00:00Z/,
+    change: revokeA,
+  },
+  {
     law: 'what people hold cannot be looked up',
     wanted: { authorities: old },
     pods: 0,
