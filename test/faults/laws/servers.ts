@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readState, stateFileOf } from '../../cluster/state.ts';
 import { until } from '../../cluster/until.ts';
 import { KINDS, type Wanted } from '../lab/wanted.ts';
+import type { Passed } from '../proxy/traffic.ts';
 import { bench } from './bench.ts';
 
 /** Requests come while `happens` does. */
@@ -32,15 +33,16 @@ test('an etcd that is restarted under load: nothing is lost, delivered twice or 
 });
 
 test('an etcd that has no space left: what cannot be written waits, and is written when there is', async () => {
+  const begun = Date.now();
   bench.proxy.script.set('* PUT */status answer 503');
   const wanted = await bench.requests(10);
+  // Approved by then: a full etcd would take no approval, and leave nothing to be signed.
+  await until('both have something to write', REFUSED_MS, () => bothSince(begun, isKeptAway));
   await alarm('ACTIVATE');
   try {
     const from = Date.now();
     bench.proxy.script.set('');
-    await until('writes of both are refused', REFUSED_MS, () =>
-      ['signer', 'pcr-issuer'].every((client) => refusedSince(client, from) > 0),
-    );
+    await until('writes of both are refused', REFUSED_MS, () => bothSince(from, isNotStored));
   } finally {
     await alarm('DEACTIVATE');
   }
@@ -69,14 +71,21 @@ async function alarm(action: 'ACTIVATE' | 'DEACTIVATE'): Promise<void> {
   if (!answer.ok) throw new Error(`etcd: ${answer.status} ${await answer.text()}`);
 }
 
-/** Writes to requests that the API server itself could not store. */
-function refusedSince(writer: string, from: number): number {
-  return bench.proxy.traffic.find(
-    ({ at, client, method, path, status = 0 }) =>
-      at >= from &&
-      client === writer &&
-      method === 'PUT' &&
-      path.endsWith('/status') &&
-      status >= 500,
-  ).length;
+/** Whether both writers' writes since then met this. */
+function bothSince(from: number, met: (passed: Passed) => boolean): boolean {
+  const writes = bench.proxy.traffic.find(
+    ({ at, method, path }) => at >= from && method === 'PUT' && path.endsWith('/status'),
+  );
+  return ['signer', 'pcr-issuer'].every((writer) =>
+    writes.some((each) => each.client === writer && met(each)),
+  );
+}
+
+/** The API server itself could not store it. */
+function isNotStored({ status = 0 }: Passed): boolean {
+  return status >= 500;
+}
+
+function isKeptAway({ fault }: Passed): boolean {
+  return fault !== undefined;
 }
