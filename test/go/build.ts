@@ -37,7 +37,7 @@ export async function buildGoProgram(
   const building = join(room, `building-${variant}-${process.pid}`);
   try {
     await goBuild(moduleDirectory, ['-o', join(building, name), ...flags, '.'], log);
-    moveIntoPlace(building, join(room, version));
+    moveIntoPlace(building, join(room, version), name);
   } finally {
     rmSync(building, { recursive: true, force: true });
   }
@@ -65,11 +65,13 @@ function localModules(text: string): readonly string[] {
   return [...new Set(found.map(([, directory = '']) => directory))].sort();
 }
 
-function moveIntoPlace(from: string, to: string): void {
+function moveIntoPlace(from: string, to: string, name: string): void {
+  // A file of that name is of an older checkout, which kept programs without a directory of their own.
+  if (existsSync(to) && !existsSync(join(to, name))) rmSync(to, { recursive: true });
   try {
     renameSync(from, to);
   } catch (error) {
     // Somebody else built the same sources meanwhile.
-    if (!existsSync(to)) throw error;
+    if (!existsSync(join(to, name))) throw error;
   }
 }
