@@ -10,6 +10,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { otherAnswer } from '../../test/faults/flood/other-answers.ts';
 import { createSignerObjects } from '../../test/faults/flood/signer.ts';
 import { tlsCertificate } from '../../test/support/tls-certificate.ts';
 import { CONTENT_TYPE, createMessages, numberIn, statusOf } from './messages.ts';
@@ -46,7 +47,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   if (searchParams.get('watch') !== null) await watch(pathname, response);
   else if (request.method === 'PUT' && number !== undefined) {
     await write(number, Buffer.concat(chunks), response);
-  } else answerOther(request.method ?? '', pathname, response);
+  } else answerOther(response, request.method ?? '', pathname);
 }
 
 async function write(number: number, body: Buffer, response: ServerResponse): Promise<void> {
@@ -94,16 +95,9 @@ const COMMON = {
   'x-kubernetes-pf-prioritylevel-uid': '3f0c6a52-9a8f-4e0d-a3d7-5f7a2f0f4a11',
 };
 
-const PLURALS = ['clustertrustbundles', 'podcertificaterequests'];
-
-/** Discovery, reviews of rights, and what is not there. */
-function answerOther(method: string, path: string, response: ServerResponse): void {
-  if (path === '/apis/certificates.k8s.io/v1') {
-    answer(response, 200, { resources: PLURALS.map((name) => ({ name })) });
-  } else if (path.endsWith('/selfsubjectaccessreviews')) {
-    answer(response, 201, { status: { allowed: true } });
-  } else if (method === 'POST') answer(response, 201, {});
-  else answer(response, 404, { kind: 'Status', apiVersion: 'v1', code: 404, reason: 'NotFound' });
+function answerOther(response: ServerResponse, method: string, path: string): void {
+  const { code, body } = otherAnswer(method, path);
+  answer(response, code, body);
 }
 
 function answer(response: ServerResponse, code: number, body: object): void {

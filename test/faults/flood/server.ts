@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { otherAnswer, status } from './other-answers.ts';
 import type { Flood } from './requests.ts';
 
 /** How the server takes writes: 200, or a refusal of each. */
@@ -117,7 +118,7 @@ export async function startFloodServer(init: FloodServerInit): Promise<FloodServ
       await watch(pathname, response, url.searchParams.get('sendInitialEvents') !== null);
     } else if (request.method === 'PUT' && number !== undefined) write(number, response);
     else if (number !== undefined) answer(response, 200, objectOf(number));
-    else answerOther(request.method ?? '', pathname, response);
+    else answerOther(response, request.method ?? '', pathname);
   }
 
   const server = createServer((request, response) => {
@@ -161,25 +162,14 @@ export async function startFloodServer(init: FloodServerInit): Promise<FloodServ
   };
 }
 
-const PLURALS = ['clustertrustbundles', 'podcertificaterequests'];
-
-/** Discovery, reviews of rights, and what is not there. */
-function answerOther(method: string, path: string, response: ServerResponse): void {
-  if (path === '/apis/certificates.k8s.io/v1') {
-    answer(response, 200, { resources: PLURALS.map((name) => ({ name })) });
-  } else if (path.endsWith('/selfsubjectaccessreviews')) {
-    answer(response, 201, { status: { allowed: true } });
-  } else if (method === 'POST') answer(response, 201, {});
-  else answer(response, 404, status(404, 'NotFound'));
+function answerOther(response: ServerResponse, method: string, path: string): void {
+  const { code, body } = otherAnswer(method, path);
+  answer(response, code, body);
 }
 
 function answer(response: ServerResponse, code: number, body: object): void {
   response.writeHead(code, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
-}
-
-function status(code: number, reason: string): object {
-  return { kind: 'Status', apiVersion: 'v1', code, reason, message: 'by the flood' };
 }
 
 function line(type: string, object: object): string {
