@@ -4,15 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../cluster/until.ts';
 import { listRequests } from '../lab/ended.ts';
-import { requestPem } from '../../support/requests.ts';
-import {
-  NAMESPACE,
-  RESOURCES,
-  SIGNER_NAMES,
-  pathOf,
-  type Kind,
-  type Wanted,
-} from '../lab/wanted.ts';
+import { csr } from '../lab/load.ts';
+import { NAMESPACE, RESOURCES, pathOf, type Kind, type Wanted } from '../lab/wanted.ts';
 import { bench } from './bench.ts';
 
 const WRITERS = [
@@ -91,16 +84,7 @@ async function createUndecided(name: string): Promise<void> {
   await bench.admin.request({
     method: 'POST',
     path: RESOURCES.csr.collection(),
-    body: {
-      apiVersion: RESOURCES.csr.apiVersion,
-      kind: 'CertificateSigningRequest',
-      metadata: { name },
-      spec: {
-        request: Buffer.from(await requestPem({})).toString('base64'),
-        signerName: SIGNER_NAMES.csr,
-        usages: ['digital signature', 'client auth'],
-      },
-    },
+    body: await csr(name),
   });
 }
 
