@@ -11,7 +11,6 @@ import {
   PendingError,
   PermanentError,
   SetConditionError,
-  type Signed,
 } from '../../src/library/index.ts';
 import { APPROVED, DENIED, type CertificateRequestWanted } from '../support/certificate-request.ts';
 import {
@@ -21,7 +20,7 @@ import {
   put,
   startWithCertManager,
 } from './cert-manager-world.ts';
-import { ISSUER, MAX_RETRY_MS, issuerObject, ok, type World } from './world.ts';
+import { ISSUER, MAX_RETRY_MS, fail, issuerObject, ok, type World } from './world.ts';
 
 let it: World;
 
@@ -41,10 +40,6 @@ const condition = (type: string): Condition | undefined =>
 const status = (): { certificate?: string; ca?: string; failureTime?: string } =>
   it.api.get(A)?.status ?? {};
 const signs = (): number => it.author.signs.length;
-const fail =
-  (error: Error): (() => Promise<Signed>) =>
-  () =>
-    Promise.reject(error);
 
 test('1. a CertificateRequest whose issuerRef names another issuer, kind or group is never touched', async () => {
   for (const other of [{ name: 'two' }, { kind: 'Issuer' }, { group: 'cert-manager.io' }]) {

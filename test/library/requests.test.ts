@@ -8,7 +8,6 @@ import {
   PendingError,
   PermanentError,
   SetConditionError,
-  type Signed,
 } from '../../src/library/index.ts';
 import {
   APPROVED,
@@ -17,6 +16,7 @@ import {
   MAX_RETRY_MS,
   csrObject,
   issuerObject,
+  fail,
   ok,
   startReady,
   type World,
@@ -43,10 +43,6 @@ const certificate = (path = A): string | undefined =>
 const condition = (type: string, path = A): Condition | undefined =>
   it.conditionsOf(path).find((each) => each.type === type);
 const signs = (): number => it.author.signs.length;
-const fail =
-  (error: Error): (() => Promise<Signed>) =>
-  () =>
-    Promise.reject(error);
 
 test('1. a request that is not addressed to one of our issuers is never read further, written or evented', async () => {
   const object = csrObject('foreign');

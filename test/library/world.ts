@@ -63,6 +63,11 @@ export function ok(request: SigningRequest, _issuer: unknown, ctx: Context): Pro
   return openCa(intermediateMaterial(), ctx).sign(request, ctx);
 }
 
+/** A `sign` that throws this. */
+export function fail(error: Error): () => Promise<Signed> {
+  return () => Promise.reject(error);
+}
+
 const zeros = (size: number): Uint8Array => new Uint8Array(size);
 
 export function issuerObject(spec: object = {}, more: Partial<Thing['metadata']> = {}): Thing {
