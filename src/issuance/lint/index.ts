@@ -16,14 +16,19 @@ import { usagePresent } from './usage-present.ts';
 import { validityInsideIssuer } from './validity-inside-issuer.ts';
 import { wholeSeconds } from './whole-seconds.ts';
 
-/** Every rule, in the order of the certificate's fields. */
-export const LINT_RULES: readonly LintRule[] = [
+/** Of a leaf and of a cross-certificate alike. */
+const OF_EVERY_CERTIFICATE: readonly LintRule[] = [
   serialPositive,
   algorithmAgrees,
   issuerNameMatches,
   wholeSeconds,
   validityInsideIssuer,
   knownExtensionsOnly,
+];
+
+/** Every rule, in the order of the certificate's fields. */
+export const LINT_RULES: readonly LintRule[] = [
+  ...OF_EVERY_CERTIFICATE,
   basicConstraintsEndEntity,
   keyIdentifiers,
   usagePresent,
@@ -33,12 +38,7 @@ export const LINT_RULES: readonly LintRule[] = [
 
 /** What is held of a cross-certificate: all that is not about leaves alone. */
 export const CROSS_RULES: readonly LintRule[] = [
-  serialPositive,
-  algorithmAgrees,
-  issuerNameMatches,
-  wholeSeconds,
-  validityInsideIssuer,
-  knownExtensionsOnly,
+  ...OF_EVERY_CERTIFICATE,
   certifiesLeavesOnly,
   keyIdentifiers,
 ];
