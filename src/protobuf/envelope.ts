@@ -23,10 +23,14 @@ const MAGIC = Buffer.from('k8s\0', 'latin1');
 /** `runtime.Unknown` around an object. @throws SyntaxError */
 export function openEnvelope(bytes: Uint8Array): Enveloped {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (!buffer.subarray(0, MAGIC.length).equals(MAGIC)) {
+  // A compare() in the place of a view that is made to be compared.
+  if (
+    buffer.length < MAGIC.length ||
+    buffer.compare(MAGIC, 0, MAGIC.length, 0, MAGIC.length) !== 0
+  ) {
     throw new SyntaxError('protobuf: not an object of Kubernetes');
   }
-  const fields = new MessageReader(buffer.subarray(MAGIC.length));
+  const fields = new MessageReader(buffer, MAGIC.length);
   let type: TypeMeta = { apiVersion: '', kind: '' };
   let raw: Buffer = Buffer.alloc(0);
   for (let field = fields.next(); field !== 0; field = fields.next()) {

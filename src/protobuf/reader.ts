@@ -19,16 +19,22 @@ const EXACT_OCTETS = 7;
  */
 export class MessageReader {
   readonly #bytes: Buffer;
-  #at = 0;
+  readonly #end: number;
+  #at: number;
   #wire = VARINT;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  /** @param start - where in `bytes` the message begins, and `end` where it ends */
+  constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
+    this.#bytes = Buffer.isBuffer(bytes)
+      ? bytes
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#at = start;
+    this.#end = end;
   }
 
   /** The number of the next field, whose value must be taken or skipped; 0 at the end. */
   next(): number {
-    if (this.#at === this.#bytes.length) return 0;
+    if (this.#at === this.#end) return 0;
     const tag = this.#varint();
     const field = Math.floor(tag / 8);
     if (field === 0) throw new SyntaxError('protobuf: there is no field 0');
@@ -58,8 +64,10 @@ export class MessageReader {
     return this.#bytes.subarray(start, end);
   }
 
+  /** A message in this one. A view of its bytes for each would cost more than to read most of them. */
   message(): MessageReader {
-    return new MessageReader(this.bytes());
+    const { start, end } = this.#delimited();
+    return new MessageReader(this.#bytes, start, end);
   }
 
   skip(): void {
@@ -79,7 +87,7 @@ export class MessageReader {
   }
 
   #pass(length: number): void {
-    if (!(length >= 0 && length <= this.#bytes.length - this.#at)) {
+    if (!(length >= 0 && length <= this.#end - this.#at)) {
       throw new SyntaxError('protobuf: a value is longer than its message');
     }
     this.#at += length;
@@ -95,7 +103,7 @@ export class MessageReader {
     let value = 0;
     let weight = 1;
     for (let octets = 1; octets <= MAX_VARINT_OCTETS; octets++) {
-      const octet = this.#bytes[this.#at++];
+      const octet = this.#at < this.#end ? this.#bytes[this.#at++] : undefined;
       if (octet === undefined) throw new SyntaxError('protobuf: a number is cut off');
       value += (octet & 0x7f) * weight;
       weight *= 0x80;

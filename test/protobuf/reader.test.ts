@@ -56,6 +56,21 @@ for (const [why, hex] of REFUSED) {
   });
 }
 
+test('a message in a message ends where it says, whatever lies behind it', () => {
+  for (const inside of [
+    '0a 02 0a 05 61 61 61 61 61 61',
+    '0a 01 08 07 07',
+    '0a 01 0d 01 02 03 04',
+  ]) {
+    const fields = reader(inside);
+    fields.next();
+    const inner = fields.message();
+    assert.throws(() => {
+      while (inner.next() !== 0) inner.skip();
+    }, SyntaxError);
+  }
+});
+
 test('a value of another kind than is asked for is refused', () => {
   const number = reader('08 01');
   number.next();
