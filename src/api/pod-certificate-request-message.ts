@@ -2,7 +2,7 @@
 /** PodCertificateRequest in protobuf: k8s.io/api certificates/v1 and v1beta1, generated.proto. */
 import type { Condition } from './conditions.ts';
 import type { ObjectMeta } from './object.ts';
-import type { PodCertificateRequest } from './pod-certificate-request.ts';
+import { isTerminal, type PodCertificateRequest } from './pod-certificate-request.ts';
 import { envelope, type TypeMeta } from '../protobuf/envelope.ts';
 import {
   isOneOf,
@@ -20,24 +20,40 @@ type Spec = Mutable<PodCertificateRequest['spec']>;
 type Status = Mutable<NonNullable<PodCertificateRequest['status']>>;
 
 /** As JSON.parse would have read it, but for what we read nothing of: owners, finalizers, managedFields. */
-export function readPodCertificateRequest(
+export function readPodCertificateRequest(type: TypeMeta, raw: Uint8Array): PodCertificateRequest {
+  return read(type, raw, () => true);
+}
+
+/**
+ * The same for who answers requests: of one that has its answer already, as most that a list or the echo
+ * of a write brings, keys, proofs, stubs and chains are left out. Nobody reads them again.
+ */
+export function readUnlessAnswered(type: TypeMeta, raw: Uint8Array): PodCertificateRequest {
+  return read(type, raw, (status) => !isTerminal({ status }));
+}
+
+/** Whether a request with this much of its status is read whole. */
+type IsWhole = (status: Status) => boolean;
+
+function read(
   { apiVersion, kind }: TypeMeta,
   raw: Uint8Array,
+  isWhole: IsWhole,
 ): PodCertificateRequest {
   const fields = new MessageReader(raw);
   let metadata: ObjectMeta | undefined;
-  let spec: Spec | undefined;
+  let spec: MessageReader | undefined;
   let status: Status = {};
   for (let field = fields.next(); field !== 0; field = fields.next()) {
     if (field === 1) metadata = readObjectMeta(fields.message());
-    else if (field === 2) spec = readSpec(fields.message());
-    else if (field === 3) status = readStatus(fields.message());
+    else if (field === 2) spec = fields.message();
+    else if (field === 3) status = readStatus(fields.message(), isWhole);
     else fields.skip();
   }
   if (metadata === undefined || spec === undefined) {
     throw new SyntaxError('protobuf: a PodCertificateRequest without metadata or spec');
   }
-  return { apiVersion, kind, metadata, spec, status };
+  return { apiVersion, kind, metadata, spec: readSpec(spec, isWhole(status)), status };
 }
 
 const TEXTS = {
@@ -53,7 +69,7 @@ const MAX_EXPIRATION_SECONDS = 8;
 const BYTES = { 9: 'pkixPublicKey', 10: 'proofOfPossession', 12: 'stubPKCS10Request' } as const;
 const ANNOTATIONS = 11;
 
-function readSpec(fields: MessageReader): Spec {
+function readSpec(fields: MessageReader, octets: boolean): Spec {
   const spec: Spec = {
     signerName: '',
     podName: '',
@@ -66,7 +82,7 @@ function readSpec(fields: MessageReader): Spec {
   const annotations: Entry[] = [];
   for (let field = fields.next(); field !== 0; field = fields.next()) {
     if (isOneOf(TEXTS, field)) spec[TEXTS[field]] = fields.string();
-    else if (isOneOf(BYTES, field)) spec[BYTES[field]] = fields.base64();
+    else if (octets && isOneOf(BYTES, field)) spec[BYTES[field]] = fields.base64();
     else if (field === MAX_EXPIRATION_SECONDS) spec.maxExpirationSeconds = fields.integer();
     else if (field === ANNOTATIONS) annotations.push(readEntry(fields.message()));
     else fields.skip();
@@ -75,12 +91,13 @@ function readSpec(fields: MessageReader): Spec {
   return spec;
 }
 
-function readStatus(fields: MessageReader): Status {
+function readStatus(fields: MessageReader, isWhole: IsWhole): Status {
   const status: Status = {};
   const conditions: Condition[] = [];
   for (let field = fields.next(); field !== 0; field = fields.next()) {
     if (field === 1) conditions.push(readCondition(fields.message()));
-    else if (field === 2) status.certificateChain = fields.string();
+    // Fields come in the order of their numbers; one that does not is read in vain, and no more.
+    else if (field === 2 && isWhole({ conditions })) status.certificateChain = fields.string();
     else if (field === 4) status.notBefore = readTime(fields.message());
     else if (field === 5) status.beginRefreshAt = readTime(fields.message());
     else if (field === 6) status.notAfter = readTime(fields.message());

@@ -41,10 +41,11 @@ export const MIN_LIFETIME_SECONDS = 3_600;
 /** beginRefreshAt must keep this distance from both ends (the same function). */
 export const REFRESH_MARGIN_SECONDS = 600;
 
-export function isTerminal(request: PodCertificateRequest): boolean {
-  const conditions = request.status?.conditions;
-  return ['Issued', 'Denied', 'Failed'].some((type) => hasTrueCondition(conditions, type));
+export function isTerminal({ status }: Pick<PodCertificateRequest, 'status'>): boolean {
+  return ENDS.some((type) => hasTrueCondition(status?.conditions, type));
 }
+
+const ENDS = ['Issued', 'Denied', 'Failed'] as const;
 
 /** What an issued request carries; times in milliseconds, whole seconds, equal to the leaf's. */
 export interface Issued {

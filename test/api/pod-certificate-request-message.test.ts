@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Condition } from '../../src/api/conditions.ts';
 import { withDenied, withIssued } from '../../src/api/pod-certificate-request.ts';
 import { readPartialObjectMetadata } from '../../src/api/partial-object-metadata.ts';
 import {
   podStatusBody,
   readPodCertificateRequest,
+  readUnlessAnswered,
 } from '../../src/api/pod-certificate-request-message.ts';
 import { envelope, openEnvelope } from '../../src/protobuf/envelope.ts';
 import { objectMetaMessage } from '../../src/protobuf/object-meta.ts';
@@ -18,6 +20,11 @@ const type = { apiVersion: 'certificates.k8s.io/v1', kind: 'PodCertificateReques
 const request = podRequest();
 const { metadata, spec } = request;
 const NOW = Date.parse('2026-11-21T12:00:00Z');
+const CONDITION: Condition = {
+  ...{ type: 'Issued', reason: 'Example', message: '' },
+  status: 'True',
+  lastTransitionTime: '2026-11-21T12:00:00Z',
+};
 
 const metadataField = bytesField(1, objectMetaMessage(metadata));
 
@@ -113,3 +120,31 @@ test('an answer of metadata alone is read; anything else is refused', () => {
   assert.throws(() => readPartialObjectMetadata(Buffer.from('{}')), SyntaxError);
   assert.throws(() => readPartialObjectMetadata(envelope(type, Buffer.alloc(0))), SyntaxError);
 });
+
+const withStatus = (of: typeof issued): Buffer => {
+  const { raw } = openEnvelope(podStatusBody(of));
+  return message(raw, bytesField(2, specMessage()));
+};
+
+test('who answers requests reads a pending one whole, whatever else is said of it', () => {
+  const others: readonly Condition[] = [
+    { ...CONDITION, type: 'Example' },
+    { ...CONDITION, status: 'False' },
+  ];
+  for (const said of others) {
+    const pending = { ...request, status: { conditions: [said], certificateChain: 'chain' } };
+    assert.deepEqual(readUnlessAnswered(type, withStatus(pending)), pending);
+  }
+});
+
+for (const answered of [issued, denied]) {
+  const { stubPKCS10Request: _stub, ...left } = spec;
+  const { certificateChain: _chain, ...ended } = answered.status ?? {};
+  const end = ended.conditions?.[0]?.type ?? '';
+  test(`of one that is ${end} it reads all but its octets, in any order of fields`, () => {
+    const raw = withStatus(answered);
+    const whole = { ...request, status: answered.status };
+    assert.deepEqual(readPodCertificateRequest(type, raw), whole);
+    assert.deepEqual(readUnlessAnswered(type, raw), { ...request, spec: left, status: ended });
+  });
+}

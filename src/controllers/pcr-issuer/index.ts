@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner, SignerObject } from '../../api/cluster-signer.ts';
 import { isTerminal, type PodCertificateRequest } from '../../api/pod-certificate-request.ts';
-import { readPodCertificateRequest } from '../../api/pod-certificate-request-message.ts';
+import { readUnlessAnswered } from '../../api/pod-certificate-request-message.ts';
 import { DERIVED_PREFIX, isDerivedName } from '../../api/signer.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
@@ -85,7 +85,7 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     placeOf: place.of,
     stays: place.stays,
     onFinished: place.finished,
-    readMessage: readPodCertificateRequest,
+    readMessage: readUnlessAnswered,
     handle: actor.handle,
     onGone: actor.forget,
     regarding,
