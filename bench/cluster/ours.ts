@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import type { ComponentName } from '../../test/support/component-process.ts';
+import { podFlags } from '../../test/support/entrypoint-flags.ts';
 import { SYSTEM_NAMESPACE } from '../../test/support/installation.ts';
 import type { Program } from './contender.ts';
 import { BUNDLE } from './start.ts';
@@ -14,7 +15,7 @@ export const WORKLOAD = {
   bundle: 'example.com:workload:primary',
 } as const;
 
-/** A component as it is shipped, with the roles that are shipped. */
+/** A component as the image starts it in a pod, with the roles that are shipped. */
 export async function countersign(
   cluster: Cluster,
   component: ComponentName,
@@ -24,5 +25,6 @@ export async function countersign(
   const options = { duration: TOKEN_DURATION };
   const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account, options);
   const fixed = [component, '--kubeconfig', kubeconfig, '--listen', '127.0.0.1:0'];
-  return { name: component, command: [process.execPath, BUNDLE, ...fixed, ...args] };
+  const node = [process.execPath, ...podFlags()] as const;
+  return { name: component, command: [...node, BUNDLE, ...fixed, ...args] };
 }

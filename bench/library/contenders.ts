@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../../test/cluster/cluster.ts';
+import { podFlags } from '../../test/support/entrypoint-flags.ts';
 import { example } from '../../test/support/fixture.ts';
 import { apply, installLibrarySigner, untilReadyIs } from '../../test/support/library-signer.ts';
 import { startContender } from '../cluster/contender-process.ts';
@@ -44,7 +45,7 @@ async function commandOf(cluster: Cluster): Promise<Contender['command']> {
   const options = { duration: TOKEN_DURATION };
   const kubeconfig = await installLibrarySigner(cluster, PROGRAM, wanted, options);
   const env = [`CA_ROOT=${root}`, `KUBECONFIG=${kubeconfig}`];
-  return ['/usr/bin/env', ...env, process.execPath, PROGRAM];
+  return ['/usr/bin/env', ...env, process.execPath, ...podFlags(), PROGRAM];
 }
 
 /** What the ClusterSigner says of pods, said of an issuer; ready before anything is measured. */

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
+import { entrypointFlags, podFlags, POD_OLD_SPACE } from '../support/entrypoint-flags.ts';
 
-const dockerfile = readFileSync(join(import.meta.dirname, '../../Dockerfile'), 'utf8');
-const [, entrypoint = '[]'] = /^ENTRYPOINT (\[.*\])$/m.exec(dockerfile) ?? [];
-const flags = (JSON.parse(entrypoint) as readonly string[]).filter((each) => each.startsWith('--'));
+const flags = entrypointFlags();
 
 test('no signal opens a debugger in the image, which would read keys out of the memory', () => {
   // Node's default for SIGUSR1 is to listen on 127.0.0.1:9229, for whoever shares the pod's network.
@@ -17,4 +14,11 @@ test('no signal opens a debugger in the image, which would read keys out of the 
 test('our Node knows the flags that the image starts it with', () => {
   const { status, stderr } = spawnSync(process.execPath, [...flags, '-e', '']);
   assert.equal(status, 0, stderr.toString());
+});
+
+test('the garbage of a storm has three semi-spaces of 4 MiB, whatever the machine has', () => {
+  const size = "require('node:v8').getHeapStatistics().heap_size_limit";
+  const args = [...podFlags(), '-p', size];
+  const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.equal(Number(stdout) / 2 ** 20, POD_OLD_SPACE + 3 * 4);
 });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { entrypointFlags } from '../support/entrypoint-flags.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** What `make dist/countersign.mjs` makes. */
@@ -22,17 +23,11 @@ export function programOfBundle(directory: string): readonly string[] {
   copyFileSync(process.execPath, node);
   copyFileSync(BUNDLE, bundle);
   for (const place of [directory, bin, alone, node, bundle]) chmodSync(place, 0o755);
-  return [...becomeNonRoot(), node, ...flagsOfEntrypoint(), bundle];
+  return [...becomeNonRoot(), node, ...entrypointFlags(), bundle];
 }
 
 function becomeNonRoot(): string[] {
   if (process.getuid?.() !== 0) return ['setpriv', '--no-new-privs'];
   const user = [`--reuid=${NONROOT}`, `--regid=${NONROOT}`, '--clear-groups'];
   return ['setpriv', ...user, '--bounding-set=-all', '--inh-caps=-all', '--no-new-privs'];
-}
-
-function flagsOfEntrypoint(): string[] {
-  const [, argv = ''] =
-    /^ENTRYPOINT (\[.*\])$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')) ?? [];
-  return (JSON.parse(argv) as string[]).slice(1, -1);
 }

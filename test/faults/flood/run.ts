@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { residentOf } from './resident.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 import { startComponent } from '../../support/component-process.ts';
+import { POD_OLD_SPACE, entrypointFlags } from '../../support/entrypoint-flags.ts';
 import { createFlood } from './requests.ts';
 import { startFloodServer } from './server.ts';
 import { createSignerObjects } from './signer.ts';
@@ -19,8 +20,8 @@ const BUNDLE = join(import.meta.dirname, '../../../dist/countersign.mjs');
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '200000' },
-    /** MiB of old space: what Node takes by itself of 640Mi (deploy/deployments.yaml). */
-    heap: { type: 'string', default: '320' },
+    /** MiB of old space. */
+    heap: { type: 'string', default: String(POD_OLD_SPACE) },
     /** So many of them must be answered once nothing is in their way any more. */
     answered: { type: 'string', default: '20000' },
     /** Seconds for which nothing can be answered. */
@@ -32,6 +33,7 @@ const size = Number(values.requests);
 const answered = Math.min(Number(values.answered), size);
 if (!Number.isInteger(size) || size < 2) throw new Error('--requests: want a whole number');
 
+const flags = [...entrypointFlags(), `--max-old-space-size=${values.heap}`];
 const directory = mkdtempSync(join(tmpdir(), 'flood-'));
 try {
   for (const scenario of SCENARIOS) {
@@ -52,7 +54,7 @@ async function play(scenario: Scenario): Promise<void> {
   const process = await startComponent({
     name: 'pcr-issuer',
     kubeconfig,
-    program: [globalThis.process.execPath, `--max-old-space-size=${values.heap}`, BUNDLE],
+    program: [globalThis.process.execPath, ...flags, BUNDLE],
     // Alone: no Leases.
     args: ['--no-leases'],
   });
