@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BenchCluster } from '../cluster/start.ts';
+import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { median } from '../measure/median.ts';
+import { REQUESTS, podRequest } from '../requests/backlog.ts';
 import { openAsker } from './one-request.ts';
 
 export interface QuietBusy {
@@ -21,10 +22,18 @@ export interface QuietInit {
 
 /** As many as make a median; the first half of them is not counted. */
 const BUSY_REQUESTS = 100;
+/** Of a signer name that nobody serves, before anybody is asked after a pause. */
+const WAKING_REQUESTS = 50;
+const NOBODYS = 'bench.example.com/nobody';
 /** The API server ends a watch after half an hour at the earliest; a new one is opened for each pause. */
 const MOST_IDLE_SECONDS = 1_500;
 
-/** All signers are idle at the same time, and then asked in turns. @returns by signer name */
+/**
+ * All signers are idle at the same time, and then asked in turns. The API server and the bench are not, when
+ * that begins: whoever is asked first would pay for their rest.
+ *
+ * @returns by signer name
+ */
 export async function quietBusy(
   bench: BenchCluster,
   { signerNames, stub, idleSeconds, samples }: QuietInit,
@@ -44,6 +53,7 @@ export async function quietBusy(
       signerNames.map(async (name) => ({ name, asker: await openAsker(bench, name) })),
     );
     await delay(idleSeconds * 1000);
+    await wake(bench, stub);
     const turn = sample % 2 === 0 ? askers : askers.toReversed();
     for (const { name, asker } of turn) {
       quiet.get(name)?.push(await asker.ask(stub));
@@ -56,4 +66,20 @@ export async function quietBusy(
       { busy: busy.get(name) ?? NaN, quiet: median(quiet.get(name) ?? []) },
     ]),
   );
+}
+
+/** Makes requests that concern none of the signers, and takes them away again. */
+async function wake({ client }: BenchCluster, stub: string): Promise<void> {
+  const path = REQUESTS.collection(NAMESPACE);
+  for (let index = 0; index < WAKING_REQUESTS; index++) {
+    const name = `waking-${index}`;
+    await client.request({
+      ...{ method: 'POST', path },
+      body: podRequest({ signerName: NOBODYS, name, stub }),
+    });
+    await client.request({
+      method: 'DELETE',
+      path: REQUESTS.object({ namespace: NAMESPACE, name }),
+    });
+  }
 }
