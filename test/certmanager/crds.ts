@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Cluster } from '../cluster/cluster.ts';
+import { established } from '../cluster/established.ts';
 
 const moduleDirectory = join(import.meta.dirname, 'program');
 const path = 'github.com/cert-manager/cert-manager';
@@ -27,7 +28,7 @@ export async function applyCrds(cluster: Cluster): Promise<void> {
   const named = files.flatMap((name) => ['-f', join(directory, name)]);
   // Too large for the annotation of a client-side apply.
   await cluster.kubectl(['apply', '--server-side', ...named]);
-  await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=30s', ...named]);
+  await established(cluster, ...named);
 }
 
 export async function deleteCrds(cluster: Cluster): Promise<void> {

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { renderAdmission } from '../../src/cli/rbac/render.ts';
 import { DEMO } from '../../src/cli/rbac/demo.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
+import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
 import { forgedRequest } from '../support/forged-request.ts';
 import { stubRequest } from '../support/stub-request.ts';
@@ -35,8 +36,7 @@ before(async () => {
     const path = join(root, 'deploy', name === 'crds' ? name : `${name}.yaml`);
     await cluster.kubectl(['apply', '-f', path]);
   }
-  const established = ['wait', '--for=condition=Established', '--timeout=30s'];
-  await cluster.kubectl([...established, 'crd/clustersigners.countersign.dev']);
+  await established(cluster, 'crd/clustersigners.countersign.dev');
   const optIn = renderAdmission({ ...DEMO, signers: [guarded], bundles: [] });
   await apply(optIn.get('who-may-request.yaml') ?? '');
   owner = await account('admission-owner');

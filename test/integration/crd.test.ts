@@ -7,6 +7,7 @@ import type { KubeObject } from '../../src/api/object.ts';
 import { readClusterSigner } from '../../src/api/read-cluster-signer.ts';
 import { readSigner } from '../../src/api/read-signer.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
+import { established } from '../cluster/established.ts';
 import type { KubectlResult } from '../cluster/kubectl.ts';
 import { namespacedSigner, teamSpec } from '../support/namespaced-signer.ts';
 import { changed, clusterSigner, without, workloadSpec } from '../support/cluster-signer.ts';
@@ -20,7 +21,7 @@ before(async () => {
   cluster = await openCluster();
   const both = ['-f', crd, '-f', signerCrd];
   await cluster.kubectl(['apply', ...both]);
-  await cluster.kubectl(['wait', '--for=condition=Established', ...both]);
+  await established(cluster, ...both);
 });
 after(async () => {
   await cluster.kubectl(['delete', 'clustersigner', name, '--ignore-not-found']);

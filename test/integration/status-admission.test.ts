@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
+import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -20,8 +21,7 @@ before(async () => {
   for (const file of ['crds', 'admission/cluster-signers.yaml']) {
     await cluster.kubectl(['apply', '-f', join(root, 'deploy', file)]);
   }
-  const established = ['wait', '--for=condition=Established', '--timeout=30s'];
-  await cluster.kubectl([...established, 'crd/clustersigners.countersign.dev']);
+  await established(cluster, 'crd/clustersigners.countersign.dev');
   await cluster.kubectl(['create', 'namespace', name]);
   await until('it has its ServiceAccount', SOON, async () => {
     const get = ['get', 'serviceaccount', 'default', '-n', name];

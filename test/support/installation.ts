@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../cluster/cluster.ts';
+import { established } from '../cluster/established.ts';
 import {
   COMPONENTS,
   startComponent,
@@ -30,12 +31,7 @@ export async function applyManifests(cluster: Cluster): Promise<void> {
   const file = (path: string): string => join(ROOT, path);
   await cluster.kubectl(['apply', '-f', file('deploy/namespaces.yaml')]);
   await cluster.kubectl(['apply', '-f', file('deploy/crds')]);
-  await cluster.kubectl([
-    'wait',
-    '--for=condition=Established',
-    '--timeout=30s',
-    'crd/clustersigners.countersign.dev',
-  ]);
+  await established(cluster, 'crd/clustersigners.countersign.dev');
   await cluster.kubectl(['apply', '-f', file('rbac')]);
   await cluster.kubectl(['apply', '-f', file('deploy/admission/pod-certificate-requests.yaml')]);
   await cluster.kubectl(['apply', '-f', file('deploy/admission/cluster-signers.yaml')]);

@@ -5,6 +5,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../cluster/cluster.ts';
+import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
 import { waitForCertificate } from './csr.ts';
 import type { NewCa } from './new-ca.ts';
@@ -51,8 +52,7 @@ export async function installLibrarySigner(
     await apply(cluster, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   }
   await cluster.kubectl(['apply', '-f', '-'], { input: node(file, ['crd']) });
-  const established = ['--for=condition=Established', '--timeout=60s', `crd/${wanted.crd}`];
-  await cluster.kubectl(['wait', ...established]);
+  await established(cluster, `crd/${wanted.crd}`);
   const roles = node(file, ['roles', wanted.signerName]);
   await cluster.kubectl(['apply', '-f', '-'], { input: roles });
   const [, account = ''] = /kind: ServiceAccount\nmetadata:\n {2}name: (\S+)/.exec(roles) ?? [];
