@@ -16,8 +16,8 @@ export interface Sample {
 
 /**
  * How many objects are worked on at once, so that the API server is kept busy and never flooded: one
- * more for each round of good answers, fewer when they take long, half at a 429 and while the server
- * is away; and a rest for as long as it asks. (AIMD, as TCP does.)
+ * more for each round of good answers, fewer when they take long (but no fewer than it began with),
+ * half at a 429 and while the server is away; and a rest for as long as it asks. (AIMD, as TCP does.)
  */
 export interface Pace {
   /** How many more may be begun now. */
@@ -50,6 +50,11 @@ export const FIRST_IN_FLIGHT = 16;
 const QUICK_MS = 100;
 /** Three times the shortest way: two thirds of the time are spent in queues. */
 const SLOW_FACTOR = 3;
+/**
+ * Slow answers alone take no more than what was won: it may be others who keep the server busy, and who
+ * makes room for those that make none is starved. Where it is too much the server says 429.
+ */
+const SLOW_LEAST = FIRST_IN_FLIGHT;
 const SLOW_SHRINK = 0.9;
 const REFUSED_SHRINK = 0.5;
 /** As client-go, where a 429 does not say for how long. */
@@ -74,10 +79,10 @@ export function createPace({ clock, random, startTimer }: PaceInit): Pace {
   let paused: (() => void) | undefined;
   let pausedUntil = 0;
 
-  function cut(begun: number, factor: number): boolean {
+  function cut(begun: number, factor: number, least = MIN_IN_FLIGHT): boolean {
     if (begun <= cutAt) return false;
     cutAt = clock();
-    limit = Math.max(MIN_IN_FLIGHT, limit * factor);
+    limit = Math.max(Math.min(least, limit), limit * factor);
     return true;
   }
 
@@ -97,7 +102,7 @@ export function createPace({ clock, random, startTimer }: PaceInit): Pace {
     failures = 0;
     const took = Math.max(0, clock() - begun);
     const slow = took > Math.max(QUICK_MS, SLOW_FACTOR * best.note(took));
-    if (slow) cut(begun, SLOW_SHRINK);
+    if (slow) cut(begun, SLOW_SHRINK, SLOW_LEAST);
     // A limit that nobody comes up against says nothing of the server.
     else if (fullAt >= begun) limit = Math.min(MAX_IN_FLIGHT, limit + 1 / limit);
   }

@@ -85,11 +85,30 @@ test('however often it is refused, two are tried', async () => {
 });
 
 test('a server that takes ever longer is asked for less, and for more when it is quick again', async () => {
-  await rounds(100, 5);
+  await rounds(200, 5);
+  assert.equal(pace.limit, MAX_IN_FLIGHT);
   await rounds(100, 1_000);
-  assert.equal(pace.limit, MIN_IN_FLIGHT);
+  assert.equal(pace.limit, FIRST_IN_FLIGHT);
   await rounds(500, 5);
   assert.equal(pace.limit, MAX_IN_FLIGHT);
+});
+
+test('a server that others keep slow is asked for as much as at first: who gives way to them is starved', async () => {
+  await rounds(20, 5);
+  for (let round = 0; round < 2_000; round += 1) {
+    await rounds(1, 150);
+    assert.ok(pace.limit >= FIRST_IN_FLIGHT);
+  }
+});
+
+test('what slow answers leave, refusals take: and slow ones give none of it back', async () => {
+  await rounds(1, 5);
+  for (let turn = 0; turn < 20; turn += 1) {
+    pace.observe({ begun: time.clock(), status: 429 });
+    await time.advance(1_000);
+  }
+  await rounds(10, 1_000);
+  assert.equal(pace.limit, MIN_IN_FLIGHT);
 });
 
 test('a server that is slow by nature, whatever is asked of it, is asked for all it can do', async () => {
