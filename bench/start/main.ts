@@ -5,6 +5,9 @@
  * ARGS: `--objects 50000 --rounds 5`.
  */
 import { join } from 'node:path';
+import { readUnlessAnswered } from '../../src/api/pod-certificate-request-message.ts';
+import { acceptedBy } from '../../src/kube/watch-events.ts';
+import type { Program } from '../cluster/contender.ts';
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
 import { createPeer } from '../cluster/peer.ts';
 import { startBenchCluster } from '../cluster/start.ts';
@@ -40,15 +43,18 @@ try {
     const ours = await countersign(bench.cluster, 'pcr-issuer');
     const kubeconfig = await createPeer(bench.cluster, { name: 'list', signerName });
     const script = join(import.meta.dirname, 'watch-list.ts');
-    const list = {
+    const list = (accept: string): Program => ({
       name: 'watch-list',
-      command: [process.execPath, script, kubeconfig, signerName] as const,
-    };
+      command: [process.execPath, script, kubeconfig, signerName, accept],
+    });
+    const inProtobuf = list(acceptedBy(readUnlessAnswered));
+    const inJson = list('application/json');
     // Lists come in the order of names: the backlog's begin with `workload-`.
     const contenders = [
       { name: 'pending-last', measure: () => startOurs(bench, ours, { name: 'z-pending', stub }) },
       { name: 'pending-first', measure: () => startOurs(bench, ours, { name: 'a-pending', stub }) },
-      { name: 'watch-list', measure: () => startList(bench, list) },
+      { name: 'watch-list', measure: () => startList(bench, inProtobuf) },
+      { name: 'watch-list-json', measure: () => startList(bench, inJson) },
     ];
     // Not counted: the first list after a change fills caches of the API server.
     for (const { measure } of contenders) await measure();
@@ -60,6 +66,10 @@ try {
       first_signature_vs_list_when_first: medianRatio(
         seconds('pending-first'),
         seconds('watch-list'),
+      ),
+      first_signature_vs_json_list: medianRatio(
+        seconds('pending-last'),
+        seconds('watch-list-json'),
       ),
     };
     printRatios(ratios);

@@ -2,12 +2,12 @@
 /**
  * The bare list of `make bench-start`: streams the requests of one signer name until the server says
  * that those were all, reads none of them, and ends. Arguments: a kubeconfig with a token, as
- * test/cluster writes it, and the signer name.
+ * test/cluster writes it, the signer name, and the media types that it accepts.
  */
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
 
-const [file = '', signerName = ''] = process.argv.slice(2);
+const [file = '', signerName = '', accept = ''] = process.argv.slice(2);
 const config = JSON.parse(readFileSync(file, 'utf8')) as {
   clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
   users: [{ user: { tokenFile: string } }];
@@ -28,7 +28,7 @@ const query = new URLSearchParams({
 const { statusCode, body } = await pool.request({
   method: 'GET',
   path: `/apis/certificates.k8s.io/v1/podcertificaterequests?${query.toString()}`,
-  headers: { authorization: `Bearer ${token}` },
+  headers: { authorization: `Bearer ${token}`, accept },
   bodyTimeout: 0,
 });
 if (statusCode !== 200) throw new Error(`the list was answered with ${statusCode}`);
