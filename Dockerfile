@@ -20,5 +20,5 @@ USER 65532:65532
 # No regular expression of a dependency stalls the event loop; no signal opens a debugger, which
 # would read keys out of the memory. Three small semi-spaces in place of 48 MiB and more: what a storm of
 # requests leaves behind goes, and signs as many a second (docs/reference/performance.md).
-ENTRYPOINT ["/nodejs/bin/node", "--enable-experimental-regexp-engine-on-excessive-backtracks", "--disable-sigusr1", "--max-semi-space-size=4", "/countersign.mjs"]
+ENTRYPOINT ["/nodejs/bin/node", "--enable-experimental-regexp-engine-on-excessive-backtracks", "--disable-sigusr1", "--max-semi-space-size=8", "/countersign.mjs"]
 CMD ["--help"]

@@ -16,9 +16,9 @@ test('our Node knows the flags that the image starts it with', () => {
   assert.equal(status, 0, stderr.toString());
 });
 
-test('the garbage of a storm has three semi-spaces of 4 MiB, whatever the machine has', () => {
+test('the garbage of a storm has three semi-spaces of 8 MiB, whatever the machine has', () => {
   const size = "require('node:v8').getHeapStatistics().heap_size_limit";
   const args = [...podFlags(), '-p', size];
   const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  assert.equal(Number(stdout) / 2 ** 20, POD_OLD_SPACE + 3 * 4);
+  assert.equal(Number(stdout) / 2 ** 20, POD_OLD_SPACE + 3 * 8);
 });
