@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
+import { absent } from '../../src/kube/absent.ts';
 import type { Lease } from '../../src/kube/lease.ts';
 import { resource } from '../../src/kube/resource.ts';
 import { leaseLabels } from '../../src/serving/leases.ts';
@@ -44,4 +45,10 @@ export async function startMember(
     });
     return items.map(({ metadata }) => metadata.name);
   }
+}
+
+/** Takes a killed replica's Lease away: one that starts later would take it for a living one's, for its duration. */
+export async function removeLease({ client }: BenchCluster, name: string): Promise<void> {
+  const path = LEASES.object({ namespace: SYSTEM_NAMESPACE, name });
+  await client.request({ method: 'DELETE', path }).catch(absent);
 }

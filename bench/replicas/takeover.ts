@@ -8,7 +8,7 @@ import { inParallel } from '../requests/in-parallel.ts';
 import { removeAll } from '../requests/remove-all.ts';
 import { POD_ISSUED } from '../requests/watch-issued.ts';
 import { nameIn, watchLines } from '../requests/watch-lines.ts';
-import { startMember } from './members.ts';
+import { removeLease, startMember, type Member } from './members.ts';
 
 export interface TakeoverInit {
   readonly program: Program;
@@ -35,8 +35,9 @@ export async function measureTakeover(bench: BenchCluster, init: TakeoverInit): 
   const fieldSelector = `spec.signerName=${signerName}`;
   const stays = await startMember(bench, program);
   const end = new AbortController();
+  let dies: Member | undefined;
   try {
-    const dies = await startMember(bench, { ...program, name: `${program.name}-2` });
+    dies = await startMember(bench, { ...program, name: `${program.name}-2` });
     const { metadata } = await client.request<{ metadata: { resourceVersion: string } }>({
       ...{ method: 'GET', path },
       query: { fieldSelector, limit: 1 },
@@ -74,6 +75,7 @@ export async function measureTakeover(bench: BenchCluster, init: TakeoverInit): 
   } finally {
     end.abort();
     await stays.process.stop();
+    if (dies !== undefined) await removeLease(bench, dies.lease);
     await removeAll(client, path, { fieldSelector });
   }
 }
