@@ -14,7 +14,7 @@ export function entrypointFlags(): readonly string[] {
 /** MiB of old space: Node takes half of what the container has by itself, 640Mi (deploy/deployments.yaml). */
 export const POD_OLD_SPACE = 320;
 
-/** As Node runs in a pod, where no container bounds its memory. */
-export function podFlags(): readonly string[] {
-  return [...entrypointFlags(), `--max-old-space-size=${POD_OLD_SPACE}`];
+/** As Node runs in a pod, where no container bounds its memory. @param oldSpace - MiB */
+export function podFlags(oldSpace: number | string = POD_OLD_SPACE): readonly string[] {
+  return [...entrypointFlags(), `--max-old-space-size=${oldSpace}`];
 }

@@ -27,6 +27,7 @@ import { POD_ISSUED, watchIssued } from '../../../bench/requests/watch-issued.ts
 import { until } from '../../cluster/until.ts';
 import { startComponent, type ComponentProcess } from '../../support/component-process.ts';
 import { SYSTEM_NAMESPACE } from '../../support/installation.ts';
+import { POD_OLD_SPACE, podFlags } from '../../support/entrypoint-flags.ts';
 import { residentOf } from './resident.ts';
 
 /** Keys, over and over: to make one takes longer than to store its request. */
@@ -36,8 +37,8 @@ const PATIENCE_MS = 900_000;
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '20000' },
-    /** MiB of old space: what Node takes by itself of 640Mi (deploy/deployments.yaml). */
-    heap: { type: 'string', default: '320' },
+    /** MiB of old space. */
+    heap: { type: 'string', default: String(POD_OLD_SPACE) },
     /** Seconds for which nothing can be answered. */
     standing: { type: 'string', default: '15' },
   },
@@ -62,7 +63,7 @@ async function startIssuer({ cluster }: BenchCluster): Promise<ComponentProcess>
   const account = 'countersign-pcr-issuer';
   const options = { duration: TOKEN_DURATION };
   const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account, options);
-  const program = [process.execPath, `--max-old-space-size=${values.heap}`, BUNDLE];
+  const program = [process.execPath, ...podFlags(values.heap), BUNDLE];
   return startComponent({ name: 'pcr-issuer', kubeconfig, program });
 }
 

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { residentOf } from './resident.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 import { startComponent } from '../../support/component-process.ts';
-import { POD_OLD_SPACE, entrypointFlags } from '../../support/entrypoint-flags.ts';
+import { POD_OLD_SPACE, podFlags } from '../../support/entrypoint-flags.ts';
 import { createFlood } from './requests.ts';
 import { startFloodServer } from './server.ts';
 import { createSignerObjects } from './signer.ts';
@@ -33,7 +33,6 @@ const size = Number(values.requests);
 const answered = Math.min(Number(values.answered), size);
 if (!Number.isInteger(size) || size < 2) throw new Error('--requests: want a whole number');
 
-const flags = [...entrypointFlags(), `--max-old-space-size=${values.heap}`];
 const directory = mkdtempSync(join(tmpdir(), 'flood-'));
 try {
   for (const scenario of SCENARIOS) {
@@ -54,7 +53,7 @@ async function play(scenario: Scenario): Promise<void> {
   const process = await startComponent({
     name: 'pcr-issuer',
     kubeconfig,
-    program: [globalThis.process.execPath, ...flags, BUNDLE],
+    program: [globalThis.process.execPath, ...podFlags(values.heap), BUNDLE],
     // Alone: no Leases.
     args: ['--no-leases'],
   });
