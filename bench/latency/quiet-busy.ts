@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
+import type { BenchCluster } from '../cluster/start.ts';
 import { median } from '../measure/median.ts';
-import { REQUESTS, podRequest } from '../requests/backlog.ts';
+import { createBacklog, repeated } from '../requests/backlog.ts';
 import { openAsker } from './one-request.ts';
 
 export interface QuietBusy {
@@ -53,7 +53,8 @@ export async function quietBusy(
       signerNames.map(async (name) => ({ name, asker: await openAsker(bench, name) })),
     );
     await delay(idleSeconds * 1000);
-    await wake(bench, stub);
+    const waking = await createBacklog(bench, NOBODYS, repeated([stub], WAKING_REQUESTS));
+    await waking.remove();
     const turn = sample % 2 === 0 ? askers : askers.toReversed();
     for (const { name, asker } of turn) {
       quiet.get(name)?.push(await asker.ask(stub));
@@ -66,20 +67,4 @@ export async function quietBusy(
       { busy: busy.get(name) ?? NaN, quiet: median(quiet.get(name) ?? []) },
     ]),
   );
-}
-
-/** Makes requests that concern none of the signers, and takes them away again. */
-async function wake({ client }: BenchCluster, stub: string): Promise<void> {
-  const path = REQUESTS.collection(NAMESPACE);
-  for (let index = 0; index < WAKING_REQUESTS; index++) {
-    const name = `waking-${index}`;
-    await client.request({
-      ...{ method: 'POST', path },
-      body: podRequest({ signerName: NOBODYS, name, stub }),
-    });
-    await client.request({
-      method: 'DELETE',
-      path: REQUESTS.object({ namespace: NAMESPACE, name }),
-    });
-  }
 }
