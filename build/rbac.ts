@@ -2,8 +2,8 @@
 /** Writes rbac/ and deploy/admission/ anew for the demo's names; test/architecture compares them. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DEMO } from '../src/cli/rbac/demo.ts';
-import { renderAdmission, renderRbac } from '../src/cli/rbac/render.ts';
+import { DEMO } from '../src/manifests/demo.ts';
+import { renderAdmission, renderRbac } from '../src/manifests/render.ts';
 
 const root = join(import.meta.dirname, '..');
 for (const [folder, files] of [

@@ -4,8 +4,8 @@
  * bounds and descriptions, less those that are not a namespace's to say. test/architecture compares.
  */
 import { parse } from 'yaml';
-import { documentsOf } from '../src/cli/rbac/render.ts';
-import type { Manifest } from '../src/cli/rbac/roles.ts';
+import { documentsOf } from '../src/manifests/render.ts';
+import type { Manifest } from '../src/manifests/roles.ts';
 
 /** As much of a CustomResourceDefinition as is changed here. */
 interface Definition {

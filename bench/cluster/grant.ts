@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SIGNER_NAME } from '../../src/api/grant.ts';
-import { SECRETS } from '../../src/serving/secret-watches.ts';
+import { SIGNER_NAME } from '../../src/api/signer/grant.ts';
+import { SECRETS } from '../../src/runtime/ca/secret-watches.ts';
 import { KEYS_NAMESPACE } from '../../test/support/installation.ts';
 import type { BenchCluster } from './start.ts';
 

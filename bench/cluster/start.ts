@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient, type Client } from '../../src/kube/client.ts';
-import { loadConnection } from '../../src/kube/kubeconfig.ts';
+import { createClient, type Client } from '../../src/kube/client/client.ts';
+import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
 import { openCluster, type Cluster, type ClusterOptions } from '../../test/cluster/cluster.ts';
 import { exactRelease } from '../../test/cluster/releases.ts';
 import { applySigner, example, waitForReady } from '../../test/support/fixture.ts';

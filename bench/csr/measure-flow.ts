@@ -2,9 +2,9 @@
 import { X509Certificate, type KeyPairKeyObjectResult } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CertificateSigningRequest } from '../../src/api/csr.ts';
-import { listPages } from '../../src/kube/list-pages.ts';
-import { resource } from '../../src/kube/resource.ts';
+import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
+import { listPages } from '../../src/kube/watch/list-pages.ts';
+import { resource } from '../../src/kube/resource/resource.ts';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
 import type { BenchCluster } from '../cluster/start.ts';
 import { between, createMeter } from '../measure/meter.ts';

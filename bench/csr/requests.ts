@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto';
-import { encodePem } from '../../src/pki/pem.ts';
-import { encodeRequest } from '../../src/pki/pkcs10.ts';
+import { encodePem } from '../../src/pki/der/pem.ts';
+import { encodeRequest } from '../../src/pki/x509/pkcs10.ts';
 import { example } from '../../test/support/fixture.ts';
 
 /** Names of the same lengths: the two kinds of requests differ in nothing that costs time. */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
-import type { KubeObject } from '../../src/api/object.ts';
+import type { KubeObject } from '../../src/api/object/object.ts';
 import { createCalls } from '../../src/library/calls.ts';
 import { foreignIssuing } from '../../src/library/foreign-issuing.ts';
 import { defineAuthority, openCa, type Context } from '../../src/library/index.ts';
 import type { KnownIssuer } from '../../src/library/issuers.ts';
 import { createMemory } from '../../src/library/memory.ts';
 import type { Served } from '../../src/library/view.ts';
-import { localIssuing } from '../../src/serving/local-issuing.ts';
-import type { Component } from '../../src/serving/component.ts';
-import type { Chain, Held, Issuing, Wanted } from '../../src/serving/issuing.ts';
+import { localIssuing } from '../../src/runtime/issuing/local-issuing.ts';
+import type { Component } from '../../src/runtime/component/component.ts';
+import type { Chain, Held, Issuing, Wanted } from '../../src/runtime/issuing/issuing.ts';
 import type { Work } from './work.ts';
 
 /** A request's leaf, decided: what both paths begin with. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
-import type { PodCertificateRequest } from '../../src/api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { decide as decidePod } from '../../src/controllers/pcr-issuer/decide.ts';
 import { decide as decideCsr } from '../../src/controllers/signer/decide.ts';
@@ -11,12 +11,12 @@ import { podSubject, podVariables } from '../../src/issuance/pod-subject.ts';
 import { prepare } from '../../src/issuance/prepare.ts';
 import { requestSubject } from '../../src/issuance/request-subject.ts';
 import { leafValidity } from '../../src/issuance/validity.ts';
-import { decodeCertificate } from '../../src/pki/certificate.ts';
-import { decodePemAll, encodePem } from '../../src/pki/pem.ts';
-import { decodeRequest, type CertificationRequest } from '../../src/pki/pkcs10.ts';
-import { readPrivateKey } from '../../src/pki/private-key.ts';
-import { signatureAlgorithm } from '../../src/pki/signature-algorithm.ts';
-import { encodeCertificate } from '../../src/pki/tbs.ts';
+import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
+import { decodePemAll, encodePem } from '../../src/pki/der/pem.ts';
+import { decodeRequest, type CertificationRequest } from '../../src/pki/x509/pkcs10.ts';
+import { readPrivateKey } from '../../src/pki/keys/private-key.ts';
+import { signatureAlgorithm } from '../../src/pki/keys/signature-algorithm.ts';
+import { encodeCertificate } from '../../src/pki/x509/tbs.ts';
 import { csrObject, podObject, profileOf } from './objects.ts';
 import type { Issue } from './contender.ts';
 import type { Step } from './library.ts';

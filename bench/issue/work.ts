@@ -2,7 +2,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createManagedAuthorities } from '../../src/authorities/managed.ts';
-import { encodeRequest } from '../../src/pki/pkcs10.ts';
+import { encodeRequest } from '../../src/pki/x509/pkcs10.ts';
 
 export const KINDS = ['csr', 'pcr'] as const;
 export type Kind = (typeof KINDS)[number];

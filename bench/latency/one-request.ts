@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUUID } from 'node:crypto';
-import type { KubeObject } from '../../src/api/object.ts';
+import type { KubeObject } from '../../src/api/object/object.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { REQUESTS, podRequest } from '../requests/backlog.ts';
 import { POD_ISSUED } from '../requests/watch-issued.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import { listPages } from '../../src/kube/list-pages.ts';
+import { listPages } from '../../src/kube/watch/list-pages.ts';
 import type { ContenderProcess } from '../cluster/contender-process.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { between, createMeter } from '../measure/meter.ts';

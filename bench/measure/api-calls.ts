@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../../src/kube/client.ts';
+import type { Client } from '../../src/kube/client/client.ts';
 
 /** Calls that an API server has answered so far, or between two moments. */
 export interface ApiCalls {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import { absent } from '../../src/kube/absent.ts';
-import type { Lease } from '../../src/kube/lease.ts';
-import { resource } from '../../src/kube/resource.ts';
-import { leaseLabels } from '../../src/serving/leases.ts';
+import { absent } from '../../src/kube/client/absent.ts';
+import type { Lease } from '../../src/kube/lease/lease.ts';
+import { resource } from '../../src/kube/resource/resource.ts';
+import { leaseLabels } from '../../src/runtime/component/leases.ts';
 import { KEYS_NAMESPACE, SYSTEM_NAMESPACE } from '../../test/support/installation.ts';
 import { until } from '../../test/cluster/until.ts';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../../src/api/object.ts';
-import { createShares } from '../../src/kube/rendezvous.ts';
+import type { KubeObject } from '../../src/api/object/object.ts';
+import { createShares } from '../../src/kube/lease/rendezvous.ts';
 import type { Program } from '../cluster/contender.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { REQUESTS, podRequest } from '../requests/backlog.ts';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUUID } from 'node:crypto';
-import type { PodCertificateRequest } from '../../src/api/pod-certificate-request.ts';
-import { listPages } from '../../src/kube/list-pages.ts';
-import { resource } from '../../src/kube/resource.ts';
-import type { Stored } from '../../src/kube/store.ts';
+import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
+import { listPages } from '../../src/kube/watch/list-pages.ts';
+import { resource } from '../../src/kube/resource/resource.ts';
+import type { Stored } from '../../src/kube/resource/store.ts';
 import { stubRequest } from '../../test/support/stub-request.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { removeAll } from './remove-all.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../../src/kube/client.ts';
-import { lines } from '../../src/kube/lines.ts';
+import type { Client } from '../../src/kube/client/client.ts';
+import { lines } from '../../src/kube/watch/lines.ts';
 
 export interface WatchInit {
   readonly client: Client;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createShares } from '../../src/kube/rendezvous.ts';
+import { createShares } from '../../src/kube/lease/rendezvous.ts';
 import { createAgenda, createCores, type Cores } from './agenda.ts';
 import { EVENTS_PER_REQUEST, IN_FLIGHT, type Costs } from './costs.ts';
 

@@ -5,8 +5,8 @@
  * ARGS: `--objects 50000 --rounds 5`.
  */
 import { join } from 'node:path';
-import { readUnlessAnswered } from '../../src/api/pod-certificate-request-message.ts';
-import { acceptedBy } from '../../src/kube/watch-events.ts';
+import { readUnlessAnswered } from '../../src/api/request/pod-certificate-request-message.ts';
+import { acceptedBy } from '../../src/kube/watch/watch-events.ts';
 import type { Program } from '../cluster/contender.ts';
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
 import { createPeer } from '../cluster/peer.ts';

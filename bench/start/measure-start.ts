@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KubeObject } from '../../src/api/object.ts';
+import type { KubeObject } from '../../src/api/object/object.ts';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
 import type { Program } from '../cluster/contender.ts';
 import { WORKLOAD } from '../cluster/ours.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Issuer } from '../issuance/issuer.ts';
 import type { Prepared } from '../issuance/prepare.ts';
-import type { Certificate } from '../pki/certificate.ts';
+import type { Certificate } from '../pki/x509/certificate.ts';
 import type { AuthorityKeyType } from '../vocabulary.ts';
 
 /** The public half of a CA as a signer uses it. */

@@ -2,8 +2,8 @@
 import { correspond } from '../issuance/correspond.ts';
 import { mayCertifyCas } from '../issuance/cross-certificate.ts';
 import { prepareCross } from '../issuance/prepare.ts';
-import { decodeCertificate } from '../pki/certificate.ts';
-import { encodePem } from '../pki/pem.ts';
+import { decodeCertificate } from '../pki/x509/certificate.ts';
+import { encodePem } from '../pki/der/pem.ts';
 import type { Random } from '../ports.ts';
 import type { CrossSign } from './contract.ts';
 import { openLocalAuthority } from './local.ts';

@@ -2,14 +2,14 @@
 import type { KeyObject } from 'node:crypto';
 import { SignerError, messageOf, type ErrorCode } from '../errors.ts';
 import { Prepared } from '../issuance/prepare.ts';
-import { decodeCertificate, fingerprint, type Certificate } from '../pki/certificate.ts';
-import { checkKey } from '../pki/keys.ts';
-import { decodePemAll } from '../pki/pem.ts';
-import { verifyPath } from '../pki/path.ts';
-import { publicKeyOf, readPrivateKey } from '../pki/private-key.ts';
-import { signatureAlgorithm } from '../pki/signature-algorithm.ts';
-import { encodeCertificate } from '../pki/tbs.ts';
-import { readAnchors } from '../pki/trust-bundle.ts';
+import { decodeCertificate, fingerprint, type Certificate } from '../pki/x509/certificate.ts';
+import { checkKey } from '../pki/keys/keys.ts';
+import { decodePemAll } from '../pki/der/pem.ts';
+import { verifyPath } from '../pki/x509/path.ts';
+import { publicKeyOf, readPrivateKey } from '../pki/keys/private-key.ts';
+import { signatureAlgorithm } from '../pki/keys/signature-algorithm.ts';
+import { encodeCertificate } from '../pki/x509/tbs.ts';
+import { readAnchors } from '../pki/x509/trust-bundle.ts';
 import type { Authority, AuthorityFacts, AuthorityMaterial } from './contract.ts';
 import { readCross } from './read-cross.ts';
 

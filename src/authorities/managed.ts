@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { selfSignedTbs } from '../issuance/ca-certificate.ts';
-import { encodePem } from '../pki/pem.ts';
-import { generatePrivateKey } from '../pki/private-key.ts';
-import { signatureAlgorithm } from '../pki/signature-algorithm.ts';
-import { encodeCertificate } from '../pki/tbs.ts';
+import { encodePem } from '../pki/der/pem.ts';
+import { generatePrivateKey } from '../pki/keys/private-key.ts';
+import { signatureAlgorithm } from '../pki/keys/signature-algorithm.ts';
+import { encodeCertificate } from '../pki/x509/tbs.ts';
 import type { Random } from '../ports.ts';
 import type { CreateAuthority } from './contract.ts';
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, attempt } from '../errors.ts';
-import { decodeCertificate, fingerprint, type Certificate } from '../pki/certificate.ts';
-import { verifyPath } from '../pki/path.ts';
-import { decodePemAll } from '../pki/pem.ts';
+import { decodeCertificate, fingerprint, type Certificate } from '../pki/x509/certificate.ts';
+import { verifyPath } from '../pki/x509/path.ts';
+import { decodePemAll } from '../pki/der/pem.ts';
 import type { CrossCertificate } from './contract.ts';
 
 /**

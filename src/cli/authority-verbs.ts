@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
 import { DEFAULT_PROPAGATION_SECONDS } from '../issuance/gate.ts';
-import { OUTPUTS } from './authority/report.ts';
+import { OUTPUTS } from '../operations/report.ts';
 import type { OrderOptions } from './commands/authority-order.ts';
 import type { ShowOptions } from './commands/authority-show.ts';
 import type { TaintOptions } from './commands/authority-taint.ts';
-import { durationFlag, gather, positiveFlag } from './flag-values.ts';
-import { addUserOptions } from './user-client.ts';
+import { durationFlag, gather, positiveFlag } from '../app/flag-values.ts';
+import { addUserOptions } from '../app/user-client.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 1800;
 /** One a second: a Deployment of a hundred pods is through in less than two minutes. */

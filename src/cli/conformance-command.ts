@@ -2,8 +2,8 @@
 import { Option, type Command } from 'commander';
 import { KINDS } from '../conformance/case.ts';
 import type { ConformanceOptions } from './commands/conformance.ts';
-import { durationFlag } from './flag-values.ts';
-import { addUserOptions } from './user-client.ts';
+import { durationFlag } from '../app/flag-values.ts';
+import { addUserOptions } from '../app/user-client.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
 const DEFAULT_QUIET_SECONDS = 5;

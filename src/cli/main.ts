@@ -8,13 +8,13 @@ import {
   addComponentOptions,
   addNamespacedOption,
   type ComponentOptions,
-} from './component-options.ts';
-import { requireNode } from './node-version.ts';
-import { addOwnTlsOptions } from './own-tls-options.ts';
+} from '../app/component-options.ts';
+import { requireNode } from '../app/node-version.ts';
+import { addOwnTlsOptions } from '../app/own-tls-options.ts';
 import { addPolicyCommand } from './policy-command.ts';
 import { addRbacCommand } from './rbac-command.ts';
 import { addRequestCommand } from './request-command.ts';
-import { VERSION } from './version.ts';
+import { VERSION } from '../app/version.ts';
 
 /** Exit codes: 1 the work failed, 2 the command line was wrong (commander exits with 1 for that). */
 const EXIT_FAILED = 1;

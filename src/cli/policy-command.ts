@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
-import type { PolicyTestOptions } from './commands/policy-test.ts';
-import { gather, secondsFlag } from './flag-values.ts';
+import { gather, secondsFlag } from '../app/flag-values.ts';
+import type { PolicyTestOptions } from './commands/policy-test-certificate-request.ts';
 
 /** `countersign policy test`: what the rules say of a request, without a cluster. */
 export function addPolicyCommand(root: Command): void {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
-import { OWN_TLS_SIGNER } from '../api/own-tls.ts';
+import { OWN_TLS_SIGNER } from '../api/signer/own-tls.ts';
 import type { RbacOptions } from './commands/rbac.ts';
-import { gather } from './flag-values.ts';
+import { gather } from '../app/flag-values.ts';
 
 /** `countersign rbac`: roles and admission policies that spell out the user's own names. */
 export function addRbacCommand(root: Command): void {

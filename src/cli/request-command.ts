@@ -2,8 +2,8 @@
 import { Option, type Command } from 'commander';
 import { KEY_TYPES } from '../vocabulary.ts';
 import type { RequestOptions } from './commands/request.ts';
-import { durationFlag, gather } from './flag-values.ts';
-import { addUserOptions } from './user-client.ts';
+import { durationFlag, gather } from '../app/flag-values.ts';
+import { addUserOptions } from '../app/user-client.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 600;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { LineCounter, parseDocument, type Document } from 'yaml';
-import { GROUP, VERSION, type ClusterSigner } from '../api/cluster-signer.ts';
-import type { KubeObject, ObjectMeta } from '../api/object.ts';
-import { readClusterSigner } from '../api/read-cluster-signer.ts';
-import { readSigner } from '../api/read-signer.ts';
+import { GROUP, VERSION, type ClusterSigner } from '../api/signer/cluster-signer.ts';
+import type { KubeObject, ObjectMeta } from '../api/object/object.ts';
+import { readClusterSigner } from '../api/signer/read-cluster-signer.ts';
+import { readSigner } from '../api/signer/read-signer.ts';
 import { SignerError, messageOf } from '../errors.ts';
 
 /** etcd takes no larger object, so no ClusterSigner is longer. */

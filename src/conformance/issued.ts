@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, attempt } from '../errors.ts';
-import { decodeCertificate, type Certificate } from '../pki/certificate.ts';
-import { readPemBlocks } from '../pki/pem.ts';
+import { decodeCertificate, type Certificate } from '../pki/x509/certificate.ts';
+import { readPemBlocks } from '../pki/der/pem.ts';
 import { fail, skip, type Verdict } from './case.ts';
 import {
   endText,

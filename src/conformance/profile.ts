@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { parseDuration } from '../api/duration.ts';
+import { parseDuration } from '../api/object/duration.ts';
 import { SignerError, attempt } from '../errors.ts';
 import { KEY_TYPES, KEY_USAGES, type KeyType } from '../vocabulary.ts';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What became of one request, as the API server showed it: plain data, the same for every kind. */
-import type { Condition } from '../api/conditions.ts';
+import type { Condition } from '../api/request/conditions.ts';
 import type { KeyType } from '../vocabulary.ts';
 
 /** What the request asked for. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { issuedOf, isVerdict, type Issued } from './issued.ts';
-import type { Certificate } from '../pki/certificate.ts';
+import type { Certificate } from '../pki/x509/certificate.ts';
 import { skip, type Verdict } from './case.ts';
 import type { Profile } from './profile.ts';
 import { isSkipped, type Scene, type Skipped, type Trial } from './trial.ts';

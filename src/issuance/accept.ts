@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, attempt } from '../errors.ts';
-import { decodeCertificate, type Certificate } from '../pki/certificate.ts';
-import type { PublicKeyInfo } from '../pki/keys.ts';
-import { verifyPath } from '../pki/path.ts';
-import { decodePemAll } from '../pki/pem.ts';
-import { requestedNames, unnamedParts } from '../pki/requested-names.ts';
-import { usageBits } from '../pki/usages.ts';
+import { decodeCertificate, type Certificate } from '../pki/x509/certificate.ts';
+import type { PublicKeyInfo } from '../pki/keys/keys.ts';
+import { verifyPath } from '../pki/x509/path.ts';
+import { decodePemAll } from '../pki/der/pem.ts';
+import { requestedNames, unnamedParts } from '../pki/x509/requested-names.ts';
+import { usageBits } from '../pki/extensions/usages.ts';
 import { KEY_USAGES, REQUEST_FIELDS, type KeyUsage } from '../vocabulary.ts';
 import type { LeafSubject } from './leaf-subject.ts';
 import type { Validity } from './validity.ts';

@@ -4,10 +4,10 @@ import {
   keyUsage,
   subjectKeyIdentifier,
   authorityKeyIdentifier,
-} from '../pki/extensions.ts';
-import { keyIdentifier } from '../pki/keys.ts';
-import { encodeName } from '../pki/names.ts';
-import { encodeTbs } from '../pki/tbs.ts';
+} from '../pki/extensions/extensions.ts';
+import { keyIdentifier } from '../pki/keys/keys.ts';
+import { encodeName } from '../pki/names/names.ts';
+import { encodeTbs } from '../pki/x509/tbs.ts';
 import type { Random } from '../ports.ts';
 import { newSerial } from './serial.ts';
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../errors.ts';
-import type { Certificate } from '../pki/certificate.ts';
-import { verifyPath } from '../pki/path.ts';
+import type { Certificate } from '../pki/x509/certificate.ts';
+import { verifyPath } from '../pki/x509/path.ts';
 import type { Prepared } from './prepare.ts';
 
 export interface Signed {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Certificate } from '../pki/certificate.ts';
+import type { Certificate } from '../pki/x509/certificate.ts';
 import {
   authorityKeyIdentifier,
   basicConstraints,
   keyUsage,
   subjectKeyIdentifier,
-} from '../pki/extensions.ts';
-import { encodeTbs } from '../pki/tbs.ts';
+} from '../pki/extensions/extensions.ts';
+import { encodeTbs } from '../pki/x509/tbs.ts';
 import type { Random } from '../ports.ts';
 import type { Issuer } from './issuer.ts';
 import { newSerial } from './serial.ts';

@@ -7,9 +7,9 @@ import {
   subjectAltName,
   subjectKeyIdentifier,
   type Extension,
-} from '../pki/extensions.ts';
-import type { KeyAlgorithm, PublicKeyInfo } from '../pki/keys.ts';
-import { usageBits } from '../pki/usages.ts';
+} from '../pki/extensions/extensions.ts';
+import type { KeyAlgorithm, PublicKeyInfo } from '../pki/keys/keys.ts';
+import { usageBits } from '../pki/extensions/usages.ts';
 import type { KeyUsage } from '../vocabulary.ts';
 import type { LeafSubject } from './leaf-subject.ts';
 import { UNUSABLE_BITS } from './unusable-bits.ts';

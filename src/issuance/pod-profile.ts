@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AnnotationRule, PodsSpec } from '../api/cluster-signer.ts';
+import type { AnnotationRule, PodsSpec } from '../api/signer/cluster-signer.ts';
 import { createAccount } from '../cel/account.ts';
 import { compileExpression, type Compiled } from '../cel/compile.ts';
 import { POD } from '../cel/environments.ts';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../api/pod-certificate-request.ts';
-import { isReservedName } from '../api/reserved-names.ts';
+import type { PodCertificateRequest } from '../api/request/pod-certificate-request.ts';
+import { isReservedName } from '../api/signer/reserved-names.ts';
 import { SignerError, messageOf } from '../errors.ts';
-import { canonicalDnsName, canonicalUri } from '../pki/canonical.ts';
-import { requireVisible } from '../pki/requested-names.ts';
+import { canonicalDnsName, canonicalUri } from '../pki/names/canonical.ts';
+import { requireVisible } from '../pki/x509/requested-names.ts';
 import { EMPTY_SUBJECT, namesNobody, type LeafSubject } from './leaf-subject.ts';
 import type { PodProfile } from './pod-profile.ts';
 

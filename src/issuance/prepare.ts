@@ -5,8 +5,8 @@ import {
   decodeTbs,
   type Certificate,
   type TbsCertificate,
-} from '../pki/certificate.ts';
-import { requirePossiblePath } from '../pki/path.ts';
+} from '../pki/x509/certificate.ts';
+import { requirePossiblePath } from '../pki/x509/path.ts';
 import { encodeCrossTbs, type CrossInput } from './cross-certificate.ts';
 import type { Issuer } from './issuer.ts';
 import { encodeLeafTbs, type LeafInput } from './leaf-tbs.ts';

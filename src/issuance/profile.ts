@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SignerSpec } from '../api/cluster-signer.ts';
-import { parseDuration } from '../api/duration.ts';
+import type { SignerSpec } from '../api/signer/cluster-signer.ts';
+import { parseDuration } from '../api/object/duration.ts';
 import type { KeyType, KeyUsage, RequestField } from '../vocabulary.ts';
 import { compilePods, type PodProfile } from './pod-profile.ts';
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificationRequest } from '../pki/pkcs10.ts';
+import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
 import type { RequestField } from '../vocabulary.ts';
 import { EMPTY_SUBJECT, type LeafSubject } from './leaf-subject.ts';
-import { requestedNames } from '../pki/requested-names.ts';
+import { requestedNames } from '../pki/x509/requested-names.ts';
 
 /** What a leaf takes of an approved request: the fields that `requests.copy` names, nothing else. */
 export function requestSubject(

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SignerObject } from '../api/cluster-signer.ts';
-import { bundleName, type ClusterTrustBundle } from '../api/cluster-trust-bundle.ts';
+import type { SignerObject } from '../api/signer/cluster-signer.ts';
+import { bundleName, type ClusterTrustBundle } from '../api/object/cluster-trust-bundle.ts';
 import { SignerError, attempt } from '../errors.ts';
-import { createReflector } from '../kube/reflector.ts';
-import type { Resource } from '../kube/resource.ts';
-import { createWatchSet } from '../kube/watch-set.ts';
-import type { Certificate } from '../pki/certificate.ts';
-import { readAnchors } from '../pki/trust-bundle.ts';
-import type { Component } from '../serving/component.ts';
-import type { Sources } from '../serving/request-controller.ts';
+import { createReflector } from '../kube/watch/reflector.ts';
+import type { Resource } from '../kube/resource/resource.ts';
+import { createWatchSet } from '../kube/watch/watch-set.ts';
+import type { Certificate } from '../pki/x509/certificate.ts';
+import { readAnchors } from '../pki/x509/trust-bundle.ts';
+import type { Component } from '../runtime/component/component.ts';
+import type { Sources } from '../runtime/requests/request-controller.ts';
 
 /** The published bundles of issuers that name one. */
 export interface Bundles<S> extends Sources<S> {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { openLocalAuthority } from '../authorities/local.ts';
 import { prepare } from '../issuance/prepare.ts';
-import { encodePem } from '../pki/pem.ts';
-import { random } from '../cli/system-random.ts';
+import { encodePem } from '../pki/der/pem.ts';
+import { random } from '../app/system-random.ts';
 import type { Context } from './issuer.ts';
 import { withLeaf } from './own-leaves.ts';
 import type { Signed, SigningRequest } from './request.ts';

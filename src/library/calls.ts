@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SIGNER_NAME, isGranted } from '../api/grant.ts';
-import type { Secret } from '../api/object.ts';
-import { absent } from '../kube/absent.ts';
-import { SECRETS } from '../serving/secret-watches.ts';
-import type { Component } from '../serving/component.ts';
-import { serverTime } from '../serving/server-time.ts';
+import { SIGNER_NAME, isGranted } from '../api/signer/grant.ts';
+import type { Secret } from '../api/object/object.ts';
+import { absent } from '../kube/client/absent.ts';
+import { SECRETS } from '../runtime/ca/secret-watches.ts';
+import type { Component } from '../runtime/component/component.ts';
+import { serverTime } from '../runtime/component/server-time.ts';
 import { IssuerError } from './errors.ts';
 import type { Context, Issuer, SecretData } from './issuer.ts';
 import { createTimeLimit } from './time-limit.ts';

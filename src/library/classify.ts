@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { conditionMessage } from '../api/conditions.ts';
+import { conditionMessage } from '../api/request/conditions.ts';
 import { messageOf } from '../errors.ts';
-import type { Held } from '../serving/issuing.ts';
+import type { Held } from '../runtime/issuing/issuing.ts';
 import {
   IssuerError,
   PendingError,

@@ -5,10 +5,10 @@ import {
 } from '../controllers/certificate-request/index.ts';
 import { createPodIssuing } from '../controllers/pcr-issuer/index.ts';
 import { createCsrSigning } from '../controllers/signer/index.ts';
-import type { Resource } from '../kube/resource.ts';
-import type { Component, Controller } from '../serving/component.ts';
-import type { IssuingSources } from '../serving/issuing.ts';
-import type { SignerSet } from '../serving/signer-set.ts';
+import type { Resource } from '../kube/resource/resource.ts';
+import type { Component, Controller } from '../runtime/component/component.ts';
+import type { IssuingSources } from '../runtime/issuing/issuing.ts';
+import type { SignerSet } from '../runtime/signers/signer-set.ts';
 import { watchBundles } from './bundles.ts';
 import { createCalls } from './calls.ts';
 import type { AuthorityType } from './define.ts';

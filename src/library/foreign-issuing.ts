@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import { keyOf } from '../api/object.ts';
-import { MIN_LIFETIME_SECONDS } from '../api/pod-certificate-request.ts';
+import { keyOf } from '../api/object/object.ts';
+import { MIN_LIFETIME_SECONDS } from '../api/request/pod-certificate-request.ts';
 import { SignerError, attempt } from '../errors.ts';
 import { accept, readCertificates } from '../issuance/accept.ts';
-import type { Certificate } from '../pki/certificate.ts';
-import { encodePem } from '../pki/pem.ts';
-import { readAnchors } from '../pki/trust-bundle.ts';
-import type { Component } from '../serving/component.ts';
-import type { Chain, Held, Issuing, Wanted } from '../serving/issuing.ts';
-import { serverTime } from '../serving/server-time.ts';
+import type { Certificate } from '../pki/x509/certificate.ts';
+import { encodePem } from '../pki/der/pem.ts';
+import { readAnchors } from '../pki/x509/trust-bundle.ts';
+import type { Component } from '../runtime/component/component.ts';
+import type { Chain, Held, Issuing, Wanted } from '../runtime/issuing/issuing.ts';
+import { serverTime } from '../runtime/component/server-time.ts';
 import type { Call } from './calls.ts';
 import { classify, type Thrown } from './classify.ts';
 import type { AuthorityType } from './define.ts';

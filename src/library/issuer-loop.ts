@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../api/object.ts';
+import type { KubeObject } from '../api/object/object.ts';
 import { SignerError, messageOf } from '../errors.ts';
-import { createRateLimiter } from '../kube/rate-limiter.ts';
-import { runLoop, type Again } from '../kube/run-loop.ts';
-import { withoutManagedFields } from '../kube/managed-fields.ts';
-import type { Component } from '../serving/component.ts';
-import { serverTime } from '../serving/server-time.ts';
+import { createRateLimiter } from '../kube/workqueue/rate-limiter.ts';
+import { runLoop, type Again } from '../kube/workqueue/run-loop.ts';
+import { withoutManagedFields } from '../kube/resource/managed-fields.ts';
+import type { Component } from '../runtime/component/component.ts';
+import { serverTime } from '../runtime/component/server-time.ts';
 import type { Call } from './calls.ts';
 import { classify, type Thrown } from './classify.ts';
 import type { AuthorityType } from './define.ts';

@@ -4,10 +4,10 @@ import {
   findCondition,
   setCondition,
   type Condition,
-} from '../api/conditions.ts';
-import type { KubeObject } from '../api/object.ts';
-import type { IssuerStatus } from '../api/issuer.ts';
-import { formatTime } from '../api/time.ts';
+} from '../api/request/conditions.ts';
+import type { KubeObject } from '../api/object/object.ts';
+import type { IssuerStatus } from '../api/signer/issuer.ts';
+import { formatTime } from '../api/object/time.ts';
 
 type Statused = KubeObject & { readonly status?: IssuerStatus };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { electSigners } from '../api/election.ts';
-import { readIssuer, type IssuerObject } from '../api/issuer.ts';
-import { keyOf, type KubeObject } from '../api/object.ts';
+import { electSigners } from '../api/signer/election.ts';
+import { readIssuer, type IssuerObject } from '../api/signer/issuer.ts';
+import { keyOf, type KubeObject } from '../api/object/object.ts';
 import { SignerError, attempt, messageOf } from '../errors.ts';
-import { createReflector } from '../kube/reflector.ts';
-import { resource, type Resource } from '../kube/resource.ts';
-import type { Component } from '../serving/component.ts';
-import type { SignerSet } from '../serving/signer-set.ts';
+import { createReflector } from '../kube/watch/reflector.ts';
+import { resource, type Resource } from '../kube/resource/resource.ts';
+import type { Component } from '../runtime/component/component.ts';
+import type { SignerSet } from '../runtime/signers/signer-set.ts';
 import type { AuthorityType } from './define.ts';
 import { issuerTrigger, readyTrigger } from './issuer-status.ts';
 import type { Issuer } from './issuer.ts';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { issuerSpecSchema } from '../api/issuer.ts';
-import { checkSignerName } from '../api/signer-name.ts';
-import { documentsOf } from '../cli/rbac/render.ts';
-import { roleManifests } from '../cli/rbac/roles.ts';
-import { DEFAULT_SECRET_NAMESPACE } from '../cli/component-options.ts';
+import { issuerSpecSchema } from '../api/signer/issuer.ts';
+import { checkSignerName } from '../api/signer/signer-name.ts';
+import { documentsOf } from '../manifests/render.ts';
+import { roleManifests } from '../manifests/roles.ts';
+import { DEFAULT_SECRET_NAMESPACE } from '../app/component-options.ts';
 import type { AuthorityType } from './define.ts';
 import { libraryPermissions, type SecretPlace } from './permissions.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Certificate } from '../pki/certificate.ts';
+import type { Certificate } from '../pki/x509/certificate.ts';
 
 /** A CA has a handful of chains and bundles; more at once are not worth their memory. */
 const MOST = 32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Certificate } from '../pki/certificate.ts';
-import type { Wanted } from '../serving/issuing.ts';
+import type { Certificate } from '../pki/x509/certificate.ts';
+import type { Wanted } from '../runtime/issuing/issuing.ts';
 import type { Signed } from './request.ts';
 
 /**

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PermissionRule } from '../kube/permissions.ts';
-import type { LeasePlace } from '../serving/leases.ts';
-import { EVENTS_IN_DEFAULT, READ_BUNDLES, onMemberLeases, onSigners } from '../serving/rules.ts';
+import type { PermissionRule } from '../kube/resource/permissions.ts';
+import type { LeasePlace } from '../runtime/component/leases.ts';
+import {
+  EVENTS_IN_DEFAULT,
+  READ_BUNDLES,
+  onMemberLeases,
+  onSigners,
+} from '../runtime/rbac/rules.ts';
 import type { AuthorityType } from './define.ts';
 import type { RequestKindName } from './request.ts';
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Command } from 'commander';
-import { certificatesResources } from '../cli/certificates-resources.ts';
-import { runComponent } from '../cli/component.ts';
-import { addComponentOptions, type ComponentOptions } from '../cli/component-options.ts';
-import { requireNode } from '../cli/node-version.ts';
+import { certificatesResources } from '../app/certificates-resources.ts';
+import { runComponent } from '../app/component.ts';
+import { addComponentOptions, type ComponentOptions } from '../app/component-options.ts';
+import { requireNode } from '../app/node-version.ts';
 import { SignerError } from '../errors.ts';
-import type { Client } from '../kube/client.ts';
-import type { Resource } from '../kube/resource.ts';
+import type { Client } from '../kube/client/client.ts';
+import type { Resource } from '../kube/resource/resource.ts';
 import { createLibraryController } from './controller.ts';
 import type { AuthorityType } from './define.ts';
 

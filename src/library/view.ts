@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateRequest } from '../api/certificate-request.ts';
-import type { Condition } from '../api/conditions.ts';
-import type { CertificateSigningRequest } from '../api/csr.ts';
-import type { PodCertificateRequest } from '../api/pod-certificate-request.ts';
-import { encodePem } from '../pki/pem.ts';
-import type { Wanted } from '../serving/issuing.ts';
+import type { CertificateRequest } from '../api/request/certificate-request.ts';
+import type { Condition } from '../api/request/conditions.ts';
+import type { CertificateSigningRequest } from '../api/request/csr.ts';
+import type { PodCertificateRequest } from '../api/request/pod-certificate-request.ts';
+import { encodePem } from '../pki/der/pem.ts';
+import type { Wanted } from '../runtime/issuing/issuing.ts';
 import type { ConditionOf } from './errors.ts';
 import type { SigningRequest } from './request.ts';
 

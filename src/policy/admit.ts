@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificationRequest } from '../pki/pkcs10.ts';
+import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
 import { decodeSpec } from './decode.ts';
 import type { RefusalInput } from './refusal.ts';
 import { refusals } from './refusals.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AllowSpec, DenyRule, RequestRule, SignerSpec } from '../api/cluster-signer.ts';
-import { parseDuration } from '../api/duration.ts';
+import type { AllowSpec, DenyRule, RequestRule, SignerSpec } from '../api/signer/cluster-signer.ts';
+import { parseDuration } from '../api/object/duration.ts';
 import { createAccount } from '../cel/account.ts';
 import { compileExpression, type Compiled } from '../cel/compile.ts';
 import { NAMESPACED_REQUEST, REQUEST, selfOf, type Environment } from '../cel/environments.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Asking } from '../api/asking.ts';
+import type { Asking } from '../api/request/asking.ts';
 import { SignerError, type ErrorCode } from '../errors.ts';
-import { decodePem } from '../pki/pem.ts';
-import { decodeRequest, verifyRequest, type CertificationRequest } from '../pki/pkcs10.ts';
+import { decodePem } from '../pki/der/pem.ts';
+import { decodeRequest, verifyRequest, type CertificationRequest } from '../pki/x509/pkcs10.ts';
 import type { Refusal } from './refusal.ts';
 
 export type Decoded =

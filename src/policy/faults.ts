@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, attempt } from '../errors.ts';
-import { unnamedParts, type RequestedNames } from '../pki/requested-names.ts';
-import type { CertificationRequest } from '../pki/pkcs10.ts';
+import { unnamedParts, type RequestedNames } from '../pki/x509/requested-names.ts';
+import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
 import { REQUEST_FIELDS, type RequestField } from '../vocabulary.ts';
 import type { CompiledRule } from './compile-policy.ts';
 import { shownList } from './shown.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Asking } from '../api/asking.ts';
-import type { CertificationRequest } from '../pki/pkcs10.ts';
+import type { Asking } from '../api/request/asking.ts';
+import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
 import type { KeyType, KeyUsage, RequestField } from '../vocabulary.ts';
 
 /** Why a request can never become a leaf of this signer, whoever approves it. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Asking } from '../api/asking.ts';
+import type { Asking } from '../api/request/asking.ts';
 import type { Compiled } from '../cel/compile.ts';
 import { SignerError, attempt } from '../errors.ts';
-import { requestedNames } from '../pki/requested-names.ts';
-import type { CertificationRequest } from '../pki/pkcs10.ts';
+import { requestedNames } from '../pki/x509/requested-names.ts';
+import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
 import type { CompiledDeny, CompiledRule, RequestPolicy } from './compile-policy.ts';
 import { faultsOf, type Asked } from './faults.ts';
 import { requestVariables } from './variables.ts';

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterTrustBundle } from '../api/cluster-trust-bundle.ts';
+import type { ClusterTrustBundle } from '../api/object/cluster-trust-bundle.ts';
 import type { Anchors } from '../conformance/world.ts';
 import type { Skipped } from '../conformance/trial.ts';
 import { SignerError, attempt, messageOf } from '../errors.ts';
-import { servedVersions } from '../kube/discovery.ts';
-import { listPages } from '../kube/list-pages.ts';
-import { resource, type Resource } from '../kube/resource.ts';
-import { readAnchors } from '../pki/trust-bundle.ts';
+import { servedVersions } from '../kube/client/discovery.ts';
+import { listPages } from '../kube/watch/list-pages.ts';
+import { resource, type Resource } from '../kube/resource/resource.ts';
+import { readAnchors } from '../pki/x509/trust-bundle.ts';
 import type { Kit } from './kit.ts';
 import { may } from './rights.ts';
 

@@ -2,7 +2,7 @@
 /** What upstream's tests of API resources look for in the discovery documents. */
 import type { Discovery } from '../conformance/calls.ts';
 import type { Operation } from '../conformance/world.ts';
-import type { Resource } from '../kube/resource.ts';
+import type { Resource } from '../kube/resource/resource.ts';
 import type { Kit } from './kit.ts';
 import { check, take } from './steps.ts';
 

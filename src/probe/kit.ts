@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../kube/client.ts';
-import type { Connection } from '../kube/connection.ts';
+import type { Client } from '../kube/client/client.ts';
+import type { Connection } from '../kube/client/connection.ts';
 import type { Profile } from '../conformance/profile.ts';
 import type { Clock, Delay, Random } from '../ports.ts';
 import type { OwnObjects } from './own-objects.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { messageOf } from '../errors.ts';
-import type { Client } from '../kube/client.ts';
-import { KubeError } from '../kube/kube-error.ts';
-import type { Resource } from '../kube/resource.ts';
+import type { Client } from '../kube/client/client.ts';
+import { KubeError } from '../kube/client/kube-error.ts';
+import type { Resource } from '../kube/resource/resource.ts';
 import { inParallel } from './in-parallel.ts';
 
 /** On everything that the kit makes: its value is the run. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../api/object.ts';
-import { KubeError } from '../kube/kube-error.ts';
-import { resource } from '../kube/resource.ts';
+import type { KubeObject } from '../api/object/object.ts';
+import { KubeError } from '../kube/client/kube-error.ts';
+import { resource } from '../kube/resource/resource.ts';
 import type { Kit } from './kit.ts';
 import { NotTaken } from './steps.ts';
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../api/object.ts';
+import type { KubeObject } from '../api/object/object.ts';
 import { messageOf } from '../errors.ts';
-import { listPages } from '../kube/list-pages.ts';
-import type { Resource } from '../kube/resource.ts';
-import type { WatchEvent } from '../kube/watch-event.ts';
-import { readWatch } from '../kube/watch-events.ts';
-import type { Stored } from '../kube/store.ts';
+import { listPages } from '../kube/watch/list-pages.ts';
+import type { Resource } from '../kube/resource/resource.ts';
+import type { WatchEvent } from '../kube/watch/watch-event.ts';
+import { readWatch } from '../kube/watch/watch-events.ts';
+import type { Stored } from '../kube/resource/store.ts';
 import type { Kit } from './kit.ts';
 
 /** One version of an object, and when it was seen: milliseconds of the kit's clock. */

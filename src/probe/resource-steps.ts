@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The calls that upstream's tests make of every kind (test/e2e/framework/conformance). */
-import type { KubeObject } from '../api/object.ts';
+import type { KubeObject } from '../api/object/object.ts';
 import type { Patch } from '../conformance/calls.ts';
-import { KubeError } from '../kube/kube-error.ts';
-import type { Resource } from '../kube/resource.ts';
+import { KubeError } from '../kube/client/kube-error.ts';
+import type { Resource } from '../kube/resource/resource.ts';
 import type { Kit } from './kit.ts';
 import type { Recorder } from './recorder.ts';
 import { until } from './kit.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { missingRights, rightText } from '../kube/access.ts';
-import type { Client } from '../kube/client.ts';
-import type { PermissionRule } from '../kube/permissions.ts';
+import { missingRights, rightText } from '../kube/client/access.ts';
+import type { Client } from '../kube/client/client.ts';
+import type { PermissionRule } from '../kube/resource/permissions.ts';
 
 /** What the user may, by SelfSubjectAccessReview. Each question is asked once. */
 export interface Rights {

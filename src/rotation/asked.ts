@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus, ClusterSigner } from '../api/cluster-signer.ts';
-import { PREPARE_AT, ROTATE_AT } from '../api/rotation-annotations.ts';
-import { parseTime } from '../api/time.ts';
+import type { AuthorityStatus, ClusterSigner } from '../api/signer/cluster-signer.ts';
+import { PREPARE_AT, ROTATE_AT } from '../api/signer/rotation-annotations.ts';
+import { parseTime } from '../api/object/time.ts';
 import { CA_BACKDATE_SECONDS } from '../issuance/ca-certificate.ts';
 
 /** What people ask for by annotations, in milliseconds. What is no time asks for nothing. */

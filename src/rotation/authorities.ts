@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityPhase, AuthorityStatus } from '../api/cluster-signer.ts';
-import { MAX_AUTHORITIES } from '../api/cluster-signer-limits.ts';
-import { formatDuration, parseDuration } from '../api/duration.ts';
-import { formatTime, parseTime } from '../api/time.ts';
+import type { AuthorityPhase, AuthorityStatus } from '../api/signer/cluster-signer.ts';
+import { MAX_AUTHORITIES } from '../api/signer/cluster-signer-limits.ts';
+import { formatDuration, parseDuration } from '../api/object/duration.ts';
+import { formatTime, parseTime } from '../api/object/time.ts';
 
 /**
  * How long a CA may go on signing after we saw that it does not: another process hears of it by a

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Due } from './due.ts';
 import type { Held } from './held.ts';
-import type { Wish } from './wish.ts';
+import type { Due, Wish } from './wish.ts';
 
 /**
  * Share of a CA's life that a successor may be late, for outages of ours, before leaves get shorter

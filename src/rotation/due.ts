@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { formatTime } from '../api/time.ts';
+import { formatTime } from '../api/object/time.ts';
 import type { Asked } from './asked.ts';
 import { lastMoment, rotationDeadline } from './deadline.ts';
 import type { Held } from './held.ts';
-import { unlike, type Wish } from './wish.ts';
-
-/** Why a CA must be replaced; the words of the condition RotationDue. */
-export interface Due {
-  readonly reason:
-    | 'KeyLost'
-    | 'KeyUnusable'
-    | 'Distrusted'
-    | 'LongestLeaf'
-    | 'RenewBefore'
-    | 'DurationChanged'
-    | 'KeyTypeChanged'
-    | 'SubjectChanged'
-    | 'Requested';
-  readonly message: string;
-  /** Nothing breaks when it waits until old CAs are gone. */
-  readonly canWait: boolean;
-}
+import { type Due, unlike, type Wish } from './wish.ts';
 
 export interface DueInput {
   readonly active: Held;

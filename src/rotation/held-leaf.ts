@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { parseDuration } from '../api/duration.ts';
+import { parseDuration } from '../api/object/duration.ts';
 import { SignerError, attempt } from '../errors.ts';
-import { decodeCertificate, type Certificate } from '../pki/certificate.ts';
-import { verifyPath } from '../pki/path.ts';
-import { decodePemAll } from '../pki/pem.ts';
-import { publicKeyOf, readPrivateKey } from '../pki/private-key.ts';
+import { decodeCertificate, type Certificate } from '../pki/x509/certificate.ts';
+import { verifyPath } from '../pki/x509/path.ts';
+import { decodePemAll } from '../pki/der/pem.ts';
+import { publicKeyOf, readPrivateKey } from '../pki/keys/private-key.ts';
 import type { HeldLeaf } from './leaf.ts';
 import type { Chain } from './signs-from.ts';
 

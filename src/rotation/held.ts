@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { parseDuration } from '../api/duration.ts';
+import { parseDuration } from '../api/object/duration.ts';
 import { SignerError, attempt } from '../errors.ts';
 import { CA_BACKDATE_SECONDS } from '../issuance/ca-certificate.ts';
-import { fingerprint, type Certificate } from '../pki/certificate.ts';
-import { OID_COMMON_NAME } from '../pki/oids.ts';
+import { fingerprint, type Certificate } from '../pki/x509/certificate.ts';
+import { OID_COMMON_NAME } from '../pki/der/oids.ts';
 import type { KeyType } from '../vocabulary.ts';
 
 /** A CA that a Secret holds, as far as its rotation depends on it. Times in milliseconds. */

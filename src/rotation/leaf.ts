@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { formatDuration } from '../api/duration.ts';
-import { formatTime } from '../api/time.ts';
+import { formatDuration } from '../api/object/duration.ts';
+import { formatTime } from '../api/object/time.ts';
 import { SignerError } from '../errors.ts';
 import type { KeyType } from '../vocabulary.ts';
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus } from '../api/cluster-signer.ts';
-import { MAX_AUTHORITIES } from '../api/cluster-signer-limits.ts';
+import type { AuthorityStatus } from '../api/signer/cluster-signer.ts';
+import { MAX_AUTHORITIES } from '../api/signer/cluster-signer-limits.ts';
 import type { SignerError } from '../errors.ts';
 import type { Asked } from './asked.ts';
 import { isSpent, rotationDeadline } from './deadline.ts';
-import { rotationDue, type Due } from './due.ts';
+import { rotationDue } from './due.ts';
 import type { Held } from './held.ts';
-import { unlike, type Wish } from './wish.ts';
+import { type Due, unlike, type Wish } from './wish.ts';
 
 /** In the place of a fingerprint, where `cross.crt` is not one of this CA. */
 export const UNREADABLE = 'unreadable';

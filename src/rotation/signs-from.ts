@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, attempt } from '../errors.ts';
 import { requireServedAnchor, servedFrom } from '../issuance/gate.ts';
-import { fingerprint, type Certificate } from '../pki/certificate.ts';
-import { verifyPath } from '../pki/path.ts';
+import { fingerprint, type Certificate } from '../pki/x509/certificate.ts';
+import { verifyPath } from '../pki/x509/path.ts';
 
 /** The public half of a CA: itself, what is above it, and what it chains to. */
 export interface Chain {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSignerSpec } from '../api/cluster-signer.ts';
-import { formatDuration, parseDuration } from '../api/duration.ts';
+import type { ClusterSignerSpec } from '../api/signer/cluster-signer.ts';
+import { formatDuration, parseDuration } from '../api/object/duration.ts';
 import type { AuthorityKeyType } from '../vocabulary.ts';
-import type { Due } from './due.ts';
 import type { Held } from './held.ts';
 
 /** What a spec wants of its managed CA. Seconds. */
@@ -63,4 +62,21 @@ function changed(reason: Due['reason'], field: string, was: string, is: string):
     message: `spec.authority.managed.${field} is ${is}, and the CA was made for ${was}`,
     canWait: true,
   };
+}
+
+/** Why a CA must be replaced; the words of the condition RotationDue. */
+export interface Due {
+  readonly reason:
+    | 'KeyLost'
+    | 'KeyUnusable'
+    | 'Distrusted'
+    | 'LongestLeaf'
+    | 'RenewBefore'
+    | 'DurationChanged'
+    | 'KeyTypeChanged'
+    | 'SubjectChanged'
+    | 'Requested';
+  readonly message: string;
+  /** Nothing breaks when it waits until old CAs are gone. */
+  readonly canWait: boolean;
 }

@@ -2,7 +2,7 @@
 /** Who may import whom. A failure names the culprit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { closureOf, readSource, readSources, type Source } from './sources.ts';
+import { circlesOf, closureOf, readSource, readSources, type Source } from './sources.ts';
 
 const sources = readSources();
 
@@ -24,15 +24,61 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   authorities: ['issuance', 'pki'],
   kube: ['protobuf'],
   web: [],
-  serving: SERVED,
-  controllers: [...SERVED, 'serving'],
+  runtime: SERVED,
+  controllers: [...SERVED, 'runtime'],
   probe: ['api', 'pki', 'kube', 'conformance'],
-  library: [...SERVED, 'serving', 'controllers', 'authorities', 'cli'],
+  manifests: ['api', 'kube/resource', 'runtime/rbac', 'controllers', 'app'],
+  operations: [...CORE, 'kube', 'runtime', 'app'],
+  app: [...SERVED, 'runtime', 'web', '../package.json'],
+  library: [...SERVED, 'runtime', 'controllers', 'authorities', 'app', 'manifests'],
   cli: [
     ...SERVED,
-    ...['serving', 'controllers', 'authorities', 'web', 'conformance', 'probe'],
-    '../package.json',
+    ...['runtime', 'controllers', 'authorities', 'conformance', 'probe'],
+    ...['app', 'manifests', 'operations'],
   ],
+};
+
+/**
+ * Folder of the second level → its neighbours in the same room that it may import. A room's own files and the
+ * folders inside it may import each other as long as no circle of files comes of it.
+ */
+const INSIDE: Readonly<Record<string, readonly string[]>> = {
+  'api/object': [],
+  'api/request': ['object'],
+  'api/signer': ['object', 'request'],
+  'pki/der': [],
+  'pki/keys': ['der'],
+  'pki/names': ['der'],
+  'pki/extensions': ['der', 'keys', 'names'],
+  'pki/x509': ['der', 'keys', 'names', 'extensions'],
+  'kube/wait': [],
+  'kube/resource': [],
+  'kube/client': ['resource'],
+  'kube/workqueue': ['wait'],
+  'kube/watch': ['resource', 'client', 'wait'],
+  'kube/events': ['resource', 'client', 'wait', 'workqueue'],
+  'kube/lease': ['resource', 'client', 'wait', 'watch'],
+  'runtime/component': [],
+  'runtime/rbac': ['component'],
+  'runtime/signers': ['component'],
+  'runtime/requests': ['component', 'signers'],
+  'runtime/ca': ['component', 'requests'],
+  'runtime/issuing': ['component', 'requests', 'ca'],
+  'cli/request': [],
+  'cli/commands': ['request'],
+  'conformance/laws': [],
+  'conformance/report': [],
+  'conformance/csr': ['laws'],
+  'conformance/ctb': ['laws'],
+  'conformance/pcr': ['laws', 'csr'],
+  'conformance/certificaterequest': ['laws', 'csr'],
+  'probe/csr': [],
+  'probe/certificaterequest': ['csr'],
+  'probe/pcr': [],
+  'probe/ctb': ['csr', 'pcr'],
+  'policy/rules': [],
+  'issuance/lint': [],
+  'cel/functions': [],
 };
 
 /** Package → the only folders, or files, that may import it. pkijs and asn1js are for tests. */
@@ -44,10 +90,10 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@marcbachmann/cel-js': ['cel'],
   re2js: ['cel'],
   zod: ['api'],
-  commander: ['cli', 'library'],
-  pino: ['cli'],
-  'pino-pretty': ['cli'],
-  yaml: ['cli', 'kube/kubeconfig.ts'],
+  commander: ['app', 'cli', 'library'],
+  pino: ['app'],
+  'pino-pretty': ['app'],
+  yaml: ['cli', 'manifests', 'operations', 'kube/client/kubeconfig.ts'],
 };
 
 /** What pure code may use of Node: arithmetic on bytes and texts, no I/O. */
@@ -65,14 +111,32 @@ test('a package is imported where it belongs, and nowhere else', () => {
   assert.deepEqual(sources.flatMap(wrongPackages), []);
 });
 
-test('only cli reads flags and the environment, and ends the process', () => {
-  const global = /\bprocess\.(?:env|argv|exit|exitCode)\b/;
-  assert.deepEqual(outsideCli(global, 'reads or ends the process'), []);
+test('neighbours inside a room import each other in one direction only', () => {
+  assert.deepEqual(sources.flatMap(wrongNeighbours), []);
 });
 
-test('time, chance and waiting are passed in by cli', () => {
+test('each folder of the second level that has neighbours says which of them it may import', () => {
+  const rooms = new Set(sources.map(({ path }) => roomOf(path)).filter((room) => room !== ''));
+  const unnamed = [...rooms].filter((room) => !isController(room) && INSIDE[room] === undefined);
+  assert.deepEqual(unnamed, []);
+  assert.deepEqual(
+    Object.keys(INSIDE).filter((room) => !rooms.has(room)),
+    [],
+  );
+});
+
+test('no circle of files, whether by types or by values', () => {
+  assert.deepEqual(circlesOf(sources), []);
+});
+
+test('only app and cli read flags and the environment, and end the process', () => {
+  const global = /\bprocess\.(?:env|argv|exit|exitCode)\b/;
+  assert.deepEqual(outsideApp(global, 'reads or ends the process'), []);
+});
+
+test('time, randomness and waiting are passed in by app and cli', () => {
   const global = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bset(?:Timeout|Interval)\(/;
-  assert.deepEqual(outsideCli(global, 'has a clock, dice or a timer of its own'), []);
+  assert.deepEqual(outsideApp(global, 'has a clock, randomness or a timer of its own'), []);
 });
 
 test('the approver never loads the code that reads a key', () => {
@@ -81,27 +145,6 @@ test('the approver never loads the code that reads a key', () => {
   assert.ok(
     !approver.has('authorities/local.ts'),
     'cli/commands/approver.ts → authorities/local.ts',
-  );
-});
-
-/** Above it, a file is two files. */
-const MOST_LINES = 300;
-const MEDIAN_LINES = 80;
-
-test('files are of one noun or one verb: small, and named for it', () => {
-  const lines = sources.map(({ path, text }) => ({ path, count: text.split('\n').length - 1 }));
-  const long = lines.filter(({ count }) => count > MOST_LINES);
-  assert.deepEqual(
-    long.map(({ path, count }) => `${path} has ${count} lines`),
-    [],
-  );
-  const counts = lines.map(({ count }) => count).sort((a, b) => a - b);
-  const median = counts[Math.floor(counts.length / 2)] ?? 0;
-  assert.ok(median <= MEDIAN_LINES, `the median file has ${median} lines`);
-  const vague = sources.filter(({ path }) => /(?:^|\/)(?:utils?|helpers?|common)\b/.test(path));
-  assert.deepEqual(
-    vague.map(({ path }) => path),
-    [],
   );
 });
 
@@ -117,10 +160,11 @@ const wrong: [path: string, text: string, says: string][] = [
     'controllers/signer/x.ts imports controllers/approver/y.ts',
   ],
   [
-    'serving/x.ts',
-    "import '../authorities/local.ts';",
-    'serving/x.ts imports authorities/local.ts',
+    'runtime/ca/x.ts',
+    "import '../../authorities/local.ts';",
+    'runtime/ca/x.ts imports authorities/local.ts',
   ],
+  ['kube/client/x.ts', "import '../watch/y.ts';", 'kube/client/x.ts imports kube/watch/y.ts'],
   ['pki/x.ts', "import 'pkijs';", 'pki/x.ts imports pkijs'],
   ['kube/client.ts', "import 'yaml';", 'kube/client.ts imports yaml'],
   ['issuance/x.ts', "import 'node:fs';", 'issuance/x.ts imports node:fs'],
@@ -129,9 +173,19 @@ const wrong: [path: string, text: string, says: string][] = [
 for (const [path, text, says] of wrong) {
   test(`found: ${says}`, () => {
     const source = readSource(path, text);
-    assert.deepEqual([...wrongImports(source), ...wrongPackages(source)], [says]);
+    const found = [wrongImports, wrongNeighbours, wrongPackages].flatMap((look) => look(source));
+    assert.deepEqual(found, [says]);
   });
 }
+
+test('found: a circle, by the names of its files', () => {
+  const circle = [
+    readSource('pki/x.ts', "import type { Y } from './y.ts';"),
+    readSource('pki/y.ts', "import { z } from './z.ts';"),
+    readSource('pki/z.ts', "import { x } from './x.ts';"),
+  ];
+  assert.deepEqual(circlesOf(circle), ['pki/x.ts → pki/y.ts → pki/z.ts → pki/x.ts']);
+});
 
 function wrongImports({ path, imports }: Source): readonly string[] {
   const folder = folderOf(path);
@@ -153,13 +207,30 @@ function wrongPackages({ path, packages }: Source): readonly string[] {
   return wrongOnes.map((name) => `${path} imports ${name}`);
 }
 
-function isProcess(name: string, path: string): boolean {
-  return name === 'node:process' && folderOf(path) !== 'cli';
+function wrongNeighbours({ path, imports }: Source): readonly string[] {
+  const room = roomOf(path);
+  const neighbours = imports.filter(
+    (each) => roomOf(each) !== '' && roomOf(each) !== room && folderOf(each) === folderOf(path),
+  );
+  if (room === '' || isController(room)) return [];
+  const allowed = (INSIDE[room] ?? []).map((name) => `${folderOf(path)}/${name}`);
+  return neighbours
+    .filter((each) => !allowed.includes(roomOf(each)))
+    .map((each) => `${path} imports ${each}`);
 }
 
-function outsideCli(pattern: RegExp, what: string): readonly string[] {
+function isProcess(name: string, path: string): boolean {
+  return name === 'node:process' && !APP.includes(folderOf(path));
+}
+
+/** The composition root and the command line: where the process itself is at hand. */
+const APP: readonly string[] = ['app', 'cli'];
+
+function outsideApp(pattern: RegExp, what: string): readonly string[] {
   return sources
-    .filter(({ path, text }) => folderOf(path) !== 'cli' && pattern.test(withoutComments(text)))
+    .filter(
+      ({ path, text }) => !APP.includes(folderOf(path)) && pattern.test(withoutComments(text)),
+    )
     .map(({ path }) => `${path} ${what}`);
 }
 
@@ -167,19 +238,28 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '');
 }
 
-/** `places` are folders and files. */
+/** `places` are folders of the first or second level, and files. */
 function isIn(path: string, places: readonly string[]): boolean {
-  return places.includes(path) || places.includes(folderOf(path));
+  return [path, folderOf(path), roomOf(path)].some((place) => places.includes(place));
 }
 
+/** The folder of the first level: `kube` of `kube/client/pools.ts`. */
 function folderOf(path: string): string {
   return path.includes('/') ? (path.split('/')[0] ?? '') : '';
 }
 
+/** The folder of the second level, `kube/client` of `kube/client/pools.ts`; empty above it. */
+function roomOf(path: string): string {
+  const parts = path.split('/');
+  return parts.length > 2 ? parts.slice(0, 2).join('/') : '';
+}
+
+/** Controllers never import each other: `wrongImports` says so. */
+function isController(room: string): boolean {
+  return room.startsWith('controllers/');
+}
+
 /** What counts as one: a folder, but each controller by itself. */
 function unitOf(path: string): string {
-  return path
-    .split('/')
-    .slice(0, path.startsWith('controllers/') ? 2 : 1)
-    .join('/');
+  return isController(path) ? roomOf(path) : folderOf(path);
 }

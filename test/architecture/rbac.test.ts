@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { DEMO } from '../../src/cli/rbac/demo.ts';
-import { renderAdmission, renderRbac, type Files } from '../../src/cli/rbac/render.ts';
+import { DEMO } from '../../src/manifests/demo.ts';
+import { renderAdmission, renderRbac, type Files } from '../../src/manifests/render.ts';
 
 const root = join(import.meta.dirname, '../..');
 const again = 'is not what countersign rbac prints for the demo; write it anew with make rbac';

@@ -40,6 +40,38 @@ export function closureOf(path: string, sources: readonly Source[]): ReadonlySet
   return found;
 }
 
+/** Each circle of imports once, as `a.ts → b.ts → a.ts`, from its first file by name. */
+export function circlesOf(sources: readonly Source[]): readonly string[] {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const importsOf = (path: string): readonly string[] => byPath.get(path)?.imports ?? [];
+  const found: string[] = [];
+  const done = new Set<string>();
+  for (const { path } of sources) {
+    const way = done.has(path) ? undefined : wayBack(path, importsOf);
+    if (way === undefined) continue;
+    for (const each of way) done.add(each);
+    found.push([...way, path].join(' → '));
+  }
+  return found;
+}
+
+/** The shortest way from a file back to itself, without its end. */
+function wayBack(
+  path: string,
+  importsOf: (path: string) => readonly string[],
+): readonly string[] | undefined {
+  const ways: (readonly string[])[] = [[path]];
+  const seen = new Set<string>();
+  for (const way of ways) {
+    for (const next of importsOf(way.at(-1) ?? path)) {
+      if (next === path) return way;
+      if (!seen.has(next)) ways.push([...way, next]);
+      seen.add(next);
+    }
+  }
+  return undefined;
+}
+
 function isRelative(name: string): boolean {
   return name.startsWith('.');
 }

@@ -7,8 +7,8 @@ import type { AuthorityMaterial } from '../../src/authorities/contract.ts';
 import { createCrossSign } from '../../src/authorities/cross-sign.ts';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { createManagedAuthorities } from '../../src/authorities/managed.ts';
-import { decodeCertificate, fingerprint } from '../../src/pki/certificate.ts';
-import { decodePemAll, encodePem } from '../../src/pki/pem.ts';
+import { decodeCertificate, fingerprint } from '../../src/pki/x509/certificate.ts';
+import { decodePemAll, encodePem } from '../../src/pki/der/pem.ts';
 import { AUTHORITY_KEY_TYPES, type AuthorityKeyType } from '../../src/vocabulary.ts';
 import { random } from '../support/issuing.ts';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { createManagedAuthorities } from '../../src/authorities/managed.ts';
 import { prepare } from '../../src/issuance/prepare.ts';
-import { decodeCertificate } from '../../src/pki/certificate.ts';
+import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
 import { AUTHORITY_KEY_TYPES, type AuthorityKeyType } from '../../src/vocabulary.ts';
 import { leafInput, random } from '../support/issuing.ts';
 

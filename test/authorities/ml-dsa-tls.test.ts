@@ -9,7 +9,7 @@ import type { AuthorityMaterial } from '../../src/authorities/contract.ts';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { EMPTY_SUBJECT } from '../../src/issuance/leaf-subject.ts';
 import { prepare } from '../../src/issuance/prepare.ts';
-import { encodePem } from '../../src/pki/pem.ts';
+import { encodePem } from '../../src/pki/der/pem.ts';
 import { certificateAuthority } from '../support/certificate-authority.ts';
 import { NOW, leafInput, publicKeyInfo } from '../support/issuing.ts';
 import { privateKey } from '../support/keys.ts';

@@ -14,10 +14,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { parse, stringify } from 'yaml';
-import type { CertificateSigningRequest } from '../../src/api/csr.ts';
+import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
 import { renderKubeconfig } from '../../src/cli/request/kubeconfig-file.ts';
-import { decodePem } from '../../src/pki/pem.ts';
-import { decodeRequest, verifyRequest } from '../../src/pki/pkcs10.ts';
+import { decodePem } from '../../src/pki/der/pem.ts';
+import { decodeRequest, verifyRequest } from '../../src/pki/x509/pkcs10.ts';
 import { countersign, type CommandResult } from '../support/countersign.ts';
 import { startScriptedServer, type ScriptedServer } from '../support/scripted-server.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judgeAll } from '../../src/conformance/case.ts';
 import { CR_CASES } from '../../src/conformance/certificaterequest/cases/index.ts';
-import type { CertificateRequest } from '../../src/api/certificate-request.ts';
+import type { CertificateRequest } from '../../src/api/request/certificate-request.ts';
 import { crSnapshot } from '../../src/conformance/certificaterequest/snapshot.ts';
 import { readIssuerRef } from '../../src/conformance/certificaterequest/world.ts';
 import { CR_BROKEN } from '../support/conformance/cr-broken.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judgeAll } from '../../src/conformance/case.ts';
 import { PCR_CASES } from '../../src/conformance/pcr/cases/index.ts';
-import { sequence } from '../../src/pki/der-writer.ts';
+import { sequence } from '../../src/pki/der/der-writer.ts';
 import { authority } from '../support/conformance/leaf.ts';
 import { PCR_BROKEN } from '../support/conformance/pcr-broken.ts';
 import {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from 'node:path';
-import { VERSION } from '../../src/cli/version.ts';
+import { VERSION } from '../../src/app/version.ts';
 import {
   builderVolumes,
   buildBuilderStandIn,

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import type { Secret } from '../../src/api/object.ts';
-import { decodeCertificate } from '../../src/pki/certificate.ts';
-import { decodePem } from '../../src/pki/pem.ts';
+import type { Secret } from '../../src/api/object/object.ts';
+import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
+import { decodePem } from '../../src/pki/der/pem.ts';
 import { certificateAuthority } from '../support/certificate-authority.ts';
 import { waitForCertificate } from '../support/csr.ts';
 import {

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { KubeObject } from '../../src/api/object.ts';
-import { readClusterSigner } from '../../src/api/read-cluster-signer.ts';
-import { readSigner } from '../../src/api/read-signer.ts';
+import type { KubeObject } from '../../src/api/object/object.ts';
+import { readClusterSigner } from '../../src/api/signer/read-cluster-signer.ts';
+import { readSigner } from '../../src/api/signer/read-signer.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import type { KubectlResult } from '../cluster/kubectl.ts';

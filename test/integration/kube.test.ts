@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { missingRights, rightText } from '../../src/kube/access.ts';
-import { createClient, type Client } from '../../src/kube/client.ts';
-import { servedVersions } from '../../src/kube/discovery.ts';
-import { createEventRecorder } from '../../src/kube/events.ts';
-import { loadConnection } from '../../src/kube/kubeconfig.ts';
-import { lines } from '../../src/kube/lines.ts';
-import { readWatchEvent } from '../../src/kube/watch-event.ts';
+import { missingRights, rightText } from '../../src/kube/client/access.ts';
+import { createClient, type Client } from '../../src/kube/client/client.ts';
+import { servedVersions } from '../../src/kube/client/discovery.ts';
+import { createEventRecorder } from '../../src/kube/events/events.ts';
+import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
+import { lines } from '../../src/kube/watch/lines.ts';
+import { readWatchEvent } from '../../src/kube/watch/watch-event.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import {

@@ -5,9 +5,9 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { findCondition } from '../../src/api/conditions.ts';
-import type { ConfigMap, Secret } from '../../src/api/object.ts';
-import { OWN_TLS_COMPONENTS, ownTlsNames } from '../../src/api/own-tls.ts';
+import { findCondition } from '../../src/api/request/conditions.ts';
+import type { ConfigMap, Secret } from '../../src/api/object/object.ts';
+import { OWN_TLS_COMPONENTS, ownTlsNames } from '../../src/api/signer/own-tls.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import {

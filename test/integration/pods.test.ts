@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import type { PodCertificateRequest } from '../../src/api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
 import { until } from '../cluster/until.ts';
 import { startFixture, type Fixture } from '../support/fixture.ts';
 import { requestsOf, waitForRequest } from '../support/pcr.ts';

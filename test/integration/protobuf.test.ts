@@ -2,20 +2,23 @@
 /** What is read of PodCertificateRequests in protobuf is what JSON says; what is written so arrives. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { withDenied, type PodCertificateRequest } from '../../src/api/pod-certificate-request.ts';
+import {
+  withDenied,
+  type PodCertificateRequest,
+} from '../../src/api/request/pod-certificate-request.ts';
 import {
   METADATA_ALONE,
   readPartialObjectMetadata,
-} from '../../src/api/partial-object-metadata.ts';
+} from '../../src/api/object/partial-object-metadata.ts';
 import {
   podStatusBody,
   readPodCertificateRequest,
-} from '../../src/api/pod-certificate-request-message.ts';
-import { createClient, type Client } from '../../src/kube/client.ts';
-import { loadConnection } from '../../src/kube/kubeconfig.ts';
-import { resource, type Resource } from '../../src/kube/resource.ts';
-import type { WatchEvent } from '../../src/kube/watch-event.ts';
-import { acceptedBy, readWatch } from '../../src/kube/watch-events.ts';
+} from '../../src/api/request/pod-certificate-request-message.ts';
+import { createClient, type Client } from '../../src/kube/client/client.ts';
+import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
+import { resource, type Resource } from '../../src/kube/resource/resource.ts';
+import type { WatchEvent } from '../../src/kube/watch/watch-event.ts';
+import { acceptedBy, readWatch } from '../../src/kube/watch/watch-events.ts';
 import { PROTOBUF, openEnvelope } from '../../src/protobuf/envelope.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { stubRequest } from '../support/stub-request.ts';

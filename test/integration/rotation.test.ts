@@ -7,13 +7,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { Secret } from '../../src/api/object.ts';
-import { ROTATE_AT } from '../../src/api/rotation-annotations.ts';
-import { formatTime } from '../../src/api/time.ts';
+import type { Secret } from '../../src/api/object/object.ts';
+import { ROTATE_AT } from '../../src/api/signer/rotation-annotations.ts';
+import { formatTime } from '../../src/api/object/time.ts';
 import { createManagedAuthorities } from '../../src/authorities/managed.ts';
 import { carryOutStep } from '../../src/controllers/authority/carry-out-step.ts';
-import { KubeError } from '../../src/kube/kube-error.ts';
-import type { Due } from '../../src/rotation/due.ts';
+import { KubeError } from '../../src/kube/client/kube-error.ts';
 import type { Step } from '../../src/rotation/next-step.ts';
 import { until } from '../cluster/until.ts';
 import { judge } from '../rotation/cluster/court.ts';
@@ -31,6 +30,7 @@ import type { ComponentName, LogLine } from '../support/component-process.ts';
 import { waitForSignerCondition } from '../support/fixture.ts';
 import { KEYS_NAMESPACE, SYSTEM_NAMESPACE } from '../support/installation.ts';
 import { ownCaSecret } from '../support/own-ca.ts';
+import type { Due } from '../../src/rotation/wish.ts';
 
 const PROPAGATION_SECONDS = 4;
 const BACKDATE_MS = 60_000;

@@ -6,9 +6,9 @@ import {
   RETAIN_UNTIL,
   servedSince,
   type ClusterTrustBundle,
-} from '../../src/api/cluster-trust-bundle.ts';
-import { fingerprint } from '../../src/pki/certificate.ts';
-import { readAnchors } from '../../src/pki/trust-bundle.ts';
+} from '../../src/api/object/cluster-trust-bundle.ts';
+import { fingerprint } from '../../src/pki/x509/certificate.ts';
+import { readAnchors } from '../../src/pki/x509/trust-bundle.ts';
 import { until } from '../cluster/until.ts';
 import { applySigner, example, getSigner, startFixture, type Fixture } from '../support/fixture.ts';
 

@@ -10,8 +10,8 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { PodCertificateRequest } from '../../src/api/pod-certificate-request.ts';
-import { hasTrueCondition } from '../../src/api/conditions.ts';
+import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
+import { hasTrueCondition } from '../../src/api/request/conditions.ts';
 import { until } from '../cluster/until.ts';
 import { waitForCertificate } from '../support/csr.ts';
 import { startFixture, type Fixture } from '../support/fixture.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { decide as decidePod } from '../../src/controllers/pcr-issuer/decide.ts';
 import { decide as decideCsr } from '../../src/controllers/signer/decide.ts';
-import { decodeCertificate } from '../../src/pki/certificate.ts';
+import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
 import { CN, O, OU, made } from '../policy/request.ts';
 import { NOW, openAuthority, random } from '../support/issuing.ts';
 import { privateKey, type TestKey } from '../support/keys.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { correspond, type Signed } from '../../src/issuance/correspond.ts';
 import { Prepared, prepare } from '../../src/issuance/prepare.ts';
-import { decodeCertificate } from '../../src/pki/certificate.ts';
+import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
 import { leafInput, NOW, openAuthority } from '../support/issuing.ts';
 import { refuses } from '../support/refuses.ts';
 

@@ -5,7 +5,7 @@ import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { createManagedAuthorities } from '../../src/authorities/managed.ts';
 import { correspond } from '../../src/issuance/correspond.ts';
 import { prepare, type PrepareInput } from '../../src/issuance/prepare.ts';
-import { decodeCertificate } from '../../src/pki/certificate.ts';
+import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
 import { random } from '../support/issuing.ts';
 
 /** Properties try the same inputs in every run: what fails once fails for everybody. */

@@ -4,21 +4,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeCrossTbs } from '../../src/issuance/cross-certificate.ts';
 import { CROSS_RULES, lint } from '../../src/issuance/lint/index.ts';
-import { decodeTbs, type TbsCertificate } from '../../src/pki/certificate.ts';
+import { decodeTbs, type TbsCertificate } from '../../src/pki/x509/certificate.ts';
 import {
   basicConstraints,
   extKeyUsage,
   keyUsage,
   subjectAltName,
   type Extension,
-} from '../../src/pki/extensions.ts';
+} from '../../src/pki/extensions/extensions.ts';
 import {
   OID_BASIC_CONSTRAINTS,
   OID_CLIENT_AUTH,
   OID_KEY_USAGE,
   OID_SUBJECT_KEY_IDENTIFIER,
-} from '../../src/pki/oids.ts';
-import { encodeTbs } from '../../src/pki/tbs.ts';
+} from '../../src/pki/der/oids.ts';
+import { encodeTbs } from '../../src/pki/x509/tbs.ts';
 import { openAuthority, random } from '../support/issuing.ts';
 
 const [old, next] = [await openAuthority(), await openAuthority()];

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LINT_RULES, lint } from '../../src/issuance/lint/index.ts';
-import { decodeTbs, type TbsCertificate } from '../../src/pki/certificate.ts';
+import { decodeTbs, type TbsCertificate } from '../../src/pki/x509/certificate.ts';
 import {
   authorityKeyIdentifier,
   basicConstraints,
@@ -11,9 +11,9 @@ import {
   subjectAltName,
   subjectKeyIdentifier,
   type Extension,
-} from '../../src/pki/extensions.ts';
-import { OID_CLIENT_AUTH, OID_SUBJECT_ALT_NAME } from '../../src/pki/oids.ts';
-import { encodeTbs, type TbsFields } from '../../src/pki/tbs.ts';
+} from '../../src/pki/extensions/extensions.ts';
+import { OID_CLIENT_AUTH, OID_SUBJECT_ALT_NAME } from '../../src/pki/der/oids.ts';
+import { encodeTbs, type TbsFields } from '../../src/pki/x509/tbs.ts';
 import { ED25519 } from '../support/request-der.ts';
 import { oid, printable, rdn, seq, utf8 } from '../support/der.ts';
 import { openAuthority, NOW } from '../support/issuing.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodCertificateRequest } from '../../src/api/pod-certificate-request.ts';
-import type { PodsSpec } from '../../src/api/cluster-signer.ts';
+import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
+import type { PodsSpec } from '../../src/api/signer/cluster-signer.ts';
 import { EMPTY_SUBJECT, type LeafSubject } from '../../src/issuance/leaf-subject.ts';
 import { compilePods } from '../../src/issuance/pod-profile.ts';
 import { podSubject, podVariables } from '../../src/issuance/pod-subject.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { Prepared, prepare } from '../../src/issuance/prepare.ts';
 import { EMPTY_SUBJECT } from '../../src/issuance/leaf-subject.ts';
 import { leafInput, NOW, openAuthority } from '../support/issuing.ts';
-import { decodeCertificate } from '../../src/pki/certificate.ts';
+import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
 import { privateKey } from '../support/keys.ts';
 import { refuses } from '../support/refuses.ts';
 

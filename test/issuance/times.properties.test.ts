@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { withIssued } from '../../src/api/pod-certificate-request.ts';
+import { withIssued } from '../../src/api/request/pod-certificate-request.ts';
 import type { Authority } from '../../src/authorities/contract.ts';
 import { decide as decidePod } from '../../src/controllers/pcr-issuer/decide.ts';
 import { decide as decideCsr } from '../../src/controllers/signer/decide.ts';

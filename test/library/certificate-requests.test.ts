@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Condition } from '../../src/api/conditions.ts';
+import type { Condition } from '../../src/api/request/conditions.ts';
 import {
   IssuerError,
   PendingError,

@@ -2,7 +2,7 @@
 /** The behaviours of issuer-lib's README for issuers, one by one, counted. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Condition } from '../../src/api/conditions.ts';
+import type { Condition } from '../../src/api/request/conditions.ts';
 import { IssuerError, PermanentError } from '../../src/library/index.ts';
 import type { Thing } from '../support/memory-api.ts';
 import {

@@ -2,7 +2,7 @@
 /** The behaviours of issuer-lib's README for requests, one by one: each test is named by its sentence. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Condition } from '../../src/api/conditions.ts';
+import type { Condition } from '../../src/api/request/conditions.ts';
 import {
   IssuerError,
   PendingError,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Condition } from '../../src/api/conditions.ts';
-import { createDelayingQueue } from '../../src/kube/delaying-queue.ts';
-import { createPace } from '../../src/kube/pace.ts';
-import { createQueue } from '../../src/kube/queue.ts';
-import { createRateLimiter } from '../../src/kube/rate-limiter.ts';
-import { resource } from '../../src/kube/resource.ts';
+import type { Condition } from '../../src/api/request/conditions.ts';
+import { createDelayingQueue } from '../../src/kube/workqueue/delaying-queue.ts';
+import { createPace } from '../../src/kube/workqueue/pace.ts';
+import { createQueue } from '../../src/kube/workqueue/queue.ts';
+import { createRateLimiter } from '../../src/kube/workqueue/rate-limiter.ts';
+import { resource } from '../../src/kube/resource/resource.ts';
 import { createLibraryController } from '../../src/library/controller.ts';
 import {
   defineAuthority,
@@ -15,7 +15,7 @@ import {
   type Signed,
   type SigningRequest,
 } from '../../src/library/index.ts';
-import type { Component } from '../../src/serving/component.ts';
+import type { Component } from '../../src/runtime/component/component.ts';
 import { made, type Wanted } from '../policy/request.ts';
 import { NOW } from '../support/chain.ts';
 import { fakeTime, type FakeTime } from '../support/fake-time.ts';

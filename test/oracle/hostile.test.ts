@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, mock, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { DerReader } from '../../src/pki/der-reader.ts';
+import { DerReader } from '../../src/pki/der/der-reader.ts';
 import type { Case } from './corpus/case.ts';
 import { CORPUS } from './corpus/index.ts';
 import { FAMILIES } from './hostile.ts';

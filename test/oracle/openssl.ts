@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { encodePem } from '../../src/pki/pem.ts';
+import { encodePem } from '../../src/pki/der/pem.ts';
 import type { ChainParts } from './oracle.ts';
 
 /** Major and minor, as in `3.0`: verdicts differ between them. */

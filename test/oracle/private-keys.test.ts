@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
-import { generatePrivateKey, publicKeyOf, readPrivateKey } from '../../src/pki/private-key.ts';
+import { generatePrivateKey, publicKeyOf, readPrivateKey } from '../../src/pki/keys/private-key.ts';
 import { AUTHORITY_KEY_TYPES } from '../../src/vocabulary.ts';
 import { refuses } from '../support/refuses.ts';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { decodeCertificate } from '../../src/pki/certificate.ts';
-import { decodeRequest } from '../../src/pki/pkcs10.ts';
+import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
+import { decodeRequest } from '../../src/pki/x509/pkcs10.ts';
 import { refusals } from '../../src/policy/refusals.ts';
 import { KEY_TYPES, REQUEST_FIELDS } from '../../src/vocabulary.ts';
 import { SignerError, attempt } from '../../src/errors.ts';

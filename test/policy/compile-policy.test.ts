@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RequestsSpec } from '../../src/api/cluster-signer.ts';
+import type { RequestsSpec } from '../../src/api/signer/cluster-signer.ts';
 import type { ErrorCode } from '../../src/errors.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
 import { refuses } from '../support/refuses.ts';

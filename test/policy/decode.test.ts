@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { encodePem } from '../../src/pki/pem.ts';
+import { encodePem } from '../../src/pki/der/pem.ts';
 import { decodeSpec } from '../../src/policy/decode.ts';
 import { extension, seq } from '../support/der.ts';
 import { privateKey } from '../support/keys.ts';

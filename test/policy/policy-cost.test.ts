@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RequestRule } from '../../src/api/cluster-signer.ts';
+import type { RequestRule } from '../../src/api/signer/cluster-signer.ts';
 import { MAX_COST } from '../../src/cel/compile.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
 import { MAX_TOTAL_COST } from '../../src/cel/account.ts';

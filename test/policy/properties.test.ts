@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { AllowSpec, RequestRule } from '../../src/api/cluster-signer.ts';
+import type { AllowSpec, RequestRule } from '../../src/api/signer/cluster-signer.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
 import { review } from '../../src/policy/review.ts';
 import type { RequestField } from '../../src/vocabulary.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { encodePem } from '../../src/pki/pem.ts';
+import { encodePem } from '../../src/pki/der/pem.ts';
 import { decodeSpec } from '../../src/policy/decode.ts';
 import type { Refusal } from '../../src/policy/refusal.ts';
 import { refusals } from '../../src/policy/refusals.ts';

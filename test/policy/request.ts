@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { sign, type KeyObject } from 'node:crypto';
-import type { ClusterSignerSpec, RequestsSpec } from '../../src/api/cluster-signer.ts';
-import type { CertificateSigningRequest } from '../../src/api/csr.ts';
-import { encodePem } from '../../src/pki/pem.ts';
-import { decodeRequest, type CertificationRequest } from '../../src/pki/pkcs10.ts';
+import type { ClusterSignerSpec, RequestsSpec } from '../../src/api/signer/cluster-signer.ts';
+import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
+import { encodePem } from '../../src/pki/der/pem.ts';
+import { decodeRequest, type CertificationRequest } from '../../src/pki/x509/pkcs10.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
 import { review } from '../../src/policy/review.ts';
 import type { Verdict } from '../../src/policy/verdict.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { requestedNames, unnamedParts } from '../../src/pki/requested-names.ts';
+import { requestedNames, unnamedParts } from '../../src/pki/x509/requested-names.ts';
 import { tlv } from '../support/der.ts';
 import { refuses } from '../support/refuses.ts';
 import { CN, O, OU, made, type Wanted } from './request.ts';

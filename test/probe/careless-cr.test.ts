@@ -2,11 +2,11 @@
 /** The kit beside an issuer of cert-manager's CertificateRequests that is careless in places. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Condition } from '../../src/api/conditions.ts';
-import { formatTime } from '../../src/api/time.ts';
-import type { CertificateRequest } from '../../src/api/certificate-request.ts';
+import type { Condition } from '../../src/api/request/conditions.ts';
+import { formatTime } from '../../src/api/object/time.ts';
+import type { CertificateRequest } from '../../src/api/request/certificate-request.ts';
 import type { Asked } from '../../src/conformance/trial.ts';
-import { basicConstraints, keyUsage } from '../../src/pki/extensions.ts';
+import { basicConstraints, keyUsage } from '../../src/pki/extensions/extensions.ts';
 import { OBSERVE } from '../../src/probe/observe.ts';
 import { askedIn, base64, requestsIn } from '../support/conformance/asked-in.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from '../support/conformance/leaf.ts';

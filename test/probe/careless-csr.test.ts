@@ -2,10 +2,10 @@
 /** The kit, from its first call to its verdicts, beside a signer of CSRs that is careless in places. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CertificateSigningRequest } from '../../src/api/csr.ts';
+import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
 import type { Asked } from '../../src/conformance/trial.ts';
-import { extKeyUsage } from '../../src/pki/extensions.ts';
-import type { CertificationRequest } from '../../src/pki/pkcs10.ts';
+import { extKeyUsage } from '../../src/pki/extensions/extensions.ts';
+import type { CertificationRequest } from '../../src/pki/x509/pkcs10.ts';
 import { OBSERVE } from '../../src/probe/observe.ts';
 import { askedIn, base64, requestsIn } from '../support/conformance/asked-in.ts';
 import { leaf, type Parts } from '../support/conformance/leaf.ts';

@@ -2,8 +2,8 @@
 /** The kit beside a publisher of ClusterTrustBundles that is careless in places. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bundleName } from '../../src/api/cluster-trust-bundle.ts';
-import { sequence } from '../../src/pki/der-writer.ts';
+import { bundleName } from '../../src/api/object/cluster-trust-bundle.ts';
+import { sequence } from '../../src/pki/der/der-writer.ts';
 import { OBSERVE } from '../../src/probe/observe.ts';
 import { NOW, ROOT, authority } from '../support/conformance/leaf.ts';
 import type { MemoryCluster, React } from '../support/conformance/memory-cluster.ts';

@@ -2,10 +2,10 @@
 /** The kit, on a cluster without kubelets, beside a signer of PodCertificateRequests that is careless in places. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodCertificateRequest } from '../../src/api/pod-certificate-request.ts';
-import { formatTime } from '../../src/api/time.ts';
+import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
+import { formatTime } from '../../src/api/object/time.ts';
 import { NO_NAMES, type Asked } from '../../src/conformance/trial.ts';
-import { decodeRequest, type CertificationRequest } from '../../src/pki/pkcs10.ts';
+import { decodeRequest, type CertificationRequest } from '../../src/pki/x509/pkcs10.ts';
 import { OBSERVE } from '../../src/probe/observe.ts';
 import { askedIn } from '../support/conformance/asked-in.ts';
 import { NOW, leaf, type Parts } from '../support/conformance/leaf.ts';

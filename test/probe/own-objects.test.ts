@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Client, RequestInit } from '../../src/kube/client.ts';
-import { KubeError } from '../../src/kube/kube-error.ts';
-import { resource } from '../../src/kube/resource.ts';
+import type { Client, RequestInit } from '../../src/kube/client/client.ts';
+import { KubeError } from '../../src/kube/client/kube-error.ts';
+import { resource } from '../../src/kube/resource/resource.ts';
 import { RUN_LABEL, createOwnObjects } from '../../src/probe/own-objects.ts';
 
 const pods = resource({ group: '', version: 'v1', plural: 'pods' });

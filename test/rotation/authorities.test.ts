@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AuthorityStatus } from '../../src/api/cluster-signer.ts';
+import type { AuthorityStatus } from '../../src/api/signer/cluster-signer.ts';
 import {
   nextAuthorities,
   nextEnd,

@@ -5,13 +5,13 @@
  */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { Secret } from '../../src/api/object.ts';
+import type { Secret } from '../../src/api/object/object.ts';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { createManagedAuthorities } from '../../src/authorities/managed.ts';
 import type { AuthorityMaterial, CreateAuthority } from '../../src/authorities/contract.ts';
-import { findCondition } from '../../src/api/conditions.ts';
-import { materialOf } from '../../src/serving/usable-authority.ts';
-import { readPrivateKey } from '../../src/pki/private-key.ts';
+import { findCondition } from '../../src/api/request/conditions.ts';
+import { materialOf } from '../../src/runtime/ca/usable-authority.ts';
+import { readPrivateKey } from '../../src/pki/keys/private-key.ts';
 import { random } from '../support/issuing.ts';
 import { noCertificateAuthority } from './no-authority.ts';
 import { openedBy, signLeaf } from './simulation/at-work.ts';

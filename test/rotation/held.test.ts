@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createManagedAuthorities } from '../../src/authorities/managed.ts';
-import { decodeCertificate } from '../../src/pki/certificate.ts';
-import { decodePem } from '../../src/pki/pem.ts';
+import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
+import { decodePem } from '../../src/pki/der/pem.ts';
 import { askedOf } from '../../src/rotation/asked.ts';
 import { heldOf } from '../../src/rotation/held.ts';
 import { unlike, wishOf } from '../../src/rotation/wish.ts';

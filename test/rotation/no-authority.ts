@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
-import { basicConstraints, subjectKeyIdentifier } from '../../src/pki/extensions.ts';
-import { encodeName } from '../../src/pki/names.ts';
-import { encodePem } from '../../src/pki/pem.ts';
-import { generatePrivateKey } from '../../src/pki/private-key.ts';
-import { signatureAlgorithm } from '../../src/pki/signature-algorithm.ts';
-import { encodeCertificate, encodeTbs } from '../../src/pki/tbs.ts';
+import { basicConstraints, subjectKeyIdentifier } from '../../src/pki/extensions/extensions.ts';
+import { encodeName } from '../../src/pki/names/names.ts';
+import { encodePem } from '../../src/pki/der/pem.ts';
+import { generatePrivateKey } from '../../src/pki/keys/private-key.ts';
+import { signatureAlgorithm } from '../../src/pki/keys/signature-algorithm.ts';
+import { encodeCertificate, encodeTbs } from '../../src/pki/x509/tbs.ts';
 
 const MONTH_MS = 30 * 86_400_000;
 

@@ -2,9 +2,9 @@
 /** The fifth line of docs/reference/rotation.md: the CA in `authority.secret`, which only its owner changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findCondition } from '../../src/api/conditions.ts';
-import { servedSince } from '../../src/api/cluster-trust-bundle.ts';
-import type { Secret } from '../../src/api/object.ts';
+import { findCondition } from '../../src/api/request/conditions.ts';
+import { servedSince } from '../../src/api/object/cluster-trust-bundle.ts';
+import type { Secret } from '../../src/api/object/object.ts';
 import { createManagedAuthorities } from '../../src/authorities/managed.ts';
 import { random } from '../support/issuing.ts';
 import { workload } from '../support/signer.ts';

@@ -5,12 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ClusterSigner } from '../../src/api/cluster-signer.ts';
-import { servedSince } from '../../src/api/cluster-trust-bundle.ts';
-import { ROTATE_AT } from '../../src/api/rotation-annotations.ts';
-import { formatTime, parseTime } from '../../src/api/time.ts';
+import type { ClusterSigner } from '../../src/api/signer/cluster-signer.ts';
+import { servedSince } from '../../src/api/object/cluster-trust-bundle.ts';
+import { ROTATE_AT } from '../../src/api/signer/rotation-annotations.ts';
+import { formatTime, parseTime } from '../../src/api/object/time.ts';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
-import { materialOf } from '../../src/serving/usable-authority.ts';
+import { materialOf } from '../../src/runtime/ca/usable-authority.ts';
 import { workload } from '../support/signer.ts';
 import { calm } from './calm.ts';
 import { freshlySigns, inTls } from './signing.ts';

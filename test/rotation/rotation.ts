@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus } from '../../src/api/cluster-signer.ts';
+import type { AuthorityStatus } from '../../src/api/signer/cluster-signer.ts';
 import type { Held } from '../../src/rotation/held.ts';
 import { nextStep, type Rotation, type RotationInput } from '../../src/rotation/next-step.ts';
 import type { Wish } from '../../src/rotation/wish.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { SignerError, attempt } from '../../src/errors.ts';
-import { materialOf } from '../../src/serving/usable-authority.ts';
+import { materialOf } from '../../src/runtime/ca/usable-authority.ts';
 import { openedBy, signLeaf } from './simulation/at-work.ts';
 import type { Simulation } from './simulation/simulation.ts';
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fingerprint, type Certificate } from '../../src/pki/certificate.ts';
+import { fingerprint, type Certificate } from '../../src/pki/x509/certificate.ts';
 import { requireServedChain, signsFrom, type Gate } from '../../src/rotation/signs-from.ts';
 import { NOW, ca, keyIds, link, usage, type Link } from '../support/chain.ts';
 

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { describe, test } from 'node:test';
-import type { Secret } from '../../src/api/object.ts';
+import type { Secret } from '../../src/api/object/object.ts';
 import { SignerError } from '../../src/errors.ts';
 import { heldLeafOf } from '../../src/rotation/held-leaf.ts';
 import { renewalOf, rotateLeaf, type HeldLeaf } from '../../src/rotation/leaf.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateRequest } from '../../src/api/certificate-request.ts';
-import type { ClusterSigner } from '../../src/api/cluster-signer.ts';
-import type { Condition } from '../../src/api/conditions.ts';
+import type { CertificateRequest } from '../../src/api/request/certificate-request.ts';
+import type { ClusterSigner } from '../../src/api/signer/cluster-signer.ts';
+import type { Condition } from '../../src/api/request/conditions.ts';
 import { made, type Wanted } from '../policy/request.ts';
 import { workload } from './signer.ts';
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
-import { findCondition, type Condition } from '../../src/api/conditions.ts';
-import type { CertificateRequest } from '../../src/api/certificate-request.ts';
+import { findCondition, type Condition } from '../../src/api/request/conditions.ts';
+import type { CertificateRequest } from '../../src/api/request/certificate-request.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { requestPem, type CsrWanted } from './requests.ts';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, RequestInit } from '../../src/kube/client.ts';
-import { createReflector, type Reflector } from '../../src/kube/reflector.ts';
-import { resource } from '../../src/kube/resource.ts';
+import type { Client, RequestInit } from '../../src/kube/client/client.ts';
+import { createReflector, type Reflector } from '../../src/kube/watch/reflector.ts';
+import { resource } from '../../src/kube/resource/resource.ts';
 import type { Delay, Random } from '../../src/ports.ts';
 import { until } from '../cluster/until.ts';
 import { recordedLog } from './recorded-log.ts';

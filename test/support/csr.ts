@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateSigningRequest } from '../../src/api/csr.ts';
-import { findCondition, type Condition } from '../../src/api/conditions.ts';
+import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
+import { findCondition, type Condition } from '../../src/api/request/conditions.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setImmediate as turn } from 'node:timers/promises';
-import type { StartTimer } from '../../src/kube/delaying-queue.ts';
+import type { StartTimer } from '../../src/kube/workqueue/delaying-queue.ts';
 import type { Clock, Delay } from '../../src/ports.ts';
 
 /** A clock that stands still until it is advanced, and the waiting that hangs on it. */

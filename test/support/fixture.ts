@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
-import type { ClusterSigner } from '../../src/api/cluster-signer.ts';
-import { findCondition, type Condition } from '../../src/api/conditions.ts';
+import type { ClusterSigner } from '../../src/api/signer/cluster-signer.ts';
+import { findCondition, type Condition } from '../../src/api/request/conditions.ts';
 import {
   applyManifests,
   grantClientCa,

@@ -8,11 +8,11 @@ import {
   subjectAltName,
   subjectKeyIdentifier,
   type Extension,
-} from '../../src/pki/extensions.ts';
-import type { NameLists } from '../../src/pki/general-names.ts';
-import { ipText } from '../../src/pki/ip.ts';
-import { KEY_USAGE_BITS, type KeyUsageBit } from '../../src/pki/key-usage-bits.ts';
-import type { NameParts } from '../../src/pki/names.ts';
+} from '../../src/pki/extensions/extensions.ts';
+import type { NameLists } from '../../src/pki/names/general-names.ts';
+import { ipText } from '../../src/pki/names/ip.ts';
+import { KEY_USAGE_BITS, type KeyUsageBit } from '../../src/pki/extensions/key-usage-bits.ts';
+import type { NameParts } from '../../src/pki/names/names.ts';
 
 /** Arbitrary fields of certificates: what a profile could make, and more. */
 export interface LeafFields {

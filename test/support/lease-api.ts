@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Body, Client, RequestInit } from '../../src/kube/client.ts';
-import { KubeError } from '../../src/kube/kube-error.ts';
-import type { Lease } from '../../src/kube/lease.ts';
+import type { Body, Client, RequestInit } from '../../src/kube/client/client.ts';
+import { KubeError } from '../../src/kube/client/kube-error.ts';
+import type { Lease } from '../../src/kube/lease/lease.ts';
 
 /** An API server in memory that has Leases, and what may be wrong with it for each of its clients. */
 export interface LeaseApi {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client, RequestInit } from '../../src/kube/client.ts';
-import { KubeError } from '../../src/kube/kube-error.ts';
+import type { Client, RequestInit } from '../../src/kube/client/client.ts';
+import { KubeError } from '../../src/kube/client/kube-error.ts';
 import { readSent } from './pcr-sent.ts';
 import { watchFeed } from './watch-feed.ts';
 

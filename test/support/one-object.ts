@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../../src/api/object.ts';
-import type { RequestInit } from '../../src/kube/client.ts';
-import { KubeError } from '../../src/kube/kube-error.ts';
+import type { KubeObject } from '../../src/api/object/object.ts';
+import type { RequestInit } from '../../src/kube/client/client.ts';
+import { KubeError } from '../../src/kube/client/kube-error.ts';
 
 /**
  * - `lost`: it is stored, and the answer never comes (performance-and-reliability T31);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../../src/api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
 import { requestDer } from './request-der.ts';
 
 /** The request of pod team-a/web-0 as its kubelet writes it through v1; `spec` replaces fields. */

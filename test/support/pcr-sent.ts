@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../../src/api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
 import { openEnvelope } from '../../src/protobuf/envelope.ts';
-import { readPodCertificateRequest } from '../../src/api/pod-certificate-request-message.ts';
+import { readPodCertificateRequest } from '../../src/api/request/pod-certificate-request-message.ts';
 
 /** Field 2, the spec, which a write of the status leaves out and every reader wants: empty. */
 const EMPTY_SPEC = Uint8Array.of(0x12, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../../src/api/pod-certificate-request.ts';
-import { hasTrueCondition } from '../../src/api/conditions.ts';
+import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
+import { hasTrueCondition } from '../../src/api/request/conditions.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 

@@ -24,9 +24,9 @@ import {
   Time,
   TimeType,
 } from 'pkijs';
-import type { NameLists } from '../../src/pki/general-names.ts';
-import { ipBytes } from '../../src/pki/ip.ts';
-import type { NameParts } from '../../src/pki/names.ts';
+import type { NameLists } from '../../src/pki/names/general-names.ts';
+import { ipBytes } from '../../src/pki/names/ip.ts';
+import type { NameParts } from '../../src/pki/names/names.ts';
 
 /** What src/pki writes, written by pkijs and asn1js: the oracle of byte-for-byte tests. */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client, RequestInit } from '../../src/kube/client.ts';
+import type { Client, RequestInit } from '../../src/kube/client/client.ts';
 
 /** A client that writes down what it is asked, and answers as it is told. */
 export interface RecordedClient extends Client {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { WHOLE_DUTY } from '../../src/kube/duty.ts';
-import type { EventNote } from '../../src/kube/event-body.ts';
-import type { Component } from '../../src/serving/component.ts';
+import { WHOLE_DUTY } from '../../src/kube/lease/duty.ts';
+import type { EventNote } from '../../src/kube/events/event-body.ts';
+import type { Component } from '../../src/runtime/component/component.ts';
 import { NOW, random } from './issuing.ts';
 import { recordedClient, type RecordedClient } from './recorded-client.ts';
 import { recordedLog, type LogLine } from './recorded-log.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
-import { encodePem } from '../../src/pki/pem.ts';
-import { encodeRequest } from '../../src/pki/pkcs10.ts';
-import { generatePrivateKey } from '../../src/pki/private-key.ts';
+import { encodePem } from '../../src/pki/der/pem.ts';
+import { encodeRequest } from '../../src/pki/x509/pkcs10.ts';
+import { generatePrivateKey } from '../../src/pki/keys/private-key.ts';
 import type { KeyType } from '../../src/vocabulary.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner, ClusterSignerStatus } from '../../src/api/cluster-signer.ts';
-import { readClusterSigner } from '../../src/api/read-cluster-signer.ts';
+import type { ClusterSigner, ClusterSignerStatus } from '../../src/api/signer/cluster-signer.ts';
+import { readClusterSigner } from '../../src/api/signer/read-cluster-signer.ts';
 import { compileProfile, type Profile } from '../../src/issuance/profile.ts';
 import { changed, clusterSigner, workloadSpec } from './cluster-signer.ts';
 

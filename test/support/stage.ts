@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../../src/kube/client.ts';
-import { createReflector, type Reflector, type ReflectorInit } from '../../src/kube/reflector.ts';
+import type { Client } from '../../src/kube/client/client.ts';
+import {
+  createReflector,
+  type Reflector,
+  type ReflectorInit,
+} from '../../src/kube/watch/reflector.ts';
 import { until } from '../cluster/until.ts';
 import { fakeTime, type FakeTime } from './fake-time.ts';
 import { recordedLog } from './recorded-log.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../src/api/cluster-signer.ts';
-import { findCondition, type Condition } from '../../src/api/conditions.ts';
+import type { ClusterSigner } from '../../src/api/signer/cluster-signer.ts';
+import { findCondition, type Condition } from '../../src/api/request/conditions.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { certificateAuthority } from './certificate-authority.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createApprover } from '../../controllers/approver/index.ts';
-import type { ComponentOptions } from '../component-options.ts';
-import { runComponent } from '../component.ts';
+import type { ComponentOptions } from '../../app/component-options.ts';
+import { runComponent } from '../../app/component.ts';
 
 export async function run(options: ComponentOptions): Promise<void> {
   await runComponent('approver', options, (component) =>

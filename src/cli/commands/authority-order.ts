@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import { activate } from '../authority/activate.ts';
-import { giveOrder } from '../authority/give-order.ts';
-import type { Order } from '../authority/order.ts';
-import { prepare } from '../authority/prepare.ts';
-import { EXIT_REFUSED, orderText, type Verb } from '../authority/report.ts';
-import { revoke } from '../authority/revoke.ts';
-import {
-  inSession,
-  unlessForbidden,
-  type OrderOptions,
-  type Session,
-} from '../authority/session.ts';
-import { authoritiesOf, type Situation } from '../authority/situation.ts';
-import { findTarget } from '../authority/target.ts';
+import { activate } from '../../operations/activate.ts';
+import { giveOrder } from '../../operations/give-order.ts';
+import type { Order } from '../../operations/order.ts';
+import { prepare } from '../../operations/prepare.ts';
+import { EXIT_REFUSED, orderText, type Verb } from '../../operations/report.ts';
+import { revoke } from '../../operations/revoke.ts';
+import { inSession, unlessForbidden, type OrderOptions, type Session } from '../session.ts';
+import { authoritiesOf, type Situation } from '../../operations/situation.ts';
+import { findTarget } from '../../operations/target.ts';
 
-export type { OrderOptions } from '../authority/session.ts';
+export type { OrderOptions } from '../session.ts';
 
 /**
  * Runs `countersign authority prepare | activate | revoke`.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { messageOf } from '../../errors.ts';
-import { look, lookAtAll } from '../authority/look.ts';
-import { structured, type Output } from '../authority/report.ts';
-import { shownSigner } from '../authority/shown.ts';
-import { renderTable } from '../authority/table.ts';
-import { connectUser, type UserOptions } from '../user-client.ts';
+import { look, lookAtAll } from '../../operations/look.ts';
+import { structured, type Output } from '../../operations/report.ts';
+import { shownSigner } from '../../operations/shown.ts';
+import { renderTable } from '../../operations/table.ts';
+import { connectUser, type UserOptions } from '../../app/user-client.ts';
 
 /** Flags of `countersign authority show`. */
 export interface ShowOptions extends UserOptions {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from 'node:timers/promises';
-import { evict } from '../../kube/eviction.ts';
+import { evict } from '../../kube/client/eviction.ts';
 import type { Delay } from '../../ports.ts';
-import { awaitStop } from '../authority/await-stop.ts';
-import type { FoundPods } from '../authority/find-pods.ts';
-import { giveOrder } from '../authority/give-order.ts';
+import { awaitStop } from '../../operations/await-stop.ts';
+import type { FoundPods } from '../../operations/find-pods.ts';
+import { giveOrder } from '../../operations/give-order.ts';
 import {
   EXIT_LEFT,
   EXIT_REFUSED,
@@ -12,16 +12,11 @@ import {
   podsText,
   restartedText,
   type Report,
-} from '../authority/report.ts';
-import { restart, type Restarted } from '../authority/restart.ts';
-import {
-  inSession,
-  unlessForbidden,
-  type OrderOptions,
-  type Session,
-} from '../authority/session.ts';
-import { authoritiesOf, type Situation } from '../authority/situation.ts';
-import { taint } from '../authority/taint.ts';
+} from '../../operations/report.ts';
+import { restart, type Restarted } from '../../operations/restart.ts';
+import { inSession, unlessForbidden, type OrderOptions, type Session } from '../session.ts';
+import { authoritiesOf, type Situation } from '../../operations/situation.ts';
+import { taint } from '../../operations/taint.ts';
 
 /** Flags of `countersign authority taint`. */
 export interface TaintOptions extends OrderOptions {

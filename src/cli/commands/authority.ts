@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { OWN_TLS_SIGNER } from '../../api/own-tls.ts';
+import { OWN_TLS_SIGNER } from '../../api/signer/own-tls.ts';
 import { createCrossSign } from '../../authorities/cross-sign.ts';
 import { openLocalAuthority } from '../../authorities/local.ts';
 import { createManagedAuthorities } from '../../authorities/managed.ts';
 import { createAuthorityController } from '../../controllers/authority/index.ts';
-import { certificatesResources } from '../certificates-resources.ts';
-import { runComponent } from '../component.ts';
-import type { AuthorityOptions } from '../own-tls-options.ts';
-import { VERSION } from '../version.ts';
+import { certificatesResources } from '../../app/certificates-resources.ts';
+import { runComponent } from '../../app/component.ts';
+import type { AuthorityOptions } from '../../app/own-tls-options.ts';
+import { VERSION } from '../../app/version.ts';
 
 export async function run(options: AuthorityOptions): Promise<void> {
   await runComponent('authority', options, async (component) => {

@@ -9,14 +9,14 @@ import { readProfile } from '../../conformance/profile.ts';
 import { junitReport } from '../../conformance/report/junit.ts';
 import { isConformant, jsonReport, type Report } from '../../conformance/report/report.ts';
 import { leftLines, textReport } from '../../conformance/report/text.ts';
-import { createClient } from '../../kube/client.ts';
+import { createClient } from '../../kube/client/client.ts';
 import { OBSERVE } from '../../probe/observe.ts';
 import { createOwnObjects } from '../../probe/own-objects.ts';
 import { createRights } from '../../probe/rights.ts';
 import type { Kit } from '../../probe/kit.ts';
-import { monotonic } from '../monotonic.ts';
-import { connectUser, type UserOptions } from '../user-client.ts';
-import { VERSION } from '../version.ts';
+import { monotonic } from '../../app/monotonic.ts';
+import { connectUser, type UserOptions } from '../../app/user-client.ts';
+import { VERSION } from '../../app/version.ts';
 
 /** Flags of `countersign conformance`. */
 export interface ConformanceOptions extends UserOptions {

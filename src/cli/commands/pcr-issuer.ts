@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { openLocalAuthority } from '../../authorities/local.ts';
 import { createPcrIssuer } from '../../controllers/pcr-issuer/index.ts';
-import { certificatesResources } from '../certificates-resources.ts';
-import type { ComponentOptions } from '../component-options.ts';
-import { runComponent } from '../component.ts';
+import { certificatesResources } from '../../app/certificates-resources.ts';
+import type { ComponentOptions } from '../../app/component-options.ts';
+import { runComponent } from '../../app/component.ts';
 
 export async function run(options: ComponentOptions): Promise<void> {
   await runComponent('pcr-issuer', options, async (component) => {

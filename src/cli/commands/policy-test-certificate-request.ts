@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parse } from 'yaml';
-import type { CertificateRequest } from '../../api/certificate-request.ts';
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
-import { formatDuration } from '../../api/duration.ts';
+import type { CertificateRequest } from '../../api/request/certificate-request.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import { formatDuration } from '../../api/object/duration.ts';
 import { decide, type Plan } from '../../controllers/certificate-request/decide.ts';
 import { SignerError } from '../../errors.ts';
 import { compileProfile } from '../../issuance/profile.ts';
 import { compileCertificateRequestPolicy } from '../../policy/compile-policy.ts';
-import type { PolicyTestOptions, Verdict } from './policy-test.ts';
 
 /** Nothing is signed here: where the rules say yes, this is what is missing. */
 const NO_CA = new SignerError({
@@ -94,4 +93,25 @@ function specOf(
     disposition: 'fail',
     message: `${fileName}: the CertificateRequest has no spec.request`,
   });
+}
+
+/** What is printed, and what the exit code says. */
+export interface Verdict {
+  readonly word: 'APPROVE' | 'DENY' | 'NO OPINION';
+  /** Reasons, separated by `; `. */
+  readonly message: string;
+}
+
+/** Flags of `countersign policy test`. */
+export interface PolicyTestOptions {
+  readonly signerFile: string;
+  readonly csr: string;
+  /** Of a CertificateRequest of cert-manager; absent: it is a CertificateSigningRequest. */
+  readonly namespace?: string;
+  readonly user: string;
+  readonly uid: string;
+  readonly group: readonly string[];
+  readonly usage: readonly string[];
+  readonly expirationSeconds?: number;
+  readonly reservedPrefix: readonly string[];
 }

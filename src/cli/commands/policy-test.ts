@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
-import type { CertificateSigningRequest } from '../../api/csr.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import type { CertificateSigningRequest } from '../../api/request/csr.ts';
 import { SignerError } from '../../errors.ts';
 import { decide, type Plan } from '../../controllers/approver/decide.ts';
 import { compilePolicy } from '../../policy/compile-policy.ts';
 import { parseSignerFile } from '../signer-file.ts';
-import { judgeCertificateRequest } from './policy-test-certificate-request.ts';
-
-/** What is printed, and what the exit code says. */
-export interface Verdict {
-  readonly word: 'APPROVE' | 'DENY' | 'NO OPINION';
-  /** Reasons, separated by `; `. */
-  readonly message: string;
-}
+import {
+  judgeCertificateRequest,
+  type PolicyTestOptions,
+  type Verdict,
+} from './policy-test-certificate-request.ts';
 
 /** For scripts and CI: a policy test that is not approved is not a success. */
 const EXIT_CODES: Readonly<Record<Verdict['word'], number>> = {
@@ -29,20 +26,6 @@ const WORDS: Readonly<Record<Plan['kind'], Verdict['word']>> = {
   wait: 'NO OPINION',
   ignore: 'NO OPINION',
 };
-
-/** Flags of `countersign policy test`. */
-export interface PolicyTestOptions {
-  readonly signerFile: string;
-  readonly csr: string;
-  /** Of a CertificateRequest of cert-manager; absent: it is a CertificateSigningRequest. */
-  readonly namespace?: string;
-  readonly user: string;
-  readonly uid: string;
-  readonly group: readonly string[];
-  readonly usage: readonly string[];
-  readonly expirationSeconds?: number;
-  readonly reservedPrefix: readonly string[];
-}
 
 /** @returns the exit code */
 export async function testPolicy(options: PolicyTestOptions): Promise<number> {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { SecretReference } from '../../api/cluster-signer.ts';
+import type { SecretReference } from '../../api/signer/cluster-signer.ts';
 import { SignerError } from '../../errors.ts';
-import { OPT_IN, renderAdmission, renderRbac, type Files } from '../rbac/render.ts';
+import { OPT_IN, renderAdmission, renderRbac, type Files } from '../../manifests/render.ts';
 
 /** Flags of `countersign rbac`. */
 export interface RbacOptions {

@@ -3,20 +3,20 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
-import { findCondition } from '../../api/conditions.ts';
+import { isFinished, type CertificateSigningRequest } from '../../api/request/csr.ts';
+import { findCondition } from '../../api/request/conditions.ts';
 import { SignerError } from '../../errors.ts';
-import type { Client } from '../../kube/client.ts';
-import type { Connection } from '../../kube/connection.ts';
-import { KubeError } from '../../kube/kube-error.ts';
-import { resource } from '../../kube/resource.ts';
-import { encodePem } from '../../pki/pem.ts';
-import { encodeRequest } from '../../pki/pkcs10.ts';
-import { generatePrivateKey } from '../../pki/private-key.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { Connection } from '../../kube/client/connection.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
+import { resource } from '../../kube/resource/resource.ts';
+import { encodePem } from '../../pki/der/pem.ts';
+import { encodeRequest } from '../../pki/x509/pkcs10.ts';
+import { generatePrivateKey } from '../../pki/keys/private-key.ts';
 import { keepKey, replace } from '../request/owner-only.ts';
 import { renderKubeconfig } from '../request/kubeconfig-file.ts';
 import type { KeyType } from '../../vocabulary.ts';
-import { connectUser, type UserOptions } from '../user-client.ts';
+import { connectUser, type UserOptions } from '../../app/user-client.ts';
 
 /** Flags of `countersign request`. */
 export interface RequestOptions extends UserOptions {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What cert-manager's API says of a CertificateRequest's status. */
-import { findCondition } from '../../api/conditions.ts';
+import { findCondition } from '../../api/request/conditions.ts';
 import { fail, pass, skip, unless, type Verdict } from '../case.ts';
 import { chainsToAnchor } from '../laws/chain.ts';
 import { lastOf, type Snapshot, type Trial } from '../trial.ts';

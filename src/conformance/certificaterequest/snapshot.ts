@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateRequest } from '../../api/certificate-request.ts';
-import { hasTrueCondition, findCondition, type Condition } from '../../api/conditions.ts';
+import type { CertificateRequest } from '../../api/request/certificate-request.ts';
+import { hasTrueCondition, findCondition, type Condition } from '../../api/request/conditions.ts';
 import { frameOf } from '../frame.ts';
 import type { Snapshot, State } from '../trial.ts';
 

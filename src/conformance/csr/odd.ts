@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** PKCS#10 requests that nobody's tool makes by itself. */
 import type { KeyObject } from 'node:crypto';
-import { contextConstructed } from '../../pki/der-tags.ts';
+import { contextConstructed } from '../../pki/der/der-tags.ts';
 import {
   bitString,
   element,
@@ -10,16 +10,16 @@ import {
   sequence,
   setOf,
   utf8String,
-} from '../../pki/der-writer.ts';
-import { encodeExtension, type Extension } from '../../pki/extensions.ts';
+} from '../../pki/der/der-writer.ts';
+import { encodeExtension, type Extension } from '../../pki/extensions/extensions.ts';
 import {
   OID_COMMON_NAME,
   OID_EXTENSION_REQUEST,
   OID_ORGANIZATION,
   OID_SUBJECT_ALT_NAME,
-} from '../../pki/oids.ts';
-import { publicKeyOf } from '../../pki/private-key.ts';
-import { signatureAlgorithm } from '../../pki/signature-algorithm.ts';
+} from '../../pki/der/oids.ts';
+import { publicKeyOf } from '../../pki/keys/private-key.ts';
+import { signatureAlgorithm } from '../../pki/keys/signature-algorithm.ts';
 
 /** Of an arc that is nobody's: the example arc of IANA's private enterprise 32473 (RFC 5612). */
 export const UNKNOWN_EXTENSION = '1.3.6.1.4.1.32473.1.1';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { hasTrueCondition } from '../../api/conditions.ts';
-import type { CertificateSigningRequest } from '../../api/csr.ts';
+import { hasTrueCondition } from '../../api/request/conditions.ts';
+import type { CertificateSigningRequest } from '../../api/request/csr.ts';
 import { frameOf } from '../frame.ts';
 import type { Snapshot, State } from '../trial.ts';
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a trust anchor must be. Each law names the first anchor that breaks it. */
-import type { Certificate } from '../../pki/certificate.ts';
-import { nameText } from '../../pki/names.ts';
-import { OID_BASIC_CONSTRAINTS, OID_KEY_USAGE } from '../../pki/oids.ts';
-import { verifySignature } from '../../pki/signature-verification.ts';
+import type { Certificate } from '../../pki/x509/certificate.ts';
+import { nameText } from '../../pki/names/names.ts';
+import { OID_BASIC_CONSTRAINTS, OID_KEY_USAGE } from '../../pki/der/oids.ts';
+import { verifySignature } from '../../pki/keys/signature-verification.ts';
 import { fail, pass, skip, unless, type Verdict } from '../case.ts';
 import { readChain } from '../issued.ts';
 import { isSelfIssued } from '../laws/chain.ts';

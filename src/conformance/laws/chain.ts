@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What comes with a leaf, and what it is verified with. */
 import { SignerError, attempt } from '../../errors.ts';
-import type { Certificate } from '../../pki/certificate.ts';
-import { nameText } from '../../pki/names.ts';
-import { verifyPath } from '../../pki/path.ts';
-import { verifySignature } from '../../pki/signature-verification.ts';
+import type { Certificate } from '../../pki/x509/certificate.ts';
+import { nameText } from '../../pki/names/names.ts';
+import { verifyPath } from '../../pki/x509/path.ts';
+import { verifySignature } from '../../pki/keys/signature-verification.ts';
 import { fail, pass, skip, unless } from '../case.ts';
 import type { LeafLaw } from '../world.ts';
 

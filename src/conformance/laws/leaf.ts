@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What any leaf must be, whoever asked for it. */
-import type { Certificate } from '../../pki/certificate.ts';
-import type { KeyUsageBit } from '../../pki/key-usage-bits.ts';
-import { OID_EXT_KEY_USAGE, OID_KEY_USAGE, OID_SUBJECT_ALT_NAME } from '../../pki/oids.ts';
-import { nameText } from '../../pki/names.ts';
+import type { Certificate } from '../../pki/x509/certificate.ts';
+import type { KeyUsageBit } from '../../pki/extensions/key-usage-bits.ts';
+import { OID_EXT_KEY_USAGE, OID_KEY_USAGE, OID_SUBJECT_ALT_NAME } from '../../pki/der/oids.ts';
+import { nameText } from '../../pki/names/names.ts';
 import { fail, pass, skip, unless, type Verdict } from '../case.ts';
 import type { Issued } from '../issued.ts';
 import type { Around, LeafLaw } from '../world.ts';

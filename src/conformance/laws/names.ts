@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Whom a leaf names. */
-import { isReservedName } from '../../api/reserved-names.ts';
-import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../pki/oids.ts';
-import type { Certificate } from '../../pki/certificate.ts';
-import { nameText } from '../../pki/names.ts';
+import { isReservedName } from '../../api/signer/reserved-names.ts';
+import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../pki/der/oids.ts';
+import type { Certificate } from '../../pki/x509/certificate.ts';
+import { nameText } from '../../pki/names/names.ts';
 import { fail, pass, skip, unless, type Verdict } from '../case.ts';
 import { isVerdict, issuedOf, type Issued } from '../issued.ts';
 import type { LeafLaw, TrialLaw } from '../world.ts';

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The three times of a PodCertificateRequest's status. */
-import { parseTime } from '../../api/time.ts';
-import { MIN_LIFETIME_SECONDS, REFRESH_MARGIN_SECONDS } from '../../api/pod-certificate-request.ts';
+import { parseTime } from '../../api/object/time.ts';
+import {
+  MIN_LIFETIME_SECONDS,
+  REFRESH_MARGIN_SECONDS,
+} from '../../api/request/pod-certificate-request.ts';
 import { skip, unless } from '../case.ts';
 import type { LeafLaw } from '../world.ts';
 import { lifetimeOf } from './validity.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a leaf may be used for, against what was asked for. */
-import { usageBits } from '../../pki/usages.ts';
+import { usageBits } from '../../pki/extensions/usages.ts';
 import { unless } from '../case.ts';
 import type { Issued } from '../issued.ts';
 import type { LeafLaw } from '../world.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { hasTrueCondition } from '../../api/conditions.ts';
-import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import { hasTrueCondition } from '../../api/request/conditions.ts';
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import { frameOf } from '../frame.ts';
 import type { Snapshot, State } from '../trial.ts';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The status of a PodCertificateRequest as a whole. */
-import type { Condition } from '../../api/conditions.ts';
+import type { Condition } from '../../api/request/conditions.ts';
 import { fail, pass, skip, unless, type Verdict } from '../case.ts';
 import { lastOf, type Snapshot, type Trial } from '../trial.ts';
 import type { TrialLaw } from '../world.ts';

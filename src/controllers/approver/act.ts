@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
-import { csrWriteBody, withApproval, type CertificateSigningRequest } from '../../api/csr.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import {
+  csrWriteBody,
+  withApproval,
+  type CertificateSigningRequest,
+} from '../../api/request/csr.ts';
 import {
   METADATA_ALONE,
   asWritten,
   readPartialObjectMetadata,
-} from '../../api/partial-object-metadata.ts';
-import type { Resource } from '../../kube/resource.ts';
+} from '../../api/object/partial-object-metadata.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
-import type { Component } from '../../serving/component.ts';
-import type { Outcome } from '../../serving/outcome.ts';
-import { serverTime } from '../../serving/server-time.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import type { Outcome } from '../../runtime/requests/outcome.ts';
+import { serverTime } from '../../runtime/component/server-time.ts';
 import { decide, type Plan } from './decide.ts';
 
 export interface ActInit {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
+import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/request/csr.ts';
 import { admit } from '../../policy/admit.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import { review } from '../../policy/review.ts';

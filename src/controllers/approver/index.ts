@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
-import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
-import { resource } from '../../kube/resource.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/request/csr.ts';
+import { resource } from '../../kube/resource/resource.ts';
 import { compilePolicy, type RequestPolicy } from '../../policy/compile-policy.ts';
-import { watchSigners } from '../../serving/served-signers.ts';
-import type { Component, Controller } from '../../serving/component.ts';
-import { memoByGeneration } from '../../serving/memo.ts';
-import { refuseOlder } from '../../serving/older-requests.ts';
-import { namesOf } from '../../serving/permission-names.ts';
-import { createRequestController } from '../../serving/request-controller.ts';
-import { csrPlace, csrStays } from '../../serving/csr-place.ts';
+import { watchSigners } from '../../runtime/signers/served-signers.ts';
+import type { Component, Controller } from '../../runtime/component/component.ts';
+import { memoByGeneration } from '../../runtime/signers/memo.ts';
+import { refuseOlder } from '../../runtime/requests/older-requests.ts';
+import { namesOf } from '../../runtime/rbac/permission-names.ts';
+import { createRequestController } from '../../runtime/requests/request-controller.ts';
+import { csrPlace, csrStays } from '../../runtime/requests/csr-place.ts';
 import { createActor } from './act.ts';
 import { permissions } from './permissions.ts';
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
-import { absent } from '../../kube/absent.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { withoutManagedFields } from '../../kube/managed-fields.ts';
-import type { Component } from '../../serving/component.ts';
-import { areClocksApart, isSameClock } from '../../serving/server-time.ts';
+import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
+import { absent } from '../../kube/client/absent.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
+import { withoutManagedFields } from '../../kube/resource/managed-fields.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import { areClocksApart, isSameClock } from '../../runtime/component/server-time.ts';
 import type { Plan } from './decide.ts';
 
 export interface ActInput {

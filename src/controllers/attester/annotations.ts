@@ -4,12 +4,12 @@ import {
   SERVED_SINCE,
   servedSince,
   type ClusterTrustBundle,
-} from '../../api/cluster-trust-bundle.ts';
-import { formatDuration, parseDuration } from '../../api/duration.ts';
-import { CLUSTER_SIGNER_UID } from '../../api/grant.ts';
-import { formatTime } from '../../api/time.ts';
+} from '../../api/object/cluster-trust-bundle.ts';
+import { formatDuration, parseDuration } from '../../api/object/duration.ts';
+import { CLUSTER_SIGNER_UID } from '../../api/signer/grant.ts';
+import { formatTime } from '../../api/object/time.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { anchorFingerprints, readAnchors } from '../../pki/trust-bundle.ts';
+import { anchorFingerprints, readAnchors } from '../../pki/x509/trust-bundle.ts';
 import { LATE_SIGNING_MS, RETIRING_MARGIN_MS } from '../../rotation/authorities.ts';
 import type { DesiredInput } from './desired-input.ts';
 import { CLUSTER_SIGNER, INHERITED, LONGEST_LEAF, SECRET_NAMESPACE } from './marks.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
-import { RETAIN_UNTIL, type ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
-import { formatTime, parseTime } from '../../api/time.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import { RETAIN_UNTIL, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
+import { formatTime, parseTime } from '../../api/object/time.ts';
 import { lastLeafEnd } from './annotations.ts';
 import { desiredBundle, isForeignEdit, isSameBundle, trustsNobody } from './desired-bundle.ts';
 import { isOurs } from './marks.ts';

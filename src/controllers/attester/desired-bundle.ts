@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import {
   bundleName,
   servedSince,
   type ClusterTrustBundle,
-} from '../../api/cluster-trust-bundle.ts';
-import { fingerprint, type Certificate } from '../../pki/certificate.ts';
-import { anchorFingerprints, readAnchors, writeAnchors } from '../../pki/trust-bundle.ts';
+} from '../../api/object/cluster-trust-bundle.ts';
+import { fingerprint, type Certificate } from '../../pki/x509/certificate.ts';
+import { anchorFingerprints, readAnchors, writeAnchors } from '../../pki/x509/trust-bundle.ts';
 import { bundleAnnotations } from './annotations.ts';
 import { inheritedAnchors, type Inherited } from './inherited.ts';
 import type { DesiredInput } from './desired-input.ts';

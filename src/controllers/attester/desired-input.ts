@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
-import type { ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 
 /** What a bundle is made of. */
 export interface DesiredInput {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { bundleName, type ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
-import type { Component } from '../../serving/component.ts';
+import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import type { Component } from '../../runtime/component/component.ts';
 import { isOurs } from './marks.ts';
 
 /**

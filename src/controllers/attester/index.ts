@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import { bundleName, type ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
+import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import { SignerError } from '../../errors.ts';
-import { absent } from '../../kube/absent.ts';
-import { createReflector } from '../../kube/reflector.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { runLoop, type Again } from '../../kube/run-loop.ts';
-import type { Component, Controller } from '../../serving/component.ts';
-import { explain } from '../../serving/explain.ts';
-import { namesOf } from '../../serving/permission-names.ts';
-import { areClocksStillApart, lookAgain, serverTime } from '../../serving/server-time.ts';
-import { createSigners } from '../../serving/signers.ts';
+import { absent } from '../../kube/client/absent.ts';
+import { createReflector } from '../../kube/watch/reflector.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
+import { runLoop, type Again } from '../../kube/workqueue/run-loop.ts';
+import type { Component, Controller } from '../../runtime/component/component.ts';
+import { explain } from '../../runtime/requests/explain.ts';
+import { namesOf } from '../../runtime/rbac/permission-names.ts';
+import { areClocksStillApart, lookAgain, serverTime } from '../../runtime/component/server-time.ts';
+import { createSigners } from '../../runtime/signers/signers.ts';
 import { act } from './act.ts';
 import { decide } from './decide.ts';
 import { reportForeign } from './foreign.ts';

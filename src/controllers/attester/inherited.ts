@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { servedSince, timesOf } from '../../api/cluster-trust-bundle.ts';
-import { CLUSTER_SIGNER_UID } from '../../api/grant.ts';
+import { servedSince, timesOf } from '../../api/object/cluster-trust-bundle.ts';
+import { CLUSTER_SIGNER_UID } from '../../api/signer/grant.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { fingerprint, type Certificate } from '../../pki/certificate.ts';
-import { readAnchors } from '../../pki/trust-bundle.ts';
+import { fingerprint, type Certificate } from '../../pki/x509/certificate.ts';
+import { readAnchors } from '../../pki/x509/trust-bundle.ts';
 import { lastLeafEnd } from './annotations.ts';
 import type { DesiredInput } from './desired-input.ts';
 import { INHERITED, isOurs } from './marks.ts';

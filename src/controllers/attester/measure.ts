@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { servedSince, type ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
+import { servedSince, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { readAnchors } from '../../pki/trust-bundle.ts';
-import type { TrustMetrics } from '../../serving/trust-metrics.ts';
+import { readAnchors } from '../../pki/x509/trust-bundle.ts';
+import type { TrustMetrics } from '../../runtime/component/trust-metrics.ts';
 
 /** What alerts on a published bundle are written for. One that cannot be read is soon repaired. */
 export function measure(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isDistrusted, type ClusterSigner } from '../../api/cluster-signer.ts';
+import { isDistrusted, type ClusterSigner } from '../../api/signer/cluster-signer.ts';
 
 /**
  * Which anchors the bundle must not have: what is distrusted, and the CA that certified a distrusted

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PermissionRule } from '../../kube/permissions.ts';
-import type { PermissionNames } from '../../serving/permission-names.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import {
   EVENTS_IN_DEFAULT,
   READ_BUNDLES,
   READ_CLUSTER_SIGNERS,
   onSigners,
   onLeaderLease,
-} from '../../serving/rules.ts';
+} from '../../runtime/rbac/rules.ts';
 
 /**
  * What the attester's roles hold: it reads no Secret. `create` cannot be narrowed by name, there the

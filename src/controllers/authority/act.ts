@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner, ClusterSignerStatus } from '../../api/cluster-signer.ts';
-import type { KubeObject, Secret } from '../../api/object.ts';
-import { isNamespaced } from '../../api/signer.ts';
+import type { ClusterSigner, ClusterSignerStatus } from '../../api/signer/cluster-signer.ts';
+import type { KubeObject, Secret } from '../../api/object/object.ts';
+import { isNamespaced } from '../../api/signer/signer.ts';
 import type { CreateAuthority, CrossSign } from '../../authorities/contract.ts';
-import { withoutManagedFields } from '../../kube/managed-fields.ts';
-import type { Again } from '../../kube/run-loop.ts';
+import { withoutManagedFields } from '../../kube/resource/managed-fields.ts';
+import type { Again } from '../../kube/workqueue/run-loop.ts';
 import type { Step } from '../../rotation/next-step.ts';
-import type { Component } from '../../serving/component.ts';
-import { resourceOf } from '../../serving/all-signers.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import { resourceOf } from '../../runtime/signers/all-signers.ts';
 import { carryOutStep } from './carry-out-step.ts';
 import type { Plan } from './decide.ts';
 import { isCurrent } from './is-current.ts';
 import { measure } from './measure.ts';
-import { areClocksApart, serverTime } from '../../serving/server-time.ts';
+import { areClocksApart, serverTime } from '../../runtime/component/server-time.ts';
 import { logChanges, newsOf, tellStep } from './tell.ts';
 
 export interface ActInit {

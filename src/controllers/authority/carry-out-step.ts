@@ -4,19 +4,19 @@ import {
   secretOf,
   type ClusterSigner,
   type ManagedAuthority,
-} from '../../api/cluster-signer.ts';
-import { parseDuration } from '../../api/duration.ts';
-import type { Secret } from '../../api/object.ts';
-import { parseTime } from '../../api/time.ts';
+} from '../../api/signer/cluster-signer.ts';
+import { parseDuration } from '../../api/object/duration.ts';
+import type { Secret } from '../../api/object/object.ts';
+import { parseTime } from '../../api/object/time.ts';
 import type { AuthorityMaterial, CreateAuthority, CrossSign } from '../../authorities/contract.ts';
 import { SignerError } from '../../errors.ts';
 import { CA_BACKDATE_SECONDS } from '../../issuance/ca-certificate.ts';
-import type { Client } from '../../kube/client.ts';
-import { KubeError } from '../../kube/kube-error.ts';
-import { decodeCertificate, fingerprint } from '../../pki/certificate.ts';
-import { decodePem } from '../../pki/pem.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
+import { decodeCertificate, fingerprint } from '../../pki/x509/certificate.ts';
+import { decodePem } from '../../pki/der/pem.ts';
 import type { Step } from '../../rotation/next-step.ts';
-import { SECRETS } from '../../serving/secret-watches.ts';
+import { SECRETS } from '../../runtime/ca/secret-watches.ts';
 import {
   intoNext,
   intoTls,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus } from '../../api/cluster-signer.ts';
-import { secretOf } from '../../api/cluster-signer.ts';
-import type { Condition } from '../../api/conditions.ts';
-import { parseDuration } from '../../api/duration.ts';
-import { CLUSTER_SIGNER_UID } from '../../api/grant.ts';
-import { formatTime, parseTime } from '../../api/time.ts';
+import type { AuthorityStatus } from '../../api/signer/cluster-signer.ts';
+import { secretOf } from '../../api/signer/cluster-signer.ts';
+import type { Condition } from '../../api/request/conditions.ts';
+import { parseDuration } from '../../api/object/duration.ts';
+import { CLUSTER_SIGNER_UID } from '../../api/signer/grant.ts';
+import { formatTime, parseTime } from '../../api/object/time.ts';
 import { askedOf, awaitedSince } from '../../rotation/asked.ts';
-import type { Snapshot } from './decide.ts';
 import type { Finding } from './find.ts';
 import type { Managed } from './managed.ts';
 import { ownDeadline } from './own-deadline.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** What the conditions besides Ready are made of. */
 export interface ConditionInput {

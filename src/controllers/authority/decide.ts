@@ -4,37 +4,18 @@ import {
   type AuthorityStatus,
   type ClusterSigner,
   type ClusterSignerStatus,
-} from '../../api/cluster-signer.ts';
-import type { ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
-import { hasTrueCondition } from '../../api/conditions.ts';
-import { parseDuration } from '../../api/duration.ts';
-import type { SignerError } from '../../errors.ts';
-import { writeAnchors } from '../../pki/trust-bundle.ts';
+} from '../../api/signer/cluster-signer.ts';
+import { hasTrueCondition } from '../../api/request/conditions.ts';
+import { parseDuration } from '../../api/object/duration.ts';
+import { writeAnchors } from '../../pki/x509/trust-bundle.ts';
 import type { AuthorityFacts } from '../../authorities/contract.ts';
 import { nextAuthorities, nextEnd, type PublicHalf } from '../../rotation/authorities.ts';
 import type { Step } from '../../rotation/next-step.ts';
 import { find, type Finding } from './find.ts';
-import type { Inspect, SecretLook } from './look.ts';
 import { rotationOf } from './managed.ts';
 import { mayBegin } from './may-begin.ts';
 import { conditionsChangeAt, statusOf } from './status.ts';
-
-export interface Snapshot {
-  readonly signer: ClusterSigner;
-  /** The elder ClusterSigner with the same signer name, when there is one. */
-  readonly elder: string | undefined;
-  /** Why the spec cannot be served, when it cannot. */
-  readonly specError: SignerError | undefined;
-  readonly secret: SecretLook;
-  readonly inspect: Inspect;
-  /** The published bundle, as far as it is known. */
-  readonly bundle: ClusterTrustBundle | undefined;
-  readonly propagationSeconds: number;
-  /** Milliseconds of the API server's clock. */
-  readonly now: number;
-  /** Our own says something else altogether. */
-  readonly clocksApart: boolean;
-}
+import type { Snapshot } from './snapshot.ts';
 
 export interface Plan {
   /** One write of the CA's Secret; the status that follows from it is written when it is seen. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner, ClusterSignerStatus } from '../../api/cluster-signer.ts';
-import { setCondition } from '../../api/conditions.ts';
-import { formatTime } from '../../api/time.ts';
+import type { ClusterSigner, ClusterSignerStatus } from '../../api/signer/cluster-signer.ts';
+import { setCondition } from '../../api/request/conditions.ts';
+import { formatTime } from '../../api/object/time.ts';
 import { derivedStatus } from './status.ts';
-import type { FaultySigner } from '../../serving/signers.ts';
+import type { FaultySigner } from '../../runtime/signers/signers.ts';
 
 /** The status of a signer whose spec got past the CRD's schema and yet cannot be read. */
 export function faultyStatus({ object, error }: FaultySigner, now: number): ClusterSignerStatus {

@@ -4,16 +4,16 @@ import {
   secretOf,
   type AuthorityStatus,
   type ClusterSigner,
-} from '../../api/cluster-signer.ts';
-import { MAX_AUTHORITIES } from '../../api/cluster-signer-limits.ts';
-import { SIGNER_NAME, isGranted } from '../../api/grant.ts';
-import type { Secret } from '../../api/object.ts';
-import { parseTime } from '../../api/time.ts';
+} from '../../api/signer/cluster-signer.ts';
+import { MAX_AUTHORITIES } from '../../api/signer/cluster-signer-limits.ts';
+import { SIGNER_NAME, isGranted } from '../../api/signer/grant.ts';
+import type { Secret } from '../../api/object/object.ts';
+import { parseTime } from '../../api/object/time.ts';
 import type { AuthorityFacts } from '../../authorities/contract.ts';
 import { SignerError } from '../../errors.ts';
-import { tooLarge, tooSlow } from '../../serving/modest-ca.ts';
-import type { Snapshot } from './decide.ts';
+import { tooLarge, tooSlow } from '../../runtime/ca/modest-ca.ts';
 import { hasNext, type Inspect } from './look.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** Reasons of Ready, one place; docs/reference/cluster-signer.md explains each. */
 export type ReadyReason =

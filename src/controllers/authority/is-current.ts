@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
-import type { KubeObject } from '../../api/object.ts';
-import { PREPARE_AT, ROTATE_AT } from '../../api/rotation-annotations.ts';
-import { absent } from '../../kube/absent.ts';
-import type { Component } from '../../serving/component.ts';
-import { resourceOf } from '../../serving/all-signers.ts';
-import { isSameClock } from '../../serving/server-time.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import type { KubeObject } from '../../api/object/object.ts';
+import { PREPARE_AT, ROTATE_AT } from '../../api/signer/rotation-annotations.ts';
+import { absent } from '../../kube/client/absent.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import { resourceOf } from '../../runtime/signers/all-signers.ts';
+import { isSameClock } from '../../runtime/component/server-time.ts';
 
 /**
  * Whether a signer is still what was judged, asked of the API server itself. Writes are fenced

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Secret } from '../../api/object.ts';
-import { NEXT_CERTIFICATE, NEXT_KEY } from '../../api/rotation-annotations.ts';
+import type { Secret } from '../../api/object/object.ts';
+import { NEXT_CERTIFICATE, NEXT_KEY } from '../../api/signer/rotation-annotations.ts';
 import type {
   AuthorityFacts,
   AuthorityMaterial,
   OpenAuthority,
 } from '../../authorities/contract.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { materialOf } from '../../serving/usable-authority.ts';
+import { materialOf } from '../../runtime/ca/usable-authority.ts';
 
 /** What a look at the CA Secret gave. An error of the look is not "missing". */
 export type SecretLook =

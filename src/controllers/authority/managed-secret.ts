@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../api/cluster-signer.ts';
-import { formatDuration } from '../../api/duration.ts';
-import { CLUSTER_SIGNER_UID, SIGNER_NAME } from '../../api/grant.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import { formatDuration } from '../../api/object/duration.ts';
+import { CLUSTER_SIGNER_UID, SIGNER_NAME } from '../../api/signer/grant.ts';
 import {
   ACTIVATED_AT,
   CROSS_CERTIFICATE,
@@ -10,7 +10,7 @@ import {
   NEXT_DURATION,
   NEXT_KEY,
   SIGNS_AT_ONCE,
-} from '../../api/rotation-annotations.ts';
+} from '../../api/signer/rotation-annotations.ts';
 import type { AuthorityMaterial } from '../../authorities/contract.ts';
 
 /** What a phase change makes of a Secret: null removes, what is not named stays. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isDistrusted, type ClusterSigner } from '../../api/cluster-signer.ts';
-import { isOwned } from '../../api/grant.ts';
-import type { Secret } from '../../api/object.ts';
+import { isDistrusted, type ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import { isOwned } from '../../api/signer/grant.ts';
+import type { Secret } from '../../api/object/object.ts';
 import { askedOf } from '../../rotation/asked.ts';
 import { rotationDeadline } from '../../rotation/deadline.ts';
 import {
@@ -11,10 +11,10 @@ import {
   type Step,
 } from '../../rotation/next-step.ts';
 import { wishOf } from '../../rotation/wish.ts';
-import type { Snapshot } from './decide.ts';
 import type { Finding } from './find.ts';
 import { servedSinceOf } from './may-begin.ts';
 import { slotsOf } from './slots.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** Where the rotation of a managed CA stands. */
 export interface Managed extends Rotation {

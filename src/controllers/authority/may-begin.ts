@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { signsAtOnce } from '../../api/grant.ts';
+import { signsAtOnce } from '../../api/signer/grant.ts';
 import type { AuthorityFacts } from '../../authorities/contract.ts';
 import type { Held } from '../../rotation/held.ts';
 import { signsFrom } from '../../rotation/signs-from.ts';
-import { servedBy } from '../../serving/anchor-gate.ts';
-import type { Snapshot } from './decide.ts';
+import { servedBy } from '../../runtime/ca/anchor-gate.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** From when on signers sign with the CA in `tls.*`, by the rules that they go by; milliseconds. */
 export function mayBegin(snapshot: Snapshot, facts: AuthorityFacts): number | undefined {

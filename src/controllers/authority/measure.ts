@@ -3,9 +3,9 @@ import {
   AUTHORITY_PHASES,
   type ClusterSigner,
   type ClusterSignerStatus,
-} from '../../api/cluster-signer.ts';
-import { parseTime } from '../../api/time.ts';
-import type { Component } from '../../serving/component.ts';
+} from '../../api/signer/cluster-signer.ts';
+import { parseTime } from '../../api/object/time.ts';
+import type { Component } from '../../runtime/component/component.ts';
 import { fullLeavesUntil } from './conditions.ts';
 
 /** What alerts on a CA's life are written for. */

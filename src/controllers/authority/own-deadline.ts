@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus } from '../../api/cluster-signer.ts';
-import { parseDuration } from '../../api/duration.ts';
-import { parseTime } from '../../api/time.ts';
+import type { AuthorityStatus } from '../../api/signer/cluster-signer.ts';
+import { parseDuration } from '../../api/object/duration.ts';
+import { parseTime } from '../../api/object/time.ts';
 
 /** As of a managed CA, where `renewBefore` is left out. */
 const LAST_SHARE = 5;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { OWN_TLS_COMPONENTS, OWN_TLS_CONFIG_MAP, ownTlsSecret } from '../../api/own-tls.ts';
-import type { PermissionRule } from '../../kube/permissions.ts';
-import type { PermissionNames } from '../../serving/permission-names.ts';
+import { OWN_TLS_COMPONENTS, OWN_TLS_CONFIG_MAP, ownTlsSecret } from '../../api/signer/own-tls.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import {
   EVENTS_IN_DEFAULT,
   READ_BUNDLES,
@@ -9,7 +9,7 @@ import {
   onSecrets,
   onSignerSecrets,
   readSigners,
-} from '../../serving/rules.ts';
+} from '../../runtime/rbac/rules.ts';
 
 /**
  * What the authority's roles hold: it sees no request, and changes no bundle. A Secret is patched,

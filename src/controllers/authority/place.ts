@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Place } from '../../kube/fair-order.ts';
+import type { Place } from '../../kube/workqueue/fair-order.ts';
 
 /**
  * Signers by their namespaces, ClusterSigners, and our own ports take turns: who writes one Signer after

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ConfigMap, Secret } from '../../api/object.ts';
+import type { ConfigMap, Secret } from '../../api/object/object.ts';
 import type { SecretChange } from './managed-secret.ts';
 
 /** RFC 6902. */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Secret } from '../../api/object.ts';
+import type { Secret } from '../../api/object/object.ts';
 import {
   ACTIVATED_AT,
   CROSS_CERTIFICATE,
   DURATION,
   NEXT_DURATION,
-} from '../../api/rotation-annotations.ts';
-import { parseTime } from '../../api/time.ts';
+} from '../../api/signer/rotation-annotations.ts';
+import { parseTime } from '../../api/object/time.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { decodeCertificate } from '../../pki/certificate.ts';
-import { decodePemAll } from '../../pki/pem.ts';
+import { decodeCertificate } from '../../pki/x509/certificate.ts';
+import { decodePemAll } from '../../pki/der/pem.ts';
 import { heldOf, type Held } from '../../rotation/held.ts';
 import { UNREADABLE, type Slots } from '../../rotation/next-step.ts';
 import { hasNext, slotMaterial, type Inspect, type Slot } from './look.ts';

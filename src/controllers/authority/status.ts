@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSignerStatus } from '../../api/cluster-signer.ts';
-import { conditionMessage, setCondition, type Condition } from '../../api/conditions.ts';
-import { formatDuration } from '../../api/duration.ts';
-import type { KubeObject } from '../../api/object.ts';
-import { derivedName, isNamespaced } from '../../api/signer.ts';
-import { formatTime } from '../../api/time.ts';
+import type { ClusterSignerStatus } from '../../api/signer/cluster-signer.ts';
+import { conditionMessage, setCondition, type Condition } from '../../api/request/conditions.ts';
+import { formatDuration } from '../../api/object/duration.ts';
+import type { KubeObject } from '../../api/object/object.ts';
+import { derivedName, isNamespaced } from '../../api/signer/signer.ts';
+import { formatTime } from '../../api/object/time.ts';
 import {
   degraded,
   fullLeavesUntil,

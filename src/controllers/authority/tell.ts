@@ -5,14 +5,14 @@ import {
   type AuthorityStatus,
   type ClusterSigner,
   type ClusterSignerStatus,
-} from '../../api/cluster-signer.ts';
-import { findCondition, type Condition } from '../../api/conditions.ts';
-import { keyOf, type KubeObject, type Secret } from '../../api/object.ts';
-import { CROSS_CERTIFICATE } from '../../api/rotation-annotations.ts';
-import { isNamespaced } from '../../api/signer.ts';
-import type { EventNote } from '../../kube/event-body.ts';
+} from '../../api/signer/cluster-signer.ts';
+import { findCondition, type Condition } from '../../api/request/conditions.ts';
+import { keyOf, type KubeObject, type Secret } from '../../api/object/object.ts';
+import { CROSS_CERTIFICATE } from '../../api/signer/rotation-annotations.ts';
+import { isNamespaced } from '../../api/signer/signer.ts';
+import type { EventNote } from '../../kube/events/event-body.ts';
 import type { Step } from '../../rotation/next-step.ts';
-import type { Component } from '../../serving/component.ts';
+import type { Component } from '../../runtime/component/component.ts';
 
 /** Whom an Event is about. */
 export function regarding({ apiVersion, kind, metadata }: KubeObject): EventNote['regarding'] {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Asking } from '../../api/asking.ts';
-import { DEFAULT_USAGES, type CertificateRequest } from '../../api/certificate-request.ts';
-import { formatDuration } from '../../api/duration.ts';
-import { parseGoDuration } from '../../api/go-duration.ts';
+import type { Asking } from '../../api/request/asking.ts';
+import { DEFAULT_USAGES, type CertificateRequest } from '../../api/request/certificate-request.ts';
+import { formatDuration } from '../../api/object/duration.ts';
+import { parseGoDuration } from '../../api/object/go-duration.ts';
 import type { Refusal } from '../../policy/refusal.ts';
-import { MIN_LIFETIME_SECONDS } from '../../serving/wanted-leaf.ts';
+import { MIN_LIFETIME_SECONDS } from '../../runtime/issuing/wanted-leaf.ts';
 
 /** A CertificateRequest as policy looks at requests. Its duration is one that {@link faultOf} took. */
 export function askingOf({ metadata, spec }: CertificateRequest): Asking {

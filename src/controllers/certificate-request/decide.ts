@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Asking } from '../../api/asking.ts';
+import type { Asking } from '../../api/request/asking.ts';
 import {
   isApproved,
   isDenied,
   isFinished,
   type CertificateRequest,
-} from '../../api/certificate-request.ts';
+} from '../../api/request/certificate-request.ts';
 import { SignerError } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import type { Validity } from '../../issuance/validity.ts';
-import type { CertificationRequest } from '../../pki/pkcs10.ts';
+import type { CertificationRequest } from '../../pki/x509/pkcs10.ts';
 import { admit } from '../../policy/admit.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import { review } from '../../policy/review.ts';
-import { wantedLeaf, type WantedLeaf } from '../../serving/wanted-leaf.ts';
+import { wantedLeaf, type WantedLeaf } from '../../runtime/issuing/wanted-leaf.ts';
 import { askingOf, faultOf } from './asking.ts';
 
 export interface Snapshot {

@@ -6,25 +6,25 @@ import {
   isDenied,
   isFinished,
   type CertificateRequest,
-} from '../../api/certificate-request.ts';
-import { GROUP, type ClusterSigner, type SignerObject } from '../../api/cluster-signer.ts';
-import { isNamespaced } from '../../api/signer.ts';
+} from '../../api/request/certificate-request.ts';
+import { GROUP, type ClusterSigner, type SignerObject } from '../../api/signer/cluster-signer.ts';
+import { isNamespaced } from '../../api/signer/signer.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
-import type { PermissionRule } from '../../kube/permissions.ts';
-import { resource, type Resource } from '../../kube/resource.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import { resource, type Resource } from '../../kube/resource/resource.ts';
 import { compileCertificateRequestPolicy } from '../../policy/compile-policy.ts';
-import { createAuthoritySources } from '../../serving/authority-sources.ts';
-import type { Component, Controller } from '../../serving/component.ts';
-import type { IssuingSources } from '../../serving/issuing.ts';
-import { localSources } from '../../serving/local-issuing.ts';
-import { memoByGeneration } from '../../serving/memo.ts';
-import { namesOf } from '../../serving/permission-names.ts';
-import { createPresence } from '../../serving/presence.ts';
-import { createRequestController } from '../../serving/request-controller.ts';
-import { watchSigners } from '../../serving/served-signers.ts';
-import type { Selection } from '../../serving/selection.ts';
-import type { SignerSet } from '../../serving/signer-set.ts';
+import { createAuthoritySources } from '../../runtime/ca/authority-sources.ts';
+import type { Component, Controller } from '../../runtime/component/component.ts';
+import type { IssuingSources } from '../../runtime/issuing/issuing.ts';
+import { localSources } from '../../runtime/issuing/local-issuing.ts';
+import { memoByGeneration } from '../../runtime/signers/memo.ts';
+import { namesOf } from '../../runtime/rbac/permission-names.ts';
+import { createPresence } from '../../runtime/component/presence.ts';
+import { createRequestController } from '../../runtime/requests/request-controller.ts';
+import { watchSigners } from '../../runtime/signers/served-signers.ts';
+import type { Selection } from '../../runtime/signers/selection.ts';
+import type { SignerSet } from '../../runtime/signers/signer-set.ts';
 import { createActor } from './act.ts';
 import { permissions } from './permissions.ts';
 

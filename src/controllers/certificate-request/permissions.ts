@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PermissionRule } from '../../kube/permissions.ts';
-import type { PermissionNames } from '../../serving/permission-names.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import {
   READ_BUNDLES,
   onMemberLeases,
   onSecrets,
   onSignerSecrets,
   readSigners,
-} from '../../serving/rules.ts';
+} from '../../runtime/rbac/rules.ts';
 
 /**
  * What the certificate-request component's roles hold. It approves nothing: that is the verb `approve`

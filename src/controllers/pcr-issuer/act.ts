@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SignerObject } from '../../api/cluster-signer.ts';
+import type { SignerObject } from '../../api/signer/cluster-signer.ts';
 import {
   withDenied,
   withFailed,
@@ -7,22 +7,25 @@ import {
   isTerminal,
   type Issued,
   type PodCertificateRequest,
-} from '../../api/pod-certificate-request.ts';
-import { keyOf } from '../../api/object.ts';
+} from '../../api/request/pod-certificate-request.ts';
+import { keyOf } from '../../api/object/object.ts';
 import { PROTOBUF } from '../../protobuf/envelope.ts';
-import { METADATA_ALONE, readPartialObjectMetadata } from '../../api/partial-object-metadata.ts';
-import { podStatusBody } from '../../api/pod-certificate-request-message.ts';
+import {
+  METADATA_ALONE,
+  readPartialObjectMetadata,
+} from '../../api/object/partial-object-metadata.ts';
+import { podStatusBody } from '../../api/request/pod-certificate-request-message.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import { refreshTime } from '../../issuance/validity.ts';
-import { absent } from '../../kube/absent.ts';
-import type { Resource } from '../../kube/resource.ts';
-import type { Component } from '../../serving/component.ts';
-import { groundsOf } from '../../serving/grounds.ts';
-import type { Chain, Issuing } from '../../serving/issuing.ts';
-import type { Outcome } from '../../serving/outcome.ts';
-import { requireClocks, serverTime } from '../../serving/server-time.ts';
-import { createUndelivered } from '../../serving/undelivered.ts';
+import { absent } from '../../kube/client/absent.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import { groundsOf } from '../../runtime/issuing/grounds.ts';
+import type { Chain, Issuing } from '../../runtime/issuing/issuing.ts';
+import type { Outcome } from '../../runtime/requests/outcome.ts';
+import { requireClocks, serverTime } from '../../runtime/component/server-time.ts';
+import { createUndelivered } from '../../runtime/issuing/undelivered.ts';
 import { decide } from './decide.ts';
 import { afterHeld } from './held.ts';
 import type { Plan } from './plan.ts';

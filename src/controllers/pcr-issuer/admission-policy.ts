@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { absent } from '../../kube/absent.ts';
-import type { Client } from '../../kube/client.ts';
-import { resource } from '../../kube/resource.ts';
+import { absent } from '../../kube/client/absent.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { resource } from '../../kube/resource/resource.ts';
 
 /** deploy/admission/pod-certificate-requests.yaml: only a pod's own kubelet asks on its behalf. */
 export const POLICY_NAME = 'countersign-pod-certificate-requests';

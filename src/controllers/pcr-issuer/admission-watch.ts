@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { messageOf } from '../../errors.ts';
-import type { Component } from '../../serving/component.ts';
-import { keepLooking } from '../../serving/keep-looking.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import { keepLooking } from '../../runtime/component/keep-looking.ts';
 import { policyGaps } from './admission-policy.ts';
 
 /** Warns while the admission policy does not guard what is served. */

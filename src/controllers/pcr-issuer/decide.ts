@@ -4,13 +4,13 @@ import {
   MIN_LIFETIME_SECONDS,
   isTerminal,
   type PodCertificateRequest,
-} from '../../api/pod-certificate-request.ts';
+} from '../../api/request/pod-certificate-request.ts';
 import { SignerError } from '../../errors.ts';
 import type { PodProfile } from '../../issuance/pod-profile.ts';
 import { podSubject, podVariables } from '../../issuance/pod-subject.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import { leafValidity, refreshTime, type Validity } from '../../issuance/validity.ts';
-import type { PublicKeyInfo } from '../../pki/keys.ts';
+import type { PublicKeyInfo } from '../../pki/keys/keys.ts';
 import type { Random } from '../../ports.ts';
 import { checkAnnotations } from './annotations.ts';
 import type { Plan } from './plan.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Held } from '../../serving/issuing.ts';
-import type { Outcome } from '../../serving/outcome.ts';
+import type { Held } from '../../runtime/issuing/issuing.ts';
+import type { Outcome } from '../../runtime/requests/outcome.ts';
 
 /** CamelCase; they become reasons of Events and labels of metrics. */
 const REASONS: Readonly<Record<Held['how'], string>> = {

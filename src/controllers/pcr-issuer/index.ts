@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner, SignerObject } from '../../api/cluster-signer.ts';
-import { isTerminal, type PodCertificateRequest } from '../../api/pod-certificate-request.ts';
-import { readUnlessAnswered } from '../../api/pod-certificate-request-message.ts';
-import { DERIVED_PREFIX, isDerivedName } from '../../api/signer.ts';
+import type { ClusterSigner, SignerObject } from '../../api/signer/cluster-signer.ts';
+import {
+  isTerminal,
+  type PodCertificateRequest,
+} from '../../api/request/pod-certificate-request.ts';
+import { readUnlessAnswered } from '../../api/request/pod-certificate-request-message.ts';
+import { DERIVED_PREFIX, isDerivedName } from '../../api/signer/signer.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
-import type { EventNote } from '../../kube/event-body.ts';
-import type { PermissionRule } from '../../kube/permissions.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { createAuthoritySources } from '../../serving/authority-sources.ts';
-import { watchSigners } from '../../serving/served-signers.ts';
-import type { Component, Controller } from '../../serving/component.ts';
-import type { IssuingSources } from '../../serving/issuing.ts';
-import { localSources } from '../../serving/local-issuing.ts';
-import { memoByGeneration } from '../../serving/memo.ts';
-import { namesOf } from '../../serving/permission-names.ts';
-import { createRequestController } from '../../serving/request-controller.ts';
-import { inItsNamespace, type Selection } from '../../serving/selection.ts';
-import { serverTime } from '../../serving/server-time.ts';
-import type { SignerSet } from '../../serving/signer-set.ts';
+import type { EventNote } from '../../kube/events/event-body.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
+import { createAuthoritySources } from '../../runtime/ca/authority-sources.ts';
+import { watchSigners } from '../../runtime/signers/served-signers.ts';
+import type { Component, Controller } from '../../runtime/component/component.ts';
+import type { IssuingSources } from '../../runtime/issuing/issuing.ts';
+import { localSources } from '../../runtime/issuing/local-issuing.ts';
+import { memoByGeneration } from '../../runtime/signers/memo.ts';
+import { namesOf } from '../../runtime/rbac/permission-names.ts';
+import { createRequestController } from '../../runtime/requests/request-controller.ts';
+import { inItsNamespace, type Selection } from '../../runtime/signers/selection.ts';
+import { serverTime } from '../../runtime/component/server-time.ts';
+import type { SignerSet } from '../../runtime/signers/signer-set.ts';
 import { createActor } from './act.ts';
 import { createAdmissionWatch } from './admission-watch.ts';
 import { permissions } from './permissions.ts';

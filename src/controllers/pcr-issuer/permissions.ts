@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PermissionRule } from '../../kube/permissions.ts';
-import type { PermissionNames } from '../../serving/permission-names.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import { POLICY_NAME } from './admission-policy.ts';
 import {
   READ_BUNDLES,
@@ -9,7 +9,7 @@ import {
   onSigners,
   onMemberLeases,
   readSigners,
-} from '../../serving/rules.ts';
+} from '../../runtime/rbac/rules.ts';
 
 /**
  * What the pcr-issuer's roles hold. Its Events regard pods, so it may write them wherever pods are;

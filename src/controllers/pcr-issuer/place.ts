@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
-import type { Place } from '../../kube/fair-order.ts';
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
+import type { Place } from '../../kube/workqueue/fair-order.ts';
 import type { Clock } from '../../ports.ts';
-import type { SharedTexts } from '../../serving/shared-texts.ts';
+import type { SharedTexts } from '../../runtime/requests/shared-texts.ts';
 import { createRenewals } from './renewals.ts';
 
 /** When the turn of a PodCertificateRequest is. */

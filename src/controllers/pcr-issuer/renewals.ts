@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 
 /** When the certificates that pods now have are to be renewed, as far as it was heard. */
 export interface Renewals {

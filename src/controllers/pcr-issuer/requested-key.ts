@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import { SignerError, messageOf } from '../../errors.ts';
-import { checkKey, decodePublicKey, type PublicKeyInfo } from '../../pki/keys.ts';
-import { decodeRequest, isEmptyStub, verifyRequest } from '../../pki/pkcs10.ts';
-import { verifyProofOfPossession } from '../../pki/proof-of-possession.ts';
+import { checkKey, decodePublicKey, type PublicKeyInfo } from '../../pki/keys/keys.ts';
+import { decodeRequest, isEmptyStub, verifyRequest } from '../../pki/x509/pkcs10.ts';
+import { verifyProofOfPossession } from '../../pki/keys/proof-of-possession.ts';
 import type { KeyType } from '../../vocabulary.ts';
 import type { Plan } from './plan.ts';
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SignerObject } from '../../api/cluster-signer.ts';
+import type { SignerObject } from '../../api/signer/cluster-signer.ts';
 import {
   csrWriteBody,
   isFinished,
   withCertificate,
   withFailed,
   type CertificateSigningRequest,
-} from '../../api/csr.ts';
+} from '../../api/request/csr.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';
-import type { Resource } from '../../kube/resource.ts';
-import type { Component } from '../../serving/component.ts';
-import type { Held, Issuing } from '../../serving/issuing.ts';
-import type { Outcome } from '../../serving/outcome.ts';
-import { serverTime } from '../../serving/server-time.ts';
-import { createSignOnce } from '../../serving/sign-once.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import type { Held, Issuing } from '../../runtime/issuing/issuing.ts';
+import type { Outcome } from '../../runtime/requests/outcome.ts';
+import { serverTime } from '../../runtime/component/server-time.ts';
+import { createSignOnce } from '../../runtime/issuing/sign-once.ts';
 import { decide, type Plan } from './decide.ts';
 import { afterHeld } from './held.ts';
 

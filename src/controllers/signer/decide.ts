@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
+import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/request/csr.ts';
 import { SignerError } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import type { Validity } from '../../issuance/validity.ts';
 import { admit } from '../../policy/admit.ts';
-import { wantedLeaf, type WantedLeaf } from '../../serving/wanted-leaf.ts';
+import { wantedLeaf, type WantedLeaf } from '../../runtime/issuing/wanted-leaf.ts';
 
 export interface Snapshot {
   readonly csr: CertificateSigningRequest;

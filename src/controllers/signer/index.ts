@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner, SignerObject } from '../../api/cluster-signer.ts';
-import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/csr.ts';
+import type { ClusterSigner, SignerObject } from '../../api/signer/cluster-signer.ts';
+import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/request/csr.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
-import { resource, type Resource } from '../../kube/resource.ts';
-import type { PermissionRule } from '../../kube/permissions.ts';
-import { createAuthoritySources } from '../../serving/authority-sources.ts';
-import { watchSigners } from '../../serving/served-signers.ts';
-import type { Component, Controller } from '../../serving/component.ts';
-import { csrPlace, csrStays } from '../../serving/csr-place.ts';
-import type { IssuingSources } from '../../serving/issuing.ts';
-import { localSources } from '../../serving/local-issuing.ts';
-import { memoByGeneration } from '../../serving/memo.ts';
-import { refuseOlder } from '../../serving/older-requests.ts';
-import { namesOf } from '../../serving/permission-names.ts';
-import { createRequestController } from '../../serving/request-controller.ts';
-import type { SignerSet } from '../../serving/signer-set.ts';
+import { resource, type Resource } from '../../kube/resource/resource.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import { createAuthoritySources } from '../../runtime/ca/authority-sources.ts';
+import { watchSigners } from '../../runtime/signers/served-signers.ts';
+import type { Component, Controller } from '../../runtime/component/component.ts';
+import { csrPlace, csrStays } from '../../runtime/requests/csr-place.ts';
+import type { IssuingSources } from '../../runtime/issuing/issuing.ts';
+import { localSources } from '../../runtime/issuing/local-issuing.ts';
+import { memoByGeneration } from '../../runtime/signers/memo.ts';
+import { refuseOlder } from '../../runtime/requests/older-requests.ts';
+import { namesOf } from '../../runtime/rbac/permission-names.ts';
+import { createRequestController } from '../../runtime/requests/request-controller.ts';
+import type { SignerSet } from '../../runtime/signers/signer-set.ts';
 import { createActor } from './act.ts';
 import { permissions } from './permissions.ts';
 

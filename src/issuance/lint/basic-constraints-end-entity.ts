@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { OID_BASIC_CONSTRAINTS } from '../../pki/oids.ts';
+import { OID_BASIC_CONSTRAINTS } from '../../pki/der/oids.ts';
 import type { LintRule } from './rule.ts';
 
 export const basicConstraintsEndEntity: LintRule = {

@@ -4,8 +4,8 @@ import {
   OID_EXT_KEY_USAGE,
   OID_KEY_USAGE,
   OID_SUBJECT_ALT_NAME,
-} from '../../pki/oids.ts';
-import type { TbsCertificate } from '../../pki/certificate.ts';
+} from '../../pki/der/oids.ts';
+import type { TbsCertificate } from '../../pki/x509/certificate.ts';
 import type { LintRule } from './rule.ts';
 
 const CRITICAL = [OID_BASIC_CONSTRAINTS, OID_KEY_USAGE];

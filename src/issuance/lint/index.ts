@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../../errors.ts';
-import type { TbsCertificate } from '../../pki/certificate.ts';
+import type { TbsCertificate } from '../../pki/x509/certificate.ts';
 import type { Issuer } from '../issuer.ts';
 import { algorithmAgrees } from './algorithm-agrees.ts';
 import { basicConstraintsEndEntity } from './basic-constraints-end-entity.ts';

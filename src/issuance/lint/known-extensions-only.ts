@@ -6,7 +6,7 @@ import {
   OID_KEY_USAGE,
   OID_SUBJECT_ALT_NAME,
   OID_SUBJECT_KEY_IDENTIFIER,
-} from '../../pki/oids.ts';
+} from '../../pki/der/oids.ts';
 import type { LintRule } from './rule.ts';
 
 const KNOWN: ReadonlySet<string> = new Set([

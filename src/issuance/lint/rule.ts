@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { TbsCertificate } from '../../pki/certificate.ts';
+import type { TbsCertificate } from '../../pki/x509/certificate.ts';
 import type { Issuer } from '../issuer.ts';
 
 /** One rule about a leaf's to-be-signed bytes. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { OID_KEY_USAGE } from '../../pki/oids.ts';
+import { OID_KEY_USAGE } from '../../pki/der/oids.ts';
 import type { LintRule } from './rule.ts';
 
 const CA_ONLY = ['keyCertSign', 'cRLSign'] as const;

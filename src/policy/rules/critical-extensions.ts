@@ -4,7 +4,7 @@ import {
   OID_EXT_KEY_USAGE,
   OID_KEY_USAGE,
   OID_SUBJECT_ALT_NAME,
-} from '../../pki/oids.ts';
+} from '../../pki/der/oids.ts';
 import type { RefusalRule } from '../refusal.ts';
 import { shownList } from '../shown.ts';
 

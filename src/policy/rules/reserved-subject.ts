@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { RESERVED_PREFIXES, isReservedName } from '../../api/reserved-names.ts';
-import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../pki/oids.ts';
+import { RESERVED_PREFIXES, isReservedName } from '../../api/signer/reserved-names.ts';
+import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../pki/der/oids.ts';
 import type { RefusalRule } from '../refusal.ts';
 import { shownList } from '../shown.ts';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { attempt } from '../../errors.ts';
-import { checkKey } from '../../pki/keys.ts';
+import { checkKey } from '../../pki/keys/keys.ts';
 import type { RefusalRule } from '../refusal.ts';
 
 /** A key that can be broken identifies nobody, and stays so: a new one must be made. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { generatePrivateKey, publicKeyOf } from '../../pki/private-key.ts';
+import { generatePrivateKey, publicKeyOf } from '../../pki/keys/private-key.ts';
 import { generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import {
@@ -14,8 +14,8 @@ import {
   type OddRequest,
 } from '../../conformance/csr/odd.ts';
 import { NO_NAMES, type Asked, type AskedNames } from '../../conformance/trial.ts';
-import { basicConstraints, subjectAltName } from '../../pki/extensions.ts';
-import { encodePem } from '../../pki/pem.ts';
+import { basicConstraints, subjectAltName } from '../../pki/extensions/extensions.ts';
+import { encodePem } from '../../pki/der/pem.ts';
 import type { KeyType } from '../../vocabulary.ts';
 import type { Kit } from '../kit.ts';
 

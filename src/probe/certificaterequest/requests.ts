@@ -3,15 +3,15 @@ import {
   CERT_MANAGER_GROUP,
   CERT_MANAGER_VERSION,
   type CertificateRequest,
-} from '../../api/certificate-request.ts';
-import { findCondition } from '../../api/conditions.ts';
-import { formatTime } from '../../api/time.ts';
+} from '../../api/request/certificate-request.ts';
+import { findCondition } from '../../api/request/conditions.ts';
+import { formatTime } from '../../api/object/time.ts';
 import { crSnapshot } from '../../conformance/certificaterequest/snapshot.ts';
 import type { Skipped, Trial } from '../../conformance/trial.ts';
 import { messageOf } from '../../errors.ts';
-import { KubeError } from '../../kube/kube-error.ts';
-import type { PermissionRule } from '../../kube/permissions.ts';
-import { resource } from '../../kube/resource.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import { resource } from '../../kube/resource/resource.ts';
 import type { UserInfo } from '../csr/login.ts';
 import { until, type Kit } from '../kit.ts';
 import type { Recorder } from '../recorder.ts';

@@ -5,7 +5,7 @@ import {
   type CrScene,
   type CrWorld,
 } from '../../conformance/certificaterequest/world.ts';
-import type { CertificateRequest } from '../../api/certificate-request.ts';
+import type { CertificateRequest } from '../../api/request/certificate-request.ts';
 import {
   isSkipped,
   lastOf,
@@ -15,8 +15,8 @@ import {
 } from '../../conformance/trial.ts';
 import type { Anchors } from '../../conformance/world.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { servedVersions } from '../../kube/discovery.ts';
-import { readAnchors } from '../../pki/trust-bundle.ts';
+import { servedVersions } from '../../kube/client/discovery.ts';
+import { readAnchors } from '../../pki/x509/trust-bundle.ts';
 import { whoami } from '../csr/login.ts';
 import { inParallel } from '../in-parallel.ts';
 import type { Kit } from '../kit.ts';

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateSigningRequest } from '../../api/csr.ts';
+import type { CertificateSigningRequest } from '../../api/request/csr.ts';
 import type { CsrCall } from '../../conformance/csr/world.ts';
 import { selfSigned } from '../../conformance/own-certificate.ts';
 import { NO_NAMES } from '../../conformance/trial.ts';
-import { encodePem } from '../../pki/pem.ts';
-import { encodeRequest } from '../../pki/pkcs10.ts';
-import { generatePrivateKey } from '../../pki/private-key.ts';
+import { encodePem } from '../../pki/der/pem.ts';
+import { encodeRequest } from '../../pki/x509/pkcs10.ts';
+import { generatePrivateKey } from '../../pki/keys/private-key.ts';
 import type { Kit } from '../kit.ts';
 import type { Recorder } from '../recorder.ts';
 import { callsOf, told } from '../resource-steps.ts';

@@ -4,8 +4,8 @@ import { issuedOf, isVerdict } from '../../conformance/issued.ts';
 import type { Scene } from '../../conformance/trial.ts';
 import type { Login } from '../../conformance/csr/world.ts';
 import { messageOf } from '../../errors.ts';
-import type { Client } from '../../kube/client.ts';
-import type { Connection } from '../../kube/connection.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { Connection } from '../../kube/client/connection.ts';
 import type { Kit } from '../kit.ts';
 
 const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews';

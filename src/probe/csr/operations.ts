@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateSigningRequest } from '../../api/csr.ts';
+import type { CertificateSigningRequest } from '../../api/request/csr.ts';
 import { CSR_CALLS, type CsrOperation } from '../../conformance/csr/world.ts';
 import type { Operation } from '../../conformance/world.ts';
 import { discover } from '../discovery-steps.ts';

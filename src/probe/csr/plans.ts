@@ -12,11 +12,11 @@ import {
 } from '../../conformance/csr/odd.ts';
 import type { CsrScene } from '../../conformance/csr/world.ts';
 import { NO_NAMES, type Asked, type AskedNames } from '../../conformance/trial.ts';
-import { basicConstraints, extKeyUsage, keyUsage } from '../../pki/extensions.ts';
-import { OID_CODE_SIGNING } from '../../pki/oids.ts';
-import { encodePem } from '../../pki/pem.ts';
-import { encodeRequest } from '../../pki/pkcs10.ts';
-import { generatePrivateKey, publicKeyOf } from '../../pki/private-key.ts';
+import { basicConstraints, extKeyUsage, keyUsage } from '../../pki/extensions/extensions.ts';
+import { OID_CODE_SIGNING } from '../../pki/der/oids.ts';
+import { encodePem } from '../../pki/der/pem.ts';
+import { encodeRequest } from '../../pki/x509/pkcs10.ts';
+import { generatePrivateKey, publicKeyOf } from '../../pki/keys/private-key.ts';
 import { KEY_TYPES, type KeyType } from '../../vocabulary.ts';
 import type { Kit } from '../kit.ts';
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { findCondition, hasTrueCondition } from '../../api/conditions.ts';
-import { isFinished, withApproval, type CertificateSigningRequest } from '../../api/csr.ts';
+import { findCondition, hasTrueCondition } from '../../api/request/conditions.ts';
+import { isFinished, withApproval, type CertificateSigningRequest } from '../../api/request/csr.ts';
 import { csrSnapshot } from '../../conformance/csr/snapshot.ts';
 import type { Asked, Skipped, Trial } from '../../conformance/trial.ts';
 import { messageOf } from '../../errors.ts';
-import { KubeError } from '../../kube/kube-error.ts';
-import { resource } from '../../kube/resource.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
+import { resource } from '../../kube/resource/resource.ts';
 import { until, type Kit } from '../kit.ts';
 import type { Recorder } from '../recorder.ts';
 import { may, maySigner } from '../rights.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateSigningRequest } from '../../api/csr.ts';
+import type { CertificateSigningRequest } from '../../api/request/csr.ts';
 import { CSR_SCENES, type CsrScene, type CsrWorld } from '../../conformance/csr/world.ts';
 import type { Scene, Skipped, Trial } from '../../conformance/trial.ts';
 import { anchorsOf } from '../anchors.ts';

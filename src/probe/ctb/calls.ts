@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
+import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import { CTB_CALLS, type CtbCall } from '../../conformance/ctb/world.ts';
 import type { Operation } from '../../conformance/world.ts';
 import { discoverResources } from '../discovery-steps.ts';

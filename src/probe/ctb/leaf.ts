@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateSigningRequest } from '../../api/csr.ts';
-import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import type { CertificateSigningRequest } from '../../api/request/csr.ts';
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import { isSkipped, firstOf, type Scene } from '../../conformance/trial.ts';
 import { certificatesResource } from '../anchors.ts';
 import { csrBurst } from '../csr/plans.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Pods that mount bundles of the kit. Whether they start is looked at, their files are not. */
-import { bundleName } from '../../api/cluster-trust-bundle.ts';
+import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
 import { MOUNTS, type Mount } from '../../conformance/ctb/world.ts';
 import type { Operation } from '../../conformance/world.ts';
 import { inParallel } from '../in-parallel.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
+import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import { selfSigned } from '../../conformance/own-certificate.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { generatePrivateKey } from '../../pki/private-key.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
+import { generatePrivateKey } from '../../pki/keys/private-key.ts';
 import type { Kit } from '../kit.ts';
 
 /** What every probe of ClusterTrustBundles works with. */

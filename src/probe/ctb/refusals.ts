@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Bundles that the API server must refuse. Dry runs: nothing is stored. */
-import { bundleName } from '../../api/cluster-trust-bundle.ts';
+import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
 import { REFUSALS, type Refusal } from '../../conformance/ctb/world.ts';
 import type { Operation } from '../../conformance/world.ts';
-import { KubeError } from '../../kube/kube-error.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
 import { may, maySigner } from '../rights.ts';
 import { skipSteps, take, type Step } from '../steps.ts';
 import { ownSigner } from '../own-signer.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { bundleName, type ClusterTrustBundle } from '../../api/cluster-trust-bundle.ts';
+import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import {
   NEIGHBOURS,
   type CtbWorld,
@@ -8,7 +8,7 @@ import {
 } from '../../conformance/ctb/world.ts';
 import type { Skipped } from '../../conformance/trial.ts';
 import { SignerError } from '../../errors.ts';
-import { listPages } from '../../kube/list-pages.ts';
+import { listPages } from '../../kube/watch/list-pages.ts';
 import { certificatesResource } from '../anchors.ts';
 import type { Kit } from '../kit.ts';
 import { RUN_LABEL } from '../own-objects.ts';

@@ -7,7 +7,7 @@ import { issuedOf, isVerdict } from '../../conformance/issued.ts';
 import type { Scene, Skipped } from '../../conformance/trial.ts';
 import type { Anchors, Operation } from '../../conformance/world.ts';
 import { messageOf } from '../../errors.ts';
-import { encodePem } from '../../pki/pem.ts';
+import { encodePem } from '../../pki/der/pem.ts';
 import type { Kit } from '../kit.ts';
 
 export interface Peer {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
-import { formatTime } from '../../api/time.ts';
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
+import { formatTime } from '../../api/object/time.ts';
 import type { Discovery, Patch } from '../../conformance/calls.ts';
 import { selfSigned } from '../../conformance/own-certificate.ts';
 import { PCR_CALLS, type PcrCall } from '../../conformance/pcr/world.ts';
 import type { Operation } from '../../conformance/world.ts';
-import { generatePrivateKey } from '../../pki/private-key.ts';
+import { generatePrivateKey } from '../../pki/keys/private-key.ts';
 import { discover } from '../discovery-steps.ts';
 import { ownSigner } from '../own-signer.ts';
 import { record } from '../recorder.ts';

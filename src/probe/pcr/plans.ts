@@ -8,8 +8,8 @@ import {
 } from '../../conformance/csr/odd.ts';
 import type { PcrScene } from '../../conformance/pcr/world.ts';
 import { NO_NAMES, type Asked, type AskedNames } from '../../conformance/trial.ts';
-import { basicConstraints, subjectAltName } from '../../pki/extensions.ts';
-import { generatePrivateKey, publicKeyOf } from '../../pki/private-key.ts';
+import { basicConstraints, subjectAltName } from '../../pki/extensions/extensions.ts';
+import { generatePrivateKey, publicKeyOf } from '../../pki/keys/private-key.ts';
 import { POD_KEY_TYPES, type KeyType } from '../../vocabulary.ts';
 import type { Kit } from '../kit.ts';
 

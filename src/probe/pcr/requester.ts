@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Who may write a PodCertificateRequest, and for which pod. */
-import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import type { Skipped } from '../../conformance/trial.ts';
 import { messageOf } from '../../errors.ts';
-import type { Client } from '../../kube/client.ts';
-import { KubeError } from '../../kube/kube-error.ts';
-import type { PermissionRule } from '../../kube/permissions.ts';
-import { generatePrivateKey } from '../../pki/private-key.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import { generatePrivateKey } from '../../pki/keys/private-key.ts';
 import { may } from '../rights.ts';
 import { stubOf } from './plans.ts';
 import type { PcrKit } from './resource.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import type { Trial } from '../../conformance/trial.ts';
 import { messageOf } from '../../errors.ts';
-import { KubeError } from '../../kube/kube-error.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
 import type { PcrPlan } from './plans.ts';
 import type { Requester } from './requester.ts';
 import { answered, trialOf } from './trial.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
-import type { Resource } from '../../kube/resource.ts';
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
 import type { Kit } from '../kit.ts';
 import type { Recorder } from '../recorder.ts';
 

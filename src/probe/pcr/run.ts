@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import {
   PCR_SCENES,
   type PcrOperation,

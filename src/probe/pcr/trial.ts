@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isTerminal } from '../../api/pod-certificate-request.ts';
+import { isTerminal } from '../../api/request/pod-certificate-request.ts';
 import { pcrSnapshot } from '../../conformance/pcr/snapshot.ts';
 import type { Asked, Trial } from '../../conformance/trial.ts';
 import { until } from '../kit.ts';

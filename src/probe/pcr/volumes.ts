@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** PodCertificateRequests that kubelets make, for pods that the kit makes. */
-import type { PodCertificateRequest } from '../../api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import { NO_NAMES, type Asked, type Scene } from '../../conformance/trial.ts';
 import type { Operation } from '../../conformance/world.ts';
 import { messageOf } from '../../errors.ts';
-import { KubeError } from '../../kube/kube-error.ts';
-import { decodePublicKey, type PublicKeyInfo } from '../../pki/keys.ts';
-import { decodeRequest } from '../../pki/pkcs10.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
+import { decodePublicKey, type PublicKeyInfo } from '../../pki/keys/keys.ts';
+import { decodeRequest } from '../../pki/x509/pkcs10.ts';
 import { PODS, awaitPod, podName, podOf, runs } from '../pods.ts';
 import { may, mayCore } from '../rights.ts';
 import { NotTaken } from '../steps.ts';

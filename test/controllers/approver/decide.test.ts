@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RequestsSpec } from '../../../src/api/cluster-signer.ts';
-import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
+import type { RequestsSpec } from '../../../src/api/signer/cluster-signer.ts';
+import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
 import { decide, type Plan } from '../../../src/controllers/approver/decide.ts';
 import { compilePolicy } from '../../../src/policy/compile-policy.ts';
 import { CN, O, OWN_NAME, csrOf, made, specOf, type Wanted } from '../../policy/request.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from 'node:crypto';
-import type { AuthorityStatus, ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import type { ClusterTrustBundle } from '../../../src/api/cluster-trust-bundle.ts';
+import type { AuthorityStatus, ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
 import { decide, type Plan, type Snapshot } from '../../../src/controllers/attester/decide.ts';
 import { ca, link } from '../../support/chain.ts';
 import { workload } from '../../support/signer.ts';

@@ -5,11 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import { anchorFingerprints } from '../../../src/pki/trust-bundle.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { anchorFingerprints } from '../../../src/pki/x509/trust-bundle.ts';
 import { act } from '../../../src/controllers/attester/act.ts';
-import { resource } from '../../../src/kube/resource.ts';
-import { MAX_APART_MS } from '../../../src/serving/server-time.ts';
+import { resource } from '../../../src/kube/resource/resource.ts';
+import { MAX_APART_MS } from '../../../src/runtime/component/server-time.ts';
 import { recordedComponent } from '../../support/recorded-component.ts';
 import { HOUR, NOW, RETAIN, anchor, annotated, planOf, served, signerWith } from './bundles.ts';
 

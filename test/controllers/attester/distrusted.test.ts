@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import { anchorFingerprints } from '../../../src/pki/trust-bundle.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { anchorFingerprints } from '../../../src/pki/x509/trust-bundle.ts';
 import { anchor, annotated, planOf, served, signerWith, type Anchor } from './bundles.ts';
 
 const [A, B] = [anchor('A'), anchor('B')];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterTrustBundle } from '../../../src/api/cluster-trust-bundle.ts';
+import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
 import { foreignBundles, reportForeign } from '../../../src/controllers/attester/foreign.ts';
 import { recordedComponent } from '../../support/recorded-component.ts';
 import { workload } from '../../support/signer.ts';

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import { servedSince } from '../../../src/api/cluster-trust-bundle.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { servedSince } from '../../../src/api/object/cluster-trust-bundle.ts';
 import { requireServedAnchor } from '../../../src/issuance/gate.ts';
-import { anchorFingerprints } from '../../../src/pki/trust-bundle.ts';
+import { anchorFingerprints } from '../../../src/pki/x509/trust-bundle.ts';
 import { HOUR, NOW, anchor, annotated, planOf, served, signerWith, sinceOf } from './bundles.ts';
 
 const [A, B, C] = [anchor('A'), anchor('B'), anchor('C')];

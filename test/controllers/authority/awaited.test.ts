@@ -2,10 +2,10 @@
 /** Whoever orders a successor with `prepare-at` reads in the status what it waits for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import { findCondition } from '../../../src/api/conditions.ts';
-import { PREPARE_AT } from '../../../src/api/rotation-annotations.ts';
-import { formatTime } from '../../../src/api/time.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { findCondition } from '../../../src/api/request/conditions.ts';
+import { PREPARE_AT } from '../../../src/api/signer/rotation-annotations.ts';
+import { formatTime } from '../../../src/api/object/time.ts';
 import { NOW } from '../../support/chain.ts';
 import { workload } from '../../support/signer.ts';
 import { OURS, after, authority, bundleWith, planOf, secret } from './secrets.ts';

@@ -5,14 +5,14 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import { findCondition } from '../../../src/api/conditions.ts';
-import { ROTATE_AT } from '../../../src/api/rotation-annotations.ts';
-import { formatTime } from '../../../src/api/time.ts';
-import type { Snapshot } from '../../../src/controllers/authority/decide.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { findCondition } from '../../../src/api/request/conditions.ts';
+import { ROTATE_AT } from '../../../src/api/signer/rotation-annotations.ts';
+import { formatTime } from '../../../src/api/object/time.ts';
 import { NOW } from '../../support/chain.ts';
 import { workload } from '../../support/signer.ts';
 import { A, B, OURS, after, fingerprintOf, planOf, secret } from './secrets.ts';
+import type { Snapshot } from '../../../src/controllers/authority/snapshot.ts';
 
 const YEAR = 365 * 86_400_000;
 const ofA = { kind: 'found', secret: secret(A, {}, OURS) } as const;

@@ -2,8 +2,8 @@
 /** ADR 0022: what becomes of `cross.crt` in a managed CA's Secret. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import type { Secret } from '../../../src/api/object.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import type { Secret } from '../../../src/api/object/object.ts';
 import type { AuthorityMaterial } from '../../../src/authorities/contract.ts';
 import { createCrossSign } from '../../../src/authorities/cross-sign.ts';
 import { openLocalAuthority } from '../../../src/authorities/local.ts';

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Snapshot } from '../../../src/controllers/authority/decide.ts';
 import { SignerError, attempt } from '../../../src/errors.ts';
 import { compilePolicy } from '../../../src/policy/compile-policy.ts';
 import { NOW, link } from '../../support/chain.ts';
@@ -18,6 +17,7 @@ import {
   readyOf,
   secret,
 } from './secrets.ts';
+import type { Snapshot } from '../../../src/controllers/authority/snapshot.ts';
 
 const found = (...parts: Parameters<typeof secret>): Partial<Snapshot> => ({
   secret: { kind: 'found', secret: secret(...parts) },

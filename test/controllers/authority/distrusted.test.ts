@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findCondition } from '../../../src/api/conditions.ts';
+import { findCondition } from '../../../src/api/request/conditions.ts';
 import { workload } from '../../support/signer.ts';
 import { A, B, OURS, after, fingerprintOf, planOf, readyOf, secret } from './secrets.ts';
 

@@ -6,16 +6,16 @@ import type {
   AuthorityPhase,
   ClusterSigner,
   ClusterSignerStatus,
-} from '../../../src/api/cluster-signer.ts';
-import type { KubeObject } from '../../../src/api/object.ts';
+} from '../../../src/api/signer/cluster-signer.ts';
+import type { KubeObject } from '../../../src/api/object/object.ts';
 import { createCrossSign } from '../../../src/authorities/cross-sign.ts';
 import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
 import { createActor } from '../../../src/controllers/authority/act.ts';
 import type { Plan } from '../../../src/controllers/authority/decide.ts';
 import { newsOf } from '../../../src/controllers/authority/tell.ts';
-import type { EventNote } from '../../../src/kube/event-body.ts';
-import { KubeError } from '../../../src/kube/kube-error.ts';
-import type { Again } from '../../../src/kube/run-loop.ts';
+import type { EventNote } from '../../../src/kube/events/event-body.ts';
+import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import type { Again } from '../../../src/kube/workqueue/run-loop.ts';
 import { NOW } from '../../support/chain.ts';
 import { random } from '../../support/issuing.ts';
 import { recordedComponent, type RecordedComponent } from '../../support/recorded-component.ts';

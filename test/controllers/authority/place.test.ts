@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { placeOfSigner } from '../../../src/controllers/authority/place.ts';
-import { createFairOrder } from '../../../src/kube/fair-order.ts';
+import { createFairOrder } from '../../../src/kube/workqueue/fair-order.ts';
 
 test('however many Signers a namespace has, a ClusterSigner and another namespace’s wait for one of them', () => {
   const order = createFairOrder<string>((length) => new Uint8Array(length));

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from 'node:crypto';
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import { SERVED_SINCE, type ClusterTrustBundle } from '../../../src/api/cluster-trust-bundle.ts';
-import type { Condition } from '../../../src/api/conditions.ts';
-import type { Secret } from '../../../src/api/object.ts';
-import { formatTime } from '../../../src/api/time.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import {
+  SERVED_SINCE,
+  type ClusterTrustBundle,
+} from '../../../src/api/object/cluster-trust-bundle.ts';
+import type { Condition } from '../../../src/api/request/conditions.ts';
+import type { Secret } from '../../../src/api/object/object.ts';
+import { formatTime } from '../../../src/api/object/time.ts';
 import { openLocalAuthority } from '../../../src/authorities/local.ts';
-import { decide, type Plan, type Snapshot } from '../../../src/controllers/authority/decide.ts';
+import { decide, type Plan } from '../../../src/controllers/authority/decide.ts';
 import { inspectWith } from '../../../src/controllers/authority/look.ts';
 import { NOW, ca, keyIds, link, usage, type Link } from '../../support/chain.ts';
 import { workload } from '../../support/signer.ts';
+import type { Snapshot } from '../../../src/controllers/authority/snapshot.ts';
 
 export const authority = (name: string): Link =>
   link(name, { extensions: [ca(), usage(), ...keyIds(name)] });

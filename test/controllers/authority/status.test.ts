@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AuthorityStatus, ClusterSigner } from '../../../src/api/cluster-signer.ts';
+import type { AuthorityStatus, ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { Plan } from '../../../src/controllers/authority/decide.ts';
 import { NOW } from '../../support/chain.ts';
 import { workload } from '../../support/signer.ts';

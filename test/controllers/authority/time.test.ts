@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Secret } from '../../../src/api/object.ts';
-import { readClusterSigner } from '../../../src/api/read-cluster-signer.ts';
+import type { Secret } from '../../../src/api/object/object.ts';
+import { readClusterSigner } from '../../../src/api/signer/read-cluster-signer.ts';
 import { openLocalAuthority } from '../../../src/authorities/local.ts';
 import { decide, type Plan } from '../../../src/controllers/authority/decide.ts';
 import { SignerError, attempt } from '../../../src/errors.ts';

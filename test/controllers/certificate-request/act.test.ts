@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CertificateRequest } from '../../../src/api/certificate-request.ts';
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
+import type { CertificateRequest } from '../../../src/api/request/certificate-request.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { createActor } from '../../../src/controllers/certificate-request/act.ts';
 import { REQUESTS } from '../../../src/controllers/certificate-request/index.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { compileProfile } from '../../../src/issuance/profile.ts';
 import { compileCertificateRequestPolicy } from '../../../src/policy/compile-policy.ts';
-import { localIssuing } from '../../../src/serving/local-issuing.ts';
-import type { Outcome } from '../../../src/serving/outcome.ts';
+import { localIssuing } from '../../../src/runtime/issuing/local-issuing.ts';
+import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
 import {
   DENIED,
   certificateRequest,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isFinished } from '../../../src/api/certificate-request.ts';
-import type { Condition } from '../../../src/api/conditions.ts';
+import { isFinished } from '../../../src/api/request/certificate-request.ts';
+import type { Condition } from '../../../src/api/request/conditions.ts';
 import { afterHeld } from '../../../src/controllers/certificate-request/held.ts';
 import { certificateRequest } from '../../support/certificate-request.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { test } from 'node:test';
-import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { ISSUING, ROOT, certificatesOf, openIntermediate } from '../../support/intermediate.ts';
 import { openAuthority } from '../../support/issuing.ts';

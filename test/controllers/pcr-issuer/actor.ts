@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { createActor } from '../../../src/controllers/pcr-issuer/act.ts';
-import type { RequestInit } from '../../../src/kube/client.ts';
-import { resource } from '../../../src/kube/resource.ts';
+import type { RequestInit } from '../../../src/kube/client/client.ts';
+import { resource } from '../../../src/kube/resource/resource.ts';
 import type { LogFields } from '../../../src/ports.ts';
-import { localIssuing } from '../../../src/serving/local-issuing.ts';
-import type { Outcome } from '../../../src/serving/outcome.ts';
+import { localIssuing } from '../../../src/runtime/issuing/local-issuing.ts';
+import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
 import { NOW } from '../../support/chain.ts';
 import { openIntermediate } from '../../support/intermediate.ts';
 import { oneObject, type OneObject } from '../../support/one-object.ts';

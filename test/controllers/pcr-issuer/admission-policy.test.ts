@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEMO } from '../../../src/cli/rbac/demo.ts';
-import { renderAdmission } from '../../../src/cli/rbac/render.ts';
+import { DEMO } from '../../../src/manifests/demo.ts';
+import { renderAdmission } from '../../../src/manifests/render.ts';
 import { POLICY_NAME, policyGaps } from '../../../src/controllers/pcr-issuer/admission-policy.ts';
-import { KubeError } from '../../../src/kube/kube-error.ts';
+import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { parseAllDocuments } from 'yaml';
 import { recordedClient } from '../../support/recorded-client.ts';
 

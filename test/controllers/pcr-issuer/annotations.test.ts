@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import { checkAnnotations } from '../../../src/controllers/pcr-issuer/annotations.ts';
 import { compilePods } from '../../../src/issuance/pod-profile.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { sign } from 'node:crypto';
 import { test } from 'node:test';
-import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import { decide, type Snapshot } from '../../../src/controllers/pcr-issuer/decide.ts';
 import type { Plan } from '../../../src/controllers/pcr-issuer/plan.ts';
 import { SignerError } from '../../../src/errors.ts';

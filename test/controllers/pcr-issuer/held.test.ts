@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { afterHeld } from '../../../src/controllers/pcr-issuer/held.ts';
-import type { Held } from '../../../src/serving/issuing.ts';
+import type { Held } from '../../../src/runtime/issuing/issuing.ts';
 
 const held = (how: Held['how'], more: Partial<Held> = {}): Held => ({
   kind: 'held',

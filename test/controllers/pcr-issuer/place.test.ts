@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { withDenied, withIssued } from '../../../src/api/pod-certificate-request.ts';
-import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
+import { withDenied, withIssued } from '../../../src/api/request/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import { createPcrPlace, type PcrPlace } from '../../../src/controllers/pcr-issuer/place.ts';
 import { MAX_NOTED, OVERDUE_MS } from '../../../src/controllers/pcr-issuer/renewals.ts';
 import { podRequest } from '../../support/pcr-object.ts';

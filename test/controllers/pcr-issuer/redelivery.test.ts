@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import { NOW } from '../../support/chain.ts';
 import { podRequest } from '../../support/pcr-object.ts';
 import { start, type Stage } from './actor.ts';

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readClusterSigner } from '../../../src/api/read-cluster-signer.ts';
+import { readClusterSigner } from '../../../src/api/signer/read-cluster-signer.ts';
 import { createActor } from '../../../src/controllers/pcr-issuer/act.ts';
 import { compileProfile } from '../../../src/issuance/profile.ts';
-import { resource } from '../../../src/kube/resource.ts';
-import type { Component } from '../../../src/serving/component.ts';
-import { localIssuing } from '../../../src/serving/local-issuing.ts';
+import { resource } from '../../../src/kube/resource/resource.ts';
+import type { Component } from '../../../src/runtime/component/component.ts';
+import { localIssuing } from '../../../src/runtime/issuing/local-issuing.ts';
 import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
 import { NOW, openAuthority, random } from '../../support/issuing.ts';
 import { podRequest } from '../../support/pcr-object.ts';

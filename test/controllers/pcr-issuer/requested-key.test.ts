@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { constants, sign, type KeyObject } from 'node:crypto';
 import { test } from 'node:test';
-import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import { requestedKey } from '../../../src/controllers/pcr-issuer/requested-key.ts';
 import { KEY_TYPES } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf, type TestKey } from '../../support/keys.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Condition } from '../../../src/api/conditions.ts';
+import type { Condition } from '../../../src/api/request/conditions.ts';
 import { decide, type Plan, type Snapshot } from '../../../src/controllers/signer/decide.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { EMPTY_SUBJECT } from '../../../src/issuance/leaf-subject.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { openIntermediate, openSuccessor } from '../../support/intermediate.ts';

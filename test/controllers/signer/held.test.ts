@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Condition } from '../../../src/api/conditions.ts';
-import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
+import type { Condition } from '../../../src/api/request/conditions.ts';
+import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
 import { afterHeld } from '../../../src/controllers/signer/held.ts';
-import type { AfterHeld } from '../../../src/serving/after-held.ts';
-import type { Held } from '../../../src/serving/issuing.ts';
+import type { AfterHeld } from '../../../src/runtime/issuing/after-held.ts';
+import type { Held } from '../../../src/runtime/issuing/issuing.ts';
 import { made } from '../../policy/request.ts';
 
 const CREATED = Date.parse('2026-11-01T12:00:00Z');

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
-import { readClusterSigner } from '../../../src/api/read-cluster-signer.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
+import { readClusterSigner } from '../../../src/api/signer/read-cluster-signer.ts';
 import { createActor } from '../../../src/controllers/signer/act.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { compileProfile } from '../../../src/issuance/profile.ts';
-import type { RequestInit } from '../../../src/kube/client.ts';
-import type { Outcome } from '../../../src/serving/outcome.ts';
-import { resource } from '../../../src/kube/resource.ts';
-import { localIssuing } from '../../../src/serving/local-issuing.ts';
+import type { RequestInit } from '../../../src/kube/client/client.ts';
+import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
+import { resource } from '../../../src/kube/resource/resource.ts';
+import { localIssuing } from '../../../src/runtime/issuing/local-issuing.ts';
 import { made } from '../../policy/request.ts';
 import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
 import { NOW, openAuthority } from '../../support/issuing.ts';

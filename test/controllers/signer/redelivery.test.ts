@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
+import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
 import { start, type Stage } from './actor.ts';
 
 const certificates = (stage: Stage): readonly (string | undefined)[] =>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from 'node:path';
-import { createClient, type Client } from '../../../src/kube/client.ts';
-import { loadConnection } from '../../../src/kube/kubeconfig.ts';
+import { createClient, type Client } from '../../../src/kube/client/client.ts';
+import { loadConnection } from '../../../src/kube/client/kubeconfig.ts';
 import { applyCrds } from '../../certmanager/crds.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { ComponentName, ComponentOptions } from '../../support/component-process.ts';

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isApproved, type CertificateRequest } from '../../../src/api/certificate-request.ts';
-import type { Client } from '../../../src/kube/client.ts';
-import { KubeError } from '../../../src/kube/kube-error.ts';
+import {
+  isApproved,
+  type CertificateRequest,
+} from '../../../src/api/request/certificate-request.ts';
+import type { Client } from '../../../src/kube/client/client.ts';
+import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { certificateRequestBody } from '../../support/certificate-requests.ts';
 import { requestPem } from '../../support/requests.ts';
 import { stubRequest } from '../../support/stub-request.ts';

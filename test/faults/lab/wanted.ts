@@ -3,10 +3,10 @@ import {
   CERT_MANAGER_GROUP,
   CERT_MANAGER_VERSION,
   type CertificateRequest,
-} from '../../../src/api/certificate-request.ts';
-import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
-import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
-import { resource } from '../../../src/kube/resource.ts';
+} from '../../../src/api/request/certificate-request.ts';
+import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
+import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
+import { resource } from '../../../src/kube/resource/resource.ts';
 
 export const KINDS = ['csr', 'pcr', 'cr'] as const;
 export type Kind = (typeof KINDS)[number];

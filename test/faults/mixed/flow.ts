@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createReflector, type Reflector } from '../../../src/kube/reflector.ts';
+import { createReflector, type Reflector } from '../../../src/kube/watch/reflector.ts';
 import { isEnded } from '../lab/ended.ts';
 import type { Lab } from '../lab/lab.ts';
 import { RESOURCES, type AnyRequest, type Kind, type Wanted } from '../lab/wanted.ts';

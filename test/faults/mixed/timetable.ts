@@ -66,7 +66,7 @@ const certificate = (at: number): Happening => ({
   },
 });
 
-/** For so long a component may remember what it has read (src/kube/credentials-cache.ts). */
+/** For so long a component may remember what it has read (src/kube/client/credentials-cache.ts). */
 const CREDENTIALS_CACHE_MS = 61_000;
 
 const restartEtcd = (at: number): Happening => ({

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { X509Certificate } from 'node:crypto';
-import { hasTrueCondition } from '../../../src/api/conditions.ts';
+import { hasTrueCondition } from '../../../src/api/request/conditions.ts';
 import { isEnded } from '../lab/ended.ts';
 import type { AnyRequest, Kind, Wanted } from '../lab/wanted.ts';
 import { faultOfLeaf, leafOf, serialOf } from './leaf.ts';

@@ -2,9 +2,9 @@
 /** What the proxy does to calls and watches, seen from both of its sides. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { createClient, type Client } from '../../../src/kube/client.ts';
-import { KubeError } from '../../../src/kube/kube-error.ts';
-import { lines } from '../../../src/kube/lines.ts';
+import { createClient, type Client } from '../../../src/kube/client/client.ts';
+import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import { lines } from '../../../src/kube/watch/lines.ts';
 import { until } from '../../cluster/until.ts';
 import { startScriptedServer, type ScriptedServer } from '../../support/scripted-server.ts';
 import { tlsCertificate } from '../../support/tls-certificate.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ServerResponse } from 'node:http';
-import { lines } from '../../../src/kube/lines.ts';
+import { lines } from '../../../src/kube/watch/lines.ts';
 import { before, struck } from './call.ts';
 import { forward, passed, type Call } from './forward.ts';
 import { createLinePasser } from './line.ts';

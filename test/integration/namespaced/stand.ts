@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { DEMO } from '../../../src/cli/rbac/demo.ts';
-import { renderAdmission, renderRbac } from '../../../src/cli/rbac/render.ts';
+import { DEMO } from '../../../src/manifests/demo.ts';
+import { renderAdmission, renderRbac } from '../../../src/manifests/render.ts';
 import { applyCrds } from '../../certmanager/crds.ts';
 import { startCluster, type Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';

@@ -4,9 +4,9 @@ import {
   bundleName,
   servedSince,
   type ClusterTrustBundle,
-} from '../../../src/api/cluster-trust-bundle.ts';
-import { fingerprint } from '../../../src/pki/certificate.ts';
-import { readAnchors } from '../../../src/pki/trust-bundle.ts';
+} from '../../../src/api/object/cluster-trust-bundle.ts';
+import { fingerprint } from '../../../src/pki/x509/certificate.ts';
+import { readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
 import { Openssl } from '../../oracle/openssl.ts';
 import { ACCEPTED, chainOf, openOracle, type ChainParts } from '../../oracle/oracle.ts';
 import { ourChain } from '../../oracle/ours.ts';

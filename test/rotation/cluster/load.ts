@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from 'node:timers/promises';
-import { absent } from '../../../src/kube/absent.ts';
-import type { Client } from '../../../src/kube/client.ts';
-import { resource } from '../../../src/kube/resource.ts';
+import { absent } from '../../../src/kube/client/absent.ts';
+import type { Client } from '../../../src/kube/client/client.ts';
+import { resource } from '../../../src/kube/resource/resource.ts';
 import { RESOURCES } from '../../faults/lab/wanted.ts';
 import { podObject } from '../../support/pods.ts';
 import { requestPem } from '../../support/requests.ts';

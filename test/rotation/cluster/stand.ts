@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A real cluster where CAs are replaced under load: every component twice, and all that is said kept. */
 import { join } from 'node:path';
-import type { AuthorityStatus, ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import type { Secret } from '../../../src/api/object.ts';
-import { monotonic } from '../../../src/cli/monotonic.ts';
-import { createClient, type Client } from '../../../src/kube/client.ts';
-import { loadConnection } from '../../../src/kube/kubeconfig.ts';
-import { SECRETS } from '../../../src/serving/secret-watches.ts';
-import { CLUSTER_SIGNERS } from '../../../src/serving/signers.ts';
+import type { AuthorityStatus, ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import type { Secret } from '../../../src/api/object/object.ts';
+import { monotonic } from '../../../src/app/monotonic.ts';
+import { createClient, type Client } from '../../../src/kube/client/client.ts';
+import { loadConnection } from '../../../src/kube/client/kubeconfig.ts';
+import { SECRETS } from '../../../src/runtime/ca/secret-watches.ts';
+import { CLUSTER_SIGNERS } from '../../../src/runtime/signers/signers.ts';
 import { startCluster, type Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
 import { certificateAuthority } from '../../support/certificate-authority.ts';

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClusterTrustBundle } from '../../../src/api/cluster-trust-bundle.ts';
-import type { CertificateSigningRequest } from '../../../src/api/csr.ts';
-import type { PodCertificateRequest } from '../../../src/api/pod-certificate-request.ts';
-import type { Client } from '../../../src/kube/client.ts';
-import { createReflector } from '../../../src/kube/reflector.ts';
-import { resource } from '../../../src/kube/resource.ts';
-import type { Stored } from '../../../src/kube/store.ts';
-import { decodeCertificate, fingerprint, type Certificate } from '../../../src/pki/certificate.ts';
-import { decodePemAll } from '../../../src/pki/pem.ts';
-import { readAnchors } from '../../../src/pki/trust-bundle.ts';
+import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
+import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
+import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
+import type { Client } from '../../../src/kube/client/client.ts';
+import { createReflector } from '../../../src/kube/watch/reflector.ts';
+import { resource } from '../../../src/kube/resource/resource.ts';
+import type { Stored } from '../../../src/kube/resource/store.ts';
+import {
+  decodeCertificate,
+  fingerprint,
+  type Certificate,
+} from '../../../src/pki/x509/certificate.ts';
+import { decodePemAll } from '../../../src/pki/der/pem.ts';
+import { readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
 import { RESOURCES, type AnyRequest, type Kind } from '../../faults/lab/wanted.ts';
 import { recordedLog } from '../../support/recorded-log.ts';
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { PREPARE_AT, ROTATE_AT } from '../../../src/api/rotation-annotations.ts';
-import { formatTime } from '../../../src/api/time.ts';
-import { MAX_APART_MS } from '../../../src/serving/server-time.ts';
+import { PREPARE_AT, ROTATE_AT } from '../../../src/api/signer/rotation-annotations.ts';
+import { formatTime } from '../../../src/api/object/time.ts';
+import { MAX_APART_MS } from '../../../src/runtime/component/server-time.ts';
 import { openedBy } from './at-work.ts';
 import { distrust } from './incidents.ts';
 import type { Fate, Process } from './process.ts';

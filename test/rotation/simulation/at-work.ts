@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What each component does with one look: the real decisions, and the real deeds. */
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import { parseDuration } from '../../../src/api/duration.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { parseDuration } from '../../../src/api/object/duration.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { createCrossSign } from '../../../src/authorities/cross-sign.ts';
 import { openOnce } from './open-once.ts';
@@ -13,15 +13,15 @@ import { decide } from '../../../src/controllers/authority/decide.ts';
 import { inspectWith } from '../../../src/controllers/authority/look.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { leafValidity, type Validity } from '../../../src/issuance/validity.ts';
-import type { Again } from '../../../src/kube/run-loop.ts';
-import { resource } from '../../../src/kube/resource.ts';
-import { createOpenedSecrets, type OpenedSecrets } from '../../../src/serving/opened-secrets.ts';
-import type { Component } from '../../../src/serving/component.ts';
-import { CLUSTER_SIGNERS } from '../../../src/serving/signers.ts';
-import { areClocksStillApart, serverTime } from '../../../src/serving/server-time.ts';
-import { crossCertificates } from '../../../src/serving/cross-certificate.ts';
-import { usableAuthority } from '../../../src/serving/usable-authority.ts';
-import type { Certificate } from '../../../src/pki/certificate.ts';
+import type { Again } from '../../../src/kube/workqueue/run-loop.ts';
+import { resource } from '../../../src/kube/resource/resource.ts';
+import { createOpenedSecrets, type OpenedSecrets } from '../../../src/runtime/ca/opened-secrets.ts';
+import type { Component } from '../../../src/runtime/component/component.ts';
+import { CLUSTER_SIGNERS } from '../../../src/runtime/signers/signers.ts';
+import { areClocksStillApart, serverTime } from '../../../src/runtime/component/server-time.ts';
+import { crossCertificates } from '../../../src/runtime/issuing/cross-certificate.ts';
+import { usableAuthority } from '../../../src/runtime/ca/usable-authority.ts';
+import type { Certificate } from '../../../src/pki/x509/certificate.ts';
 import { Killed, type Process } from './process.ts';
 
 const BUNDLES = resource({

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What befalls a CA from outside: its key is lost or spoilt, or it is trusted no longer. */
-import { isDistrusted, type ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import { ROTATE_AT } from '../../../src/api/rotation-annotations.ts';
-import { formatTime } from '../../../src/api/time.ts';
+import { isDistrusted, type ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { ROTATE_AT } from '../../../src/api/signer/rotation-annotations.ts';
+import { formatTime } from '../../../src/api/object/time.ts';
 import { MINUTE } from './scenario.ts';
 import type { Simulation } from './simulation.ts';
 

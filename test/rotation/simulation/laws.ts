@@ -5,17 +5,17 @@ import type {
   AuthorityStatus,
   ClusterSigner,
   ClusterSignerStatus,
-} from '../../../src/api/cluster-signer.ts';
-import type { ClusterTrustBundle } from '../../../src/api/cluster-trust-bundle.ts';
-import type { KubeObject } from '../../../src/api/object.ts';
-import { SIGNS_AT_ONCE } from '../../../src/api/rotation-annotations.ts';
-import { parseTime } from '../../../src/api/time.ts';
+} from '../../../src/api/signer/cluster-signer.ts';
+import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
+import type { KubeObject } from '../../../src/api/object/object.ts';
+import { SIGNS_AT_ONCE } from '../../../src/api/signer/rotation-annotations.ts';
+import { parseTime } from '../../../src/api/object/time.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { prepare } from '../../../src/issuance/prepare.ts';
-import { decodeCertificate } from '../../../src/pki/certificate.ts';
-import { nameText } from '../../../src/pki/names.ts';
-import { verifyPath } from '../../../src/pki/path.ts';
-import { anchorFingerprints, readAnchors } from '../../../src/pki/trust-bundle.ts';
+import { decodeCertificate } from '../../../src/pki/x509/certificate.ts';
+import { nameText } from '../../../src/pki/names/names.ts';
+import { verifyPath } from '../../../src/pki/x509/path.ts';
+import { anchorFingerprints, readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
 import { leafInput } from '../../support/issuing.ts';
 import { Pinned } from './pinned.ts';
 import type { Change, World } from './world.ts';

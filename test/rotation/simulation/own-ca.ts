@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A user who keeps a CA of his own, and replaces it at random times, in every way that he might. */
-import type { AuthoritySpec } from '../../../src/api/cluster-signer.ts';
-import type { Secret } from '../../../src/api/object.ts';
+import type { AuthoritySpec } from '../../../src/api/signer/cluster-signer.ts';
+import type { Secret } from '../../../src/api/object/object.ts';
 import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
 import type { Dice } from '../../oracle/dice.ts';
 import { DAY, HOUR, MINUTE } from './scenario.ts';

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What verifiers see that have one root in their configuration, and read no bundle (ADR 0022). */
 import assert from 'node:assert/strict';
-import { isDistrusted, type ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import type { Secret } from '../../../src/api/object.ts';
+import { isDistrusted, type ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import type { Secret } from '../../../src/api/object/object.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { SignerError, attempt } from '../../../src/errors.ts';
 import { prepare } from '../../../src/issuance/prepare.ts';
-import { decodeCertificate, fingerprint, type Certificate } from '../../../src/pki/certificate.ts';
-import { verifyPath } from '../../../src/pki/path.ts';
-import { readAnchors } from '../../../src/pki/trust-bundle.ts';
-import { materialOf } from '../../../src/serving/usable-authority.ts';
+import {
+  decodeCertificate,
+  fingerprint,
+  type Certificate,
+} from '../../../src/pki/x509/certificate.ts';
+import { verifyPath } from '../../../src/pki/x509/path.ts';
+import { readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
+import { materialOf } from '../../../src/runtime/ca/usable-authority.ts';
 import { leafInput } from '../../support/issuing.ts';
 import type { Signed } from './at-work.ts';
 import { LONGEST_LAG } from './laws.ts';

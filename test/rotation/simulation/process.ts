@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { FINGERPRINT_TEXT } from '../../../src/api/cluster-signer-limits.ts';
-import type { RequestInit } from '../../../src/kube/client.ts';
-import { KubeError } from '../../../src/kube/kube-error.ts';
-import { serverTime } from '../../../src/serving/server-time.ts';
-import type { Component } from '../../../src/serving/component.ts';
+import { FINGERPRINT_TEXT } from '../../../src/api/signer/cluster-signer-limits.ts';
+import type { RequestInit } from '../../../src/kube/client/client.ts';
+import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import { serverTime } from '../../../src/runtime/component/server-time.ts';
+import type { Component } from '../../../src/runtime/component/component.ts';
 import type { Dice } from '../../oracle/dice.ts';
 import { recordedComponent } from '../../support/recorded-component.ts';
 import { silentLog } from './silent-log.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import { formatDuration } from '../../../src/api/duration.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { formatDuration } from '../../../src/api/object/duration.ts';
 import type { Dice } from '../../oracle/dice.ts';
 import { workload } from '../../support/signer.ts';
 

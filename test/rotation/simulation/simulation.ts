@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { isDistrusted } from '../../../src/api/cluster-signer.ts';
-import type { Secret } from '../../../src/api/object.ts';
+import { isDistrusted } from '../../../src/api/signer/cluster-signer.ts';
+import type { Secret } from '../../../src/api/object/object.ts';
 import { SignerError } from '../../../src/errors.ts';
-import type { OpenedSecrets } from '../../../src/serving/opened-secrets.ts';
+import type { OpenedSecrets } from '../../../src/runtime/ca/opened-secrets.ts';
 import { Dice } from '../../oracle/dice.ts';
 import { attesterLooks, authorityLooks, openedBy, signLeaf, type Next } from './at-work.ts';
 import { Accidents } from './accidents.ts';

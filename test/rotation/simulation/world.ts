@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import type { ClusterTrustBundle } from '../../../src/api/cluster-trust-bundle.ts';
-import type { KubeObject, Secret } from '../../../src/api/object.ts';
-import type { RequestInit } from '../../../src/kube/client.ts';
-import { KubeError } from '../../../src/kube/kube-error.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
+import type { KubeObject, Secret } from '../../../src/api/object/object.ts';
+import type { RequestInit } from '../../../src/kube/client/client.ts';
+import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import type { PatchOperation } from '../../../src/controllers/authority/secret-patch.ts';
 
 /** The three objects that a rotation is made of. */

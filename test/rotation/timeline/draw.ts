@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityPhase } from '../../../src/api/cluster-signer.ts';
+import type { AuthorityPhase } from '../../../src/api/signer/cluster-signer.ts';
 import { DAY, MINUTE } from '../simulation/scenario.ts';
 import { DAYS, type Life, type Span } from './record.ts';
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityPhase, ClusterSigner } from '../../../src/api/cluster-signer.ts';
-import { servedSince, type ClusterTrustBundle } from '../../../src/api/cluster-trust-bundle.ts';
-import { anchorFingerprints } from '../../../src/pki/trust-bundle.ts';
+import type { AuthorityPhase, ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import {
+  servedSince,
+  type ClusterTrustBundle,
+} from '../../../src/api/object/cluster-trust-bundle.ts';
+import { anchorFingerprints } from '../../../src/pki/x509/trust-bundle.ts';
 import { CALM, DAY } from '../simulation/scenario.ts';
 import { START, Simulation } from '../simulation/simulation.ts';
 

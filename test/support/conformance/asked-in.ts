@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { NO_NAMES, type Asked } from '../../../src/conformance/trial.ts';
 import { SignerError, attempt } from '../../../src/errors.ts';
-import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../../src/pki/oids.ts';
-import { readPemBlocks } from '../../../src/pki/pem.ts';
-import { decodeRequest, type CertificationRequest } from '../../../src/pki/pkcs10.ts';
+import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../../src/pki/der/oids.ts';
+import { readPemBlocks } from '../../../src/pki/der/pem.ts';
+import { decodeRequest, type CertificationRequest } from '../../../src/pki/x509/pkcs10.ts';
 
 const NOTHING: Asked = {
   keyType: undefined,

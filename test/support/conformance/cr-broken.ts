@@ -2,13 +2,13 @@
 /** For each case of CertificateRequests an issuer that breaks it. */
 import { unknownExtension } from '../../../src/conformance/csr/odd.ts';
 import type { CrScene, CrWorld } from '../../../src/conformance/certificaterequest/world.ts';
-import { sequence } from '../../../src/pki/der-writer.ts';
+import { sequence } from '../../../src/pki/der/der-writer.ts';
 import {
   basicConstraints,
   extKeyUsage,
   keyUsage,
   type Extension,
-} from '../../../src/pki/extensions.ts';
+} from '../../../src/pki/extensions/extensions.ts';
 import { privateKey, spkiOf } from '../keys.ts';
 import {
   crDenied,

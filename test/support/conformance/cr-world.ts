@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Condition } from '../../../src/api/conditions.ts';
+import type { Condition } from '../../../src/api/request/conditions.ts';
 import {
   CR_KEY_TYPES,
   type CrScene,

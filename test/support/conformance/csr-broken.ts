@@ -11,13 +11,13 @@ import {
   extKeyUsage,
   keyUsage,
   type Extension,
-} from '../../../src/pki/extensions.ts';
-import { oid, sequence, setOf, utf8String } from '../../../src/pki/der-writer.ts';
+} from '../../../src/pki/extensions/extensions.ts';
+import { oid, sequence, setOf, utf8String } from '../../../src/pki/der/der-writer.ts';
 import {
   OID_ANY_EXTENDED_KEY_USAGE,
   OID_BASIC_CONSTRAINTS,
   OID_CODE_SIGNING,
-} from '../../../src/pki/oids.ts';
+} from '../../../src/pki/der/oids.ts';
 import { KEY_TYPES } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf } from '../keys.ts';
 import { askedFor, goodCsrWorld, nameOf, withScene } from './csr-world.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../../src/conformance/csr/world.ts';
 import { NO_NAMES, type Asked, type Scene, type Trial } from '../../../src/conformance/trial.ts';
 import type { Operation } from '../../../src/conformance/world.ts';
-import { encodeName } from '../../../src/pki/names.ts';
+import { encodeName } from '../../../src/pki/names/names.ts';
 import { KEY_TYPES, type KeyType } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf, type TestKey } from '../keys.ts';
 import { ROOT } from './leaf.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For each case of ClusterTrustBundles a signer, or an API server, that breaks it. */
 import { CTB_CALLS, MOUNTS, REFUSALS, type CtbWorld } from '../../../src/conformance/ctb/world.ts';
-import { sequence } from '../../../src/pki/der-writer.ts';
-import { basicConstraints, type Extension } from '../../../src/pki/extensions.ts';
+import { sequence } from '../../../src/pki/der/der-writer.ts';
+import { basicConstraints, type Extension } from '../../../src/pki/extensions/extensions.ts';
 import { privateKey, spkiOf } from '../keys.ts';
 import { bundle, goodCtbWorld } from './ctb-world.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Leaves for the judges: good ones, and every kind of bad one. */
 import { randomBytes, type KeyObject } from 'node:crypto';
-import { decodeCertificate, type Certificate } from '../../../src/pki/certificate.ts';
+import { decodeCertificate, type Certificate } from '../../../src/pki/x509/certificate.ts';
 import {
   authorityKeyIdentifier,
   basicConstraints,
@@ -10,13 +10,13 @@ import {
   subjectAltName,
   subjectKeyIdentifier,
   type Extension,
-} from '../../../src/pki/extensions.ts';
-import { keyIdentifier } from '../../../src/pki/keys.ts';
-import { encodeName } from '../../../src/pki/names.ts';
-import { encodePem } from '../../../src/pki/pem.ts';
-import { signatureAlgorithm } from '../../../src/pki/signature-algorithm.ts';
-import { encodeCertificate, encodeTbs } from '../../../src/pki/tbs.ts';
-import { usageBits } from '../../../src/pki/usages.ts';
+} from '../../../src/pki/extensions/extensions.ts';
+import { keyIdentifier } from '../../../src/pki/keys/keys.ts';
+import { encodeName } from '../../../src/pki/names/names.ts';
+import { encodePem } from '../../../src/pki/der/pem.ts';
+import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
+import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/tbs.ts';
+import { usageBits } from '../../../src/pki/extensions/usages.ts';
 import type { Asked } from '../../../src/conformance/trial.ts';
 import { privateKey, spkiOf } from '../keys.ts';
 

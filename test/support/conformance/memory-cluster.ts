@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUUID } from 'node:crypto';
-import type { Client, Query, RequestInit } from '../../../src/kube/client.ts';
-import { KubeError } from '../../../src/kube/kube-error.ts';
+import type { Client, Query, RequestInit } from '../../../src/kube/client/client.ts';
+import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import type { Thing } from '../memory-api.ts';
 import { watchFeed } from '../watch-feed.ts';
 

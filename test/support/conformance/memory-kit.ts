@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_PROFILE, type Profile } from '../../../src/conformance/profile.ts';
-import type { Connection } from '../../../src/kube/connection.ts';
+import type { Connection } from '../../../src/kube/client/connection.ts';
 import type { Kit } from '../../../src/probe/kit.ts';
 import { createOwnObjects } from '../../../src/probe/own-objects.ts';
 import { createRights } from '../../../src/probe/rights.ts';

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For each case of PodCertificateRequests a signer, or an API server, that breaks it. */
-import { formatTime } from '../../../src/api/time.ts';
+import { formatTime } from '../../../src/api/object/time.ts';
 import { unknownExtension } from '../../../src/conformance/csr/odd.ts';
 import { PCR_OPERATIONS, type PcrWorld } from '../../../src/conformance/pcr/world.ts';
 import { NO_NAMES, type Trial } from '../../../src/conformance/trial.ts';
-import { sequence } from '../../../src/pki/der-writer.ts';
+import { sequence } from '../../../src/pki/der/der-writer.ts';
 import {
   basicConstraints,
   extKeyUsage,
   keyUsage,
   type Extension,
-} from '../../../src/pki/extensions.ts';
-import { OID_ANY_EXTENDED_KEY_USAGE } from '../../../src/pki/oids.ts';
+} from '../../../src/pki/extensions/extensions.ts';
+import { OID_ANY_EXTENDED_KEY_USAGE } from '../../../src/pki/der/oids.ts';
 import { POD_KEY_TYPES } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf } from '../keys.ts';
 import { askedFor, nameOf } from './csr-world.ts';

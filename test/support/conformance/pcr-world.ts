@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Condition } from '../../../src/api/conditions.ts';
-import { formatTime } from '../../../src/api/time.ts';
+import type { Condition } from '../../../src/api/request/conditions.ts';
+import { formatTime } from '../../../src/api/object/time.ts';
 import { DEFAULT_PROFILE } from '../../../src/conformance/profile.ts';
 import { readChain } from '../../../src/conformance/issued.ts';
 import {

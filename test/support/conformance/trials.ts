@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the kit would have seen of a good signer, and of bad ones. */
-import type { Condition } from '../../../src/api/conditions.ts';
+import type { Condition } from '../../../src/api/request/conditions.ts';
 import {
   NO_NAMES,
   type Asked,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { verifyPath } from '../../../pki/path.ts';
+import { verifyPath } from '../../../pki/x509/path.ts';
 import { SignerError, attempt } from '../../../errors.ts';
-import { bundleName } from '../../../api/cluster-trust-bundle.ts';
+import { bundleName } from '../../../api/object/cluster-trust-bundle.ts';
 import { fail, must, pass, should, skip, unless, type Case, type Verdict } from '../../case.ts';
 import { issuedOf, isVerdict } from '../../issued.ts';
 import { CTB_SPEC, CTB_VALIDATION, integration } from '../../sources.ts';

@@ -3,13 +3,13 @@ import {
   SERVED_SINCE,
   timesOf,
   type ClusterTrustBundle,
-} from '../../../api/cluster-trust-bundle.ts';
-import type { ConfigMap } from '../../../api/object.ts';
-import { FILLED_BY } from '../../../api/own-tls.ts';
-import { formatTime } from '../../../api/time.ts';
+} from '../../../api/object/cluster-trust-bundle.ts';
+import type { ConfigMap } from '../../../api/object/object.ts';
+import { FILLED_BY } from '../../../api/signer/own-tls.ts';
+import { formatTime } from '../../../api/object/time.ts';
 import { SignerError, attempt } from '../../../errors.ts';
-import { anchorFingerprints } from '../../../pki/trust-bundle.ts';
-import type { Served } from '../../../serving/anchor-gate.ts';
+import { anchorFingerprints } from '../../../pki/x509/trust-bundle.ts';
+import type { Served } from '../../../runtime/ca/anchor-gate.ts';
 
 export type ConfigMapLook =
   | { readonly kind: 'unknown' }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { DURATION } from '../../../api/rotation-annotations.ts';
-import type { Secret } from '../../../api/object.ts';
-import { FILLED_BY } from '../../../api/own-tls.ts';
+import { DURATION } from '../../../api/signer/rotation-annotations.ts';
+import type { Secret } from '../../../api/object/object.ts';
+import { FILLED_BY } from '../../../api/signer/own-tls.ts';
 import type { AuthorityFacts } from '../../../authorities/contract.ts';
 import { SignerError } from '../../../errors.ts';
 import { heldLeafOf } from '../../../rotation/held-leaf.ts';
 import { rotateLeaf, type LeafDue, type LeafWish } from '../../../rotation/leaf.ts';
-import { materialOf } from '../../../serving/usable-authority.ts';
+import { materialOf } from '../../../runtime/ca/usable-authority.ts';
 import type { SecretLook } from '../look.ts';
 
 /** One component's Secret, and the CA that would sign for it. */

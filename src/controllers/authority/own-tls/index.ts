@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../../api/cluster-signer.ts';
-import type { ClusterTrustBundle } from '../../../api/cluster-trust-bundle.ts';
-import type { Secret } from '../../../api/object.ts';
-import { OWN_TLS_COMPONENTS, OWN_TLS_CONFIG_MAP, ownTlsSecret } from '../../../api/own-tls.ts';
+import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
+import type { ClusterTrustBundle } from '../../../api/object/cluster-trust-bundle.ts';
+import type { Secret } from '../../../api/object/object.ts';
+import {
+  OWN_TLS_COMPONENTS,
+  OWN_TLS_CONFIG_MAP,
+  ownTlsSecret,
+} from '../../../api/signer/own-tls.ts';
 import type { Authority, OpenAuthority } from '../../../authorities/contract.ts';
 import { SignerError, attempt } from '../../../errors.ts';
-import type { Again } from '../../../kube/run-loop.ts';
-import type { Component } from '../../../serving/component.ts';
-import { createOpenedSecrets } from '../../../serving/opened-secrets.ts';
-import { lookAgain, requireClocks, serverTime } from '../../../serving/server-time.ts';
-import { usableAuthority } from '../../../serving/usable-authority.ts';
+import type { Again } from '../../../kube/workqueue/run-loop.ts';
+import type { Component } from '../../../runtime/component/component.ts';
+import { createOpenedSecrets } from '../../../runtime/ca/opened-secrets.ts';
+import { lookAgain, requireClocks, serverTime } from '../../../runtime/component/server-time.ts';
+import { usableAuthority } from '../../../runtime/ca/usable-authority.ts';
 import { isCurrent } from '../is-current.ts';
 import { decideBundle } from './decide-bundle.ts';
 import { decideLeaf } from './decide-leaf.ts';

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import { keyOf, type ConfigMap, type KubeObject, type Secret } from '../../../api/object.ts';
-import { OWN_TLS_COMPONENTS, OWN_TLS_CONFIG_MAP, ownTlsSecret } from '../../../api/own-tls.ts';
-import { createReflector, type Reflector } from '../../../kube/reflector.ts';
-import type { Resource } from '../../../kube/resource.ts';
-import { createWatchSet, type WatchSet } from '../../../kube/watch-set.ts';
-import { SECRETS } from '../../../serving/secret-watches.ts';
-import type { Component } from '../../../serving/component.ts';
+import { keyOf, type ConfigMap, type KubeObject, type Secret } from '../../../api/object/object.ts';
+import {
+  OWN_TLS_COMPONENTS,
+  OWN_TLS_CONFIG_MAP,
+  ownTlsSecret,
+} from '../../../api/signer/own-tls.ts';
+import { createReflector, type Reflector } from '../../../kube/watch/reflector.ts';
+import type { Resource } from '../../../kube/resource/resource.ts';
+import { createWatchSet, type WatchSet } from '../../../kube/watch/watch-set.ts';
+import { SECRETS } from '../../../runtime/ca/secret-watches.ts';
+import type { Component } from '../../../runtime/component/component.ts';
 import type { SecretLook } from '../look.ts';
 import type { ConfigMapLook } from './decide-bundle.ts';
 import { CONFIG_MAPS } from './write.ts';

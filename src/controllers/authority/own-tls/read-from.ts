@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { signsAtOnce } from '../../../api/grant.ts';
-import type { Secret } from '../../../api/object.ts';
+import { signsAtOnce } from '../../../api/signer/grant.ts';
+import type { Secret } from '../../../api/object/object.ts';
 import type { Authority } from '../../../authorities/contract.ts';
 import { SignerError } from '../../../errors.ts';
 import { signsFrom } from '../../../rotation/signs-from.ts';

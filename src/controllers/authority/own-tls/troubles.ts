@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../../api/cluster-signer.ts';
-import type { Component } from '../../../serving/component.ts';
+import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
+import type { Component } from '../../../runtime/component/component.ts';
 import { regarding } from '../tell.ts';
 
 /** What keeps our own ports from their certificates, in words. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../../api/cluster-signer.ts';
-import { ownTlsNames } from '../../../api/own-tls.ts';
+import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
+import { ownTlsNames } from '../../../api/signer/own-tls.ts';
 import { SignerError } from '../../../errors.ts';
 import { compileProfile } from '../../../issuance/profile.ts';
 import type { LeafWish } from '../../../rotation/leaf.ts';

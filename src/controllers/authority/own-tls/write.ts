@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../../api/cluster-signer.ts';
-import { SERVED_SINCE } from '../../../api/cluster-trust-bundle.ts';
-import { formatDuration } from '../../../api/duration.ts';
-import type { ConfigMap, Secret } from '../../../api/object.ts';
-import { DURATION } from '../../../api/rotation-annotations.ts';
-import type { Client } from '../../../kube/client.ts';
-import { resource } from '../../../kube/resource.ts';
+import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
+import { SERVED_SINCE } from '../../../api/object/cluster-trust-bundle.ts';
+import { formatDuration } from '../../../api/object/duration.ts';
+import type { ConfigMap, Secret } from '../../../api/object/object.ts';
+import { DURATION } from '../../../api/signer/rotation-annotations.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { resource } from '../../../kube/resource/resource.ts';
 import type { LeafWish } from '../../../rotation/leaf.ts';
-import { SECRETS } from '../../../serving/secret-watches.ts';
+import { SECRETS } from '../../../runtime/ca/secret-watches.ts';
 import { ownLabels } from '../managed-secret.ts';
 import { JSON_PATCH, objectPatch, secretPatch } from '../secret-patch.ts';
 import { ANCHORS_KEY, type BundlePlan } from './decide-bundle.ts';

@@ -2,15 +2,15 @@
 /** The ConfigMap that whoever scrapes us reads: what is written into it, and since when it counts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterTrustBundle } from '../../../../src/api/cluster-trust-bundle.ts';
-import type { ConfigMap } from '../../../../src/api/object.ts';
+import type { ClusterTrustBundle } from '../../../../src/api/object/cluster-trust-bundle.ts';
+import type { ConfigMap } from '../../../../src/api/object/object.ts';
 import {
   decideBundle,
   type BundlePlan,
   type ConfigMapLook,
 } from '../../../../src/controllers/authority/own-tls/decide-bundle.ts';
 import { readFrom } from '../../../../src/controllers/authority/own-tls/read-from.ts';
-import { encodePem } from '../../../../src/pki/pem.ts';
+import { encodePem } from '../../../../src/pki/der/pem.ts';
 import { NOW } from '../../../support/issuing.ts';
 import { CA, SIGNER_NAME, caOf, secretWith } from './stage.ts';
 

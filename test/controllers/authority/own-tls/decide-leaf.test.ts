@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { test } from 'node:test';
 import { SignerError } from '../../../../src/errors.ts';
-import type { Secret } from '../../../../src/api/object.ts';
+import type { Secret } from '../../../../src/api/object/object.ts';
 import type { LeafSnapshot } from '../../../../src/controllers/authority/own-tls/decide-leaf.ts';
-import { generatePrivateKey } from '../../../../src/pki/private-key.ts';
+import { generatePrivateKey } from '../../../../src/pki/keys/private-key.ts';
 import { NOW } from '../../../support/issuing.ts';
 import { CA, SERVICE, WISH, caOf, planOf, secretWith, texts } from './stage.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Secret } from '../../../../src/api/object.ts';
+import type { Secret } from '../../../../src/api/object/object.ts';
 import { createManagedAuthorities } from '../../../../src/authorities/managed.ts';
 import type { Authority } from '../../../../src/authorities/contract.ts';
 import { openLocalAuthority } from '../../../../src/authorities/local.ts';

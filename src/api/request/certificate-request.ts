@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `cert-manager.io/v1` CertificateRequest: wire types and transitions. */
+import { conditionMessage, findCondition, setCondition, type Condition } from './conditions.ts';
+import type { KubeObject } from '../object/object.ts';
+import type { Requester } from './requester.ts';
+import { formatTime } from '../object/time.ts';
+
+export const CERT_MANAGER_GROUP = 'cert-manager.io';
+export const CERT_MANAGER_VERSION = 'v1';
+
+export interface CertificateRequest extends KubeObject {
+  readonly spec: Requester & {
+    /** base64 of PEM. */
+    readonly request: string;
+    readonly issuerRef: IssuerReference;
+    /** As Go prints a duration. */
+    readonly duration?: string;
+    readonly isCA?: boolean;
+    readonly usages?: readonly string[];
+  };
+  readonly status?: {
+    readonly conditions?: readonly Condition[];
+    /** base64 of PEM: leaf first. */
+    readonly certificate?: string;
+    /** base64 of PEM. */
+    readonly ca?: string;
+    readonly failureTime?: string;
+  };
+}
+
+export interface IssuerReference {
+  readonly name: string;
+  readonly kind?: string;
+  readonly group?: string;
+}
+
+/** What a request without usages asks for (`spec.usages` of cert-manager.io/v1). */
+export const DEFAULT_USAGES = ['digital signature', 'key encipherment'] as const;
+
+/** Reasons of `Ready` that end a request (pkg/apis/certmanager/v1/types_certificaterequest.go). */
+const FINAL_REASONS: readonly string[] = ['Issued', 'Failed', 'Denied'];
+
+export function isApproved(request: CertificateRequest): boolean {
+  return isTrue(request, 'Approved');
+}
+
+export function isDenied(request: CertificateRequest): boolean {
+  return isTrue(request, 'Denied');
+}
+
+/** Issued, failed or shown as denied: left as it is for ever. */
+export function isFinished(request: CertificateRequest): boolean {
+  const { conditions, certificate = '' } = request.status ?? {};
+  const ready = findCondition(conditions, 'Ready');
+  const isFinal = FINAL_REASONS.includes(ready?.reason ?? '') || ready?.status === 'True';
+  return isFinal || isTrue(request, 'InvalidRequest') || certificate !== '';
+}
+
+/** Nobody has written yet what becomes of it. */
+export function isUntouched({ status }: CertificateRequest): boolean {
+  return findCondition(status?.conditions, 'Ready') === undefined;
+}
+
+/** The object for PUT /status of a request that is taken up (issuer-lib's README, "Reconciliation loops"). */
+export function withInitializing(request: CertificateRequest, now: number): CertificateRequest {
+  const words = { reason: 'Initializing', message: 'An issuer has taken it up' };
+  const ready = condition('Ready', 'Unknown', words, now);
+  const conditions = setCondition(request.status?.conditions, ready);
+  return { ...request, status: { ...request.status, conditions } };
+}
+
+/** What is written into the status with a certificate, as PEM. */
+export interface Issued {
+  /** Leaf first, without the root. */
+  readonly chain: string;
+  /** The anchors that it leads to. */
+  readonly anchors: string;
+}
+
+/** The object for PUT /status that delivers a certificate. */
+export function withIssued(
+  request: CertificateRequest,
+  { chain, anchors }: Issued,
+  now: number,
+): CertificateRequest {
+  const message = 'Certificate fetched from issuer successfully';
+  const ready = condition('Ready', 'True', { reason: 'Issued', message }, now);
+  return {
+    ...request,
+    status: {
+      ...request.status,
+      conditions: setCondition(request.status?.conditions, ready),
+      certificate: base64(chain),
+      ca: base64(anchors),
+    },
+  };
+}
+
+/** The object for PUT /status that shows a denied request as such. */
+export function withDenied(request: CertificateRequest, now: number): CertificateRequest {
+  const message = 'The CertificateRequest was denied by an approval controller';
+  return failed(request, [condition('Ready', 'False', { reason: 'Denied', message }, now)], now);
+}
+
+/**
+ * The object for PUT /status that ends a request for ever. `InvalidRequest` carries the reason, which
+ * cert-manager shows in the Certificate; `Ready` has but a few reasons of its own.
+ */
+export function withFailed(
+  request: CertificateRequest,
+  failure: { readonly reason: string; readonly message: string },
+  now: number,
+): CertificateRequest {
+  const message = `${failure.reason}: ${failure.message}`;
+  return failed(
+    request,
+    [
+      condition('InvalidRequest', 'True', failure, now),
+      condition('Ready', 'False', { reason: 'Failed', message }, now),
+    ],
+    now,
+  );
+}
+
+function failed(
+  request: CertificateRequest,
+  conditions: readonly (Condition & { readonly lastTransitionTime: string })[],
+  now: number,
+): CertificateRequest {
+  const { status } = request;
+  let all = status?.conditions;
+  for (const each of conditions) all = setCondition(all, each);
+  // The first failure counts: by it cert-manager reckons when to try again.
+  const failureTime = status?.failureTime ?? formatTime(now);
+  return { ...request, status: { ...status, conditions: all ?? [], failureTime } };
+}
+
+function condition(
+  type: string,
+  status: Condition['status'],
+  { reason, message }: { readonly reason: string; readonly message: string },
+  now: number,
+): Condition & { readonly lastTransitionTime: string } {
+  const cut = conditionMessage(message);
+  return { type, status, reason, message: cut, lastTransitionTime: formatTime(now) };
+}
+
+function isTrue({ status }: CertificateRequest, type: string): boolean {
+  return findCondition(status?.conditions, type)?.status === 'True';
+}
+
+function base64(text: string): string {
+  return Buffer.from(text, 'latin1').toString('base64');
+}

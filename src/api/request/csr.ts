@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `certificates.k8s.io/v1` CertificateSigningRequest: wire types and transitions. */
+import { conditionMessage, hasTrueCondition, type Condition } from './conditions.ts';
+import type { KubeObject } from '../object/object.ts';
+import type { Requester } from './requester.ts';
+import { formatTime } from '../object/time.ts';
+
+export interface CertificateSigningRequest extends KubeObject {
+  readonly spec: Requester & {
+    /** base64 of PEM. */
+    readonly request: string;
+    readonly signerName: string;
+    readonly usages?: readonly string[];
+    readonly expirationSeconds?: number;
+  };
+  readonly status?: {
+    readonly conditions?: readonly Condition[];
+    /** base64 of PEM: leaf first. */
+    readonly certificate?: string;
+  };
+}
+
+export function isApproved(csr: CertificateSigningRequest): boolean {
+  return hasTrueCondition(csr.status?.conditions, 'Approved');
+}
+
+/** Nobody may add to it any more: denied, failed, or it has its certificate. */
+export function isFinished(csr: CertificateSigningRequest): boolean {
+  const conditions = csr.status?.conditions;
+  const certificate = csr.status?.certificate;
+  return (
+    hasTrueCondition(conditions, 'Denied') ||
+    hasTrueCondition(conditions, 'Failed') ||
+    (certificate !== undefined && certificate !== '')
+  );
+}
+
+/** The object for PUT /approval. Only `approve` and `deny` verdicts are ever written. */
+export function withApproval(
+  csr: CertificateSigningRequest,
+  decision: { type: 'Approved' | 'Denied'; reason: string; message: string },
+  now: number,
+): CertificateSigningRequest {
+  return withCondition(csr, { ...decision, status: 'True' }, now);
+}
+
+/** The object for PUT /status that ends a request for ever. */
+export function withFailed(
+  csr: CertificateSigningRequest,
+  failure: { reason: string; message: string },
+  now: number,
+): CertificateSigningRequest {
+  return withCondition(csr, { ...failure, type: 'Failed', status: 'True' }, now);
+}
+
+/** The object for PUT /status that delivers `pem` (leaf first, without the root). */
+export function withCertificate(
+  csr: CertificateSigningRequest,
+  pem: string,
+): CertificateSigningRequest {
+  return {
+    ...csr,
+    status: { ...csr.status, certificate: Buffer.from(pem, 'latin1').toString('base64') },
+  };
+}
+
+/**
+ * The body of a PUT to `/status` or `/approval`: all but the spec, which stays as it is whatever a body
+ * says of it (certificates/strategy.go, PrepareForUpdate), and managedFields, of which the API server
+ * keeps its own. The rest of the metadata must be there: left out, it would be wiped.
+ */
+export function csrWriteBody({
+  apiVersion,
+  kind,
+  metadata,
+  status,
+}: CertificateSigningRequest): Omit<CertificateSigningRequest, 'spec'> {
+  return { apiVersion, kind, metadata: { ...metadata, managedFields: undefined }, status } as Omit<
+    CertificateSigningRequest,
+    'spec'
+  >;
+}
+
+function withCondition(
+  csr: CertificateSigningRequest,
+  condition: Condition & { readonly message: string },
+  now: number,
+): CertificateSigningRequest {
+  const time = formatTime(now);
+  const full = {
+    ...condition,
+    message: conditionMessage(condition.message),
+    lastUpdateTime: time,
+    lastTransitionTime: time,
+  };
+  return {
+    ...csr,
+    status: { ...csr.status, conditions: [...(csr.status?.conditions ?? []), full] },
+  };
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `certificates.k8s.io` PodCertificateRequest, v1 and v1beta1: wire types and transitions. */
+import { conditionMessage, hasTrueCondition, type Condition } from './conditions.ts';
+import type { KubeObject } from '../object/object.ts';
+import { formatTime } from '../object/time.ts';
+
+export interface PodCertificateRequest extends KubeObject {
+  readonly spec: {
+    readonly signerName: string;
+    readonly podName: string;
+    readonly podUID: string;
+    readonly serviceAccountName: string;
+    readonly serviceAccountUID: string;
+    readonly nodeName: string;
+    readonly nodeUID: string;
+    readonly maxExpirationSeconds?: number;
+    /** base64 of DER (v1, and v1beta1 from 1.36). */
+    readonly stubPKCS10Request?: string | null;
+    /** base64 of DER SubjectPublicKeyInfo (v1beta1 only). */
+    readonly pkixPublicKey?: string | null;
+    /** base64 (v1beta1 only). */
+    readonly proofOfPossession?: string | null;
+    readonly unverifiedUserAnnotations?: Readonly<Record<string, string>>;
+  };
+  readonly status?: {
+    readonly conditions?: readonly Condition[];
+    /** PEM text: leaf first. */
+    readonly certificateChain?: string;
+    readonly notBefore?: string;
+    readonly beginRefreshAt?: string;
+    readonly notAfter?: string;
+  };
+}
+
+/** `spec.maxExpirationSeconds` when absent (zz_generated.defaults.go of the API group). */
+export const DEFAULT_MAX_EXPIRATION_SECONDS = 86_400;
+
+/** The API refuses shorter leaves (validation.go, ValidatePodCertificateRequestStatusUpdate). */
+export const MIN_LIFETIME_SECONDS = 3_600;
+
+/** beginRefreshAt must keep this distance from both ends (the same function). */
+export const REFRESH_MARGIN_SECONDS = 600;
+
+export function isTerminal({ status }: Pick<PodCertificateRequest, 'status'>): boolean {
+  return ENDS.some((type) => hasTrueCondition(status?.conditions, type));
+}
+
+const ENDS = ['Issued', 'Denied', 'Failed'] as const;
+
+/** What an issued request carries; times in milliseconds, whole seconds, equal to the leaf's. */
+export interface Issued {
+  readonly chainPem: string;
+  readonly notBefore: number;
+  readonly beginRefreshAt: number;
+  readonly notAfter: number;
+}
+
+/** The object for PUT /status that delivers a chain. The whole status is immutable afterwards. */
+export function withIssued(
+  request: PodCertificateRequest,
+  issued: Issued,
+  now: number,
+): PodCertificateRequest {
+  return {
+    ...request,
+    status: {
+      conditions: [
+        {
+          type: 'Issued',
+          status: 'True',
+          reason: 'Issued',
+          message: '',
+          lastTransitionTime: formatTime(now),
+        },
+      ],
+      certificateChain: issued.chainPem,
+      notBefore: formatTime(issued.notBefore),
+      beginRefreshAt: formatTime(issued.beginRefreshAt),
+      notAfter: formatTime(issued.notAfter),
+    },
+  };
+}
+
+/** Well-known reasons of `Denied` (API docs of PodCertificateRequestStatus), and ours. */
+export type DeniedReason =
+  'UnsupportedKeyType' | 'InvalidUnverifiedUserAnnotations' | 'NotAllowed' | 'NonEmptyStubRequest';
+
+/** The object for PUT /status that denies for ever: the pod never starts, also on refresh. */
+export function withDenied(
+  request: PodCertificateRequest,
+  denial: { reason: DeniedReason; message: string },
+  now: number,
+): PodCertificateRequest {
+  return ended(request, 'Denied', denial, now);
+}
+
+/** The object for PUT /status that fails for ever; for the pod the same as a denial. */
+export function withFailed(
+  request: PodCertificateRequest,
+  failure: { reason: string; message: string },
+  now: number,
+): PodCertificateRequest {
+  return ended(request, 'Failed', failure, now);
+}
+
+/** Denied and Failed carry no chain and no times (validation.go). */
+function ended(
+  request: PodCertificateRequest,
+  type: 'Denied' | 'Failed',
+  why: { reason: string; message: string },
+  now: number,
+): PodCertificateRequest {
+  const condition: Condition = {
+    type,
+    status: 'True',
+    reason: why.reason,
+    message: conditionMessage(why.message),
+    lastTransitionTime: formatTime(now),
+  };
+  return { ...request, status: { conditions: [condition] } };
+}

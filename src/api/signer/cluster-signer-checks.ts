@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError } from '../../errors.ts';
+import type {
+  ClusterSignerSpec,
+  ManagedAuthority,
+  PodsSpec,
+  ProfileSpec,
+} from './cluster-signer.ts';
+import {
+  MAX_BACKDATE_SECONDS,
+  MAX_POD_LEAF_SECONDS,
+  MIN_CA_LIFETIMES,
+  MIN_LEAF_SECONDS,
+  MIN_POD_LEAF_SECONDS,
+} from './cluster-signer-limits.ts';
+import { formatDuration, parseDuration } from '../object/duration.ts';
+import { NAMESPACED_DOMAIN, checkSignerName } from './signer-name.ts';
+import { isDerivedName } from './signer.ts';
+
+/** What is wrong with which field, and what to do. */
+export interface SpecFault {
+  readonly path: string;
+  readonly message: string;
+  readonly cause?: SignerError;
+}
+
+/** All faults of a ClusterSigner: those of its spec, and whether its name is one that somebody may choose. */
+export function faultsOfClusterSigner(spec: ClusterSignerSpec): readonly SpecFault[] {
+  return [...faultsOfDerivedName(spec.signerName), ...faultsOfSpec(spec)];
+}
+
+/** What the shape alone cannot say: fields that must fit each other. All faults, not just the first. */
+export function faultsOfSpec(spec: ClusterSignerSpec): readonly SpecFault[] {
+  const { managed } = spec.authority;
+  const faults = [
+    ...faultsOf('spec.signerName', () => checkSignerName(spec.signerName)),
+    ...durations(spec).flatMap(([path, text]) => faultsOf(path, () => parseDuration(text))),
+  ];
+  if (faults.length > 0) return faults;
+  return [
+    ...(spec.pods === undefined ? [] : faultsOfPods(spec.pods)),
+    ...faultsOfProfile(spec.profile, spec.pods !== undefined),
+    ...(managed === undefined ? [] : faultsOfManaged(managed, spec.profile)),
+  ];
+}
+
+function faultsOfDerivedName(signerName: string): readonly SpecFault[] {
+  if (!isDerivedName(signerName)) return [];
+  const message = `${NAMESPACED_DOMAIN} is for the names of namespaced signers, which nobody chooses; use a domain of your own`;
+  return [{ path: 'spec.signerName', message }];
+}
+
+function durations({ profile, authority }: ClusterSignerSpec): readonly [string, string][] {
+  const found: [string, string | undefined][] = [
+    ['spec.profile.maxDuration', profile.maxDuration],
+    ['spec.profile.backdate', profile.backdate],
+    ['spec.authority.managed.duration', authority.managed?.duration],
+    ['spec.authority.managed.renewBefore', authority.managed?.renewBefore],
+  ];
+  return found.flatMap(([path, text]) => (text === undefined ? [] : [[path, text]]));
+}
+
+/** A leaf with neither subject nor name is refused; the spec that can only make such is refused first. */
+function faultsOfPods({ uris = [], dnsNames = [], commonName }: PodsSpec): readonly SpecFault[] {
+  if (uris.length > 0 || dnsNames.length > 0 || commonName !== undefined) return [];
+  return [{ path: 'spec.pods', message: 'names nobody; write uris, dnsNames or commonName' }];
+}
+
+function faultsOfProfile(profile: ProfileSpec, servesPods: boolean): readonly SpecFault[] {
+  const faults: SpecFault[] = [];
+  const longest = parseDuration(profile.maxDuration);
+  const shortest = servesPods ? MIN_POD_LEAF_SECONDS : MIN_LEAF_SECONDS;
+  const path = 'spec.profile.maxDuration';
+  if (longest < shortest) {
+    const whose = servesPods ? 'a PodCertificateRequest' : 'a CertificateSigningRequest';
+    faults.push({
+      path,
+      message: `${profile.maxDuration} is shorter than the shortest leaf of ${whose}; write at least ${formatDuration(shortest)}`,
+    });
+  }
+  if (servesPods && longest > MAX_POD_LEAF_SECONDS) {
+    faults.push({
+      path,
+      message: `${profile.maxDuration} is longer than the longest leaf of a PodCertificateRequest; write at most ${formatDuration(MAX_POD_LEAF_SECONDS)}, or use another ClusterSigner for pods`,
+    });
+  }
+  if (parseDuration(profile.backdate) > MAX_BACKDATE_SECONDS) {
+    faults.push({
+      path: 'spec.profile.backdate',
+      message: `${profile.backdate} is more than the API server accepts of a leaf; write at most ${formatDuration(MAX_BACKDATE_SECONDS)}`,
+    });
+  }
+  return faults;
+}
+
+function faultsOfManaged(managed: ManagedAuthority, profile: ProfileSpec): readonly SpecFault[] {
+  const faults: SpecFault[] = [];
+  const lifetime = parseDuration(managed.duration);
+  const least = MIN_CA_LIFETIMES * parseDuration(profile.maxDuration);
+  if (lifetime < least) {
+    faults.push({
+      path: 'spec.authority.managed.duration',
+      message: `${managed.duration} is less than ${MIN_CA_LIFETIMES} × spec.profile.maxDuration (${profile.maxDuration}); write at least ${formatDuration(least)}`,
+    });
+  }
+  if (managed.renewBefore !== undefined && parseDuration(managed.renewBefore) >= lifetime) {
+    faults.push({
+      path: 'spec.authority.managed.renewBefore',
+      message: `${managed.renewBefore} is not less than spec.authority.managed.duration (${managed.duration}); write less, or leave it out for a fifth of it`,
+    });
+  }
+  return faults;
+}
+
+function faultsOf(path: string, check: () => unknown): readonly SpecFault[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (!(error instanceof SignerError)) throw error;
+    return [{ path, message: error.message, cause: error }];
+  }
+}

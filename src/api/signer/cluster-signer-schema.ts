@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The shape of `spec`, with the CRD's defaults. Unknown fields are refused: a restriction that this
+ * version does not know of must not be dropped in silence.
+ */
+import { z } from 'zod';
+import { AUTHORITY_KEY_TYPES, KEY_TYPES, LEAF_USAGES, REQUEST_FIELDS } from '../../vocabulary.ts';
+import type { ClusterSignerSpec } from './cluster-signer.ts';
+import * as limits from './cluster-signer-limits.ts';
+import { MAX_SIGNER_NAME } from './signer-name.ts';
+
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+/** Keys of userAnnotations have a domain, and may hold capitals (ValidateUserAnnotations). */
+const ANNOTATION_KEY =
+  /^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?\/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+const LABEL_KEY = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
+const DURATION = /^([0-9]{1,10}h)?([0-9]{1,10}m)?([0-9]{1,10}s)?$/;
+/** No control characters. */
+const VISIBLE = /^\P{Cc}+$/u;
+const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
+
+export const objectName = z.string().min(1).max(limits.MAX_OBJECT_NAME).regex(DNS_SUBDOMAIN);
+const labelText = z.string().min(1).max(limits.MAX_LABEL).regex(DNS_LABEL);
+const duration = z.string().min(2).max(limits.MAX_DURATION_TEXT).regex(DURATION);
+const expression = z.string().min(1).max(limits.MAX_EXPRESSION);
+const usages = z.array(z.enum(LEAF_USAGES)).min(1).max(LEAF_USAGES.length);
+
+const secretReference = z.strictObject({ namespace: labelText, name: objectName });
+
+const managedAuthority = z.strictObject({
+  secret: secretReference,
+  keyType: z.enum(AUTHORITY_KEY_TYPES).default('ECDSAP256'),
+  commonName: z.string().min(1).max(limits.MAX_CA_COMMON_NAME).regex(VISIBLE),
+  duration: duration.default('8760h'),
+  renewBefore: duration.exactOptional(),
+  maxRetiring: z.int().min(1).max(limits.MAX_RETIRING).default(limits.DEFAULT_MAX_RETIRING),
+  crossSigned: z.boolean().default(false),
+  distrusted: z
+    .array(z.string().max(limits.FINGERPRINT_TEXT).regex(FINGERPRINT))
+    .max(limits.MAX_DISTRUSTED)
+    .exactOptional(),
+});
+
+const authority = z
+  .strictObject({
+    managed: managedAuthority.exactOptional(),
+    secret: secretReference.exactOptional(),
+  })
+  .refine((members) => Object.keys(members).length === 1, {
+    message: 'has not exactly one member; write either managed or secret',
+  });
+
+const profile = z.strictObject({
+  keyTypes: z
+    .array(z.enum(KEY_TYPES))
+    .min(1)
+    .max(KEY_TYPES.length)
+    .default(['ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519', 'RSA3072', 'RSA4096']),
+  usages: usages.default(['digital signature', 'client auth', 'server auth']),
+  maxDuration: duration.default('24h'),
+  backdate: duration.default('1m'),
+});
+
+const nameExpressions = z.array(expression).max(limits.MAX_NAME_EXPRESSIONS).exactOptional();
+
+const pods = z.strictObject({
+  allow: expression,
+  uris: nameExpressions,
+  dnsNames: nameExpressions,
+  commonName: expression.exactOptional(),
+  annotations: z
+    .array(
+      z.strictObject({
+        key: z.string().min(1).max(limits.MAX_QUALIFIED_NAME).regex(ANNOTATION_KEY),
+        pattern: z.string().min(1).max(limits.MAX_PATTERN),
+      }),
+    )
+    .max(limits.MAX_ANNOTATION_RULES)
+    .refine((rules) => areUnique(rules.map(({ key }) => key)), {
+      message: 'names a key twice; keep one pattern a key',
+    })
+    .exactOptional(),
+  refreshAfterPercent: z.int().min(1).max(99).default(50),
+});
+
+const allow = z.strictObject({
+  commonName: expression.exactOptional(),
+  organizations: expression.exactOptional(),
+  organizationalUnits: expression.exactOptional(),
+  dnsNames: expression.exactOptional(),
+  ipAddresses: expression.exactOptional(),
+  uris: expression.exactOptional(),
+  emails: expression.exactOptional(),
+  usages: usages.exactOptional(),
+});
+
+const rule = z.strictObject({ name: labelText, when: expression, allow });
+
+const denial = z.strictObject({
+  name: labelText,
+  when: expression,
+  message: z.string().min(1).max(limits.MAX_DENY_MESSAGE),
+});
+
+const sameNameTwice = { message: 'has two entries of one name; rename one' };
+
+const rules = z
+  .array(rule)
+  .max(limits.MAX_RULES)
+  .refine((each) => areUnique(each.map(({ name }) => name)), sameNameTwice);
+
+const deny = z
+  .array(denial)
+  .max(limits.MAX_RULES)
+  .refine((each) => areUnique(each.map(({ name }) => name)), sameNameTwice)
+  .exactOptional();
+
+const requests = z.strictObject({
+  copy: z.array(z.enum(REQUEST_FIELDS)).max(REQUEST_FIELDS.length).exactOptional(),
+  rules: rules.exactOptional(),
+  deny,
+});
+
+/** Without a rule nothing would be answered: cert-manager's own approver approves whatever is asked. */
+const certificateRequests = z.strictObject({ rules: rules.min(1), deny });
+
+const trustBundle = z.strictObject({
+  name: objectName,
+  labels: z
+    .record(
+      z.string().max(limits.MAX_QUALIFIED_NAME).regex(LABEL_KEY),
+      z.string().max(limits.MAX_LABEL).regex(LABEL_VALUE),
+    )
+    .refine((labels) => Object.keys(labels).length <= limits.MAX_BUNDLE_LABELS, {
+      message: `has more than ${limits.MAX_BUNDLE_LABELS} labels; keep fewer`,
+    })
+    .exactOptional(),
+});
+
+export const CLUSTER_SIGNER_SPEC = z.strictObject({
+  signerName: z.string().min(1).max(MAX_SIGNER_NAME),
+  authority,
+  profile: profile.prefault({}),
+  pods: pods.exactOptional(),
+  requests: requests.exactOptional(),
+  certificateRequests: certificateRequests.exactOptional(),
+  trustBundle: trustBundle.exactOptional(),
+}) satisfies z.ZodType<ClusterSignerSpec>;
+
+function areUnique(texts: readonly string[]): boolean {
+  return new Set(texts).size === texts.length;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `countersign.dev/v1alpha1` ClusterSigner: wire types. The schema is deploy/crds/clustersigners.yaml. */
+import type { AuthorityKeyType, KeyType, KeyUsage, RequestField } from '../../vocabulary.ts';
+import type { Condition } from '../request/conditions.ts';
+import type { KubeObject } from '../object/object.ts';
+
+export const GROUP = 'countersign.dev';
+export const VERSION = 'v1alpha1';
+
+export interface SecretReference {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A CA that the `authority` component makes and rotates. Durations are Go duration texts. */
+export interface ManagedAuthority {
+  readonly secret: SecretReference;
+  readonly keyType: AuthorityKeyType;
+  readonly commonName: string;
+  readonly duration: string;
+  readonly renewBefore?: string;
+  /** While so many CAs are Retiring, a rotation that can wait waits. */
+  readonly maxRetiring: number;
+  /** Each CA certifies its successor's key, for verifiers that have its root alone. */
+  readonly crossSigned: boolean;
+  /** `sha256:<hex>` fingerprints of CAs no longer to be trusted. */
+  readonly distrusted?: readonly string[];
+}
+
+/** Exactly one member is set. */
+export interface AuthoritySpec {
+  readonly managed?: ManagedAuthority;
+  /** The user's own CA, only ever read. */
+  readonly secret?: SecretReference;
+}
+
+/** What every leaf of the signer is held to. */
+export interface ProfileSpec {
+  readonly keyTypes: readonly KeyType[];
+  readonly usages: readonly KeyUsage[];
+  readonly maxDuration: string;
+  readonly backdate: string;
+}
+
+export interface AnnotationRule {
+  readonly key: string;
+  /** RE2; the whole value must match. */
+  readonly pattern: string;
+}
+
+/** How PodCertificateRequests are answered. Strings are CEL expressions where the name says so. */
+export interface PodsSpec {
+  /** CEL → bool. */
+  readonly allow: string;
+  /** CEL → string, one URI each. */
+  readonly uris?: readonly string[];
+  /** CEL → string, one DNS name each. */
+  readonly dnsNames?: readonly string[];
+  /** CEL → string; '' for none. */
+  readonly commonName?: string;
+  readonly annotations?: readonly AnnotationRule[];
+  readonly refreshAfterPercent?: number;
+}
+
+/** CEL over one value (`self`) for each field; `usages` are the names that may be asked for. */
+export interface AllowSpec extends Readonly<Partial<Record<RequestField, string>>> {
+  readonly usages?: readonly KeyUsage[];
+}
+
+export interface RequestRule {
+  readonly name: string;
+  readonly when: string;
+  readonly allow: AllowSpec;
+}
+
+export interface DenyRule {
+  readonly name: string;
+  readonly when: string;
+  readonly message: string;
+}
+
+/** How CertificateSigningRequests are answered. */
+export interface RequestsSpec {
+  readonly copy?: readonly RequestField[];
+  readonly rules?: readonly RequestRule[];
+  readonly deny?: readonly DenyRule[];
+}
+
+/** How cert-manager's CertificateRequests are answered. */
+export interface CertificateRequestsSpec {
+  readonly rules: readonly RequestRule[];
+  readonly deny?: readonly DenyRule[];
+}
+
+export interface TrustBundleSpec {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface ClusterSignerSpec {
+  readonly signerName: string;
+  readonly authority: AuthoritySpec;
+  readonly profile: ProfileSpec;
+  readonly pods?: PodsSpec;
+  readonly requests?: RequestsSpec;
+  readonly certificateRequests?: CertificateRequestsSpec;
+  readonly trustBundle?: TrustBundleSpec;
+}
+
+/**
+ * Prepared: published, not signing. Active: signs. Retiring: signs no more, still trusted.
+ * Distrusted: signs no more and is in no bundle, because `distrusted` names it.
+ */
+export const AUTHORITY_PHASES = ['Prepared', 'Active', 'Retiring', 'Distrusted'] as const;
+
+export type AuthorityPhase = (typeof AUTHORITY_PHASES)[number];
+
+/** The public half of one CA of a signer. */
+export interface AuthorityStatus {
+  /** `sha256:<hex>` of the CA certificate's DER. */
+  readonly fingerprint: string;
+  readonly phase: AuthorityPhase;
+  readonly notBefore: string;
+  readonly notAfter: string;
+  /** Longest leaf that this CA may have signed while Active; only grows. */
+  readonly longestLeaf: string;
+  /** Once it no longer signs: the moment after which no leaf of it is valid; only grows. */
+  readonly leavesExpireBy?: string;
+  /** Fingerprint of the CA before it, which certified its key. */
+  readonly crossSignedBy?: string;
+  /** PEM of the trust anchors that leaves of this CA chain to. */
+  readonly anchors: string;
+}
+
+export interface ClusterSignerStatus {
+  readonly observedGeneration?: number;
+  /** Of a Signer, whose name is derived: what it is. */
+  readonly signerName?: string;
+  readonly conditions?: readonly Condition[];
+  readonly authorities?: readonly AuthorityStatus[];
+  /** When a managed CA's next rotation begins, if nobody asks for it sooner. */
+  readonly nextRotation?: string;
+}
+
+/** What signers of every kind say of their leaves; whose CA signs them is each kind's own. */
+export type SignerSpec = Omit<ClusterSignerSpec, 'authority'>;
+
+/** An object that requests are answered for: a ClusterSigner, or the issuer of a CA that is not ours. */
+export interface SignerObject extends KubeObject {
+  readonly spec: SignerSpec;
+}
+
+/** A ClusterSigner; or a Signer that was read, whose `kind` and `metadata.namespace` say so. */
+export interface ClusterSigner extends KubeObject {
+  readonly spec: ClusterSignerSpec;
+  readonly status?: ClusterSignerStatus;
+}
+
+/** Whether this CA must no longer be trusted: nothing is signed with it, no bundle holds it. */
+export function isDistrusted({ authority }: ClusterSignerSpec, fingerprint: string): boolean {
+  return authority.managed?.distrusted?.includes(fingerprint) === true;
+}
+
+/** The Secret that holds a signer's CA. */
+export function secretOf(spec: ClusterSignerSpec): SecretReference {
+  const found = spec.authority.managed?.secret ?? spec.authority.secret;
+  if (found === undefined) throw new TypeError('a checked spec has exactly one authority member');
+  return found;
+}

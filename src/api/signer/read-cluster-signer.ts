@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import { faultsOfClusterSigner } from './cluster-signer-checks.ts';
+import { CLUSTER_SIGNER_SPEC } from './cluster-signer-schema.ts';
+import type { ClusterSigner, ClusterSignerStatus } from './cluster-signer.ts';
+import { invalidShape, invalidSpec } from './invalid-spec.ts';
+import type { KubeObject } from '../object/object.ts';
+
+/**
+ * Reads an object as a ClusterSigner: defaults filled in, every field within its bounds, fields that
+ * must fit each other fit. `status` is taken as it is: the CRD's schema holds it, and `authority`
+ * alone may write it.
+ *
+ * @throws SignerError SPEC_INVALID (`wait`) naming each field at fault and what to do
+ */
+export function readClusterSigner(object: KubeObject): ClusterSigner {
+  const { spec: given, status } = object as KubeObject & {
+    readonly spec?: unknown;
+    readonly status?: ClusterSignerStatus;
+  };
+  const shape = CLUSTER_SIGNER_SPEC.safeParse(given);
+  if (!shape.success) throw invalidShape(object, shape.error, 'clustersigner');
+  const faults = faultsOfClusterSigner(shape.data);
+  if (faults.length > 0) throw invalidSpec(object, faults);
+  const read = { ...object, spec: shape.data };
+  return status === undefined ? read : { ...read, status };
+}

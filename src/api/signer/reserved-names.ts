@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import { INVISIBLE_CHARACTERS } from '../../vocabulary.ts';
+
+/**
+ * What Kubernetes itself goes by: `system:masters` and `kubeadm:cluster-admins` are administrators
+ * of every cluster, `system:node:…` is a kubelet, `system:serviceaccount:…` a ServiceAccount.
+ */
+export const RESERVED_PREFIXES = ['system:', 'kubeadm:'] as const;
+
+/**
+ * How much of a name is looked at for each character of a prefix: NFKC makes one character of at most
+ * four, and puts a long run of combining marks in order in quadratic time.
+ */
+const LOOKED_AT = 8;
+
+/**
+ * Whether a common name or an organization is one that only Kubernetes may hand out.
+ *
+ * The API server compares bytes. We compare what a person, a proxy or an LDAP server could take for
+ * the same name, so that no spelling of a reserved name is ever signed.
+ *
+ * @param extraPrefixes - what the operator of this installation reserves besides
+ */
+export function isReservedName(value: string, extraPrefixes: readonly string[]): boolean {
+  const prefixes = [...RESERVED_PREFIXES, ...extraPrefixes];
+  const longest = Math.max(...prefixes.map(({ length }) => length));
+  const folded = fold(visible(value).slice(0, LOOKED_AT * longest));
+  return prefixes.some((prefix) => folded.startsWith(fold(prefix)));
+}
+
+/** Without what nobody sees: what the eye takes for the beginning is the beginning. */
+function visible(text: string): string {
+  return text.replace(INVISIBLE_CHARACTERS, '').trim();
+}
+
+function fold(text: string): string {
+  return visible(text.normalize('NFKC')).toLowerCase();
+}

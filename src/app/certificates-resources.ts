@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Client } from '../kube/client/client.ts';
+import { servedVersions } from '../kube/client/discovery.ts';
+import { resource, type Resource } from '../kube/resource/resource.ts';
+import { SignerError } from '../errors.ts';
+
+const GROUP = 'certificates.k8s.io';
+
+/** Newest first: 1.37 serves v1, 1.35 and 1.36 v1beta1 behind a feature gate. */
+const VERSIONS = ['v1', 'v1beta1'] as const;
+
+/**
+ * One of the API group's kinds in each version that this API server has, newest first.
+ *
+ * @throws SignerError KUBE_NOT_FOUND (`wait`) when it serves none
+ */
+export async function certificatesResources(
+  client: Client,
+  plural: 'clustertrustbundles' | 'podcertificaterequests',
+): Promise<readonly [Resource, ...Resource[]]> {
+  const versions = await servedVersions(client, { group: GROUP, plural }, VERSIONS);
+  const [first, ...rest] = versions.map((version) => resource({ group: GROUP, version, plural }));
+  if (first !== undefined) return [first, ...rest];
+  throw new SignerError({
+    code: 'KUBE_NOT_FOUND',
+    disposition: 'wait',
+    message: `this API server serves no ${plural}.${GROUP}; Kubernetes 1.37 does, 1.35 and 1.36 with --runtime-config=${GROUP}/v1beta1=true and the feature gates PodCertificateRequest, ClusterTrustBundle and ClusterTrustBundleProjection`,
+  });
+}

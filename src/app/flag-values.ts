@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Values of flags; what is wrong with one is said by commander, which names the flag. */
+import { InvalidArgumentError } from 'commander';
+import { parseDuration } from '../api/object/duration.ts';
+import { SignerError, attempt } from '../errors.ts';
+
+/** Seconds of a Go duration. @throws InvalidArgumentError */
+export function durationFlag(text: string): number {
+  const seconds = attempt(() => parseDuration(text));
+  if (seconds instanceof SignerError) throw new InvalidArgumentError(seconds.message);
+  return seconds;
+}
+
+/** @throws InvalidArgumentError */
+export function secondsFlag(text: string): number {
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('write whole seconds, such as 3600');
+}
+
+/** Of a repeatable flag: all values, in order. */
+export function gather(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+/** @throws InvalidArgumentError */
+export function positiveFlag(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('write a whole number from 1');
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import { AUTHORITY_PHASES } from '../api/signer/cluster-signer.ts';
+import type { Answered } from '../kube/client/client.ts';
+import type { QueueMetrics } from '../kube/workqueue/queue.ts';
+import type { Component } from '../runtime/component/component.ts';
+import type { RequestKind } from '../runtime/component/request-metrics.ts';
+import type { Metrics } from '../web/metrics.ts';
+
+const KINDS: readonly RequestKind[] = [
+  'CertificateSigningRequest',
+  'PodCertificateRequest',
+  'CertificateRequest',
+];
+
+/** What the core counts, onto the series of `web/metrics.ts`. */
+export function componentMetrics(metrics: Metrics, name: string): Component['metrics'] {
+  return {
+    watchRestart: ({ resource }, reason) => metrics.watchRestarts.inc({ resource, reason }),
+    watchHeard: ({ resource, selector }, seconds) =>
+      metrics.watchLastEvent.set({ resource, selector }, seconds),
+    watchOver: ({ resource, selector }) => metrics.watchLastEvent.remove({ resource, selector }),
+    worked: (seconds) => metrics.queueWork.observe({ name }, seconds),
+    retried: () => metrics.queueRetries.inc({ name }),
+    outcome: ({ kind, signer, outcome, reason }) =>
+      metrics.requests.inc({ kind, signer, outcome, reason }),
+    duration: (kind, signer, seconds) => metrics.requestDuration.observe({ kind, signer }, seconds),
+    pending: (kind, signer, count) => metrics.requestPending.set({ kind, signer }, count),
+    foreignBundles: (signer, count) => metrics.foreignBundles.set({ signer }, count),
+    authorityNotAfter: (signer, seconds) => metrics.authorityNotAfter.set({ signer }, seconds),
+    authorityFullLeaves: (signer, seconds) => metrics.authorityFullLeaves.set({ signer }, seconds),
+    authorityPhase: (signer, phase, count) => metrics.authorityPhase.set({ signer, phase }, count),
+    bundle: (signer, { certificates, notAfter, published }) => {
+      metrics.bundleCertificates.set({ signer }, certificates);
+      metrics.bundleNotAfter.set({ signer }, notAfter);
+      metrics.bundlePublished.set({ signer }, published);
+    },
+    unserved: (signer) => {
+      for (const kind of KINDS) metrics.requestPending.remove({ kind, signer });
+      for (const phase of AUTHORITY_PHASES) metrics.authorityPhase.remove({ signer, phase });
+      metrics.foreignBundles.remove({ signer });
+      metrics.authorityNotAfter.remove({ signer });
+      metrics.authorityFullLeaves.remove({ signer });
+      metrics.bundleCertificates.remove({ signer });
+      metrics.bundleNotAfter.remove({ signer });
+      metrics.bundlePublished.remove({ signer });
+    },
+  };
+}
+
+/** Every answer of the API server, as client-go's dashboards expect it. */
+export function countAnswer(metrics: Metrics, { method, status }: Answered): void {
+  metrics.calls.inc({ method, code: status === 0 ? '<error>' : String(status) });
+}
+
+/** The queue's counts under the names that client-go's dashboards expect. */
+export function queueMetrics(metrics: Metrics, name: string): QueueMetrics {
+  return {
+    added: () => metrics.queueAdds.inc({ name }),
+    depth: (count) => metrics.queueDepth.set({ name }, count),
+    waited: (seconds) => metrics.queueWait.observe({ name }, seconds),
+  };
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError, type Disposition, type ErrorCode } from '../../errors.ts';
+
+/** `metav1.StatusCause`. */
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+/** The part of `metav1.Status` that we use. */
+export interface Status {
+  readonly message?: string;
+  readonly reason?: string;
+  readonly code?: number;
+  readonly details?: {
+    readonly causes?: readonly StatusCause[];
+    readonly retryAfterSeconds?: number;
+  };
+}
+
+/** The facts of a {@link KubeError}. */
+export interface KubeErrorInit {
+  /** The HTTP status; 0 when no whole answer came. */
+  readonly status: number;
+  /** Method and path. */
+  readonly what: string;
+  readonly body?: Status | undefined;
+  /** Milliseconds, from the header; the body's retryAfterSeconds counts where there is none. */
+  readonly retryAfter?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** An answer of the API server other than success, or no whole answer at all (`status` 0). */
+export class KubeError extends SignerError {
+  readonly status: number;
+  /** `metav1.Status` reason: Conflict, AlreadyExists, Expired, … */
+  readonly reason: string;
+  readonly causes: readonly StatusCause[];
+  /** Milliseconds that the server asks us to stay away. */
+  readonly retryAfter: number | undefined;
+  /**
+   * True when a write that got this error may yet be stored: the answer was lost, or something
+   * between us and etcd gave up on it. Only a fresh GET tells.
+   */
+  readonly mayHaveLanded: boolean;
+
+  constructor(init: KubeErrorInit) {
+    const reason = init.body?.reason ?? '';
+    const [code, disposition] = kindOf(init.status, reason);
+    super({ code, disposition, message: messageFor(init, reason), cause: init.cause });
+    this.name = 'KubeError';
+    this.status = init.status;
+    this.reason = reason;
+    this.causes = init.body?.details?.causes ?? [];
+    this.retryAfter = retryAfterOf(init);
+    this.mayHaveLanded = init.status === 0 || init.status >= 500;
+  }
+}
+
+const KINDS: Readonly<Record<number, readonly [ErrorCode, Disposition]>> = {
+  401: ['KUBE_UNAUTHORIZED', 'retry'],
+  403: ['KUBE_FORBIDDEN', 'wait'],
+  404: ['KUBE_NOT_FOUND', 'retry'],
+  408: ['KUBE_UNAVAILABLE', 'retry'],
+  409: ['KUBE_CONFLICT', 'retry'],
+  410: ['KUBE_GONE', 'retry'],
+  422: ['KUBE_INVALID', 'wait'],
+  429: ['KUBE_THROTTLED', 'retry'],
+};
+
+function kindOf(status: number, reason: string): readonly [ErrorCode, Disposition] {
+  if (status === 409 && reason === 'AlreadyExists') return ['KUBE_ALREADY_EXISTS', 'retry'];
+  const unknown: readonly [ErrorCode, Disposition] =
+    status === 0 || status >= 500 ? ['KUBE_UNAVAILABLE', 'retry'] : ['KUBE_BAD_REQUEST', 'wait'];
+  return KINDS[status] ?? unknown;
+}
+
+function messageFor({ status, what, body, cause }: KubeErrorInit, reason: string): string {
+  if (status === 0) return `${what}: no answer of the API server: ${causeText(cause)}`;
+  return `${what}: ${[status, reason].join(' ').trim()}: ${body?.message ?? ''}`;
+}
+
+/** Of a refused connection to several addresses the message is empty and the code says it all. */
+function causeText(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
+  return cause.message === '' ? code : cause.message;
+}
+
+/** Nobody is asked to stay away for longer; a timer of more than 24 days would fire at once. */
+const MAX_RETRY_AFTER_MS = 10 * 60_000;
+
+function retryAfterOf({ retryAfter, body }: KubeErrorInit): number | undefined {
+  const seconds = body?.details?.retryAfterSeconds;
+  const asked = retryAfter ?? (seconds === undefined ? undefined : seconds * 1000);
+  return asked === undefined ? undefined : Math.min(asked, MAX_RETRY_AFTER_MS);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFile } from 'node:fs/promises';
+import type { RequestOptions } from 'node:https';
+import { dirname, resolve } from 'node:path';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { parse } from 'yaml';
+import { SignerError, messageOf } from '../../errors.ts';
+import type { Clock } from '../../ports.ts';
+import type { Connection, Credentials, TlsMaterial } from './connection.ts';
+import { cacheCredentials } from './credentials-cache.ts';
+
+export interface ConnectionInit {
+  /** Path of a kubeconfig; absent: KUBECONFIG's, else ~/.kube/config, else in-cluster. */
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+  readonly clock: Clock;
+  /** Told each time that credentials cannot be read while there are old ones, which are kept. */
+  readonly onUnreadable?: () => void;
+}
+
+/**
+ * Reads a kubeconfig through the official client (contexts, exec plugins, in-cluster files).
+ *
+ * @throws SignerError KUBE_CONFIG (`wait`) saying which file and what is wrong
+ */
+export async function loadConnection(init: ConnectionInit): Promise<Connection> {
+  let source = await load(init);
+  return {
+    server: source.server,
+    ...cacheCredentials(async (anew) => {
+      // Only a config read anew asks an exec plugin again before its token's own end.
+      if (anew) source = await load(init);
+      return readCredentials(source).catch((error: unknown) => {
+        throw faulty(init, error);
+      });
+    }, init),
+  };
+}
+
+interface Source {
+  readonly config: KubeConfig;
+  readonly server: string;
+  /** `users[].user.tokenFile`, which client-node 2.0.1 drops when it reads a kubeconfig. */
+  readonly tokenFile: string | undefined;
+}
+
+async function load(init: ConnectionInit): Promise<Source> {
+  // Loaded late: it costs a quarter of a second, which `countersign policy test` need not pay.
+  const { KubeConfig: Loader } = await import('@kubernetes/client-node');
+  const config = new Loader();
+  try {
+    if (init.kubeconfig === undefined) config.loadFromDefault();
+    else config.loadFromFile(init.kubeconfig);
+    if (init.context !== undefined) config.setCurrentContext(init.context);
+    const server = serverOf(config);
+    const tokenFile = await tokenFileOf(init, config);
+    if (tokenFile === undefined) requireCredentials(config);
+    return { config, server, tokenFile };
+  } catch (error) {
+    throw faulty(init, error);
+  }
+}
+
+/** @throws Error for what would be ignored silently, and with it make us somebody else */
+function serverOf(config: KubeConfig): string {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) {
+    throw new Error(`it has no context "${config.getCurrentContext()}" that names a cluster`);
+  }
+  if (typeof cluster.proxyUrl === 'string') {
+    throw new Error('its cluster sets proxy-url, which is not used here: remove it');
+  }
+  if (typeof config.getCurrentUser()?.impersonateUser === 'string') {
+    throw new Error('its user sets "as", which is not used here: remove it');
+  }
+  return cluster.server.replace(/\/+$/, '');
+}
+
+/** @throws Error where every request would be one of system:anonymous */
+function requireCredentials(config: KubeConfig): void {
+  const user = config.getCurrentUser();
+  const means: readonly unknown[] = [user?.certData, user?.certFile, user?.token, user?.username];
+  const plugins: readonly unknown[] = [user?.exec, user?.authProvider];
+  if ([...means, ...plugins].some((each) => each !== undefined && each !== null)) return;
+  throw new Error(
+    `its context names no user with credentials${user === null ? '' : ` ("${user.name}" has none that are read)`}`,
+  );
+}
+
+async function tokenFileOf(init: ConnectionInit, config: KubeConfig): Promise<string | undefined> {
+  if (init.kubeconfig === undefined) return undefined;
+  const file: unknown = parse(await readFile(init.kubeconfig, 'utf8'));
+  const users = property(file, 'users');
+  if (!Array.isArray(users)) return undefined;
+  const name = config.getCurrentUser()?.name;
+  const entry: unknown = users.find((each: unknown) => property(each, 'name') === name);
+  const found = property(property(entry, 'user'), 'tokenFile');
+  return typeof found === 'string' ? resolve(dirname(init.kubeconfig), found) : undefined;
+}
+
+function property(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string, unknown>>)[key]
+    : undefined;
+}
+
+async function readCredentials({ config, tokenFile }: Source): Promise<Credentials> {
+  const options: RequestOptions = {};
+  await config.applyToHTTPSOptions(options);
+  const authorization =
+    tokenFile === undefined
+      ? authorizationOf(options)
+      : `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`;
+  return { tls: tlsOf(options), ...(authorization === undefined ? {} : { authorization }) };
+}
+
+function authorizationOf(options: RequestOptions): string | undefined {
+  const header = property(options.headers, 'Authorization');
+  // A token file's last newline would make it no header.
+  if (typeof header === 'string') return header.trim();
+  return typeof options.auth === 'string'
+    ? `Basic ${Buffer.from(options.auth).toString('base64')}`
+    : undefined;
+}
+
+function tlsOf(options: RequestOptions): TlsMaterial {
+  const text = (value: unknown): string | undefined =>
+    typeof value === 'string' || Buffer.isBuffer(value) ? value.toString() : undefined;
+  const material = {
+    ca: text(options.ca),
+    cert: text(options.cert),
+    key: text(options.key),
+    servername: options.servername,
+    rejectUnauthorized: options.rejectUnauthorized,
+  };
+  return Object.fromEntries(Object.entries(material).filter(([, value]) => value !== undefined));
+}
+
+function faulty(init: ConnectionInit, error: unknown): SignerError {
+  return new SignerError({
+    code: 'KUBE_CONFIG',
+    disposition: 'wait',
+    // Without the cause: parsers show the text around a fault, and here that is a secret.
+    message: `the kubeconfig ${init.kubeconfig ?? '(default)'} cannot be used: ${harmless(error)}`,
+  });
+}
+
+/** A plugin's own words may be long. */
+const MAX_REASON = 300;
+
+/** The first line of the message, which of a YAML error has the place and not yet the text. */
+function harmless(error: unknown): string {
+  // Of JSON it has the text as well. Only the answer of an exec plugin is JSON here.
+  if (error instanceof SyntaxError) return 'its exec plugin did not answer with JSON';
+  const [line = ''] = messageOf(error).split('\n', 1);
+  return line.slice(0, MAX_REASON);
+}

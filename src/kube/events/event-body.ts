@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import { microTime } from '../resource/micro-time.ts';
+import { resource } from '../resource/resource.ts';
+
+export const EVENTS = resource({ group: 'events.k8s.io', version: 'v1', plural: 'events' });
+
+/** `core/v1` ObjectReference. */
+export interface ObjectReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  /** Absent for cluster-scoped objects, whose Events go to the namespace `default`. */
+  readonly namespace?: string;
+  readonly uid?: string;
+}
+
+/** What shall be said about an object. */
+export interface EventNote {
+  readonly regarding: ObjectReference;
+  readonly related?: ObjectReference;
+  readonly type: 'Normal' | 'Warning';
+  /** CamelCase. */
+  readonly reason: string;
+  /** What was being done: CamelCase verb. */
+  readonly action: string;
+  readonly note: string;
+}
+
+/** events.k8s.io/v1 refuses a longer note or instance name. */
+const MAX_NOTE = 1_024;
+const MAX_INSTANCE = 128;
+
+/** The Event as it is POSTed. */
+export function eventBody(
+  note: EventNote,
+  from: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly controller: string;
+    readonly instance: string;
+    readonly now: number;
+  },
+): object {
+  return {
+    apiVersion: EVENTS.apiVersion,
+    kind: 'Event',
+    metadata: { name: from.name, namespace: from.namespace },
+    eventTime: microTime(from.now),
+    reportingController: from.controller,
+    reportingInstance: from.instance.slice(0, MAX_INSTANCE),
+    action: note.action,
+    reason: note.reason,
+    type: note.type,
+    note: cut(note.note),
+    regarding: note.regarding,
+    ...(note.related === undefined ? {} : { related: note.related }),
+  };
+}
+
+/** The limit counts bytes. */
+function cut(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= MAX_NOTE) return text;
+  return `${bytes
+    .subarray(0, MAX_NOTE - 6)
+    .toString('utf8')
+    .replace(/\uFFFD+$/, '')}…`;
+}

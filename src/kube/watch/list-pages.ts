@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Client } from '../client/client.ts';
+import type { Stored } from '../resource/store.ts';
+
+/** The collection to be listed. */
+export interface ListInit {
+  readonly client: Client;
+  readonly path: string;
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
+}
+
+interface ListPage {
+  readonly apiVersion: string;
+  /** The items' kind with `List` behind it. */
+  readonly kind: string;
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items?: readonly Stored[] | null;
+}
+
+/** client-go's page size: a page of the largest objects still fits into memory. */
+const PAGE = 500;
+
+/**
+ * Lists a collection page by page.
+ *
+ * @returns the resourceVersion of the list
+ * @throws KubeError; 410 when the pages took longer than the server keeps the first one's moment
+ */
+export async function listPages(
+  { client, path, fieldSelector, labelSelector }: ListInit,
+  take: (object: Stored) => void,
+  signal?: AbortSignal,
+): Promise<string> {
+  let next: string | undefined;
+  for (;;) {
+    const query = { limit: PAGE, continue: next, fieldSelector, labelSelector };
+    const page = await client.request<ListPage>({ method: 'GET', path, query, signal });
+    for (const item of page.items ?? []) take(withType(item, page));
+    next = page.metadata.continue;
+    if (next === undefined || next === '') return page.metadata.resourceVersion;
+  }
+}
+
+/** Items of a list lack the two fields that every write must have. */
+function withType(item: Stored, { apiVersion, kind }: ListPage): Stored {
+  const type = { apiVersion, kind: kind.replace(/List$/, '') };
+  return { ...item, ...type };
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import { parseJson } from '../resource/json.ts';
+import { KubeError, type Status } from '../client/kube-error.ts';
+import type { Stored } from '../resource/store.ts';
+
+/** One line of a watch, taken apart. */
+export type WatchEvent<T> =
+  | { readonly type: 'put'; readonly object: T }
+  | { readonly type: 'remove'; readonly object: T }
+  | { readonly type: 'bookmark'; readonly resourceVersion: string; readonly initialEnd: boolean };
+
+interface Line {
+  readonly type?: string;
+  readonly object?: unknown;
+}
+
+/** Marks the end of the initial list in a watch with sendInitialEvents (KEP-3157). */
+const INITIAL_END = 'k8s.io/initial-events-end';
+
+/**
+ * Reads a watch line.
+ *
+ * @throws SyntaxError for what is not a watch line; KubeError for an ERROR event (410 and others)
+ */
+export function readWatchEvent<T extends Stored>(line: string): WatchEvent<T> {
+  const { type, object } = (parseJson(line) ?? {}) as Line;
+  return eventOf<T>(type, object);
+}
+
+/** An event of its two parts, in whatever form they came. @throws as {@link readWatchEvent} */
+export function eventOf<T extends Stored>(
+  type: string | undefined,
+  object: unknown,
+): WatchEvent<T> {
+  if (type === 'ERROR') throw watchError(statusOf(object));
+  if (!hasVersion(object)) throw new SyntaxError('a watch line without metadata.resourceVersion');
+  if (type === 'BOOKMARK') return readBookmark(object);
+  if (type === 'ADDED' || type === 'MODIFIED') return { type: 'put', object: object as T };
+  if (type === 'DELETED') return { type: 'remove', object: object as T };
+  throw new SyntaxError(`a watch line of an unknown type: ${String(type)}`);
+}
+
+function watchError(body: Status): KubeError {
+  return new KubeError({ status: body.code ?? 500, what: 'watch', body });
+}
+
+/** What every line but an error must have; the rest is the API server's word. */
+interface Versioned {
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+function hasVersion(object: unknown): object is Versioned {
+  const metadata = (object as Partial<Versioned> | null | undefined)?.metadata;
+  return typeof metadata?.resourceVersion === 'string';
+}
+
+function readBookmark({ metadata }: Versioned): WatchEvent<never> {
+  const { resourceVersion, annotations } = metadata;
+  return { type: 'bookmark', resourceVersion, initialEnd: annotations?.[INITIAL_END] === 'true' };
+}
+
+function statusOf(object: unknown): Status {
+  return typeof object === 'object' && object !== null ? object : {};
+}

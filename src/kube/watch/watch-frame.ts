@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import { openEnvelope, type Enveloped, type TypeMeta } from '../../protobuf/envelope.ts';
+import { MessageReader } from '../../protobuf/reader.ts';
+import { readObjectMeta } from '../../protobuf/object-meta.ts';
+import { readStatusMessage } from '../client/protobuf-status.ts';
+import type { Stored } from '../resource/store.ts';
+import { eventOf, type WatchEvent } from './watch-event.ts';
+
+/** Makes an object of its protobuf message. @throws SyntaxError */
+export type ReadMessage<T> = (type: TypeMeta, raw: Uint8Array) => T;
+
+/**
+ * Reads a watch event in protobuf: `metav1.WatchEvent`, whose object is in an envelope of its own.
+ *
+ * @throws as `readWatchEvent`
+ */
+export function readWatchFrame<T extends Stored>(
+  frame: Uint8Array,
+  read: ReadMessage<T>,
+): WatchEvent<T> {
+  const fields = new MessageReader(frame);
+  let type = '';
+  let object: Enveloped | undefined;
+  for (let field = fields.next(); field !== 0; field = fields.next()) {
+    if (field === 1) type = fields.string();
+    else if (field === 2) object = openEnvelope(readRaw(fields.message()));
+    else fields.skip();
+  }
+  if (object === undefined) throw new SyntaxError('a watch frame without an object');
+  return eventOf<T>(type, partOf(type, object, read));
+}
+
+/** `runtime.RawExtension`. */
+function readRaw(fields: MessageReader): Uint8Array {
+  let raw: Uint8Array = new Uint8Array(0);
+  for (let field = fields.next(); field !== 0; field = fields.next()) {
+    if (field === 1) raw = fields.bytes();
+    else fields.skip();
+  }
+  return raw;
+}
+
+/** Of a bookmark only the metadata is there; of an error it is a Status. */
+function partOf(type: string, { type: is, raw }: Enveloped, read: ReadMessage<unknown>): unknown {
+  if (type === 'ERROR') return readStatusMessage(raw);
+  return type === 'BOOKMARK' ? readMetadata(raw) : read(is, raw);
+}
+
+/** Field 1 of every object of the API. */
+function readMetadata(raw: Uint8Array): unknown {
+  const fields = new MessageReader(raw);
+  for (let field = fields.next(); field !== 0; field = fields.next()) {
+    if (field === 1) return { metadata: readObjectMeta(fields.message()) };
+    fields.skip();
+  }
+  return undefined;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The ValidatingAdmissionPolicies. One check() an expression: it costs 350,000 of the 1,000,000 that
+ * an expression may cost.
+ */
+import { DERIVED_PREFIX } from '../api/signer/signer.ts';
+import type { Manifest } from './roles.ts';
+
+const GROUP = 'admissionregistration.k8s.io/v1';
+
+/** Both versions, since 1.36 serves v1beta1 only; a version that is not served matches nothing. */
+const POD_CERTIFICATE_REQUESTS = {
+  apiGroups: ['certificates.k8s.io'],
+  apiVersions: ['v1', 'v1beta1'],
+  operations: ['CREATE'],
+  resources: ['podcertificaterequests'],
+};
+
+/** The signer names that a policy guards. */
+export interface Guarded {
+  readonly signers: readonly string[];
+  /** Those of all Signers of namespaces as well. */
+  readonly namespacedSigners: boolean;
+}
+
+const SIGNER = "resource('signers').name(object.spec.signerName)";
+
+/** Only the pod's own kubelet, or who may ask on behalf of others. */
+export function whoCreatesPodCertificateRequests(signers: Guarded): readonly Manifest[] {
+  return policy({
+    name: 'countersign-pod-certificate-requests',
+    rule: POD_CERTIFICATE_REQUESTS,
+    signers,
+    validations: [
+      {
+        // NodeRestriction takes only members of system:nodes for nodes, and vouches for those only.
+        expression: [
+          "(request.userInfo.username == 'system:node:' + object.spec.nodeName",
+          "&& 'system:nodes' in request.userInfo.groups)",
+          `|| authorizer.group('certificates.k8s.io').${SIGNER}`,
+          ".check('request-on-behalf').allowed()",
+        ].join('\n'),
+        messageExpression: [
+          "'only the kubelet of node ' + object.spec.nodeName + ' may create this PodCertificateRequest;'",
+          "+ ' mount a podCertificate volume in the pod instead, or ask an administrator to grant '",
+          '+ request.userInfo.username',
+          "+ ' the verb request-on-behalf on signers.certificates.k8s.io ' + object.spec.signerName",
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
+/** Opt-in: plain RBAC, the verb `request`, decides who may use which signer. */
+export function whoMayRequest(signers: Guarded): readonly Manifest[] {
+  const grant =
+    "' may not request certificates of ' + object.spec.signerName\n+ '; ask an administrator to grant it the verb request on signers.certificates.k8s.io ' + object.spec.signerName";
+  return [
+    ...policy({
+      name: 'countersign-who-may-request-for-pods',
+      rule: POD_CERTIFICATE_REQUESTS,
+      signers,
+      validations: [
+        {
+          expression: [
+            'authorizer.serviceAccount(request.namespace, object.spec.serviceAccountName)',
+            `.group('certificates.k8s.io').${SIGNER}`,
+            ".check('request').allowed()",
+          ].join('\n'),
+          messageExpression: `'ServiceAccount ' + request.namespace + '/' + object.spec.serviceAccountName\n+ ${grant}`,
+        },
+      ],
+    }),
+    ...policy({
+      name: 'countersign-who-may-request',
+      rule: {
+        apiGroups: ['certificates.k8s.io'],
+        apiVersions: ['v1'],
+        operations: ['CREATE'],
+        resources: ['certificatesigningrequests'],
+      },
+      signers,
+      validations: [
+        {
+          expression: `authorizer.group('certificates.k8s.io').${SIGNER}\n.check('request').allowed()`,
+          messageExpression: `request.userInfo.username\n+ ${grant}`,
+        },
+      ],
+    }),
+  ];
+}
+
+/**
+ * Who writes a ClusterSigner decides who gets certificates and whom everybody trusts: that takes
+ * both verbs on its signer name. Every name, not only ours: `authority` would make a CA for any.
+ */
+export function whoWritesClusterSigners(): readonly Manifest[] {
+  return policy({
+    name: 'countersign-cluster-signers',
+    rule: {
+      apiGroups: ['countersign.dev'],
+      apiVersions: ['v1alpha1'],
+      operations: ['CREATE', 'UPDATE'],
+      resources: ['clustersigners'],
+    },
+    validations: (['sign', 'attest'] as const).map((verb) => ({
+      expression: `authorizer.group('certificates.k8s.io').${SIGNER}\n.check('${verb}').allowed()`,
+      messageExpression: [
+        `request.userInfo.username + ' may not ${verb} for ' + object.spec.signerName`,
+        "+ ', so it may not write its ClusterSigner; ask an administrator to grant it the verbs sign and attest'",
+        "+ ' on signers.certificates.k8s.io ' + object.spec.signerName",
+      ].join('\n'),
+    })),
+  });
+}
+
+/**
+ * The attester publishes what a status names as anchors: who writes one attests. `authority` holds no
+ * such right, so it goes by its name; and whoever writes specs only must not get at it either.
+ *
+ * @param namespace - where the components run
+ */
+export function whoWritesClusterSignerStatus(namespace: string): readonly Manifest[] {
+  return policy({
+    name: 'countersign-cluster-signer-status',
+    rule: {
+      apiGroups: ['countersign.dev'],
+      apiVersions: ['v1alpha1'],
+      operations: ['UPDATE'],
+      resources: ['clustersigners/status'],
+    },
+    validations: [
+      {
+        expression: [
+          `request.userInfo.username == 'system:serviceaccount:${namespace}:countersign-authority'`,
+          `|| authorizer.group('certificates.k8s.io').${SIGNER}`,
+          ".check('attest').allowed()",
+        ].join('\n'),
+        messageExpression: [
+          "request.userInfo.username + ' may not attest for ' + object.spec.signerName",
+          "+ ', so it may not write the status of its ClusterSigner, whose anchors everybody would trust;'",
+          "+ ' only the authority component does'",
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
+/**
+ * The same of a Signer, whose name is derived: who may write one writes its spec. What a status says of
+ * its CA is what the components go by, and `authority` found it.
+ *
+ * @param namespace - where the components run
+ */
+export function whoWritesSignerStatus(namespace: string): readonly Manifest[] {
+  const name = `'${DERIVED_PREFIX}' + object.metadata.namespace + '.' + object.metadata.name`;
+  return policy({
+    name: 'countersign-signer-status',
+    rule: {
+      apiGroups: ['countersign.dev'],
+      apiVersions: ['v1alpha1'],
+      operations: ['UPDATE'],
+      resources: ['signers/status'],
+    },
+    validations: [
+      {
+        expression: [
+          `request.userInfo.username == 'system:serviceaccount:${namespace}:countersign-authority'`,
+          "|| authorizer.group('certificates.k8s.io').resource('signers')",
+          `.name(${name})`,
+          ".check('attest').allowed()",
+        ].join('\n'),
+        messageExpression: [
+          "request.userInfo.username + ' may not attest for '",
+          `+ ${name}`,
+          "+ ', so it may not write the status of its Signer; only the authority component does'",
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
+interface Policy {
+  readonly name: string;
+  readonly rule: Manifest;
+  /** Absent: whatever the rule matches. */
+  readonly signers?: Guarded;
+  /** All of them must hold. */
+  readonly conditions?: readonly Manifest[];
+  readonly validations: readonly {
+    readonly expression: string;
+    readonly messageExpression: string;
+  }[];
+}
+
+export function policy(init: Policy): readonly Manifest[] {
+  const { name, rule, signers, conditions = [], validations } = init;
+  const matchConditions = [
+    ...(signers === undefined ? [] : [matchCondition(signers)]),
+    ...conditions,
+  ];
+  const metadata = { name, labels: { 'app.kubernetes.io/name': 'countersign' } };
+  return [
+    {
+      apiVersion: GROUP,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata,
+      spec: {
+        failurePolicy: 'Fail',
+        matchConstraints: { resourceRules: [rule] },
+        ...(matchConditions.length === 0 ? {} : { matchConditions }),
+        validations: validations.map((each) => ({ ...each, reason: 'Forbidden' })),
+      },
+    },
+    {
+      apiVersion: GROUP,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata,
+      spec: { policyName: name, validationActions: ['Deny'] },
+    },
+  ];
+}
+
+/** The names are checked signer names: nothing in them needs escaping. */
+export function matchCondition({ signers, namespacedSigners }: Guarded): Manifest {
+  const list = signers.map((name) => `'${name}'`).join(', ');
+  const named = `object.spec.signerName in [${list}]`;
+  const derived = `object.spec.signerName.startsWith('${DERIVED_PREFIX}')`;
+  return {
+    name: 'our-signers',
+    expression: namespacedSigners ? `${named}\n|| ${derived}` : named,
+  };
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { SecretReference } from '../api/signer/cluster-signer.ts';
+import { bundleName } from '../api/object/cluster-trust-bundle.ts';
+import { checkSignerName } from '../api/signer/signer-name.ts';
+import { isDerivedName } from '../api/signer/signer.ts';
+import { SignerError } from '../errors.ts';
+
+/** The names that roles and admission policies spell out. */
+export interface Installation {
+  readonly signers: readonly string[];
+  /** Object names of ClusterTrustBundles: `example.com:workload:primary`. */
+  readonly bundles: readonly string[];
+  /** The Secrets of the CAs. */
+  readonly secrets: readonly SecretReference[];
+  /** Whether the Signers of namespaces are served, too. */
+  readonly namespacedSigners?: boolean;
+  /** The Secrets of Signers, each in its Signer's namespace. */
+  readonly signerSecrets?: readonly SecretReference[];
+  /** Where the components run. */
+  readonly namespace: string;
+  /** Whose CA signs the certificates of their ports. */
+  readonly servingSigner: string;
+}
+
+const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+/**
+ * Checks names that end up in roles and inside CEL texts: a name with a quote in it would write
+ * policy.
+ *
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`), naming what is wrong
+ */
+export function checkInstallation(installation: Installation): Installation {
+  const { signers, bundles, secrets, namespace, servingSigner } = installation;
+  const { namespacedSigners = false, signerSecrets = [] } = installation;
+  if (signers.length === 0 && !namespacedSigners) {
+    throw usage('name at least one signer: --signer example.com/workload');
+  }
+  for (const signer of [...signers, servingSigner]) requireChosen(signer);
+  if (signerSecrets.length > 0 && !namespacedSigners) {
+    throw usage('--signer-secret is for Signers of namespaces; write --namespaced-signers, too');
+  }
+  for (const bundle of bundles) requireBundle(bundle, signers);
+  for (const secret of [...secrets, ...signerSecrets]) requireSecret(secret, namespace);
+  requireName(LABEL, 'namespace', namespace);
+  return installation;
+}
+
+function requireChosen(signerName: string): void {
+  checkSignerName(signerName);
+  if (!isDerivedName(signerName)) return;
+  throw usage(
+    `${signerName} is the name of a namespaced Signer, which is not spelled out; write --namespaced-signers`,
+  );
+}
+
+function requireBundle(bundle: string, signers: readonly string[]): void {
+  const prefix = signers
+    .map((each) => bundleName(each, ''))
+    .find((each) => bundle.startsWith(each));
+  if (prefix === undefined || !SUBDOMAIN.test(bundle.slice(prefix.length))) {
+    throw usage(
+      `bundle "${bundle.slice(0, 80)}" is no ClusterTrustBundle of these signers; write ${bundleName(signers[0] ?? '', 'primary')}`,
+    );
+  }
+}
+
+function requireSecret({ namespace, name }: SecretReference, components: string): void {
+  requireName(LABEL, 'namespace', namespace);
+  requireName(SUBDOMAIN, 'Secret', name);
+  if (namespace === components) {
+    throw usage(
+      `Secret ${namespace}/${name} lies beside the components; keys need a namespace of their own, because who may create Secrets beside ServiceAccounts can mint their tokens`,
+    );
+  }
+}
+
+function requireName(pattern: RegExp, kind: string, name: string): void {
+  if (!pattern.test(name)) throw usage(`"${name.slice(0, 80)}" is no name of a ${kind}`);
+}
+
+function usage(message: string): SignerError {
+  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+}

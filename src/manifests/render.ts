@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import { stringify } from 'yaml';
+import { bundleName } from '../api/object/cluster-trust-bundle.ts';
+import { OWN_TLS_BUNDLE, OWN_TLS_CA_SECRET } from '../api/signer/own-tls.ts';
+import type { PermissionNames } from '../runtime/rbac/permission-names.ts';
+import {
+  whoCreatesPodCertificateRequests,
+  whoMayRequest,
+  whoWritesClusterSignerStatus,
+  whoWritesClusterSigners,
+  whoWritesSignerStatus,
+} from './admission.ts';
+import { DEFAULT_SECRET_NAMESPACE } from '../app/component-options.ts';
+import { whoAsksByCertificateRequests } from './certificate-request-admission.ts';
+import { COMPONENT_PERMISSIONS } from './components.ts';
+import { checkInstallation, type Installation } from './installation.ts';
+import { whoWritesLeases } from './lease-admission.ts';
+import { roleManifests, type Manifest } from './roles.ts';
+
+/** The policy file that nobody gets unasked: from then on each requester needs the verb `request`. */
+export const OPT_IN = 'who-may-request.yaml';
+
+/** File name → YAML. */
+export type Files = ReadonlyMap<string, string>;
+
+const HEADER =
+  '# SPDX-License-Identifier: Apache-2.0\n# Printed by countersign rbac. Names are spelled out: print it anew for others.\n';
+
+/**
+ * One file a component: its ServiceAccount, roles and bindings.
+ *
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for a name that is none
+ */
+export function renderRbac(installation: Installation): Files {
+  const checked = checkInstallation(installation);
+  return new Map(
+    [...COMPONENT_PERMISSIONS].map(([component, permissions]) => [
+      `${component}.yaml`,
+      text(roleManifests(component, checked.namespace, permissions(namesOf(component, checked)))),
+    ]),
+  );
+}
+
+/** Of the CA behind our own ports: nobody else takes requests for it, nor reads its key. */
+const OF_OWN_TLS = ['attester', 'authority'];
+
+function namesOf(component: string, installation: Installation): PermissionNames {
+  const { signers, bundles, secrets, namespace, servingSigner } = installation;
+  const places = new Set(secrets.map((each) => each.namespace));
+  const secretNamespaces = places.size > 0 ? [...places] : [DEFAULT_SECRET_NAMESPACE];
+  const { namespacedSigners = false, signerSecrets = [] } = installation;
+  // Nothing of a Signer is published.
+  const ofNamespaces = component === 'attester' ? {} : { namespacedSigners, signerSecrets };
+  const names = { signerNames: signers, bundles, secrets, ...ofNamespaces };
+  const leases = { namespace, secretNamespaces };
+  if (!OF_OWN_TLS.includes(component)) return { ...names, leases };
+  const servingBundle = bundleName(servingSigner, OWN_TLS_BUNDLE);
+  return {
+    ...ofNamespaces,
+    leases,
+    ownTls: namespace,
+    signerNames: [...new Set([...signers, servingSigner])],
+    bundles: [...new Set([...bundles, servingBundle])],
+    secrets: [
+      ...secrets,
+      ...secretNamespaces.map((each) => ({ namespace: each, name: OWN_TLS_CA_SECRET })),
+    ],
+  };
+}
+
+/**
+ * The admission policies; who-may-request.yaml is opt-in.
+ *
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for a name that is none
+ */
+export function renderAdmission(installation: Installation): Files {
+  const { signers, namespacedSigners = false, namespace } = checkInstallation(installation);
+  const guarded = { signers, namespacedSigners };
+  const writers = [
+    ...whoWritesClusterSigners(),
+    ...whoWritesClusterSignerStatus(namespace),
+    ...whoWritesSignerStatus(namespace),
+  ];
+  return new Map([
+    ['pod-certificate-requests.yaml', text(whoCreatesPodCertificateRequests(guarded))],
+    ['cluster-signers.yaml', text(writers)],
+    ['certificate-requests.yaml', text(whoAsksByCertificateRequests())],
+    ['leases.yaml', text(whoWritesLeases(namespace))],
+    [OPT_IN, text(whoMayRequest(guarded))],
+  ]);
+}
+
+function text(manifests: readonly Manifest[]): string {
+  return HEADER + documentsOf(manifests);
+}
+
+/** YAML, unfolded lines and single quotes: as Prettier leaves it. */
+export function documentsOf(manifests: readonly Manifest[]): string {
+  const documents = manifests.map((manifest) =>
+    stringify(manifest, { lineWidth: 0, singleQuote: true, aliasDuplicateObjects: false }),
+  );
+  return documents.join('---\n');
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError } from '../../errors.ts';
+import { malformed } from './der-reader.ts';
+
+/** No registered identifier comes near; together with {@link MAX_OID_ARCS} it bounds the text. */
+const MAX_OID_BYTES = 128;
+
+/** The longest in use (under 1.3.6.1.4.1) have about 15. */
+const MAX_OID_ARCS = 20;
+
+/** DER: no octet that says nothing (X.690 §8.3.2). Returns the contents as they are. */
+export function checkInteger(contents: Uint8Array, what: string): Uint8Array {
+  const [first, second] = contents;
+  if (first === undefined) throw malformed(`${what} is an empty INTEGER`);
+  if (second === undefined) return contents;
+  const superfluous =
+    (first === 0 && (second & 0x80) === 0) || (first === 0xff && (second & 0x80) !== 0);
+  if (superfluous) throw malformed(`${what} is an INTEGER that is not minimal`);
+  return contents;
+}
+
+/** An INTEGER from 0 to `max`. */
+export function smallInteger(contents: Uint8Array, what: string, max: number): number {
+  checkInteger(contents, what);
+  if (((contents[0] ?? 0) & 0x80) !== 0) throw malformed(`${what} is negative`);
+  let value = 0;
+  for (const octet of contents) {
+    value = value * 256 + octet;
+    if (value > max) throw malformed(`${what} is more than ${max}`);
+  }
+  return value;
+}
+
+/** DER: 0x00 or 0xff (X.690 §11.1). */
+export function booleanOf(contents: Uint8Array, what: string): boolean {
+  const [octet] = contents;
+  if (contents.length !== 1 || (octet !== 0x00 && octet !== 0xff)) {
+    throw malformed(`${what} is a BOOLEAN that is neither 00 nor ff`);
+  }
+  return octet === 0xff;
+}
+
+/** The bytes of a BIT STRING that is a whole number of bytes, as keys and signatures are. */
+export function wholeBytes(contents: Uint8Array, what: string): Uint8Array {
+  if (contents.length === 0) throw malformed(`${what} is an empty BIT STRING`);
+  if (contents[0] !== 0) throw malformed(`${what} is not a whole number of bytes`);
+  return contents.subarray(1);
+}
+
+/** Numbers of the bits that are set; DER: named bits end with a set one (X.690 §11.2.2). */
+export function namedBits(contents: Uint8Array, what: string): readonly number[] {
+  const unused = contents[0];
+  const last = contents.at(-1) ?? 0;
+  if (unused === undefined || unused > 7) throw malformed(`${what} is no BIT STRING`);
+  if (contents.length === 1) {
+    if (unused !== 0) throw malformed(`${what} is empty and yet has unused bits`);
+    return [];
+  }
+  if ((last & ((1 << (unused + 1)) - 1)) !== 1 << unused) {
+    throw malformed(`${what} has trailing zero bits or unused bits that are set`);
+  }
+  const count = (contents.length - 1) * 8 - unused;
+  return Array.from({ length: count }, (_, bit) => bit).filter(
+    (bit) => ((contents[1 + (bit >> 3)] ?? 0) & (0x80 >> (bit & 7))) !== 0,
+  );
+}
+
+/** Go reads no longer arcs; where arithmetic wraps around, one identifier can pass for another. */
+const MAX_ARC = 0x7fffffff;
+
+/** Dotted text of an OBJECT IDENTIFIER. */
+export function oidOf(contents: Uint8Array, what: string): string {
+  if (contents.length > MAX_OID_BYTES) throw tooLong(what);
+  let dotted = '';
+  let arcs = 0;
+  let arc = 0;
+  let isWhole = false;
+  for (const octet of contents) {
+    if (octet === 0x80 && arc === 0) throw malformed(`${what} has an arc that is not minimal`);
+    arc = arc * 128 + (octet & 0x7f);
+    if (arc > MAX_ARC || arcs >= MAX_OID_ARCS) throw tooLong(what);
+    isWhole = octet < 0x80;
+    if (!isWhole) continue;
+    dotted += arcs === 0 ? rootArcs(arc) : `.${arc}`;
+    arcs += 1;
+    arc = 0;
+  }
+  if (!isWhole) throw malformed(`${what} is an OBJECT IDENTIFIER that ends in the middle`);
+  return dotted;
+}
+
+/** The first two arcs share one number (X.690 §8.19.4). */
+function rootArcs(first: number): string {
+  const root = Math.min(2, Math.floor(first / 40));
+  return `${root}.${first - root * 40}`;
+}
+
+function tooLong(what: string): SignerError {
+  return new SignerError({
+    code: 'DER_LIMIT',
+    disposition: 'fail',
+    message: `${what} is an OBJECT IDENTIFIER of more than ${MAX_OID_BYTES} bytes or ${MAX_OID_ARCS} arcs, or with an arc above ${MAX_ARC}`,
+  });
+}

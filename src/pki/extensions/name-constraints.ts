@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  isComparable,
+  isConstraint,
+  isExcluded,
+  isMask,
+  isPermitted,
+  type ConstraintKind,
+  type Subtree,
+} from '../names/constraint-match.ts';
+import type { NameLists } from '../names/general-names.ts';
+import { malformed, readWhole, type DerReader } from '../der/der-reader.ts';
+import { contextConstructed, contextPrimitive } from '../der/der-tags.ts';
+import { asciiOf } from '../der/der-text.ts';
+import { refused } from '../der/refused.ts';
+
+/** Subtrees × names are compared; a CA that needs more than this needs another design. */
+const MAX_SUBTREES = 100;
+const MAX_BYTES = 64 * 1024;
+
+/** How much of a foreign text is repeated in a message. */
+const SHOWN = 80;
+
+export interface NameConstraints {
+  /** Of a kind that is not among them everything is permitted. */
+  readonly permitted: readonly Subtree[];
+  readonly excluded: readonly Subtree[];
+  /** There are subtrees of kinds that we cannot compare: directory names and the like. */
+  readonly hasOther: boolean;
+}
+
+const KINDS: ReadonlyMap<number, ConstraintKind> = new Map([
+  [contextPrimitive(1), 'email'],
+  [contextPrimitive(2), 'dns'],
+  [contextPrimitive(6), 'uri'],
+  [contextPrimitive(7), 'ip'],
+]);
+
+/** @throws SignerError DER_MALFORMED or DER_LIMIT */
+export function decodeNameConstraints(value: Uint8Array): NameConstraints {
+  const fields = readWhole(value, 'nameConstraints', MAX_BYTES);
+  const permitted = readSubtrees(fields, contextConstructed(0));
+  const excluded = readSubtrees(fields, contextConstructed(1));
+  fields.finish();
+  if (permitted.count + excluded.count === 0) throw malformed('nameConstraints is empty');
+  return {
+    permitted: permitted.known,
+    excluded: excluded.known,
+    hasOther: permitted.count + excluded.count > permitted.known.length + excluded.known.length,
+  };
+}
+
+interface Subtrees {
+  readonly known: readonly Subtree[];
+  readonly count: number;
+}
+
+function readSubtrees(fields: DerReader, tag: number): Subtrees {
+  if (!fields.at(tag)) return { known: [], count: 0 };
+  const list = fields.enter(tag, 'nameConstraints');
+  const known: Subtree[] = [];
+  let count = 0;
+  while (!list.isDone()) {
+    count += 1;
+    if (count > MAX_SUBTREES) {
+      throw refused('DER_LIMIT', `nameConstraints has more than ${MAX_SUBTREES} subtrees`);
+    }
+    const subtree = list.sequence('a name constraint');
+    const found = subtree.peek() ?? 0;
+    const kind = KINDS.get(found);
+    if (kind === undefined) subtree.raw('a name constraint');
+    else known.push(subtreeOf(kind, subtree.read(found, 'a name constraint')));
+    // minimum is 0 and so not written, maximum is absent (RFC 5280 §4.2.1.10).
+    subtree.finish();
+  }
+  return { known, count };
+}
+
+function subtreeOf(kind: ConstraintKind, base: Uint8Array): Subtree {
+  if (kind === 'ip') {
+    if (base.length !== 8 && base.length !== 32) {
+      throw malformed(`a name constraint has an address range of ${base.length} bytes`);
+    }
+    if (!isMask(base.subarray(base.length / 2))) {
+      throw malformed('a name constraint has an address mask with gaps');
+    }
+    return { kind, range: base };
+  }
+  const text = asciiOf(base, 'a name constraint');
+  if (!isConstraint(kind, text)) {
+    const shown = JSON.stringify(text.slice(0, SHOWN));
+    throw malformed(`the name constraint ${shown} is not one of ${kind} names`);
+  }
+  return { kind, text };
+}
+
+/**
+ * What the names of a path violate of its next issuer's constraints (RFC 5280 §6.1.3 b, c).
+ *
+ * @param constraints - of the issuer; undefined where it has none
+ * @param path - the subject alternative names of each certificate below it
+ * @returns why the path is not valid; undefined where it is
+ */
+export function violatedConstraint(
+  constraints: NameConstraints | undefined,
+  path: readonly { readonly sans: NameLists }[],
+): string | undefined {
+  if (constraints === undefined) return undefined;
+  for (const { sans } of path) {
+    const wrong =
+      firstOutside(constraints, 'dns', sans.dnsNames) ??
+      firstOutside(constraints, 'ip', sans.ipAddresses) ??
+      firstOutside(constraints, 'uri', sans.uris) ??
+      firstOutside(constraints, 'email', sans.emails);
+    if (wrong !== undefined) {
+      return `the name "${wrong.slice(0, 100)}" is outside a CA’s name constraints`;
+    }
+  }
+  return undefined;
+}
+
+function firstOutside(
+  constraints: NameConstraints,
+  kind: ConstraintKind,
+  names: readonly string[],
+): string | undefined {
+  const permitted = constraints.permitted.filter((each) => each.kind === kind);
+  const excluded = constraints.excluded.filter((each) => each.kind === kind);
+  return names.find(
+    (name) =>
+      !isComparable(name, kind) ||
+      (permitted.length > 0 && !permitted.some((each) => isPermitted(name, each))) ||
+      excluded.some((each) => isExcluded(name, each)),
+  );
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import { KEY_USAGES, type KeyUsage } from '../../vocabulary.ts';
+import type { KeyUsageBit } from './key-usage-bits.ts';
+import {
+  OID_ANY_EXTENDED_KEY_USAGE,
+  OID_CLIENT_AUTH,
+  OID_CODE_SIGNING,
+  OID_EMAIL_PROTECTION,
+  OID_IPSEC_END_SYSTEM,
+  OID_IPSEC_TUNNEL,
+  OID_IPSEC_USER,
+  OID_MICROSOFT_SGC,
+  OID_NETSCAPE_SGC,
+  OID_OCSP_SIGNING,
+  OID_SERVER_AUTH,
+  OID_TIME_STAMPING,
+} from '../der/oids.ts';
+import { refused } from '../der/refused.ts';
+
+/** As kube-controller-manager has it (pkg/controller/certificates/signer, keyUsagesFromStrings). */
+const BITS: Readonly<Partial<Record<KeyUsage, KeyUsageBit>>> = {
+  signing: 'digitalSignature',
+  'digital signature': 'digitalSignature',
+  'content commitment': 'nonRepudiation',
+  'key encipherment': 'keyEncipherment',
+  'key agreement': 'keyAgreement',
+  'data encipherment': 'dataEncipherment',
+  'cert sign': 'keyCertSign',
+  'crl sign': 'cRLSign',
+  'encipher only': 'encipherOnly',
+  'decipher only': 'decipherOnly',
+};
+
+/** In the order of Go's x509.ExtKeyUsage, by which kube-controller-manager sorts. */
+const PURPOSES: Readonly<Partial<Record<KeyUsage, string>>> = {
+  any: OID_ANY_EXTENDED_KEY_USAGE,
+  'server auth': OID_SERVER_AUTH,
+  'client auth': OID_CLIENT_AUTH,
+  'code signing': OID_CODE_SIGNING,
+  'email protection': OID_EMAIL_PROTECTION,
+  's/mime': OID_EMAIL_PROTECTION,
+  'ipsec end system': OID_IPSEC_END_SYSTEM,
+  'ipsec tunnel': OID_IPSEC_TUNNEL,
+  'ipsec user': OID_IPSEC_USER,
+  timestamping: OID_TIME_STAMPING,
+  'ocsp signing': OID_OCSP_SIGNING,
+  'microsoft sgc': OID_MICROSOFT_SGC,
+  'netscape sgc': OID_NETSCAPE_SGC,
+};
+
+export interface UsageBits {
+  readonly keyUsage: readonly KeyUsageBit[];
+  readonly extKeyUsage: readonly string[];
+}
+
+/**
+ * What usage names become in a certificate, each once, in a fixed order.
+ *
+ * @throws SignerError USAGE_UNKNOWN
+ */
+export function usageBits(usages: readonly string[]): UsageBits {
+  const wanted = new Set(usages);
+  for (const usage of wanted) {
+    if (!(KEY_USAGES as readonly string[]).includes(usage)) {
+      throw refused(
+        'USAGE_UNKNOWN',
+        `the usage ${JSON.stringify(usage.slice(0, 80))} is not one of certificates.k8s.io/v1`,
+      );
+    }
+  }
+  return { keyUsage: pick(BITS, wanted), extKeyUsage: pick(PURPOSES, wanted) };
+}
+
+function pick<T extends string>(
+  table: Readonly<Partial<Record<KeyUsage, T>>>,
+  wanted: ReadonlySet<string>,
+): readonly T[] {
+  const found = Object.entries(table).filter(([usage]) => wanted.has(usage));
+  return [...new Set(found.map(([, value]) => value))];
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createPublicKey, hash, type KeyObject } from 'node:crypto';
+import type { KeyType } from '../../vocabulary.ts';
+import { CURVES, isOnCurve, type Curve } from './curves.ts';
+import { DerReader, readWhole } from '../der/der-reader.ts';
+import { TAG_BIT_STRING, TAG_NULL, TAG_OID } from '../der/der-tags.ts';
+import { oidOf, wholeBytes } from '../der/der-values.ts';
+import { isSmallOrder } from './ed25519-point.ts';
+import { OID_EC, OID_ED25519, OID_MLDSA65, OID_RSA } from '../der/oids.ts';
+import { encodePem } from '../der/pem.ts';
+import { refused } from '../der/refused.ts';
+import { bitLength, decodeRsaNumbers } from './rsa-numbers.ts';
+import { rsaWeakness } from './weak-rsa.ts';
+
+export type KeyAlgorithm = 'RSA' | 'ECDSA' | 'ED25519' | 'MLDSA65';
+
+/** A public key, decoded. Its form is checked; whether it is strong is `checkKey`'s matter. */
+export interface PublicKeyInfo {
+  /** DER SubjectPublicKeyInfo. */
+  readonly spki: Uint8Array;
+  readonly algorithm: KeyAlgorithm;
+  /** Bits of the RSA modulus or of the curve; of ML-DSA, of the whole key. */
+  readonly bits: number;
+  /** Absent where no profile can name such a key. */
+  readonly keyType: KeyType | undefined;
+  /** Contents of the subjectPublicKey BIT STRING. */
+  readonly bytes: Uint8Array;
+}
+
+/** An 8192-bit RSA key has 1062 bytes, an ML-DSA-65 key 1974: more is no key that we take. */
+const MAX_SPKI_BYTES = 2200;
+
+const RSA_KEY_TYPES: ReadonlyMap<number, KeyType> = new Map([
+  [2048, 'RSA2048'],
+  [3072, 'RSA3072'],
+  [4096, 'RSA4096'],
+]);
+
+/** What createPublicKey made of a key: importing costs as much as verifying, so it is done once. */
+const imported = new WeakMap<PublicKeyInfo, KeyObject>();
+
+/**
+ * The key that somebody wants certified.
+ *
+ * @throws SignerError DER_MALFORMED, DER_LIMIT, KEY_MALFORMED or KEY_UNSUPPORTED
+ */
+export function decodePublicKey(spki: Uint8Array): PublicKeyInfo {
+  const key = readPublicKey(new DerReader(spki, 'the public key'));
+  if (key.spki.length !== spki.length) {
+    throw refused('KEY_MALFORMED', 'the public key has trailing bytes');
+  }
+  return key;
+}
+
+/** The SubjectPublicKeyInfo at the reader's position: of a kind that a leaf may have. */
+export function readPublicKey(reader: DerReader): PublicKeyInfo {
+  const key = readCertifiedKey(reader);
+  if (key.algorithm !== 'MLDSA65') return key;
+  throw refused('KEY_UNSUPPORTED', 'only CAs have ML-DSA-65 keys; make a key of another type');
+}
+
+/** The SubjectPublicKeyInfo at the reader's position, of a certificate that exists: a CA's, too. */
+export function readCertifiedKey(reader: DerReader): PublicKeyInfo {
+  const spki = reader.raw('the public key');
+  const info = readWhole(spki, 'the public key', MAX_SPKI_BYTES);
+  const algorithm = info.sequence('the key algorithm');
+  const type = oidOf(algorithm.read(TAG_OID, 'the key algorithm'), 'the key algorithm');
+  const bytes = (): Uint8Array => {
+    algorithm.finish();
+    const contents = wholeBytes(info.read(TAG_BIT_STRING, 'the key bits'), 'the key bits');
+    info.finish();
+    return contents;
+  };
+  switch (type) {
+    case OID_RSA:
+      if (algorithm.read(TAG_NULL, 'the RSA parameters').length > 0) {
+        throw refused('KEY_MALFORMED', 'the RSA parameters are not empty');
+      }
+      return rsaKey(spki, bytes());
+    case OID_EC:
+      return ecKey(spki, readCurve(algorithm), bytes());
+    case OID_ED25519:
+      return edKey(spki, bytes());
+    case OID_MLDSA65:
+      return mldsaKey(spki, bytes());
+    default:
+      throw refused(
+        'KEY_UNSUPPORTED',
+        `the key algorithm ${type} is not RSA, ECDSA or Ed25519; make a key of another type`,
+      );
+  }
+}
+
+function rsaKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
+  const bits = bitLength(decodeRsaNumbers(bytes).modulus);
+  return { spki, algorithm: 'RSA', bits, keyType: RSA_KEY_TYPES.get(bits), bytes };
+}
+
+/** Named curves only (RFC 5480 §2.1.1): explicit parameters can hide a generator of one's choice. */
+function readCurve(algorithm: DerReader): Curve {
+  if (!algorithm.at(TAG_OID)) {
+    throw refused('KEY_UNSUPPORTED', 'the EC key has explicit parameters instead of a named curve');
+  }
+  const name = oidOf(algorithm.read(TAG_OID, 'the curve'), 'the curve');
+  const curve = CURVES.get(name);
+  if (curve === undefined) {
+    throw refused('KEY_UNSUPPORTED', `the curve ${name} is not P-256, P-384 or P-521`);
+  }
+  return curve;
+}
+
+/** Uncompressed points only, as Go has it. */
+function ecKey(spki: Uint8Array, curve: Curve, bytes: Uint8Array): PublicKeyInfo {
+  if (!isOnCurve(curve, bytes)) {
+    throw refused('KEY_MALFORMED', 'the EC key is not an uncompressed point of its curve');
+  }
+  return { spki, algorithm: 'ECDSA', bits: curve.bits, keyType: curve.keyType, bytes };
+}
+
+function edKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
+  if (bytes.length !== 32) throw refused('KEY_MALFORMED', 'the Ed25519 key is not 32 bytes long');
+  return { spki, algorithm: 'ED25519', bits: 256, keyType: 'ED25519', bytes };
+}
+
+/** FIPS 204 table 2. Every string of this length is a key (FIPS 204 §7.2, pkDecode). */
+const MLDSA65_BYTES = 1952;
+
+function mldsaKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
+  if (bytes.length !== MLDSA65_BYTES) {
+    throw refused('KEY_MALFORMED', `the ML-DSA-65 key is not ${MLDSA65_BYTES} bytes long`);
+  }
+  return { spki, algorithm: 'MLDSA65', bits: 8 * MLDSA65_BYTES, keyType: undefined, bytes };
+}
+
+/**
+ * The key as node:crypto wants it.
+ *
+ * @throws SignerError KEY_MALFORMED
+ */
+export function keyObjectOf(key: PublicKeyInfo): KeyObject {
+  const known = imported.get(key);
+  if (known !== undefined) return known;
+  try {
+    // As text: Node 24 throws and catches two errors for each object that it is given in place of a
+    // KeyObject, stack traces and all, which costs more than the import itself (35 against 15 µs).
+    const object = createPublicKey(encodePem('PUBLIC KEY', key.spki));
+    imported.set(key, object);
+    return object;
+  } catch (error) {
+    throw refused('KEY_MALFORMED', `the ${key.algorithm} public key is not valid`, error);
+  }
+}
+
+/**
+ * Refuses keys that can be broken. Whether a profile wants such a type and size is not its matter.
+ *
+ * @throws SignerError KEY_WEAK
+ */
+export function checkKey(key: PublicKeyInfo): void {
+  const weakness = weaknessOf(key);
+  if (weakness !== undefined) {
+    throw refused('KEY_WEAK', `the ${key.algorithm} key ${weakness}; make a new key`);
+  }
+}
+
+function weaknessOf(key: PublicKeyInfo): string | undefined {
+  if (key.algorithm === 'RSA') return rsaWeakness(decodeRsaNumbers(key.bytes));
+  if (key.algorithm !== 'ED25519') return undefined;
+  return isSmallOrder(key.bytes) ? 'is a point of small order' : undefined;
+}
+
+/** SHA-1 of the subjectPublicKey bits (RFC 5280 §4.2.1.2, method 1): a name, not a protection. */
+export function keyIdentifier(spki: Uint8Array): Uint8Array {
+  const info = new DerReader(spki, 'the public key').sequence('the public key');
+  info.raw('the key algorithm');
+  return hash(
+    'sha1',
+    wholeBytes(info.read(TAG_BIT_STRING, 'the key bits'), 'the key bits'),
+    'buffer',
+  );
+}

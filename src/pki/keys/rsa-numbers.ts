@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readWhole } from '../der/der-reader.ts';
+import { TAG_INTEGER } from '../der/der-tags.ts';
+import { checkInteger } from '../der/der-values.ts';
+import { refused } from '../der/refused.ts';
+
+/** 16,384 bits are more than any key in use; above them a single verification takes too long. */
+const MAX_BYTES = 2100;
+
+/** Go's limit (crypto/rsa, “public exponent too large”): it verifies no signature by more. */
+const MAX_EXPONENT = 2 ** 31 - 1;
+
+export interface RsaNumbers {
+  /** Big-endian, without leading zeros. */
+  readonly modulus: Uint8Array;
+  readonly exponent: number;
+}
+
+/** RSAPublicKey (RFC 8017 appendix A.1.1). */
+export function decodeRsaNumbers(der: Uint8Array): RsaNumbers {
+  const key = readWhole(der, 'the RSA public key', MAX_BYTES);
+  const modulus = positive(key.read(TAG_INTEGER, 'the modulus'), 'the modulus');
+  const exponentOctets = positive(key.read(TAG_INTEGER, 'the exponent'), 'the exponent');
+  key.finish();
+  const exponent = exponentOctets.reduce((value, octet) => value * 256 + octet, 0);
+  if (exponent > MAX_EXPONENT) {
+    throw refused('KEY_UNSUPPORTED', 'the RSA exponent has more than 31 bits');
+  }
+  return { modulus, exponent };
+}
+
+/** Bits, not bytes: a modulus of 2041 bits fills 256 bytes, too. */
+export function bitLength(modulus: Uint8Array): number {
+  return modulus.length * 8 - Math.clz32(modulus[0] ?? 0) + 24;
+}
+
+function positive(contents: Uint8Array, what: string): Uint8Array {
+  const [first = 0, ...rest] = checkInteger(contents, what).subarray(0, 2);
+  if ((first & 0x80) !== 0 || (first === 0 && rest.length === 0)) {
+    throw refused('KEY_MALFORMED', `${what} is not positive`);
+  }
+  return first === 0 ? contents.subarray(1) : contents;
+}

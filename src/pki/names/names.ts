@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+import { DerReader } from '../der/der-reader.ts';
+import { TAG_OID, TAG_SEQUENCE, TAG_SET } from '../der/der-tags.ts';
+import { stringTypeOf, textOf, type StringType } from '../der/der-text.ts';
+import { oidOf } from '../der/der-values.ts';
+import { oid, printableString, sequence, setOf, utf8String } from '../der/der-writer.ts';
+import {
+  OID_COMMON_NAME,
+  OID_COUNTRY,
+  OID_DOMAIN_COMPONENT,
+  OID_LOCALITY,
+  OID_ORGANIZATION,
+  OID_ORGANIZATIONAL_UNIT,
+  OID_STATE,
+  OID_STREET,
+  OID_USER_ID,
+} from '../der/oids.ts';
+import { refused } from '../der/refused.ts';
+
+/** Groups become organizations: a user with more than this many has no use for a certificate. */
+const MAX_ATTRIBUTES = 256;
+
+/**
+ * Of one value, as of one alternative name. X.520 stops at 64 characters; users of OIDC, who have their
+ * issuer's URL in their names, need some hundreds. What looks at names may take its time then.
+ */
+const MAX_VALUE_BYTES = 2048;
+
+/** Of a whole name, as of all alternative names: what is read fits into a certificate that is. */
+const MAX_BYTES = 100 * 1024;
+
+export interface NameAttribute {
+  readonly oid: string;
+  readonly value: string;
+  readonly stringType: StringType;
+}
+
+/** An X.501 Name. Names are compared by `raw`, byte for byte, as Go does. */
+export interface DistinguishedName {
+  /** DER, header included. */
+  readonly raw: Uint8Array;
+  /** In the order of the encoding; empty for the empty name. */
+  readonly attributes: readonly NameAttribute[];
+  /** Why a request may not have this name; a CA's own name is what it is. */
+  readonly problems: readonly string[];
+}
+
+/** Only these may occur more than once in a request's subject. */
+const REPEATABLE: ReadonlySet<string> = new Set([
+  OID_ORGANIZATION,
+  OID_ORGANIZATIONAL_UNIT,
+  OID_DOMAIN_COMPONENT,
+]);
+
+/** A Name at the reader's position. */
+export function readName(reader: DerReader, what: string): DistinguishedName {
+  return decodeName(reader.raw(what), what);
+}
+
+/** @throws SignerError DER_MALFORMED or DER_LIMIT */
+export function decodeName(der: Uint8Array, what = 'name'): DistinguishedName {
+  if (der.length > MAX_BYTES) {
+    throw refused('DER_LIMIT', `${what} has more than ${MAX_BYTES} bytes`);
+  }
+  const outer = new DerReader(der, what);
+  const names = outer.sequence(what);
+  outer.finish();
+  const attributes: NameAttribute[] = [];
+  const problems: string[] = [];
+  while (!names.isDone()) {
+    const relative = readRelativeName(names, what);
+    attributes.push(...relative);
+    const types = new Set(relative.map((each) => each.oid));
+    // Several organizations in one are what Go writes for several groups: everybody reads those.
+    if (types.size > 1) problems.push('a relative name with attributes of several types');
+    if (attributes.length > MAX_ATTRIBUTES) {
+      throw refused('DER_LIMIT', `${what} has more than ${MAX_ATTRIBUTES} attributes`);
+    }
+  }
+  return { raw: der, attributes, problems: [...problems, ...attributeProblems(attributes)] };
+}
+
+/** At least one attribute; several in ascending order (X.690 §11.6). */
+function readRelativeName(names: DerReader, what: string): readonly NameAttribute[] {
+  const label = `an attribute of ${what}`;
+  const set = names.enter(TAG_SET, `a relative name of ${what}`);
+  const attributes: NameAttribute[] = [];
+  let previous: Uint8Array | undefined;
+  do {
+    const raw = set.raw(label, TAG_SEQUENCE);
+    if (previous !== undefined && Buffer.compare(previous, raw) > 0) {
+      throw set.malformed(`${label} is not in ascending order`);
+    }
+    previous = raw;
+    attributes.push(readAttribute(new DerReader(raw, label), what));
+  } while (!set.isDone());
+  return attributes;
+}
+
+function readAttribute(set: DerReader, what: string): NameAttribute {
+  const pair = set.sequence(`an attribute of ${what}`);
+  const type = oidOf(pair.read(TAG_OID, `an attribute of ${what}`), what);
+  const label = `${ATTRIBUTE_NAMES.get(type) ?? type} of ${what}`;
+  const tag = pair.peek();
+  const stringType = stringTypeOf(tag, label);
+  const contents = pair.read(tag ?? 0, label);
+  if (contents.length > MAX_VALUE_BYTES) {
+    throw refused('DER_LIMIT', `${label} has more than ${MAX_VALUE_BYTES} bytes`);
+  }
+  const value = textOf(stringType, contents, label);
+  pair.finish();
+  return { oid: type, value, stringType };
+}
+
+function attributeProblems(attributes: readonly NameAttribute[]): readonly string[] {
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  for (const { oid: type, value, stringType } of attributes) {
+    const name = ATTRIBUTE_NAMES.get(type) ?? type;
+    if (seen.has(type) && !REPEATABLE.has(type)) problems.push(`${name} twice`);
+    seen.add(type);
+    if (value === '') problems.push(`an empty ${name}`);
+    if (UNREADABLE.has(stringType)) problems.push(`${name} as ${stringType}`);
+    if (hasControl(value)) problems.push(`a control character in ${name}`);
+  }
+  return problems;
+}
+
+/** Character sets that verifiers read differently. */
+const UNREADABLE: ReadonlySet<StringType> = new Set([
+  'TeletexString',
+  'BMPString',
+  'UniversalString',
+]);
+
+/** C0, DEL and C1: what ends strings in C, and lines in logs. */
+const CONTROL = /\p{Cc}/gu;
+
+export function hasControl(text: string): boolean {
+  return text.search(CONTROL) !== -1;
+}
+
+export interface NameParts {
+  readonly organizations: readonly string[];
+  readonly organizationalUnits: readonly string[];
+  readonly commonName: string;
+}
+
+/**
+ * Encodes a Name in Go's order: organizations, organizational units, common name; one attribute a
+ * relative name, which keeps the order of the organizations, where Go sorts them into one relative
+ * name. PrintableString where it can hold the text (RFC 5280 §4.1.2.4).
+ */
+export function encodeName(parts: NameParts): Uint8Array {
+  const { organizations, organizationalUnits, commonName } = parts;
+  return sequence(
+    ...organizations.map((value) => relativeName(OID_ORGANIZATION, value)),
+    ...organizationalUnits.map((value) => relativeName(OID_ORGANIZATIONAL_UNIT, value)),
+    ...(commonName === '' ? [] : [relativeName(OID_COMMON_NAME, commonName)]),
+  );
+}
+
+function relativeName(type: string, value: string): Uint8Array {
+  if (value === '' || hasControl(value) || !value.isWellFormed()) {
+    const name = ATTRIBUTE_NAMES.get(type) ?? type;
+    throw refused('NAME_INVALID', `${name} is empty or has a character that no name may have`);
+  }
+  const printable = /^[A-Za-z0-9 '()+,\-./:=?]+$/.test(value);
+  return setOf(sequence(oid(type), printable ? printableString(value) : utf8String(value)));
+}
+
+const ATTRIBUTE_NAMES: ReadonlyMap<string, string> = new Map([
+  [OID_COMMON_NAME, 'CN'],
+  [OID_COUNTRY, 'C'],
+  [OID_LOCALITY, 'L'],
+  [OID_STATE, 'ST'],
+  [OID_STREET, 'STREET'],
+  [OID_ORGANIZATION, 'O'],
+  [OID_ORGANIZATIONAL_UNIT, 'OU'],
+  [OID_DOMAIN_COMPONENT, 'DC'],
+  [OID_USER_ID, 'UID'],
+]);
+
+/** RFC 4514 text, last attribute first, for messages. */
+export function nameText(name: DistinguishedName): string {
+  return name.attributes
+    .map(({ oid: type, value }) => `${ATTRIBUTE_NAMES.get(type) ?? type}=${escaped(value)}`)
+    .reverse()
+    .join(',');
+}
+
+function escaped(value: string): string {
+  return value
+    .replaceAll(/["+,;<>\\]/g, String.raw`\$&`)
+    .replace(/^[ #]/, String.raw`\$&`)
+    .replace(/ $/, String.raw`\ `)
+    .replaceAll(CONTROL, (character) =>
+      Buffer.from(character)
+        .toString('hex')
+        .replaceAll(/../g, String.raw`\$&`),
+    );
+}

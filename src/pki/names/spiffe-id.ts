@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import { lowerAscii } from '../der/lower-ascii.ts';
+import { refused } from '../der/refused.ts';
+
+/** SPIFFE-ID §2.1: the trust domain's length. */
+const MAX_TRUST_DOMAIN = 255;
+
+/** No empty label: Go refuses whole certificates for a host with one. */
+const TRUST_DOMAIN = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
+const SEGMENT = /^[A-Za-z0-9._-]+$/;
+/** A whole path of such segments at once: there may be a thousand in one ID. */
+const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+)*$/;
+
+/**
+ * A SPIFFE ID by its own standard (SPIFFE-ID §2): no user information, port, query, fragment or
+ * percent escape, no empty, `.` or `..` segment, no slash at the end.
+ *
+ * @param text - the whole URI, for messages
+ * @param rest - what follows `spiffe:`
+ * @throws SignerError NAME_INVALID
+ */
+export function canonicalSpiffeId(text: string, rest: string): string {
+  if (!rest.startsWith('//')) throw invalid(text, 'lacks "//"');
+  const slash = rest.indexOf('/', 2);
+  const domain = slash === -1 ? rest.slice(2) : rest.slice(2, slash);
+  const path = slash === -1 ? '' : rest.slice(slash);
+  const trustDomain = lowerAscii(domain);
+  if (!TRUST_DOMAIN.test(trustDomain) || trustDomain.length > MAX_TRUST_DOMAIN) {
+    throw invalid(
+      text,
+      'has a trust domain that is not 1 to 255 letters, digits, inner dots, hyphens or underscores',
+    );
+  }
+  if (!PATH.test(path)) {
+    const wrong = path.split('/').slice(1).find(isForbidden) ?? '';
+    throw invalid(text, `has the path segment "${wrong.slice(0, 80)}", which SPIFFE forbids`);
+  }
+  return `spiffe://${trustDomain}${path}`;
+}
+
+function isForbidden(segment: string): boolean {
+  return !SEGMENT.test(segment) || segment === '.' || segment === '..';
+}
+
+function invalid(text: string, reason: string): Error {
+  return refused('NAME_INVALID', `the SPIFFE ID ${JSON.stringify(text.slice(0, 160))} ${reason}`);
+}

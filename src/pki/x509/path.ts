@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError } from '../../errors.ts';
+import type { Certificate, TbsCertificate } from './certificate.ts';
+import { violatedConstraint } from '../extensions/name-constraints.ts';
+import { nameText } from '../names/names.ts';
+import { OID_ANY_EXTENDED_KEY_USAGE } from '../der/oids.ts';
+import { verifySignature } from '../keys/signature-verification.ts';
+
+export interface PathInput {
+  readonly leaf: Certificate;
+  /** In any order; those that do not belong to the path are not looked at. */
+  readonly intermediates: readonly Certificate[];
+  readonly anchors: readonly Certificate[];
+  /** Milliseconds. */
+  readonly now: number;
+}
+
+/** Certificates between the leaf and its anchor: real chains have one or two. */
+const MAX_INTERMEDIATES = 8;
+
+/**
+ * Signatures that are verified before the search is given up: with cross-signed intermediates of
+ * one name a search without a bound is exponential (CVE-2018-16875).
+ */
+const MAX_SIGNATURES = 64;
+
+interface Search extends PathInput {
+  /** The leaf has no signature yet; all others are verified. */
+  readonly isUnsigned: boolean;
+  signaturesLeft: number;
+  /** What was wrong with the paths that were tried. */
+  readonly faults: Set<string>;
+}
+
+/**
+ * Finds a valid path from the leaf to one of the anchors: RFC 5280 §6.1 without policies and
+ * revocation. Anchors are held to everything that certificates are, as Go does.
+ *
+ * @returns the path, leaf first, anchor last
+ * @throws SignerError PATH_INVALID (`authority`), saying what was wrong with each path that was tried
+ */
+export function verifyPath(input: PathInput): readonly Certificate[] {
+  return find({ ...input, isUnsigned: false, signaturesLeft: MAX_SIGNATURES, faults: new Set() });
+}
+
+const NONE = new Uint8Array();
+
+/**
+ * What {@link verifyPath} asks, of a leaf that is not signed yet: what no signature can help should not
+ * get one.
+ *
+ * @throws SignerError PATH_INVALID (`authority`)
+ */
+export function requirePossiblePath(
+  input: Omit<PathInput, 'leaf'> & { readonly leaf: TbsCertificate },
+): void {
+  const leaf: Certificate = { ...input.leaf, raw: NONE, tbs: NONE, signature: NONE };
+  find({
+    ...input,
+    leaf,
+    isUnsigned: true,
+    signaturesLeft: MAX_SIGNATURES,
+    faults: new Set(),
+  });
+}
+
+function find(search: Search): readonly Certificate[] {
+  const fault = ownFault(search.leaf, search.now);
+  if (fault !== undefined) throw invalid([fault]);
+  const path = extend(search, [search.leaf]);
+  if (path === undefined) throw invalid([...search.faults]);
+  return path;
+}
+
+/** Goes on from the last certificate of a path; anchors before intermediates. */
+function extend(search: Search, path: readonly Certificate[]): readonly Certificate[] | undefined {
+  const child = path.at(-1);
+  if (child === undefined) return undefined;
+  const anchors = issuersOf(child, search.anchors);
+  for (const anchor of anchors) {
+    if (accepts(search, path, anchor)) return [...path, anchor];
+  }
+  const others = issuersOf(child, search.intermediates).filter((each) => !path.includes(each));
+  if (others.length > 0 && path.length > MAX_INTERMEDIATES) {
+    search.faults.add(`there are more than ${MAX_INTERMEDIATES} CAs between leaf and anchor`);
+    return undefined;
+  }
+  for (const issuer of others) {
+    const found = accepts(search, path, issuer) ? extend(search, [...path, issuer]) : undefined;
+    if (found !== undefined) return found;
+  }
+  if (anchors.length + others.length === 0) {
+    search.faults.add(`no certificate at hand issued ${shown(child)}`);
+  }
+  return undefined;
+}
+
+/** By name, byte for byte; those whose key identifier fits come first (RFC 4158 §3.5.12). */
+function issuersOf(child: Certificate, from: readonly Certificate[]): readonly Certificate[] {
+  const wanted = child.authorityKeyIdentifier;
+  const fits = ({ subjectKeyIdentifier: found }: Certificate): number =>
+    wanted === undefined || found === undefined ? 1 : isSame(wanted, found) ? 0 : 2;
+  return from
+    .filter((each) => isSame(each.subject.raw, child.issuer.raw))
+    .sort((a, b) => fits(a) - fits(b));
+}
+
+function accepts(search: Search, path: readonly Certificate[], issuer: Certificate): boolean {
+  const fault =
+    ownFault(issuer, search.now) ??
+    issuerFault(issuer, path) ??
+    signatureFault(search, path, issuer);
+  if (fault !== undefined) search.faults.add(fault);
+  return fault === undefined;
+}
+
+/** What is wrong with any certificate by itself. */
+function ownFault(certificate: Certificate, now: number): string | undefined {
+  const problem = ownProblem(certificate, now);
+  return problem === undefined ? undefined : `${shown(certificate)} ${problem}`;
+}
+
+function ownProblem(certificate: Certificate, now: number): string | undefined {
+  if (now < certificate.notBefore) return 'is not valid yet';
+  if (now > certificate.notAfter) return 'has expired';
+  // Rather refuse a CA than issue what verifiers will; Go refuses such a leaf, too.
+  if (certificate.nameConstraints?.hasOther === true) {
+    return 'has name constraints of kinds that are not supported (only DNS, IP, URI, email)';
+  }
+  const [unknown] = certificate.unknownCritical;
+  if (unknown === undefined) return undefined;
+  return `has the critical extension ${unknown}, which is unknown`;
+}
+
+/** Go refuses signatures by RSA keys below 1024 bits; nobody has made a CA below this in years. */
+const MIN_RSA_BITS = 2048;
+
+/** What is wrong with a certificate as the issuer of the last one of a path. */
+function issuerFault(issuer: Certificate, path: readonly Certificate[]): string | undefined {
+  const problem = issuerProblem(issuer, path.length - 1);
+  if (problem !== undefined) return `${shown(issuer)} ${problem}`;
+  return purposeFault(issuer, path[0]) ?? violatedConstraint(issuer.nameConstraints, path);
+}
+
+/**
+ * RFC 5280 §4.2.1.9 does not count self-issued CAs for the path length. Go does, and so do we: what
+ * it refuses is of no use.
+ */
+function issuerProblem(issuer: Certificate, below: number): string | undefined {
+  const { keyUsage, pathLen, publicKey } = issuer;
+  if (!issuer.isCa) return 'is not a CA';
+  if (keyUsage !== undefined && !keyUsage.has('keyCertSign')) {
+    return 'may not sign certificates (keyUsage)';
+  }
+  if (publicKey.algorithm === 'RSA' && publicKey.bits < MIN_RSA_BITS) {
+    return `has an RSA key of ${publicKey.bits} bits, fewer than ${MIN_RSA_BITS}`;
+  }
+  if (pathLen === undefined || below <= pathLen) return undefined;
+  return `allows ${pathLen} CAs below itself, but there are ${below}`;
+}
+
+/** A CA's purposes limit those of all leaves below it, as everybody but RFC 5280 has it. */
+function purposeFault(issuer: Certificate, leaf: Certificate | undefined): string | undefined {
+  const allowed = issuer.extKeyUsage;
+  if (allowed === undefined || allowed.includes(OID_ANY_EXTENDED_KEY_USAGE)) return undefined;
+  const purposes = leaf?.extKeyUsage ?? [OID_ANY_EXTENDED_KEY_USAGE];
+  const missing = purposes.find((purpose) => !allowed.includes(purpose));
+  if (missing === undefined) return undefined;
+  return `${shown(issuer)} does not allow the purpose ${missing} (extKeyUsage)`;
+}
+
+function signatureFault(
+  search: Search,
+  path: readonly Certificate[],
+  issuer: Certificate,
+): string | undefined {
+  const child = path.at(-1);
+  if (child === undefined || (search.isUnsigned && path.length === 1)) return undefined;
+  if (search.signaturesLeft === 0) return `more than ${MAX_SIGNATURES} signatures to try`;
+  search.signaturesLeft -= 1;
+  const { signatureAlgorithm, tbs, signature } = child;
+  const isValid = verifySignature(issuer.publicKey, signatureAlgorithm, tbs, signature);
+  return isValid ? undefined : `the signature of ${shown(child)} is not by ${shown(issuer)}`;
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+/** Enough of a name to find the certificate by. */
+function shown({ subject, sans }: Certificate): string {
+  const names = [nameText(subject), sans.uris[0], sans.dnsNames[0], sans.ipAddresses[0]];
+  return `"${(names.find((name) => name !== undefined && name !== '') ?? '').slice(0, 100)}"`;
+}
+
+/** The CA's matter: another chain or other anchors heal it, so no request is failed for it. */
+function invalid(faults: readonly string[]): SignerError {
+  return new SignerError({
+    code: 'PATH_INVALID',
+    disposition: 'authority',
+    message: `no valid path to a trust anchor: ${faults.join('; ')}`,
+  });
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KeyObject } from 'node:crypto';
+import { readAlgorithmIdentifier } from '../keys/algorithm-identifier.ts';
+import { readWhole, type DerReader } from '../der/der-reader.ts';
+import {
+  TAG_BIT_STRING,
+  TAG_INTEGER,
+  TAG_OID,
+  TAG_SEQUENCE,
+  TAG_SET,
+  contextConstructed,
+} from '../der/der-tags.ts';
+import { oidOf, smallInteger, wholeBytes } from '../der/der-values.ts';
+import { bitString, element, integer, oid, sequence, setOf } from '../der/der-writer.ts';
+import { readExtensions } from '../extensions/extension-facts.ts';
+import { interpretExtensions, type ExtensionMeaning } from '../extensions/extension-meaning.ts';
+import { encodeExtension, subjectAltName, type Extension } from '../extensions/extensions.ts';
+import type { NameLists } from '../names/general-names.ts';
+import { readPublicKey, type PublicKeyInfo } from '../keys/keys.ts';
+import { encodeName, readName, type DistinguishedName, type NameParts } from '../names/names.ts';
+import { OID_EXTENSION_REQUEST } from '../der/oids.ts';
+import { publicKeyOf } from '../keys/private-key.ts';
+import { refused } from '../der/refused.ts';
+import { signatureAlgorithm } from '../keys/signature-algorithm.ts';
+import { signatureProblem } from '../keys/signature-verification.ts';
+
+/**
+ * A PKCS#10 request. Its extensions (and what they say) are what the requester wishes: nothing of it
+ * may get into a certificate but by a profile.
+ */
+export interface CertificationRequest extends ExtensionMeaning {
+  readonly raw: Uint8Array;
+  /** DER CertificationRequestInfo: what the signature covers. */
+  readonly info: Uint8Array;
+  readonly subject: DistinguishedName;
+  readonly publicKey: PublicKeyInfo;
+  /** Types of all attributes; extensionRequest is one of them. */
+  readonly attributes: readonly string[];
+  /** What extensionRequest holds; empty where there is none. */
+  readonly extensions: readonly Extension[];
+  /** DER AlgorithmIdentifier. */
+  readonly signatureAlgorithm: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** As much as an object of the API can hold (etcd's limit); callers with less set their own. */
+const MAX_REQUEST_BYTES = 1_572_864;
+
+/** RFC 2986 §4.1: v1 is written as 0. */
+const VERSION_1 = 0;
+
+/** PKCS#9 knows some ten; OpenSSL's and Microsoft's tools write up to five. */
+const MAX_ATTRIBUTES = 16;
+
+/**
+ * Decodes a DER PKCS#10 request (RFC 2986 §4) without verifying its signature: `verifyRequest` does.
+ *
+ * @throws SignerError DER_MALFORMED, DER_LIMIT, REQUEST_MALFORMED, NAME_INVALID, KEY_MALFORMED or
+ * KEY_UNSUPPORTED
+ */
+export function decodeRequest(der: Uint8Array): CertificationRequest {
+  const fields = readWhole(der, 'the PKCS#10 request', MAX_REQUEST_BYTES);
+  const info = fields.raw('the request’s info', TAG_SEQUENCE);
+  const algorithm = readAlgorithmIdentifier(fields, 'the signature algorithm');
+  const signature = wholeBytes(fields.read(TAG_BIT_STRING, 'the signature'), 'the signature');
+  fields.finish();
+  return { raw: der, info, ...readInfo(info), signatureAlgorithm: algorithm, signature };
+}
+
+type Info = Omit<CertificationRequest, 'raw' | 'info' | 'signatureAlgorithm' | 'signature'>;
+
+function readInfo(info: Uint8Array): Info {
+  const fields = readWhole(info, 'the request’s info', MAX_REQUEST_BYTES);
+  smallInteger(fields.read(TAG_INTEGER, 'the version'), 'the version', VERSION_1);
+  const subject = readName(fields, 'the subject');
+  const [problem] = subject.problems;
+  if (problem !== undefined) {
+    throw refused('REQUEST_MALFORMED', `the subject of the PKCS#10 request has ${problem}`);
+  }
+  const publicKey = readPublicKey(fields);
+  const attributes = readAttributes(fields.enter(contextConstructed(0), 'the attributes'));
+  fields.finish();
+  const requested = attributes.get(OID_EXTENSION_REQUEST);
+  const extensions = requested === undefined ? [] : readExtensionRequest(requested);
+  return {
+    subject,
+    publicKey,
+    attributes: [...attributes.keys()],
+    extensions,
+    ...interpretExtensions(extensions),
+  };
+}
+
+/** Each type once, else it depends on the reader which of them counts. Their order does not. */
+function readAttributes(list: DerReader): ReadonlyMap<string, DerReader> {
+  const attributes = new Map<string, DerReader>();
+  while (!list.isDone()) {
+    const fields = list.sequence('an attribute');
+    const type = oidOf(fields.read(TAG_OID, 'an attribute type'), 'an attribute type');
+    const values = fields.enter(TAG_SET, `the values of attribute ${type}`);
+    fields.finish();
+    if (attributes.has(type)) {
+      throw refused('REQUEST_MALFORMED', `attribute ${type} of the PKCS#10 request occurs twice`);
+    }
+    attributes.set(type, values);
+    if (attributes.size > MAX_ATTRIBUTES) {
+      throw refused('DER_LIMIT', `the PKCS#10 request has over ${MAX_ATTRIBUTES} attributes`);
+    }
+  }
+  return attributes;
+}
+
+/** Exactly one value (RFC 2985 §5.4.2). */
+function readExtensionRequest(values: DerReader): readonly Extension[] {
+  const extensions = readExtensions(values);
+  values.finish();
+  return extensions;
+}
+
+/**
+ * Checks that whoever made the request holds its private key.
+ *
+ * @throws SignerError REQUEST_SIGNATURE
+ */
+export function verifyRequest(request: CertificationRequest): void {
+  const problem = signatureProblem({
+    algorithm: request.signatureAlgorithm,
+    publicKey: request.publicKey,
+    data: request.info,
+    signature: request.signature,
+  });
+  if (problem !== undefined) {
+    throw refused('REQUEST_SIGNATURE', `the signature of the PKCS#10 request ${problem}`);
+  }
+}
+
+/** Nothing but a key: what `spec.stubPKCS10Request` of a PodCertificateRequest must be (KEP-4317). */
+export function isEmptyStub(request: CertificationRequest): boolean {
+  return request.subject.attributes.length === 0 && request.attributes.length === 0;
+}
+
+export interface RequestParts {
+  readonly subject: NameParts;
+  readonly sans: NameLists;
+  /** The private key; its public half goes into the request. */
+  readonly key: KeyObject;
+}
+
+/** A signed PKCS#10 request in DER. */
+export function encodeRequest(parts: RequestParts): Uint8Array {
+  const { sans, key } = parts;
+  const { dnsNames, ipAddresses, uris, emails } = sans;
+  const hasSans = [dnsNames, ipAddresses, uris, emails].some((names) => names.length > 0);
+  const info = sequence(
+    integer(Uint8Array.of(VERSION_1)),
+    encodeName(parts.subject),
+    publicKeyOf(key),
+    element(
+      contextConstructed(0),
+      ...(hasSans ? [extensionRequest([subjectAltName(sans, false)])] : []),
+    ),
+  );
+  const algorithm = signatureAlgorithm(key);
+  return sequence(info, algorithm.der, bitString(algorithm.sign(info)));
+}
+
+function extensionRequest(extensions: readonly Extension[]): Uint8Array {
+  return sequence(oid(OID_EXTENSION_REQUEST), setOf(sequence(...extensions.map(encodeExtension))));
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isDistrusted, type ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
+import { findCondition } from '../../api/request/conditions.ts';
+import { SIGNER_NAME, isGranted, signsAtOnce } from '../../api/signer/grant.ts';
+import { keyOf, type Secret } from '../../api/object/object.ts';
+import { CROSS_CERTIFICATE } from '../../api/signer/rotation-annotations.ts';
+import type { Authority, AuthorityMaterial } from '../../authorities/contract.ts';
+import { SignerError, attempt } from '../../errors.ts';
+import { requireGate } from './anchor-gate.ts';
+import { tooLarge, tooSlow } from './modest-ca.ts';
+
+export interface UsableInput {
+  readonly signer: ClusterSigner;
+  readonly secret: Secret | undefined;
+  readonly bundle: ClusterTrustBundle | undefined;
+  readonly open: (secret: Secret) => Authority;
+  /** The CA of this Secret that was signed with last. */
+  readonly last: (secret: Secret) => Authority | undefined;
+  readonly propagationSeconds: number;
+  /** The API server's time, by which anchors are dated and CAs made. */
+  readonly now: number;
+}
+
+/**
+ * The CA that a signer may sign with at this moment. Everything that `authority` checked is checked
+ * again here: the status is somebody else's word, the Secret may have changed since.
+ *
+ * While what the Secret holds now cannot be used (half written, or published too short a while ago)
+ * the CA that was signed with last goes on, as long as the status calls it Active: then nobody
+ * reckons yet with its last leaf.
+ *
+ * @throws SignerError (`authority`) saying what is missing; requests wait
+ */
+export function usableAuthority(input: UsableInput): Authority {
+  const { signer, secret } = input;
+  requireReady(signer);
+  if (secret === undefined) {
+    throw unusable('AUTHORITY_MISSING', 'its CA Secret does not exist');
+  }
+  if (!isGranted(secret, signer.spec.signerName)) {
+    throw unusable(
+      'AUTHORITY_MISSING',
+      `its CA Secret lacks the annotation ${SIGNER_NAME}: ${signer.spec.signerName}`,
+    );
+  }
+  const current = attempt(() => {
+    const large = tooLarge(signer, secret);
+    if (large !== undefined) throw large;
+    const opened = input.open(secret);
+    requireUsable(input, opened, signsAtOnce(secret, opened.facts.fingerprint));
+    return opened;
+  });
+  if (!(current instanceof SignerError)) return current;
+  const last = input.last(secret);
+  if (last === undefined || !isActive(signer, last)) throw current;
+  const usable = attempt(() => requireUsable(input, last, false));
+  if (usable instanceof SignerError) throw current;
+  return last;
+}
+
+function isActive({ status }: ClusterSigner, { facts }: Authority): boolean {
+  return (status?.authorities ?? []).some(
+    ({ fingerprint: print, phase }) => print === facts.fingerprint && phase === 'Active',
+  );
+}
+
+function requireUsable(input: UsableInput, authority: Authority, atOnce: boolean): void {
+  const { signer, bundle, propagationSeconds, now } = input;
+  const { facts } = authority;
+  const slow = tooSlow(signer, facts);
+  if (slow !== undefined) throw slow;
+  if (isDistrusted(signer.spec, facts.fingerprint)) {
+    throw unusable('AUTHORITY_INVALID', 'its CA is among spec.authority.managed.distrusted');
+  }
+  if (now >= facts.notAfter) {
+    throw unusable('AUTHORITY_EXPIRED', 'its CA certificate has expired');
+  }
+  if (signer.spec.trustBundle === undefined) return;
+  requireGate(facts, { bundle, atOnce, propagationSeconds, now });
+}
+
+function requireReady(signer: ClusterSigner): void {
+  const ready = findCondition(signer.status?.conditions, 'Ready');
+  if (ready === undefined || signer.status?.observedGeneration !== signer.metadata.generation) {
+    throw unusable(
+      'AUTHORITY_MISSING',
+      `${signer.kind} ${keyOf(signer.metadata)} has not been checked by the authority component yet`,
+    );
+  }
+  if (ready.status !== 'True') {
+    throw unusable(
+      'AUTHORITY_MISSING',
+      `${signer.kind} ${keyOf(signer.metadata)} is not ready: ${ready.reason ?? ''}: ${ready.message ?? ''}`,
+    );
+  }
+}
+
+/** The texts of a `kubernetes.io/tls` Secret with an optional `ca.crt`. */
+export function materialOf(secret: Secret): AuthorityMaterial {
+  const text = (key: string): string =>
+    Buffer.from(secret.data?.[key] ?? '', 'base64').toString('latin1');
+  const [anchors, cross] = [text('ca.crt'), text(CROSS_CERTIFICATE)];
+  return {
+    certificate: text('tls.crt'),
+    key: text('tls.key'),
+    anchors: anchors === '' ? undefined : anchors,
+    ...(cross === '' ? {} : { cross }),
+  };
+}
+
+function unusable(
+  code: 'AUTHORITY_MISSING' | 'AUTHORITY_INVALID' | 'AUTHORITY_EXPIRED',
+  message: string,
+): SignerError {
+  return new SignerError({ code, disposition: 'authority', message });
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Client } from '../../kube/client/client.ts';
+import type { DelayingQueue } from '../../kube/workqueue/delaying-queue.ts';
+import type { MissingRight } from '../../kube/client/access.ts';
+import type { Duty } from '../../kube/lease/duty.ts';
+import type { EventRecorder } from '../../kube/events/events.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import type { Pace } from '../../kube/workqueue/pace.ts';
+import type { RateLimiter } from '../../kube/workqueue/rate-limiter.ts';
+import type { WatchMetrics } from '../../kube/watch/reflector.ts';
+import type { LoopMetrics } from '../../kube/workqueue/run-loop.ts';
+import type { Clock, Delay, Log, Random } from '../../ports.ts';
+import type { LeasePlace } from './leases.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+import type { TrustMetrics } from './trust-metrics.ts';
+
+/** What every controller is made from; `app/component.ts` puts it together. */
+export interface Component {
+  /** The subcommand: approver, signer, pcr-issuer, certificate-request, attester or authority. */
+  readonly name: string;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly delay: Delay;
+  readonly random: Random;
+  readonly log: Log;
+  readonly events: EventRecorder;
+  readonly metrics: WatchMetrics & LoopMetrics & RequestMetrics & TrustMetrics;
+  readonly queue: DelayingQueue;
+  readonly limiter: RateLimiter;
+  /** Of its one loop. */
+  readonly pace: Pace;
+  /** A queue for one more loop in the same process, with a limiter and a pace of its own. */
+  readonly anotherLoop: (name: string) => Pick<Component, 'queue' | 'limiter' | 'pace'>;
+  /** Which part of the work is this replica's. */
+  readonly duty: Duty;
+  /** Where Leases are taken; undefined: none are. */
+  readonly leases: LeasePlace | undefined;
+  /** Only ClusterSigners whose CA Secret lies in this namespace are served. */
+  readonly secretNamespace: string;
+  /** Whether the Signers of namespaces are served, too (`--namespaced-signers`). */
+  readonly namespacedSigners: boolean;
+  /**
+   * Those of these rights that the API server says we lack.
+   *
+   * @throws KubeError when it cannot be asked
+   */
+  readonly missingRights: (rules: readonly PermissionRule[]) => Promise<readonly MissingRight[]>;
+  /** Prefixes of names that are reserved besides `system:` and `kubeadm:`. */
+  readonly reservedPrefixes: readonly string[];
+  /** How long an added anchor must have been served before a CA behind it signs. */
+  readonly propagationSeconds: number;
+}
+
+/** What `cli` runs: one component at work. */
+export interface Controller {
+  /** Works until `signal` is aborted, finishes what is in flight, then resolves. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Why it is not ready; empty when it is. */
+  notReady(): readonly string[];
+  /** What is wrong although it works; told by /readyz, which stays 200. */
+  warnings?(): readonly string[];
+  /** The rights that it needs for what it serves now. */
+  permissions(): readonly PermissionRule[];
+}

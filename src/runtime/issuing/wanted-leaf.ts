@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Asking } from '../../api/request/asking.ts';
+import { SignerError } from '../../errors.ts';
+import type { Profile } from '../../issuance/profile.ts';
+import { requestSubject } from '../../issuance/request-subject.ts';
+import { leafValidity, type Validity } from '../../issuance/validity.ts';
+import type { CertificationRequest } from '../../pki/x509/pkcs10.ts';
+import type { KeyUsage } from '../../vocabulary.ts';
+import type { Wanted } from './issuing.ts';
+
+/** `spec.expirationSeconds` may not be shorter (certificates.k8s.io/v1, validation.go): ten minutes. */
+export const MIN_LIFETIME_SECONDS = 600;
+
+export interface WantedLeafInput {
+  readonly spec: Asking['spec'];
+  /** Decoded, and free of refusals. */
+  readonly request: CertificationRequest;
+  readonly profile: Profile;
+  /** Which of the names asked for come into the leaf. */
+  readonly copy: Profile['copy'];
+  /** The CA's own validity. */
+  readonly authority: Validity;
+  /** Milliseconds of the API server's clock. */
+  readonly now: number;
+}
+
+export type WantedLeaf =
+  ({ readonly kind: 'issue' } & Wanted) | { readonly kind: 'wait'; readonly error: SignerError };
+
+/** The leaf of a PKCS#10 request: as long as was asked for, and no longer than the profile allows. */
+export function wantedLeaf(input: WantedLeafInput): WantedLeaf {
+  const { spec, request, profile, copy, authority, now } = input;
+  const longest = profile.maxDurationSeconds;
+  try {
+    const validity = leafValidity({
+      now,
+      lifetimeSeconds: Math.min(spec.expirationSeconds ?? longest, longest),
+      backdateSeconds: profile.backdateSeconds,
+      minimumSeconds: Math.min(MIN_LIFETIME_SECONDS, longest),
+      issuer: authority,
+    });
+    return {
+      kind: 'issue',
+      subject: requestSubject(request, copy),
+      publicKey: request.publicKey,
+      usages: (spec.usages ?? []) as readonly KeyUsage[],
+      validity,
+    };
+  } catch (error) {
+    if (error instanceof SignerError) return { kind: 'wait', error };
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KubeObject } from '../../api/object/object.ts';
+import type { EventNote } from '../../kube/events/event-body.ts';
+import type { Component } from '../component/component.ts';
+import type { Outcome } from './outcome.ts';
+import type { RequestKind } from '../component/request-metrics.ts';
+import { serverTime } from '../component/server-time.ts';
+
+export interface Reporting<T> {
+  readonly component: Component;
+  readonly kind: RequestKind;
+  /** Whom an Event about a request regards. */
+  readonly regarding: (request: T) => Pick<EventNote, 'regarding' | 'related'>;
+}
+
+/** One look at a request. */
+export interface Look<T> {
+  readonly request: T;
+  readonly signerName: string;
+  readonly outcome: Outcome;
+  /** False where the last look at it came to the same. */
+  readonly news: boolean;
+}
+
+/** What a look came to in a word: the same word is not said again. */
+export function wordOf({ outcome, reason }: Outcome): string {
+  return `${outcome} ${reason}`;
+}
+
+/** One count a look, one log line a decision, and an Event where people should hear of it. */
+export function report<T extends KubeObject>(init: Reporting<T>, look: Look<T>): void {
+  const { request, signerName, outcome, news } = look;
+  if (outcome.outcome === 'ignored') return;
+  const { component, kind } = init;
+  component.metrics.outcome({ kind, signer: signerName, ...outcome });
+  if (outcome.written !== undefined) {
+    const { creationTimestamp } = request.metadata;
+    const seconds = (serverTime(component) - Date.parse(creationTimestamp)) / 1000;
+    component.metrics.duration(kind, signerName, Math.max(0, seconds));
+  }
+  component.log[levelOf(outcome, news)](
+    fieldsOf(kind, request, signerName, outcome),
+    `request ${outcome.outcome}`,
+  );
+  if (outcome.event !== undefined) {
+    component.events.record({ ...init.regarding(request), ...outcome.event });
+  }
+}
+
+function levelOf({ outcome }: Outcome, news: boolean): 'debug' | 'info' | 'warn' {
+  if (!news) return 'debug';
+  return outcome === 'waiting' ? 'warn' : 'info';
+}
+
+function fieldsOf(
+  kind: RequestKind,
+  { metadata }: KubeObject,
+  signerName: string,
+  { outcome, reason, message }: Outcome,
+): Readonly<Record<string, unknown>> {
+  return {
+    kind,
+    namespace: metadata.namespace,
+    name: metadata.name,
+    uid: metadata.uid,
+    signer: signerName,
+    outcome,
+    reason,
+    detail: message,
+  };
+}

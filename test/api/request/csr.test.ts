@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  isApproved,
+  isFinished,
+  withApproval,
+  withCertificate,
+  withFailed,
+  type CertificateSigningRequest,
+} from '../../../src/api/request/csr.ts';
+
+const now = Date.UTC(2026, 10, 21, 6, 0, 0, 700);
+const fresh: CertificateSigningRequest = Object.freeze({
+  apiVersion: 'certificates.k8s.io/v1',
+  kind: 'CertificateSigningRequest',
+  metadata: { name: 'jane', uid: 'u', resourceVersion: '7', creationTimestamp: '' },
+  spec: { request: '', signerName: 'example.com/people' },
+});
+const approve = { type: 'Approved', reason: 'RulesApproved', message: 'own-name' } as const;
+
+test('an approval adds one True condition with both times and keeps the resourceVersion', () => {
+  const after = withApproval(fresh, approve, now);
+  assert.equal(after.metadata.resourceVersion, '7');
+  assert.deepEqual(after.status?.conditions, [
+    {
+      ...approve,
+      status: 'True',
+      lastUpdateTime: '2026-11-21T06:00:00Z',
+      lastTransitionTime: '2026-11-21T06:00:00Z',
+    },
+  ]);
+  assert.equal(isApproved(after), true);
+  assert.equal(isApproved(fresh), false);
+});
+
+test('denied, failed and issued are finished; approved is not', () => {
+  const approved = withApproval(fresh, approve, now);
+  assert.equal(isFinished(approved), false);
+  assert.equal(isFinished(withApproval(fresh, { ...approve, type: 'Denied' }, now)), true);
+  assert.equal(isFinished(withFailed(approved, { reason: 'R', message: 'm' }, now)), true);
+  assert.equal(isFinished(withCertificate(approved, 'PEM')), true);
+  assert.equal(isFinished({ ...approved, status: { certificate: '' } }), false);
+});
+
+test('a certificate goes over the wire as base64 and leaves the conditions alone', () => {
+  const approved = withApproval(fresh, approve, now);
+  const issued = withCertificate(approved, '-----BEGIN');
+  assert.equal(issued.status?.certificate, 'LS0tLS1CRUdJTg==');
+  assert.equal(issued.status.conditions, approved.status?.conditions);
+});

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Condition } from '../../../src/api/request/conditions.ts';
+import { withDenied, withIssued } from '../../../src/api/request/pod-certificate-request.ts';
+import { readPartialObjectMetadata } from '../../../src/api/object/partial-object-metadata.ts';
+import {
+  podStatusBody,
+  readPodCertificateRequest,
+  readUnlessAnswered,
+} from '../../../src/api/request/pod-certificate-request-message.ts';
+import { envelope, openEnvelope } from '../../../src/protobuf/envelope.ts';
+import { objectMetaMessage } from '../../../src/protobuf/object-meta.ts';
+import { bytesField, integerField, message, stringField } from '../../../src/protobuf/writer.ts';
+import { podRequest } from '../../support/pcr-object.ts';
+import { readSent } from '../../support/pcr-sent.ts';
+
+/** The real API server's own bytes are read in test/integration/protobuf.test.ts. */
+const type = { apiVersion: 'certificates.k8s.io/v1', kind: 'PodCertificateRequest' };
+const request = podRequest();
+const { metadata, spec } = request;
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+const CONDITION: Condition = {
+  ...{ type: 'Issued', reason: 'Example', message: '' },
+  status: 'True',
+  lastTransitionTime: '2026-11-21T12:00:00Z',
+};
+
+const metadataField = bytesField(1, objectMetaMessage(metadata));
+
+/** Field numbers of k8s.io/api certificates/v1, generated.proto. */
+function specMessage(...more: readonly Uint8Array[]): Buffer {
+  const texts = [
+    ...[spec.signerName, spec.podName, spec.podUID, spec.serviceAccountName],
+    ...[spec.serviceAccountUID, spec.nodeName, spec.nodeUID],
+  ];
+  return message(
+    ...texts.map((text, index) => stringField(index + 1, text)),
+    integerField(8, spec.maxExpirationSeconds ?? 0),
+    bytesField(12, Buffer.from(spec.stubPKCS10Request ?? '', 'base64')),
+    ...more,
+  );
+}
+
+test('a request is read as JSON would have been', () => {
+  const raw = message(metadataField, bytesField(2, specMessage()), bytesField(3, Buffer.alloc(0)));
+  assert.deepEqual(readPodCertificateRequest(type, raw), { ...request, status: {} });
+});
+
+test('fields of a later version are skipped', () => {
+  const later = [stringField(99, 'later'), integerField(98, 5)];
+  const raw = message(...later, metadataField, bytesField(2, specMessage(...later)), ...later);
+  assert.deepEqual(readPodCertificateRequest(type, raw).spec, spec);
+});
+
+test('annotations are entries, also under the names of Object.prototype', () => {
+  const entry = (key: string, value: string): Buffer =>
+    bytesField(11, message(stringField(1, key), stringField(2, value))) as Buffer;
+  const raw = message(
+    metadataField,
+    bytesField(2, specMessage(entry('__proto__', 'a'), entry('example.com/role', 'b'))),
+  );
+  const { unverifiedUserAnnotations } = readPodCertificateRequest(type, raw).spec;
+  assert.deepEqual(Object.entries(unverifiedUserAnnotations ?? {}), [
+    ['__proto__', 'a'],
+    ['example.com/role', 'b'],
+  ]);
+});
+
+test('v1beta1 has a key and its proof', () => {
+  const raw = message(
+    metadataField,
+    bytesField(2, message(bytesField(9, Buffer.from('key')), bytesField(10, Buffer.from('proof')))),
+  );
+  const read = readPodCertificateRequest(type, raw).spec;
+  assert.equal(read.pkixPublicKey, Buffer.from('key').toString('base64'));
+  assert.equal(read.proofOfPossession, Buffer.from('proof').toString('base64'));
+  assert.equal(read.stubPKCS10Request, undefined);
+});
+
+test('what lacks metadata or spec is no request', () => {
+  assert.throws(() => readPodCertificateRequest(type, metadataField), SyntaxError);
+  assert.throws(() => readPodCertificateRequest(type, bytesField(2, specMessage())), SyntaxError);
+});
+
+const issued = withIssued(
+  podRequest(),
+  {
+    chainPem: '-----BEGIN CERTIFICATE-----\n',
+    notBefore: NOW,
+    beginRefreshAt: NOW + 3_600_000,
+    notAfter: NOW + 7_200_000,
+  },
+  NOW,
+);
+const denied = withDenied(podRequest(), { reason: 'NotAllowed', message: 'nö' }, NOW);
+
+for (const [law, written] of [
+  ['a chain with its times', issued],
+  ['a denial', denied],
+] as const) {
+  test(`${law} is written with what fences it, and nothing else of the request`, () => {
+    const sent = readSent(podStatusBody(written));
+    assert.deepEqual(sent.status, written.status);
+    assert.deepEqual(sent.metadata, metadata);
+    assert.deepEqual(openEnvelope(podStatusBody(written)).type, type);
+  });
+}
+
+test('the name that another was made from is kept, or the write would wipe it', () => {
+  const { metadata: sent } = readSent(
+    podStatusBody({ ...issued, metadata: { ...metadata, generateName: 'req-' } }),
+  );
+  assert.equal(sent.generateName, 'req-');
+});
+
+test('an answer of metadata alone is read; anything else is refused', () => {
+  const answer = envelope({ apiVersion: 'meta.k8s.io/v1', kind: 'Partial' }, metadataField);
+  assert.deepEqual(readPartialObjectMetadata(answer), { metadata });
+  assert.throws(() => readPartialObjectMetadata(Buffer.from('{}')), SyntaxError);
+  assert.throws(() => readPartialObjectMetadata(envelope(type, Buffer.alloc(0))), SyntaxError);
+});
+
+/** With its spec behind its status, and before it as the API server has it. */
+const withStatus = (of: typeof issued): readonly Buffer[] => {
+  const { raw } = openEnvelope(podStatusBody(of));
+  const specField = bytesField(2, specMessage());
+  return [message(raw, specField), message(specField, raw)];
+};
+
+test('who answers requests reads a pending one whole, whatever else is said of it', () => {
+  const others: readonly Condition[] = [
+    { ...CONDITION, type: 'Example' },
+    { ...CONDITION, status: 'False' },
+  ];
+  for (const said of others) {
+    const pending = { ...request, status: { conditions: [said], certificateChain: 'chain' } };
+    for (const raw of withStatus(pending)) {
+      assert.deepEqual(readUnlessAnswered(type, raw), pending);
+    }
+  }
+});
+
+for (const answered of [issued, denied]) {
+  const { stubPKCS10Request: _stub, ...left } = spec;
+  const { certificateChain: _chain, ...ended } = answered.status ?? {};
+  const end = ended.conditions?.[0]?.type ?? '';
+  test(`of one that is ${end} it reads all but its octets, wherever its spec stands`, () => {
+    const whole = { ...request, status: answered.status };
+    for (const raw of withStatus(answered)) {
+      assert.deepEqual(readPodCertificateRequest(type, raw), whole);
+      assert.deepEqual(readUnlessAnswered(type, raw), { ...request, spec: left, status: ended });
+    }
+  });
+}

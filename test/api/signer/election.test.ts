@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { electSigners } from '../../../src/api/signer/election.ts';
+import { readClusterSigner } from '../../../src/api/signer/read-cluster-signer.ts';
+import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
+
+const workload = readClusterSigner(clusterSigner(workloadSpec()));
+
+const candidate = (name: string, created: string, uid: string): ClusterSigner => ({
+  ...workload,
+  metadata: { ...workload.metadata, name, uid, creationTimestamp: created },
+});
+const early = '2026-11-21T06:00:00Z';
+const late = '2026-11-21T06:00:01Z';
+
+test('the elder serves, and the younger is told its name', () => {
+  const elder = candidate('elder', early, 'z');
+  const { serving, taken } = electSigners([candidate('younger', late, 'a'), elder]);
+  assert.equal(serving.get('example.com/workload'), elder);
+  assert.deepEqual([...taken], [['younger', 'elder']]);
+});
+
+test('born in one second, the smaller UID serves', () => {
+  const { taken } = electSigners([candidate('b', early, '2'), candidate('a', early, '1')]);
+  assert.deepEqual([...taken], [['b', 'a']]);
+});
+
+test('different signer names do not meet', () => {
+  const spec = { ...workload.spec, signerName: 'example.com/people' };
+  const other = { ...candidate('other', late, '2'), spec };
+  const { serving, taken } = electSigners([candidate('one', early, '1'), other]);
+  assert.equal(serving.size, 2);
+  assert.equal(taken.size, 0);
+});
+
+test('the order of the list decides nothing', () => {
+  const signers = fc.uniqueArray(
+    fc.record({ uid: fc.string({ minLength: 1 }), created: fc.constantFrom(early, late) }),
+    { selector: (each) => each.uid, minLength: 1, maxLength: 6 },
+  );
+  fc.assert(
+    fc.property(signers, fc.infiniteStream(fc.nat()), (rows, keys) => {
+      const all = rows.map(({ uid, created }) => candidate(`n-${uid}`, created, uid));
+      const shuffled = all
+        .map((each) => ({ each, key: keys.next().value as number }))
+        .sort((a, b) => a.key - b.key)
+        .map(({ each }) => each);
+      const [a, b] = [electSigners(all), electSigners(shuffled)];
+      assert.deepEqual([...a.serving], [...b.serving]);
+      assert.deepEqual(new Map([...a.taken].sort()), new Map([...b.taken].sort()));
+      assert.equal(a.taken.size, all.length - 1);
+    }),
+  );
+});

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  CLUSTER_SIGNER_UID,
+  SIGNER_NAME,
+  isGranted,
+  isOwned,
+} from '../../../src/api/signer/grant.ts';
+import { keyOf, type Secret } from '../../../src/api/object/object.ts';
+
+const secret = (annotations?: Record<string, string>): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: {
+    name: 'ca',
+    namespace: 'keys',
+    uid: 'u',
+    resourceVersion: '1',
+    creationTimestamp: '',
+    ...(annotations === undefined ? {} : { annotations }),
+  },
+});
+
+test('a Secret is granted to exactly the signer that it names', () => {
+  const granted = secret({ [SIGNER_NAME]: 'example.com/workload' });
+  assert.equal(isGranted(granted, 'example.com/workload'), true);
+  assert.equal(isGranted(granted, 'example.com/work'), false);
+  assert.equal(isGranted(secret(), 'example.com/workload'), false);
+});
+
+test('a Secret is owned by exactly the ClusterSigner whose UID it bears', () => {
+  const owned = secret({ [CLUSTER_SIGNER_UID]: 'one' });
+  assert.equal(isOwned(owned, 'one'), true);
+  assert.equal(isOwned(owned, 'two'), false);
+  assert.equal(isOwned(secret(), 'one'), false);
+});
+
+test('a key has the namespace where there is one', () => {
+  assert.equal(keyOf(secret().metadata), 'keys/ca');
+  assert.equal(keyOf({ name: 'workload' }), 'workload');
+});

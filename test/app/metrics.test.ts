@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { componentMetrics } from '../../src/app/metrics.ts';
+import { createMetrics } from '../../src/web/metrics.ts';
+
+test('the gauges of a signer name go when it is served no more; those of others stay', async () => {
+  const metrics = createMetrics('signer', '1');
+  const told = componentMetrics(metrics, 'signer');
+  for (const signer of ['example.com/a', 'example.com/b']) {
+    told.pending('CertificateSigningRequest', signer, 1);
+    told.pending('PodCertificateRequest', signer, 1);
+    told.foreignBundles(signer, 1);
+    told.authorityNotAfter(signer, 1);
+    told.authorityFullLeaves(signer, 1);
+    told.authorityPhase(signer, 'Active', 1);
+    told.bundle(signer, { certificates: 1, notAfter: 1, published: 1 });
+  }
+  told.unserved('example.com/a');
+  const text = await metrics.registry.metrics();
+  assert.ok(!text.includes('example.com/a'));
+  assert.equal(text.split('example.com/b').length - 1, 9);
+});
+
+test('a live watch hides no dead one of the same collection, and one that is over is no dead one', async () => {
+  const metrics = createMetrics('signer', '1');
+  const told = componentMetrics(metrics, 'signer');
+  const resource = '/apis/certificates.k8s.io/v1/podcertificaterequests';
+  const [dead, live] = ['spec.signerName=example.com/dead', 'spec.signerName=example.com/live'];
+  told.watchHeard({ resource, selector: dead }, 1_000);
+  told.watchHeard({ resource, selector: live }, 1_000);
+  told.watchHeard({ resource, selector: live }, 2_000);
+  const lastHeard = async (): Promise<readonly unknown[]> => {
+    const { values } = await metrics.watchLastEvent.get();
+    return values.map(({ labels, value }) => [labels.selector, value]);
+  };
+  assert.deepEqual(await lastHeard(), [
+    [dead, 1_000],
+    [live, 2_000],
+  ]);
+  told.watchOver({ resource, selector: dead });
+  assert.deepEqual(await lastHeard(), [[live, 2_000]]);
+});

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { absent } from '../../../src/kube/client/absent.ts';
+import { missingRights, rightText } from '../../../src/kube/client/access.ts';
+import { servedVersions } from '../../../src/kube/client/discovery.ts';
+import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import { startWire, type Wire } from '../../support/wire.ts';
+
+let wire: Wire;
+beforeEach(async () => (wire = await startWire()));
+afterEach(() => wire.stop());
+
+interface Review {
+  readonly spec: { readonly resourceAttributes: Readonly<Record<string, string>> };
+}
+
+test('each verb of each resource under each name is asked for, and what is missing is named', async () => {
+  const asked: string[] = [];
+  wire.server.always((call) => {
+    assert.equal(call.path, '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews');
+    const attributes = (JSON.parse(call.body) as Review).spec.resourceAttributes;
+    const text = ['verb', 'group', 'resource', 'subresource', 'name', 'namespace']
+      .map((key) => attributes[key] ?? '?')
+      .join(' ');
+    asked.push(text);
+    call.answer(201, { status: { allowed: attributes['verb'] !== 'update' } });
+  });
+  const missing = await missingRights(wire.connect(), [
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['certificatesigningrequests/approval'],
+      verbs: ['update'],
+    },
+    {
+      apiGroups: [''],
+      resources: ['secrets'],
+      verbs: ['get', 'update'],
+      resourceNames: ['x', 'y'],
+      namespace: 'keys',
+    },
+  ]);
+  assert.deepEqual(asked.sort(), [
+    'get  secrets  x keys',
+    'get  secrets  y keys',
+    'update  secrets  x keys',
+    'update  secrets  y keys',
+    'update certificates.k8s.io certificatesigningrequests approval  ',
+  ]);
+  assert.deepEqual(missing.map(rightText), [
+    'update certificates.k8s.io/certificatesigningrequests/approval',
+    'update secrets "x" in namespace keys',
+    'update secrets "y" in namespace keys',
+  ]);
+});
+
+test('a server that cannot be asked has not said no', async () => {
+  wire.server.always((call) => {
+    call.answer(503, 'away');
+  });
+  const rules = [{ apiGroups: [''], resources: ['events'], verbs: ['create'] }];
+  await assert.rejects(missingRights(wire.connect(), rules), { code: 'KUBE_UNAVAILABLE' });
+});
+
+test('the served versions are those that have the resource, in the order of preference', async () => {
+  const kinds: Record<string, string[] | undefined> = {
+    '/apis/certificates.k8s.io/v1': ['certificatesigningrequests'],
+    '/apis/certificates.k8s.io/v1beta1': [
+      'podcertificaterequests',
+      'podcertificaterequests/status',
+    ],
+  };
+  wire.server.always((call) => {
+    const names = kinds[call.path];
+    if (names === undefined) call.answer(404, { reason: 'NotFound' });
+    else call.answer(200, { resources: names.map((name) => ({ name })) });
+  });
+  const wanted = { group: 'certificates.k8s.io', plural: 'podcertificaterequests' };
+  const found = servedVersions(wire.connect(), wanted, ['v1', 'v1beta1', 'v1alpha1']);
+  assert.deepEqual(await found, ['v1beta1']);
+});
+
+test('a server that cannot be asked for its versions has not said that it has none', async () => {
+  wire.server.always((call) => {
+    call.answer(503, 'away');
+  });
+  const wanted = { group: 'certificates.k8s.io', plural: 'podcertificaterequests' };
+  await assert.rejects(servedVersions(wire.connect(), wanted, ['v1']), { status: 503 });
+});
+
+test('only a 404 means absent', async () => {
+  const ask = (status: number): Promise<unknown> =>
+    Promise.reject(new KubeError({ status, what: 'GET /x' })).catch(absent);
+  assert.equal(await ask(404), undefined);
+  for (const status of [0, 403, 410, 500]) await assert.rejects(ask(status), { status });
+});

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { Answered } from '../../../src/kube/client/client.ts';
+import type { KubeError } from '../../../src/kube/client/kube-error.ts';
+import { resource } from '../../../src/kube/resource/resource.ts';
+import { until } from '../../cluster/until.ts';
+import type { Call } from '../../support/scripted-server.ts';
+import { failure, startWire, type Wire } from '../../support/wire.ts';
+
+const REQUESTS = resource({
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'podcertificaterequests',
+});
+const STATUS = REQUESTS.object({ namespace: 'team-a', name: 'pcr-1' }, 'status');
+
+let wire: Wire;
+beforeEach(async () => (wire = await startWire()));
+afterEach(() => wire.stop());
+
+test('a request goes out as JSON with who we are, and its answer comes back as it is', async () => {
+  const client = wire.connect({
+    connection: wire.connection({
+      credentials: () => Promise.resolve({ tls: {}, authorization: 'Bearer t' }),
+    }),
+  });
+  const answered = client.request({
+    method: 'PUT',
+    path: STATUS,
+    query: { fieldManager: 'a b', dryRun: undefined },
+    body: { spec: { unknownField: 'ü' } },
+    accept: 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1',
+  });
+  const call = await wire.server.next();
+  assert.equal(call.method, 'PUT');
+  assert.equal(
+    call.path,
+    '/apis/certificates.k8s.io/v1/namespaces/team-a/podcertificaterequests/pcr-1/status',
+  );
+  assert.deepEqual([...call.query], [['fieldManager', 'a b']]);
+  assert.deepEqual(JSON.parse(call.body), { spec: { unknownField: 'ü' } });
+  const { authorization, accept } = call.headers;
+  assert.deepEqual([authorization, call.headers['user-agent']], ['Bearer t', 'test/1']);
+  assert.equal(call.headers['content-type'], 'application/json');
+  assert.equal(accept, 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1');
+  call.answer(200, { more: { stillUnknown: 1 } });
+  assert.deepEqual(await answered, { more: { stillUnknown: 1 } });
+});
+
+test('every impersonated group goes out by itself', async () => {
+  const client = wire.connect({ impersonate: { user: 'jane', groups: ['dev', 'ops'] } });
+  const answered = client.request({ method: 'GET', path: '/' });
+  const call = await wire.server.next();
+  assert.equal(call.headers['impersonate-user'], 'jane');
+  assert.equal(call.headers['impersonate-group'], 'dev, ops', 'node joins repeated headers');
+  call.answer(200, {});
+  await answered;
+});
+
+test('names that others chose cannot leave their place in a path', () => {
+  const path = REQUESTS.object({ namespace: '../x', name: 'a/b?c#d' });
+  assert.equal(
+    path,
+    '/apis/certificates.k8s.io/v1/namespaces/..%2Fx/podcertificaterequests/a%2Fb%3Fc%23d',
+  );
+});
+
+const refusals: readonly [status: number, reason: string, code: string, disposition: string][] = [
+  [400, 'BadRequest', 'KUBE_BAD_REQUEST', 'wait'],
+  [401, 'Unauthorized', 'KUBE_UNAUTHORIZED', 'retry'],
+  [403, 'Forbidden', 'KUBE_FORBIDDEN', 'wait'],
+  [404, 'NotFound', 'KUBE_NOT_FOUND', 'retry'],
+  [409, 'Conflict', 'KUBE_CONFLICT', 'retry'],
+  [409, 'AlreadyExists', 'KUBE_ALREADY_EXISTS', 'retry'],
+  [410, 'Expired', 'KUBE_GONE', 'retry'],
+  [413, 'RequestEntityTooLarge', 'KUBE_BAD_REQUEST', 'wait'],
+  [422, 'Invalid', 'KUBE_INVALID', 'wait'],
+  [429, 'TooManyRequests', 'KUBE_THROTTLED', 'retry'],
+  [500, 'InternalError', 'KUBE_UNAVAILABLE', 'retry'],
+  [503, 'ServiceUnavailable', 'KUBE_UNAVAILABLE', 'retry'],
+  [504, 'Timeout', 'KUBE_UNAVAILABLE', 'retry'],
+];
+for (const [status, reason, code, disposition] of refusals) {
+  test(`${status} ${reason} is ${code} (${disposition}) and says what the server said`, async () => {
+    wire.server.always((call) => {
+      call.answer(status, {
+        kind: 'Status',
+        code: status,
+        reason,
+        message: 'so it is',
+        details: { causes: [{ reason: 'FieldValueForbidden', field: 'spec.signerName' }] },
+      });
+    });
+    const error = await failure(wire.connect().request({ method: 'PUT', path: STATUS, body: {} }));
+    assert.deepEqual([error.status, error.code, error.disposition], [status, code, disposition]);
+    assert.equal(error.reason, reason);
+    assert.equal(error.message, `PUT ${STATUS}: ${status} ${reason}: so it is`);
+    assert.deepEqual(error.causes, [{ reason: 'FieldValueForbidden', field: 'spec.signerName' }]);
+    assert.equal(error.mayHaveLanded, status >= 500);
+  });
+}
+
+test('Retry-After is milliseconds, of the header before the body, and never more than ten minutes', async () => {
+  const client = wire.connect();
+  const ask = async (header: string | undefined, seconds?: number): Promise<unknown> => {
+    const asked = failure(client.request({ method: 'GET', path: '/' }));
+    const headers = header === undefined ? {} : { 'retry-after': header };
+    (await wire.server.next()).answer(429, { details: { retryAfterSeconds: seconds } }, headers);
+    return (await asked).retryAfter;
+  };
+  assert.equal(await ask('7', 3), 7_000);
+  assert.equal(await ask(undefined, 3), 3_000);
+  assert.equal(await ask('0'), 0);
+  assert.equal(await ask('999999999'), 600_000);
+  assert.equal(await ask('Wed, 21 Oct 2015 07:28:00 GMT'), undefined);
+  assert.equal(await ask('-1'), undefined);
+  assert.equal(await ask(undefined), undefined);
+});
+
+test('what a proxy in between says is shown, its first 300 characters and no more', async () => {
+  wire.server.always((call) => {
+    call.answer(502, `<html>${'x'.repeat(1_000)}`);
+  });
+  const error = await failure(wire.connect().request({ method: 'GET', path: '/x' }));
+  assert.equal(error.message, `GET /x: 502: <html>${'x'.repeat(294)}`);
+});
+
+test('an answer that is lost, cut or no JSON has status 0, and the write may have landed', async () => {
+  const client = wire.connect();
+  const lose = async (how: (call: Call) => void): Promise<KubeError> => {
+    const lost = failure(client.request({ method: 'PUT', path: STATUS, body: {} }));
+    how(await wire.server.next());
+    return lost;
+  };
+  const ways = [
+    (call: Call): void => {
+      call.cut();
+    },
+    (call: Call): void => {
+      call.lines();
+      call.write('{"metadata":');
+      setTimeout(call.cut, 20);
+    },
+    (call: Call): void => {
+      call.answer(200, '{"metadata":');
+    },
+  ];
+  for (const way of ways) {
+    const error = await lose(way);
+    assert.deepEqual([error.status, error.code], [0, 'KUBE_UNAVAILABLE']);
+    assert.equal(error.disposition, 'retry');
+    assert.equal(error.mayHaveLanded, true);
+    assert.match(error.message, /^PUT \/apis.*: no answer of the API server: ./);
+  }
+});
+
+test('an answer of a byte now and then holds nobody for ever: a minute after its call it is given up', async () => {
+  let steady = 0;
+  const client = wire.connect({ monotonic: () => steady });
+  const given = failure(client.request({ method: 'PUT', path: STATUS, body: {} }));
+  const call = await wire.server.next();
+  call.lines();
+  const trickle = setInterval(() => {
+    steady += 10_000;
+    call.write(' ');
+  }, 5);
+  const error = await given.finally(() => clearInterval(trickle));
+  assert.deepEqual([error.status, error.disposition], [0, 'retry']);
+  assert.equal(error.mayHaveLanded, true);
+  assert.match(error.message, /takes longer than 60 s/);
+});
+
+test('a server that is not there says so by its error code', async () => {
+  const client = wire.connect();
+  await wire.server.stop();
+  const error = await failure(client.request({ method: 'GET', path: '/' }));
+  assert.match(error.message, /^GET \/: no answer of the API server: .*ECONNREFUSED/);
+});
+
+test('an aborted request ends at once, whether it was sent or still waits', async () => {
+  const client = wire.connect();
+  const abort = new AbortController();
+  const sent = failure(client.request({ method: 'GET', path: '/', signal: abort.signal }));
+  const call = await wire.server.next();
+  abort.abort(new Error('we are going'));
+  assert.match((await sent).message, /we are going/);
+  await until('the server sees it', 2_000, call.isGone);
+  const late = client.request({ method: 'GET', path: '/', signal: abort.signal });
+  assert.match((await failure(late)).message, /we are going/);
+});
+
+test('requests share connections, and watches take none from them', async () => {
+  const client = wire.connect();
+  const abort = new AbortController();
+  const held = Array.from({ length: 80 }, () =>
+    client.stream({ method: 'GET', path: '/watch', signal: abort.signal }),
+  );
+  for (const _each of held) (await wire.server.next('a watch')).lines();
+  await Promise.all(held);
+  wire.server.always((call) => {
+    if (call.path !== '/watch') call.answer(200, {});
+  });
+  for (let round = 0; round < 20; round += 1) await client.request({ method: 'GET', path: '/' });
+  const used = new Set(
+    wire.server.calls.filter(({ path }) => path === '/').map((each) => each.connection),
+  );
+  // The next request may be there before the last one's connection is free again.
+  assert.ok(used.size <= 2, `twenty requests in a row took ${used.size} connections`);
+  abort.abort();
+});
+
+test('a stream gives its chunks as they come, and ends with its signal', async () => {
+  const abort = new AbortController();
+  const opening = wire.connect().stream({ method: 'GET', path: '/', signal: abort.signal });
+  const call = await wire.server.next();
+  call.lines({ n: 1 });
+  const chunks = (await opening)[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  assert.equal(Buffer.from(first.value as Uint8Array).toString(), '{"n":1}\n');
+  abort.abort(new Error('enough'));
+  await assert.rejects(chunks.next());
+  await until('the server sees it', 2_000, call.isGone);
+});
+
+test('a stream that is refused is a KubeError as any other', async () => {
+  wire.server.always((call) => {
+    call.answer(410, { reason: 'Expired', message: 'too old' }, { 'retry-after': '2' });
+  });
+  const error = await failure(wire.connect().stream({ method: 'GET', path: '/w' }));
+  assert.deepEqual([error.status, error.code, error.retryAfter], [410, 'KUBE_GONE', 2_000]);
+});
+
+test('every answer is told, and that none came; not what the caller gave up himself', async () => {
+  const answers: Answered[] = [];
+  const client = wire.connect({ onAnswer: (each) => answers.push(each) });
+  const steps: readonly ((call: Call) => void)[] = [
+    (call) => {
+      call.answer(200, {});
+    },
+    (call) => {
+      call.answer(429, {}, { 'retry-after': '3' });
+    },
+    (call) => {
+      call.cut();
+    },
+  ];
+  for (const step of steps) {
+    const answered = client.request({ method: 'PUT', path: STATUS }).catch(() => undefined);
+    step(await wire.server.next());
+    await answered;
+  }
+  const giveUp = new AbortController();
+  const given = client.request({ method: 'PUT', path: STATUS, signal: giveUp.signal });
+  await wire.server.next();
+  giveUp.abort(new Error('given up'));
+  await assert.rejects(given);
+  assert.deepEqual(
+    answers.map(({ method, status, retryAfter }) => [method, status, retryAfter]),
+    [
+      ['PUT', 200, undefined],
+      ['PUT', 429, 3_000],
+      ['PUT', 0, undefined],
+    ],
+  );
+});

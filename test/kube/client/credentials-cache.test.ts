@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Credentials } from '../../../src/kube/client/connection.ts';
+import { cacheCredentials } from '../../../src/kube/client/credentials-cache.ts';
+import { fakeTime } from '../../support/fake-time.ts';
+
+/** A cache over a source that counts, and what it was asked for. */
+function cached(): {
+  time: ReturnType<typeof fakeTime>;
+  cache: ReturnType<typeof cacheCredentials>;
+  asked: boolean[];
+  source: { fail: boolean };
+  unreadable: () => number;
+} {
+  const time = fakeTime();
+  const asked: boolean[] = [];
+  const source = { fail: false };
+  let unreadable = 0;
+  const onUnreadable = (): void => void (unreadable += 1);
+  const cache = cacheCredentials(
+    (anew) => {
+      asked.push(anew);
+      return source.fail
+        ? Promise.reject(new Error('no such file'))
+        : Promise.resolve({ tls: {}, authorization: `Bearer ${asked.length}` });
+    },
+    { ...time, onUnreadable },
+  );
+  return { time, cache, asked, source, unreadable: () => unreadable };
+}
+
+const tokenOf = async (credentials: Promise<Credentials>): Promise<string | undefined> =>
+  (await credentials).authorization;
+
+test('credentials are read once a minute, and are one and the same object in between', async () => {
+  const { time, cache, asked } = cached();
+  const first = await cache.credentials();
+  await time.advance(59_999);
+  assert.equal(await cache.credentials(), first);
+  await time.advance(1);
+  assert.equal(await tokenOf(cache.credentials()), 'Bearer 2');
+  assert.deepEqual(asked, [false, false]);
+});
+
+test('many that ask at once share one reading', async () => {
+  const { cache, asked } = cached();
+  await Promise.all(Array.from({ length: 20 }, () => cache.credentials()));
+  assert.equal(asked.length, 1);
+});
+
+test('what the server refused is read anew, plugins included, and once for all who were refused', async () => {
+  const { cache, asked } = cached();
+  const refused = await cache.credentials();
+  cache.forget(refused);
+  const fresh = await cache.credentials();
+  assert.deepEqual([fresh.authorization, asked], ['Bearer 2', [false, true]]);
+  cache.forget(refused);
+  assert.equal(await cache.credentials(), fresh, 'the late refusal was of the old ones');
+});
+
+test('while they cannot be read, the old ones are kept, and counted; refused ones never', async () => {
+  const { time, cache, source, asked, unreadable } = cached();
+  await cache.credentials();
+  source.fail = true;
+  await time.advance(60_000);
+  const kept = await cache.credentials();
+  assert.equal(kept.authorization, 'Bearer 1');
+  assert.equal(await cache.credentials(), kept);
+  assert.deepEqual([asked.length, unreadable()], [2, 1], 'not read with each call');
+  cache.forget(kept);
+  await assert.rejects(cache.credentials(), /no such file/);
+  source.fail = false;
+  assert.equal(await tokenOf(cache.credentials()), 'Bearer 4');
+});
+
+test('what cannot be read at first is an error, and is tried again', async () => {
+  const { cache, source } = cached();
+  source.fail = true;
+  await assert.rejects(cache.credentials(), /no such file/);
+  source.fail = false;
+  assert.equal(await tokenOf(cache.credentials()), 'Bearer 2');
+});

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { inspect } from 'node:util';
+import type { Connection } from '../../../src/kube/client/connection.ts';
+import { loadConnection } from '../../../src/kube/client/kubeconfig.ts';
+import { fakeTime } from '../../support/fake-time.ts';
+
+let directory: string;
+before(() => (directory = mkdtempSync(join(tmpdir(), 'countersign-kubeconfig-'))));
+after(() => {
+  rmSync(directory, { recursive: true });
+});
+
+let files = 0;
+
+function write(text: string, name = `${(files += 1)}.yaml`): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+interface Parts {
+  readonly cluster?: object;
+  readonly user?: object;
+  readonly contextUser?: string;
+}
+
+/** A kubeconfig with one cluster, one user and the context `main`. JSON is YAML. */
+function kubeconfig({
+  cluster = {},
+  user = { token: 't' },
+  contextUser = 'me',
+}: Parts = {}): string {
+  return write(
+    JSON.stringify({
+      clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:6443/', ...cluster } }],
+      users: [{ name: 'me', user }],
+      contexts: [{ name: 'main', context: { cluster: 'c', user: contextUser } }],
+      'current-context': 'main',
+    }),
+  );
+}
+
+const { clock } = fakeTime();
+const load = (path: string, context?: string): Promise<Connection> =>
+  loadConnection({ kubeconfig: path, context, clock });
+
+test('server, CA and token come from the current context', async () => {
+  const ca = Buffer.from('the CA').toString('base64');
+  const path = kubeconfig({
+    cluster: { 'certificate-authority-data': ca, 'tls-server-name': 'api' },
+  });
+  const connection = await load(path);
+  assert.equal(connection.server, 'https://127.0.0.1:6443');
+  assert.deepEqual(await connection.credentials(), {
+    tls: { ca: 'the CA', servername: 'api' },
+    authorization: 'Bearer t',
+  });
+});
+
+test('a client certificate is no header', async () => {
+  const user = { 'client-certificate-data': 'Y2VydA==', 'client-key-data': 'a2V5' };
+  const connection = await load(kubeconfig({ user }));
+  assert.deepEqual(await connection.credentials(), { tls: { cert: 'cert', key: 'key' } });
+});
+
+test('a user and password are basic', async () => {
+  const connection = await load(kubeconfig({ user: { username: 'u', password: 'p' } }));
+  assert.equal((await connection.credentials()).authorization, 'Basic dTpw');
+});
+
+test('files are relative to the kubeconfig, and read anew', async () => {
+  const time = fakeTime();
+  write('first\n', 'token');
+  write('CA 1', 'ca.crt');
+  const path = kubeconfig({
+    cluster: { 'certificate-authority': 'ca.crt' },
+    user: { tokenFile: 'token' },
+  });
+  const connection = await loadConnection({ kubeconfig: path, clock: time.clock });
+  const first = await connection.credentials();
+  assert.deepEqual(first, { tls: { ca: 'CA 1' }, authorization: 'Bearer first' });
+  write('second', 'token');
+  write('CA 2', 'ca.crt');
+  assert.equal(await connection.credentials(), first);
+  await time.advance(60_000);
+  assert.deepEqual(await connection.credentials(), {
+    tls: { ca: 'CA 2' },
+    authorization: 'Bearer second',
+  });
+});
+
+test('an exec plugin whose token was refused is asked again', async () => {
+  const count = join(directory, 'count');
+  const script = `echo x >> ${count}; n=$(wc -l < ${count}); echo '{"status":{"token":"'$n'"}}'`;
+  const exec = {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: 'sh',
+    args: ['-c', script],
+    interactiveMode: 'Never',
+  };
+  const connection = await load(kubeconfig({ user: { exec } }));
+  const [first] = await Promise.all([connection.credentials(), connection.credentials()]);
+  assert.equal(first.authorization, 'Bearer 1');
+  connection.forget(first);
+  assert.equal((await connection.credentials()).authorization, 'Bearer 2');
+});
+
+test('another context may be named', async () => {
+  const path = kubeconfig();
+  await assert.rejects(load(path, 'other'), {
+    code: 'KUBE_CONFIG',
+    disposition: 'wait',
+    message: `the kubeconfig ${path} cannot be used: it has no context "other" that names a cluster`,
+  });
+  assert.ok(await load(path, 'main'));
+});
+
+const refused: readonly [what: string, parts: Parts, message: RegExp][] = [
+  ['a proxy', { cluster: { 'proxy-url': 'http://p:1' } }, /sets proxy-url, which is not used here/],
+  // Ignored, it would make us the mightier user who may impersonate.
+  ['impersonation', { user: { token: 't', as: 'weaker' } }, /sets "as", which is not used here/],
+  [
+    'no credentials',
+    { user: {} },
+    /names no user with credentials \("me" has none that are read\)/,
+  ],
+  ['an unknown user', { contextUser: 'nobody' }, /names no user with credentials/],
+];
+for (const [what, parts, message] of refused) {
+  test(`a kubeconfig with ${what} is refused, where it would silently make us somebody else`, async () => {
+    await assert.rejects(load(kubeconfig(parts)), { code: 'KUBE_CONFIG', message });
+  });
+}
+
+test('a file that is missing or no kubeconfig is named', async () => {
+  const missing = join(directory, 'missing');
+  await assert.rejects(load(missing), {
+    code: 'KUBE_CONFIG',
+    message: new RegExp(`the kubeconfig ${missing} cannot be used: ENOENT`),
+  });
+  await assert.rejects(load(write('clusters: [{name: c}]')), {
+    code: 'KUBE_CONFIG',
+    message: /clusters\[0\].cluster is missing/,
+  });
+  await assert.rejects(load(write('a: [')), { code: 'KUBE_CONFIG' });
+  await assert.rejects(load(write('')), { code: 'KUBE_CONFIG' });
+});
+
+test('no error shows what is secret in the file, or in what a plugin said', async () => {
+  const secretless = (error: Error): boolean => {
+    assert.doesNotMatch(inspect(error), /s3cret/);
+    return true;
+  };
+  const broken = write('users: [{name: me, user: {token: s3cret}}, {]');
+  await assert.rejects(load(broken), secretless);
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'echo', args: ['s3cret'] };
+  const connection = await load(kubeconfig({ user: { exec } }));
+  await assert.rejects(connection.credentials(), secretless);
+  await assert.rejects(connection.credentials(), {
+    code: 'KUBE_CONFIG',
+    message: /its exec plugin did not answer with JSON/,
+  });
+});

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createElection, type Election } from '../../../src/kube/lease/election.ts';
+import {
+  heldSpec,
+  releasedSpec,
+  type Lease,
+  type LeaseSpec,
+} from '../../../src/kube/lease/lease.ts';
+import { leaderTimes, memberTimes } from '../../../src/kube/lease/lease-times.ts';
+import { runWorld, type WorldEnd } from '../../support/lease-world.ts';
+
+const TIMES = leaderTimes(15);
+const WALL = Date.UTC(2026, 0, 1);
+
+function candidate(more: { sole?: boolean } = {}): Election {
+  const random = (): Uint8Array => new Uint8Array(1);
+  return createElection({ identity: 'me', times: TIMES, sole: false, random, ...more });
+}
+
+function lease(version: number, spec: LeaseSpec): Lease {
+  return { metadata: { name: 'l', namespace: 'n', uid: 'u', resourceVersion: `${version}` }, spec };
+}
+
+function heldBy(identity: string, version: number, before?: LeaseSpec): Lease {
+  return lease(version, heldSpec(before, { identity, durationSeconds: 15 }, WALL));
+}
+
+/** A candidate that holds the Lease since 1000. */
+function holder(): Election {
+  const election = candidate();
+  election.saw(undefined, 0);
+  election.began(1_000);
+  election.wrote(heldBy('me', 1), 1_000, 1_200);
+  return election;
+}
+
+test('15, 10 and 2 seconds: client-go’s defaults', () => {
+  assert.deepEqual(TIMES, { durationSeconds: 15, deadlineMs: 10_000, periodMs: 2_000 });
+});
+
+test('whether there is a Lease is asked before one is made', () => {
+  const election = candidate();
+  assert.deepEqual(election.next(0), { kind: 'read' });
+  election.saw(undefined, 0);
+  assert.deepEqual(election.next(0), { kind: 'create' });
+});
+
+test('another’s Lease counts for its duration from when we saw it change, whatever its times say', () => {
+  const election = candidate();
+  const first = lease(1, { ...heldBy('other', 1).spec, renewTime: '1999-01-01T00:00:00.000000Z' });
+  election.saw(first, 7_000);
+  assert.deepEqual(election.next(7_000), { kind: 'wait', ms: 15_000 });
+  const renewed = lease(2, { ...first.spec, renewTime: '2199-01-01T00:00:00.000000Z' });
+  election.saw(renewed, 20_000);
+  assert.deepEqual(election.next(34_999), { kind: 'wait', ms: 1 });
+  assert.deepEqual(election.next(35_000), { kind: 'update', from: renewed });
+});
+
+test('the same state told again is no renewal', () => {
+  const election = candidate();
+  const seen = heldBy('other', 4);
+  election.saw(seen, 0);
+  election.saw(seen, 10_000);
+  assert.deepEqual(election.next(15_000), { kind: 'update', from: seen });
+});
+
+test('what is older than what was seen is not looked at', () => {
+  const election = holder();
+  election.wrote(heldBy('me', 5), 3_000, 3_100);
+  election.saw(heldBy('other', 4), 3_200);
+  assert.equal(election.holds(3_200), true);
+});
+
+test('a Lease that was given back is taken at once, even between two attempts', () => {
+  const election = candidate();
+  election.saw(heldBy('other', 1), 0);
+  election.began(0);
+  const given = lease(2, releasedSpec(heldBy('other', 1).spec ?? {}, WALL));
+  election.saw(given, 100);
+  assert.deepEqual(election.next(100), { kind: 'update', from: given });
+});
+
+test('our term ends a deadline after the renewal was sent, however late its answer came', () => {
+  const election = candidate();
+  election.saw(undefined, 0);
+  election.began(0);
+  election.wrote(heldBy('me', 1), 0, 9_000);
+  assert.equal(election.heldUntil(9_999), 10_000);
+  assert.equal(election.holds(10_000), false);
+});
+
+test('an answer after the deadline begins no term', () => {
+  const election = candidate();
+  election.saw(undefined, 0);
+  election.wrote(heldBy('me', 1), 0, 10_001);
+  assert.equal(election.holds(10_001), false);
+});
+
+test('a process that was stopped past its deadline does not hold it when it goes on', () => {
+  const election = holder();
+  assert.equal(election.holds(10_999), true);
+  assert.equal(election.holds(60_000), false);
+});
+
+test('renewals are due every period, and spread', () => {
+  const election = holder();
+  assert.deepEqual(election.next(1_200), { kind: 'wait', ms: 1_800 });
+  assert.equal(election.next(3_000).kind, 'update');
+  const spread = createElection({
+    identity: 'me',
+    times: TIMES,
+    sole: false,
+    random: () => new Uint8Array([255]),
+  });
+  spread.saw(undefined, 0);
+  spread.began(0);
+  const wait = spread.next(0);
+  assert.ok(wait.kind === 'wait' && wait.ms > 2_390 && wait.ms <= 2_400);
+});
+
+test('another holder, or none, ends our term at once', () => {
+  for (const seen of [heldBy('other', 9), undefined]) {
+    const election = holder();
+    election.saw(seen, 2_000);
+    assert.equal(election.holds(2_000), false);
+  }
+});
+
+test('our own Lease whose answer was lost is taken up again, without waiting', () => {
+  const election = candidate();
+  election.saw(heldBy('me', 3), 5_000);
+  assert.equal(election.holds(5_000), false);
+  assert.equal(election.next(5_000).kind, 'update');
+});
+
+test('who resigns holds nothing from then on, and may give back what it had', () => {
+  const election = holder();
+  assert.equal(election.resign()?.metadata.resourceVersion, '1');
+  assert.equal(election.holds(1_300), false);
+  const other = candidate();
+  other.saw(heldBy('other', 1), 0);
+  assert.equal(other.resign(), undefined);
+});
+
+test('a Lease that is nobody else’s is made without asking, and a predecessor’s is taken at once', () => {
+  const election = createElection({
+    identity: 'me',
+    times: memberTimes(15),
+    sole: true,
+    random: () => new Uint8Array(1),
+  });
+  assert.deepEqual(election.next(0), { kind: 'create' });
+  const found = heldBy('me-before', 2);
+  election.saw(found, 10);
+  assert.deepEqual(election.next(10), { kind: 'update', from: found });
+});
+
+test('a Lease without a holder or a duration, or with one of years, keeps nobody waiting for long', () => {
+  for (const spec of [
+    {},
+    { holderIdentity: 'x' },
+    { holderIdentity: '', leaseDurationSeconds: 9 },
+  ]) {
+    const election = candidate();
+    election.saw(lease(1, spec), 0);
+    assert.equal(election.next(0).kind, 'update');
+  }
+  const election = candidate();
+  election.saw(lease(1, { holderIdentity: 'x', leaseDurationSeconds: 10 ** 9 }), 0);
+  assert.deepEqual(election.next(0), { kind: 'wait', ms: 300_000 });
+});
+
+test('times have six fraction digits; transitions count new holders, acquireTime is the term’s', () => {
+  const first = heldSpec(undefined, { identity: 'a', durationSeconds: 15 }, WALL);
+  assert.match(first.renewTime ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+  assert.equal(first.leaseTransitions, 0);
+  const renewed = heldSpec(first, { identity: 'a', durationSeconds: 15 }, WALL + 2_000);
+  assert.equal(renewed.acquireTime, first.acquireTime);
+  assert.equal(renewed.leaseTransitions, 0);
+  const next = heldSpec(renewed, { identity: 'b', durationSeconds: 15 }, WALL + 4_000);
+  assert.equal(next.acquireTime, next.renewTime);
+  assert.equal(next.leaseTransitions, 1);
+  const given = releasedSpec(next, WALL);
+  assert.equal(given.holderIdentity, undefined);
+  assert.equal(heldSpec(given, { identity: 'a', durationSeconds: 15 }, WALL).leaseTransitions, 2);
+});
+
+// The world: 0.82 and 1.22 differ by less than the 1.5 that 15 s and 10 s allow.
+const rate = fc.double({ min: 0.82, max: 1.22, noNaN: true });
+const TROUBLE_MS = 300_000;
+
+function world(rates: readonly number[], seed: number, times = TIMES): WorldEnd {
+  const random = sequence(seed);
+  return runWorld({ times, rates, random, troubleUntil: TROUBLE_MS, until: TROUBLE_MS + 120_000 });
+}
+
+/** Mulberry32: the same numbers for the same seed. */
+function sequence(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let value = Math.imul(state ^ (state >>> 15), 1 | state);
+    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
+    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+test('never do two hold it at one moment, and one does when trouble is over', () => {
+  fc.assert(
+    fc.property(fc.array(rate, { minLength: 2, maxLength: 4 }), fc.integer(), (rates, seed) => {
+      const { most, holders } = world(rates, seed);
+      assert.ok(most <= 1, `${most} held it`);
+      assert.equal(holders.length, 1);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('it does change hands in that world, and a deadline above the duration is found out', () => {
+  const rates = [0.82, 1, 1.22];
+  const seeds = Array.from({ length: 40 }, (_value, index) => index);
+  assert.ok(seeds.some((seed) => world(rates, seed).changes > 5));
+  const careless = { ...TIMES, deadlineMs: 30_000 };
+  assert.ok(seeds.some((seed) => world(rates, seed, careless).most > 1));
+});

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { SignerError } from '../../../src/errors.ts';
+import { createLeadership, type Leadership } from '../../../src/kube/lease/leadership.ts';
+import { leaderTimes } from '../../../src/kube/lease/lease-times.ts';
+import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
+import { leaseApi, type LeaseApi } from '../../support/lease-api.ts';
+import { recordedClient } from '../../support/recorded-client.ts';
+import { recordedLog } from '../../support/recorded-log.ts';
+
+interface Replica {
+  readonly leadership: Leadership;
+  readonly log: ReturnType<typeof recordedLog>;
+  readonly counted: unknown[];
+  readonly stop: () => Promise<void>;
+  /** As SIGSTOP: its clock goes on, and it does nothing. */
+  readonly pause: (paused: boolean) => void;
+}
+
+let api: LeaseApi;
+let time: FakeTime;
+let replicas: Replica[];
+beforeEach(() => {
+  api = leaseApi();
+  time = fakeTime();
+  replicas = [];
+});
+afterEach(() => Promise.all(replicas.map(({ stop }) => stop())));
+
+function start(identity: string): Replica {
+  const log = recordedLog();
+  const counted: unknown[] = [];
+  const held: (() => void)[] = [];
+  let paused = false;
+  const leadership = createLeadership({
+    client: api.client(identity),
+    clock: time.clock,
+    monotonic: time.clock,
+    delay: async (ms, signal) => {
+      await time.delay(ms, signal);
+      if (paused) await new Promise<void>((resolve) => held.push(resolve));
+    },
+    random: (size) => new Uint8Array(size),
+    log,
+    metrics: {
+      leads: (leads) => counted.push(leads),
+      shares: () => undefined,
+      leaseFailed: () => counted.push('failed'),
+      watchRestart: () => undefined,
+      watchHeard: () => undefined,
+      watchOver: () => undefined,
+    },
+    namespace: 'ns',
+    name: 'leader',
+    labels: { app: 'x' },
+    identity,
+    times: leaderTimes(15),
+  });
+  const abort = new AbortController();
+  const running = leadership.run(abort.signal);
+  const pause = (now: boolean): void => {
+    paused = now;
+    api.deafen(identity, now);
+    for (const go of held.splice(0)) go();
+  };
+  const replica = {
+    leadership,
+    log,
+    counted,
+    pause,
+    stop: async () => {
+      pause(false);
+      abort.abort(new Error('stopped'));
+      await time.advance(0);
+      await running;
+    },
+  };
+  replicas.push(replica);
+  return replica;
+}
+
+const holder = (): string | undefined => api.leases.get('leader')?.spec?.holderIdentity;
+const leads = (replica: Replica): boolean => replica.leadership.mine('anything');
+
+test('of two replicas one leads, and renews every two seconds', async () => {
+  const [a, b] = [start('a'), start('b')];
+  await time.advance(60_000);
+  assert.deepEqual([leads(a), leads(b)].sort(), [false, true]);
+  assert.equal(holder(), leads(a) ? 'a' : 'b');
+  const renewals = api.calls.filter((call) => call.endsWith('PUT leader')).length;
+  assert.ok(renewals >= 28 && renewals <= 30, `${renewals} renewals`);
+  assert.deepEqual(a.counted.at(-1), leads(a));
+});
+
+test('a leader that ends gives its Lease back, and the other leads at once', async () => {
+  const [a, b] = [start('a'), start('b')];
+  await time.advance(1_000);
+  const [leader, other] = leads(a) ? [a, b] : [b, a];
+  await leader.stop();
+  await time.advance(0);
+  assert.equal(leads(leader), false);
+  assert.equal(leads(other), true);
+});
+
+test('a leader that hangs leads no longer before its Lease runs out; then the other does', async () => {
+  const a = start('a');
+  await time.advance(1_000);
+  const b = start('b');
+  await time.advance(1_000);
+  a.pause(true);
+  await time.advance(10_500);
+  assert.equal(leads(a), false, 'by the clock alone');
+  assert.equal(leads(b), false, 'not yet');
+  await time.advance(5_000);
+  assert.equal(leads(b), true);
+  a.pause(false);
+  await time.advance(30_000);
+  assert.equal(leads(a), false);
+  assert.equal(leads(b), true);
+  assert.equal(holder(), 'b');
+  assert.deepEqual(a.counted, [false, true, false]);
+});
+
+test('an API server that is away for a moment costs no term; for longer it does', async () => {
+  const a = start('a');
+  await time.advance(1_000);
+  api.trouble('a', () => 503);
+  await time.advance(7_000);
+  assert.equal(leads(a), true);
+  api.trouble('a');
+  await time.advance(4_000);
+  assert.equal(leads(a), true);
+  api.trouble('a', () => 503);
+  await time.advance(12_000);
+  assert.equal(leads(a), false);
+  assert.match(a.leadership.warnings().join(), /Lease ns\/leader: .*503/);
+  api.trouble('a');
+  await time.advance(4_000);
+  assert.equal(leads(a), true);
+  assert.deepEqual(a.leadership.warnings(), []);
+});
+
+test('a renewal whose answer was lost is recognised as ours', async () => {
+  const a = start('a');
+  await time.advance(1_000);
+  api.deafen('a');
+  let lost = 0;
+  api.trouble('a', ({ method }) => {
+    if (method !== 'PUT' || lost > 0) return undefined;
+    lost += 1;
+    return 'lost';
+  });
+  await time.advance(30_000);
+  assert.equal(lost, 1);
+  assert.equal(leads(a), true);
+  assert.deepEqual(a.counted, [false, true, 'failed']);
+});
+
+test('a Lease that somebody deleted ends the term, and is made anew', async () => {
+  const a = start('a');
+  await time.advance(1_000);
+  api.set('leader', undefined);
+  await time.advance(5_000);
+  assert.deepEqual(a.counted, [false, true, false, true]);
+});
+
+test('listeners hear of each change, after it', async () => {
+  const a = start('a');
+  const heard: boolean[] = [];
+  a.leadership.onChange(() => heard.push(leads(a)));
+  await time.advance(1_000);
+  api.set('leader', { holderIdentity: 'thief', leaseDurationSeconds: 15 });
+  await time.advance(1_000);
+  assert.deepEqual(heard, [true, false]);
+});
+
+test('without the right to Leases everybody works, and says so; not beside a leader that is seen', async () => {
+  api.trouble('a', () => 403);
+  const a = start('a');
+  await time.advance(1_000);
+  assert.equal(leads(a), true);
+  assert.match(a.leadership.warnings().join(), /403.*works without it/);
+  api.set('leader', { holderIdentity: 'other', leaseDurationSeconds: 15 });
+  api.trouble('b', ({ method }) => (method === 'PUT' || method === 'POST' ? 403 : undefined));
+  const b = start('b');
+  await time.advance(1_000);
+  assert.equal(leads(b), false);
+  await time.advance(20_000);
+  assert.equal(leads(b), true);
+});
+
+test('the guarded client reads always, and writes only while this replica leads', async () => {
+  const a = start('a');
+  const client = recordedClient();
+  const guarded = a.leadership.guard(client);
+  const write = { method: 'PUT', path: '/x', body: {} } as const;
+  const refused = (error: unknown): boolean =>
+    error instanceof SignerError && error.code === 'NOT_LEADING' && error.disposition === 'retry';
+  await assert.rejects(guarded.request(write), refused);
+  await guarded.request({ method: 'GET', path: '/x' });
+  await time.advance(1_000);
+  await guarded.request(write);
+  assert.deepEqual(
+    client.requests.map(({ method }) => method),
+    ['GET', 'PUT'],
+  );
+  a.pause(true);
+  await time.advance(12_000);
+  await assert.rejects(guarded.request(write), refused);
+  assert.equal(client.requests.length, 2);
+});
+
+test('a write that is under way when the term ends is cut off', async () => {
+  const a = start('a');
+  await time.advance(1_000);
+  const client = recordedClient();
+  client.answer(
+    ({ signal }) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => {
+          reject(signal.reason as Error);
+        });
+      }),
+  );
+  const write = a.leadership.guard(client).request({ method: 'PUT', path: '/x', body: {} });
+  const cutOff = assert.rejects(write, { code: 'NOT_LEADING' });
+  api.set('leader', { holderIdentity: 'thief', leaseDurationSeconds: 15 });
+  await time.advance(0);
+  await cutOff;
+});

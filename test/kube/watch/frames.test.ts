@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { eachFrame } from '../../../src/kube/watch/frames.ts';
+import { MAX_LINE_BYTES } from '../../../src/kube/watch/lines.ts';
+
+// eslint-disable-next-line @typescript-eslint/require-await -- the shape of a body
+async function* chunksOf(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+async function frames(chunks: Iterable<Uint8Array>): Promise<readonly Buffer[]> {
+  const got: Buffer[] = [];
+  await eachFrame(chunksOf(chunks), (frame) => got.push(frame));
+  return got;
+}
+
+function framed(bytes: Uint8Array): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}
+
+test('wherever the network cuts, the frames are the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.uint8Array({ maxLength: 40 })),
+      fc.array(fc.nat(500)),
+      async (wanted, cuts) => {
+        const bytes = Buffer.concat(wanted.map(framed));
+        const places = cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b);
+        const chunks = [0, ...places].map((from, index) => bytes.subarray(from, places[index]));
+        const got = await frames(chunks);
+        assert.deepEqual(
+          got.map((each) => Uint8Array.from(each)),
+          wanted,
+        );
+      },
+    ),
+  );
+});
+
+test('a frame that was cut off is none, and is said to be', async () => {
+  const whole = framed(Buffer.from('abc'));
+  for (const rest of [2, 4, 6]) {
+    const seen: string[] = [];
+    const reading = eachFrame(chunksOf([whole, whole.subarray(0, rest)]), (frame) => {
+      seen.push(frame.toString());
+    });
+    await assert.rejects(reading, { name: 'WatchTrouble', fault: 'truncated' });
+    assert.deepEqual(seen, ['abc']);
+  }
+});
+
+test('a frame longer than any object is refused before it comes', async () => {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(MAX_LINE_BYTES + 1);
+  await assert.rejects(frames([length]), {
+    name: 'WatchTrouble',
+    fault: 'malformed',
+  });
+});

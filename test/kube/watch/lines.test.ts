@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { MAX_LINE_BYTES, lines } from '../../../src/kube/watch/lines.ts';
+
+/** Cut at these places, modulo the length. */
+async function split(bytes: Uint8Array, cuts: readonly number[]): Promise<string[]> {
+  const places = cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b);
+  const chunks = [0, ...places].map((from, index) => bytes.subarray(from, places[index]));
+  return Array.fromAsync(lines(chunksOf(chunks)));
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- the shape of a body
+async function* chunksOf(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+test('wherever the network cuts, inside a character too, the lines are the same', async () => {
+  const text = fc.array(fc.string({ unit: 'grapheme' }).map((each) => each.replaceAll('\n', '¶')));
+  await fc.assert(
+    fc.asyncProperty(text, fc.array(fc.nat(5_000)), async (wanted, cuts) => {
+      const bytes = Buffer.from(wanted.map((each) => `${each}\n`).join(''));
+      assert.deepEqual(await split(bytes, cuts), wanted);
+    }),
+  );
+});
+
+test('what follows the last newline is no line: it was cut off, and is said to be', async () => {
+  const seen: string[] = [];
+  const reading = async (): Promise<void> => {
+    const bytes = Buffer.from('{"a":1}\n{"b":');
+    for await (const line of lines(chunksOf([bytes.subarray(0, 9), bytes.subarray(9)])))
+      seen.push(line);
+  };
+  await assert.rejects(reading(), { name: 'WatchTrouble', fault: 'truncated' });
+  assert.deepEqual(seen, ['{"a":1}']);
+  assert.deepEqual(await split(Buffer.alloc(0), []), []);
+});
+
+test('a line longer than any object is refused before it fills the memory', async () => {
+  let sent = 0;
+  function* endless(): Generator<Uint8Array> {
+    for (const chunk = Buffer.alloc(1024 * 1024, 'x'); ; sent += chunk.length) yield chunk;
+  }
+  await assert.rejects(Array.fromAsync(lines(chunksOf(endless()))), {
+    name: 'WatchTrouble',
+    fault: 'malformed',
+    message: /a watch line is longer than 8388608 bytes/,
+  });
+  assert.ok(sent <= MAX_LINE_BYTES + 1024 * 1024);
+});
+
+test('lines that were cut in two do not add up to one that is too long', async () => {
+  const half = Buffer.alloc(512 * 1024, 'x');
+  const whole = Buffer.concat([half, Buffer.from('\n'), half]);
+  const chunks = [...Array<Uint8Array>(40).fill(whole), Buffer.from('\n')];
+  const found = await Array.fromAsync(lines(chunksOf(chunks)));
+  assert.equal(found.length, 41);
+});
+
+test('a long line in many chunks comes whole', async () => {
+  const line = 'x'.repeat(4 * 1024 * 1024);
+  const bytes = Buffer.from(`${line}\n`);
+  const chunks = Array.from({ length: 4_097 }, (_each, index) =>
+    bytes.subarray(index * 1_024, (index + 1) * 1_024),
+  );
+  assert.deepEqual(await Array.fromAsync(lines(chunksOf(chunks))), [line]);
+});

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMirror, type Mirror } from '../../../src/kube/watch/mirror.ts';
+import { isNewer } from '../../../src/kube/resource/resource-version.ts';
+
+interface Thing {
+  readonly metadata: { name: string; namespace?: string; uid: string; resourceVersion: string };
+  readonly done?: boolean;
+}
+
+type Change = readonly [key: string, now: string | undefined, before: string | undefined];
+
+function thing(name: string, version: number, more: { uid?: string; done?: boolean } = {}): Thing {
+  const { uid = `${name}-1`, ...rest } = more;
+  return { metadata: { name, uid, resourceVersion: String(version) }, ...rest };
+}
+
+/** A mirror of what is not done, and what it told: keys and resourceVersions. */
+function mirrorWith(...objects: Thing[]): { mirror: Mirror<Thing>; told: Change[] } {
+  const told: Change[] = [];
+  const mirror = createMirror<Thing>(
+    (object) => object.done !== true,
+    (key, now, before) =>
+      told.push([key, now?.metadata.resourceVersion, before?.metadata.resourceVersion]),
+  );
+  mirror.beginList();
+  objects.forEach(mirror.listed.bind(mirror));
+  mirror.completeList('10');
+  told.length = 0;
+  return { mirror, told };
+}
+
+const put = (object: Thing) => ({ type: 'put', object }) as const;
+const remove = (object: Thing) => ({ type: 'remove', object }) as const;
+const bookmark = (resourceVersion: string, initialEnd = false) =>
+  ({ type: 'bookmark', resourceVersion, initialEnd }) as const;
+
+test('resourceVersions are compared as numbers of any length', () => {
+  assert.ok(isNewer('10', '9'));
+  assert.ok(!isNewer('9', '10'));
+  assert.ok(!isNewer('10', '10'));
+  assert.ok(isNewer('9007199254740993', '9007199254740992'));
+});
+
+test('events are told in their order, with what was before', () => {
+  const { mirror, told } = mirrorWith(thing('a', 1));
+  mirror.take(put(thing('a', 11)));
+  mirror.take(put(thing('b', 12)));
+  mirror.take(remove(thing('a', 13)));
+  assert.deepEqual(told, [
+    ['a', '11', '1'],
+    ['b', '12', undefined],
+    ['a', undefined, '11'],
+  ]);
+  assert.equal(mirror.resourceVersion, '13');
+});
+
+test('what is older than what came before is not taken: neither a state, nor an end, nor a bookmark', () => {
+  const { mirror, told } = mirrorWith(thing('a', 1));
+  mirror.take(put(thing('a', 12, { done: true })));
+  const before = [...told];
+  for (const late of [
+    put(thing('a', 11)),
+    put(thing('b', 9)),
+    remove(thing('a', 11)),
+    bookmark('11'),
+  ])
+    assert.equal(mirror.take(late), false);
+  assert.deepEqual(told, before);
+  assert.equal(mirror.resourceVersion, '12');
+  assert.equal(
+    mirror.take(put(thing('a', 12, { done: true }))),
+    true,
+    'twice the same is not older',
+  );
+});
+
+test('an object that was deleted and made again is two changes, not an update', () => {
+  const { mirror, told } = mirrorWith(thing('a', 1));
+  mirror.take(put(thing('a', 12, { uid: 'a-2' })));
+  assert.deepEqual(told, [
+    ['a', undefined, '1'],
+    ['a', '12', undefined],
+  ]);
+});
+
+test('what need not be kept is forgotten, and told as gone once', () => {
+  const { mirror, told } = mirrorWith(thing('a', 1));
+  mirror.take(put(thing('a', 11, { done: true })));
+  mirror.take(put(thing('a', 12, { done: true })));
+  mirror.take(remove(thing('a', 13, { done: true })));
+  assert.deepEqual(told, [['a', undefined, '1']]);
+  assert.deepEqual(mirror.values(), []);
+});
+
+test('what a new list no longer has is gone; what it has again is told only if it changed', () => {
+  const { mirror, told } = mirrorWith(thing('a', 1), thing('b', 2), thing('c', 3));
+  mirror.expire();
+  mirror.beginList();
+  mirror.take(put(thing('b', 2)));
+  mirror.take(put(thing('c', 15)));
+  assert.deepEqual(told, [['c', '15', '3']]);
+  mirror.take(bookmark('20', true));
+  assert.deepEqual(told, [
+    ['c', '15', '3'],
+    ['a', undefined, '1'],
+  ]);
+  assert.equal(mirror.resourceVersion, '20');
+});
+
+test('a list that breaks off removes nothing and leaves no place to go on from', () => {
+  const { mirror } = mirrorWith(thing('a', 1), thing('b', 2));
+  mirror.beginList();
+  mirror.take(put(thing('a', 1)));
+  mirror.take(bookmark('15'));
+  assert.equal(mirror.resourceVersion, undefined, 'a bookmark inside the list is no end of it');
+  mirror.beginList();
+  mirror.take(put(thing('b', 2)));
+  mirror.take(bookmark('16', true));
+  assert.deepEqual(
+    mirror.values().map(({ metadata }) => metadata.name),
+    ['b'],
+  );
+});
+
+test('an object that goes while the list is streamed is not kept for having been listed', () => {
+  const { mirror } = mirrorWith();
+  mirror.beginList();
+  mirror.take(put(thing('a', 5)));
+  mirror.take(remove(thing('a', 12)));
+  mirror.take(bookmark('12', true));
+  assert.deepEqual(mirror.values(), []);
+});
+
+test('it is synced from the first whole list on, relists included', () => {
+  const mirror = createMirror<Thing>(
+    () => true,
+    () => undefined,
+  );
+  mirror.beginList();
+  mirror.take(put(thing('a', 1)));
+  assert.equal(mirror.synced, false);
+  mirror.take(bookmark('3', true));
+  assert.equal(mirror.synced, true);
+  mirror.expire();
+  mirror.beginList();
+  assert.equal(mirror.synced, true, 'a relist is no reason to stop the work');
+});
+
+test('our own write counts at once; its echo and what is older are no news', () => {
+  const { mirror, told } = mirrorWith(thing('a', 1));
+  mirror.observe(thing('a', 15));
+  mirror.take(put(thing('a', 12)));
+  assert.equal(mirror.get('a')?.metadata.resourceVersion, '15');
+  mirror.take(put(thing('a', 15)));
+  mirror.take(put(thing('a', 18)));
+  assert.deepEqual(told, [
+    ['a', '15', '1'],
+    ['a', '18', '15'],
+  ]);
+});
+
+test('what our own write ended does not come back as pending by an older event', () => {
+  const { mirror, told } = mirrorWith(thing('a', 1));
+  mirror.observe(thing('a', 15, { done: true }));
+  mirror.take(put(thing('a', 12)));
+  mirror.take(put(thing('a', 15, { done: true })));
+  assert.deepEqual(told, [['a', undefined, '1']]);
+});
+
+test('an answer that comes after its echo, or after the end of its object, is no news', () => {
+  const { mirror, told } = mirrorWith(thing('a', 1));
+  mirror.take(put(thing('a', 11)));
+  mirror.take(put(thing('a', 13)));
+  mirror.observe(thing('a', 11));
+  assert.equal(mirror.get('a')?.metadata.resourceVersion, '13');
+  mirror.take(remove(thing('a', 14)));
+  mirror.observe(thing('a', 13));
+  assert.equal(mirror.get('a'), undefined);
+  assert.equal(told.length, 3);
+});
+
+test('an old answer that comes while a list is under way is no news either', () => {
+  const { mirror } = mirrorWith(thing('a', 5));
+  mirror.beginList();
+  mirror.observe(thing('a', 4));
+  assert.equal(mirror.get('a')?.metadata.resourceVersion, '5');
+});
+
+test('a list taken before our own write was stored does not take it away again', () => {
+  const { mirror } = mirrorWith();
+  mirror.beginList();
+  mirror.observe(thing('new', 25));
+  mirror.take(bookmark('20', true));
+  assert.equal(mirror.get('new')?.metadata.resourceVersion, '25');
+  // A bookmark past the write without its object: it came and went.
+  mirror.beginList();
+  mirror.take(bookmark('30', true));
+  assert.equal(mirror.get('new'), undefined);
+});
+
+test('after etcd was restored from a backup, smaller versions are the truth again', () => {
+  const { mirror } = mirrorWith(thing('a', 1));
+  mirror.observe(thing('a', 90));
+  mirror.expire();
+  mirror.beginList();
+  mirror.take(put(thing('a', 5)));
+  mirror.take(bookmark('6', true));
+  assert.equal(mirror.get('a')?.metadata.resourceVersion, '5');
+});
+
+test('cleared, it tells that everything is gone', () => {
+  const { mirror, told } = mirrorWith(thing('a', 1), thing('b', 2));
+  mirror.clear();
+  assert.deepEqual(told, [
+    ['a', undefined, '1'],
+    ['b', undefined, '2'],
+  ]);
+  assert.equal(mirror.synced, false);
+});

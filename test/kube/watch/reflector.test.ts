@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { until } from '../../cluster/until.ts';
+import {
+  EXPIRED,
+  PATIENCE_MS,
+  added,
+  bookmark,
+  startStage,
+  synced,
+  thing,
+  type Stage,
+  type Thing,
+} from '../../support/stage.ts';
+
+let stage: Stage;
+beforeEach(async () => (stage = await startStage()));
+afterEach(() => stage.stop());
+
+test('it streams the list, filtered by the server, and takes bookmarks', async () => {
+  const run = stage.start({ fieldSelector: 'spec.signerName=example.com/a', labelSelector: 'x=y' });
+  const { method, path, query } = await stage.server.next();
+  assert.deepEqual([method, path], ['GET', '/things']);
+  assert.deepEqual(Object.fromEntries(query), {
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    timeoutSeconds: '290',
+    fieldSelector: 'spec.signerName=example.com/a',
+    labelSelector: 'x=y',
+    sendInitialEvents: 'true',
+    resourceVersionMatch: 'NotOlderThan',
+  });
+  assert.equal(run.reflector.synced, false);
+});
+
+test('the first object is told before the list has ended', async () => {
+  const run = stage.start();
+  const call = await stage.server.next();
+  call.lines(added(thing('a', 1)));
+  await until('it is told', PATIENCE_MS, () => run.told.includes('+a'));
+  assert.equal(run.reflector.synced, false);
+  call.lines(bookmark(10, true));
+  await synced(run);
+  assert.deepEqual(run.reflector.get('a'), thing('a', 1));
+  assert.equal(run.reflector.list().length, 1);
+});
+
+test('a watch that the server ends is resumed where its last bookmark was', async () => {
+  const { run, call } = await stage.established([thing('a', 1)]);
+  call.lines(bookmark(42));
+  call.end();
+  const next = await stage.server.next('the second watch');
+  assert.equal(next.query.get('resourceVersion'), '42');
+  assert.equal(next.query.get('sendInitialEvents'), null);
+  assert.deepEqual(run.restarts, ['/things ended']);
+  assert.equal(run.reflector.failure, undefined);
+});
+
+test('a server that cannot stream the list is listed page by page, then watched', async () => {
+  const run = stage.start({ fieldSelector: 'spec.x=y' });
+  (await stage.server.next()).answer(422, {
+    reason: 'Invalid',
+    message: 'sendInitialEvents is forbidden',
+  });
+  await stage.backoff(800);
+  const first = await stage.server.next('the first page');
+  assert.deepEqual(Object.fromEntries(first.query), { limit: '500', fieldSelector: 'spec.x=y' });
+  const page = { apiVersion: 'example.com/v1', kind: 'ThingList' };
+  first.answer(200, {
+    ...page,
+    metadata: { resourceVersion: '9', continue: 'c1' },
+    items: [thing('a', 1)],
+  });
+  const second = await stage.server.next('the second page');
+  assert.equal(second.query.get('continue'), 'c1');
+  second.answer(200, {
+    ...page,
+    metadata: { resourceVersion: '9', continue: '' },
+    items: [thing('b', 2)],
+  });
+  const watch = await stage.server.next('the watch');
+  assert.equal(watch.query.get('resourceVersion'), '9');
+  assert.deepEqual(run.reflector.get('a'), {
+    ...thing('a', 1),
+    apiVersion: 'example.com/v1',
+    kind: 'Thing',
+  });
+  await synced(run);
+  watch.answer(410, EXPIRED);
+  await stage.backoff(800);
+  const again = await stage.server.next('a list again');
+  assert.equal(again.query.get('limit'), '500', 'it stays with pages');
+});
+
+test('pages that expire between two of them are listed anew', async () => {
+  const run = stage.start();
+  (await stage.server.next()).answer(400, { reason: 'BadRequest' });
+  await stage.backoff(800);
+  const metadata = { resourceVersion: '9', continue: 'c1' };
+  (await stage.server.next()).answer(200, { kind: 'ThingList', metadata, items: [thing('a', 1)] });
+  (await stage.server.next()).answer(410, EXPIRED);
+  await stage.backoff(800);
+  const again = await stage.server.next();
+  assert.equal(again.query.get('continue'), null);
+  again.answer(200, { kind: 'ThingList', metadata: { resourceVersion: '12' }, items: null });
+  await synced(run);
+  assert.deepEqual(run.told, ['+a', '-a']);
+});
+
+test('an object that was deleted and made again between two watches is two changes', async () => {
+  const { run, call } = await stage.established([thing('a', 1)]);
+  call.lines(
+    { type: 'DELETED', object: thing('a', 11) },
+    added(thing('a', 12, { uid: 'a-2' })),
+    added(thing('b', 13)),
+  );
+  await until('all is told', PATIENCE_MS, () => run.told.length === 4);
+  assert.deepEqual(run.told, ['+a', '-a', '+a', '+b']);
+  assert.equal(run.reflector.get('a')?.metadata.uid, 'a-2');
+});
+
+test('what need not be kept is not', async () => {
+  const keep = ({ done }: Thing): boolean => done !== true;
+  const { run } = await stage.established([thing('a', 1), thing('b', 2, { done: true })], { keep });
+  assert.deepEqual(run.told, ['+a']);
+  run.reflector.observe(thing('a', 15, { done: true }));
+  assert.deepEqual(run.told, ['+a', '-a']);
+  assert.deepEqual(run.reflector.list(), []);
+});
+
+test('a listener that throws is told of in the log, and costs no event', async () => {
+  const seen: string[] = [];
+  const onEvent = (key: string): void => {
+    seen.push(key);
+    throw new Error('listener is broken');
+  };
+  const { run } = await stage.established([thing('a', 1), thing('b', 2)], { onEvent });
+  assert.deepEqual(seen, ['a', 'b']);
+  assert.match(String(run.log.lines[0]?.fields['error']), /listener is broken/);
+  assert.deepEqual(run.restarts, []);
+});
+
+test('stopped, it ends at once: in a watch, in a backoff, before its first list', async () => {
+  const { run, call } = await stage.established([]);
+  run.stop();
+  await run.ended;
+  await until('we left', PATIENCE_MS, call.isGone);
+
+  const failing = stage.start();
+  (await stage.server.next()).answer(503, '');
+  await until('it waits', PATIENCE_MS, () => stage.time.waits().includes(800));
+  failing.stop();
+  await failing.ended;
+
+  const waiting = stage.start();
+  const sync = waiting.reflector.whenSynced(AbortSignal.abort(new Error('no time')));
+  await assert.rejects(sync, /no time/);
+  waiting.stop();
+  await waiting.ended;
+  assert.deepEqual(stage.time.waits(), [], 'no timer is left behind');
+});
+
+test('stopped in the middle of what has come, it tells nothing more', async () => {
+  const told: string[] = [];
+  const { run, call } = await stage.established([], {
+    onEvent: (key) => {
+      told.push(key);
+      run.stop();
+    },
+  });
+  const both = [thing('a', 11), thing('b', 12)].map((each) => `${JSON.stringify(added(each))}\n`);
+  call.write(both.join(''));
+  await run.ended;
+  assert.deepEqual(told, ['a']);
+});

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import { readWatchEvent } from '../../../src/kube/watch/watch-event.ts';
+import { readTrouble } from '../../../src/kube/watch/watch-trouble.ts';
+
+const object = { metadata: { name: 'a', uid: 'u', resourceVersion: '7' }, other: { kept: true } };
+
+function read(type: string | undefined, of: unknown): unknown {
+  return readWatchEvent(JSON.stringify({ type, object: of }));
+}
+
+test('what was added or modified is there, what was deleted is gone', () => {
+  assert.deepEqual(read('ADDED', object), { type: 'put', object });
+  assert.deepEqual(read('MODIFIED', object), { type: 'put', object });
+  assert.deepEqual(read('DELETED', object), { type: 'remove', object });
+});
+
+test('a bookmark is a place to go on from; one kind of it ends the initial list', () => {
+  assert.deepEqual(read('BOOKMARK', { metadata: { resourceVersion: '9' } }), {
+    type: 'bookmark',
+    resourceVersion: '9',
+    initialEnd: false,
+  });
+  const annotations = { 'k8s.io/initial-events-end': 'true' };
+  assert.deepEqual(read('BOOKMARK', { metadata: { resourceVersion: '9', annotations } }), {
+    type: 'bookmark',
+    resourceVersion: '9',
+    initialEnd: true,
+  });
+});
+
+test('an ERROR in the stream is an error with its status', () => {
+  const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
+  assert.throws(
+    () => read('ERROR', status),
+    (error: unknown) => {
+      assert.ok(error instanceof KubeError);
+      assert.deepEqual([error.status, error.code, error.reason], [410, 'KUBE_GONE', 'Expired']);
+      assert.match(error.message, /watch: 410 Expired: too old/);
+      return true;
+    },
+  );
+  assert.throws(() => read('ERROR', undefined), { status: 500, code: 'KUBE_UNAVAILABLE' });
+});
+
+test('what is no watch line is refused, never skipped: the next one would be missed', () => {
+  for (const line of ['', 'null', '3', '[]', '{"type":"ADDED"', '{}', '"ADDED"'])
+    assert.throws(() => readWatchEvent(line), SyntaxError, line);
+  assert.throws(() => read('ADDED', undefined), /without metadata.resourceVersion/);
+  assert.throws(
+    () => read('ADDED', { metadata: { name: 'a' } }),
+    /without metadata.resourceVersion/,
+  );
+  assert.throws(() => read('BOOKMARK', { metadata: {} }), /without metadata.resourceVersion/);
+  assert.throws(() => read('RENAMED', object), /unknown type: RENAMED/);
+});
+
+const status = (init: Partial<ConstructorParameters<typeof KubeError>[0]>): KubeError =>
+  new KubeError({ status: 500, what: 'watch', ...init });
+
+test('410, Expired and a version ahead of the server mean a new list', () => {
+  const ahead = { reason: 'Timeout', details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } };
+  const relist = (error: unknown): boolean => readTrouble(error, false).relist;
+  assert.ok(relist(status({ status: 410 })));
+  assert.ok(relist(status({ status: 500, body: { reason: 'Expired' } })));
+  assert.ok(relist(status({ status: 504, body: ahead })));
+  assert.ok(!relist(status({ status: 504, body: { reason: 'Timeout' } })));
+  assert.ok(!relist(status({ status: 0 })));
+  assert.ok(!relist(new SyntaxError('cut')));
+});
+
+test('only a list that was streamed and refused is paged from then on', () => {
+  assert.ok(readTrouble(status({ status: 422 }), true).paged);
+  assert.ok(readTrouble(status({ status: 400 }), true).paged);
+  assert.ok(!readTrouble(status({ status: 422 }), false).paged);
+  assert.ok(!readTrouble(status({ status: 403 }), true).paged);
+  assert.ok(!readTrouble(new Error('x'), true).paged);
+});
+
+test('the metric label of a trouble is of a small set, and Retry-After is kept', () => {
+  assert.equal(
+    readTrouble(status({ status: 0, cause: new Error('x') }), false).reason,
+    'unreachable',
+  );
+  assert.equal(readTrouble(status({ status: 429 }), false).reason, '429');
+  assert.equal(readTrouble(new SyntaxError('cut'), false).reason, 'malformed');
+  assert.equal(readTrouble(new Error('socket hang up'), false).reason, 'broken');
+  assert.equal(readTrouble(status({ status: 429, retryAfter: 7_000 }), false).retryAfter, 7_000);
+});
+
+test('of a line that is torn nothing is repeated: it may have been a Secret', () => {
+  const key = Buffer.from('-----BEGIN PRIVATE KEY-----').toString('base64');
+  for (const line of [`${key}"}}`, `{"data":{"tls.key":${key}}}`, `{"data":"${key}`]) {
+    assert.throws(
+      () => readWatchEvent(line),
+      (error: unknown) => {
+        assert.ok(error instanceof SyntaxError);
+        assert.doesNotMatch(`${error.message} ${error.stack ?? ''}`, /LS0|tls/);
+        assert.equal(error.cause, undefined);
+        return true;
+      },
+    );
+  }
+});

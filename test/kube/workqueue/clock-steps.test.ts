@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MAX_TIMER_MS, createDelayingQueue } from '../../../src/kube/workqueue/delaying-queue.ts';
+import { watchOver } from '../../../src/kube/watch/liveness.ts';
+import { createQueue } from '../../../src/kube/workqueue/queue.ts';
+import type { Clock } from '../../../src/ports.ts';
+import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
+
+const HOUR = 3_600_000;
+const zeros = (size: number): Uint8Array => new Uint8Array(size);
+
+/** Timers go on as they did, as the system's do, when somebody sets the clock. */
+function stepped(time: FakeTime): { readonly clock: Clock; readonly step: (ms: number) => void } {
+  let offset = 0;
+  return {
+    clock: () => time.clock() + offset,
+    step: (ms) => {
+      offset += ms;
+    },
+  };
+}
+
+test('a clock that is set back an hour holds nobody up for that hour', async () => {
+  const time = fakeTime();
+  const { clock, step } = stepped(time);
+  const nothing = (): void => undefined;
+  const queue = createDelayingQueue(
+    createQueue(clock, { added: nothing, depth: nothing, waited: nothing }, zeros),
+    clock,
+    time.startTimer,
+  );
+  queue.addAt('a', clock() + 30_000);
+  await time.advance(10_000);
+  step(-HOUR);
+  await time.advance(20_000);
+  assert.equal(queue.depth, 1);
+});
+
+test('a wait of months goes by the clock at each of its pieces', async () => {
+  const time = fakeTime();
+  const { clock, step } = stepped(time);
+  const nothing = (): void => undefined;
+  const queue = createDelayingQueue(
+    createQueue(clock, { added: nothing, depth: nothing, waited: nothing }, zeros),
+    clock,
+    time.startTimer,
+  );
+  queue.addAt('a', clock() + 2 * MAX_TIMER_MS);
+  step(HOUR);
+  await time.advance(2 * MAX_TIMER_MS - HOUR - 1);
+  assert.equal(queue.depth, 0);
+  await time.advance(1);
+  assert.equal(queue.depth, 1);
+});
+
+test('a silent watch is given up in time, also when the clock was set back meanwhile', async () => {
+  const time = fakeTime();
+  const { clock, step } = stepped(time);
+  const outer = new AbortController();
+  const liveness = watchOver({ silenceMs: 90_000, clock, delay: time.delay }, outer.signal);
+  await time.advance(50_000);
+  liveness.heard();
+  step(-HOUR);
+  await time.advance(179_999);
+  assert.ok(liveness.signal.aborted);
+});
+
+test('a watch is given up when nothing was heard for that long, and not sooner', async () => {
+  const time = fakeTime();
+  const outer = new AbortController();
+  const liveness = watchOver({ ...time, silenceMs: 90_000 }, outer.signal);
+  for (let lines = 0; lines < 10; lines += 1) {
+    await time.advance(80_000);
+    liveness.heard();
+  }
+  await time.advance(89_999);
+  assert.ok(!liveness.signal.aborted);
+  await time.advance(1);
+  assert.ok(liveness.signal.aborted);
+});

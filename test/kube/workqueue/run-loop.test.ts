@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  createDelayingQueue,
+  type DelayingQueue,
+} from '../../../src/kube/workqueue/delaying-queue.ts';
+import { FIRST_IN_FLIGHT, createPace, type Pace } from '../../../src/kube/workqueue/pace.ts';
+import { createQueue } from '../../../src/kube/workqueue/queue.ts';
+import { createRateLimiter, type RateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
+import { GATHER_MS, TOGETHER, runLoop, type Again } from '../../../src/kube/workqueue/run-loop.ts';
+import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
+
+interface Loop {
+  readonly time: FakeTime;
+  readonly queue: DelayingQueue;
+  readonly limiter: RateLimiter;
+  readonly pace: Pace;
+  readonly handled: string[];
+  readonly errors: string[];
+  readonly counts: { worked: number; retried: number };
+  readonly stop: () => void;
+  readonly ended: Promise<void>;
+}
+
+const nothing = (): void => undefined;
+const ignored = { added: nothing, depth: nothing, waited: nothing };
+const zeros = (size: number): Uint8Array => new Uint8Array(size);
+
+function startLoop(handle: (key: string) => Promise<Again>, workers = 1): Loop {
+  const time = fakeTime();
+  const plain = createQueue(time.clock, ignored, zeros);
+  const queue = createDelayingQueue(plain, time.clock, time.startTimer);
+  const limiter = createRateLimiter({ firstMs: 5, maxMs: 1_000, random: zeros });
+  const pace = createPace({ ...time, random: zeros });
+  const [handled, errors]: [string[], string[]] = [[], []];
+  const counts = { worked: 0, retried: 0 };
+  const abort = new AbortController();
+  const ended = runLoop(
+    {
+      queue,
+      limiter,
+      pace,
+      workers,
+      clock: time.clock,
+      delay: time.delay,
+      handle: (key) => {
+        handled.push(key);
+        return handle(key);
+      },
+      onError: (key, error) => errors.push(`${key}: ${String(error)}`),
+      metrics: {
+        worked: () => (counts.worked += 1),
+        retried: () => (counts.retried += 1),
+      },
+    },
+    abort.signal,
+  );
+  const stop = (): void => {
+    abort.abort();
+  };
+  return { time, queue, limiter, pace, handled, errors, counts, stop, ended };
+}
+
+test('what fails comes back after growing waits, and is forgiven when it succeeds', async () => {
+  let failures = 3;
+  const loop = startLoop(() => {
+    failures -= 1;
+    return failures >= 0 ? Promise.reject(new Error('not yet')) : Promise.resolve(undefined);
+  });
+  loop.queue.add('a');
+  for (const wait of [5, 10, 20]) {
+    await loop.time.advance(0);
+    assert.deepEqual(loop.time.waits(), [wait]);
+    await loop.time.advance(wait);
+  }
+  assert.deepEqual(loop.handled, ['a', 'a', 'a', 'a']);
+  assert.deepEqual(loop.errors, Array(3).fill('a: Error: not yet'));
+  assert.deepEqual(loop.counts, { worked: 4, retried: 3 });
+  assert.equal(loop.limiter.failures('a'), 0);
+  loop.stop();
+  await loop.ended;
+});
+
+test('one key that fails for ever does not keep the others waiting', async () => {
+  const loop = startLoop((key) =>
+    key === 'bad' ? Promise.resolve('backoff') : Promise.resolve(undefined),
+  );
+  loop.queue.add('bad');
+  loop.queue.add('good');
+  await loop.time.advance(0);
+  assert.deepEqual(loop.handled, ['bad', 'good']);
+  assert.deepEqual(loop.errors, [], 'a backoff that was asked for is no error');
+  loop.stop();
+  await loop.ended;
+});
+
+test('a key that is to be looked at later is, at that time', async () => {
+  let at: number | undefined;
+  const loop = startLoop(() => Promise.resolve(at === undefined ? undefined : { at }));
+  at = loop.time.clock() + 60_000;
+  loop.queue.add('a');
+  await loop.time.advance(59_999);
+  assert.equal(loop.handled.length, 1);
+  at = undefined;
+  await loop.time.advance(1);
+  assert.equal(loop.handled.length, 2);
+  loop.stop();
+  await loop.ended;
+});
+
+test('no more than so many are worked on at once, and never one key twice', async () => {
+  const open = new Map<string, () => void>();
+  const loop = startLoop(
+    (key) =>
+      new Promise((resolve) => {
+        assert.ok(!open.has(key));
+        open.set(key, () => {
+          open.delete(key);
+          resolve(undefined);
+        });
+      }),
+    2,
+  );
+  for (const key of ['a', 'b', 'c', 'a']) loop.queue.add(key);
+  await loop.time.advance(0);
+  loop.queue.add('a');
+  assert.deepEqual([...open.keys()], ['a', 'b']);
+  open.get('b')?.();
+  await loop.time.advance(0);
+  assert.deepEqual([...open.keys()], ['a', 'c']);
+  loop.stop();
+  for (const finish of open.values()) finish();
+  await loop.ended;
+});
+
+test('while the server asks us to stay away nothing is begun, and what is more urgent then comes first', async () => {
+  const loop = startLoop(() => Promise.resolve(undefined), 9);
+  loop.queue.arrange((key) => ({ flows: [], deadline: key === 'urgent' ? 1 : undefined }));
+  loop.pace.observe({ begun: loop.time.clock(), status: 429, retryAfter: 5_000 });
+  for (const key of ['a', 'b', 'c', 'urgent']) loop.queue.add(key);
+  await loop.time.advance(4_999);
+  assert.equal(loop.handled.length, 0);
+  await loop.time.advance(1);
+  assert.equal(loop.handled[0], 'urgent');
+  assert.equal(loop.handled.length, 4);
+  loop.stop();
+  await loop.ended;
+});
+
+test('stopped while the server asks us to stay away, it ends at once', async () => {
+  const loop = startLoop(() => Promise.resolve(undefined));
+  await loop.time.advance(0);
+  loop.pace.observe({ begun: loop.time.clock(), status: 429, retryAfter: 60_000 });
+  loop.queue.add('a');
+  await loop.time.advance(0);
+  loop.stop();
+  await loop.ended;
+});
+
+test('no more are worked on at once than the pace allows, and more as soon as it does', async () => {
+  const open: (() => void)[] = [];
+  const loop = startLoop(() => new Promise((resolve) => open.push(() => resolve(undefined))), 99);
+  const { length } = Array.from({ length: 50 }, (_each, index) => loop.queue.add(`key-${index}`));
+  assert.equal(length, 50);
+  await loop.time.advance(0);
+  assert.equal(open.length, Math.floor(loop.pace.limit));
+  loop.pace.observe({ begun: loop.time.clock(), status: 429, retryAfter: 0 });
+  for (const finish of open.splice(0)) finish();
+  await loop.time.advance(0);
+  assert.equal(open.length, Math.floor(loop.pace.limit));
+  loop.stop();
+  for (const finish of open) finish();
+  await loop.ended;
+});
+
+/** A loop with so many keys, which are at work until they are finished one by one. */
+async function startBusy(keys: number): Promise<Loop & { readonly open: (() => void)[] }> {
+  const open: (() => void)[] = [];
+  const loop = startLoop(() => new Promise((resolve) => open.push(() => resolve(undefined))), 99);
+  for (let index = 0; index < keys; index += 1) loop.queue.add(`key-${index}`);
+  await loop.time.advance(0);
+  assert.equal(open.length, FIRST_IN_FLIGHT);
+  return { ...loop, open };
+}
+
+async function endBusy({
+  open,
+  stop,
+  ended,
+}: Awaited<ReturnType<typeof startBusy>>): Promise<void> {
+  stop();
+  for (const finish of open) finish();
+  await ended;
+}
+
+test('where many wait, some are begun together as soon as so many can be', async () => {
+  const loop = await startBusy(50);
+  for (let finished = 1; finished < TOGETHER; finished += 1) {
+    loop.open.shift()?.();
+    await loop.time.advance(0);
+    assert.equal(loop.handled.length, FIRST_IN_FLIGHT);
+  }
+  loop.open.shift()?.();
+  await loop.time.advance(0);
+  assert.equal(loop.handled.length, FIRST_IN_FLIGHT + TOGETHER);
+  await endBusy(loop);
+});
+
+test('some that are slow do not keep the others waiting for more to begin with', async () => {
+  const loop = await startBusy(50);
+  for (const round of [1, 2, 3]) {
+    loop.open.pop()?.();
+    await loop.time.advance(GATHER_MS);
+    assert.equal(loop.handled.length, FIRST_IN_FLIGHT + round);
+  }
+  await endBusy(loop);
+});
+
+test('the last ones wait for nobody to be begun with', async () => {
+  const loop = await startBusy(FIRST_IN_FLIGHT + 1);
+  loop.open.shift()?.();
+  await loop.time.advance(0);
+  assert.equal(loop.handled.length, FIRST_IN_FLIGHT + 1);
+  await endBusy(loop);
+});
+
+test('stopped, it finishes what is in flight and begins nothing more', async () => {
+  let finish: (() => void) | undefined;
+  const loop = startLoop(
+    () =>
+      new Promise((resolve) => {
+        finish = () => {
+          resolve('backoff');
+        };
+      }),
+  );
+  loop.queue.add('a');
+  loop.queue.add('b');
+  await loop.time.advance(0);
+  let ended = false;
+  void loop.ended.then(() => (ended = true));
+  loop.stop();
+  await loop.time.advance(0);
+  assert.equal(ended, false, 'a is still in flight');
+  finish?.();
+  await loop.ended;
+  assert.deepEqual(loop.handled, ['a']);
+  assert.deepEqual(loop.time.waits(), [], 'no timer keeps the process alive');
+});
+
+test('started after the stop, it does nothing', async () => {
+  const time = fakeTime();
+  const plain = createQueue(time.clock, ignored, zeros);
+  const queue = createDelayingQueue(plain, time.clock, time.startTimer);
+  queue.add('a');
+  await runLoop(
+    {
+      queue,
+      limiter: createRateLimiter({ firstMs: 5, maxMs: 10, random: zeros }),
+      workers: 3,
+      pace: createPace({ ...time, random: zeros }),
+      clock: time.clock,
+      delay: time.delay,
+      handle: () => Promise.reject(new Error('worked on')),
+      onError: (_key, error) => {
+        throw error as Error;
+      },
+      metrics: { worked: nothing, retried: nothing },
+    },
+    AbortSignal.abort(),
+  );
+});
+
+test('what is backed off until a time is looked at no later than then', async () => {
+  const loop = startLoop(() => Promise.resolve({ backoffUntil: loop.time.clock() + 3 }));
+  loop.queue.add('a');
+  await loop.time.advance(0);
+  assert.equal(loop.handled.length, 1);
+  await loop.time.advance(3);
+  assert.equal(loop.handled.length, 2);
+  assert.equal(loop.counts.retried, 2);
+  loop.stop();
+  await loop.ended;
+});

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DEMO } from '../../src/manifests/demo.ts';
+import type { Installation } from '../../src/manifests/installation.ts';
+import { renderAdmission, renderRbac } from '../../src/manifests/render.ts';
+import { components, linesOf, rolesOf, type Role } from './roles.ts';
+
+const READ = 'get,list,watch';
+const both = '[example.com/workload example.com/people]';
+const cas = '[workload-ca people-ca] @countersign-keys';
+const POLICY_KINDS = 'validatingadmissionpolicies,validatingadmissionpolicybindings';
+const EVENTS = 'create,patch events.k8s.io/events @default';
+
+const MEMBER = `create,${READ},update,delete coordination.k8s.io/leases @countersign-system`;
+const leader = (component: string): string[] => [
+  'create coordination.k8s.io/leases @countersign-system',
+  `${READ},update coordination.k8s.io/leases [countersign-${component}.countersign-keys] @countersign-system`,
+];
+
+const servingSecrets = [
+  'approver',
+  'signer',
+  'pcr-issuer',
+  'certificate-request',
+  'attester',
+  'authority',
+]
+  .map((component) => `countersign-${component}-serving`)
+  .join(' ');
+
+// The table of what each component may, design §2, less `update` of CA Secrets, which are patched; and
+// more by what "Without (a) readiness warns" takes: reading that policy.
+const table: Record<string, readonly string[]> = {
+  approver: [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/certificatesigningrequests`,
+    'update certificates.k8s.io/certificatesigningrequests/approval',
+    `approve certificates.k8s.io/signers ${both}`,
+    EVENTS,
+    MEMBER,
+  ],
+  signer: [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
+    `${READ} certificates.k8s.io/certificatesigningrequests`,
+    'update certificates.k8s.io/certificatesigningrequests/status',
+    `sign certificates.k8s.io/signers ${both}`,
+    `${READ} /secrets ${cas}`,
+    EVENTS,
+    MEMBER,
+  ],
+  'pcr-issuer': [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
+    `${READ} certificates.k8s.io/podcertificaterequests`,
+    'update certificates.k8s.io/podcertificaterequests/status',
+    `sign certificates.k8s.io/signers ${both}`,
+    'create,patch events.k8s.io/events',
+    `get admissionregistration.k8s.io/${POLICY_KINDS} [countersign-pod-certificate-requests]`,
+    `${READ} /secrets ${cas}`,
+    MEMBER,
+  ],
+  'certificate-request': [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
+    `${READ} cert-manager.io/certificaterequests`,
+    'update cert-manager.io/certificaterequests/status',
+    'create,patch events.k8s.io/events',
+    `${READ} /secrets ${cas}`,
+    MEMBER,
+  ],
+  attester: [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
+    'create certificates.k8s.io/clustertrustbundles',
+    'update,delete certificates.k8s.io/clustertrustbundles [example.com:workload:primary countersign.dev:serving:primary]',
+    'attest certificates.k8s.io/signers [example.com/workload example.com/people countersign.dev/serving]',
+    EVENTS,
+    ...leader('attester'),
+  ],
+  authority: [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
+    'update countersign.dev/clustersigners/status',
+    'create /secrets @countersign-keys',
+    `${READ},patch /secrets [workload-ca people-ca countersign-serving-ca] @countersign-keys`,
+    EVENTS,
+    ...leader('authority'),
+    `${READ},patch /secrets [${servingSecrets}] @countersign-system`,
+    `${READ},patch /configmaps [countersign-serving-ca] @countersign-system`,
+  ],
+};
+
+for (const [component, lines] of Object.entries(table)) {
+  test(`the roles of ${component} hold what the table says and nothing else`, () => {
+    assert.deepEqual(linesOf(component), lines);
+  });
+}
+
+test('the table has every component', () => {
+  assert.deepEqual(components.sort(), Object.keys(table).sort());
+});
+
+test('no rule has a wildcard, and none an empty list, which RBAC reads as all', () => {
+  for (const component of components) {
+    for (const rule of rolesOf(component).flatMap(({ rules = [] }) => rules)) {
+      const texts = Object.values(rule).flatMap((list: readonly string[]) => list);
+      assert.ok(!texts.some((text) => text.includes('*')), component);
+      assert.notEqual(rule.resourceNames?.length, 0, component);
+    }
+  }
+});
+
+test('every role is bound to its own ServiceAccount and to nobody else', () => {
+  for (const component of components) {
+    const all = rolesOf(component) as readonly (Role & Record<string, unknown>)[];
+    const roles = all.filter(({ kind }) => kind.endsWith('Role'));
+    const bindings = all.filter(({ kind }) => kind.endsWith('Binding'));
+    assert.equal(roles.length, bindings.length);
+    for (const binding of bindings) {
+      assert.deepEqual(binding['subjects'], [
+        {
+          kind: 'ServiceAccount',
+          name: `countersign-${component}`,
+          namespace: 'countersign-system',
+        },
+      ]);
+    }
+  }
+});
+
+test('without a bundle or a Secret the rules about them vanish, rather than hold for all', () => {
+  const bare = { ...DEMO, bundles: [], secrets: [] };
+  const others = components.filter((component) => !['attester', 'authority'].includes(component));
+  for (const component of others) {
+    assert.ok(!linesOf(component, bare).some((line) => line.includes('secrets')), component);
+  }
+});
+
+test('the CA of our own ports is named to who publishes and who makes it, and to nobody else', () => {
+  for (const component of components) {
+    const names = linesOf(component).some((line) =>
+      /countersign\.dev[/:]serving|serving-ca/.test(line),
+    );
+    assert.equal(names, ['attester', 'authority'].includes(component), component);
+  }
+});
+
+test('another signer name for our own ports takes the place of the shipped one', () => {
+  const own = { ...DEMO, servingSigner: 'acme.example/ports' };
+  assert.ok(linesOf('attester', own).some((line) => line.includes('acme.example:ports:primary')));
+  assert.ok(!linesOf('attester', own).some((line) => line.includes('countersign.dev/serving')));
+});
+
+test('one role a namespace, also where keys and Events share one', () => {
+  const roles = rolesOf('signer', { ...DEMO, secrets: [{ namespace: 'default', name: 'ca' }] });
+  const where = roles.filter(({ kind }) => kind === 'Role').map((each) => each.metadata.namespace);
+  assert.deepEqual(where, ['default', 'countersign-system']);
+});
+
+test('admission policies name the signers, and fail closed', () => {
+  for (const [file, text] of renderAdmission(DEMO)) {
+    assert.match(text, /failurePolicy: Fail/, file);
+    if (file === 'cluster-signers.yaml') assert.doesNotMatch(text, /matchConditions/);
+    else if (file === 'certificate-requests.yaml')
+      assert.match(text, /issuerRef\.\?group\.orValue\(''\) == 'countersign\.dev'/);
+    else if (file !== 'leases.yaml')
+      assert.match(text, /in \['example.com\/workload', 'example.com\/people'\]/);
+  }
+});
+
+test('an expression has one check() at most: two would cost more than one may', () => {
+  for (const text of renderAdmission(DEMO).values()) {
+    for (const [, expression = ''] of text.matchAll(
+      / expression: ([^]*?)(?= expression:|messageExpression)/g,
+    )) {
+      assert.ok(expression.split('.check(').length <= 2);
+    }
+  }
+});
+
+const refused: [law: string, change: Partial<Installation>, code: string, message: RegExp][] = [
+  ['no signer', { signers: [] }, 'USAGE', /name at least one signer/],
+  ['a quote in a signer name', { signers: ["a.b/c'"] }, 'SIGNER_NAME_INVALID', /DNS labels/],
+  ['a wildcard', { signers: ['example.com/*'] }, 'SIGNER_NAME_INVALID', /DNS labels/],
+  ["another signer's bundle", { bundles: ['a.b:c:d'] }, 'USAGE', /is no ClusterTrustBundle of/],
+  ['a bundle without a name', { bundles: ['example.com:workload:'] }, 'USAGE', /write example/],
+  ['a wrong namespace', { namespace: 'A' }, 'USAGE', /"A" is no name of a namespace/],
+  [
+    'a wrong Secret',
+    { secrets: [{ namespace: 'keys', name: 'a b' }] },
+    'USAGE',
+    /is no name of a Secret/,
+  ],
+  [
+    'keys beside the components',
+    { secrets: [{ namespace: 'countersign-system', name: 'ca' }] },
+    'USAGE',
+    /keys need a namespace of their own/,
+  ],
+];
+
+for (const [law, change, code, message] of refused) {
+  test(`${law} is refused`, () => {
+    assert.throws(() => renderRbac({ ...DEMO, ...change }), { code, message });
+    assert.throws(() => renderAdmission({ ...DEMO, ...change }), { code, message });
+  });
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import { parseAllDocuments } from 'yaml';
+import { DEMO } from '../../src/manifests/demo.ts';
+import type { Installation } from '../../src/manifests/installation.ts';
+import { renderRbac } from '../../src/manifests/render.ts';
+
+/** An object that `countersign rbac` prints. */
+export interface Role {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly {
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+    readonly resourceNames?: readonly string[];
+  }[];
+}
+
+export function rolesOf(component: string, installation: Installation = DEMO): readonly Role[] {
+  const text = renderRbac(installation).get(`${component}.yaml`) ?? '';
+  return parseAllDocuments(text).map((document) => document.toJS() as Role);
+}
+
+export const components = [...renderRbac(DEMO).keys()].map((file) => file.replace('.yaml', ''));
+
+/** `get,list certificates.k8s.io/x [names] @namespace`, one line a rule. */
+export function linesOf(component: string, installation: Installation = DEMO): readonly string[] {
+  return rolesOf(component, installation).flatMap(({ metadata, rules = [] }) =>
+    rules.map(({ apiGroups, resources, verbs, resourceNames }) => {
+      const names = resourceNames === undefined ? '' : ` [${resourceNames.join(' ')}]`;
+      const where = metadata.namespace === undefined ? '' : ` @${metadata.namespace}`;
+      return `${verbs.join()} ${apiGroups.join()}/${resources.join()}${names}${where}`;
+    }),
+  );
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The other way round than tbs.test.ts: what was read, written again, is what was there. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { SignerError } from '../../../src/errors.ts';
+import {
+  decodeCertificate,
+  decodeTbs,
+  type TbsCertificate,
+} from '../../../src/pki/x509/certificate.ts';
+import {
+  authorityKeyIdentifier,
+  basicConstraints,
+  extKeyUsage,
+  keyUsage,
+  subjectAltName,
+  subjectKeyIdentifier,
+  type Extension,
+} from '../../../src/pki/extensions/extensions.ts';
+import {
+  encodeName,
+  type DistinguishedName,
+  type NameParts,
+} from '../../../src/pki/names/names.ts';
+import { decodeRequest, encodeRequest } from '../../../src/pki/x509/pkcs10.ts';
+import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
+import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/tbs.ts';
+import { privateKey, spkiOf } from '../../support/keys.ts';
+import { leafFields, toExtensions, type LeafFields } from '../../support/leaf-fields.ts';
+
+const SEED = 20261121;
+const KINDS = ['P-256', 'P-384', 'P-521', 'Ed25519', 'RSA-2048'] as const;
+const kind = fc.constantFrom(...KINDS);
+type Kind = (typeof KINDS)[number];
+
+function tbsOf(fields: LeafFields, key: Kind): Uint8Array {
+  const spki = spkiOf(privateKey(key));
+  return encodeTbs({
+    ...fields,
+    signatureAlgorithm: signatureAlgorithm(privateKey(key)).der,
+    issuer: encodeName(fields.issuer),
+    subject: encodeName(fields.subject),
+    spki,
+    extensions: toExtensions(fields, spki),
+  });
+}
+
+function partsOf({ attributes }: DistinguishedName): NameParts {
+  const valuesOf = (type: string): readonly string[] =>
+    attributes.filter(({ oid }) => oid === type).map(({ value }) => value);
+  return {
+    organizations: valuesOf('2.5.4.10'),
+    organizationalUnits: valuesOf('2.5.4.11'),
+    commonName: valuesOf('2.5.4.3')[0] ?? '',
+  };
+}
+
+/** From what the extensions were understood to say, not from their bytes. */
+function rebuilt(read: TbsCertificate): readonly Extension[] {
+  const { isCa: ca, pathLen, publicKey } = read;
+  const isCritical = read.extensions.some(({ oid, critical }) => oid === '2.5.29.17' && critical);
+  return [
+    keyUsage([...(read.keyUsage ?? [])]),
+    extKeyUsage(read.extKeyUsage ?? []),
+    basicConstraints(pathLen === undefined ? { ca } : { ca, pathLen }),
+    subjectKeyIdentifier(publicKey.spki),
+    authorityKeyIdentifier(read.authorityKeyIdentifier ?? new Uint8Array()),
+    subjectAltName(read.sans, isCritical),
+  ];
+}
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+test('what is understood of a certificate is enough to write it again, byte for byte', () => {
+  fc.assert(
+    fc.property(leafFields, kind, (fields, key) => {
+      const algorithm = signatureAlgorithm(privateKey(key));
+      const tbs = tbsOf(fields, key);
+      const der = encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs));
+      const read = decodeCertificate(der);
+      const again = encodeTbs({
+        ...read,
+        issuer: encodeName(partsOf(read.issuer)),
+        subject: encodeName(partsOf(read.subject)),
+        spki: read.publicKey.spki,
+        extensions: rebuilt(read),
+      });
+      assert.equal(
+        hex(encodeCertificate(again, read.signatureAlgorithm, read.signature)),
+        hex(der),
+      );
+    }),
+    { numRuns: 200, seed: SEED },
+  );
+});
+
+test('what is understood of a request is enough to ask for the same again, byte for byte', () => {
+  fc.assert(
+    fc.property(leafFields, kind, ({ subject, sans }, name) => {
+      const key = privateKey(name);
+      const read = decodeRequest(encodeRequest({ subject, sans, key }));
+      const again = encodeRequest({ subject: partsOf(read.subject), sans: read.sans, key });
+      assert.equal(hex(decodeRequest(again).info), hex(read.info));
+    }),
+    { numRuns: 100, seed: SEED },
+  );
+});
+
+test('one octet changed: it is refused, or written again as it now is, so no two texts mean the same', () => {
+  let read = 0;
+  const octet = fc.integer({ min: 1, max: 255 });
+  fc.assert(
+    fc.property(leafFields, fc.nat(), octet, (fields, at, change) => {
+      const mutant = Uint8Array.from(tbsOf(fields, 'P-256'));
+      const position = at % mutant.length;
+      mutant[position] = (mutant[position] ?? 0) ^ change;
+      const found = decoded(mutant);
+      // Unique identifiers are passed over: nothing we write has any (RFC 5280 §4.1.2.8).
+      if (found === undefined || found.extensions.length === 0) return;
+      read += 1;
+      const again = encodeTbs({
+        ...found,
+        issuer: found.issuer.raw,
+        subject: found.subject.raw,
+        spki: found.publicKey.spki,
+      });
+      assert.equal(hex(again), hex(mutant));
+    }),
+    { numRuns: 3_000, seed: SEED },
+  );
+  assert.ok(read > 300, `only ${read} of 3000 mutants were read: the property says little`);
+});
+
+function decoded(der: Uint8Array): TbsCertificate | undefined {
+  try {
+    return decodeTbs(der);
+  } catch (error) {
+    if (error instanceof SignerError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a namespace's CA may cost everybody else. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { SIGNER_NAME } from '../../../src/api/signer/grant.ts';
+import type { Authority } from '../../../src/authorities/contract.ts';
+import { find } from '../../../src/controllers/authority/find.ts';
+import { SignerError, attempt } from '../../../src/errors.ts';
+import { usableAuthority } from '../../../src/runtime/ca/usable-authority.ts';
+import { NOW } from '../../support/chain.ts';
+import { openIntermediate } from '../../support/intermediate.ts';
+import { teamSigner } from '../../support/namespaced-signer.ts';
+import { workload } from '../../support/signer.ts';
+
+const CHECKED = {
+  observedGeneration: 1,
+  conditions: [{ type: 'Ready', status: 'True' as const, reason: 'Checked' }],
+};
+
+/** Of a CA with an RSA key of so many bits. */
+function rsaAuthority(bits: number): Authority {
+  const opened = openIntermediate();
+  const { certificate } = opened.facts;
+  const publicKey = { ...certificate.publicKey, algorithm: 'RSA' as const, bits };
+  return { ...opened, facts: { ...opened.facts, certificate: { ...certificate, publicKey } } };
+}
+
+interface Looked {
+  /** What a signer says of it, and what `authority` does. */
+  readonly usable: Authority | SignerError;
+  readonly ready: boolean;
+  readonly message: string;
+  readonly opened: number;
+}
+
+function look(
+  signer: ClusterSigner,
+  authority: Authority,
+  characters = 4_000,
+  longest = 'ca.crt',
+): Looked {
+  let opened = 0;
+  const open = (): Authority => {
+    opened += 1;
+    return authority;
+  };
+  const annotations = { [SIGNER_NAME]: signer.spec.signerName };
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { ...signer.metadata, name: 'team-ca', annotations },
+    data: { 'tls.crt': 'x', 'tls.key': 'x', [longest]: 'x'.repeat(characters - 2) },
+  };
+  const common = { signer, bundle: undefined, propagationSeconds: 600, now: NOW };
+  const usable = attempt(() => usableAuthority({ ...common, secret, open, last: () => undefined }));
+  const { isReady, message } = find({
+    ...common,
+    elder: undefined,
+    specError: undefined,
+    clocksApart: false,
+    secret: { kind: 'found', secret },
+    inspect: () => open().facts,
+  });
+  return { usable, ready: isReady, message, opened };
+}
+
+const team = teamSigner({}, CHECKED);
+
+test('a Secret that is too large is not even opened, and the status says how large it may be', () => {
+  const { usable, ready, message, opened } = look(team, openIntermediate(), 65_537);
+  assert.ok(usable instanceof SignerError && usable.code === 'AUTHORITY_INVALID');
+  assert.deepEqual([ready, opened], [false, 0]);
+  assert.match(message, /65537 characters; of a Signer's Secret they may make 65536/);
+  assert.equal(look(team, openIntermediate(), 65_536).ready, true);
+  assert.equal(look(team, openIntermediate(), 65_537, 'cross.crt').opened, 0);
+});
+
+test('nothing is signed with a key that takes long: its namespace’s requests are not the only ones', () => {
+  const { usable, ready, message } = look(team, rsaAuthority(16_384));
+  assert.ok(usable instanceof SignerError && usable.code === 'AUTHORITY_INVALID');
+  assert.equal(ready, false);
+  assert.match(message, /RSA key of 16384 bits.*may have 4096/);
+  assert.equal(look(team, rsaAuthority(4096)).ready, true);
+});
+
+test('a ClusterSigner’s CA is its administrator’s choice', () => {
+  const own = workload({ 'authority.managed.secret.namespace': 'countersign-keys' });
+  const { trustBundle: _, ...spec } = own.spec;
+  const signer = { ...own, spec, status: CHECKED };
+  assert.equal(look(signer, rsaAuthority(8192), 500_000).ready, true);
+});

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import type { MissingRight } from '../../../src/kube/client/access.ts';
+import type { PermissionRule } from '../../../src/kube/resource/permissions.ts';
+import { createSecretWatches, type SecretWatches } from '../../../src/runtime/ca/secret-watches.ts';
+import { until } from '../../cluster/until.ts';
+import { teamSigner } from '../../support/namespaced-signer.ts';
+import { workload } from '../../support/signer.ts';
+import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/stage.ts';
+import { componentOn } from '../requests/controlled.ts';
+
+const OURS = '/api/v1/namespaces/countersign-keys/secrets';
+const THEIRS = '/api/v1/namespaces/team-a/secrets';
+
+let stage: Stage;
+let watches: SecretWatches;
+let asked: PermissionRule[];
+let granted: boolean;
+let heard: string[];
+
+beforeEach(async () => {
+  stage = await startStage();
+  [asked, granted, heard] = [[], false, []];
+  const lacking: MissingRight = {
+    verb: 'watch',
+    resource: 'secrets',
+    name: 'team-ca',
+    namespace: 'team-a',
+  };
+  const component = componentOn(stage, {
+    missingRights: (rules) => {
+      asked.push(...rules);
+      return Promise.resolve(granted ? [] : [lacking]);
+    },
+  });
+  watches = createSecretWatches({ component, onEvent: (key) => heard.push(key) });
+});
+afterEach(async () => {
+  await watches.stop();
+  await stage.stop();
+});
+
+const failureOf = (signer: ClusterSigner): string | undefined => watches.of(signer)?.failure;
+
+test('the Secret of a Signer that nobody granted is never asked for; who grants it heals it', async () => {
+  const signer = teamSigner();
+  watches.serve([signer]);
+  await until('it says so', PATIENCE_MS, () => failureOf(signer) !== undefined);
+  assert.match(
+    failureOf(signer) ?? '',
+    /was not granted watch secrets "team-ca" in namespace team-a; .*--signer-secret team-a\/team-ca/,
+  );
+  assert.deepEqual(asked, [
+    {
+      apiGroups: [''],
+      resources: ['secrets'],
+      resourceNames: ['team-ca'],
+      verbs: ['list', 'watch'],
+      namespace: 'team-a',
+    },
+  ]);
+  granted = true;
+  await stage.backoff(800);
+  // The first call that the server hears at all.
+  const call = await stage.server.next('the watch of the Secret');
+  assert.equal(call.path, THEIRS);
+  assert.equal(call.query.get('fieldSelector'), 'metadata.name=team-ca');
+  call.lines(bookmark(5, true));
+  await until('it is read', PATIENCE_MS, () => watches.of(signer)?.synced === true);
+  assert.equal(failureOf(signer), undefined);
+});
+
+test('a ClusterSigner’s Secret is asked for at once: its right is one that readiness goes by', async () => {
+  watches.serve([workload()]);
+  const call = await stage.server.next('the watch of the Secret');
+  assert.deepEqual([call.path, asked], [OURS, []]);
+  assert.deepEqual(
+    watches.unread().map(([key]) => key),
+    ['countersign-keys/workload-ca'],
+  );
+});
+
+test('what of Signers cannot be read is no reason to be unready', async () => {
+  const signer = teamSigner();
+  watches.serve([signer]);
+  await until('it is withheld', PATIENCE_MS, () => failureOf(signer) !== undefined);
+  assert.deepEqual(watches.unread(), []);
+});
+
+test('the same Secret has two watches where both kinds name it, and each sees it', async () => {
+  granted = true;
+  const inKeys = teamSigner({ namespace: 'countersign-keys' });
+  const secretOf = inKeys.spec.authority.secret?.name ?? '';
+  const cluster = workload({
+    'authority.managed.secret': { namespace: 'countersign-keys', name: secretOf },
+  });
+  watches.serve([inKeys, cluster]);
+  const both = [await stage.server.next(), await stage.server.next()];
+  assert.deepEqual(
+    both.map(({ path }) => path),
+    [OURS, OURS],
+  );
+  assert.notEqual(watches.of(inKeys), watches.of(cluster));
+});

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { namesOf } from '../../../src/runtime/rbac/permission-names.ts';
+import { teamSigner } from '../../support/namespaced-signer.ts';
+import { workload } from '../../support/signer.ts';
+
+test('the check of rights goes by ClusterSigners alone: no Signer, and no Secret that one names, is in it', () => {
+  const names = namesOf([workload(), teamSigner()], { leases: undefined, namespacedSigners: true });
+  assert.deepEqual(names.signerNames, ['example.com/workload']);
+  assert.deepEqual(names.secrets, [{ namespace: 'countersign-keys', name: 'workload-ca' }]);
+  assert.equal(names.signerSecrets, undefined);
+});

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Of several replicas each works on its own requests, and takes up more when it is told to. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { OVERDUE_MS } from '../../../src/runtime/requests/rescue.ts';
+import { until } from '../../cluster/until.ts';
+import { PATIENCE_MS } from '../../support/stage.ts';
+import {
+  SIGNER_NAME,
+  request,
+  startControlled,
+  type Controlled,
+  type Request,
+} from './controlled.ts';
+
+let it: Controlled;
+let ours: Set<string>;
+let changed: () => void;
+beforeEach(async () => {
+  ours = new Set(['a-1']);
+  it = await startControlled({
+    duty: {
+      mine: (uid) => ours.has(uid),
+      onChange: (listener) => {
+        changed = listener;
+      },
+    },
+  });
+});
+afterEach(() => it.stop());
+
+const hear = (...objects: readonly object[]): void => {
+  it.requests.lines(...objects.map((object) => ({ type: 'ADDED', object })));
+};
+/** By the clock of the scripted server, which says what time it is with every answer. */
+const bornNow = (name: string, version: number): Request => {
+  const made = request(name, version);
+  const creationTimestamp = new Date().toISOString();
+  return { ...made, metadata: { ...made.metadata, creationTimestamp } };
+};
+
+test('a request of another replica is not even looked at, whatever wakes it', async () => {
+  hear(bornNow('b', 5), bornNow('a', 6));
+  await it.looked('a@6');
+  it.changeCa(SIGNER_NAME);
+  await until('ours is looked at again', PATIENCE_MS, () => it.looks.length === 2);
+  assert.deepEqual(it.looks, ['a@6', 'a@6']);
+});
+
+test('what becomes ours is looked at; what is ours no longer is not retried', async () => {
+  it.answer(() => ({ outcome: 'waiting', reason: 'AuthorityMissing' }));
+  hear(bornNow('a', 5), bornNow('b', 6));
+  await it.looked('a@5');
+  ours = new Set(['b-1']);
+  changed();
+  await it.looked('b@6');
+  const before = it.looks.filter((look) => look === 'a@5').length;
+  await it.time.advance(10_000);
+  assert.equal(it.looks.filter((look) => look === 'a@5').length, before);
+});
+
+test('another’s request that is overdue is taken up once, and told of only if that ended it', async () => {
+  it.answer((one) =>
+    one.metadata.name === 'c'
+      ? {
+          outcome: 'issued',
+          reason: 'Issued',
+          written: { ...request('c', 9), done: true } as Request,
+        }
+      : { outcome: 'waiting', reason: 'AuthorityMissing' },
+  );
+  ours.clear();
+  hear(bornNow('b', 5), bornNow('c', 6));
+  await until('they are heard of', PATIENCE_MS, () =>
+    it.component.counted.some(([name, , , count]) => name === 'pending' && count === 2),
+  );
+  await it.time.advance(OVERDUE_MS + 5_000);
+  await it.looked('b@5', 'c@6');
+  await it.time.advance(30_000);
+  assert.deepEqual([...it.looks].sort(), ['b@5', 'c@6']);
+  const outcomes = it.component.counted.filter(([name]) => name === 'outcome');
+  assert.equal(outcomes.length, 1);
+  assert.equal((outcomes[0]?.[1] as Record<string, string>)['outcome'], 'issued');
+});

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { KubeObject, ObjectMeta } from '../../../src/api/object/object.ts';
+import { createAllSigners } from '../../../src/runtime/signers/all-signers.ts';
+import type { Signers } from '../../../src/runtime/signers/signers.ts';
+import { until } from '../../cluster/until.ts';
+import { changed, clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
+import { namespacedSigner, teamSpec } from '../../support/namespaced-signer.ts';
+import type { RecordedComponent } from '../../support/recorded-component.ts';
+import type { Call } from '../../support/scripted-server.ts';
+import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/stage.ts';
+import { MAX_SIGNERS_PER_NAMESPACE } from '../../../src/runtime/signers/signer-room.ts';
+import { componentOn } from '../requests/controlled.ts';
+
+const DERIVED = 'signers.countersign.dev/team-a.web';
+const LISTS = {
+  cluster: '/apis/countersign.dev/v1alpha1/clustersigners',
+  namespaced: '/apis/countersign.dev/v1alpha1/signers',
+};
+
+let stage: Stage;
+let component: RecordedComponent;
+let signers: Signers;
+let told: (readonly [readonly string[], readonly string[]])[];
+let stop: AbortController;
+let calls: Map<string, Call>;
+
+async function begin(namespacedSigners = true): Promise<void> {
+  component = componentOn(stage, { namespacedSigners });
+  signers = createAllSigners(component, (keys, names) => told.push([keys, names]));
+  void signers.run(stop.signal);
+  calls = new Map();
+  for (let call = 0; call < (namespacedSigners ? 2 : 1); call += 1) {
+    const made = await stage.server.next();
+    calls.set(made.path, made);
+  }
+}
+
+beforeEach(async () => {
+  stage = await startStage();
+  told = [];
+  stop = new AbortController();
+});
+afterEach(async () => {
+  stop.abort();
+  await stage.stop();
+});
+
+let version = 10;
+const newer = (object: KubeObject, more: Partial<ObjectMeta> = {}): KubeObject => {
+  version += 1;
+  return {
+    ...object,
+    metadata: { ...object.metadata, resourceVersion: String(version), ...more },
+  };
+};
+function hear(path: string, type: string, object: KubeObject): void {
+  calls.get(path)?.lines({ type, object: newer(object) });
+}
+const toldOf = (key: string): Promise<unknown> =>
+  until(`${key} is told`, PATIENCE_MS, () => told.some(([keys]) => keys.includes(key)));
+
+test('without the opt-in nobody watches Signers', async () => {
+  await begin(false);
+  assert.deepEqual([...calls.keys()], [LISTS.cluster]);
+  assert.equal(signers.serving(DERIVED), undefined);
+});
+
+test('a Signer serves its derived name from the moment that it is heard of, whoever else is known', async () => {
+  await begin();
+  hear(LISTS.namespaced, 'ADDED', namespacedSigner());
+  await toldOf('team-a/web');
+  assert.deepEqual(told, [[['team-a/web'], [DERIVED]]]);
+  assert.equal(signers.serving(DERIVED)?.metadata.namespace, 'team-a');
+  assert.deepEqual([signers.settled, signers.failure], [false, undefined], 'as ClusterSigners are');
+});
+
+test('a ClusterSigner of a derived name serves nothing, and keeps no Signer from serving', async () => {
+  await begin();
+  const claim = clusterSigner(changed(workloadSpec(), 'signerName', DERIVED));
+  hear(LISTS.cluster, 'ADDED', claim);
+  version += 1;
+  calls.get(LISTS.cluster)?.lines(bookmark(version, true));
+  await until('it is settled', PATIENCE_MS, () => signers.settled);
+  assert.equal(signers.serving(DERIVED), undefined);
+  assert.match(signers.faulty('workload')?.error.message ?? '', /nobody chooses/);
+  hear(LISTS.namespaced, 'ADDED', namespacedSigner());
+  await toldOf('team-a/web');
+  assert.equal(signers.serving(DERIVED)?.kind, 'Signer');
+  assert.deepEqual(
+    signers.all().map(({ kind }) => kind),
+    ['Signer'],
+  );
+});
+
+test('two Signers whose names hold dots are two, each with its own', async () => {
+  await begin();
+  hear(LISTS.namespaced, 'ADDED', namespacedSigner(teamSpec(), { name: 'b.web', uid: 'one' }));
+  hear(
+    LISTS.namespaced,
+    'ADDED',
+    namespacedSigner(teamSpec(), { namespace: 'team-a-b', name: 'web', uid: 'two' }),
+  );
+  await toldOf('team-a-b/web');
+  const uidOf = (name: string): string | undefined =>
+    signers.serving(`signers.countersign.dev/${name}`)?.metadata.uid;
+  assert.deepEqual(
+    [uidOf('team-a.b.web'), uidOf('team-a-b.web'), uidOf('team-a.b')],
+    ['one', 'two', undefined],
+  );
+});
+
+test('what cannot be read is not served, and is the status’ matter', async () => {
+  await begin();
+  hear(LISTS.namespaced, 'ADDED', namespacedSigner({ ...teamSpec(), later: 'field' }));
+  await toldOf('team-a/web');
+  assert.equal(signers.serving(DERIVED), undefined);
+  assert.equal(signers.faulty('team-a/web')?.object.kind, 'Signer');
+  assert.deepEqual(signers.keys(), ['team-a/web']);
+});
+
+test('a Signer that is gone serves no more, and is measured no more', async () => {
+  await begin();
+  hear(LISTS.namespaced, 'ADDED', namespacedSigner());
+  await toldOf('team-a/web');
+  told.length = 0;
+  hear(LISTS.namespaced, 'DELETED', namespacedSigner());
+  await toldOf('team-a/web');
+  assert.equal(signers.serving(DERIVED), undefined);
+  assert.deepEqual(
+    component.counted.filter(([name]) => name === 'unserved'),
+    [['unserved', DERIVED]],
+  );
+});
+
+test('when Signers cannot be read ClusterSigners are served, and a warning says why', async () => {
+  await begin();
+  calls.get(LISTS.namespaced)?.answer(404, { kind: 'Status', reason: 'NotFound', code: 404 });
+  await until('it is told', PATIENCE_MS, () => signers.warnings().length === 1);
+  hear(LISTS.cluster, 'ADDED', clusterSigner(workloadSpec()));
+  version += 1;
+  calls.get(LISTS.cluster)?.lines(bookmark(version, true));
+  await until('it is settled', PATIENCE_MS, () => signers.settled);
+  assert.equal(signers.failure, undefined);
+  assert.equal(signers.all().length, 1);
+});
+
+const nameOf = (index: number): string => `web-${String(index).padStart(2, '0')}`;
+
+async function crowd(): Promise<void> {
+  for (let index = 0; index <= MAX_SIGNERS_PER_NAMESPACE; index += 1) {
+    const name = nameOf(index);
+    hear(LISTS.namespaced, 'ADDED', namespacedSigner(teamSpec(), { name, uid: name }));
+  }
+  await toldOf(`team-a/${nameOf(MAX_SIGNERS_PER_NAMESPACE)}`);
+}
+
+test('of a namespace so many are served and no more; of the others nothing is kept, and others are served', async () => {
+  await begin();
+  await crowd();
+  assert.equal(signers.all().length, MAX_SIGNERS_PER_NAMESPACE);
+  const { object, error } = signers.faulty(`team-a/${nameOf(MAX_SIGNERS_PER_NAMESPACE)}`) ?? {};
+  assert.match(error?.message ?? '', /the namespace has 32 Signers already/);
+  assert.equal(JSON.stringify(object).includes('spec'), false);
+  hear(LISTS.namespaced, 'ADDED', namespacedSigner(teamSpec(), { namespace: 'team-b' }));
+  await toldOf('team-b/web');
+  assert.notEqual(signers.serving('signers.countersign.dev/team-b.web'), undefined);
+});
+
+test('one that found no room is served once there is some and it is written anew', async () => {
+  await begin();
+  await crowd();
+  const [first, last] = [nameOf(0), nameOf(MAX_SIGNERS_PER_NAMESPACE)];
+  hear(LISTS.namespaced, 'DELETED', namespacedSigner(teamSpec(), { name: first, uid: first }));
+  hear(LISTS.namespaced, 'MODIFIED', namespacedSigner(teamSpec(), { name: last, uid: last }));
+  const derived = `signers.countersign.dev/team-a.${last}`;
+  await until('it is served', PATIENCE_MS, () => signers.serving(derived) !== undefined);
+  assert.equal(signers.all().length, MAX_SIGNERS_PER_NAMESPACE);
+});
+
+test('of a spec that is far too long, and of what others wrote beside it, nothing is kept', async () => {
+  await begin();
+  const rule = (index: number): object => ({
+    name: `rule-${index}`,
+    when: `'${'x'.repeat(2_040)}' == ''`.slice(0, 2_048),
+    allow: {},
+  });
+  const rules = Array.from({ length: 32 }, (_value, index) => rule(index));
+  const long = { ...teamSpec(), requests: { copy: [], rules } };
+  const annotations = { note: 'y'.repeat(100_000) };
+  hear(LISTS.namespaced, 'ADDED', namespacedSigner(long, { annotations }));
+  await toldOf('team-a/web');
+  const { object, error } = signers.faulty('team-a/web') ?? {};
+  assert.match(error?.message ?? '', /more than 65536 characters/);
+  assert.ok(JSON.stringify(object).length < 1_000);
+});
