@@ -21,7 +21,7 @@ function promised(): readonly string[] {
 /** The same, of the names of tests. */
 function held(): readonly string[] {
   const files = globSync(
-    ['library', 'runtime', 'integration'].map((each) => `test/${each}/*.test.ts`),
+    ['library', 'runtime', 'integration'].map((each) => `test/${each}/**/*.test.ts`),
     {
       cwd: ROOT,
     },
