@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Cluster } from '../../test/cluster/cluster.ts';
-import type { ComponentName } from '../../test/support/component-process.ts';
-import { podFlags } from '../../test/support/entrypoint-flags.ts';
-import { SYSTEM_NAMESPACE } from '../../test/support/installation.ts';
+import type { ComponentName } from '../../test/support/cluster/component-process.ts';
+import { podFlags } from '../../test/support/cluster/entrypoint-flags.ts';
+import { SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import type { Program } from './contender.ts';
 import { BUNDLE } from './start.ts';
 

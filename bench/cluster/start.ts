@@ -5,10 +5,10 @@ import { createClient, type Client } from '../../src/kube/client/client.ts';
 import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
 import { openCluster, type Cluster, type ClusterOptions } from '../../test/cluster/cluster.ts';
 import { exactRelease } from '../../test/cluster/releases.ts';
-import { applySigner, example, waitForReady } from '../../test/support/fixture.ts';
-import { applyManifests, grantClientCa, startComponents } from '../../test/support/installation.ts';
+import { applySigner, example, waitForReady } from '../../test/support/cluster/fixture.ts';
+import { applyManifests, grantClientCa, startComponents } from '../../test/support/cluster/installation.ts';
 import { until } from '../../test/cluster/until.ts';
-import { createTeam } from '../../test/support/pods.ts';
+import { createTeam } from '../../test/support/cluster/pods.ts';
 
 /** Where the pods of the requests are said to be: deploy/examples/workload.yaml allows `team-`. */
 export const NAMESPACE = 'team-bench';

@@ -2,7 +2,7 @@
 import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto';
 import { encodePem } from '../../src/pki/der/pem.ts';
 import { encodeRequest } from '../../src/pki/x509/pkcs10.ts';
-import { example } from '../../test/support/fixture.ts';
+import { example } from '../../test/support/cluster/fixture.ts';
 
 /** Names of the same lengths: the two kinds of requests differ in nothing that costs time. */
 export interface Subjects {

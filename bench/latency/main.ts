@@ -13,7 +13,7 @@ import { createPeer } from '../cluster/peer.ts';
 import { startBenchCluster } from '../cluster/start.ts';
 import { contenders } from '../drain/contenders.ts';
 import { measureDrain } from '../drain/measure-drain.ts';
-import { SYSTEM_NAMESPACE } from '../../test/support/installation.ts';
+import { SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
 import { readMachine } from '../measure/machine.ts';

@@ -3,7 +3,7 @@ import { PROTOBUF, envelope, openEnvelope } from '../../src/protobuf/envelope.ts
 import { MessageReader } from '../../src/protobuf/reader.ts';
 import { timeMessage } from '../../src/protobuf/time.ts';
 import { bytesField, integerField, message, stringField } from '../../src/protobuf/writer.ts';
-import { stubRequest } from '../../test/support/stub-request.ts';
+import { stubRequest } from '../../test/support/requests/stub-pkcs10.ts';
 import { SIGNER_NAMES } from '../../test/faults/lab/wanted.ts';
 
 /** PodCertificateRequests by their number, in the bytes that an API server sends. */

@@ -12,7 +12,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { otherAnswer } from '../../test/faults/flood/other-answers.ts';
 import { createSignerObjects } from '../../test/faults/flood/signer.ts';
-import { tlsCertificate } from '../../test/support/tls-certificate.ts';
+import { tlsCertificate } from '../../test/support/pki/tls-certificate.ts';
 import { CONTENT_TYPE, createMessages, numberIn, statusOf } from './messages.ts';
 
 const [count = '', kubeconfig = ''] = process.argv.slice(2);

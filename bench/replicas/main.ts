@@ -3,7 +3,7 @@
  * `make bench-replicas`: drains by one replica of our pcr-issuer and by two of them, in turns; then how
  * long a killed one's share waits. ARGS: `--requests 3000 --rounds 3 --lease-seconds 15 --takeovers 3`.
  */
-import { SYSTEM_NAMESPACE } from '../../test/support/installation.ts';
+import { SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
 import { startBenchCluster } from '../cluster/start.ts';
 import type { Drain } from '../drain/measure-drain.ts';

@@ -4,7 +4,7 @@ import { absent } from '../../src/kube/client/absent.ts';
 import type { Lease } from '../../src/kube/lease/lease.ts';
 import { resource } from '../../src/kube/resource/resource.ts';
 import { leaseLabels } from '../../src/runtime/component/leases.ts';
-import { KEYS_NAMESPACE, SYSTEM_NAMESPACE } from '../../test/support/installation.ts';
+import { KEYS_NAMESPACE, SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import { until } from '../../test/cluster/until.ts';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
 import type { Program } from '../cluster/contender.ts';

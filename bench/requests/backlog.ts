@@ -4,7 +4,7 @@ import type { PodCertificateRequest } from '../../src/api/request/pod-certificat
 import { listPages } from '../../src/kube/watch/list-pages.ts';
 import { resource } from '../../src/kube/resource/resource.ts';
 import type { Stored } from '../../src/kube/resource/store.ts';
-import { stubRequest } from '../../test/support/stub-request.ts';
+import { stubRequest } from '../../test/support/requests/stub-pkcs10.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { removeAll } from './remove-all.ts';
 import { inParallel } from './in-parallel.ts';

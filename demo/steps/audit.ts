@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import type { Cluster } from '../../test/cluster/cluster.ts';
-import { componentCalls, outsideRoles } from '../../test/support/audit.ts';
+import { componentCalls, outsideRoles } from '../../test/support/cluster/audit.ts';
 import type { Tell } from '../story.ts';
 
 /** Of the whole run: no 403 of our five users, no verb outside their roles. */

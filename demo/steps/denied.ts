@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { until } from '../../test/cluster/until.ts';
-import { createPod } from '../../test/support/pods.ts';
+import { createPod } from '../../test/support/cluster/pods.ts';
 import type { Tell } from '../story.ts';
 import { TEAM } from './pods.ts';
 

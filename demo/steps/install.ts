@@ -7,7 +7,7 @@ import {
   grantClientCa,
   startComponents,
   type Installation,
-} from '../../test/support/installation.ts';
+} from '../../test/support/cluster/installation.ts';
 import type { Tell } from '../story.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../deploy/examples');

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../../test/cluster/cluster.ts';
-import { countersign, type CommandResult } from '../../test/support/countersign.ts';
-import { conditionOf, waitForCondition } from '../../test/support/csr.ts';
-import type { Installation } from '../../test/support/installation.ts';
+import { countersign, type CommandResult } from '../../test/support/cluster/countersign.ts';
+import { conditionOf, waitForCondition } from '../../test/support/cluster/requests/csr.ts';
+import type { Installation } from '../../test/support/cluster/installation.ts';
 import type { Tell } from '../story.ts';
 
 const SIGNER = 'example.com/people';

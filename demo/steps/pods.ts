@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { until } from '../../test/cluster/until.ts';
-import { createPod, createTeam, filesOf } from '../../test/support/pods.ts';
+import { createPod, createTeam, filesOf } from '../../test/support/cluster/pods.ts';
 import { startServer, talk, type Identity } from '../peers/talk.ts';
 import type { Tell } from '../story.ts';
 

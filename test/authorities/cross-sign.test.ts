@@ -10,7 +10,7 @@ import { createManagedAuthorities } from '../../src/authorities/managed.ts';
 import { decodeCertificate, fingerprint } from '../../src/pki/x509/certificate.ts';
 import { decodePemAll, encodePem } from '../../src/pki/der/pem.ts';
 import { AUTHORITY_KEY_TYPES, type AuthorityKeyType } from '../../src/vocabulary.ts';
-import { random } from '../support/issuing.ts';
+import { random } from '../support/authorities/issuing.ts';
 
 const DAY = 24 * 3_600;
 const BORN = Date.UTC(2026, 0, 1);

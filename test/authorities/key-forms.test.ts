@@ -8,10 +8,10 @@ import { prepare } from '../../src/issuance/prepare.ts';
 import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
 import { encodePem } from '../../src/pki/der/pem.ts';
 import { AUTHORITY_KEY_TYPES, type AuthorityKeyType } from '../../src/vocabulary.ts';
-import { certificateAuthority } from '../support/certificate-authority.ts';
-import { NOW, leafInput } from '../support/issuing.ts';
-import { ML_DSA_FORMS, mlDsaPkcs8, secretsOf } from '../support/ml-dsa-key.ts';
-import { refuses } from '../support/refuses.ts';
+import { certificateAuthority } from '../support/authorities/generated.ts';
+import { NOW, leafInput } from '../support/authorities/issuing.ts';
+import { ML_DSA_FORMS, mlDsaPkcs8, secretsOf } from '../support/pki/ml-dsa-key.ts';
+import { refuses } from '../support/pki/refuses.ts';
 
 type Form = 'pkcs8' | 'sec1' | 'pkcs1';
 

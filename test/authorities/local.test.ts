@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import type { Authority, AuthorityMaterial } from '../../src/authorities/contract.ts';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { prepare } from '../../src/issuance/prepare.ts';
-import { NOW, ca, keyIds, link, usage, type Link, type LinkParts } from '../support/chain.ts';
-import { leafInput } from '../support/issuing.ts';
-import { privateKey, type TestKey } from '../support/keys.ts';
-import { RSA_SHA256 } from '../support/request-der.ts';
-import { refuses } from '../support/refuses.ts';
+import { NOW, ca, keyIds, link, usage, type Link, type LinkParts } from '../support/pki/chain.ts';
+import { leafInput } from '../support/authorities/issuing.ts';
+import { privateKey, type TestKey } from '../support/pki/keys.ts';
+import { RSA_SHA256 } from '../support/pki/request-der.ts';
+import { refuses } from '../support/pki/refuses.ts';
 
 const root = link('root', { extensions: [ca(), usage(), ...keyIds('root')] });
 const issuing = link('issuing', {

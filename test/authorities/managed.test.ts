@@ -7,7 +7,7 @@ import { createManagedAuthorities } from '../../src/authorities/managed.ts';
 import { prepare } from '../../src/issuance/prepare.ts';
 import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
 import { AUTHORITY_KEY_TYPES, type AuthorityKeyType } from '../../src/vocabulary.ts';
-import { leafInput, random } from '../support/issuing.ts';
+import { leafInput, random } from '../support/authorities/issuing.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 6, 30, 15, 987);
 const SECOND = Math.floor(NOW / 1000);

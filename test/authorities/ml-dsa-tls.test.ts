@@ -10,9 +10,9 @@ import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { EMPTY_SUBJECT } from '../../src/issuance/leaf-subject.ts';
 import { prepare } from '../../src/issuance/prepare.ts';
 import { encodePem } from '../../src/pki/der/pem.ts';
-import { certificateAuthority } from '../support/certificate-authority.ts';
-import { NOW, leafInput, publicKeyInfo } from '../support/issuing.ts';
-import { privateKey } from '../support/keys.ts';
+import { certificateAuthority } from '../support/authorities/generated.ts';
+import { NOW, leafInput, publicKeyInfo } from '../support/authorities/issuing.ts';
+import { privateKey } from '../support/pki/keys.ts';
 
 const HOST = 'web.team-a.svc';
 

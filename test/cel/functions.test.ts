@@ -6,7 +6,7 @@ import { compileExpression } from '../../src/cel/compile.ts';
 import { SELF_ONCE } from '../../src/cel/environments.ts';
 import { indexIn } from '../../src/cel/functions/search.ts';
 import { URLS } from '../../src/cel/functions/url.ts';
-import { ERRORS, TRUE } from '../support/cel-rows.ts';
+import { ERRORS, TRUE } from '../support/cel/expressions.ts';
 import { request } from './request.ts';
 
 /** Evaluates on `self` and a request of no names. */

@@ -15,14 +15,14 @@ import {
   getCertificateRequest,
   readyOf,
   waitForReadyReason,
-} from '../support/certificate-requests.ts';
+} from '../support/cluster/requests/certificate-request.ts';
 import {
   applySigner,
   example,
   startFixture,
   waitForReady,
   type Fixture,
-} from '../support/fixture.ts';
+} from '../support/cluster/fixture.ts';
 import {
   applyCertificate,
   conditionOf,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { entrypointFlags, podFlags, POD_OLD_SPACE } from '../support/entrypoint-flags.ts';
+import { entrypointFlags, podFlags, POD_OLD_SPACE } from '../support/cluster/entrypoint-flags.ts';
 
 const flags = entrypointFlags();
 

@@ -18,8 +18,8 @@ import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
 import { renderKubeconfig } from '../../src/cli/request/kubeconfig-file.ts';
 import { decodePem } from '../../src/pki/der/pem.ts';
 import { decodeRequest, verifyRequest } from '../../src/pki/x509/pkcs10.ts';
-import { countersign, type CommandResult } from '../support/countersign.ts';
-import { startScriptedServer, type ScriptedServer } from '../support/scripted-server.ts';
+import { countersign, type CommandResult } from '../support/cluster/countersign.ts';
+import { startScriptedServer, type ScriptedServer } from '../support/kube/scripted-server.ts';
 
 /** client-go's `clientcmd/api/v1` Config, as far as it is written. */
 interface Kubeconfig {

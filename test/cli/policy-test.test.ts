@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { stringify } from 'yaml';
 import { CN, made, type Wanted } from '../policy/request.ts';
-import { certificateRequest, servicesOfTeams } from '../support/certificate-request.ts';
-import { clusterSigner, workloadSpec, without } from '../support/cluster-signer.ts';
-import { countersign, type CommandResult } from '../support/countersign.ts';
+import { certificateRequest, servicesOfTeams } from '../support/requests/certificate-request.ts';
+import { clusterSigner, workloadSpec, without } from '../support/signers/cluster-signer.ts';
+import { countersign, type CommandResult } from '../support/cluster/countersign.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'policy-test-'));
 after(() => rmSync(directory, { recursive: true }));

@@ -12,10 +12,10 @@ import { decide as issuePod } from '../../src/controllers/pcr-issuer/decide.ts';
 import { decide as sign } from '../../src/controllers/signer/decide.ts';
 import { compileCertificateRequestPolicy, compilePolicy } from '../../src/policy/compile-policy.ts';
 import { CN, OWN_NAME, made, specOf } from '../policy/request.ts';
-import { certificateRequest, servicesOfTeams } from '../support/certificate-request.ts';
-import { NOW, openAuthority } from '../support/issuing.ts';
-import { podRequest } from '../support/pcr-object.ts';
-import { workloadProfile } from '../support/signer.ts';
+import { certificateRequest, servicesOfTeams } from '../support/requests/certificate-request.ts';
+import { NOW, openAuthority } from '../support/authorities/issuing.ts';
+import { podRequest } from '../support/requests/pod-certificate-request.ts';
+import { workloadProfile } from '../support/signers/workload-profile.ts';
 
 const { facts } = await openAuthority();
 const profile = workloadProfile();

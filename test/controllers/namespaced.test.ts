@@ -10,11 +10,11 @@ import { resource } from '../../src/kube/resource/resource.ts';
 import type { Component, Controller } from '../../src/runtime/component/component.ts';
 import { until } from '../cluster/until.ts';
 import { componentOn } from '../runtime/requests/controlled.ts';
-import { openIntermediate } from '../support/intermediate.ts';
-import { namespacedSigner, teamSpec } from '../support/namespaced-signer.ts';
-import type { RecordedComponent } from '../support/recorded-component.ts';
-import type { Call } from '../support/scripted-server.ts';
-import { PATIENCE_MS, bookmark, startStage, type Stage } from '../support/stage.ts';
+import { openIntermediate } from '../support/authorities/intermediate.ts';
+import { namespacedSigner, teamSpec } from '../support/signers/namespaced-signer.ts';
+import type { RecordedComponent } from '../support/component/recorded-component.ts';
+import type { Call } from '../support/kube/scripted-server.ts';
+import { PATIENCE_MS, bookmark, startStage, type Stage } from '../support/kube/reflector-fixture.ts';
 
 const NAME = 'spec.signerName=signers.countersign.dev/team-a.web';
 const OF_CERTIFICATES = { group: 'certificates.k8s.io', version: 'v1' };

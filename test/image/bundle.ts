@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { chmodSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { entrypointFlags } from '../support/entrypoint-flags.ts';
+import { entrypointFlags } from '../support/cluster/entrypoint-flags.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** What `make dist/countersign.mjs` makes. */

@@ -8,8 +8,8 @@ import { DEMO } from '../../src/manifests/demo.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
-import { forgedRequest } from '../support/forged-request.ts';
-import { stubRequest } from '../support/stub-request.ts';
+import { forgedRequest } from '../support/requests/forged-pkcs10.ts';
+import { stubRequest } from '../support/requests/stub-pkcs10.ts';
 
 const root = join(import.meta.dirname, '../..');
 const signer = 'example.com/workload';

@@ -11,10 +11,10 @@ import { PREPARE_AT } from '../../src/api/signer/rotation-annotations.ts';
 import type { Report } from '../../src/operations/report.ts';
 import type { ShownSigner } from '../../src/operations/shown.ts';
 import { until } from '../cluster/until.ts';
-import { BUNDLE, countersign, type CommandResult } from '../support/countersign.ts';
-import { getSigner, startFixture, type Fixture } from '../support/fixture.ts';
-import { createPod, createTeam, filesOf } from '../support/pods.ts';
-import { applyBudget, applyWorkload, readyPods } from '../support/workloads.ts';
+import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
+import { getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
+import { createPod, createTeam, filesOf } from '../support/cluster/pods.ts';
+import { applyBudget, applyWorkload, readyPods } from '../support/cluster/workloads.ts';
 
 /** Kubelets read a bundle within a second or so here; ten minutes are for real ones. */
 const PROPAGATION = '3s';

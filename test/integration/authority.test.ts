@@ -7,8 +7,8 @@ import { after, before, test } from 'node:test';
 import type { Secret } from '../../src/api/object/object.ts';
 import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
 import { decodePem } from '../../src/pki/der/pem.ts';
-import { certificateAuthority } from '../support/certificate-authority.ts';
-import { waitForCertificate } from '../support/csr.ts';
+import { certificateAuthority } from '../support/authorities/generated.ts';
+import { waitForCertificate } from '../support/cluster/requests/csr.ts';
 import {
   applySigner,
   example,
@@ -17,9 +17,9 @@ import {
   waitForSignerCondition,
   waitForReady,
   type Fixture,
-} from '../support/fixture.ts';
-import { allowRequesters, createCsr } from '../support/requests.ts';
-import { ownCaSecret } from '../support/own-ca.ts';
+} from '../support/cluster/fixture.ts';
+import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
+import { ownCaSecret } from '../support/authorities/ca-secret.ts';
 
 let fixture: Fixture;
 before(async () => {

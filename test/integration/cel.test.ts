@@ -12,9 +12,9 @@ import { request } from '../cel/request.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { inShortOrLong } from '../oracle/length.ts';
-import { FAMILIES, inputsOf } from '../support/cel-inputs.ts';
-import { ERRORS, TRUE } from '../support/cel-rows.ts';
-import { VERSION } from '../support/fixture.ts';
+import { FAMILIES, inputsOf } from '../support/cel/inputs.ts';
+import { ERRORS, TRUE } from '../support/cel/expressions.ts';
+import { VERSION } from '../support/cluster/fixture.ts';
 
 const WAIT_MS = 120_000;
 /** Texts of a family; 2,400 of each in a run with ORACLE=long. */

@@ -19,15 +19,15 @@ import {
   readyOf,
   waitForReadyReason,
   type CertificateRequestWanted,
-} from '../support/certificate-requests.ts';
+} from '../support/cluster/requests/certificate-request.ts';
 import {
   applySigner,
   example,
   startFixture,
   waitForReady,
   type Fixture,
-} from '../support/fixture.ts';
-import type { ComponentProcess } from '../support/component-process.ts';
+} from '../support/cluster/fixture.ts';
+import type { ComponentProcess } from '../support/cluster/component-process.ts';
 
 let fixture: Fixture;
 let component: ComponentProcess;

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { NAMESPACE, RUNS, conformanceOf } from '../support/conformance/signers.ts';
-import { BUNDLE } from '../support/countersign.ts';
-import { startFixture, type Fixture } from '../support/fixture.ts';
-import { createTeam } from '../support/pods.ts';
+import { BUNDLE } from '../support/cluster/countersign.ts';
+import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
+import { createTeam } from '../support/cluster/pods.ts';
 
 let fixture: Fixture;
 before(async () => {

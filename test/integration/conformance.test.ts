@@ -21,8 +21,8 @@ import {
   type Run,
 } from '../support/conformance/signers.ts';
 import { userWith } from '../support/conformance/users.ts';
-import { BUNDLE } from '../support/countersign.ts';
-import type { Fixture } from '../support/fixture.ts';
+import { BUNDLE } from '../support/cluster/countersign.ts';
+import type { Fixture } from '../support/cluster/fixture.ts';
 
 /** Of the cluster. */
 const NODES = ['node-1', 'node-2'];

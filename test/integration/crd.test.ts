@@ -9,8 +9,8 @@ import { readSigner } from '../../src/api/signer/read-signer.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import type { KubectlResult } from '../cluster/kubectl.ts';
-import { namespacedSigner, teamSpec } from '../support/namespaced-signer.ts';
-import { changed, clusterSigner, without, workloadSpec } from '../support/cluster-signer.ts';
+import { namespacedSigner, teamSpec } from '../support/signers/namespaced-signer.ts';
+import { changed, clusterSigner, without, workloadSpec } from '../support/signers/cluster-signer.ts';
 
 const crd = join(import.meta.dirname, '../../deploy/crds/clustersigners.yaml');
 const signerCrd = join(import.meta.dirname, '../../deploy/crds/signers.yaml');

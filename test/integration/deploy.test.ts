@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
-import { EVERY_COMPONENT } from '../support/component-process.ts';
+import { EVERY_COMPONENT } from '../support/cluster/component-process.ts';
 
 const root = join(import.meta.dirname, '../..');
 const components: readonly string[] = EVERY_COMPONENT;

@@ -10,8 +10,8 @@ import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
 import { MAX_IN_FLIGHT } from '../../src/kube/workqueue/pace.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
-import { COMPONENTS } from '../support/component-process.ts';
-import { SYSTEM_NAMESPACE, applyManifests } from '../support/installation.ts';
+import { COMPONENTS } from '../support/cluster/component-process.ts';
+import { SYSTEM_NAMESPACE, applyManifests } from '../support/cluster/installation.ts';
 
 const FILE = join(import.meta.dirname, '../../deploy/flow-control/countersign.yaml');
 const PATIENCE_MS = 60_000;

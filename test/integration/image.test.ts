@@ -12,9 +12,9 @@ import { buildImage, MAX_MEGABYTES, type Image } from '../image/image.ts';
 import { run } from '../image/run.ts';
 import { giveToNonRoot } from '../image/secrets.ts';
 import { CAN_RUN_IMAGES, shipBundle, shipImage, type Shipped } from '../image/ship.ts';
-import { COMPONENTS, startComponent } from '../support/component-process.ts';
-import { applySigner, example, VERSION, waitForReady } from '../support/fixture.ts';
-import { applyManifests, SYSTEM_NAMESPACE } from '../support/installation.ts';
+import { COMPONENTS, startComponent } from '../support/cluster/component-process.ts';
+import { applySigner, example, VERSION, waitForReady } from '../support/cluster/fixture.ts';
+import { applyManifests, SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
 
 const WHAT = CAN_RUN_IMAGES
   ? 'from the image, on its read-only root'

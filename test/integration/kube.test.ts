@@ -18,9 +18,9 @@ import {
   delay,
   random,
   type ConfigMaps,
-} from '../support/config-maps.ts';
-import { recordedLog } from '../support/recorded-log.ts';
-import { failure } from '../support/wire.ts';
+} from '../support/cluster/config-maps.ts';
+import { recordedLog } from '../support/component/recorded-log.ts';
+import { failure } from '../support/kube/server-and-clients.ts';
 
 // A cluster of its own: its API server is killed here.
 let cluster: Cluster;

@@ -17,18 +17,18 @@ import {
   createCertificateRequest,
   decideOn,
   waitForReadyReason,
-} from '../support/certificate-requests.ts';
-import { countersign } from '../support/countersign.ts';
+} from '../support/cluster/requests/certificate-request.ts';
+import { countersign } from '../support/cluster/countersign.ts';
 import {
   apply,
   applyCaSecret,
   issuerSpec,
   startLibrarySigner,
   untilReadyIs,
-} from '../support/library-signer.ts';
-import { newCa, type NewCa } from '../support/new-ca.ts';
-import { packOutsider, type Outsider, type Program } from '../support/packed.ts';
-import { createTeam } from '../support/pods.ts';
+} from '../support/cluster/library-signer.ts';
+import { newCa, type NewCa } from '../support/authorities/self-signed.ts';
+import { packOutsider, type Outsider, type Program } from '../support/cluster/npm-package.ts';
+import { createTeam } from '../support/cluster/pods.ts';
 
 const NAMESPACE = 'team-a';
 const GROUP = 'outside.example.com';

@@ -5,8 +5,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
-import { waitForCondition } from '../support/csr.ts';
-import { newCa } from '../support/new-ca.ts';
+import { waitForCondition } from '../support/cluster/requests/csr.ts';
+import { newCa } from '../support/authorities/self-signed.ts';
 import {
   apply,
   applyCaSecret,
@@ -15,10 +15,10 @@ import {
   startLibrarySigner,
   untilReadyIs,
   type SignerWanted,
-} from '../support/library-signer.ts';
-import { packOutsider, type Outsider, type Program } from '../support/packed.ts';
-import { createTeam } from '../support/pods.ts';
-import { allowRequesters, createCsr } from '../support/requests.ts';
+} from '../support/cluster/library-signer.ts';
+import { packOutsider, type Outsider, type Program } from '../support/cluster/npm-package.ts';
+import { createTeam } from '../support/cluster/pods.ts';
+import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
 
 const NAMESPACE = 'team-library';
 

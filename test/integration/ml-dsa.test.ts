@@ -5,14 +5,14 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
-import { certificateAuthority } from '../support/certificate-authority.ts';
-import { waitForCertificate } from '../support/csr.ts';
-import { VERSION, applySigner, example, waitForReady } from '../support/fixture.ts';
-import { applyManifests, startComponents, type Installation } from '../support/installation.ts';
-import { waitForRequest } from '../support/pcr.ts';
-import { createPod, createTeam, filesOf } from '../support/pods.ts';
-import { allowRequesters, createCsr } from '../support/requests.ts';
-import { ownCaSecret } from '../support/own-ca.ts';
+import { certificateAuthority } from '../support/authorities/generated.ts';
+import { waitForCertificate } from '../support/cluster/requests/csr.ts';
+import { VERSION, applySigner, example, waitForReady } from '../support/cluster/fixture.ts';
+import { applyManifests, startComponents, type Installation } from '../support/cluster/installation.ts';
+import { waitForRequest } from '../support/cluster/requests/pod-certificate-request.ts';
+import { createPod, createTeam, filesOf } from '../support/cluster/pods.ts';
+import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
+import { ownCaSecret } from '../support/authorities/ca-secret.ts';
 
 /** RFC 9881 §3. */
 const ML_DSA_65 = '2.16.840.1.101.3.4.3.18';

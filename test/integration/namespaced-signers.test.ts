@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { renderRbac } from '../../src/manifests/render.ts';
-import { componentCalls, outsideRoles } from '../support/audit.ts';
+import { componentCalls, outsideRoles } from '../support/cluster/audit.ts';
 import './namespaced/serving.ts';
 import './namespaced/attacks.ts';
 import { OPTED_IN, theStand } from './namespaced/stand.ts';

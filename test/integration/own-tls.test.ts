@@ -14,11 +14,11 @@ import {
   startComponent,
   type ComponentName,
   type ComponentProcess,
-} from '../support/component-process.ts';
-import { applySigner, example, getSigner, waitForReady } from '../support/fixture.ts';
-import { KEYS_NAMESPACE, SYSTEM_NAMESPACE, applyManifests } from '../support/installation.ts';
-import { mountServing } from '../support/serving-pod.ts';
-import { createScraper } from '../support/scraper.ts';
+} from '../support/cluster/component-process.ts';
+import { applySigner, example, getSigner, waitForReady } from '../support/cluster/fixture.ts';
+import { KEYS_NAMESPACE, SYSTEM_NAMESPACE, applyManifests } from '../support/cluster/installation.ts';
+import { mountServing } from '../support/cluster/serving-pod.ts';
+import { createScraper } from '../support/cluster/scraper.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const WAIT_MS = 120_000;

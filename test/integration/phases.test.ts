@@ -18,11 +18,11 @@ import { decodePemAll } from '../../src/pki/der/pem.ts';
 import { until } from '../cluster/until.ts';
 import { Openssl } from '../oracle/openssl.ts';
 import { connect } from '../rotation/cluster/stand.ts';
-import { getSigner, startFixture, type Fixture } from '../support/fixture.ts';
-import { random } from '../support/issuing.ts';
-import { createPod, createTeam, filesOf } from '../support/pods.ts';
-import { recordedComponent } from '../support/recorded-component.ts';
-import { recordedLog } from '../support/recorded-log.ts';
+import { getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
+import { random } from '../support/authorities/issuing.ts';
+import { createPod, createTeam, filesOf } from '../support/cluster/pods.ts';
+import { recordedComponent } from '../support/component/recorded-component.ts';
+import { recordedLog } from '../support/component/recorded-log.ts';
 
 /** Kubelets read a bundle within a second or so here; ten minutes are for real ones. */
 const PROPAGATION = '3s';

@@ -10,9 +10,9 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
 import { until } from '../cluster/until.ts';
-import { startFixture, type Fixture } from '../support/fixture.ts';
-import { requestsOf, waitForRequest } from '../support/pcr.ts';
-import { createPod, createTeam, filesOf, type PodWanted } from '../support/pods.ts';
+import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
+import { requestsOf, waitForRequest } from '../support/cluster/requests/pod-certificate-request.ts';
+import { createPod, createTeam, filesOf, type PodWanted } from '../support/cluster/pods.ts';
 
 let fixture: Fixture;
 before(async () => {

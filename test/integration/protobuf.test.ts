@@ -21,8 +21,8 @@ import type { WatchEvent } from '../../src/kube/watch/watch-event.ts';
 import { acceptedBy, readWatch } from '../../src/kube/watch/watch-events.ts';
 import { PROTOBUF, openEnvelope } from '../../src/protobuf/envelope.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
-import { stubRequest } from '../support/stub-request.ts';
-import { failure } from '../support/wire.ts';
+import { stubRequest } from '../support/requests/stub-pkcs10.ts';
+import { failure } from '../support/kube/server-and-clients.ts';
 
 const NAMESPACE = 'protobuf';
 const signerName = 'protobuf.example.com/x';

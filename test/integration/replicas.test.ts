@@ -3,16 +3,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../cluster/until.ts';
-import { componentCalls } from '../support/audit.ts';
+import { componentCalls } from '../support/cluster/audit.ts';
 import {
   startComponent,
   type ComponentName,
   type ComponentProcess,
-} from '../support/component-process.ts';
-import { waitForCertificate } from '../support/csr.ts';
-import { applySigner, example, startFixture, type Fixture } from '../support/fixture.ts';
-import { SYSTEM_NAMESPACE } from '../support/installation.ts';
-import { allowRequesters, createCsr } from '../support/requests.ts';
+} from '../support/cluster/component-process.ts';
+import { waitForCertificate } from '../support/cluster/requests/csr.ts';
+import { applySigner, example, startFixture, type Fixture } from '../support/cluster/fixture.ts';
+import { SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
+import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
 
 const WAIT_MS = 120_000;
 /** As short as may be: two cores that others use as well are slow. */

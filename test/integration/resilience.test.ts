@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../cluster/until.ts';
-import { componentCalls } from '../support/audit.ts';
-import { startComponent } from '../support/component-process.ts';
-import { getCsr, waitForCertificate } from '../support/csr.ts';
-import { startFixture, type Fixture } from '../support/fixture.ts';
-import { SYSTEM_NAMESPACE } from '../support/installation.ts';
-import { waitForRequest } from '../support/pcr.ts';
-import { createPod, createTeam } from '../support/pods.ts';
-import { allowRequesters, createCsr } from '../support/requests.ts';
+import { componentCalls } from '../support/cluster/audit.ts';
+import { startComponent } from '../support/cluster/component-process.ts';
+import { getCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
+import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
+import { SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
+import { waitForRequest } from '../support/cluster/requests/pod-certificate-request.ts';
+import { createPod, createTeam } from '../support/cluster/pods.ts';
+import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
 
 let fixture: Fixture;
 before(async () => {

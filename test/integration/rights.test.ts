@@ -9,25 +9,25 @@ import { COMPONENT_PERMISSIONS } from '../../src/manifests/components.ts';
 import { DEMO } from '../../src/manifests/demo.ts';
 import { applyCrds } from '../certmanager/crds.ts';
 import { until } from '../cluster/until.ts';
-import { componentCalls, outsideRoles } from '../support/audit.ts';
+import { componentCalls, outsideRoles } from '../support/cluster/audit.ts';
 import {
   allowCertificateRequesters,
   approvedRequest,
   waitForReadyReason,
-} from '../support/certificate-requests.ts';
-import { waitForCertificate } from '../support/csr.ts';
-import { applySigner, example, startFixture, type Fixture } from '../support/fixture.ts';
+} from '../support/cluster/requests/certificate-request.ts';
+import { waitForCertificate } from '../support/cluster/requests/csr.ts';
+import { applySigner, example, startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import {
   EVERY_COMPONENT as COMPONENTS,
   startComponent,
   type ComponentName,
   type ComponentProcess,
-} from '../support/component-process.ts';
-import { SYSTEM_NAMESPACE, applyManifests } from '../support/installation.ts';
-import { waitForRequest } from '../support/pcr.ts';
-import { createPod, createTeam } from '../support/pods.ts';
-import { allowRequesters, createCsr } from '../support/requests.ts';
-import { eachVerb, withoutVerb } from '../support/roles.ts';
+} from '../support/cluster/component-process.ts';
+import { SYSTEM_NAMESPACE, applyManifests } from '../support/cluster/installation.ts';
+import { waitForRequest } from '../support/cluster/requests/pod-certificate-request.ts';
+import { createPod, createTeam } from '../support/cluster/pods.ts';
+import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
+import { eachVerb, withoutVerb } from '../support/cluster/roles.ts';
 
 const WAIT_MS = 120_000;
 

@@ -25,11 +25,11 @@ import {
   type Stand,
 } from '../rotation/cluster/stand.ts';
 import type { Delivery } from '../rotation/cluster/story.ts';
-import { certificateAuthority } from '../support/certificate-authority.ts';
-import type { ComponentName, LogLine } from '../support/component-process.ts';
-import { waitForSignerCondition } from '../support/fixture.ts';
-import { KEYS_NAMESPACE, SYSTEM_NAMESPACE } from '../support/installation.ts';
-import { ownCaSecret } from '../support/own-ca.ts';
+import { certificateAuthority } from '../support/authorities/generated.ts';
+import type { ComponentName, LogLine } from '../support/cluster/component-process.ts';
+import { waitForSignerCondition } from '../support/cluster/fixture.ts';
+import { KEYS_NAMESPACE, SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
+import { ownCaSecret } from '../support/authorities/ca-secret.ts';
 import type { Due } from '../../src/rotation/wish.ts';
 
 const PROPAGATION_SECONDS = 4;

@@ -10,7 +10,7 @@ import {
 import { fingerprint } from '../../src/pki/x509/certificate.ts';
 import { readAnchors } from '../../src/pki/x509/trust-bundle.ts';
 import { until } from '../cluster/until.ts';
-import { applySigner, example, getSigner, startFixture, type Fixture } from '../support/fixture.ts';
+import { applySigner, example, getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
 
 let fixture: Fixture;
 before(async () => {

@@ -7,11 +7,11 @@ import { decide as decidePod } from '../../src/controllers/pcr-issuer/decide.ts'
 import { decide as decideCsr } from '../../src/controllers/signer/decide.ts';
 import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
 import { CN, O, OU, made } from '../policy/request.ts';
-import { NOW, openAuthority, random } from '../support/issuing.ts';
-import { privateKey, type TestKey } from '../support/keys.ts';
-import { podRequest } from '../support/pcr-object.ts';
-import { ECDSA_SHA256, ED25519, RSA_SHA256, requestDer } from '../support/request-der.ts';
-import { workloadProfile } from '../support/signer.ts';
+import { NOW, openAuthority, random } from '../support/authorities/issuing.ts';
+import { privateKey, type TestKey } from '../support/pki/keys.ts';
+import { podRequest } from '../support/requests/pod-certificate-request.ts';
+import { ECDSA_SHA256, ED25519, RSA_SHA256, requestDer } from '../support/pki/request-der.ts';
+import { workloadProfile } from '../support/signers/workload-profile.ts';
 import { SEED, issuedLeaf } from './issued-leaf.ts';
 
 const authority = await openAuthority();

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { correspond, type Signed } from '../../src/issuance/correspond.ts';
 import { Prepared, prepare } from '../../src/issuance/prepare.ts';
 import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
-import { leafInput, NOW, openAuthority } from '../support/issuing.ts';
-import { refuses } from '../support/refuses.ts';
+import { leafInput, NOW, openAuthority } from '../support/authorities/issuing.ts';
+import { refuses } from '../support/pki/refuses.ts';
 
 const signal = new AbortController().signal;
 const authority = await openAuthority();

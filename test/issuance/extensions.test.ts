@@ -5,8 +5,8 @@ import { leafExtensions } from '../../src/issuance/extensions.ts';
 import { EMPTY_SUBJECT, type LeafSubject } from '../../src/issuance/leaf-subject.ts';
 import type { KeyUsage } from '../../src/vocabulary.ts';
 import { LEAF_USAGES } from '../../src/vocabulary.ts';
-import { publicKeyInfo } from '../support/issuing.ts';
-import { privateKey, type TestKey } from '../support/keys.ts';
+import { publicKeyInfo } from '../support/authorities/issuing.ts';
+import { privateKey, type TestKey } from '../support/pki/keys.ts';
 
 const KEY_USAGE = '2.5.29.15';
 const EXT_KEY_USAGE = '2.5.29.37';

@@ -6,7 +6,7 @@ import {
   requireServedAnchor,
   type GateInput,
 } from '../../src/issuance/gate.ts';
-import { refuses } from '../support/refuses.ts';
+import { refuses } from '../support/pki/refuses.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 6);
 

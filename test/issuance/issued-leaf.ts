@@ -6,7 +6,7 @@ import { createManagedAuthorities } from '../../src/authorities/managed.ts';
 import { correspond } from '../../src/issuance/correspond.ts';
 import { prepare, type PrepareInput } from '../../src/issuance/prepare.ts';
 import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
-import { random } from '../support/issuing.ts';
+import { random } from '../support/authorities/issuing.ts';
 
 /** Properties try the same inputs in every run: what fails once fails for everybody. */
 export const SEED = 20261121;

@@ -13,12 +13,12 @@ import { encodeLeafTbs } from '../../src/issuance/leaf-tbs.ts';
 import { KEY_USAGE_BITS, type KeyUsageBit } from '../../src/pki/extensions/key-usage-bits.ts';
 import { encodeName, type NameParts } from '../../src/pki/names/names.ts';
 import { LEAF_USAGES, type KeyUsage } from '../../src/vocabulary.ts';
-import { NULL, oid, seq } from '../support/der.ts';
-import { publicKeyInfo } from '../support/issuing.ts';
-import { privateKey, spkiOf, type TestKey } from '../support/keys.ts';
-import { bitString, name, nameParts, sans, second } from '../support/leaf-fields.ts';
-import { pkijsExtensions, pkijsTbs } from '../support/pkijs-encoding.ts';
-import { MEANINGS } from '../support/usage-meanings.ts';
+import { NULL, oid, seq } from '../support/pki/der.ts';
+import { publicKeyInfo } from '../support/authorities/issuing.ts';
+import { privateKey, spkiOf, type TestKey } from '../support/pki/keys.ts';
+import { bitString, name, nameParts, sans, second } from '../support/pki/leaf-fields.ts';
+import { pkijsExtensions, pkijsTbs } from '../support/pki/pkijs-encoding.ts';
+import { MEANINGS } from '../support/pki/usage-oids.ts';
 
 const LEAF_KEYS = [
   ...['P-256', 'P-384', 'P-521', 'Ed25519'],

@@ -19,7 +19,7 @@ import {
   OID_SUBJECT_KEY_IDENTIFIER,
 } from '../../src/pki/der/oids.ts';
 import { encodeTbs } from '../../src/pki/x509/tbs.ts';
-import { openAuthority, random } from '../support/issuing.ts';
+import { openAuthority, random } from '../support/authorities/issuing.ts';
 
 const [old, next] = [await openAuthority(), await openAuthority()];
 const issuer = old.facts;

@@ -14,11 +14,11 @@ import {
 } from '../../src/pki/extensions/extensions.ts';
 import { OID_CLIENT_AUTH, OID_SUBJECT_ALT_NAME } from '../../src/pki/der/oids.ts';
 import { encodeTbs, type TbsFields } from '../../src/pki/x509/tbs.ts';
-import { ED25519 } from '../support/request-der.ts';
-import { oid, printable, rdn, seq, utf8 } from '../support/der.ts';
-import { openAuthority, NOW } from '../support/issuing.ts';
-import { privateKey, spkiOf, type TestKey } from '../support/keys.ts';
-import { refuses } from '../support/refuses.ts';
+import { ED25519 } from '../support/pki/request-der.ts';
+import { oid, printable, rdn, seq, utf8 } from '../support/pki/der.ts';
+import { openAuthority, NOW } from '../support/authorities/issuing.ts';
+import { privateKey, spkiOf, type TestKey } from '../support/pki/keys.ts';
+import { refuses } from '../support/pki/refuses.ts';
 
 const { facts: issuer } = await openAuthority();
 const spki = spkiOf(privateKey('P-256'));

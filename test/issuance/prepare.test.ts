@@ -4,10 +4,10 @@ import { X509Certificate, createPublicKey } from 'node:crypto';
 import { test } from 'node:test';
 import { Prepared, prepare } from '../../src/issuance/prepare.ts';
 import { EMPTY_SUBJECT } from '../../src/issuance/leaf-subject.ts';
-import { leafInput, NOW, openAuthority } from '../support/issuing.ts';
+import { leafInput, NOW, openAuthority } from '../support/authorities/issuing.ts';
 import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
-import { privateKey } from '../support/keys.ts';
-import { refuses } from '../support/refuses.ts';
+import { privateKey } from '../support/pki/keys.ts';
+import { refuses } from '../support/pki/refuses.ts';
 
 const signal = new AbortController().signal;
 const authority = await openAuthority();

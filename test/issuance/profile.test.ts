@@ -5,8 +5,8 @@ import { describe, test } from 'node:test';
 import type { ErrorCode } from '../../src/errors.ts';
 import { compileProfile } from '../../src/issuance/profile.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
-import { refuses } from '../support/refuses.ts';
-import { workload, workloadProfile } from '../support/signer.ts';
+import { refuses } from '../support/pki/refuses.ts';
+import { workload, workloadProfile } from '../support/signers/workload-profile.ts';
 
 const ROWS: Readonly<
   Record<string, readonly [path: string, value: unknown, code: ErrorCode, message: RegExp]>

@@ -8,9 +8,9 @@ import type { Authority } from '../../src/authorities/contract.ts';
 import { decide as decidePod } from '../../src/controllers/pcr-issuer/decide.ts';
 import { decide as decideCsr } from '../../src/controllers/signer/decide.ts';
 import { made } from '../policy/request.ts';
-import { random } from '../support/issuing.ts';
-import { podRequest } from '../support/pcr-object.ts';
-import { workloadProfile } from '../support/signer.ts';
+import { random } from '../support/authorities/issuing.ts';
+import { podRequest } from '../support/requests/pod-certificate-request.ts';
+import { workloadProfile } from '../support/signers/workload-profile.ts';
 import { SEED, authorityOf, issuedLeaf } from './issued-leaf.ts';
 
 const HOUR = 3600;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { SignerError } from '../../src/errors.ts';
 import { leafValidity, type ValidityInput } from '../../src/issuance/validity.ts';
-import { refuses } from '../support/refuses.ts';
+import { refuses } from '../support/pki/refuses.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 6, 30, 15, 987);
 const SECOND = Date.UTC(2026, 10, 21, 6, 30, 15);

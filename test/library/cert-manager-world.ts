@@ -2,9 +2,9 @@
 import {
   certificateRequest,
   type CertificateRequestWanted,
-} from '../support/certificate-request.ts';
-import { NOW } from '../support/chain.ts';
-import type { MemoryApi, Thing } from '../support/memory-api.ts';
+} from '../support/requests/certificate-request.ts';
+import { NOW } from '../support/pki/chain.ts';
+import type { MemoryApi, Thing } from '../support/kube/memory-api.ts';
 import { ISSUER, issuerObject, startReady, type World } from './world.ts';
 
 export const CERTIFICATE_REQUEST =

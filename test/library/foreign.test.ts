@@ -14,8 +14,8 @@ import { signatureAlgorithm } from '../../src/pki/keys/signature-algorithm.ts';
 import { CN } from '../policy/request.ts';
 import { decodePublicKey } from '../../src/pki/keys/keys.ts';
 import { encodeCertificate } from '../../src/pki/x509/tbs.ts';
-import { NOW } from '../support/chain.ts';
-import { ROOT, ISSUING, intermediateMaterial } from '../support/intermediate.ts';
+import { NOW } from '../support/pki/chain.ts';
+import { ROOT, ISSUING, intermediateMaterial } from '../support/authorities/intermediate.ts';
 import { CSR, ISSUER, csrObject, issuerObject, ok, startReady, type World } from './world.ts';
 
 let it: World;
@@ -228,5 +228,5 @@ test('where the issuer names a trust bundle, a chain must lead to what is publis
 function strangerRoot(): string {
   return new X509Certificate(stranger.facts.certificate.raw).toString();
 }
-const { openAuthority } = await import('../support/issuing.ts');
+const { openAuthority } = await import('../support/authorities/issuing.ts');
 const stranger = await openAuthority();

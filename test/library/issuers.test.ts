@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { Condition } from '../../src/api/request/conditions.ts';
 import { IssuerError, PermanentError } from '../../src/library/index.ts';
-import type { Thing } from '../support/memory-api.ts';
+import type { Thing } from '../support/kube/memory-api.ts';
 import {
   CSR,
   ISSUER,

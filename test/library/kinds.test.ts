@@ -2,7 +2,7 @@
 /** One author, several kinds of requests. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { APPROVED, DENIED } from '../support/certificate-request.ts';
+import { APPROVED, DENIED } from '../support/requests/certificate-request.ts';
 import {
   CERTIFICATE_REQUEST,
   KINDS,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTimeLimit } from '../../src/library/time-limit.ts';
-import { fakeTime } from '../support/fake-time.ts';
+import { fakeTime } from '../support/kube/fake-time.ts';
 
 test('what returns in time is returned, and nothing ticks after it', async () => {
   const time = fakeTime();

@@ -17,12 +17,12 @@ import {
 } from '../../src/library/index.ts';
 import type { Component } from '../../src/runtime/component/component.ts';
 import { made, type Wanted } from '../policy/request.ts';
-import { NOW } from '../support/chain.ts';
-import { fakeTime, type FakeTime } from '../support/fake-time.ts';
-import { intermediateMaterial } from '../support/intermediate.ts';
-import { memoryApi, type MemoryApi, type Thing } from '../support/memory-api.ts';
-import { podRequest } from '../support/pcr-object.ts';
-import { recordedComponent, type RecordedComponent } from '../support/recorded-component.ts';
+import { NOW } from '../support/pki/chain.ts';
+import { fakeTime, type FakeTime } from '../support/kube/fake-time.ts';
+import { intermediateMaterial } from '../support/authorities/intermediate.ts';
+import { memoryApi, type MemoryApi, type Thing } from '../support/kube/memory-api.ts';
+import { podRequest } from '../support/requests/pod-certificate-request.ts';
+import { recordedComponent, type RecordedComponent } from '../support/component/recorded-component.ts';
 
 export interface Config {
   readonly url: string;

@@ -8,7 +8,7 @@ import { prepare } from '../../src/operations/prepare.ts';
 import type { Report } from '../../src/operations/report.ts';
 import type { Situation } from '../../src/operations/situation.ts';
 import { KubeError } from '../../src/kube/client/kube-error.ts';
-import { recordedClient, type RecordedClient } from '../support/recorded-client.ts';
+import { recordedClient, type RecordedClient } from '../support/kube/recorded-client.ts';
 import { at, print, situation } from './situations.ts';
 
 /** @param conflicts - so many writes meet somebody else's */

@@ -10,7 +10,7 @@ import { newestIssuers } from '../../src/operations/newest-issuer.ts';
 import type { AuthorityStatus } from '../../src/api/signer/cluster-signer.ts';
 import { fingerprint } from '../../src/pki/x509/certificate.ts';
 import { encodePem } from '../../src/pki/der/pem.ts';
-import { ca, link, usage, type Link } from '../support/chain.ts';
+import { ca, link, usage, type Link } from '../support/pki/chain.ts';
 import { HOUR, LINKS, MINUTE, at, entry, type Name } from './situations.ts';
 
 const SIGNER = 'example.com/workload';

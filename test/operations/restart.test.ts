@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { HoldingPod } from '../../src/operations/holding-pods.ts';
 import { nameOf, restart, type RestartInit, type Restarted } from '../../src/operations/restart.ts';
 import type { Eviction } from '../../src/kube/client/eviction.ts';
-import { fakeTime } from '../support/fake-time.ts';
+import { fakeTime } from '../support/kube/fake-time.ts';
 
 const BLOCKED: Eviction = {
   kind: 'blocked',

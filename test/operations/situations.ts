@@ -16,8 +16,8 @@ import { refusalsOf, type Order } from '../../src/operations/order.ts';
 import type { BundleLook, Situation } from '../../src/operations/situation.ts';
 import { fingerprint } from '../../src/pki/x509/certificate.ts';
 import { encodePem } from '../../src/pki/der/pem.ts';
-import { ca, link, usage, type Link } from '../support/chain.ts';
-import { clusterSigner, workloadSpec } from '../support/cluster-signer.ts';
+import { ca, link, usage, type Link } from '../support/pki/chain.ts';
+import { clusterSigner, workloadSpec } from '../support/signers/cluster-signer.ts';
 
 export const NOW = Date.UTC(2026, 0, 1, 1);
 export const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { san, link, ca, usage } from '../support/chain.ts';
-import { explicit, extension, implicit, oid, rdn, seq, set, tlv, utf8 } from '../support/der.ts';
-import { extensionRequest } from '../support/request-der.ts';
+import { san, link, ca, usage } from '../support/pki/chain.ts';
+import { explicit, extension, implicit, oid, rdn, seq, set, tlv, utf8 } from '../support/pki/der.ts';
+import { extensionRequest } from '../support/pki/request-der.ts';
 import { COMMON_NAME, NAMES, ORGANIZATION, certificate, request } from './corpus/bases.ts';
 import type { Case } from './corpus/case.ts';
 import { nested } from './corpus/other-extensions.ts';

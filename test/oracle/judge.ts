@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { NOW } from '../support/chain.ts';
+import { NOW } from '../support/pki/chain.ts';
 import { ISSUER } from './corpus/bases.ts';
 import type { Case } from './corpus/case.ts';
 import type { Facts } from './corpus/table.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { KEY_TYPES } from '../../src/vocabulary.ts';
-import { NOW } from '../support/issuing.ts';
+import { NOW } from '../support/authorities/issuing.ts';
 import { inShortOrLong } from './length.ts';
 import { LEAF_KINDS, issuerOf, openAuthorities } from './leaves.ts';
 import { diceOf } from './mutants.ts';

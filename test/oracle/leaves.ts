@@ -12,8 +12,8 @@ import {
   type KeyType,
   type KeyUsage,
 } from '../../src/vocabulary.ts';
-import { certificateAuthority } from '../support/certificate-authority.ts';
-import { NOW, random } from '../support/issuing.ts';
+import { certificateAuthority } from '../support/authorities/generated.ts';
+import { NOW, random } from '../support/authorities/issuing.ts';
 import type { Dice } from './dice.ts';
 
 const HOUR_MS = 3_600_000;

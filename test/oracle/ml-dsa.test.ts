@@ -13,11 +13,11 @@ import { encodePem } from '../../src/pki/der/pem.ts';
 import { publicKeyOf, readPrivateKey } from '../../src/pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../../src/pki/keys/signature-algorithm.ts';
 import { verifySignature } from '../../src/pki/keys/signature-verification.ts';
-import { certificateAuthority } from '../support/certificate-authority.ts';
-import { certificateDer } from '../support/certificate-der.ts';
-import { NOW, leafInput } from '../support/issuing.ts';
-import { privateKey } from '../support/keys.ts';
-import { mlDsaPkcs8 } from '../support/ml-dsa-key.ts';
+import { certificateAuthority } from '../support/authorities/generated.ts';
+import { certificateDer } from '../support/pki/certificate-der.ts';
+import { NOW, leafInput } from '../support/authorities/issuing.ts';
+import { privateKey } from '../support/pki/keys.ts';
+import { mlDsaPkcs8 } from '../support/pki/ml-dsa-key.ts';
 import { inShortOrLong } from './length.ts';
 import { ACCEPTED, PARSED, chainOf, openOracle } from './oracle.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { privateKey } from '../support/keys.ts';
+import { privateKey } from '../support/pki/keys.ts';
 import type { ChainCase } from './chains/case.ts';
 import type { Dice } from './dice.ts';
 import { diceOf } from './mutants.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { lengthOctets } from '../support/der.ts';
+import { lengthOctets } from '../support/pki/der.ts';
 import type { Dice } from './dice.ts';
 import { mutateBytes } from './mutate-bytes.ts';
 import { copyTree, encodeTree, type Node } from './tree.ts';

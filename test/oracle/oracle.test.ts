@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { certificateDer } from '../support/certificate-der.ts';
-import { NOW, ca, link } from '../support/chain.ts';
-import { bits } from '../support/der.ts';
-import { requestDer } from '../support/request-der.ts';
+import { certificateDer } from '../support/pki/certificate-der.ts';
+import { NOW, ca, link } from '../support/pki/chain.ts';
+import { bits } from '../support/pki/der.ts';
+import { requestDer } from '../support/pki/request-der.ts';
 import { ACCEPTED, PARSED, REFUSED, chainOf, openOracle } from './oracle.ts';
 
 const oracle = await openOracle();

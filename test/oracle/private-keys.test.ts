@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { generatePrivateKey, publicKeyOf, readPrivateKey } from '../../src/pki/keys/private-key.ts';
 import { AUTHORITY_KEY_TYPES } from '../../src/vocabulary.ts';
-import { refuses } from '../support/refuses.ts';
+import { refuses } from '../support/pki/refuses.ts';
 
 const openssl = (input: string, ...args: readonly string[]): string =>
   execFileSync('openssl', args, { input, encoding: 'utf8', stdio: ['pipe', 'pipe', 'ignore'] });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyObject } from 'node:crypto';
-import { ca, keyIds, link, purposes, usage } from '../support/chain.ts';
-import { explicit, extension, implicit, int, oid, seq, utcTime } from '../support/der.ts';
-import { privateKey } from '../support/keys.ts';
+import { ca, keyIds, link, purposes, usage } from '../support/pki/chain.ts';
+import { explicit, extension, implicit, int, oid, seq, utcTime } from '../support/pki/der.ts';
+import { privateKey } from '../support/pki/keys.ts';
 import { ISSUER, certificate } from './corpus/bases.ts';
 import type { Case } from './corpus/case.ts';
 import { CORPUS } from './corpus/index.ts';

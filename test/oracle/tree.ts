@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { lengthOctets, type Octets } from '../support/der.ts';
+import { lengthOctets, type Octets } from '../support/pki/der.ts';
 
 /** One value of DER, to be changed and written again. Shares no code with src/pki. */
 export interface Node {

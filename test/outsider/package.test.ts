@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { parse, parseAllDocuments } from 'yaml';
-import { node, packOutsider, type Outsider } from '../support/packed.ts';
+import { node, packOutsider, type Outsider } from '../support/cluster/npm-package.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

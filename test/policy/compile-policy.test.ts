@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { RequestsSpec } from '../../src/api/signer/cluster-signer.ts';
 import type { ErrorCode } from '../../src/errors.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
-import { refuses } from '../support/refuses.ts';
+import { refuses } from '../support/pki/refuses.ts';
 import { OWN_NAME, specOf } from './request.ts';
 
 const rule = (when: string, commonName = 'true'): RequestsSpec => ({

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodePem } from '../../src/pki/der/pem.ts';
 import { decodeSpec } from '../../src/policy/decode.ts';
-import { extension, seq } from '../support/der.ts';
-import { privateKey } from '../support/keys.ts';
+import { extension, seq } from '../support/pki/der.ts';
+import { privateKey } from '../support/pki/keys.ts';
 import { CN, csrOf, derOf } from './request.ts';
 
 const pemOf = (der: Uint8Array): string => encodePem('CERTIFICATE REQUEST', der);

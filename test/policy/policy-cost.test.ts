@@ -5,7 +5,7 @@ import type { RequestRule } from '../../src/api/signer/cluster-signer.ts';
 import { MAX_COST } from '../../src/cel/compile.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
 import { MAX_TOTAL_COST } from '../../src/cel/account.ts';
-import { refuses } from '../support/refuses.ts';
+import { refuses } from '../support/pki/refuses.ts';
 import { specOf } from './request.ts';
 
 /** Dear alone, and yet within the limit. */

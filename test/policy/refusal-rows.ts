@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { RefusalProfile } from '../../src/policy/refusal.ts';
-import { TRUE, bits, explicit, extension, implicit, oid, seq, tlv } from '../support/der.ts';
-import { privateKey } from '../support/keys.ts';
+import { TRUE, bits, explicit, extension, implicit, oid, seq, tlv } from '../support/pki/der.ts';
+import { privateKey } from '../support/pki/keys.ts';
 import { CN, O, OU, type Wanted } from './request.ts';
 
 export const PROFILE: RefusalProfile = {

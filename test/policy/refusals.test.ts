@@ -6,8 +6,8 @@ import { encodePem } from '../../src/pki/der/pem.ts';
 import { decodeSpec } from '../../src/policy/decode.ts';
 import type { Refusal } from '../../src/policy/refusal.ts';
 import { refusals } from '../../src/policy/refusals.ts';
-import { bits, extension, oid, seq } from '../support/der.ts';
-import { privateKey } from '../support/keys.ts';
+import { bits, extension, oid, seq } from '../support/pki/der.ts';
+import { privateKey } from '../support/pki/keys.ts';
 import { BASIC_CONSTRAINTS, KEY_USAGE, PROFILE, REFUSAL_ROWS } from './refusal-rows.ts';
 import { CN, O, csrOf, derOf, type Wanted } from './request.ts';
 

@@ -19,9 +19,9 @@ import {
   tlv,
   utf8,
   extension,
-} from '../support/der.ts';
-import { privateKey, spkiOf } from '../support/keys.ts';
-import { ECDSA_SHA256, RSA_SHA256 } from '../support/request-der.ts';
+} from '../support/pki/der.ts';
+import { privateKey, spkiOf } from '../support/pki/keys.ts';
+import { ECDSA_SHA256, RSA_SHA256 } from '../support/pki/request-der.ts';
 
 export const CN = '2.5.4.3';
 export const O = '2.5.4.10';

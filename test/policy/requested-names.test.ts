@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { requestedNames, unnamedParts } from '../../src/pki/x509/requested-names.ts';
-import { tlv } from '../support/der.ts';
-import { refuses } from '../support/refuses.ts';
+import { tlv } from '../support/pki/der.ts';
+import { refuses } from '../support/pki/refuses.ts';
 import { CN, O, OU, made, type Wanted } from './request.ts';
 
 describe('the names of a request', () => {

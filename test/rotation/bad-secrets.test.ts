@@ -12,7 +12,7 @@ import type { AuthorityMaterial, CreateAuthority } from '../../src/authorities/c
 import { findCondition } from '../../src/api/request/conditions.ts';
 import { materialOf } from '../../src/runtime/ca/usable-authority.ts';
 import { readPrivateKey } from '../../src/pki/keys/private-key.ts';
-import { random } from '../support/issuing.ts';
+import { random } from '../support/authorities/issuing.ts';
 import { noCertificateAuthority } from './no-authority.ts';
 import { openedBy, signLeaf } from './simulation/at-work.ts';
 import { CALM, HOUR, type Durations } from './simulation/scenario.ts';

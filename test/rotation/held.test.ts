@@ -7,8 +7,8 @@ import { decodePem } from '../../src/pki/der/pem.ts';
 import { askedOf } from '../../src/rotation/asked.ts';
 import { heldOf } from '../../src/rotation/held.ts';
 import { unlike, wishOf } from '../../src/rotation/wish.ts';
-import { NOW, random } from '../support/issuing.ts';
-import { workload } from '../support/signer.ts';
+import { NOW, random } from '../support/authorities/issuing.ts';
+import { workload } from '../support/signers/workload-profile.ts';
 
 const { spec } = workload();
 const wish = wishOf(spec);

@@ -11,7 +11,7 @@ import { ROTATE_AT } from '../../src/api/signer/rotation-annotations.ts';
 import { formatTime, parseTime } from '../../src/api/object/time.ts';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { materialOf } from '../../src/runtime/ca/usable-authority.ts';
-import { workload } from '../support/signer.ts';
+import { workload } from '../support/signers/workload-profile.ts';
 import { calm } from './calm.ts';
 import { freshlySigns, inTls } from './signing.ts';
 import { DAY, HOUR, MINUTE, SECOND } from './simulation/scenario.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fingerprint, type Certificate } from '../../src/pki/x509/certificate.ts';
 import { requireServedChain, signsFrom, type Gate } from '../../src/rotation/signs-from.ts';
-import { NOW, ca, keyIds, link, usage, type Link } from '../support/chain.ts';
+import { NOW, ca, keyIds, link, usage, type Link } from '../support/pki/chain.ts';
 
 const root = (name: string): Link => link(name, { extensions: [ca(), usage(), ...keyIds(name)] });
 const [R, S] = [root('R'), root('S')];

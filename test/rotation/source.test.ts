@@ -13,8 +13,8 @@ import { renewalOf, rotateLeaf, type HeldLeaf } from '../../src/rotation/leaf.ts
 import type { Step } from '../../src/rotation/next-step.ts';
 import { wishOf } from '../../src/rotation/wish.ts';
 import { CA, WISH as LEAF_WISH, caOf, texts } from '../controllers/authority/own-tls/stage.ts';
-import { NOW } from '../support/issuing.ts';
-import { workload } from '../support/signer.ts';
+import { NOW } from '../support/authorities/issuing.ts';
+import { workload } from '../support/signers/workload-profile.ts';
 import { calm } from './calm.ts';
 import { BORN, DAY, HOUR, MINUTE, SECOND, WISH, YEAR, held, stepOf } from './rotation.ts';
 import { START } from './simulation/simulation.ts';

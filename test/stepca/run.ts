@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { makeDirectory, removeDirectory } from '../cluster/directory.ts';
-import { conditionOf, waitForCertificate, waitForCondition } from '../support/csr.ts';
+import { conditionOf, waitForCertificate, waitForCondition } from '../support/cluster/requests/csr.ts';
 import {
   apply,
   certificateOfPerson,
@@ -15,10 +15,10 @@ import {
   requireBoth,
   startLibrarySigner,
   untilReadyIs,
-} from '../support/library-signer.ts';
-import { packOutsider, type Outsider, type Program } from '../support/packed.ts';
-import { createTeam } from '../support/pods.ts';
-import { allowRequesters, createCsr } from '../support/requests.ts';
+} from '../support/cluster/library-signer.ts';
+import { packOutsider, type Outsider, type Program } from '../support/cluster/npm-package.ts';
+import { createTeam } from '../support/cluster/pods.ts';
+import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
 import { prepareStepCa, type StepCa } from './server.ts';
 
 const SIGNER_NAME = 'stepissuers.step.example.com/blue';

@@ -13,9 +13,9 @@ import { TLSSocket } from 'node:tls';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { createHttpsServer, type HttpsServer } from '../../src/web/https-server.ts';
 import { createMetrics } from '../../src/web/metrics.ts';
-import { fakeTime, type FakeTime } from '../support/fake-time.ts';
-import { recordedLog } from '../support/recorded-log.ts';
-import { tlsCertificate } from '../support/tls-certificate.ts';
+import { fakeTime, type FakeTime } from '../support/kube/fake-time.ts';
+import { recordedLog } from '../support/component/recorded-log.ts';
+import { tlsCertificate } from '../support/pki/tls-certificate.ts';
 
 type Pair = Awaited<ReturnType<typeof tlsCertificate>>;
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { electSigners } from '../../../src/api/signer/election.ts';
 import { readClusterSigner } from '../../../src/api/signer/read-cluster-signer.ts';
-import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
+import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
 
 const workload = readClusterSigner(clusterSigner(workloadSpec()));
 

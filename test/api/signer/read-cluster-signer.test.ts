@@ -7,7 +7,7 @@ import type { ClusterSignerSpec } from '../../../src/api/signer/cluster-signer.t
 import type { KubeObject } from '../../../src/api/object/object.ts';
 import { readClusterSigner } from '../../../src/api/signer/read-cluster-signer.ts';
 import { SignerError } from '../../../src/errors.ts';
-import { changed, clusterSigner, without, workloadSpec } from '../../support/cluster-signer.ts';
+import { changed, clusterSigner, without, workloadSpec } from '../../support/signers/cluster-signer.ts';
 
 function read(spec: unknown): ClusterSignerSpec {
   return readClusterSigner(clusterSigner(spec)).spec;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSigner } from '../../../src/api/signer/read-signer.ts';
 import { SignerError } from '../../../src/errors.ts';
-import { changed } from '../../support/cluster-signer.ts';
-import { namespacedSigner, teamSpec } from '../../support/namespaced-signer.ts';
+import { changed } from '../../support/signers/cluster-signer.ts';
+import { namespacedSigner, teamSpec } from '../../support/signers/namespaced-signer.ts';
 
 test('its name is derived, its Secret is of its own namespace, and it publishes nothing', () => {
   const { kind, metadata, spec } = readSigner(namespacedSigner());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countersign } from '../../support/countersign.ts';
+import { countersign } from '../../support/cluster/countersign.ts';
 
 // The component has a flag of that name, too.
 test('a flag behind a verb is the verb’s', async () => {

@@ -10,8 +10,8 @@ import { resource } from '../../../src/kube/resource/resource.ts';
 import { compilePolicy } from '../../../src/policy/compile-policy.ts';
 import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
 import { CN, OWN_NAME, made, specOf, type Wanted } from '../../policy/request.ts';
-import { recordedComponent, type RecordedComponent } from '../../support/recorded-component.ts';
-import { workload } from '../../support/signer.ts';
+import { recordedComponent, type RecordedComponent } from '../../support/component/recorded-component.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 
 const REQUESTS = resource({
   group: 'certificates.k8s.io',

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { AuthorityStatus, ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
 import { decide, type Plan, type Snapshot } from '../../../src/controllers/attester/decide.ts';
-import { ca, link } from '../../support/chain.ts';
-import { workload } from '../../support/signer.ts';
+import { ca, link } from '../../support/pki/chain.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 
 /** Half a second past: what is cut off must not matter. */
 export const NOW = Date.UTC(2026, 10, 21, 9, 0, 0, 500);

@@ -10,7 +10,7 @@ import { anchorFingerprints } from '../../../src/pki/x509/trust-bundle.ts';
 import { act } from '../../../src/controllers/attester/act.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { MAX_APART_MS } from '../../../src/runtime/component/server-time.ts';
-import { recordedComponent } from '../../support/recorded-component.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { HOUR, NOW, RETAIN, anchor, annotated, planOf, served, signerWith } from './bundles.ts';
 
 const [A, B] = [anchor('A'), anchor('B')];

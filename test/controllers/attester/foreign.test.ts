@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
 import { foreignBundles, reportForeign } from '../../../src/controllers/attester/foreign.ts';
-import { recordedComponent } from '../../support/recorded-component.ts';
-import { workload } from '../../support/signer.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 import { anchor, planOf, served, signerWith } from './bundles.ts';
 
 const signer = signerWith([anchor('A').pem]);

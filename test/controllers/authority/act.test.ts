@@ -12,11 +12,11 @@ import type { RequestInit } from '../../../src/kube/client/client.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import type { Again } from '../../../src/kube/workqueue/run-loop.ts';
 import { MAX_APART_MS } from '../../../src/runtime/component/server-time.ts';
-import { NOW } from '../../support/chain.ts';
-import { random } from '../../support/issuing.ts';
-import { recordedComponent, type RecordedComponent } from '../../support/recorded-component.ts';
-import { teamSigner } from '../../support/namespaced-signer.ts';
-import { workload } from '../../support/signer.ts';
+import { NOW } from '../../support/pki/chain.ts';
+import { random } from '../../support/authorities/issuing.ts';
+import { recordedComponent, type RecordedComponent } from '../../support/component/recorded-component.ts';
+import { teamSigner } from '../../support/signers/namespaced-signer.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 import { A, OURS, OWN, after, certificate, planOf, secret } from './secrets.ts';
 
 interface Stage {

@@ -9,8 +9,8 @@ import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { findCondition } from '../../../src/api/request/conditions.ts';
 import { ROTATE_AT } from '../../../src/api/signer/rotation-annotations.ts';
 import { formatTime } from '../../../src/api/object/time.ts';
-import { NOW } from '../../support/chain.ts';
-import { workload } from '../../support/signer.ts';
+import { NOW } from '../../support/pki/chain.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 import { A, B, OURS, after, fingerprintOf, planOf, secret } from './secrets.ts';
 import type { Snapshot } from '../../../src/controllers/authority/snapshot.ts';
 

@@ -11,10 +11,10 @@ import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
 import { createActor } from '../../../src/controllers/authority/act.ts';
 import type { PatchOperation } from '../../../src/controllers/authority/secret-patch.ts';
 import type { Step } from '../../../src/rotation/next-step.ts';
-import { NOW } from '../../support/chain.ts';
-import { random } from '../../support/issuing.ts';
-import { recordedComponent } from '../../support/recorded-component.ts';
-import { workload } from '../../support/signer.ts';
+import { NOW } from '../../support/pki/chain.ts';
+import { random } from '../../support/authorities/issuing.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 import { A, OURS, after, planOf, secret } from './secrets.ts';
 
 const create = createManagedAuthorities(random);

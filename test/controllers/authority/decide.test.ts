@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SignerError, attempt } from '../../../src/errors.ts';
 import { compilePolicy } from '../../../src/policy/compile-policy.ts';
-import { NOW, link } from '../../support/chain.ts';
-import { workload } from '../../support/signer.ts';
+import { NOW, link } from '../../support/pki/chain.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 import {
   A,
   B,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findCondition } from '../../../src/api/request/conditions.ts';
-import { workload } from '../../support/signer.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 import { A, B, OURS, after, fingerprintOf, planOf, readyOf, secret } from './secrets.ts';
 
 const distrusting = (print: string, more: object = {}): ReturnType<typeof workload> =>

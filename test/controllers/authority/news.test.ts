@@ -16,10 +16,10 @@ import { newsOf } from '../../../src/controllers/authority/tell.ts';
 import type { EventNote } from '../../../src/kube/events/event-body.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import type { Again } from '../../../src/kube/workqueue/run-loop.ts';
-import { NOW } from '../../support/chain.ts';
-import { random } from '../../support/issuing.ts';
-import { recordedComponent, type RecordedComponent } from '../../support/recorded-component.ts';
-import { workload } from '../../support/signer.ts';
+import { NOW } from '../../support/pki/chain.ts';
+import { random } from '../../support/authorities/issuing.ts';
+import { recordedComponent, type RecordedComponent } from '../../support/component/recorded-component.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 import { OWN, after, planOf } from './secrets.ts';
 
 function start(): {

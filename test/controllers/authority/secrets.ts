@@ -11,8 +11,8 @@ import { formatTime } from '../../../src/api/object/time.ts';
 import { openLocalAuthority } from '../../../src/authorities/local.ts';
 import { decide, type Plan } from '../../../src/controllers/authority/decide.ts';
 import { inspectWith } from '../../../src/controllers/authority/look.ts';
-import { NOW, ca, keyIds, link, usage, type Link } from '../../support/chain.ts';
-import { workload } from '../../support/signer.ts';
+import { NOW, ca, keyIds, link, usage, type Link } from '../../support/pki/chain.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 import type { Snapshot } from '../../../src/controllers/authority/snapshot.ts';
 
 export const authority = (name: string): Link =>

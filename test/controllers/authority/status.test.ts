@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuthorityStatus, ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { Plan } from '../../../src/controllers/authority/decide.ts';
-import { NOW } from '../../support/chain.ts';
-import { workload } from '../../support/signer.ts';
+import { NOW } from '../../support/pki/chain.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 import {
   A,
   B,

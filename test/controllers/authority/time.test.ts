@@ -6,8 +6,8 @@ import { readClusterSigner } from '../../../src/api/signer/read-cluster-signer.t
 import { openLocalAuthority } from '../../../src/authorities/local.ts';
 import { decide, type Plan } from '../../../src/controllers/authority/decide.ts';
 import { SignerError, attempt } from '../../../src/errors.ts';
-import { certificateAuthority } from '../../support/certificate-authority.ts';
-import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
+import { certificateAuthority } from '../../support/authorities/generated.ts';
+import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
 
 const HOUR = 3_600_000;
 const signer = readClusterSigner(clusterSigner(workloadSpec()));

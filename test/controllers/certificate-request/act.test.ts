@@ -16,11 +16,11 @@ import {
   certificateRequest,
   servicesOfTeams,
   type CertificateRequestWanted,
-} from '../../support/certificate-request.ts';
-import { NOW } from '../../support/chain.ts';
-import { ISSUING, ROOT, certificatesOf, openIntermediate } from '../../support/intermediate.ts';
-import { oneObject, type OneObject } from '../../support/one-object.ts';
-import { recordedComponent } from '../../support/recorded-component.ts';
+} from '../../support/requests/certificate-request.ts';
+import { NOW } from '../../support/pki/chain.ts';
+import { ISSUING, ROOT, certificatesOf, openIntermediate } from '../../support/authorities/intermediate.ts';
+import { oneObject, type OneObject } from '../../support/kube/single-object-api.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
 
 const PATH = '/apis/cert-manager.io/v1/namespaces/team-a/certificaterequests/web-1/status';
 

@@ -14,10 +14,10 @@ import {
   certificateRequest,
   servicesOfTeams,
   type CertificateRequestWanted,
-} from '../../support/certificate-request.ts';
-import { TRUE, extension, seq } from '../../support/der.ts';
-import { NOW, openAuthority } from '../../support/issuing.ts';
-import { privateKey } from '../../support/keys.ts';
+} from '../../support/requests/certificate-request.ts';
+import { TRUE, extension, seq } from '../../support/pki/der.ts';
+import { NOW, openAuthority } from '../../support/authorities/issuing.ts';
+import { privateKey } from '../../support/pki/keys.ts';
 
 const { facts } = await openAuthority();
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { isFinished } from '../../../src/api/request/certificate-request.ts';
 import type { Condition } from '../../../src/api/request/conditions.ts';
 import { afterHeld } from '../../../src/controllers/certificate-request/held.ts';
-import { certificateRequest } from '../../support/certificate-request.ts';
+import { certificateRequest } from '../../support/requests/certificate-request.ts';
 
 /** Our own component gives no request up. */
 const TIMES = { now: 1_000_000, ahead: 500, maxRetryMs: undefined };

@@ -4,9 +4,9 @@ import { createPublicKey } from 'node:crypto';
 import { test } from 'node:test';
 import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import { SignerError } from '../../../src/errors.ts';
-import { ISSUING, ROOT, certificatesOf, openIntermediate } from '../../support/intermediate.ts';
-import { openAuthority } from '../../support/issuing.ts';
-import { privateKey } from '../../support/keys.ts';
+import { ISSUING, ROOT, certificatesOf, openIntermediate } from '../../support/authorities/intermediate.ts';
+import { openAuthority } from '../../support/authorities/issuing.ts';
+import { privateKey } from '../../support/pki/keys.ts';
 import { start, type Stage } from './actor.ts';
 
 const PATH =

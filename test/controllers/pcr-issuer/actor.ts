@@ -8,13 +8,13 @@ import { resource } from '../../../src/kube/resource/resource.ts';
 import type { LogFields } from '../../../src/ports.ts';
 import { localIssuing } from '../../../src/runtime/issuing/local-issuing.ts';
 import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
-import { NOW } from '../../support/chain.ts';
-import { openIntermediate } from '../../support/intermediate.ts';
-import { oneObject, type OneObject } from '../../support/one-object.ts';
-import { podRequest } from '../../support/pcr-object.ts';
-import { readSent } from '../../support/pcr-sent.ts';
-import { recordedComponent } from '../../support/recorded-component.ts';
-import { workload, workloadProfile } from '../../support/signer.ts';
+import { NOW } from '../../support/pki/chain.ts';
+import { openIntermediate } from '../../support/authorities/intermediate.ts';
+import { oneObject, type OneObject } from '../../support/kube/single-object-api.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
+import { readSent } from '../../support/requests/pcr-sent.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { workload, workloadProfile } from '../../support/signers/workload-profile.ts';
 
 export const GROUP = { group: 'certificates.k8s.io', plural: 'podcertificaterequests' } as const;
 

@@ -6,7 +6,7 @@ import { renderAdmission } from '../../../src/manifests/render.ts';
 import { POLICY_NAME, policyGaps } from '../../../src/controllers/pcr-issuer/admission-policy.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { parseAllDocuments } from 'yaml';
-import { recordedClient } from '../../support/recorded-client.ts';
+import { recordedClient } from '../../support/kube/recorded-client.ts';
 
 const NAMES = ['example.com/a', 'example.com/b'];
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NOW } from '../../support/chain.ts';
+import { NOW } from '../../support/pki/chain.ts';
 import { start } from './actor.ts';
 
 const MINUTE = 60_000;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { explicit, extension, implicit, seq } from '../../support/der.ts';
-import { openConstrained } from '../../support/intermediate.ts';
+import { explicit, extension, implicit, seq } from '../../support/pki/der.ts';
+import { openConstrained } from '../../support/authorities/intermediate.ts';
 import { start } from './actor.ts';
 
 /** nameConstraints: URIs of another host than the cluster's only. */

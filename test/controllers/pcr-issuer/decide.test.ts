@@ -7,18 +7,18 @@ import { decide, type Snapshot } from '../../../src/controllers/pcr-issuer/decid
 import type { Plan } from '../../../src/controllers/pcr-issuer/plan.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { EMPTY_SUBJECT } from '../../../src/issuance/leaf-subject.ts';
-import { printable, rdn, seq } from '../../support/der.ts';
-import { NOW, openAuthority } from '../../support/issuing.ts';
-import { privateKey, spkiOf } from '../../support/keys.ts';
-import { podRequest } from '../../support/pcr-object.ts';
+import { printable, rdn, seq } from '../../support/pki/der.ts';
+import { NOW, openAuthority } from '../../support/authorities/issuing.ts';
+import { privateKey, spkiOf } from '../../support/pki/keys.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 import {
   RSA_SHA256,
   extensionRequest,
   requestDer,
   type RequestDer,
-} from '../../support/request-der.ts';
-import { san } from '../../support/chain.ts';
-import { workloadProfile } from '../../support/signer.ts';
+} from '../../support/pki/request-der.ts';
+import { san } from '../../support/pki/chain.ts';
+import { workloadProfile } from '../../support/signers/workload-profile.ts';
 
 const { facts } = await openAuthority();
 

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { SignerError } from '../../../src/errors.ts';
-import { openIntermediate, openSuccessor } from '../../support/intermediate.ts';
-import { workload } from '../../support/signer.ts';
+import { openIntermediate, openSuccessor } from '../../support/authorities/intermediate.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 import { start, type Stage } from './actor.ts';
 
 const leaves = (stage: Stage): number =>

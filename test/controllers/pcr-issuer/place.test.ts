@@ -5,7 +5,7 @@ import { withDenied, withIssued } from '../../../src/api/request/pod-certificate
 import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import { createPcrPlace, type PcrPlace } from '../../../src/controllers/pcr-issuer/place.ts';
 import { MAX_NOTED, OVERDUE_MS } from '../../../src/controllers/pcr-issuer/renewals.ts';
-import { podRequest } from '../../support/pcr-object.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 10, 21, 6);

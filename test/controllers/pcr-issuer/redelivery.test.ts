@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
-import { NOW } from '../../support/chain.ts';
-import { podRequest } from '../../support/pcr-object.ts';
+import { NOW } from '../../support/pki/chain.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 import { start, type Stage } from './actor.ts';
 
 /** How many different statuses of a leaf were sent: chain and times. */

@@ -7,10 +7,10 @@ import { compileProfile } from '../../../src/issuance/profile.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import type { Component } from '../../../src/runtime/component/component.ts';
 import { localIssuing } from '../../../src/runtime/issuing/local-issuing.ts';
-import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
-import { NOW, openAuthority, random } from '../../support/issuing.ts';
-import { podRequest } from '../../support/pcr-object.ts';
-import { recordedClient } from '../../support/recorded-client.ts';
+import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
+import { NOW, openAuthority, random } from '../../support/authorities/issuing.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
+import { recordedClient } from '../../support/kube/recorded-client.ts';
 
 const GROUP = { group: 'certificates.k8s.io', plural: 'podcertificaterequests' } as const;
 

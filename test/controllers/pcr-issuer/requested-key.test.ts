@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import { requestedKey } from '../../../src/controllers/pcr-issuer/requested-key.ts';
 import { KEY_TYPES } from '../../../src/vocabulary.ts';
-import { privateKey, spkiOf, type TestKey } from '../../support/keys.ts';
-import { podRequest } from '../../support/pcr-object.ts';
-import { ECDSA_SHA256, ED25519, RSA_SHA256, requestDer } from '../../support/request-der.ts';
+import { privateKey, spkiOf, type TestKey } from '../../support/pki/keys.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
+import { ECDSA_SHA256, ED25519, RSA_SHA256, requestDer } from '../../support/pki/request-der.ts';
 
 const keyOf = (spec: Partial<PodCertificateRequest['spec']>): Buffer => {
   const found = requestedKey(podRequest(spec), KEY_TYPES);

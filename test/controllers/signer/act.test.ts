@@ -4,9 +4,9 @@ import { createPublicKey } from 'node:crypto';
 import { test } from 'node:test';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { SignerError } from '../../../src/errors.ts';
-import { privateKey } from '../../support/keys.ts';
-import { ISSUING, ROOT, certificatesOf, openIntermediate } from '../../support/intermediate.ts';
-import { openAuthority } from '../../support/issuing.ts';
+import { privateKey } from '../../support/pki/keys.ts';
+import { ISSUING, ROOT, certificatesOf, openIntermediate } from '../../support/authorities/intermediate.ts';
+import { openAuthority } from '../../support/authorities/issuing.ts';
 import { start, type Stage } from './actor.ts';
 
 const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests/jane-1/status';

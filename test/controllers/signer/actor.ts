@@ -9,11 +9,11 @@ import type { LogFields } from '../../../src/ports.ts';
 import { localIssuing } from '../../../src/runtime/issuing/local-issuing.ts';
 import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
 import { made, type Wanted } from '../../policy/request.ts';
-import { NOW } from '../../support/chain.ts';
-import { openIntermediate } from '../../support/intermediate.ts';
-import { oneObject, type OneObject } from '../../support/one-object.ts';
-import { recordedComponent } from '../../support/recorded-component.ts';
-import { workload, workloadProfile } from '../../support/signer.ts';
+import { NOW } from '../../support/pki/chain.ts';
+import { openIntermediate } from '../../support/authorities/intermediate.ts';
+import { oneObject, type OneObject } from '../../support/kube/single-object-api.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { workload, workloadProfile } from '../../support/signers/workload-profile.ts';
 
 const REQUESTS = resource({
   group: 'certificates.k8s.io',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import { NOW } from '../../support/chain.ts';
+import { NOW } from '../../support/pki/chain.ts';
 import { start } from './actor.ts';
 
 const MINUTE = 60_000;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { purposes } from '../../support/chain.ts';
-import { openConstrained } from '../../support/intermediate.ts';
+import { purposes } from '../../support/pki/chain.ts';
+import { openConstrained } from '../../support/authorities/intermediate.ts';
 import { start } from './actor.ts';
 
 test('what the CA’s purposes forbid is refused before it is signed, however often it is tried', async () => {

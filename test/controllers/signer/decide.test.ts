@@ -6,10 +6,10 @@ import { decide, type Plan, type Snapshot } from '../../../src/controllers/signe
 import { SignerError } from '../../../src/errors.ts';
 import { EMPTY_SUBJECT } from '../../../src/issuance/leaf-subject.ts';
 import { CN, O, csrOf, made, type Wanted } from '../../policy/request.ts';
-import { TRUE, extension, seq } from '../../support/der.ts';
-import { NOW, openAuthority } from '../../support/issuing.ts';
-import { privateKey, spkiOf } from '../../support/keys.ts';
-import { workloadProfile } from '../../support/signer.ts';
+import { TRUE, extension, seq } from '../../support/pki/der.ts';
+import { NOW, openAuthority } from '../../support/authorities/issuing.ts';
+import { privateKey, spkiOf } from '../../support/pki/keys.ts';
+import { workloadProfile } from '../../support/signers/workload-profile.ts';
 
 const { facts } = await openAuthority();
 const APPROVED: Condition = { type: 'Approved', status: 'True' };

@@ -12,10 +12,10 @@ import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { localIssuing } from '../../../src/runtime/issuing/local-issuing.ts';
 import { made } from '../../policy/request.ts';
-import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
-import { NOW, openAuthority } from '../../support/issuing.ts';
-import { recordedClient } from '../../support/recorded-client.ts';
-import { recordedComponent } from '../../support/recorded-component.ts';
+import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
+import { NOW, openAuthority } from '../../support/authorities/issuing.ts';
+import { recordedClient } from '../../support/kube/recorded-client.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
 
 const REQUESTS = resource({
   group: 'certificates.k8s.io',

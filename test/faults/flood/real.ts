@@ -25,9 +25,9 @@ import {
 import { verifyIssued } from '../../../bench/requests/verify-issued.ts';
 import { POD_ISSUED, watchIssued } from '../../../bench/requests/watch-issued.ts';
 import { until } from '../../cluster/until.ts';
-import { startComponent, type ComponentProcess } from '../../support/component-process.ts';
-import { SYSTEM_NAMESPACE } from '../../support/installation.ts';
-import { POD_OLD_SPACE, podFlags } from '../../support/entrypoint-flags.ts';
+import { startComponent, type ComponentProcess } from '../../support/cluster/component-process.ts';
+import { SYSTEM_NAMESPACE } from '../../support/cluster/installation.ts';
+import { POD_OLD_SPACE, podFlags } from '../../support/cluster/entrypoint-flags.ts';
 import { residentOf } from './resident.ts';
 
 /** Keys, over and over: to make one takes longer than to store its request. */

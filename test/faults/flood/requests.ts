@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { stubRequest } from '../../support/stub-request.ts';
+import { stubRequest } from '../../support/requests/stub-pkcs10.ts';
 import { SIGNER_NAMES } from '../lab/wanted.ts';
 
 /** So many tenants and nodes have a share of the flood each. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../cluster/until.ts';
-import type { ComponentProcess } from '../../support/component-process.ts';
+import type { ComponentProcess } from '../../support/cluster/component-process.ts';
 import { residentOf } from './resident.ts';
 import type { FloodServer, Mood } from './server.ts';
 

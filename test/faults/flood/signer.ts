@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
-import { example } from '../../support/fixture.ts';
+import { example } from '../../support/cluster/fixture.ts';
 import { SIGNER_NAMES } from '../lab/wanted.ts';
 
 /** A ClusterSigner that signs at once, as it publishes nothing, and its CA. */

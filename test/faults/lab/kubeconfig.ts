@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '../../../src/kube/client/client.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
-import { SYSTEM_NAMESPACE } from '../../support/installation.ts';
+import { SYSTEM_NAMESPACE } from '../../support/cluster/installation.ts';
 import type { Door } from '../proxy/door.ts';
 
 /** What one client knows of the API server: files, as in a pod, which a test may replace. */

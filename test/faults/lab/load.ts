@@ -7,9 +7,9 @@ import {
 } from '../../../src/api/request/certificate-request.ts';
 import type { Client } from '../../../src/kube/client/client.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { certificateRequestBody } from '../../support/certificate-requests.ts';
-import { requestPem } from '../../support/requests.ts';
-import { stubRequest } from '../../support/stub-request.ts';
+import { certificateRequestBody } from '../../support/cluster/requests/certificate-request.ts';
+import { requestPem } from '../../support/cluster/requests/create-csr.ts';
+import { stubRequest } from '../../support/requests/stub-pkcs10.ts';
 import {
   NAMESPACE,
   RESOURCES,

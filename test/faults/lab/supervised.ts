@@ -7,7 +7,7 @@ import {
   type ComponentOptions,
   type ComponentProcess,
   type LogLine,
-} from '../../support/component-process.ts';
+} from '../../support/cluster/component-process.ts';
 
 /** A component that is started anew whenever it ended, as a Deployment does. */
 export interface Supervised {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { EVERY_COMPONENT } from '../../support/component-process.ts';
+import { EVERY_COMPONENT } from '../../support/cluster/component-process.ts';
 import { newIdentity } from '../proxy/proxy.ts';
 import { bench } from './bench.ts';
 

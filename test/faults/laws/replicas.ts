@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../cluster/until.ts';
-import type { ComponentName } from '../../support/component-process.ts';
-import { SYSTEM_NAMESPACE } from '../../support/installation.ts';
+import type { ComponentName } from '../../support/cluster/component-process.ts';
+import { SYSTEM_NAMESPACE } from '../../support/cluster/installation.ts';
 import { unended } from '../lab/ended.ts';
 import type { Supervised } from '../lab/supervised.ts';
 import type { Wanted } from '../lab/wanted.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { until } from '../../cluster/until.ts';
-import type { LogLine } from '../../support/component-process.ts';
+import type { LogLine } from '../../support/cluster/component-process.ts';
 import { listRequests, unended } from '../lab/ended.ts';
 import type { Lab } from '../lab/lab.ts';
 import type { Kind, Wanted } from '../lab/wanted.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { LogLine } from '../../support/component-process.ts';
+import type { LogLine } from '../../support/cluster/component-process.ts';
 
 /** UID of a request → the serial numbers that were signed for it, in lower-case hex. */
 export type Signatures = ReadonlyMap<string, readonly string[]>;

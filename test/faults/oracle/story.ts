@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { LogLine } from '../../support/component-process.ts';
+import type { LogLine } from '../../support/cluster/component-process.ts';
 import { pathOf, type AnyRequest, type Wanted } from '../lab/wanted.ts';
 import type { Tally } from '../proxy/tally.ts';
 import type { Traffic } from '../proxy/traffic.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AuditEvent } from '../../cluster/cluster.ts';
-import { SYSTEM_NAMESPACE } from '../../support/installation.ts';
+import { SYSTEM_NAMESPACE } from '../../support/cluster/installation.ts';
 
 /** One write of a component to a request, as the API server's audit log has it. */
 export interface Write {

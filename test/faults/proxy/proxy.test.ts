@@ -6,9 +6,9 @@ import { createClient, type Client } from '../../../src/kube/client/client.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { lines } from '../../../src/kube/watch/lines.ts';
 import { until } from '../../cluster/until.ts';
-import { startScriptedServer, type ScriptedServer } from '../../support/scripted-server.ts';
-import { tlsCertificate } from '../../support/tls-certificate.ts';
-import { failure } from '../../support/wire.ts';
+import { startScriptedServer, type ScriptedServer } from '../../support/kube/scripted-server.ts';
+import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
+import { failure } from '../../support/kube/server-and-clients.ts';
 import { newIdentity, startProxy, type Proxy } from './proxy.ts';
 
 const PATIENCE_MS = 30_000;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Pool } from 'undici';
-import { tlsCertificate } from '../../support/tls-certificate.ts';
+import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
 import { passCall } from './call.ts';
 import { openDoor, type Door, type Identity } from './door.ts';
 import { createHolds, type Held } from './holds.ts';

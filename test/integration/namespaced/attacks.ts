@@ -11,18 +11,18 @@ import {
   decideOn,
   readyOf,
   waitForReadyReason,
-} from '../../support/certificate-requests.ts';
-import { conditionOf, getCsr, waitForCertificate, waitForCondition } from '../../support/csr.ts';
-import { example } from '../../support/fixture.ts';
-import { requestsOf, waitForRequest } from '../../support/pcr.ts';
-import { createTeam } from '../../support/pods.ts';
+} from '../../support/cluster/requests/certificate-request.ts';
+import { conditionOf, getCsr, waitForCertificate, waitForCondition } from '../../support/cluster/requests/csr.ts';
+import { example } from '../../support/cluster/fixture.ts';
+import { requestsOf, waitForRequest } from '../../support/cluster/requests/pod-certificate-request.ts';
+import { createTeam } from '../../support/cluster/pods.ts';
 import {
   applyTeamCa,
   applyTeamSigner,
   getTeamSigner,
   signerObject,
   waitForTeamSigner,
-} from '../../support/teams.ts';
+} from '../../support/cluster/namespaced-signers.ts';
 import { SIGNER_NAME, SOON, isOf, issuerRef, leafOf, theStand, type Stand } from './stand.ts';
 
 let stand: Stand;

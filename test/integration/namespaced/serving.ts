@@ -4,25 +4,25 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
-import { componentCalls, outsideRoles } from '../../support/audit.ts';
+import { componentCalls, outsideRoles } from '../../support/cluster/audit.ts';
 import {
   approvedRequest,
   getCertificateRequest,
   readyOf,
   waitForReadyReason,
-} from '../../support/certificate-requests.ts';
-import { getCsr, waitForCertificate, waitForCondition } from '../../support/csr.ts';
-import { applySigner, example, waitForReady } from '../../support/fixture.ts';
-import { grantClientCa } from '../../support/installation.ts';
-import { requestsOf, waitForRequest } from '../../support/pcr.ts';
-import { filesOf } from '../../support/pods.ts';
-import { createCsr } from '../../support/requests.ts';
+} from '../../support/cluster/requests/certificate-request.ts';
+import { getCsr, waitForCertificate, waitForCondition } from '../../support/cluster/requests/csr.ts';
+import { applySigner, example, waitForReady } from '../../support/cluster/fixture.ts';
+import { grantClientCa } from '../../support/cluster/installation.ts';
+import { requestsOf, waitForRequest } from '../../support/cluster/requests/pod-certificate-request.ts';
+import { filesOf } from '../../support/cluster/pods.ts';
+import { createCsr } from '../../support/cluster/requests/create-csr.ts';
 import {
   applyTeamCa,
   applyTeamSigner,
   getTeamSigner,
   waitForTeamSigner,
-} from '../../support/teams.ts';
+} from '../../support/cluster/namespaced-signers.ts';
 import { SIGNER_NAME, SOON, WEB, isOf, issuerRef, leafOf, theStand, type Stand } from './stand.ts';
 
 let stand: Stand;

@@ -6,12 +6,12 @@ import { renderAdmission, renderRbac } from '../../../src/manifests/render.ts';
 import { applyCrds } from '../../certmanager/crds.ts';
 import { startCluster, type Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
-import { allowCertificateRequesters } from '../../support/certificate-requests.ts';
-import { BUNDLE } from '../../support/countersign.ts';
-import type { ComponentProcess } from '../../support/component-process.ts';
-import { applyManifests, startComponents, type Installation } from '../../support/installation.ts';
-import { createPod, createTeam } from '../../support/pods.ts';
-import { allowRequesters, createCsr } from '../../support/requests.ts';
+import { allowCertificateRequesters } from '../../support/cluster/requests/certificate-request.ts';
+import { BUNDLE } from '../../support/cluster/countersign.ts';
+import type { ComponentProcess } from '../../support/cluster/component-process.ts';
+import { applyManifests, startComponents, type Installation } from '../../support/cluster/installation.ts';
+import { createPod, createTeam } from '../../support/cluster/pods.ts';
+import { allowRequesters, createCsr } from '../../support/cluster/requests/create-csr.ts';
 
 export const SOON = 120_000;
 const SERVING = ['approver', 'signer', 'pcr-issuer', 'certificate-request', 'authority'] as const;

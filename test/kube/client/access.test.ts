@@ -5,7 +5,7 @@ import { absent } from '../../../src/kube/client/absent.ts';
 import { missingRights, rightText } from '../../../src/kube/client/access.ts';
 import { servedVersions } from '../../../src/kube/client/discovery.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { startWire, type Wire } from '../../support/wire.ts';
+import { startWire, type Wire } from '../../support/kube/server-and-clients.ts';
 
 let wire: Wire;
 beforeEach(async () => (wire = await startWire()));

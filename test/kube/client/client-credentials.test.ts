@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { Credentials } from '../../../src/kube/client/connection.ts';
-import { NOW, failure, startWire, type Wire } from '../../support/wire.ts';
+import { NOW, failure, startWire, type Wire } from '../../support/kube/server-and-clients.ts';
 
 let wire: Wire;
 beforeEach(async () => (wire = await startWire()));

@@ -8,9 +8,9 @@ import {
   startScriptedServer,
   type Call,
   type ScriptedServer,
-} from '../../support/scripted-server.ts';
-import { tlsCertificate } from '../../support/tls-certificate.ts';
-import { failure } from '../../support/wire.ts';
+} from '../../support/kube/scripted-server.ts';
+import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
+import { failure } from '../../support/kube/server-and-clients.ts';
 
 let ending: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -5,8 +5,8 @@ import type { Answered } from '../../../src/kube/client/client.ts';
 import type { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { until } from '../../cluster/until.ts';
-import type { Call } from '../../support/scripted-server.ts';
-import { failure, startWire, type Wire } from '../../support/wire.ts';
+import type { Call } from '../../support/kube/scripted-server.ts';
+import { failure, startWire, type Wire } from '../../support/kube/server-and-clients.ts';
 
 const REQUESTS = resource({
   group: 'certificates.k8s.io',

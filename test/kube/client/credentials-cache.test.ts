@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Credentials } from '../../../src/kube/client/connection.ts';
 import { cacheCredentials } from '../../../src/kube/client/credentials-cache.ts';
-import { fakeTime } from '../../support/fake-time.ts';
+import { fakeTime } from '../../support/kube/fake-time.ts';
 
 /** A cache over a source that counts, and what it was asked for. */
 function cached(): {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evict, type Eviction } from '../../../src/kube/client/eviction.ts';
 import { KubeError, type Status } from '../../../src/kube/client/kube-error.ts';
-import { recordedClient } from '../../support/recorded-client.ts';
+import { recordedClient } from '../../support/kube/recorded-client.ts';
 
 const POD = { namespace: 'team-a', name: 'web', uid: 'uid-1' };
 const BUDGET: Status = {

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { inspect } from 'node:util';
 import type { Connection } from '../../../src/kube/client/connection.ts';
 import { loadConnection } from '../../../src/kube/client/kubeconfig.ts';
-import { fakeTime } from '../../support/fake-time.ts';
+import { fakeTime } from '../../support/kube/fake-time.ts';
 
 let directory: string;
 before(() => (directory = mkdtempSync(join(tmpdir(), 'countersign-kubeconfig-'))));

@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import type { EventNote } from '../../../src/kube/events/event-body.ts';
 import { createEventRecorder, type EventRecorder } from '../../../src/kube/events/events.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
-import { recordedClient, type RecordedClient } from '../../support/recorded-client.ts';
-import { recordedLog } from '../../support/recorded-log.ts';
+import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
+import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
+import { recordedLog } from '../../support/component/recorded-log.ts';
 
 interface Stage {
   readonly time: FakeTime;

@@ -6,9 +6,9 @@ import type { EventNote } from '../../../src/kube/events/event-body.ts';
 import { MAX_QUEUED } from '../../../src/kube/events/event-sender.ts';
 import { createEventRecorder, type EventRecorder } from '../../../src/kube/events/events.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
-import { recordedClient, type RecordedClient } from '../../support/recorded-client.ts';
-import { recordedLog } from '../../support/recorded-log.ts';
+import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
+import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
+import { recordedLog } from '../../support/component/recorded-log.ts';
 
 let time: FakeTime;
 let client: RecordedClient;

@@ -10,7 +10,7 @@ import {
   type LeaseSpec,
 } from '../../../src/kube/lease/lease.ts';
 import { leaderTimes, memberTimes } from '../../../src/kube/lease/lease-times.ts';
-import { runWorld, type WorldEnd } from '../../support/lease-world.ts';
+import { runWorld, type WorldEnd } from '../../support/kube/lease-simulation.ts';
 
 const TIMES = leaderTimes(15);
 const WALL = Date.UTC(2026, 0, 1);

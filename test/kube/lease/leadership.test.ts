@@ -4,10 +4,10 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { SignerError } from '../../../src/errors.ts';
 import { createLeadership, type Leadership } from '../../../src/kube/lease/leadership.ts';
 import { leaderTimes } from '../../../src/kube/lease/lease-times.ts';
-import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
-import { leaseApi, type LeaseApi } from '../../support/lease-api.ts';
-import { recordedClient } from '../../support/recorded-client.ts';
-import { recordedLog } from '../../support/recorded-log.ts';
+import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
+import { leaseApi, type LeaseApi } from '../../support/kube/lease-api.ts';
+import { recordedClient } from '../../support/kube/recorded-client.ts';
+import { recordedLog } from '../../support/component/recorded-log.ts';
 
 interface Replica {
   readonly leadership: Leadership;

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import type { LeasedDuty } from '../../../src/kube/lease/duty.ts';
 import { memberTimes } from '../../../src/kube/lease/lease-times.ts';
 import { createMembership } from '../../../src/kube/lease/membership.ts';
-import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
-import { leaseApi, type LeaseApi } from '../../support/lease-api.ts';
-import { recordedLog } from '../../support/recorded-log.ts';
+import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
+import { leaseApi, type LeaseApi } from '../../support/kube/lease-api.ts';
+import { recordedLog } from '../../support/component/recorded-log.ts';
 
 interface Replica {
   readonly duty: LeasedDuty;

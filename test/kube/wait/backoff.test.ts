@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { backoffDelay } from '../../../src/kube/wait/backoff.ts';
 import { createRateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
 import { createReservations, createTokenBucket } from '../../../src/kube/workqueue/token-bucket.ts';
-import { fakeTime } from '../../support/fake-time.ts';
+import { fakeTime } from '../../support/kube/fake-time.ts';
 
 const least = (size: number): Uint8Array => new Uint8Array(size);
 const most = (size: number): Uint8Array => new Uint8Array(size).fill(0xff);

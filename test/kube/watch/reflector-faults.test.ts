@@ -11,8 +11,8 @@ import {
   synced,
   thing,
   type Stage,
-} from '../../support/stage.ts';
-import type { Call } from '../../support/scripted-server.ts';
+} from '../../support/kube/reflector-fixture.ts';
+import type { Call } from '../../support/kube/scripted-server.ts';
 
 let stage: Stage;
 beforeEach(async () => (stage = await startStage()));

@@ -12,7 +12,7 @@ import {
   thing,
   type Stage,
   type Thing,
-} from '../../support/stage.ts';
+} from '../../support/kube/reflector-fixture.ts';
 
 let stage: Stage;
 beforeEach(async () => (stage = await startStage()));

@@ -5,7 +5,7 @@ import { MAX_TIMER_MS, createDelayingQueue } from '../../../src/kube/workqueue/d
 import { watchOver } from '../../../src/kube/watch/liveness.ts';
 import { createQueue } from '../../../src/kube/workqueue/queue.ts';
 import type { Clock } from '../../../src/ports.ts';
-import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
+import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 
 const HOUR = 3_600_000;
 const zeros = (size: number): Uint8Array => new Uint8Array(size);

@@ -8,7 +8,7 @@ import {
   type DelayingQueue,
 } from '../../../src/kube/workqueue/delaying-queue.ts';
 import { createQueue } from '../../../src/kube/workqueue/queue.ts';
-import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
+import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 
 function delaying(time: FakeTime): DelayingQueue {
   const nothing = (): void => undefined;

@@ -9,7 +9,7 @@ import {
   createPace,
   type Pace,
 } from '../../../src/kube/workqueue/pace.ts';
-import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
+import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 
 let time: FakeTime;
 let pace: Pace;

@@ -9,7 +9,7 @@ import { FIRST_IN_FLIGHT, createPace, type Pace } from '../../../src/kube/workqu
 import { createQueue } from '../../../src/kube/workqueue/queue.ts';
 import { createRateLimiter, type RateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
 import { GATHER_MS, TOGETHER, runLoop, type Again } from '../../../src/kube/workqueue/run-loop.ts';
-import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
+import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 
 interface Loop {
   readonly time: FakeTime;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { ca, keyIds, link, purposes, usage } from '../../support/chain.ts';
-import { extension, seq } from '../../support/der.ts';
+import { ca, keyIds, link, purposes, usage } from '../../support/pki/chain.ts';
+import { extension, seq } from '../../support/pki/der.ts';
 import {
   CLIENT,
   SERVER,

@@ -9,8 +9,8 @@ import {
   usage,
   type Link,
   type LinkParts,
-} from '../../support/chain.ts';
-import { int } from '../../support/der.ts';
+} from '../../support/pki/chain.ts';
+import { int } from '../../support/pki/der.ts';
 import { LEAF_USAGE } from '../corpus/bases.ts';
 import type { ChainParts } from '../oracle.ts';
 

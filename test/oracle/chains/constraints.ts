@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { san } from '../../support/chain.ts';
-import { explicit, extension, implicit, rdn, seq, utf8 } from '../../support/der.ts';
+import { san } from '../../support/pki/chain.ts';
+import { explicit, extension, implicit, rdn, seq, utf8 } from '../../support/pki/der.ts';
 import type { ChainParts } from '../oracle.ts';
 import { authority, chain, chainsOf, leaf, type ChainCase, type ChainTable } from './case.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { san } from '../../support/chain.ts';
+import { san } from '../../support/pki/chain.ts';
 import {
   NULL,
   explicit,
@@ -11,7 +11,7 @@ import {
   set,
   tlv,
   utf8,
-} from '../../support/der.ts';
+} from '../../support/pki/der.ts';
 import type { Table } from './case.ts';
 
 const NAME = 'RFC 5280 §4.2.1.6';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { extension, int, oid, seq, set, tlv, utf8 } from '../../support/der.ts';
-import { extensionRequest, type RequestDer } from '../../support/request-der.ts';
+import { extension, int, oid, seq, set, tlv, utf8 } from '../../support/pki/der.ts';
+import { extensionRequest, type RequestDer } from '../../support/pki/request-der.ts';
 import { NAMES, request } from './bases.ts';
 import { casesOf, type Case, type Table } from './case.ts';
 

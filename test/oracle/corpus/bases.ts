@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyObject } from 'node:crypto';
-import { certificateDer, type CertificateDer } from '../../support/certificate-der.ts';
-import { ca, keyIds, link, purposes, san, usage, type Link } from '../../support/chain.ts';
-import { int, printable, rdn, seq, utf8 } from '../../support/der.ts';
-import { privateKey, spkiOf } from '../../support/keys.ts';
-import { extensionRequest, requestDer, type RequestDer } from '../../support/request-der.ts';
+import { certificateDer, type CertificateDer } from '../../support/pki/certificate-der.ts';
+import { ca, keyIds, link, purposes, san, usage, type Link } from '../../support/pki/chain.ts';
+import { int, printable, rdn, seq, utf8 } from '../../support/pki/der.ts';
+import { privateKey, spkiOf } from '../../support/pki/keys.ts';
+import { extensionRequest, requestDer, type RequestDer } from '../../support/pki/request-der.ts';
 
 export const COMMON_NAME = '2.5.4.3';
 export const ORGANIZATION = '2.5.4.10';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateDer } from '../../support/certificate-der.ts';
-import { named } from '../../support/certificate-der.ts';
+import type { CertificateDer } from '../../support/pki/certificate-der.ts';
+import { named } from '../../support/pki/certificate-der.ts';
 import {
   NULL,
   bits,
@@ -13,9 +13,9 @@ import {
   set,
   tlv,
   utcTime,
-} from '../../support/der.ts';
-import { privateKey, spkiOf } from '../../support/keys.ts';
-import { ECDSA_SHA256, RSA_SHA256 } from '../../support/request-der.ts';
+} from '../../support/pki/der.ts';
+import { privateKey, spkiOf } from '../../support/pki/keys.ts';
+import { ECDSA_SHA256, RSA_SHA256 } from '../../support/pki/request-der.ts';
 import { LEAF_EXTENSIONS, IDENTIFIERS, NAMES, certificate } from './bases.ts';
 import { casesOf, type Case, type Table } from './case.ts';
 

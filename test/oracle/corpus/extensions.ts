@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { extension, seq } from '../../support/der.ts';
-import { extensionRequest } from '../../support/request-der.ts';
+import { extension, seq } from '../../support/pki/der.ts';
+import { extensionRequest } from '../../support/pki/request-der.ts';
 import { ALTERNATIVE_NAMES } from './alternative-names.ts';
 import { IDENTIFIERS, LEAF_EXTENSIONS, NAMES, certificate, request } from './bases.ts';
 import { casesOf, type Case } from './case.ts';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { lengthOctets } from '../../support/der.ts';
+import { lengthOctets } from '../../support/pki/der.ts';
 import { ISSUER, certificate, request } from './bases.ts';
 import type { Case } from './case.ts';
 import { seal } from '../seal.ts';

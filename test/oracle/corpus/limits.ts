@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { purposes, usage } from '../../support/chain.ts';
+import { purposes, usage } from '../../support/pki/chain.ts';
 import {
   NULL,
   TRUE,
@@ -12,7 +12,7 @@ import {
   oid,
   seq,
   tlv,
-} from '../../support/der.ts';
+} from '../../support/pki/der.ts';
 import type { Table } from './case.ts';
 
 const BASIC = '2.5.29.19';

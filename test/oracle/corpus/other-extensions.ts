@@ -12,7 +12,7 @@ import {
   set,
   tlv,
   utf8,
-} from '../../support/der.ts';
+} from '../../support/pki/der.ts';
 import type { Table } from './case.ts';
 
 const POLICIES = '2.5.29.32';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createPublicKey, generateKeyPairSync, generatePrimeSync } from 'node:crypto';
-import { NULL, bits, int, oid, seq, tlv } from '../../support/der.ts';
-import { privateKey } from '../../support/keys.ts';
-import { RSA_SHA256, type RequestDer } from '../../support/request-der.ts';
-import { rsaSpki } from '../../support/rsa-spki.ts';
+import { NULL, bits, int, oid, seq, tlv } from '../../support/pki/der.ts';
+import { privateKey } from '../../support/pki/keys.ts';
+import { RSA_SHA256, type RequestDer } from '../../support/pki/request-der.ts';
+import { rsaSpki } from '../../support/pki/rsa-spki.ts';
 import { signedBy } from './bases.ts';
 import type { Table } from './case.ts';
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { constants, sign, type KeyObject } from 'node:crypto';
-import { NULL, bits, explicit, int, oid, seq, tlv } from '../../support/der.ts';
-import { privateKey, spkiOf } from '../../support/keys.ts';
-import { ECDSA_SHA256, ED25519, RSA_SHA256 } from '../../support/request-der.ts';
+import { NULL, bits, explicit, int, oid, seq, tlv } from '../../support/pki/der.ts';
+import { privateKey, spkiOf } from '../../support/pki/keys.ts';
+import { ECDSA_SHA256, ED25519, RSA_SHA256 } from '../../support/pki/request-der.ts';
 import { encodeTree, nodeAtPath, parseTree } from '../tree.ts';
 import { request } from './bases.ts';
 import { casesOf, type Case, type Table } from './case.ts';

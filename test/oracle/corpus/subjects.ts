@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { int, ia5, oid, printable, rdn, seq, set, tlv, utf8 } from '../../support/der.ts';
+import { int, ia5, oid, printable, rdn, seq, set, tlv, utf8 } from '../../support/pki/der.ts';
 import { COMMON_NAME, ORGANIZATION, certificate, request } from './bases.ts';
 import { casesOf, type Case, type Table } from './case.ts';
 

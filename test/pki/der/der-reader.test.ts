@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { DerReader, readWhole } from '../../../src/pki/der/der-reader.ts';
-import { int, octets, seq, tlv, tlvWithLength, utf8 } from '../../support/der.ts';
-import { refuses } from '../../support/refuses.ts';
+import { int, octets, seq, tlv, tlvWithLength, utf8 } from '../../support/pki/der.ts';
+import { refuses } from '../../support/pki/refuses.ts';
 
 /** A view that counts how often an octet of it, or of its views, is looked at. */
 function counted(bytes: Uint8Array, count: { reads: number }): Uint8Array {

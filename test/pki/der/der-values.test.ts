@@ -14,8 +14,8 @@ import {
   wholeBytes,
 } from '../../../src/pki/der/der-values.ts';
 import * as writer from '../../../src/pki/der/der-writer.ts';
-import { base128 } from '../../support/der.ts';
-import { refuses } from '../../support/refuses.ts';
+import { base128 } from '../../support/pki/der.ts';
+import { refuses } from '../../support/pki/refuses.ts';
 
 const at = (octets: readonly number[]): Uint8Array => Uint8Array.from(octets);
 const contentsOf = (der: Uint8Array, tag: number): Uint8Array =>

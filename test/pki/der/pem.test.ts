@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { decodePem, decodePemAll, encodePem } from '../../../src/pki/der/pem.ts';
-import { refuses } from '../../support/refuses.ts';
+import { refuses } from '../../support/pki/refuses.ts';
 
 const LABEL = 'CERTIFICATE REQUEST';
 const BODY = Buffer.from('only the bytes matter here').toString('base64');

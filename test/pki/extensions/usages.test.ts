@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { usageBits } from '../../../src/pki/extensions/usages.ts';
 import { KEY_USAGES } from '../../../src/vocabulary.ts';
-import { refuses } from '../../support/refuses.ts';
-import { KP, MEANINGS } from '../../support/usage-meanings.ts';
+import { refuses } from '../../support/pki/refuses.ts';
+import { KP, MEANINGS } from '../../support/pki/usage-oids.ts';
 
 describe('each usage of the API is one bit or one purpose', () => {
   for (const usage of KEY_USAGES) {

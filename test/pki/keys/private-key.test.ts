@@ -11,8 +11,8 @@ import {
   readPrivateKey,
 } from '../../../src/pki/keys/private-key.ts';
 import { KEY_TYPES } from '../../../src/vocabulary.ts';
-import { privateKey, spkiOf, type TestKey } from '../../support/keys.ts';
-import { refuses } from '../../support/refuses.ts';
+import { privateKey, spkiOf, type TestKey } from '../../support/pki/keys.ts';
+import { refuses } from '../../support/pki/refuses.ts';
 
 type Form = 'pkcs8' | 'sec1' | 'pkcs1';
 const pem = (key: KeyObject, type: Form): string => String(key.export({ type, format: 'pem' }));

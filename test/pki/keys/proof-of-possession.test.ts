@@ -4,8 +4,8 @@ import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypt
 import { describe, test } from 'node:test';
 import { decodePublicKey } from '../../../src/pki/keys/keys.ts';
 import { verifyProofOfPossession } from '../../../src/pki/keys/proof-of-possession.ts';
-import { privateKey, spkiOf, type TestKey } from '../../support/keys.ts';
-import { refuses } from '../../support/refuses.ts';
+import { privateKey, spkiOf, type TestKey } from '../../support/pki/keys.ts';
+import { refuses } from '../../support/pki/refuses.ts';
 
 const UID = Buffer.from('9a6b2c1e-0000-4000-8000-000000000001');
 

@@ -5,10 +5,10 @@ import { describe, test } from 'node:test';
 import { areFactorsClose, squareRoot } from '../../../src/pki/keys/fermat.ts';
 import { checkKey, decodePublicKey } from '../../../src/pki/keys/keys.ts';
 import { FALSE_POSITIVES, isRoca } from '../../../src/pki/keys/roca.ts';
-import { bits, oid, seq } from '../../support/der.ts';
-import { privateKey, spkiOf } from '../../support/keys.ts';
-import { refuses } from '../../support/refuses.ts';
-import { rsaSpki } from '../../support/rsa-spki.ts';
+import { bits, oid, seq } from '../../support/pki/der.ts';
+import { privateKey, spkiOf } from '../../support/pki/keys.ts';
+import { refuses } from '../../support/pki/refuses.ts';
+import { rsaSpki } from '../../support/pki/rsa-spki.ts';
 
 const check = (modulus: bigint, exponent?: bigint): void =>
   checkKey(decodePublicKey(rsaSpki(modulus, exponent)));

@@ -8,7 +8,7 @@ import {
   canonicalIp,
   canonicalUri,
 } from '../../../src/pki/names/canonical.ts';
-import { refuses } from '../../support/refuses.ts';
+import { refuses } from '../../support/pki/refuses.ts';
 
 interface Kind {
   readonly canonical: (text: string) => string;

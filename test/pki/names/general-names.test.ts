@@ -9,8 +9,8 @@ import {
   encodeAlternativeNames,
   type NameLists,
 } from '../../../src/pki/names/general-names.ts';
-import { explicit, implicit, oid, seq, utf8 } from '../../support/der.ts';
-import { refuses } from '../../support/refuses.ts';
+import { explicit, implicit, oid, seq, utf8 } from '../../support/pki/der.ts';
+import { refuses } from '../../support/pki/refuses.ts';
 
 const NONE: NameLists = { dnsNames: [], ipAddresses: [], uris: [], emails: [] };
 const dns = (name: string): Uint8Array => implicit(2, Buffer.from(name, 'latin1'));

@@ -5,8 +5,8 @@ import * as asn1js from 'asn1js';
 import fc from 'fast-check';
 import { AttributeTypeAndValue } from 'pkijs';
 import { decodeName, encodeName, nameText } from '../../../src/pki/names/names.ts';
-import { ia5, oid, printable, rdn, seq, set, tlv, utf8 } from '../../support/der.ts';
-import { refuses } from '../../support/refuses.ts';
+import { ia5, oid, printable, rdn, seq, set, tlv, utf8 } from '../../support/pki/der.ts';
+import { refuses } from '../../support/pki/refuses.ts';
 
 const CN = '2.5.4.3';
 const O = '2.5.4.10';

@@ -6,17 +6,17 @@ import fc from 'fast-check';
 import { SignerError, attempt } from '../../../src/errors.ts';
 import { decodeCertificate, decodeTbs, fingerprint } from '../../../src/pki/x509/certificate.ts';
 import { decodeRequest } from '../../../src/pki/x509/pkcs10.ts';
-import { certificateDer } from '../../support/certificate-der.ts';
-import { ca, keyIds, link, purposes, san, usage } from '../../support/chain.ts';
-import { extension, implicit, seq, set, octets, oid, utf8, explicit } from '../../support/der.ts';
-import { privateKey, spkiOf } from '../../support/keys.ts';
+import { certificateDer } from '../../support/pki/certificate-der.ts';
+import { ca, keyIds, link, purposes, san, usage } from '../../support/pki/chain.ts';
+import { extension, implicit, seq, set, octets, oid, utf8, explicit } from '../../support/pki/der.ts';
+import { privateKey, spkiOf } from '../../support/pki/keys.ts';
 import {
   ECDSA_SHA256,
   RSA_SHA256,
   extensionRequest,
   requestDer,
-} from '../../support/request-der.ts';
-import { refuses } from '../../support/refuses.ts';
+} from '../../support/pki/request-der.ts';
+import { refuses } from '../../support/pki/refuses.ts';
 
 const full = certificateDer({
   extensions: [

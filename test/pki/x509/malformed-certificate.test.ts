@@ -2,7 +2,7 @@
 import { describe, test } from 'node:test';
 import type { ErrorCode } from '../../../src/errors.ts';
 import { decodeCertificate } from '../../../src/pki/x509/certificate.ts';
-import { certificateDer } from '../../support/certificate-der.ts';
+import { certificateDer } from '../../support/pki/certificate-der.ts';
 import {
   NULL,
   explicit,
@@ -16,8 +16,8 @@ import {
   tlv,
   utf8,
   utcTime,
-} from '../../support/der.ts';
-import { refuses } from '../../support/refuses.ts';
+} from '../../support/pki/der.ts';
+import { refuses } from '../../support/pki/refuses.ts';
 
 type Row = readonly [Uint8Array, ErrorCode, RegExp];
 

@@ -15,9 +15,9 @@ import {
   seq,
   tlv,
   utf8,
-} from '../../support/der.ts';
-import { refuses } from '../../support/refuses.ts';
-import { extensionRequest, requestDer } from '../../support/request-der.ts';
+} from '../../support/pki/der.ts';
+import { refuses } from '../../support/pki/refuses.ts';
+import { extensionRequest, requestDer } from '../../support/pki/request-der.ts';
 
 type Row = readonly [Uint8Array, ErrorCode, RegExp];
 

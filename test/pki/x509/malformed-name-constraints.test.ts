@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, test } from 'node:test';
 import { decodeCertificate } from '../../../src/pki/x509/certificate.ts';
-import { certificateDer } from '../../support/certificate-der.ts';
-import { explicit, extension, implicit, seq, type Octets } from '../../support/der.ts';
-import { refuses } from '../../support/refuses.ts';
+import { certificateDer } from '../../support/pki/certificate-der.ts';
+import { explicit, extension, implicit, seq, type Octets } from '../../support/pki/der.ts';
+import { refuses } from '../../support/pki/refuses.ts';
 
 const nameConstraints = (...subtrees: readonly Uint8Array[]): Uint8Array =>
   certificateDer({ extensions: [extension('2.5.29.30', seq(...subtrees), true)] });

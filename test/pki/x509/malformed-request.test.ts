@@ -13,9 +13,9 @@ import {
   set,
   tlv,
   utf8,
-} from '../../support/der.ts';
-import { refuses } from '../../support/refuses.ts';
-import { extensionRequest, requestDer } from '../../support/request-der.ts';
+} from '../../support/pki/der.ts';
+import { refuses } from '../../support/pki/refuses.ts';
+import { extensionRequest, requestDer } from '../../support/pki/request-der.ts';
 
 type Row = readonly [Uint8Array, ErrorCode, RegExp];
 

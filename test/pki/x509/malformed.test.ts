@@ -6,10 +6,10 @@ import { decodeCertificate, decodeTbs } from '../../../src/pki/x509/certificate.
 import { decodePublicKey } from '../../../src/pki/keys/keys.ts';
 import { decodeName } from '../../../src/pki/names/names.ts';
 import { decodeRequest } from '../../../src/pki/x509/pkcs10.ts';
-import { certificateDer } from '../../support/certificate-der.ts';
-import { octets, oid, seq, set, tlvWithLength, utf8 } from '../../support/der.ts';
-import { privateKey, spkiOf } from '../../support/keys.ts';
-import { requestDer } from '../../support/request-der.ts';
+import { certificateDer } from '../../support/pki/certificate-der.ts';
+import { octets, oid, seq, set, tlvWithLength, utf8 } from '../../support/pki/der.ts';
+import { privateKey, spkiOf } from '../../support/pki/keys.ts';
+import { requestDer } from '../../support/pki/request-der.ts';
 
 const DECODERS: Readonly<Record<string, readonly [(der: Uint8Array) => unknown, Uint8Array]>> = {
   'a PKCS#10 request': [decodeRequest, requestDer()],

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Certificate } from '../../../src/pki/x509/certificate.ts';
 import { requirePossiblePath, verifyPath } from '../../../src/pki/x509/path.ts';
-import { NOW, ca, keyIds, link, purposes, usage, type Link } from '../../support/chain.ts';
-import { bits, extension, seq, set, utcTime, oid, utf8 } from '../../support/der.ts';
-import { privateKey } from '../../support/keys.ts';
-import { refuses } from '../../support/refuses.ts';
+import { NOW, ca, keyIds, link, purposes, usage, type Link } from '../../support/pki/chain.ts';
+import { bits, extension, seq, set, utcTime, oid, utf8 } from '../../support/pki/der.ts';
+import { privateKey } from '../../support/pki/keys.ts';
+import { refuses } from '../../support/pki/refuses.ts';
 
 const CLIENT = '1.3.6.1.5.5.7.3.2';
 const SERVER = '1.3.6.1.5.5.7.3.1';

@@ -16,17 +16,17 @@ import {
   isEmptyStub,
   verifyRequest,
 } from '../../../src/pki/x509/pkcs10.ts';
-import { NULL, bits, explicit, int, oid, seq, set, utf8 } from '../../support/der.ts';
-import { privateKey, spkiOf, type TestKey } from '../../support/keys.ts';
-import { leafFields, nameParts } from '../../support/leaf-fields.ts';
+import { NULL, bits, explicit, int, oid, seq, set, utf8 } from '../../support/pki/der.ts';
+import { privateKey, spkiOf, type TestKey } from '../../support/pki/keys.ts';
+import { leafFields, nameParts } from '../../support/pki/leaf-fields.ts';
 import {
   bufferOf,
   pkijsExtensionRequest,
   pkijsName,
   pkijsNames,
-} from '../../support/pkijs-encoding.ts';
-import { refuses } from '../../support/refuses.ts';
-import { ECDSA_SHA256, ED25519, RSA_SHA256, requestDer } from '../../support/request-der.ts';
+} from '../../support/pki/pkijs-encoding.ts';
+import { refuses } from '../../support/pki/refuses.ts';
+import { ECDSA_SHA256, ED25519, RSA_SHA256, requestDer } from '../../support/pki/request-der.ts';
 
 const NO_NAMES = { dnsNames: [], ipAddresses: [], uris: [], emails: [] };
 const EXTENSION_REQUEST = '1.2.840.113549.1.9.14';

@@ -26,8 +26,8 @@ import {
 import { decodeRequest, encodeRequest } from '../../../src/pki/x509/pkcs10.ts';
 import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
 import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/tbs.ts';
-import { privateKey, spkiOf } from '../../support/keys.ts';
-import { leafFields, toExtensions, type LeafFields } from '../../support/leaf-fields.ts';
+import { privateKey, spkiOf } from '../../support/pki/keys.ts';
+import { leafFields, toExtensions, type LeafFields } from '../../support/pki/leaf-fields.ts';
 
 const SEED = 20261121;
 const KINDS = ['P-256', 'P-384', 'P-521', 'Ed25519', 'RSA-2048'] as const;

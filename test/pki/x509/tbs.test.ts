@@ -18,9 +18,9 @@ import { encodeName } from '../../../src/pki/names/names.ts';
 import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
 import { verifySignature } from '../../../src/pki/keys/signature-verification.ts';
 import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/tbs.ts';
-import { privateKey, spkiOf, type TestKey } from '../../support/keys.ts';
-import { leafFields, nameParts, toExtensions } from '../../support/leaf-fields.ts';
-import { pkijsExtensions, pkijsTbs } from '../../support/pkijs-encoding.ts';
+import { privateKey, spkiOf, type TestKey } from '../../support/pki/keys.ts';
+import { leafFields, nameParts, toExtensions } from '../../support/pki/leaf-fields.ts';
+import { pkijsExtensions, pkijsTbs } from '../../support/pki/pkijs-encoding.ts';
 
 /** Of keys that a leaf or a CA may have. */
 const KINDS = [

@@ -9,9 +9,9 @@ import {
   readAnchors,
   writeAnchors,
 } from '../../../src/pki/x509/trust-bundle.ts';
-import { certificateDer, named } from '../../support/certificate-der.ts';
-import { TRUE, extension, octets, seq, utcTime } from '../../support/der.ts';
-import { refuses } from '../../support/refuses.ts';
+import { certificateDer, named } from '../../support/pki/certificate-der.ts';
+import { TRUE, extension, octets, seq, utcTime } from '../../support/pki/der.ts';
+import { refuses } from '../../support/pki/refuses.ts';
 
 const CA = extension('2.5.29.19', seq(TRUE), true);
 

@@ -4,8 +4,8 @@ import { absent } from '../../../src/kube/client/absent.ts';
 import type { Client } from '../../../src/kube/client/client.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { RESOURCES } from '../../faults/lab/wanted.ts';
-import { podObject } from '../../support/pods.ts';
-import { requestPem } from '../../support/requests.ts';
+import { podObject } from '../../support/cluster/pods.ts';
+import { requestPem } from '../../support/cluster/requests/create-csr.ts';
 
 export const NAMESPACE = 'team-a';
 const PODS = resource({ group: '', version: 'v1', plural: 'pods' });

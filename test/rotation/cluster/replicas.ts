@@ -5,7 +5,7 @@ import {
   type ComponentName,
   type ComponentOptions,
   type ComponentProcess,
-} from '../../support/component-process.ts';
+} from '../../support/cluster/component-process.ts';
 
 const TAKEN_OVER_MS = 120_000;
 

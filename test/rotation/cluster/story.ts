@@ -16,7 +16,7 @@ import {
 import { decodePemAll } from '../../../src/pki/der/pem.ts';
 import { readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
 import { RESOURCES, type AnyRequest, type Kind } from '../../faults/lab/wanted.ts';
-import { recordedLog } from '../../support/recorded-log.ts';
+import { recordedLog } from '../../support/component/recorded-log.ts';
 
 const BUNDLES = resource({
   group: 'certificates.k8s.io',

@@ -6,7 +6,7 @@ import { openedBy } from './at-work.ts';
 import { distrust } from './incidents.ts';
 import type { Fate, Process } from './process.ts';
 import { DAY, HOUR, MINUTE, SECOND, changesOf, randomDurations, type Weather } from './scenario.ts';
-import { workload } from '../../support/signer.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 import type { Simulation } from './simulation.ts';
 
 const FATES: readonly Fate[] = ['lost before', 'lost after', 'killed before', 'killed after'];

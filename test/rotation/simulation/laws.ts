@@ -16,7 +16,7 @@ import { decodeCertificate } from '../../../src/pki/x509/certificate.ts';
 import { nameText } from '../../../src/pki/names/names.ts';
 import { verifyPath } from '../../../src/pki/x509/path.ts';
 import { anchorFingerprints, readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
-import { leafInput } from '../../support/issuing.ts';
+import { leafInput } from '../../support/authorities/issuing.ts';
 import { Pinned } from './pinned.ts';
 import type { Change, World } from './world.ts';
 

@@ -14,7 +14,7 @@ import {
 import { verifyPath } from '../../../src/pki/x509/path.ts';
 import { readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
 import { materialOf } from '../../../src/runtime/ca/usable-authority.ts';
-import { leafInput } from '../../support/issuing.ts';
+import { leafInput } from '../../support/authorities/issuing.ts';
 import type { Signed } from './at-work.ts';
 import { LONGEST_LAG } from './laws.ts';
 import { openOnce } from './open-once.ts';

@@ -5,7 +5,7 @@ import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { serverTime } from '../../../src/runtime/component/server-time.ts';
 import type { Component } from '../../../src/runtime/component/component.ts';
 import type { Dice } from '../../oracle/dice.ts';
-import { recordedComponent } from '../../support/recorded-component.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { silentLog } from './silent-log.ts';
 import type { Kind, Objects, World } from './world.ts';
 

@@ -2,7 +2,7 @@
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { formatDuration } from '../../../src/api/object/duration.ts';
 import type { Dice } from '../../oracle/dice.ts';
-import { workload } from '../../support/signer.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;

@@ -8,10 +8,10 @@ import {
   type AuthoritySources,
 } from '../../../src/runtime/ca/authority-sources.ts';
 import { until } from '../../cluster/until.ts';
-import { openIntermediate } from '../../support/intermediate.ts';
-import { teamSigner } from '../../support/namespaced-signer.ts';
-import { workload } from '../../support/signer.ts';
-import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/stage.ts';
+import { openIntermediate } from '../../support/authorities/intermediate.ts';
+import { teamSigner } from '../../support/signers/namespaced-signer.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
+import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/kube/reflector-fixture.ts';
 import { componentOn } from '../requests/controlled.ts';
 
 const BUNDLES = resource({

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SIGNER_NAME } from '../../../src/api/signer/grant.ts';
 import { usableAuthority } from '../../../src/runtime/ca/usable-authority.ts';
-import { NOW, openAuthority } from '../../support/issuing.ts';
-import { workload } from '../../support/signer.ts';
+import { NOW, openAuthority } from '../../support/authorities/issuing.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 
 const status = {
   observedGeneration: 1,

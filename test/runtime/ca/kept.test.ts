@@ -15,9 +15,9 @@ import { openLocalAuthority } from '../../../src/authorities/local.ts';
 import { formatTime } from '../../../src/api/object/time.ts';
 import { createOpenedSecrets } from '../../../src/runtime/ca/opened-secrets.ts';
 import { usableAuthority, type UsableInput } from '../../../src/runtime/ca/usable-authority.ts';
-import { certificateAuthority } from '../../support/certificate-authority.ts';
-import { NOW } from '../../support/issuing.ts';
-import { workload } from '../../support/signer.ts';
+import { certificateAuthority } from '../../support/authorities/generated.ts';
+import { NOW } from '../../support/authorities/issuing.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 
 interface Made {
   readonly authority: Authority;

@@ -11,9 +11,9 @@ import {
   usableAuthority,
   type UsableInput,
 } from '../../../src/runtime/ca/usable-authority.ts';
-import { NOW, ca, keyIds, link, usage } from '../../support/chain.ts';
-import { ROOT, openIntermediate } from '../../support/intermediate.ts';
-import { workload } from '../../support/signer.ts';
+import { NOW, ca, keyIds, link, usage } from '../../support/pki/chain.ts';
+import { ROOT, openIntermediate } from '../../support/authorities/intermediate.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 
 const authority = openIntermediate();
 const own = link('other', { extensions: [ca(), usage(), ...keyIds('other')] });

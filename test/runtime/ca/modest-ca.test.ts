@@ -8,10 +8,10 @@ import type { Authority } from '../../../src/authorities/contract.ts';
 import { find } from '../../../src/controllers/authority/find.ts';
 import { SignerError, attempt } from '../../../src/errors.ts';
 import { usableAuthority } from '../../../src/runtime/ca/usable-authority.ts';
-import { NOW } from '../../support/chain.ts';
-import { openIntermediate } from '../../support/intermediate.ts';
-import { teamSigner } from '../../support/namespaced-signer.ts';
-import { workload } from '../../support/signer.ts';
+import { NOW } from '../../support/pki/chain.ts';
+import { openIntermediate } from '../../support/authorities/intermediate.ts';
+import { teamSigner } from '../../support/signers/namespaced-signer.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 
 const CHECKED = {
   observedGeneration: 1,

@@ -6,9 +6,9 @@ import type { MissingRight } from '../../../src/kube/client/access.ts';
 import type { PermissionRule } from '../../../src/kube/resource/permissions.ts';
 import { createSecretWatches, type SecretWatches } from '../../../src/runtime/ca/secret-watches.ts';
 import { until } from '../../cluster/until.ts';
-import { teamSigner } from '../../support/namespaced-signer.ts';
-import { workload } from '../../support/signer.ts';
-import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/stage.ts';
+import { teamSigner } from '../../support/signers/namespaced-signer.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
+import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/kube/reflector-fixture.ts';
 import { componentOn } from '../requests/controlled.ts';
 
 const OURS = '/api/v1/namespaces/countersign-keys/secrets';

@@ -10,8 +10,8 @@ import type { Authority } from '../../../src/authorities/contract.ts';
 import { openLocalAuthority } from '../../../src/authorities/local.ts';
 import { fingerprint } from '../../../src/pki/x509/certificate.ts';
 import { usableAuthority } from '../../../src/runtime/ca/usable-authority.ts';
-import { certificateAuthority } from '../../support/certificate-authority.ts';
-import { workload } from '../../support/signer.ts';
+import { certificateAuthority } from '../../support/authorities/generated.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 
 const NOW = Date.now();
 const SIGNER = workload(

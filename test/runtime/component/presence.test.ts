@@ -4,9 +4,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { createPresence, type Presence } from '../../../src/runtime/component/presence.ts';
-import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
-import { recordedClient } from '../../support/recorded-client.ts';
-import { recordedLog } from '../../support/recorded-log.ts';
+import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
+import { recordedClient } from '../../support/kube/recorded-client.ts';
+import { recordedLog } from '../../support/component/recorded-log.ts';
 
 const THINGS = resource({ group: 'example.com', version: 'v1', plural: 'things' });
 /** Longer than one look lasts. */

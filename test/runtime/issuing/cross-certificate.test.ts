@@ -9,9 +9,9 @@ import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
 import { decodePemAll } from '../../../src/pki/der/pem.ts';
 import { crossCertificates } from '../../../src/runtime/issuing/cross-certificate.ts';
 import { localIssuing } from '../../../src/runtime/issuing/local-issuing.ts';
-import { NOW, leafInput, random } from '../../support/issuing.ts';
-import { recordedComponent } from '../../support/recorded-component.ts';
-import { workload } from '../../support/signer.ts';
+import { NOW, leafInput, random } from '../../support/authorities/issuing.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 
 const HOUR = 3_600_000;
 const wanted = { keyType: 'ECDSAP256', commonName: 'CA', crossSigned: true } as const;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { namesOf } from '../../../src/runtime/rbac/permission-names.ts';
-import { teamSigner } from '../../support/namespaced-signer.ts';
-import { workload } from '../../support/signer.ts';
+import { teamSigner } from '../../support/signers/namespaced-signer.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 
 test('the check of rights goes by ClusterSigners alone: no Signer, and no Secret that one names, is in it', () => {
   const names = namesOf([workload(), teamSigner()], { leases: undefined, namespacedSigners: true });

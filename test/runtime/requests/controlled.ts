@@ -11,10 +11,10 @@ import type { Component, Controller } from '../../../src/runtime/component/compo
 import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
 import { createRequestController } from '../../../src/runtime/requests/request-controller.ts';
 import { until } from '../../cluster/until.ts';
-import { clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
-import { recordedComponent, type RecordedComponent } from '../../support/recorded-component.ts';
-import type { Call } from '../../support/scripted-server.ts';
-import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/stage.ts';
+import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
+import { recordedComponent, type RecordedComponent } from '../../support/component/recorded-component.ts';
+import type { Call } from '../../support/kube/scripted-server.ts';
+import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/kube/reflector-fixture.ts';
 
 const NO_RULE = { apiGroups: [], resources: [], verbs: [] } as const;
 

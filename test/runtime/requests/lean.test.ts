@@ -7,8 +7,8 @@ import {
   createLeaner,
 } from '../../../src/runtime/requests/lean.ts';
 import { until } from '../../cluster/until.ts';
-import { podRequest } from '../../support/pcr-object.ts';
-import { PATIENCE_MS } from '../../support/stage.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
+import { PATIENCE_MS } from '../../support/kube/reflector-fixture.ts';
 import { request, startControlled, type Controlled, type Request } from './controlled.ts';
 
 const bulky = (name: string, version: number): Request => {

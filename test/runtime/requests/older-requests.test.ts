@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
 import { refuseOlder } from '../../../src/runtime/requests/older-requests.ts';
-import { teamSigner } from '../../support/namespaced-signer.ts';
-import { workload } from '../../support/signer.ts';
+import { teamSigner } from '../../support/signers/namespaced-signer.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 import { request, type Request } from './controlled.ts';
 
 const MADE = '2026-11-21T06:00:00Z';

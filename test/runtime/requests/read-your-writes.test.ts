@@ -19,16 +19,16 @@ import { watchSigners } from '../../../src/runtime/signers/served-signers.ts';
 import { localIssuing } from '../../../src/runtime/issuing/local-issuing.ts';
 import { createRequestController } from '../../../src/runtime/requests/request-controller.ts';
 import { made } from '../../policy/request.ts';
-import { NOW } from '../../support/chain.ts';
-import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
-import { openIntermediate } from '../../support/intermediate.ts';
+import { NOW } from '../../support/pki/chain.ts';
+import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
+import { openIntermediate } from '../../support/authorities/intermediate.ts';
 import {
   laggingRequests,
   type LaggingClient,
   type LaggingRequests,
-} from '../../support/lagging-requests.ts';
-import { recordedComponent } from '../../support/recorded-component.ts';
-import { workload, workloadProfile } from '../../support/signer.ts';
+} from '../../support/kube/lagging-watch.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { workload, workloadProfile } from '../../support/signers/workload-profile.ts';
 
 const REQUESTS = resource({
   group: 'certificates.k8s.io',

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { SignerError } from '../../../src/errors.ts';
 import { until } from '../../cluster/until.ts';
-import { changed, workloadSpec } from '../../support/cluster-signer.ts';
-import { PATIENCE_MS, bookmark } from '../../support/stage.ts';
+import { changed, workloadSpec } from '../../support/signers/cluster-signer.ts';
+import { PATIENCE_MS, bookmark } from '../../support/kube/reflector-fixture.ts';
 import {
   SIGNER_NAME,
   request,

@@ -5,9 +5,9 @@ import { resource } from '../../../src/kube/resource/resource.ts';
 import { createRequests, type Requests } from '../../../src/runtime/requests/requests.ts';
 import type { Selection } from '../../../src/runtime/signers/selection.ts';
 import { until } from '../../cluster/until.ts';
-import type { RecordedComponent } from '../../support/recorded-component.ts';
-import type { Call } from '../../support/scripted-server.ts';
-import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/stage.ts';
+import type { RecordedComponent } from '../../support/component/recorded-component.ts';
+import type { Call } from '../../support/kube/scripted-server.ts';
+import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/kube/reflector-fixture.ts';
 import { componentOn, request, type Request } from './controlled.ts';
 
 const NAME = 'example.com/workload';

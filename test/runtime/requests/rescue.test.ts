@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { KubeObject } from '../../../src/api/object/object.ts';
 import { OVERDUE_MS, createRescue, type Rescue } from '../../../src/runtime/requests/rescue.ts';
-import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
-import { recordedComponent } from '../../support/recorded-component.ts';
+import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
 
 let time: FakeTime;
 let pending: Map<string, KubeObject>;

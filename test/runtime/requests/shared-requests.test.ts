@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { OVERDUE_MS } from '../../../src/runtime/requests/rescue.ts';
 import { until } from '../../cluster/until.ts';
-import { PATIENCE_MS } from '../../support/stage.ts';
+import { PATIENCE_MS } from '../../support/kube/reflector-fixture.ts';
 import {
   SIGNER_NAME,
   request,

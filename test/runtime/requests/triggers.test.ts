@@ -6,7 +6,7 @@ import type { Condition } from '../../../src/api/request/conditions.ts';
 import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
 import type { Conditioned } from '../../../src/runtime/requests/triggers.ts';
 import { until } from '../../cluster/until.ts';
-import { PATIENCE_MS } from '../../support/stage.ts';
+import { PATIENCE_MS } from '../../support/kube/reflector-fixture.ts';
 import { SIGNER_NAME, request, startControlled, type Controlled } from './controlled.ts';
 
 let it: Controlled;

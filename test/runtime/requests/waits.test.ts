@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { MAX_REST_MS, createWaits, type Waits } from '../../../src/runtime/requests/waits.ts';
-import { fakeTime, type FakeTime } from '../../support/fake-time.ts';
+import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 
 let time: FakeTime;
 let waits: Waits;

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { memoByGeneration } from '../../../src/runtime/signers/memo.ts';
-import { teamSigner } from '../../support/namespaced-signer.ts';
-import { workload } from '../../support/signer.ts';
+import { teamSigner } from '../../support/signers/namespaced-signer.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 
 /** Counts how often it compiles; throws what it is told to. */
 function counted(failure?: Error): {

@@ -5,11 +5,11 @@ import type { KubeObject, ObjectMeta } from '../../../src/api/object/object.ts';
 import { createAllSigners } from '../../../src/runtime/signers/all-signers.ts';
 import type { Signers } from '../../../src/runtime/signers/signers.ts';
 import { until } from '../../cluster/until.ts';
-import { changed, clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
-import { namespacedSigner, teamSpec } from '../../support/namespaced-signer.ts';
-import type { RecordedComponent } from '../../support/recorded-component.ts';
-import type { Call } from '../../support/scripted-server.ts';
-import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/stage.ts';
+import { changed, clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
+import { namespacedSigner, teamSpec } from '../../support/signers/namespaced-signer.ts';
+import type { RecordedComponent } from '../../support/component/recorded-component.ts';
+import type { Call } from '../../support/kube/scripted-server.ts';
+import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/kube/reflector-fixture.ts';
 import { MAX_SIGNERS_PER_NAMESPACE } from '../../../src/runtime/signers/signer-room.ts';
 import { componentOn } from '../requests/controlled.ts';
 

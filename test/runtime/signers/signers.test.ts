@@ -5,10 +5,10 @@ import type { KubeObject } from '../../../src/api/object/object.ts';
 import type { Component } from '../../../src/runtime/component/component.ts';
 import { createSigners, type ClusterSigners } from '../../../src/runtime/signers/signers.ts';
 import { until } from '../../cluster/until.ts';
-import { changed, clusterSigner, workloadSpec } from '../../support/cluster-signer.ts';
-import { recordedLog } from '../../support/recorded-log.ts';
-import type { Call } from '../../support/scripted-server.ts';
-import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/stage.ts';
+import { changed, clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
+import { recordedLog } from '../../support/component/recorded-log.ts';
+import type { Call } from '../../support/kube/scripted-server.ts';
+import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/kube/reflector-fixture.ts';
 
 const SIGNER_NAME = 'example.com/workload';
 const NAMESPACE = 'authority.managed.secret.namespace';

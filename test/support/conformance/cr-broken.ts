@@ -9,7 +9,7 @@ import {
   keyUsage,
   type Extension,
 } from '../../../src/pki/extensions/extensions.ts';
-import { privateKey, spkiOf } from '../keys.ts';
+import { privateKey, spkiOf } from '../pki/keys.ts';
 import {
   crDenied,
   crFailed,

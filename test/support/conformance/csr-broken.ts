@@ -19,7 +19,7 @@ import {
   OID_CODE_SIGNING,
 } from '../../../src/pki/der/oids.ts';
 import { KEY_TYPES } from '../../../src/vocabulary.ts';
-import { privateKey, spkiOf } from '../keys.ts';
+import { privateKey, spkiOf } from '../pki/keys.ts';
 import { askedFor, goodCsrWorld, nameOf, withScene } from './csr-world.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
 import { asked, issued, pending, snapshot, trial, waiting, writtenAgain } from './trials.ts';

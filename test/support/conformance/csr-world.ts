@@ -10,7 +10,7 @@ import { NO_NAMES, type Asked, type Scene, type Trial } from '../../../src/confo
 import type { Operation } from '../../../src/conformance/world.ts';
 import { encodeName } from '../../../src/pki/names/names.ts';
 import { KEY_TYPES, type KeyType } from '../../../src/vocabulary.ts';
-import { privateKey, spkiOf, type TestKey } from '../keys.ts';
+import { privateKey, spkiOf, type TestKey } from '../pki/keys.ts';
 import { ROOT } from './leaf.ts';
 import { asked, issued, pending, refused, snapshot, trial } from './trials.ts';
 

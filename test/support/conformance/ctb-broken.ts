@@ -3,7 +3,7 @@
 import { CTB_CALLS, MOUNTS, REFUSALS, type CtbWorld } from '../../../src/conformance/ctb/world.ts';
 import { sequence } from '../../../src/pki/der/der-writer.ts';
 import { basicConstraints, type Extension } from '../../../src/pki/extensions/extensions.ts';
-import { privateKey, spkiOf } from '../keys.ts';
+import { privateKey, spkiOf } from '../pki/keys.ts';
 import { bundle, goodCtbWorld } from './ctb-world.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
 import { asked, issued } from './trials.ts';

@@ -18,7 +18,7 @@ import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts
 import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/tbs.ts';
 import { usageBits } from '../../../src/pki/extensions/usages.ts';
 import type { Asked } from '../../../src/conformance/trial.ts';
-import { privateKey, spkiOf } from '../keys.ts';
+import { privateKey, spkiOf } from '../pki/keys.ts';
 
 /** The moment at which all trials of the tests end. */
 export const NOW = Date.UTC(2026, 10, 21, 12);

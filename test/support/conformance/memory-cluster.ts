@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, Query, RequestInit } from '../../../src/kube/client/client.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import type { Thing } from '../memory-api.ts';
-import { watchFeed } from '../watch-feed.ts';
+import type { Thing } from '../kube/memory-api.ts';
+import { watchFeed } from '../kube/watch-feed.ts';
 
 export type { Thing };
 

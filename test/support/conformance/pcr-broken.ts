@@ -13,7 +13,7 @@ import {
 } from '../../../src/pki/extensions/extensions.ts';
 import { OID_ANY_EXTENDED_KEY_USAGE } from '../../../src/pki/der/oids.ts';
 import { POD_KEY_TYPES } from '../../../src/vocabulary.ts';
-import { privateKey, spkiOf } from '../keys.ts';
+import { privateKey, spkiOf } from '../pki/keys.ts';
 import { askedFor, nameOf } from './csr-world.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
 import {

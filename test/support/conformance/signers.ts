@@ -11,10 +11,10 @@ import type { Kind } from '../../../src/conformance/case.ts';
 import type { Report } from '../../../src/conformance/report/report.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { applyCrds } from '../../certmanager/crds.ts';
-import { EVERY_COMPONENT } from '../component-process.ts';
-import { BUNDLE, countersign } from '../countersign.ts';
-import { applySigner, example, startFixture, waitForReady, type Fixture } from '../fixture.ts';
-import { createTeam } from '../pods.ts';
+import { EVERY_COMPONENT } from '../cluster/component-process.ts';
+import { BUNDLE, countersign } from '../cluster/countersign.ts';
+import { applySigner, example, startFixture, waitForReady, type Fixture } from '../cluster/fixture.ts';
+import { createTeam } from '../cluster/pods.ts';
 
 export const NAMESPACE = 'team-conformance';
 

@@ -8,7 +8,7 @@ import {
   type State,
   type Trial,
 } from '../../../src/conformance/trial.ts';
-import { privateKey, spkiOf } from '../keys.ts';
+import { privateKey, spkiOf } from '../pki/keys.ts';
 import { NOW, leaf, type Parts } from './leaf.ts';
 
 export function asked(more: Partial<Asked> = {}): Asked {

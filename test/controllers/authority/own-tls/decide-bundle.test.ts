@@ -11,7 +11,7 @@ import {
 } from '../../../../src/controllers/authority/own-tls/decide-bundle.ts';
 import { readFrom } from '../../../../src/controllers/authority/own-tls/read-from.ts';
 import { encodePem } from '../../../../src/pki/der/pem.ts';
-import { NOW } from '../../../support/issuing.ts';
+import { NOW } from '../../../support/authorities/issuing.ts';
 import { CA, SIGNER_NAME, caOf, secretWith } from './stage.ts';
 
 const NEXT = await caOf('Countersign serving CA', NOW - 1000);

@@ -7,7 +7,7 @@ import { SignerError } from '../../../../src/errors.ts';
 import type { Secret } from '../../../../src/api/object/object.ts';
 import type { LeafSnapshot } from '../../../../src/controllers/authority/own-tls/decide-leaf.ts';
 import { generatePrivateKey } from '../../../../src/pki/keys/private-key.ts';
-import { NOW } from '../../../support/issuing.ts';
+import { NOW } from '../../../support/authorities/issuing.ts';
 import { CA, SERVICE, WISH, caOf, planOf, secretWith, texts } from './stage.ts';
 
 const good = await texts();

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/controllers/authority/own-tls/decide-leaf.ts';
 import { issueLeaf } from '../../../../src/controllers/authority/own-tls/issue.ts';
 import type { LeafWish } from '../../../../src/rotation/leaf.ts';
-import { NOW, random } from '../../../support/issuing.ts';
+import { NOW, random } from '../../../support/authorities/issuing.ts';
 
 export const SIGNER_NAME = 'countersign.dev/serving';
 export const SERVICE = 'countersign-approver.countersign-system.svc';

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Cluster } from '../../cluster/cluster.ts';
+import { established } from '../../cluster/established.ts';
+import {
+  COMPONENTS,
+  startComponent,
+  type ComponentName,
+  type ComponentOptions,
+  type ComponentProcess,
+} from './component-process.ts';
+import { KEYS_NAMESPACE, ownCaSecret } from '../authorities/ca-secret.ts';
+
+export { KEYS_NAMESPACE };
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** Where the components live, and where the keys do. */
+export const SYSTEM_NAMESPACE = 'countersign-system';
+
+/** Countersign at work in a cluster. */
+export interface Installation {
+  readonly components: Readonly<Record<ComponentName, ComponentProcess>>;
+  /** Ends all components with SIGTERM. */
+  stop(): Promise<void>;
+}
+
+/** Applies the shipped CRD, namespaces, roles, policies and flow control: exactly the shipped files. */
+export async function applyManifests(cluster: Cluster): Promise<void> {
+  const file = (path: string): string => join(ROOT, path);
+  await cluster.kubectl(['apply', '-f', file('deploy/namespaces.yaml')]);
+  await cluster.kubectl(['apply', '-f', file('deploy/crds')]);
+  await established(cluster, 'crd/clustersigners.countersign.dev');
+  await cluster.kubectl(['apply', '-f', file('rbac')]);
+  await cluster.kubectl(['apply', '-f', file('deploy/admission/pod-certificate-requests.yaml')]);
+  await cluster.kubectl(['apply', '-f', file('deploy/admission/cluster-signers.yaml')]);
+  await cluster.kubectl(['apply', '-f', file('deploy/admission/leases.yaml')]);
+  await cluster.kubectl(['apply', '-f', file('deploy/admission/certificate-requests.yaml')]);
+  await cluster.kubectl(['apply', '-f', file('deploy/flow-control')]);
+  await cluster.kubectl(['apply', '-f', file('deploy/own-tls.yaml')]);
+}
+
+/** Starts components, each as its own ServiceAccount with a bound token. */
+export async function startComponents(
+  cluster: Cluster,
+  options: Omit<ComponentOptions, 'name' | 'kubeconfig'> & {
+    readonly only?: readonly ComponentName[];
+  } = {},
+): Promise<Installation> {
+  const started: ComponentProcess[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(started.map((each) => each.stop()));
+  };
+  try {
+    // All are awaited: who starts late is to be ended, too.
+    const starting = await Promise.allSettled(
+      (options.only ?? COMPONENTS).map(async (name) => {
+        const account = `countersign-${name}`;
+        const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account);
+        started.push(await startComponent({ ...options, name, kubeconfig }));
+      }),
+    );
+    const failed = starting.find((each) => each.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const components = Object.fromEntries(started.map((each) => [each.name, each]));
+  return { components: components as Installation['components'], stop };
+}
+
+/** The cluster's client CA as the user's own CA, with its owner's consent to one signer. */
+export async function grantClientCa(
+  cluster: Cluster,
+  { name, signerName }: { readonly name: string; readonly signerName: string },
+): Promise<void> {
+  const certificate = readFileSync(cluster.clientCa.certFile, 'utf8');
+  const key = readFileSync(cluster.clientCa.keyFile, 'utf8');
+  const input = ownCaSecret(name, { certificate, key }, signerName);
+  await cluster.kubectl(['apply', '-f', '-'], { input });
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import type { Cluster } from '../../cluster/cluster.ts';
+import { EVERY_COMPONENT, type ComponentName } from './component-process.ts';
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+interface Role {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly Rule[];
+}
+
+/** One verb of one rule of one shipped role. */
+export interface GrantedVerb {
+  readonly component: ComponentName;
+  readonly role: Role;
+  readonly index: number;
+  readonly verb: string;
+  /** Without its group. */
+  readonly resource: string;
+  readonly text: string;
+  /** Granted to every ServiceAccount by Kubernetes itself. */
+  readonly everybodys: boolean;
+}
+
+/** Every verb that the files in rbac/ grant. */
+export function eachVerb(): readonly GrantedVerb[] {
+  return EVERY_COMPONENT.flatMap((component) =>
+    rolesOf(component).flatMap((role) =>
+      (role.rules ?? []).flatMap((rule, index) =>
+        rule.verbs.map((verb) => {
+          const [resource = ''] = rule.resources;
+          const text = `${verb} ${resource} (${role.kind})`;
+          const read = ['get', 'list', 'watch'].includes(verb);
+          const everybodys = resource === 'clustertrustbundles' && read;
+          return { component, role, index, verb, resource, text, everybodys };
+        }),
+      ),
+    ),
+  );
+}
+
+/** Takes the verb away. @returns what gives it back */
+export async function withoutVerb(
+  cluster: Cluster,
+  { role, index, verb }: GrantedVerb,
+): Promise<() => Promise<void>> {
+  const rules = (role.rules ?? []).flatMap((rule, at) => {
+    if (at !== index) return [rule];
+    const verbs = rule.verbs.filter((each) => each !== verb);
+    return verbs.length === 0 ? [] : [{ ...rule, verbs }];
+  });
+  await replace(cluster, { ...role, rules });
+  return () => replace(cluster, role);
+}
+
+async function replace(cluster: Cluster, role: Role): Promise<void> {
+  await cluster.kubectl(['replace', '-f', '-'], { input: JSON.stringify(role) });
+}
+
+function rolesOf(component: ComponentName): readonly Role[] {
+  const file = join(import.meta.dirname, `../../../rbac/${component}.yaml`);
+  return parseAllDocuments(readFileSync(file, 'utf8'))
+    .map((document) => document.toJS() as Role)
+    .filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import { WHOLE_DUTY } from '../../../src/kube/lease/duty.ts';
+import type { EventNote } from '../../../src/kube/events/event-body.ts';
+import type { Component } from '../../../src/runtime/component/component.ts';
+import { NOW, random } from '../authorities/issuing.ts';
+import { recordedClient, type RecordedClient } from '../kube/recorded-client.ts';
+import { recordedLog, type LogLine } from './recorded-log.ts';
+
+/** A component whose every word can be read. */
+export interface RecordedComponent extends Component {
+  readonly client: RecordedClient;
+  readonly log: Component['log'] & { readonly lines: readonly LogLine[] };
+  /** Events that were told. */
+  readonly notes: readonly EventNote[];
+  /** The metric and what it was given. */
+  readonly counted: readonly (readonly unknown[])[];
+}
+
+/** Its clock stands still; `more` replaces parts. */
+export function recordedComponent(more: Partial<Component> = {}): RecordedComponent {
+  const notes: EventNote[] = [];
+  const counted: (readonly unknown[])[] = [];
+  const count =
+    (name: string) =>
+    (...given: readonly unknown[]): void => {
+      counted.push([name, ...given]);
+    };
+  const component = {
+    name: 'signer',
+    client: recordedClient(),
+    clock: () => NOW,
+    random,
+    log: recordedLog(),
+    events: {
+      record: (note: EventNote) => notes.push(note),
+      tell: (note: EventNote) => Promise.resolve(void notes.push(note)),
+      flush: () => Promise.resolve(),
+    },
+    metrics: {
+      watchRestart: count('watchRestart'),
+      watchHeard: () => undefined,
+      watchOver: () => undefined,
+      worked: count('worked'),
+      retried: count('retried'),
+      outcome: count('outcome'),
+      duration: count('duration'),
+      pending: count('pending'),
+      foreignBundles: count('foreignBundles'),
+      authorityNotAfter: count('authorityNotAfter'),
+      authorityFullLeaves: count('authorityFullLeaves'),
+      authorityPhase: count('authorityPhase'),
+      bundle: count('bundle'),
+      unserved: count('unserved'),
+    },
+    duty: WHOLE_DUTY,
+    leases: undefined,
+    secretNamespace: 'countersign-keys',
+    namespacedSigners: false,
+    missingRights: () => Promise.resolve([]),
+    reservedPrefixes: [],
+    propagationSeconds: 600,
+    ...more,
+  };
+  return { ...component, notes, counted } as unknown as RecordedComponent;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner, ClusterSignerStatus } from '../../../src/api/signer/cluster-signer.ts';
+import { readClusterSigner } from '../../../src/api/signer/read-cluster-signer.ts';
+import { compileProfile, type Profile } from '../../../src/issuance/profile.ts';
+import { changed, clusterSigner, workloadSpec } from './cluster-signer.ts';
+
+/** The ClusterSigner of design §2, read; `changes` replaces what lies at these paths. */
+export function workload(
+  changes: Readonly<Record<string, unknown>> = {},
+  more: { metadata?: Partial<ClusterSigner['metadata']>; status?: ClusterSignerStatus } = {},
+): ClusterSigner {
+  let spec = workloadSpec();
+  for (const [path, value] of Object.entries(changes)) spec = changed(spec, path, value);
+  const read = readClusterSigner(clusterSigner(spec));
+  const metadata = { ...read.metadata, ...more.metadata };
+  return more.status === undefined
+    ? { ...read, metadata }
+    : { ...read, metadata, status: more.status };
+}
+
+export function workloadProfile(changes: Readonly<Record<string, unknown>> = {}): Profile {
+  return compileProfile(workload(changes).spec);
+}
