@@ -8,7 +8,7 @@ import type { Secret } from '../../src/api/object/object.ts';
 import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
 import { decodePem } from '../../src/pki/der/pem.ts';
 import { certificateAuthority } from '../support/authorities/generated.ts';
-import { waitForCertificate } from '../support/cluster/requests/csr.ts';
+import { allowRequesters, createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
 import {
   applySigner,
   example,
@@ -18,8 +18,7 @@ import {
   waitForReady,
   type Fixture,
 } from '../support/cluster/fixture.ts';
-import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
-import { ownCaSecret } from '../support/authorities/ca-secret.ts';
+import { caSecretManifest } from '../support/authorities/ca-secret.ts';
 
 let fixture: Fixture;
 before(async () => {
@@ -220,7 +219,7 @@ test('of two ClusterSigners with one signer name the elder serves, the other is 
 
 test('a Secret of a managed CA that somebody else made is never overwritten', async () => {
   const { certificate, key } = await certificateAuthority();
-  const input = ownCaSecret('foreign-ca', { certificate, key });
+  const input = caSecretManifest('foreign-ca', { certificate, key });
   await fixture.cluster.kubectl(['create', '-f', '-'], { input });
   const before = await getSecret('workload-ca');
   await fixture.cluster.kubectl([

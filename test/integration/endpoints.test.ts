@@ -3,13 +3,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../cluster/until.ts';
-import { waitForCertificate } from '../support/cluster/requests/csr.ts';
+import { allowRequesters, createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { COMPONENTS, startComponent } from '../support/cluster/component-process.ts';
 import { SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
 import { waitForRequest } from '../support/cluster/requests/pod-certificate-request.ts';
 import { createPod, createTeam } from '../support/cluster/pods.ts';
-import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
 
 let fixture: Fixture;
 before(async () => {

@@ -26,9 +26,9 @@ import {
   startLibrarySigner,
   untilReadyIs,
 } from '../support/cluster/library-signer.ts';
-import { newCa, type NewCa } from '../support/authorities/self-signed.ts';
 import { packOutsider, type Outsider, type Program } from '../support/cluster/npm-package.ts';
 import { createTeam } from '../support/cluster/pods.ts';
+import { selfSignedCa, type CaPem } from '../support/authorities/ca-secret.ts';
 
 const NAMESPACE = 'team-a';
 const GROUP = 'outside.example.com';
@@ -38,14 +38,14 @@ const ISSUER = { group: GROUP, kind: 'Outsider', name: 'every' };
 let cluster: Cluster;
 let outsider: Outsider;
 let program: Program | undefined;
-let ca: NewCa;
+let ca: CaPem;
 
 before(async () => {
   outsider = packOutsider(['test/outsider/signer.ts', 'test/outsider/package.json']);
   // Of its own: another signer of this kind may be at work on the one that others share.
   cluster = await startCluster({ version: '1.37' });
   await createTeam(cluster, NAMESPACE, ['web']);
-  ca = await newCa('Outsider CA');
+  ca = await selfSignedCa('Outsider CA');
   program = await startLibrarySigner(cluster, outsider, {
     ...{ program: 'signer.ts', signerName: SIGNER_NAME, crd: `outsiders.${GROUP}` },
     namespaces: ['outsider-system', 'outsider-keys'],

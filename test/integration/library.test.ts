@@ -5,8 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
-import { waitForCondition } from '../support/cluster/requests/csr.ts';
-import { newCa } from '../support/authorities/self-signed.ts';
+import { allowRequesters, createCsr, waitForCondition } from '../support/cluster/requests/csr.ts';
 import {
   apply,
   applyCaSecret,
@@ -18,7 +17,7 @@ import {
 } from '../support/cluster/library-signer.ts';
 import { packOutsider, type Outsider, type Program } from '../support/cluster/npm-package.ts';
 import { createTeam } from '../support/cluster/pods.ts';
-import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
+import { selfSignedCa } from '../support/authorities/ca-secret.ts';
 
 const NAMESPACE = 'team-library';
 
@@ -49,7 +48,7 @@ async function start(wanted: SignerWanted): Promise<Program> {
 }
 
 test('an outsider’s signer, from its Secret: CRD and roles as it prints them, a CSR and a pod', async () => {
-  const ca = await newCa('Outsider CA');
+  const ca = await selfSignedCa('Outsider CA');
   const signerName = 'outsiders.outside.example.com/mine';
   const program = await start({
     ...{ program: 'signer.ts', signerName, crd: 'outsiders.outside.example.com' },
@@ -76,7 +75,7 @@ test('an outsider’s signer, from its Secret: CRD and roles as it prints them, 
 });
 
 test('examples/key-on-disk.ts signs a CSR and a pod with two files', async () => {
-  const ca = await newCa('Disk CA');
+  const ca = await selfSignedCa('Disk CA');
   const folder = join(outsider.directory, 'ca/blue');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'tls.crt'), ca.certificate);

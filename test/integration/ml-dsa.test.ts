@@ -6,13 +6,16 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { certificateAuthority } from '../support/authorities/generated.ts';
-import { waitForCertificate } from '../support/cluster/requests/csr.ts';
+import { allowRequesters, createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
 import { VERSION, applySigner, example, waitForReady } from '../support/cluster/fixture.ts';
-import { applyManifests, startComponents, type Installation } from '../support/cluster/installation.ts';
+import {
+  applyManifests,
+  startComponents,
+  type Installation,
+} from '../support/cluster/installation.ts';
 import { waitForRequest } from '../support/cluster/requests/pod-certificate-request.ts';
 import { createPod, createTeam, filesOf } from '../support/cluster/pods.ts';
-import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
-import { ownCaSecret } from '../support/authorities/ca-secret.ts';
+import { caSecretManifest } from '../support/authorities/ca-secret.ts';
 
 /** RFC 9881 §3. */
 const ML_DSA_65 = '2.16.840.1.101.3.4.3.18';
@@ -65,7 +68,7 @@ test('a pod gets a credential of a managed ML-DSA-65 CA, and the bundle to verif
 
 test('a person gets a certificate of a CA of their own with an ML-DSA-65 key', async () => {
   const { certificate, key } = await certificateAuthority({ keyType: 'MLDSA65' });
-  const input = ownCaSecret('people-ca', { certificate, key }, 'example.com/people');
+  const input = caSecretManifest('people-ca', { certificate, key }, 'example.com/people');
   await cluster.kubectl(['apply', '-f', '-'], { input });
   await applySigner(cluster, example('people'));
   await waitForReady(cluster, 'people', 'Checked');

@@ -4,9 +4,17 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { until } from '../cluster/until.ts';
-import { conditionOf, getCsr, waitForCertificate, waitForCondition } from '../support/cluster/requests/csr.ts';
+import {
+  allowRequesters,
+  conditionOf,
+  createCsr,
+  type CsrWanted,
+  getCsr,
+  requestPem,
+  waitForCertificate,
+  waitForCondition,
+} from '../support/cluster/requests/csr.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
-import { allowRequesters, createCsr, requestPem, type CsrWanted } from '../support/cluster/requests/create-csr.ts';
 
 let fixture: Fixture;
 before(async () => {

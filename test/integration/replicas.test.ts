@@ -9,10 +9,9 @@ import {
   type ComponentName,
   type ComponentProcess,
 } from '../support/cluster/component-process.ts';
-import { waitForCertificate } from '../support/cluster/requests/csr.ts';
+import { allowRequesters, createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
 import { applySigner, example, startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
-import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
 
 const WAIT_MS = 120_000;
 /** As short as may be: two cores that others use as well are slow. */

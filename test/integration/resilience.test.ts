@@ -6,12 +6,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../cluster/until.ts';
 import { componentCalls } from '../support/cluster/audit.ts';
 import { startComponent } from '../support/cluster/component-process.ts';
-import { getCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
+import {
+  allowRequesters,
+  createCsr,
+  getCsr,
+  waitForCertificate,
+} from '../support/cluster/requests/csr.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
 import { waitForRequest } from '../support/cluster/requests/pod-certificate-request.ts';
 import { createPod, createTeam } from '../support/cluster/pods.ts';
-import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
 
 let fixture: Fixture;
 before(async () => {

@@ -15,7 +15,7 @@ import {
   approvedRequest,
   waitForReadyReason,
 } from '../support/cluster/requests/certificate-request.ts';
-import { waitForCertificate } from '../support/cluster/requests/csr.ts';
+import { allowRequesters, createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
 import { applySigner, example, startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import {
   EVERY_COMPONENT as COMPONENTS,
@@ -26,7 +26,6 @@ import {
 import { SYSTEM_NAMESPACE, applyManifests } from '../support/cluster/installation.ts';
 import { waitForRequest } from '../support/cluster/requests/pod-certificate-request.ts';
 import { createPod, createTeam } from '../support/cluster/pods.ts';
-import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
 import { eachVerb, withoutVerb } from '../support/cluster/roles.ts';
 
 const WAIT_MS = 120_000;

@@ -29,7 +29,7 @@ import { certificateAuthority } from '../support/authorities/generated.ts';
 import type { ComponentName, LogLine } from '../support/cluster/component-process.ts';
 import { waitForSignerCondition } from '../support/cluster/fixture.ts';
 import { KEYS_NAMESPACE, SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
-import { ownCaSecret } from '../support/authorities/ca-secret.ts';
+import { caSecretManifest } from '../support/authorities/ca-secret.ts';
 import type { Due } from '../../src/rotation/wish.ts';
 
 const PROPAGATION_SECONDS = 4;
@@ -229,7 +229,7 @@ test('a Secret that was deleted and made again by somebody else is not the one t
   await stand.cluster.kubectl(['delete', 'secret', 'workload-ca', '-n', KEYS_NAMESPACE]);
   await assert.rejects(makeNext(judged), { status: 404 });
   const { certificate, key } = await certificateAuthority();
-  const input = ownCaSecret('workload-ca', { certificate, key }, 'example.com/workload');
+  const input = caSecretManifest('workload-ca', { certificate, key }, 'example.com/workload');
   await stand.cluster.kubectl(['create', '-f', '-'], { input });
   const made = await stand.secret('workload-ca');
   // 409, or 422 where the patch names what that Secret never had.

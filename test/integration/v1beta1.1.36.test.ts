@@ -13,11 +13,10 @@ import { after, before, test } from 'node:test';
 import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
 import { hasTrueCondition } from '../../src/api/request/conditions.ts';
 import { until } from '../cluster/until.ts';
-import { waitForCertificate } from '../support/cluster/requests/csr.ts';
+import { allowRequesters, createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { waitForRequest } from '../support/cluster/requests/pod-certificate-request.ts';
 import { createPod, createTeam, filesOf } from '../support/cluster/pods.ts';
-import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
 
 let fixture: Fixture;
 before(async () => {

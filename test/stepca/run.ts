@@ -7,7 +7,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { makeDirectory, removeDirectory } from '../cluster/directory.ts';
-import { conditionOf, waitForCertificate, waitForCondition } from '../support/cluster/requests/csr.ts';
+import {
+  allowRequesters,
+  conditionOf,
+  createCsr,
+  waitForCertificate,
+  waitForCondition,
+} from '../support/cluster/requests/csr.ts';
 import {
   apply,
   certificateOfPerson,
@@ -18,7 +24,6 @@ import {
 } from '../support/cluster/library-signer.ts';
 import { packOutsider, type Outsider, type Program } from '../support/cluster/npm-package.ts';
 import { createTeam } from '../support/cluster/pods.ts';
-import { allowRequesters, createCsr } from '../support/cluster/requests/create-csr.ts';
 import { prepareStepCa, type StepCa } from './server.ts';
 
 const SIGNER_NAME = 'stepissuers.step.example.com/blue';

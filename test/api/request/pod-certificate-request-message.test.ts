@@ -12,8 +12,7 @@ import {
 import { envelope, openEnvelope } from '../../../src/protobuf/envelope.ts';
 import { objectMetaMessage } from '../../../src/protobuf/object-meta.ts';
 import { bytesField, integerField, message, stringField } from '../../../src/protobuf/writer.ts';
-import { podRequest } from '../../support/requests/pod-certificate-request.ts';
-import { readSent } from '../../support/requests/pcr-sent.ts';
+import { podRequest, readSent } from '../../support/requests/pod-certificate-request.ts';
 
 /** The real API server's own bytes are read in test/integration/protobuf.test.ts. */
 const type = { apiVersion: 'certificates.k8s.io/v1', kind: 'PodCertificateRequest' };

@@ -11,8 +11,7 @@ import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
 import { NOW } from '../../support/pki/chain.ts';
 import { openIntermediate } from '../../support/authorities/intermediate.ts';
 import { oneObject, type OneObject } from '../../support/kube/single-object-api.ts';
-import { podRequest } from '../../support/requests/pod-certificate-request.ts';
-import { readSent } from '../../support/requests/pcr-sent.ts';
+import { podRequest, readSent } from '../../support/requests/pod-certificate-request.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { workload, workloadProfile } from '../../support/signers/workload-profile.ts';
 

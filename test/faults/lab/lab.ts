@@ -10,12 +10,12 @@ import { allowCertificateRequesters } from '../../support/cluster/requests/certi
 import { applySigner, example, waitForReady } from '../../support/cluster/fixture.ts';
 import { applyManifests, grantClientCa } from '../../support/cluster/installation.ts';
 import { createTeam } from '../../support/cluster/pods.ts';
-import { allowRequesters } from '../../support/cluster/requests/create-csr.ts';
 import { startProxy, type Proxy } from '../proxy/proxy.ts';
 import { accessThrough, type Access } from './kubeconfig.ts';
 import { createLoad, type Load } from './load.ts';
 import { supervise, type Supervised } from './supervised.ts';
 import { NAMESPACE } from './wanted.ts';
+import { allowRequesters } from '../../support/cluster/requests/csr.ts';
 
 /** Countersign at work behind a fault proxy, on a real control plane that may be killed as well. */
 export interface Lab {

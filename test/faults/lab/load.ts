@@ -8,7 +8,6 @@ import {
 import type { Client } from '../../../src/kube/client/client.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { certificateRequestBody } from '../../support/cluster/requests/certificate-request.ts';
-import { requestPem } from '../../support/cluster/requests/create-csr.ts';
 import { stubRequest } from '../../support/requests/stub-pkcs10.ts';
 import {
   NAMESPACE,
@@ -19,6 +18,7 @@ import {
   type Kind,
   type Wanted,
 } from './wanted.ts';
+import { requestPem } from '../../support/cluster/requests/csr.ts';
 
 /** Makes requests, straight at the API server: what is tested is who answers them. */
 export interface Load {

@@ -11,12 +11,19 @@ import {
   readyOf,
   waitForReadyReason,
 } from '../../support/cluster/requests/certificate-request.ts';
-import { getCsr, waitForCertificate, waitForCondition } from '../../support/cluster/requests/csr.ts';
+import {
+  createCsr,
+  getCsr,
+  waitForCertificate,
+  waitForCondition,
+} from '../../support/cluster/requests/csr.ts';
 import { applySigner, example, waitForReady } from '../../support/cluster/fixture.ts';
 import { grantClientCa } from '../../support/cluster/installation.ts';
-import { requestsOf, waitForRequest } from '../../support/cluster/requests/pod-certificate-request.ts';
+import {
+  requestsOf,
+  waitForRequest,
+} from '../../support/cluster/requests/pod-certificate-request.ts';
 import { filesOf } from '../../support/cluster/pods.ts';
-import { createCsr } from '../../support/cluster/requests/create-csr.ts';
 import {
   applyTeamCa,
   applyTeamSigner,

@@ -9,9 +9,13 @@ import { until } from '../../cluster/until.ts';
 import { allowCertificateRequesters } from '../../support/cluster/requests/certificate-request.ts';
 import { BUNDLE } from '../../support/cluster/countersign.ts';
 import type { ComponentProcess } from '../../support/cluster/component-process.ts';
-import { applyManifests, startComponents, type Installation } from '../../support/cluster/installation.ts';
+import {
+  applyManifests,
+  startComponents,
+  type Installation,
+} from '../../support/cluster/installation.ts';
 import { createPod, createTeam } from '../../support/cluster/pods.ts';
-import { allowRequesters, createCsr } from '../../support/cluster/requests/create-csr.ts';
+import { allowRequesters, createCsr } from '../../support/cluster/requests/csr.ts';
 
 export const SOON = 120_000;
 const SERVING = ['approver', 'signer', 'pcr-issuer', 'certificate-request', 'authority'] as const;

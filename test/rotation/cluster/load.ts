@@ -5,7 +5,7 @@ import type { Client } from '../../../src/kube/client/client.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { RESOURCES } from '../../faults/lab/wanted.ts';
 import { podObject } from '../../support/cluster/pods.ts';
-import { requestPem } from '../../support/cluster/requests/create-csr.ts';
+import { requestPem } from '../../support/cluster/requests/csr.ts';
 
 export const NAMESPACE = 'team-a';
 const PODS = resource({ group: '', version: 'v1', plural: 'pods' });

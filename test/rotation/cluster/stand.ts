@@ -14,13 +14,17 @@ import { certificateAuthority } from '../../support/authorities/generated.ts';
 import { COMPONENTS, type ComponentName } from '../../support/cluster/component-process.ts';
 import { BUNDLE, countersign } from '../../support/cluster/countersign.ts';
 import { applySigner, example, waitForReady } from '../../support/cluster/fixture.ts';
-import { KEYS_NAMESPACE, SYSTEM_NAMESPACE, applyManifests } from '../../support/cluster/installation.ts';
+import {
+  KEYS_NAMESPACE,
+  SYSTEM_NAMESPACE,
+  applyManifests,
+} from '../../support/cluster/installation.ts';
 import { createTeam } from '../../support/cluster/pods.ts';
-import { allowRequesters } from '../../support/cluster/requests/create-csr.ts';
 import { Load, NAMESPACE } from './load.ts';
 import { Replicas } from './replicas.ts';
 import { listen, type Story } from './story.ts';
-import { ownCaSecret } from '../../support/authorities/ca-secret.ts';
+import { caSecretManifest } from '../../support/authorities/ca-secret.ts';
+import { allowRequesters } from '../../support/cluster/requests/csr.ts';
 
 export const MANAGED = 'workload';
 export const OWN = 'people';
@@ -128,7 +132,7 @@ async function install(cluster: Cluster): Promise<void> {
   await allowRequesters(cluster);
   await createTeam(cluster, NAMESPACE, ['web']);
   const { certificate, key } = await certificateAuthority();
-  const input = ownCaSecret('people-ca', { certificate, key }, 'example.com/people');
+  const input = caSecretManifest('people-ca', { certificate, key }, 'example.com/people');
   await cluster.kubectl(['apply', '-f', '-'], { input });
 }
 

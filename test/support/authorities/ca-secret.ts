@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Where `deploy/` has the keys of CAs. */
+import { randomBytes } from 'node:crypto';
+import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
+
+/** The namespace in which `deploy/` keeps the keys of CAs. */
 export const KEYS_NAMESPACE = 'countersign-keys';
 
-/** A CA of somebody's own, PEM. */
-export interface OwnCa {
+/** A CA that a user brings, as PEM. */
+export interface CaPem {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** The Secret that brings a CA of one's own, as users write it; JSON for `kubectl create` or `apply`. */
-export function ownCaSecret(
+/** The Secret in which a user brings a CA, as they write it; JSON for `kubectl create` or `apply`. */
+export function caSecretManifest(
   name: string,
-  { certificate, key }: OwnCa,
-  /** The signer that its owner gives it to; nobody where absent. */
+  { certificate, key }: CaPem,
+  /** The annotation `countersign.dev/signer-name`: the only signer that may use the CA. Absent: none may. */
   signerName?: string,
 ): string {
   const annotations = signerName === undefined ? {} : { 'countersign.dev/signer-name': signerName };
@@ -22,5 +25,13 @@ export function ownCaSecret(
     type: 'kubernetes.io/tls',
     metadata: { namespace: KEYS_NAMESPACE, name, annotations },
     stringData: { 'tls.crt': certificate, 'tls.key': key },
+  });
+}
+
+/** A self-signed P-256 CA, valid for seven days, longer than any leaf of a test. */
+export function selfSignedCa(commonName: string): Promise<CaPem> {
+  return createManagedAuthorities((size) => randomBytes(size))({
+    ...{ keyType: 'ECDSAP256', commonName, durationSeconds: 7 * 86_400 },
+    now: Date.now(),
   });
 }

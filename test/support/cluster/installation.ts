@@ -10,7 +10,7 @@ import {
   type ComponentOptions,
   type ComponentProcess,
 } from './component-process.ts';
-import { KEYS_NAMESPACE, ownCaSecret } from '../authorities/ca-secret.ts';
+import { KEYS_NAMESPACE, caSecretManifest } from '../authorities/ca-secret.ts';
 
 export { KEYS_NAMESPACE };
 
@@ -78,6 +78,6 @@ export async function grantClientCa(
 ): Promise<void> {
   const certificate = readFileSync(cluster.clientCa.certFile, 'utf8');
   const key = readFileSync(cluster.clientCa.keyFile, 'utf8');
-  const input = ownCaSecret(name, { certificate, key }, signerName);
+  const input = caSecretManifest(name, { certificate, key }, signerName);
   await cluster.kubectl(['apply', '-f', '-'], { input });
 }

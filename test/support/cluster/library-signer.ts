@@ -7,11 +7,10 @@ import { join } from 'node:path';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { established } from '../../cluster/established.ts';
 import { until } from '../../cluster/until.ts';
-import { waitForCertificate } from './requests/csr.ts';
-import type { NewCa } from '../authorities/self-signed.ts';
+import { createCsr, waitForCertificate } from './requests/csr.ts';
 import { node, startProgram, type Outsider, type Program } from './npm-package.ts';
 import { createPod, filesOf } from './pods.ts';
-import { createCsr } from './requests/create-csr.ts';
+import type { CaPem } from '../authorities/ca-secret.ts';
 
 const WAIT_MS = 120_000;
 
@@ -67,7 +66,7 @@ export async function apply(cluster: Cluster, object: object): Promise<void> {
 export function applyCaSecret(
   cluster: Cluster,
   { namespace, name, signerName }: Readonly<Record<'namespace' | 'name' | 'signerName', string>>,
-  ca: NewCa,
+  ca: CaPem,
 ): Promise<void> {
   return apply(cluster, {
     apiVersion: 'v1',

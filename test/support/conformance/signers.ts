@@ -13,7 +13,13 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import { applyCrds } from '../../certmanager/crds.ts';
 import { EVERY_COMPONENT } from '../cluster/component-process.ts';
 import { BUNDLE, countersign } from '../cluster/countersign.ts';
-import { applySigner, example, startFixture, waitForReady, type Fixture } from '../cluster/fixture.ts';
+import {
+  applySigner,
+  example,
+  startFixture,
+  waitForReady,
+  type Fixture,
+} from '../cluster/fixture.ts';
 import { createTeam } from '../cluster/pods.ts';
 
 export const NAMESPACE = 'team-conformance';

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createElection, type Election } from '../../../src/kube/lease/election.ts';
-import { heldSpec, releasedSpec, type Lease, type LeaseSpec } from '../../../src/kube/lease/lease.ts';
+import {
+  heldSpec,
+  releasedSpec,
+  type Lease,
+  type LeaseSpec,
+} from '../../../src/kube/lease/lease.ts';
 import type { LeaseTimes } from '../../../src/kube/lease/lease-times.ts';
 
 /** What may go wrong, all of it decided by `random`. */

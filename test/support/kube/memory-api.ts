@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Client, RequestInit } from '../../../src/kube/client/client.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { readSent } from '../requests/pcr-sent.ts';
 import { watchFeed } from './watch-feed.ts';
+import { readSent } from '../requests/pod-certificate-request.ts';
 
 /** Any object of the API. */
 export interface Thing {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import { requestDer } from '../pki/request-der.ts';
+import { openEnvelope } from '../../../src/protobuf/envelope.ts';
+import { readPodCertificateRequest } from '../../../src/api/request/pod-certificate-request-message.ts';
 
 /** The request of pod team-a/web-0 as its kubelet writes it through v1; `spec` replaces fields. */
 export function podRequest(
@@ -31,4 +33,17 @@ export function podRequest(
     },
   };
   return status === undefined ? request : { ...request, status };
+}
+
+/** Field 2, the spec, which a write of the status leaves out and every reader wants: empty. */
+const EMPTY_SPEC = Uint8Array.of(0x12, 0);
+
+/** The body of a write of a PodCertificateRequest's status, without a spec as it is sent. */
+export function readSent(body: unknown): PodCertificateRequest {
+  const { type, raw } = openEnvelope(body as Uint8Array);
+  const { spec: _spec, ...sent } = readPodCertificateRequest(
+    type,
+    Buffer.concat([raw, EMPTY_SPEC]),
+  );
+  return sent as PodCertificateRequest;
 }

@@ -4,7 +4,7 @@ import { findCondition, type Condition } from '../../../../src/api/request/condi
 import type { CertificateRequest } from '../../../../src/api/request/certificate-request.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import { until } from '../../../cluster/until.ts';
-import { requestPem, type CsrWanted } from './create-csr.ts';
+import { requestPem, type CsrWanted } from './csr.ts';
 
 const WAIT_MS = 120_000;
 

@@ -3,6 +3,11 @@ import type { CertificateSigningRequest } from '../../../../src/api/request/csr.
 import { findCondition, type Condition } from '../../../../src/api/request/conditions.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import { until } from '../../../cluster/until.ts';
+import type { KeyType } from '../../../../src/vocabulary.ts';
+import { generatePrivateKey } from '../../../../src/pki/keys/private-key.ts';
+import { encodeRequest } from '../../../../src/pki/x509/pkcs10.ts';
+import { encodePem } from '../../../../src/pki/der/pem.ts';
+import { randomBytes } from 'node:crypto';
 
 const WAIT_MS = 120_000;
 
@@ -38,4 +43,83 @@ export function waitForCertificate(cluster: Cluster, name: string): Promise<stri
     const certificate = status?.certificate ?? '';
     return certificate === '' ? undefined : Buffer.from(certificate, 'base64').toString();
   });
+}
+
+export interface CsrWanted {
+  readonly signerName?: string;
+  readonly name?: string;
+  readonly commonName?: string;
+  readonly organizations?: readonly string[];
+  readonly dnsNames?: readonly string[];
+  readonly keyType?: KeyType;
+  readonly usages?: readonly string[];
+  readonly expirationSeconds?: number;
+  /** The requester; default: jane of group dev, by impersonation. */
+  readonly as?: { readonly user: string; readonly groups: readonly string[] };
+  /** Instead of a request of our own making: PEM. */
+  readonly pem?: string;
+}
+
+/** The PEM of a PKCS#10 request with a fresh key. */
+export async function requestPem(wanted: CsrWanted): Promise<string> {
+  const { key } = await generatePrivateKey(wanted.keyType ?? 'ECDSAP256');
+  const der = encodeRequest({
+    subject: {
+      commonName: wanted.commonName ?? 'jane',
+      organizations: wanted.organizations ?? ['dev'],
+      organizationalUnits: [],
+    },
+    sans: { dnsNames: wanted.dnsNames ?? [], ipAddresses: [], uris: [], emails: [] },
+    key,
+  });
+  return encodePem('CERTIFICATE REQUEST', der);
+}
+
+/** Creates a CertificateSigningRequest as its requester. @returns its name */
+export async function createCsr(cluster: Cluster, wanted: CsrWanted = {}): Promise<string> {
+  const name = wanted.name ?? `test-${randomBytes(5).toString('hex')}`;
+  const pem = wanted.pem ?? (await requestPem(wanted));
+  const csr = {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name },
+    spec: {
+      request: Buffer.from(pem).toString('base64'),
+      signerName: wanted.signerName ?? 'example.com/people',
+      usages: wanted.usages ?? ['digital signature', 'client auth'],
+      ...(wanted.expirationSeconds === undefined
+        ? {}
+        : { expirationSeconds: wanted.expirationSeconds }),
+    },
+  };
+  const { user, groups } = wanted.as ?? { user: 'jane', groups: ['dev'] };
+  const as = ['--as', user, ...groups.flatMap((group) => ['--as-group', group])];
+  await cluster.kubectl(['create', '-f', '-', ...as], { input: JSON.stringify(csr) });
+  return name;
+}
+
+/** Members of group dev may create CertificateSigningRequests. */
+export async function allowRequesters(cluster: Cluster): Promise<void> {
+  const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
+  const role = {
+    ...rbac,
+    kind: 'ClusterRole',
+    metadata: { name: 'csr-creator' },
+    rules: [
+      {
+        apiGroups: ['certificates.k8s.io'],
+        resources: ['certificatesigningrequests'],
+        verbs: ['create', 'get', 'list', 'watch'],
+      },
+    ],
+  };
+  const binding = {
+    ...rbac,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'dev-csr' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'csr-creator' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'dev' }],
+  };
+  const list = { apiVersion: 'v1', kind: 'List', items: [role, binding] };
+  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(list) });
 }
