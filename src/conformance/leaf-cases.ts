@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Cases that are the same of every leaf, however it was requested. */
 import { must, should, type Case, type Level, type Verdict } from './case.ts';
-import { hasNoRoot, isInOrder, isPlainPem } from './laws/chain.ts';
+import { hasNoRoot, isInOrder, isPlainPem } from './assertions/chain.ts';
 import {
   hasGoodSerial,
   hasPurpose,
@@ -9,8 +9,8 @@ import {
   namesIssuersKey,
   namesSomebody,
   usageIsCritical,
-} from './laws/leaf.ts';
-import type { LeafLaw } from './world.ts';
+} from './assertions/leaf.ts';
+import type { LeafLaw } from './snapshot.ts';
 
 interface Text {
   readonly level: Level;

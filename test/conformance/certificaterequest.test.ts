@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { judgeAll } from '../../src/conformance/case.ts';
 import { CR_CASES } from '../../src/conformance/certificaterequest/cases/index.ts';
 import type { CertificateRequest } from '../../src/api/request/certificate-request.ts';
-import { crSnapshot } from '../../src/conformance/certificaterequest/snapshot.ts';
-import { readIssuerRef } from '../../src/conformance/certificaterequest/world.ts';
+import { crSnapshot } from '../../src/conformance/certificaterequest/version.ts';
+import { readIssuerRef } from '../../src/conformance/certificaterequest/snapshot.ts';
 import { CR_BROKEN } from '../support/conformance/cr-broken.ts';
-import { goodCrWorld, ready } from '../support/conformance/cr-world.ts';
+import { goodCrWorld, ready } from '../support/conformance/cr-snapshot.ts';
 
 test('an issuer that does everything right passes every case', () => {
   const wrong = judgeAll(CR_CASES, goodCrWorld()).filter(({ outcome }) => outcome !== 'pass');

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { judgeAll } from '../../src/conformance/case.ts';
 import { CSR_CASES } from '../../src/conformance/csr/cases/index.ts';
 import { CSR_BROKEN } from '../support/conformance/csr-broken.ts';
-import { goodCsrWorld, withScene } from '../support/conformance/csr-world.ts';
-import { pending } from '../support/conformance/trials.ts';
+import { goodCsrWorld, withScene } from '../support/conformance/csr-snapshot.ts';
+import { pending } from '../support/conformance/observed-requests.ts';
 
 test('a signer that does everything right passes every case', () => {
   const wrong = judgeAll(CSR_CASES, goodCsrWorld()).filter(({ outcome }) => outcome !== 'pass');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { judgeAll } from '../../src/conformance/case.ts';
 import { CTB_CASES } from '../../src/conformance/ctb/cases/index.ts';
 import { CTB_BROKEN } from '../support/conformance/ctb-broken.ts';
-import { goodCtbWorld } from '../support/conformance/ctb-world.ts';
+import { goodCtbWorld } from '../support/conformance/ctb-snapshot.ts';
 
 test('a signer that publishes everything right passes every case', () => {
   const wrong = judgeAll(CTB_CASES, goodCtbWorld()).filter(({ outcome }) => outcome !== 'pass');

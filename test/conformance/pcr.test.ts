@@ -11,7 +11,7 @@ import {
   podAsked,
   podIssued,
   withPodScenes,
-} from '../support/conformance/pcr-world.ts';
+} from '../support/conformance/pcr-snapshot.ts';
 
 test('a signer that does everything right passes every case', () => {
   const wrong = judgeAll(PCR_CASES, goodPcrWorld()).filter(({ outcome }) => outcome !== 'pass');

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { renderPage, type Column } from '../support/conformance/page.ts';
-import { RUNS, conformanceOf, startSigners } from '../support/conformance/signers.ts';
+import { RUNS, conformanceOf, startSigners } from '../support/conformance/broken-signers.ts';
 
 const page = join(import.meta.dirname, '../../docs/reference/conformance.md');
 const fixture = await startSigners();

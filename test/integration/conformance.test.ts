@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import type { Outcome } from '../../src/conformance/case.ts';
 import { isConformant, type Report } from '../../src/conformance/report/report.ts';
-import { RUN_LABEL } from '../../src/probe/own-objects.ts';
+import { RUN_LABEL } from '../../src/conformance-runner/created-objects.ts';
 import { CELLS } from '../support/conformance/page.ts';
 import {
   RUNS,
@@ -19,7 +19,7 @@ import {
   runOf,
   startSigners,
   type Run,
-} from '../support/conformance/signers.ts';
+} from '../support/conformance/broken-signers.ts';
 import { userWith } from '../support/conformance/users.ts';
 import { BUNDLE } from '../support/cluster/countersign.ts';
 import type { Fixture } from '../support/cluster/fixture.ts';

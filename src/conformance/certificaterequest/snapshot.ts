@@ -1,44 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateRequest } from '../../api/request/certificate-request.ts';
-import { hasTrueCondition, findCondition, type Condition } from '../../api/request/conditions.ts';
-import { frameOf } from '../frame.ts';
-import type { Snapshot, State } from '../trial.ts';
+import type { KeyType } from '../../vocabulary.ts';
+import type { Anchors, RequestWorld } from '../snapshot.ts';
+import type { Skipped } from '../observed-request.ts';
 
-/** A version of a CertificateRequest, `at` milliseconds after its creation. */
-export function crSnapshot(request: CertificateRequest, at: number): Snapshot {
-  const { status, metadata } = request;
-  return {
-    at,
-    resourceVersion: metadata.resourceVersion,
-    state: stateOf(request),
-    conditions: status?.conditions ?? [],
-    pem: pemOf(status?.certificate),
-    frame: frameOf(request),
-    ca: pemOf(status?.ca),
-    failureTime: status?.failureTime ?? '',
-  };
+/** One of each algorithm that cert-manager's Certificates may name, and its default. */
+export const CR_KEY_TYPES = [
+  'RSA2048',
+  'ECDSAP256',
+  'ECDSAP384',
+  'ED25519',
+] as const satisfies readonly KeyType[];
+
+/** The kit's CertificateRequests, by what is special about each. */
+export const CR_SCENES = [
+  'plain',
+  'again',
+  'annotated',
+  'unapproved',
+  'denied',
+  // Of an issuer that is not there, and of the same name in another API group.
+  'foreign',
+  'otherGroup',
+  'tenYears',
+  'noDuration',
+  'defaultUsages',
+  'isCa',
+  'certSign',
+  'alternativeNames',
+  'masters',
+  'systemUser',
+  'authorityExtension',
+  'unknownExtension',
+  'RSA1024',
+  ...CR_KEY_TYPES,
+] as const;
+
+export type CrScene = (typeof CR_SCENES)[number];
+
+export interface CrWorld extends RequestWorld<CrScene> {
+  /** `status.ca` of the ordinary request. */
+  readonly ownAnchor: Anchors | Skipped;
 }
 
-function pemOf(base64: string | undefined): string {
-  return Buffer.from(base64 ?? '', 'base64').toString('latin1');
+/** Where a CertificateRequest goes: `spec.issuerRef`. */
+export interface IssuerRef {
+  readonly kind: string;
+  readonly group: string;
+  readonly name: string;
 }
 
-/** Reasons of Ready=False that are final (CertificateRequestCondition). */
-const FINAL: ReadonlyMap<string | undefined, State> = new Map([
-  ['Denied', 'denied'],
-  ['Failed', 'failed'],
-]);
-
-function stateOf({ status = {} }: CertificateRequest): State {
-  const { conditions } = status;
-  if (pemOf(status.certificate) !== '') return 'issued';
-  return endOf(conditions) ?? (hasTrueCondition(conditions, 'Approved') ? 'approved' : 'pending');
-}
-
-function endOf(conditions: readonly Condition[] | undefined): State | undefined {
-  const ready = findCondition(conditions, 'Ready');
-  const final = ready?.status === 'False' ? FINAL.get(ready.reason) : undefined;
-  if (final !== undefined) return final;
-  if (hasTrueCondition(conditions, 'InvalidRequest')) return 'failed';
-  return hasTrueCondition(conditions, 'Denied') ? 'denied' : undefined;
+/** `ClusterSigner.countersign.dev/workload`; undefined where it is none. */
+export function readIssuerRef(text: string): IssuerRef | undefined {
+  const [, kind, group, name] = /^([A-Za-z]+)\.([a-z0-9.-]+)\/([a-z0-9.-]+)$/.exec(text) ?? [];
+  return kind === undefined || group === undefined || name === undefined
+    ? undefined
+    : { kind, group, name };
 }

@@ -1,25 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-import { hasTrueCondition } from '../../api/request/conditions.ts';
-import type { CertificateSigningRequest } from '../../api/request/csr.ts';
-import { frameOf } from '../frame.ts';
-import type { Snapshot, State } from '../trial.ts';
+import { KEY_TYPES } from '../../vocabulary.ts';
+import { DISCOVERIES } from '../calls.ts';
+import type { Operation, RequestWorld } from '../snapshot.ts';
 
-/** A version of a CertificateSigningRequest, `at` milliseconds after its creation. */
-export function csrSnapshot(csr: CertificateSigningRequest, at: number): Snapshot {
-  const certificate = csr.status?.certificate ?? '';
-  return {
-    at,
-    resourceVersion: csr.metadata.resourceVersion,
-    state: stateOf(csr),
-    conditions: csr.status?.conditions ?? [],
-    pem: Buffer.from(certificate, 'base64').toString('latin1'),
-    frame: frameOf(csr),
-  };
+/** The requests that the kit makes, by what is special about each. */
+export const CSR_SCENES = [
+  // Ordinary, for an hour; the same bytes again; with labels and annotations that nobody knows.
+  'plain',
+  'again',
+  'annotated',
+  // Not approved by the kit; denied by the kit; deleted before anybody could look.
+  'unapproved',
+  'denied',
+  'deleted',
+  // Of a signer name that nobody has, and of one that begins like the signer's.
+  'foreign',
+  'longerName',
+  // Lifetimes: ten minutes, ten years, and none said.
+  'tenMinutes',
+  'tenYears',
+  'noLifetime',
+  // Usages.
+  'certSign',
+  'anyUsage',
+  'encipherment',
+  // Names.
+  'alternativeNames',
+  'masters',
+  'kubeadm',
+  'systemUser',
+  'userId',
+  'otherName',
+  'twoNames',
+  // Extensions inside the PKCS#10 request.
+  'authorityExtension',
+  'usageExtension',
+  'purposeExtension',
+  'unknownExtension',
+  // A second PEM block with another key.
+  'twoBlocks',
+  // Keys.
+  'RSA1024',
+  ...KEY_TYPES,
+] as const;
+
+export type CsrScene = (typeof CSR_SCENES)[number];
+
+/** Calls of the API itself, as upstream's conformance test makes them. */
+export const CSR_CALLS = [
+  'create',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+  'getApproval',
+  'patchApproval',
+  'updateApproval',
+  'getStatus',
+  'patchStatus',
+  'updateStatus',
+  'delete',
+  'deleteCollection',
+] as const;
+
+export type CsrCall = (typeof CSR_CALLS)[number];
+
+export const CSR_OPERATIONS = [...DISCOVERIES, ...CSR_CALLS] as const;
+
+export type CsrOperation = (typeof CSR_OPERATIONS)[number];
+
+export interface CsrWorld extends RequestWorld<CsrScene, CsrOperation> {
+  /** What the API server said of the ordinary request's leaf as a client certificate. */
+  readonly login: Login;
 }
 
-function stateOf({ status }: CertificateSigningRequest): State {
-  if ((status?.certificate ?? '') !== '') return 'issued';
-  if (hasTrueCondition(status?.conditions, 'Failed')) return 'failed';
-  if (hasTrueCondition(status?.conditions, 'Denied')) return 'denied';
-  return hasTrueCondition(status?.conditions, 'Approved') ? 'approved' : 'pending';
+export interface Login extends Operation {
+  /** Whom the API server took the leaf's bearer for. */
+  readonly username?: string;
 }

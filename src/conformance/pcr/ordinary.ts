@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isSkipped } from '../trial.ts';
+import { isSkipped } from '../observed-request.ts';
 import type { Verdict } from '../case.ts';
-import { onLeaf, onTrial, type LeafLaw, type TrialLaw } from '../world.ts';
-import type { PcrScene, PcrWorld } from './world.ts';
+import { onLeaf, onTrial, type LeafLaw, type TrialLaw } from '../snapshot.ts';
+import type { PcrScene, PcrWorld } from './snapshot.ts';
 
 /** The kit's own request where it may make one, a kubelet's else. */
 function ordinary({ scenes }: PcrWorld): PcrScene {

@@ -1,27 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
-import { hasTrueCondition } from '../../api/request/conditions.ts';
-import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
-import { frameOf } from '../frame.ts';
-import type { Snapshot, State } from '../trial.ts';
+import { POD_KEY_TYPES } from '../../vocabulary.ts';
+import { DISCOVERIES, PATCHES } from '../calls.ts';
+import type { RequestWorld } from '../snapshot.ts';
 
-/** A version of a PodCertificateRequest, `at` milliseconds after its creation. */
-export function pcrSnapshot(request: PodCertificateRequest, at: number): Snapshot {
-  const { status, metadata } = request;
-  const { notBefore, notAfter, beginRefreshAt } = status ?? {};
-  return {
-    at,
-    resourceVersion: metadata.resourceVersion,
-    state: stateOf(request),
-    conditions: status?.conditions ?? [],
-    pem: status?.certificateChain ?? '',
-    frame: frameOf(request),
-    times: { notBefore, notAfter, beginRefreshAt },
-  };
-}
+/**
+ * The kit's PodCertificateRequests. Those of a `pod` are made by a kubelet for the kit's own pods; the
+ * others by the kit itself, where it may.
+ */
+export const PCR_SCENES = [
+  // Kubelets': ordinary, without maxExpirationSeconds, with the annotations of the profile.
+  'pod',
+  'podDefault',
+  'podAnnotated',
+  // The kit's: ordinary, another key of the same pod, and with labels and annotations of its own.
+  'plain',
+  'again',
+  'labelled',
+  'deleted',
+  'foreign',
+  'longerName',
+  // Lifetimes: none said, and 91 days.
+  'noLifetime',
+  'days91',
+  // What a stub may not hold.
+  'stubSubject',
+  'stubNames',
+  'stubAuthority',
+  'stubUnknown',
+  // Annotations: a key that nobody knows, and a path that is another's.
+  'unknownAnnotation',
+  'foreignPath',
+  ...POD_KEY_TYPES,
+] as const;
 
-function stateOf({ status }: PodCertificateRequest): State {
-  const conditions = status?.conditions;
-  if (hasTrueCondition(conditions, 'Issued')) return 'issued';
-  if (hasTrueCondition(conditions, 'Denied')) return 'denied';
-  return hasTrueCondition(conditions, 'Failed') ? 'failed' : 'pending';
-}
+export type PcrScene = (typeof PCR_SCENES)[number];
+
+/** What upstream's conformance tests make of pods. */
+export const PCR_POD_OPERATIONS = [
+  'podStarts',
+  'annotationsArrive',
+  'mutualTls',
+  'tooLong',
+  'tooShort',
+] as const;
+
+/** Calls of the API itself, as upstream's conformance test makes them. */
+export const PCR_CALLS = [
+  'create',
+  'read',
+  'listAndWatch',
+  'update',
+  ...PATCHES,
+  'readStatus',
+  'updateStatus',
+  ...PATCHES.map((how) => `${how}Status` as const),
+  'delete',
+  'deleteCollection',
+] as const;
+
+export type PcrCall = (typeof PCR_CALLS)[number];
+
+export const PCR_OPERATIONS = [...PCR_POD_OPERATIONS, ...DISCOVERIES, ...PCR_CALLS] as const;
+
+export type PcrOperation = (typeof PCR_OPERATIONS)[number];
+
+export type PcrWorld = RequestWorld<PcrScene, PcrOperation>;

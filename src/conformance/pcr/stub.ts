@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { unless } from '../case.ts';
-import { namesOf } from '../laws/names.ts';
-import type { LeafLaw } from '../world.ts';
+import { namesOf } from '../assertions/names.ts';
+import type { LeafLaw } from '../snapshot.ts';
 
 /** Whoever writes a stub may write anything into it: the kubelet's is empty (KEP-4317). */
 export const namesNothingOf: LeafLaw = ({ leaf, trial }) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For each case of CertificateRequests an issuer that breaks it. */
-import { unknownExtension } from '../../../src/conformance/csr/odd.ts';
-import type { CrScene, CrWorld } from '../../../src/conformance/certificaterequest/world.ts';
+import { unknownExtension } from '../../../src/conformance/crafted-pkcs10.ts';
+import type { CrScene, CrWorld } from '../../../src/conformance/certificaterequest/snapshot.ts';
 import { sequence } from '../../../src/pki/der/der-writer.ts';
 import {
   basicConstraints,
@@ -18,10 +18,10 @@ import {
   goodCrWorld,
   ready,
   withCrScenes,
-} from './cr-world.ts';
-import { askedFor, nameOf } from './csr-world.ts';
+} from './cr-snapshot.ts';
+import { askedFor, nameOf } from './csr-snapshot.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
-import { asked, pending, snapshot, trial, writtenAgain } from './trials.ts';
+import { asked, pending, snapshot, trial, writtenAgain } from './observed-requests.ts';
 
 const HOUR = 3600_000;
 const stranger = authority('Stranger', 'stranger');

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For each case of CertificateSigningRequests a signer, or an API server, that breaks it. */
-import { otherName, unknownExtension } from '../../../src/conformance/csr/odd.ts';
+import { otherName, unknownExtension } from '../../../src/conformance/crafted-pkcs10.ts';
 import {
   CSR_OPERATIONS,
   type CsrScene,
   type CsrWorld,
-} from '../../../src/conformance/csr/world.ts';
+} from '../../../src/conformance/csr/snapshot.ts';
 import {
   basicConstraints,
   extKeyUsage,
@@ -20,9 +20,9 @@ import {
 } from '../../../src/pki/der/oids.ts';
 import { KEY_TYPES } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
-import { askedFor, goodCsrWorld, nameOf, withScene } from './csr-world.ts';
+import { askedFor, goodCsrWorld, nameOf, withScene } from './csr-snapshot.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
-import { asked, issued, pending, snapshot, trial, waiting, writtenAgain } from './trials.ts';
+import { asked, issued, pending, snapshot, trial, waiting, writtenAgain } from './observed-requests.ts';
 
 const HOUR = 3600_000;
 

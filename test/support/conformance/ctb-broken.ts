@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For each case of ClusterTrustBundles a signer, or an API server, that breaks it. */
-import { CTB_CALLS, MOUNTS, REFUSALS, type CtbWorld } from '../../../src/conformance/ctb/world.ts';
+import { CTB_CALLS, MOUNTS, REFUSALS, type CtbWorld } from '../../../src/conformance/ctb/snapshot.ts';
 import { sequence } from '../../../src/pki/der/der-writer.ts';
 import { basicConstraints, type Extension } from '../../../src/pki/extensions/extensions.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
-import { bundle, goodCtbWorld } from './ctb-world.ts';
+import { bundle, goodCtbWorld } from './ctb-snapshot.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
-import { asked, issued } from './trials.ts';
+import { asked, issued } from './observed-requests.ts';
 
 const HOUR = 3600_000;
 const published = (...pems: readonly string[]): CtbWorld =>

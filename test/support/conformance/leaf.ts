@@ -17,7 +17,7 @@ import { encodePem } from '../../../src/pki/der/pem.ts';
 import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
 import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/tbs.ts';
 import { usageBits } from '../../../src/pki/extensions/usages.ts';
-import type { Asked } from '../../../src/conformance/trial.ts';
+import type { Asked } from '../../../src/conformance/observed-request.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 
 /** The moment at which all trials of the tests end. */

@@ -5,7 +5,7 @@ import { CR_CASES } from '../../../src/conformance/certificaterequest/cases/inde
 import { CSR_CASES } from '../../../src/conformance/csr/cases/index.ts';
 import { CTB_CASES } from '../../../src/conformance/ctb/cases/index.ts';
 import { PCR_CASES } from '../../../src/conformance/pcr/cases/index.ts';
-import { SIGNERS, type Run, type SignerName } from './signers.ts';
+import { SIGNERS, type Run, type SignerName } from './broken-signers.ts';
 
 /** What one run came to, as much as the page says of it. */
 export interface Column {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For each case of PodCertificateRequests a signer, or an API server, that breaks it. */
 import { formatTime } from '../../../src/api/object/time.ts';
-import { unknownExtension } from '../../../src/conformance/csr/odd.ts';
-import { PCR_OPERATIONS, type PcrWorld } from '../../../src/conformance/pcr/world.ts';
-import { NO_NAMES, type Trial } from '../../../src/conformance/trial.ts';
+import { unknownExtension } from '../../../src/conformance/crafted-pkcs10.ts';
+import { PCR_OPERATIONS, type PcrWorld } from '../../../src/conformance/pcr/snapshot.ts';
+import { NO_NAMES, type Trial } from '../../../src/conformance/observed-request.ts';
 import { sequence } from '../../../src/pki/der/der-writer.ts';
 import {
   basicConstraints,
@@ -14,7 +14,7 @@ import {
 import { OID_ANY_EXTENDED_KEY_USAGE } from '../../../src/pki/der/oids.ts';
 import { POD_KEY_TYPES } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
-import { askedFor, nameOf } from './csr-world.ts';
+import { askedFor, nameOf } from './csr-snapshot.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
 import {
   condition,
@@ -26,8 +26,8 @@ import {
   podPending,
   podSnapshot,
   withPodScenes,
-} from './pcr-world.ts';
-import { asked, snapshot, trial, writtenAgain } from './trials.ts';
+} from './pcr-snapshot.ts';
+import { asked, snapshot, trial, writtenAgain } from './observed-requests.ts';
 
 const HOUR = 3600_000;
 const DAY = podAsked({ lifetimeSeconds: 86_400 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Users of the kit who may little. */
 import type { Cluster } from '../../cluster/cluster.ts';
-import { NAMESPACE } from './signers.ts';
+import { NAMESPACE } from './broken-signers.ts';
 
 export interface Grant {
   readonly verbs: readonly string[];

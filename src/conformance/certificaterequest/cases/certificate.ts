@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { must, should, type Case } from '../../case.ts';
 import { leafCases } from '../../leaf-cases.ts';
-import { chainsToAnchor, endsBeforeAuthority, hasNoRoot } from '../../laws/chain.ts';
-import { hasRequestedKey } from '../../laws/leaf.ts';
+import { chainsToAnchor, endsBeforeAuthority, hasNoRoot } from '../../assertions/chain.ts';
+import { hasRequestedKey } from '../../assertions/leaf.ts';
 import {
   isValidAtDelivery,
   livesNoLongerThanAsked,
   livesNoLongerThanProfile,
-} from '../../laws/validity.ts';
+} from '../../assertions/validity.ts';
 import { CR_SPEC, CR_STATUS } from '../../sources.ts';
-import { onLeaf } from '../../world.ts';
-import { chainsToItsOwnAuthority } from '../laws.ts';
-import type { CrWorld } from '../world.ts';
+import { onLeaf } from '../../snapshot.ts';
+import { chainsToItsOwnAuthority } from '../assertions.ts';
+import type { CrWorld } from '../snapshot.ts';
 
 const leaf = leafCases<CrWorld>((law) => onLeaf('plain', law));
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Case } from '../../case.ts';
-import type { CrWorld } from '../world.ts';
+import type { CrWorld } from '../snapshot.ts';
 import { CR_CERTIFICATES } from './certificate.ts';
 import { CR_LIFECYCLE } from './lifecycle.ts';
 import { CR_REQUESTED } from './requested.ts';

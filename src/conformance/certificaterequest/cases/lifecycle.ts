@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { must, should, type Case } from '../../case.ts';
-import { allAnswered, isAnswered, areFast } from '../../laws/answer.ts';
+import { allAnswered, isAnswered, areFast } from '../../assertions/answer.ts';
 import {
   haveSerialsOfTheirOwn,
   isNewCertificate,
@@ -9,16 +9,16 @@ import {
   leavesFrame,
   restsWhenAnswered,
   waitsForApproval,
-} from '../../laws/writes.ts';
+} from '../../assertions/writes.ts';
 import { CR_CONDITION, CR_SPEC, CR_STATUS } from '../../sources.ts';
-import { onAll, onBoth, onBurst, onTrial } from '../../world.ts';
+import { onAll, onBoth, onBurst, onTrial } from '../../snapshot.ts';
 import {
   failuresHaveATime,
   isMarkedDenied,
   readyMeansCertificate,
   reasonsAreKnown,
-} from '../laws.ts';
-import type { CrScene, CrWorld } from '../world.ts';
+} from '../assertions.ts';
+import type { CrScene, CrWorld } from '../snapshot.ts';
 
 /** Waits without an approval; the issuer may say in Ready that it does. */
 const isNotIssued: Parameters<typeof onTrial<CrScene>>[1] = (trial, around) => {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import { must, should, type Case } from '../../case.ts';
-import { UNKNOWN_EXTENSION } from '../../csr/odd.ts';
-import { respectsKeyType } from '../../laws/answer.ts';
-import { isNoAuthority, lacksExtension } from '../../laws/leaf.ts';
+import { UNKNOWN_EXTENSION } from '../../crafted-pkcs10.ts';
+import { respectsKeyType } from '../../assertions/answer.ts';
+import { isNoAuthority, lacksExtension } from '../../assertions/leaf.ts';
 import {
   handsOutNoMasters,
   handsOutNoReservedName,
   isRefused,
   namesOnlyAsked,
   orRefused,
-} from '../../laws/names.ts';
-import { hasAskedUsages, hasNoMoreUsages } from '../../laws/usages.ts';
+} from '../../assertions/names.ts';
+import { hasAskedUsages, hasNoMoreUsages } from '../../assertions/usages.ts';
 import { CR_SPEC, CSR_USAGES, WEAK_KEYS } from '../../sources.ts';
-import { onLeaf, onTrial } from '../../world.ts';
-import { CR_KEY_TYPES, type CrScene, type CrWorld } from '../world.ts';
+import { onLeaf, onTrial } from '../../snapshot.ts';
+import { CR_KEY_TYPES, type CrScene, type CrWorld } from '../snapshot.ts';
 
 /** What a requester asks for, and what he must not get. */
 export const CR_REQUESTED: readonly Case<CrWorld>[] = [

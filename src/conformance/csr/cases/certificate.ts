@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import { must, should, type Case } from '../../case.ts';
 import { leafCases } from '../../leaf-cases.ts';
-import { chainsToAnchor, endsBeforeAuthority } from '../../laws/chain.ts';
-import { hasRequestedKey, usageFitsKey } from '../../laws/leaf.ts';
+import { chainsToAnchor, endsBeforeAuthority } from '../../assertions/chain.ts';
+import { hasRequestedKey, usageFitsKey } from '../../assertions/leaf.ts';
 import {
   isBackdatedLittle,
   isValidAtDelivery,
   livesNoLongerThanAsked,
   livesNoLongerThanProfile,
-} from '../../laws/validity.ts';
-import { orRefused } from '../../laws/names.ts';
-import { haveSerialsOfTheirOwn } from '../../laws/writes.ts';
+} from '../../assertions/validity.ts';
+import { orRefused } from '../../assertions/names.ts';
+import { haveSerialsOfTheirOwn } from '../../assertions/writes.ts';
 import { CSR_CERTIFICATE, CSR_EXPIRATION, CTB_SPEC, e2e } from '../../sources.ts';
-import { onAll, onLeaf, onTrial } from '../../world.ts';
-import type { CsrWorld } from '../world.ts';
+import { onAll, onLeaf, onTrial } from '../../snapshot.ts';
+import type { CsrWorld } from '../snapshot.ts';
 
 const CLIENT = e2e('certificates.go', 'should support building a client with a CSR');
 

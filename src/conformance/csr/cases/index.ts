@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Case } from '../../case.ts';
-import type { CsrWorld } from '../world.ts';
+import type { CsrWorld } from '../snapshot.ts';
 import { CSR_CERTIFICATES } from './certificate.ts';
 import { CSR_LIFECYCLE } from './lifecycle.ts';
 import { CSR_REQUESTED } from './requested.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { must, should, type Case } from '../../case.ts';
-import { allAnswered, isAnswered, areFast, saysWhy } from '../../laws/answer.ts';
+import { allAnswered, isAnswered, areFast, saysWhy } from '../../assertions/answer.ts';
 import {
   answersInOneWrite,
   isNewCertificate,
@@ -10,10 +10,10 @@ import {
   refusesWithoutCertificate,
   restsWhenAnswered,
   waitsForApproval,
-} from '../../laws/writes.ts';
+} from '../../assertions/writes.ts';
 import { CSR_CERTIFICATE, CSR_CONDITIONS, CSR_SIGNER } from '../../sources.ts';
-import { onAll, onBoth, onBurst, onTrial, onceDeleted } from '../../world.ts';
-import type { CsrScene, CsrWorld } from '../world.ts';
+import { onAll, onBoth, onBurst, onTrial, onceDeleted } from '../../snapshot.ts';
+import type { CsrScene, CsrWorld } from '../snapshot.ts';
 
 /** What the signer does with a request, when, and how often. */
 export const CSR_LIFECYCLE: readonly Case<CsrWorld>[] = [

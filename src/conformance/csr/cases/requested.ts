@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { KEY_TYPES } from '../../../vocabulary.ts';
 import { must, should, type Case } from '../../case.ts';
-import { respectsKeyType } from '../../laws/answer.ts';
-import { isNoAuthority, lacksExtension, lacksPurpose } from '../../laws/leaf.ts';
+import { respectsKeyType } from '../../assertions/answer.ts';
+import { isNoAuthority, lacksExtension, lacksPurpose } from '../../assertions/leaf.ts';
 import {
   handsOutNoMasters,
   handsOutNoOtherName,
@@ -13,12 +13,12 @@ import {
   namesAllAsked,
   namesOnlyAsked,
   orRefused,
-} from '../../laws/names.ts';
-import { hasAskedUsages, hasNoMoreUsages } from '../../laws/usages.ts';
+} from '../../assertions/names.ts';
+import { hasAskedUsages, hasNoMoreUsages } from '../../assertions/usages.ts';
 import { CSR_SIGNER, CSR_USAGES, WEAK_KEYS } from '../../sources.ts';
-import { onLeaf, onTrial } from '../../world.ts';
-import { UNKNOWN_EXTENSION } from '../odd.ts';
-import type { CsrScene, CsrWorld } from '../world.ts';
+import { onLeaf, onTrial } from '../../snapshot.ts';
+import { UNKNOWN_EXTENSION } from '../../crafted-pkcs10.ts';
+import type { CsrScene, CsrWorld } from '../snapshot.ts';
 
 const AUTHENTICATION =
   'kubernetes.io/docs/reference/access-authn-authz/authentication: X.509 client certificates';

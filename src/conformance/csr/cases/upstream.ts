@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { fail, must, pass, skip, type Case } from '../../case.ts';
-import { isVerdict, issuedOf } from '../../issued.ts';
+import { isVerdict, issuedOf } from '../../issued-leaf.ts';
 import { e2e, integration } from '../../sources.ts';
-import { onOperation } from '../../world.ts';
-import { CSR_OPERATIONS, type CsrOperation, type CsrWorld } from '../world.ts';
+import { onOperation } from '../../snapshot.ts';
+import { CSR_OPERATIONS, type CsrOperation, type CsrWorld } from '../snapshot.ts';
 
 const CLIENT = e2e('certificates.go', 'should support building a client with a CSR');
 const OPERATIONS = e2e('certificates.go', 'should support CSR API operations');

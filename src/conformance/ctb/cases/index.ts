@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Case } from '../../case.ts';
-import type { CtbWorld } from '../world.ts';
+import type { CtbWorld } from '../snapshot.ts';
 import { CTB_PUBLISHED } from './published.ts';
 import { CTB_UPSTREAM } from './upstream.ts';
 

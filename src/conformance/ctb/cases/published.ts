@@ -3,7 +3,7 @@ import { verifyPath } from '../../../pki/x509/path.ts';
 import { SignerError, attempt } from '../../../errors.ts';
 import { bundleName } from '../../../api/object/cluster-trust-bundle.ts';
 import { fail, must, pass, should, skip, unless, type Case, type Verdict } from '../../case.ts';
-import { issuedOf, isVerdict } from '../../issued.ts';
+import { issuedOf, isVerdict } from '../../issued-leaf.ts';
 import { CTB_SPEC, CTB_VALIDATION, integration } from '../../sources.ts';
 import {
   anchorsIn,
@@ -20,8 +20,8 @@ import {
   onEachAnchor,
   provesItself,
   tellApart,
-} from '../anchors.ts';
-import type { CtbWorld, Neighbour, SeenBundle } from '../world.ts';
+} from '../assertions.ts';
+import type { CtbWorld, Neighbour, SeenBundle } from '../snapshot.ts';
 
 /** ClusterTrustBundleSpec.trustBundle. */
 const MOST_BYTES = 1024 * 1024;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { must, type Case } from '../../case.ts';
 import { CTB_SPEC, CTB_VALIDATION, e2e, integration } from '../../sources.ts';
-import { onOperation, type Operation } from '../../world.ts';
+import { onOperation, type Operation } from '../../snapshot.ts';
 import {
   CTB_CALLS,
   MOUNTS,
@@ -10,7 +10,7 @@ import {
   type CtbWorld,
   type Mount,
   type Refusal,
-} from '../world.ts';
+} from '../snapshot.ts';
 
 type Text = readonly [asserts: string, source: string];
 

@@ -2,22 +2,22 @@
 import { POD_KEY_TYPES } from '../../../vocabulary.ts';
 import { must, should, type Case } from '../../case.ts';
 import { leafCases } from '../../leaf-cases.ts';
-import { respectsKeyType } from '../../laws/answer.ts';
-import { chainsToAnchor, endsBeforeAuthority } from '../../laws/chain.ts';
-import { hasRequestedKey, isNoAuthority, lacksExtension, usageFitsKey } from '../../laws/leaf.ts';
+import { respectsKeyType } from '../../assertions/answer.ts';
+import { chainsToAnchor, endsBeforeAuthority } from '../../assertions/chain.ts';
+import { hasRequestedKey, isNoAuthority, lacksExtension, usageFitsKey } from '../../assertions/leaf.ts';
 import {
   handsOutNoReservedName,
   hasExpectedUris,
   namesThePodOnly,
   orRefused,
-} from '../../laws/names.ts';
-import { UNKNOWN_EXTENSION } from '../../csr/odd.ts';
+} from '../../assertions/names.ts';
+import { UNKNOWN_EXTENSION } from '../../crafted-pkcs10.ts';
 import { CTB_SPEC, PCR_ANNOTATIONS, PCR_STATUS, PCR_STUB, e2e } from '../../sources.ts';
-import { onLeaf, onTrial } from '../../world.ts';
+import { onLeaf, onTrial } from '../../snapshot.ts';
 import { namesNothingOf } from '../stub.ts';
-import { isDenied, isDeniedFor, keyTypeReason } from '../status.ts';
+import { isDenied, isDeniedFor, keyTypeReason } from '../assertions.ts';
 import { onOrdinary, onOrdinaryLeaf } from '../ordinary.ts';
-import type { PcrScene, PcrWorld } from '../world.ts';
+import type { PcrScene, PcrWorld } from '../snapshot.ts';
 
 const CHAIN = `${PCR_STATUS}.certificateChain`;
 const ANNOTATED = e2e(

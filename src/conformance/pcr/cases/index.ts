@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Case } from '../../case.ts';
-import type { PcrWorld } from '../world.ts';
+import type { PcrWorld } from '../snapshot.ts';
 import { PCR_CERTIFICATES } from './certificate.ts';
 import { PCR_LIFECYCLE } from './lifecycle.ts';
 import { PCR_UPSTREAM } from './upstream.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { must, should, type Case } from '../../case.ts';
-import { allAnswered, isAnswered, areFast, saysWhy } from '../../laws/answer.ts';
+import { allAnswered, isAnswered, areFast, saysWhy } from '../../assertions/answer.ts';
 import {
   beginsNow,
   equalTheLeaf,
@@ -8,20 +8,20 @@ import {
   livesWithinBounds,
   refreshesInTime,
   refreshesInside,
-} from '../../laws/times.ts';
-import { livesAsLongAsAsked, livesNoLongerThanProfile } from '../../laws/validity.ts';
+} from '../../assertions/times.ts';
+import { livesAsLongAsAsked, livesNoLongerThanProfile } from '../../assertions/validity.ts';
 import {
   answersInOneWrite,
   haveSerialsOfTheirOwn,
   isUntouched,
   leavesFrame,
   restsWhenAnswered,
-} from '../../laws/writes.ts';
+} from '../../assertions/writes.ts';
 import { PCR_SPEC, PCR_STATUS, PCR_VALIDATION, e2e } from '../../sources.ts';
-import { isSkipped } from '../../trial.ts';
-import { onAll, onBurst, onLeaf, onTrial, onceDeleted } from '../../world.ts';
-import { hasOneCondition, isWhole } from '../status.ts';
-import type { PcrWorld } from '../world.ts';
+import { isSkipped } from '../../observed-request.ts';
+import { onAll, onBurst, onLeaf, onTrial, onceDeleted } from '../../snapshot.ts';
+import { hasOneCondition, isWhole } from '../assertions.ts';
+import type { PcrWorld } from '../snapshot.ts';
 import { onOrdinary, onOrdinaryLeaf } from '../ordinary.ts';
 
 const VOLUMES = 'projected_podcertificate.go';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { must, type Case } from '../../case.ts';
 import { e2e } from '../../sources.ts';
-import { onOperation } from '../../world.ts';
-import { PCR_OPERATIONS, type PcrOperation, type PcrWorld } from '../world.ts';
+import { onOperation } from '../../snapshot.ts';
+import { PCR_OPERATIONS, type PcrOperation, type PcrWorld } from '../snapshot.ts';
 
 const volumes = (test: string): string => e2e('projected_podcertificate.go', test);
 const API = e2e('podcertificaterequest.go', 'should support PodCertificateRequest API operations');

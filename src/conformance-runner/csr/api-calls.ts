@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { CertificateSigningRequest } from '../../api/request/csr.ts';
+import type { CsrCall } from '../../conformance/csr/snapshot.ts';
+import { selfSigned } from '../../conformance/self-signed.ts';
+import { NO_NAMES } from '../../conformance/observed-request.ts';
+import { encodePem } from '../../pki/der/pem.ts';
+import { encodeRequest } from '../../pki/x509/pkcs10.ts';
+import { generatePrivateKey } from '../../pki/keys/private-key.ts';
+import type { Kit } from '../run.ts';
+import type { Recorder } from '../recorder.ts';
+import { callsOf, told } from '../resource-steps.ts';
+import { check, type Step } from '../steps.ts';
+import { REQUESTS } from './requests.ts';
+
+const HOUR = 3600;
+const DNS_NAME = 'conformance.example.com';
+
+/** As many as upstream's test makes. */
+const COUNT = 3;
+
+type Csr = CertificateSigningRequest;
+
+/** A step for each call, to be taken in the order of CSR_CALLS: they build on each other. */
+export async function callSteps(
+  kit: Kit,
+  recorder: Recorder<Csr>,
+  signerName: string,
+): Promise<Readonly<Record<CsrCall, Step>>> {
+  const { spec, certificate } = await templateOf(kit, signerName);
+  const fieldSelector = `spec.signerName=${signerName}`;
+  const names = Array.from({ length: COUNT }, (_, at) => `conformance-${kit.run}-operation-${at}`);
+  const [name = ''] = names;
+  const calls = callsOf<Csr>(kit, REQUESTS);
+  let uid = '';
+
+  const isSame = (found: Csr, where: string): string => {
+    check(found.kind === 'CertificateSigningRequest', `${where} is a ${found.kind}`);
+    check(found.metadata.uid === uid, `${where} is another object`);
+    return `${where} of ${found.metadata.name}`;
+  };
+  const left = async (count: number): Promise<string> => {
+    const { length } = await calls.list({ fieldSelector });
+    check(length === count, `${length} items, not ${count}`);
+    return `${length} items`;
+  };
+  const annotate = async (key: string, body: object = {}, subresource?: string): Promise<Csr> => {
+    const metadata = { annotations: { [key]: 'true' } };
+    return annotated(
+      await calls.patch(name, 'mergePatch', { ...body, metadata }, subresource),
+      key,
+    );
+  };
+  const addCondition = async (
+    type: string,
+    subresource: 'approval' | 'status',
+  ): Promise<string> => {
+    const before = await calls.get(name, subresource);
+    const conditions = [...(before.status?.conditions ?? []), conditionOf(type)];
+    const status = { ...before.status, conditions };
+    return hasCondition(await calls.put({ ...before, status }, subresource), type);
+  };
+
+  return {
+    create: async () => {
+      const kind = 'CertificateSigningRequest';
+      for (const each of names) {
+        const { metadata } = await kit.own.create<Csr>(REQUESTS, {
+          kind,
+          metadata: { name: each },
+          spec,
+        });
+        if (each === name) ({ uid } = metadata);
+      }
+      return `${names.length} requests`;
+    },
+    get: async () => {
+      const found = await calls.get(name);
+      const { expirationSeconds } = found.spec;
+      check(expirationSeconds === HOUR, `expirationSeconds is ${expirationSeconds ?? 'not set'}`);
+      return isSame(found, 'the request');
+    },
+    list: () => left(COUNT),
+    patch: async () => {
+      const from = versionOf(await calls.get(name));
+      const to = versionOf(await annotate('patched'));
+      check(to > from, `resourceVersion ${from} became ${to}`);
+      return `resourceVersion ${from} became ${to}`;
+    },
+    update: async () => {
+      const { metadata, ...before } = await calls.get(name);
+      const annotations = { ...metadata.annotations, updated: 'true' };
+      annotated(await calls.put({ ...before, metadata: { ...metadata, annotations } }), 'updated');
+      return 'the annotation is there';
+    },
+    watch: async () => {
+      // Annotations stay: the last version has both.
+      await told(kit, recorder, ({ metadata: { uid: of, annotations } }) => {
+        return of === uid && ['patched', 'updated'].every((key) => annotations?.[key] === 'true');
+      });
+      return 'the watch told of both changes';
+    },
+    getApproval: async () => isSame(await calls.get(name, 'approval'), '/approval'),
+    patchApproval: async () => {
+      const status = { conditions: [conditionOf('ApprovalPatch')] };
+      return hasCondition(
+        await annotate('patchedapproval', { status }, 'approval'),
+        'ApprovalPatch',
+      );
+    },
+    updateApproval: () => addCondition('Approved', 'approval'),
+    getStatus: async () => isSame(await calls.get(name, 'status'), '/status'),
+    patchStatus: async () => {
+      const { status } = await annotate('patchedstatus', { status: { certificate } }, 'status');
+      check(status?.certificate === certificate, 'the certificate is not there');
+      return 'the certificate is there';
+    },
+    updateStatus: () => addCondition('StatusUpdate', 'status'),
+    delete: async () => {
+      await calls.remove(name);
+      const status = await calls.status(name);
+      check(status === 404, `a deleted request is answered with ${status}`);
+      return `404; ${await left(COUNT - 1)}`;
+    },
+    deleteCollection: async () => {
+      await calls.removeAll({ fieldSelector });
+      return left(0);
+    },
+  };
+}
+
+interface Template {
+  readonly spec: Csr['spec'];
+  /** Of the request's key, as a signer would write it: base64 of PEM. */
+  readonly certificate: string;
+}
+
+async function templateOf(kit: Kit, signerName: string): Promise<Template> {
+  const { key } = await generatePrivateKey('ECDSAP256');
+  const names = { ...NO_NAMES, commonName: DNS_NAME, dnsNames: [DNS_NAME] };
+  const der = encodeRequest({ subject: { ...names, organizationalUnits: [] }, sans: names, key });
+  const now = kit.clock();
+  const certificate = selfSigned({
+    commonName: DNS_NAME,
+    isCa: false,
+    key,
+    notBefore: now - 60_000,
+    notAfter: now + HOUR * 1000,
+    random: kit.random,
+  });
+  const [request, leaf] = [encodePem('CERTIFICATE REQUEST', der), certificate].map((pem) =>
+    Buffer.from(pem).toString('base64'),
+  ) as [string, string];
+  const usages = ['digital signature', 'key encipherment', 'server auth'];
+  return {
+    spec: { request, signerName, expirationSeconds: HOUR, usages },
+    certificate: leaf,
+  };
+}
+
+function conditionOf(type: string): NonNullable<NonNullable<Csr['status']>['conditions']>[number] {
+  return { type, status: 'True', reason: 'Conformance', message: 'by the kit' };
+}
+
+function hasCondition({ status }: Csr, type: string): string {
+  const types = (status?.conditions ?? []).map((each) => each.type);
+  check(types.includes(type), `${type} is not there`);
+  return types.join(', ');
+}
+
+function annotated(csr: Csr, key: string): Csr {
+  check(csr.metadata.annotations?.[key] === 'true', 'the annotation is not there');
+  return csr;
+}
+
+function versionOf({ metadata }: Csr): number {
+  return Number(metadata.resourceVersion);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KeyObject } from 'node:crypto';
+import { issuedOf, isVerdict } from '../../conformance/issued-leaf.ts';
+import type { Scene } from '../../conformance/observed-request.ts';
+import type { Login } from '../../conformance/csr/snapshot.ts';
+import { messageOf } from '../../errors.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { Connection } from '../../kube/client/connection.ts';
+import type { Kit } from '../run.ts';
+
+const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+
+/** A user as the API server writes him into objects (authentication.k8s.io/v1 UserInfo). */
+export interface UserInfo {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Whom the API server takes the user of this client for. @throws KubeError */
+export async function whoami(client: Client): Promise<UserInfo> {
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+  const review = await client.request<{ readonly status?: { readonly userInfo?: UserInfo } }>({
+    method: 'POST',
+    path: REVIEWS,
+    body,
+  });
+  return { username: '', ...review.status?.userInfo };
+}
+
+/** Shows the leaf to the API server as a client certificate, and asks who it is. */
+export async function loginWith(
+  kit: Kit,
+  scene: Scene,
+  key: KeyObject | undefined,
+): Promise<Login> {
+  const issued = issuedOf(scene);
+  if (isVerdict(issued) || key === undefined) return { skipped: 'there is no leaf to log in with' };
+  const { tls } = await kit.connection.credentials();
+  const { cert: _cert, key: _key, ...server } = tls;
+  const own = {
+    ...server,
+    cert: issued.snapshot.pem,
+    key: key.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
+  const connection: Connection = {
+    server: kit.connection.server,
+    credentials: () => Promise.resolve({ tls: own }),
+    forget: () => undefined,
+  };
+  const client = kit.clientWith(connection);
+  try {
+    const { username } = await whoami(client);
+    return { username };
+  } catch (error) {
+    return { fault: `the API server did not accept it: ${messageOf(error)}` };
+  } finally {
+    await client.close();
+  }
+}

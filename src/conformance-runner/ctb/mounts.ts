@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Pods that mount bundles of the kit. Whether they start is looked at, their files are not. */
+import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
+import { MOUNTS, type Mount } from '../../conformance/ctb/snapshot.ts';
+import type { Operation } from '../../conformance/snapshot.ts';
+import { inParallel } from '../in-parallel.ts';
+import { PODS, podOf, readPod, runs, unschedulableText } from '../pods.ts';
+import { may, mayCore, maySigner } from '../permissions.ts';
+import { NotTaken, check, skipSteps, take } from '../steps.ts';
+import { ownSigner } from '../own-signer.ts';
+import { createBundle, freshCertificate, type CtbKit } from './create-bundle.ts';
+
+/** As many as upstream's test. */
+const MANY = 150;
+
+const ALIVE = 'conformance.countersign.dev/alive';
+
+type Sources = readonly (readonly object[])[];
+
+export async function bundleMounts(ctb: CtbKit): Promise<Readonly<Record<Mount, Operation>>> {
+  const { kit, bundles } = ctb;
+  const [signerName, manyName] = [ownSigner(kit, 'mounts'), ownSigner(kit, 'many')];
+  const lacking = await kit.rights.lacking(
+    may(['create', 'delete'], bundles.plural),
+    maySigner('attest', signerName),
+    maySigner('attest', manyName),
+    mayCore(['create', 'get', 'delete'], 'pods', kit.namespace),
+  );
+  if (lacking !== undefined) return skipSteps(MOUNTS, lacking);
+  const unlinked = `conformance-${kit.run}-mounts`;
+  const many = Array.from({ length: MANY }, (_, index) => bundleName(manyName, String(index)));
+  await createBundle(ctb, { name: unlinked, trustBundle: await freshCertificate(ctb, 'Unlinked') });
+  for (const [index, alive] of ['true', 'true', 'false'].entries()) {
+    const trustBundle = await freshCertificate(ctb, `Mounts ${index}`);
+    const name = bundleName(signerName, String(index));
+    await createBundle(ctb, { name, signerName, trustBundle, labels: { [ALIVE]: alive } });
+  }
+  await inParallel(many, async (name) => {
+    const trustBundle = await freshCertificate(ctb, name);
+    return createBundle(ctb, { name, signerName: manyName, trustBundle });
+  });
+  const volumes = volumesOf({ signerName, manyName, unlinked, many });
+  const found = await inParallel(
+    MOUNTS,
+    async (name) => [name, await mount(ctb, name, volumes[name])] as const,
+  );
+  return Object.fromEntries(found) as Readonly<Record<Mount, Operation>>;
+}
+
+interface Names {
+  readonly signerName: string;
+  readonly manyName: string;
+  readonly unlinked: string;
+  readonly many: readonly string[];
+}
+
+function volumesOf({
+  signerName,
+  manyName,
+  unlinked,
+  many,
+}: Names): Readonly<Record<Mount, Sources>> {
+  const path = 'trust-anchors.pem';
+  const bundle = (fields: object): object => ({ clusterTrustBundle: { path, ...fields } });
+  const labelled = (value: string): object => ({
+    labelSelector: { matchLabels: { [ALIVE]: value } },
+  });
+  const absent = { name: `${unlinked}-absent` };
+  const manyFiles = many.map((name, index) => bundle({ name, path: `${index}.pem` }));
+  return {
+    byName: [[bundle({ name: unlinked })]],
+    absentOptional: [[bundle({ ...absent, optional: true })]],
+    byLabels: [[bundle({ signerName, ...labelled('true') })]],
+    nilSelectorOptional: [[bundle({ signerName, optional: true })]],
+    noMatchOptional: [[bundle({ signerName, ...labelled('unknown'), optional: true })]],
+    emptySelector: [[bundle({ signerName, labelSelector: {} })]],
+    noMatchRequired: [[bundle({ signerName, ...labelled('unknown'), optional: false })]],
+    absentRequired: [[bundle({ ...absent, optional: false })]],
+    severalVolumes: [[bundle({ name: unlinked })], [bundle({ signerName, ...labelled('false') })]],
+    manySources: [manyFiles],
+    manyVolumes: manyFiles.map((each) => [each]),
+    manyJoined: [[bundle({ signerName: manyName, labelSelector: {} })]],
+  };
+}
+
+const NEVER: ReadonlySet<Mount> = new Set(['noMatchRequired', 'absentRequired']);
+
+function mount({ kit }: CtbKit, name: Mount, sources: Sources): Promise<Operation> {
+  return take(async () => {
+    await kit.own.create(PODS, podOf(kit, name, sources));
+    if (!NEVER.has(name)) {
+      check(
+        await runs(kit, name, kit.timeoutMs),
+        `it does not run after ${kit.timeoutMs / 1000} s`,
+      );
+      return 'it runs';
+    }
+    check(!(await runs(kit, name, kit.quietMs)), 'it runs');
+    const pod = await readPod(kit, name);
+    const unschedulable = unschedulableText(pod);
+    if (unschedulable !== undefined) throw new NotTaken(unschedulable);
+    const { status } = pod;
+    const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+    check(
+      status?.conditions?.some(
+        ({ type, status: value }) => type === 'PodScheduled' && value === 'True',
+      ) === true,
+      'it was not even scheduled',
+    );
+    return `not running after ${kit.quietMs / 1000} s: ${ready?.reason ?? 'no condition Ready'}`;
+  });
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What upstream's tests of API resources look for in the discovery documents. */
+import type { Discovery } from '../conformance/calls.ts';
+import type { Operation } from '../conformance/snapshot.ts';
+import type { Resource } from '../kube/resource/resource.ts';
+import type { Kit } from './run.ts';
+import { check, take } from './steps.ts';
+
+const GROUP = 'certificates.k8s.io';
+
+interface Group {
+  readonly name?: string;
+  readonly versions?: readonly { readonly version?: string }[];
+}
+
+/** All of them. @param subresources - that v1 must have of the kind */
+export async function discover(
+  kit: Kit,
+  resource: Resource,
+  subresources: readonly string[],
+): Promise<Readonly<Record<Discovery, Operation>>> {
+  const [discoveryGroups, discoveryGroup, discoveryResources] = await Promise.all([
+    take(() => findGroup(kit)),
+    take(() => readGroup(kit)),
+    discoverResources(kit, resource, subresources),
+  ]);
+  return { discoveryGroups, discoveryGroup, discoveryResources };
+}
+
+async function findGroup(kit: Kit): Promise<string> {
+  const list = await read<{ groups?: readonly Group[] }>(kit, '/apis');
+  check(hasV1(list.groups?.find(({ name }) => name === GROUP)), `/apis has no ${GROUP}/v1`);
+  return `/apis lists ${GROUP}/v1`;
+}
+
+async function readGroup(kit: Kit): Promise<string> {
+  check(hasV1(await read<Group>(kit, `/apis/${GROUP}`)), `/apis/${GROUP} has no v1`);
+  return `/apis/${GROUP} lists v1`;
+}
+
+/** The kind and its subresources in v1; there is nothing to look for where it came only later. */
+export async function discoverResources(
+  kit: Kit,
+  { plural, version }: Resource,
+  subresources: readonly string[] = [],
+): Promise<Operation> {
+  if (version !== 'v1') return { skipped: `this API server has ${plural} in ${version} only` };
+  const names = [plural, ...subresources.map((name) => `${plural}/${name}`)];
+  const path = `/apis/${GROUP}/v1`;
+  return take(async () => {
+    const list = await read<{ resources?: readonly { name?: string }[] }>(kit, path);
+    const missing = names.filter((name) => !list.resources?.some((each) => each.name === name));
+    check(missing.length === 0, `${path} has no ${missing.join(', ')}`);
+    return `${path} has ${names.join(', ')}`;
+  });
+}
+
+function read<T>({ client, signal }: Kit, path: string): Promise<T> {
+  return client.request<T>({ method: 'GET', path, signal });
+}
+
+function hasV1(group: Group | undefined): boolean {
+  return group?.versions?.some(({ version }) => version === 'v1') === true;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KeyObject } from 'node:crypto';
+import {
+  encodeOdd,
+  subjectOf,
+  unknownExtension,
+  type OddRequest,
+} from '../../conformance/crafted-pkcs10.ts';
+import type { PcrScene } from '../../conformance/pcr/snapshot.ts';
+import { NO_NAMES, type Asked, type AskedNames } from '../../conformance/observed-request.ts';
+import { basicConstraints, subjectAltName } from '../../pki/extensions/extensions.ts';
+import { generatePrivateKey, publicKeyOf } from '../../pki/keys/private-key.ts';
+import { POD_KEY_TYPES, type KeyType } from '../../vocabulary.ts';
+import type { Kit } from '../run.ts';
+
+export interface PcrPlan {
+  readonly scene: PcrScene | 'burst';
+  readonly asked: Asked;
+  /** base64 of DER. */
+  readonly stub: string;
+  readonly key: KeyObject;
+  readonly signerName: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Of the object, not for the signer. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly isDeleted?: boolean;
+}
+
+const HOUR = 3600;
+/** The most that the API takes. */
+const DAYS_91 = 91 * 24 * HOUR;
+/** What the API sets where nothing is said. */
+const DAY = 24 * HOUR;
+
+/** What a stub must not get into a leaf. */
+const FORGED: AskedNames = {
+  ...NO_NAMES,
+  dnsNames: ['kubernetes.default.svc'],
+  uris: ['spiffe://cluster.local/ns/kube-system/sa/forged'],
+};
+
+const BURST = 10;
+
+/** An empty PKCS#10 request, as a kubelet makes it, or with what should not be in it. */
+export function stubOf(key: KeyObject, parts: Partial<OddRequest> = {}): Buffer {
+  return Buffer.from(encodeOdd({ subject: [], ...parts, key }));
+}
+
+/** Requests that the kit writes itself; those that are to be left alone come first. */
+export async function pcrPlans(kit: Kit): Promise<readonly PcrPlan[]> {
+  const { run, signerName, namespace, serviceAccount } = kit;
+  const keys = new Map(
+    await Promise.all(
+      POD_KEY_TYPES.map(
+        async (type) => [type as KeyType, (await generatePrivateKey(type)).key] as const,
+      ),
+    ),
+  );
+  const ordinary = (POD_KEY_TYPES as readonly KeyType[]).includes(kit.profile.keyType)
+    ? kit.profile.keyType
+    : 'ECDSAP256';
+
+  interface More extends Partial<Omit<PcrPlan, 'asked' | 'key'>> {
+    readonly keyType?: KeyType;
+    readonly names?: AskedNames;
+    readonly lifetimeSeconds?: number;
+    readonly parts?: Partial<OddRequest>;
+  }
+
+  async function plan(scene: PcrPlan['scene'], more: More = {}): Promise<PcrPlan> {
+    const {
+      keyType = ordinary,
+      names = NO_NAMES,
+      lifetimeSeconds = HOUR,
+      parts = {},
+      ...rest
+    } = more;
+    const listed = (POD_KEY_TYPES as readonly string[]).includes(scene);
+    const key = (listed ? keys.get(keyType) : undefined) ?? (await generatePrivateKey(keyType)).key;
+    const pod = { namespace, serviceAccount };
+    const asked = { keyType, spki: publicKeyOf(key), names, usages: [], lifetimeSeconds, pod };
+    return { scene, asked, key, signerName, stub: stubOf(key, parts).toString('base64'), ...rest };
+  }
+
+  return Promise.all([
+    plan('foreign', { signerName: `conformance-${run}.example.com/nobody` }),
+    plan('longerName', { signerName: `${signerName}-${run}` }),
+    plan('deleted', { isDeleted: true }),
+    plan('plain'),
+    plan('again'),
+    plan('labelled', { labels: { 'conformance.example.com/unknown': 'label' } }),
+    plan('noLifetime', { lifetimeSeconds: DAY }),
+    plan('days91', { lifetimeSeconds: DAYS_91 }),
+    plan('stubSubject', {
+      names: { ...NO_NAMES, commonName: 'system:admin', organizations: ['system:masters'] },
+      parts: { subject: subjectOf('system:admin', ['system:masters']) },
+    }),
+    plan('stubNames', { names: FORGED, parts: { extensions: [subjectAltName(FORGED, false)] } }),
+    plan('stubAuthority', { parts: { extensions: [basicConstraints({ ca: true })] } }),
+    plan('stubUnknown', { parts: { extensions: [unknownExtension()] } }),
+    plan('unknownAnnotation', { annotations: { 'conformance.example.com/unknown': 'x' } }),
+    plan('foreignPath', { annotations: { 'spiffe/path-overriding': '/ns/kube-system/sa/forged' } }),
+    ...POD_KEY_TYPES.map((keyType) => plan(keyType, { keyType })),
+    ...Array.from({ length: BURST }, () => plan('burst')),
+  ]);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/** PodCertificateRequests that kubelets make, for pods that the kit makes. */
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
+import { NO_NAMES, type Asked, type Scene } from '../../conformance/observed-request.ts';
+import type { Operation } from '../../conformance/snapshot.ts';
+import { messageOf } from '../../errors.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
+import { decodePublicKey, type PublicKeyInfo } from '../../pki/keys/keys.ts';
+import { decodeRequest } from '../../pki/x509/pkcs10.ts';
+import { PODS, awaitPod, podName, podOf, runs } from '../pods.ts';
+import { may, mayCore } from '../permissions.ts';
+import { NotTaken } from '../steps.ts';
+import { answered, trialOf } from './observed.ts';
+import type { PcrKit } from './run.ts';
+
+export interface VolumeWanted {
+  readonly name: string;
+  readonly maxExpirationSeconds?: number;
+  readonly userAnnotations?: Readonly<Record<string, string>>;
+  /** Mounts the signer's bundle as well. */
+  readonly trust?: boolean;
+}
+
+/** What a pod's volume came to. */
+export interface Mounted {
+  readonly scene: () => Scene;
+  readonly request?: PodCertificateRequest;
+  readonly starts: Operation;
+}
+
+/** Why no pod can be made; undefined where one can. */
+export function lackingForPods({
+  kit,
+  requests,
+}: Omit<PcrKit, 'recorder'>): Promise<string | undefined> {
+  return kit.rights.lacking(
+    mayCore(['create', 'get', 'delete'], 'pods', kit.namespace),
+    may(['list', 'watch'], requests.plural, kit.namespace),
+  );
+}
+
+/** Makes a pod with a credential, and looks at the request that its kubelet makes. */
+export async function mountVolume(pcr: PcrKit, wanted: VolumeWanted): Promise<Mounted> {
+  const { kit, recorder, requests } = pcr;
+  const lacking = await lackingForPods(pcr);
+  if (lacking !== undefined) return skipped(lacking);
+  const begun = kit.clock();
+  try {
+    await kit.own.create(PODS, podOf(kit, wanted.name, [sourcesOf(pcr, wanted)]));
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.status === 0) throw error;
+    return skipped(`the pod was refused: ${messageOf(error)}`);
+  }
+  const name = podName(kit, wanted.name);
+  const find = (): PodCertificateRequest | undefined =>
+    recorder
+      .objects()
+      .find(({ spec }) => spec.podName === name && spec.signerName === kit.signerName);
+  try {
+    await awaitPod(kit, wanted.name, () => find() !== undefined, kit.timeoutMs);
+  } catch (error) {
+    if (error instanceof NotTaken) return skipped(error.message);
+    throw error;
+  }
+  const request = find();
+  if (request === undefined) {
+    return skipped(`no kubelet made a request for the pod in ${kit.timeoutMs / 1000} s`);
+  }
+  kit.own.adopt(requests, request.metadata);
+  const asked = askedBy(request);
+  if (asked === undefined)
+    return skipped('its kubelet speaks an older version of the API: the request shows no key');
+  await answered(pcr, request.metadata.uid);
+  const started = await runs(kit, wanted.name, kit.timeoutMs);
+  const ms = kit.clock() - begun;
+  return {
+    request,
+    scene: () => trialOf(pcr, asked, { uid: request.metadata.uid, at: begunAt(pcr, request) }),
+    starts: started
+      ? { seen: `it runs after ${ms} ms` }
+      : { fault: `it does not run after ${ms} ms` },
+  };
+}
+
+function skipped(reason: string): Mounted {
+  return { scene: () => ({ skipped: reason }), starts: { skipped: reason } };
+}
+
+/** When its first version was seen. */
+function begunAt({ recorder }: PcrKit, { metadata }: PodCertificateRequest): number {
+  return recorder.versionsOf(metadata.uid)[0]?.at ?? 0;
+}
+
+export function sourcesOf({ kit }: Pick<PcrKit, 'kit'>, wanted: VolumeWanted): readonly object[] {
+  const { maxExpirationSeconds, userAnnotations } = wanted;
+  const { signerName, profile } = kit;
+  const podCertificate = {
+    signerName,
+    keyType: profile.keyType,
+    credentialBundlePath: 'credentials.pem',
+    ...(maxExpirationSeconds === undefined ? {} : { maxExpirationSeconds }),
+    ...(userAnnotations === undefined ? {} : { userAnnotations }),
+  };
+  if (wanted.trust !== true) return [{ podCertificate }];
+  const clusterTrustBundle = { signerName, labelSelector: {}, path: 'trust-bundle.pem' };
+  return [{ podCertificate }, { clusterTrustBundle }];
+}
+
+/** What a kubelet's request asks for; undefined where this version of the API does not show its key. */
+export function askedBy({ metadata, spec }: PodCertificateRequest): Asked | undefined {
+  const publicKey = keyOf(spec);
+  if (publicKey === undefined) return undefined;
+  return {
+    keyType: publicKey.keyType,
+    spki: publicKey.spki,
+    names: NO_NAMES,
+    usages: [],
+    lifetimeSeconds: spec.maxExpirationSeconds,
+    pod: { namespace: metadata.namespace ?? '', serviceAccount: spec.serviceAccountName },
+  };
+}
+
+/** Kubelets send a stub from 1.36 on; before they sent the bare key, which v1 does not have. */
+function keyOf({
+  stubPKCS10Request,
+  pkixPublicKey,
+}: PodCertificateRequest['spec']): PublicKeyInfo | undefined {
+  const [stub, key] = [stubPKCS10Request ?? '', pkixPublicKey ?? ''];
+  if (stub !== '') return decodeRequest(Buffer.from(stub, 'base64')).publicKey;
+  return key === '' ? undefined : decodePublicKey(Buffer.from(key, 'base64'));
+}

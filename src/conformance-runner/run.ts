@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Client } from '../kube/client/client.ts';
+import type { Connection } from '../kube/client/connection.ts';
+import type { Profile } from '../conformance/profile.ts';
+import type { Clock, Delay, Random } from '../ports.ts';
+import type { OwnObjects } from './created-objects.ts';
+import type { Rights } from './permissions.ts';
+
+/** What every probe works with: one run against one signer, with the rights of one user. */
+export interface Kit {
+  readonly client: Client;
+  readonly connection: Connection;
+  /** A client of somebody else, where the user may impersonate him. */
+  readonly clientAs: (user: string, groups: readonly string[]) => Client;
+  /** A client with credentials of its own: who holds a leaf. */
+  readonly clientWith: (connection: Connection) => Client;
+  readonly signerName: string;
+  readonly profile: Profile;
+  /** PEM of the CAs to verify with, and where they are from; absent: ClusterTrustBundles. */
+  readonly anchors?: { readonly pem: string; readonly from: string } | undefined;
+  /** In every name that the kit gives: DNS label characters. */
+  readonly run: string;
+  /** Where namespaced objects go. It must exist. */
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  /** Of the pods that the kit makes; any that does not end. */
+  readonly image: string;
+  readonly clock: Clock;
+  readonly delay: Delay;
+  readonly random: Random;
+  /** Aborted by Ctrl-C: everything ends, and what was made is removed. */
+  readonly signal: AbortSignal;
+  /** Milliseconds that an answer is waited for. */
+  readonly timeoutMs: number;
+  /** Milliseconds that what must be left alone is looked at, at the least. */
+  readonly quietMs: number;
+  readonly rights: Rights;
+  readonly own: OwnObjects;
+  /** Says what is going on. */
+  readonly say: (line: string) => void;
+}
+
+/** How often memory is looked at for an answer that a watch brings. */
+const LOOK_MS = 25;
+
+/** Waits until `test` is true. @returns whether it was in time */
+export async function until(kit: Kit, test: () => boolean, timeoutMs: number): Promise<boolean> {
+  const end = kit.clock() + timeoutMs;
+  while (!test()) {
+    if (kit.clock() >= end) return false;
+    await kit.delay(LOOK_MS, kit.signal);
+  }
+  return true;
+}

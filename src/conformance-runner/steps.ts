@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Operation } from '../conformance/snapshot.ts';
+import { messageOf } from '../errors.ts';
+
+/** One call of upstream's tests: what was seen, or it throws what was wrong. */
+export type Step = () => Promise<string>;
+
+/** What a step finds wrong with an answer. */
+export class Wrong extends Error {}
+
+/** What keeps a step from being taken, and is nobody's fault. */
+export class NotTaken extends Error {}
+
+/** @throws Wrong */
+export function check(holds: boolean, wrong: string): void {
+  if (!holds) throw new Wrong(wrong);
+}
+
+/**
+ * Takes the steps one after the other; after the first fault the others are skipped, for they build
+ * on it.
+ */
+export async function takeSteps<O extends string>(
+  names: readonly O[],
+  steps: Readonly<Record<O, Step>>,
+): Promise<Readonly<Record<O, Operation>>> {
+  const found: [O, Operation][] = [];
+  let broken: string | undefined;
+  for (const name of names) {
+    const operation: Operation =
+      broken === undefined ? await take(steps[name]) : { skipped: `after ${broken}` };
+    if (operation.fault !== undefined) broken = `${name} failed`;
+    found.push([name, operation]);
+  }
+  return Object.fromEntries(found) as Readonly<Record<O, Operation>>;
+}
+
+export async function take(step: Step): Promise<Operation> {
+  try {
+    return { seen: await step() };
+  } catch (error) {
+    if (error instanceof NotTaken) return { skipped: error.message };
+    return { fault: messageOf(error) };
+  }
+}
+
+/** All of them skipped for one reason. */
+export function skipSteps<O extends string>(
+  names: readonly O[],
+  skipped: string,
+): Readonly<Record<O, Operation>> {
+  return Object.fromEntries(names.map((name) => [name, { skipped }])) as Readonly<
+    Record<O, Operation>
+  >;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What comes with a leaf, and what it is verified with. */
+import { SignerError, attempt } from '../../errors.ts';
+import type { Certificate } from '../../pki/x509/certificate.ts';
+import { nameText } from '../../pki/names/names.ts';
+import { verifyPath } from '../../pki/x509/path.ts';
+import { verifySignature } from '../../pki/keys/signature-verification.ts';
+import { fail, pass, skip, unless } from '../case.ts';
+import type { LeafLaw } from '../snapshot.ts';
+
+/** RFC 5280 §6.1, at the moment when the kit saw it. */
+export const chainsToAnchor: LeafLaw = ({ leaf, chain, trial }, { anchors }) => {
+  if ('skipped' in anchors) return skip(anchors.skipped);
+  const path = attempt(() =>
+    verifyPath({
+      leaf,
+      intermediates: chain.slice(1),
+      anchors: anchors.certificates,
+      now: trial.endedAt,
+    }),
+  );
+  if (path instanceof SignerError) return fail(`${path.message} (${anchors.from})`);
+  return pass(`${path.length} certificates to an anchor of ${anchors.from}`);
+};
+
+/** RFC 8446 §4.4.2: each certifies the one before it. */
+export const isInOrder: LeafLaw = ({ chain }) => {
+  const fault = chain
+    .slice(1)
+    .map((issuer, index) => linkFault(chain[index], issuer))
+    .find((each) => each !== undefined);
+  return unless(fault, `${chain.length} certificates, leaf first`);
+};
+
+function linkFault(child: Certificate | undefined, issuer: Certificate): string | undefined {
+  if (child === undefined) return undefined;
+  const name = `"${nameText(issuer.subject)}"`;
+  if (Buffer.compare(child.issuer.raw, issuer.subject.raw) !== 0) {
+    return `${name} is not the issuer of the certificate before it`;
+  }
+  if (!issuer.isCa) return `${name} is no CA`;
+  const { signatureAlgorithm, tbs, signature } = child;
+  return verifySignature(issuer.publicKey, signatureAlgorithm, tbs, signature)
+    ? undefined
+    : `the signature of the certificate before ${name} is not by it`;
+}
+
+/** RFC 8446 §4.4.2: who verifies has the root already, or does not believe it. */
+export const hasNoRoot: LeafLaw = ({ chain }) => {
+  // A leaf of a CA without a name looks self-issued, too.
+  const root = chain.slice(1).find(isSelfIssued);
+  return unless(
+    root === undefined ? undefined : `the chain holds the root "${nameText(root.subject)}"`,
+    `${chain.length} certificates, none of them self-signed`,
+  );
+};
+
+export function isSelfIssued({ issuer, subject }: Certificate): boolean {
+  return Buffer.compare(issuer.raw, subject.raw) === 0;
+}
+
+/** RFC 7468 §5.1: parsers may ignore, and some refuse, what stands beside the blocks. */
+export const isPlainPem: LeafLaw = ({ snapshot }) => {
+  const rest = snapshot.pem.replaceAll(
+    /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g,
+    '',
+  );
+  return unless(
+    rest.trim() === ''
+      ? undefined
+      : `beside CERTIFICATE blocks there is ${JSON.stringify(rest.trim().slice(0, 80))}`,
+    'CERTIFICATE blocks and nothing else',
+  );
+};
+
+/** A leaf that outlives its CA is trusted by nobody in its last days. */
+export const endsBeforeAuthority: LeafLaw = ({ leaf, chain }, { anchors }) => {
+  const known = [...chain.slice(1), ...('certificates' in anchors ? anchors.certificates : [])];
+  const issuers = known.filter((each) => issued(each, leaf));
+  if (issuers.length === 0) return skip('no certificate of its CA is known');
+  const last = Math.max(...issuers.map((each) => each.notAfter));
+  return unless(
+    leaf.notAfter <= last
+      ? undefined
+      : `the leaf ends at ${iso(leaf.notAfter)}, its CA at ${iso(last)}`,
+    `the leaf ends at ${iso(leaf.notAfter)}, its CA at ${iso(last)}`,
+  );
+};
+
+function issued(authority: Certificate, leaf: Certificate): boolean {
+  if (Buffer.compare(authority.subject.raw, leaf.issuer.raw) !== 0) return false;
+  const { signatureAlgorithm, tbs, signature } = leaf;
+  return verifySignature(authority.publicKey, signatureAlgorithm, tbs, signature);
+}
+
+function iso(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 19);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What any leaf must be, whoever asked for it. */
+import type { Certificate } from '../../pki/x509/certificate.ts';
+import type { KeyUsageBit } from '../../pki/extensions/key-usage-bits.ts';
+import { OID_EXT_KEY_USAGE, OID_KEY_USAGE, OID_SUBJECT_ALT_NAME } from '../../pki/der/oids.ts';
+import { nameText } from '../../pki/names/names.ts';
+import { fail, pass, skip, unless, type Verdict } from '../case.ts';
+import type { Issued } from '../issued-leaf.ts';
+import type { Around, LeafLaw } from '../snapshot.ts';
+
+export const hasRequestedKey: LeafLaw = ({ leaf, trial }) => {
+  const same = Buffer.compare(leaf.publicKey.spki, trial.asked.spki) === 0;
+  const found = `the leaf's key is ${keyText(leaf)}`;
+  return same ? pass(`${found}, the request's own`) : fail(`${found}, not the request's`);
+};
+
+/** RFC 5280 §4.2.1.9 and §4.2.1.3. */
+export const isNoAuthority: LeafLaw = ({ leaf }) => {
+  const bits = ['keyCertSign', 'cRLSign'] as const;
+  const found = bits.filter((bit) => leaf.keyUsage?.has(bit));
+  if (leaf.isCa) return fail('basicConstraints of the leaf has CA:TRUE');
+  return unless(
+    found.length === 0 ? undefined : `keyUsage of the leaf has ${found.join(', ')}`,
+    'CA:FALSE, neither keyCertSign nor cRLSign',
+  );
+};
+
+/** CA/Browser Forum BR §7.1 asks for 64 bits of a random source; seven bytes cannot hold them. */
+const LEAST_SERIAL_BYTES = 7;
+
+export const hasGoodSerial: LeafLaw = ({ leaf }) => {
+  const text = `serial ${Buffer.from(leaf.serial).toString('hex')}`;
+  const digits = leaf.serial.length - (leaf.serial[0] === 0 ? 1 : 0);
+  // A random one of 64 bits has a leading zero byte once in 256; two of them once in 65,536.
+  return digits < LEAST_SERIAL_BYTES ? fail(`${text} has ${digits} bytes`) : pass(text);
+};
+
+/** RFC 5280 §4.2.1.1: in all certificates but self-signed ones. */
+export const namesIssuersKey: LeafLaw = ({ leaf, chain }, { anchors }) => {
+  const id = leaf.authorityKeyIdentifier;
+  if (id === undefined) return fail('the leaf has no authorityKeyIdentifier');
+  const known = [...chain, ...('certificates' in anchors ? anchors.certificates : [])];
+  const issuers = known.filter(({ subject }) => Buffer.compare(subject.raw, leaf.issuer.raw) === 0);
+  const ids = issuers.flatMap((each) => each.subjectKeyIdentifier ?? []);
+  if (ids.length === 0) return pass('the leaf has one; no issuer with a key identifier is known');
+  const fits = ids.some((each) => Buffer.compare(each, id) === 0);
+  return fits ? pass("it is the issuer's subjectKeyIdentifier") : fail('it is of another key');
+};
+
+/** RFC 5280 §4.1.2.6: without a subject the names are in a critical subjectAltName. */
+export const namesSomebody: LeafLaw = ({ leaf }) => {
+  const { dnsNames, ipAddresses, uris, emails } = leaf.sans;
+  const sans = [...dnsNames, ...ipAddresses, ...uris, ...emails];
+  const subject = nameText(leaf.subject);
+  const said = `subject "${subject}", ${sans.length} alternative names`;
+  if (subject !== '') return pass(said);
+  if (sans.length === 0) return fail('neither a subject nor a subject alternative name');
+  const critical = leaf.extensions.find(({ oid }) => oid === OID_SUBJECT_ALT_NAME)?.critical;
+  return unless(
+    critical === true ? undefined : 'the subject is empty and subjectAltName is not critical',
+    said,
+  );
+};
+
+/** RFC 8813 §3, RFC 8410 §5: such keys encipher nothing. */
+const NOT_FOR_SIGNING_KEYS: readonly KeyUsageBit[] = ['keyEncipherment', 'dataEncipherment'];
+
+export const usageFitsKey: LeafLaw = ({ leaf }) => {
+  const { algorithm } = leaf.publicKey;
+  if (algorithm === 'RSA') return skip('the key is RSA, which may do all');
+  const wrong = NOT_FOR_SIGNING_KEYS.filter((bit) => leaf.keyUsage?.has(bit));
+  const bits = [...(leaf.keyUsage ?? [])].join(', ');
+  return unless(
+    wrong.length === 0 ? undefined : `an ${algorithm} key with ${wrong.join(', ')}`,
+    `keyUsage of the ${algorithm} key: ${bits === '' ? 'none' : bits}`,
+  );
+};
+
+/** RFC 5280 §4.2.1.3: SHOULD be critical. */
+export const usageIsCritical: LeafLaw = ({ leaf }) => {
+  const found = leaf.extensions.find(({ oid }) => oid === OID_KEY_USAGE);
+  if (found === undefined) return fail('the leaf has no keyUsage: it may be used for anything');
+  return unless(found.critical ? undefined : 'keyUsage is not critical', 'keyUsage is critical');
+};
+
+/** Of a leaf that says nothing, verifiers believe everything (RFC 5280 §4.2.1.12). */
+export const hasPurpose: LeafLaw = ({ leaf }) => {
+  const purposes = leaf.extKeyUsage;
+  if (purposes === undefined) return fail('the leaf has no extKeyUsage: it is good for anything');
+  const any = purposes.includes('2.5.29.37.0');
+  return unless(any ? 'extKeyUsage has anyExtendedKeyUsage' : undefined, purposes.join(', '));
+};
+
+/** Extensions that a leaf has, by dotted OID. */
+export function extensionsOf({ leaf }: Issued): readonly string[] {
+  return leaf.extensions.map(({ oid }) => oid);
+}
+
+/** The extension of this OID was asked for inside the PKCS#10 request, which is no place to ask. */
+export function lacksExtension(oid: string): LeafLaw {
+  return (issued: Issued, _around: Around): Verdict =>
+    extensionsOf(issued).includes(oid)
+      ? fail(`the leaf has the requested extension ${oid}`)
+      : pass(`the leaf's extensions: ${extensionsOf(issued).join(', ')}`);
+}
+
+export function lacksPurpose(oid: string): LeafLaw {
+  return ({ leaf }) =>
+    leaf.extKeyUsage?.includes(oid) === true
+      ? fail(`extKeyUsage of the leaf has ${oid}, which spec.usages does not ask for`)
+      : pass(`${OID_EXT_KEY_USAGE}: ${(leaf.extKeyUsage ?? []).join(', ')}`);
+}
+
+function keyText({ publicKey }: Certificate): string {
+  return publicKey.keyType ?? `${publicKey.algorithm} with ${publicKey.bits} bits`;
+}

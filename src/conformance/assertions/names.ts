@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Whom a leaf names. */
+import { isReservedName } from '../../api/signer/reserved-names.ts';
+import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../pki/der/oids.ts';
+import type { Certificate } from '../../pki/x509/certificate.ts';
+import { nameText } from '../../pki/names/names.ts';
+import { fail, pass, skip, unless, type Verdict } from '../case.ts';
+import { isVerdict, issuedOf, type Issued } from '../issued-leaf.ts';
+import type { LeafLaw, TrialLaw } from '../snapshot.ts';
+import { refusedText } from './answer.ts';
+
+/** Every name of a certificate, as `kind value`. */
+export function namesOf({ subject, sans }: Certificate): readonly string[] {
+  return [
+    ...subject.attributes.map(({ oid, value }) => `${kindOf(oid)} ${value}`),
+    ...sans.dnsNames.map((name) => `DNS ${name}`),
+    ...sans.ipAddresses.map((name) => `IP ${name}`),
+    ...sans.uris.map((name) => `URI ${name}`),
+    ...sans.emails.map((name) => `email ${name}`),
+    ...(sans.other === 0 ? [] : [`${sans.other} names of other kinds`]),
+  ];
+}
+
+function kindOf(oid: string): string {
+  return { [OID_COMMON_NAME]: 'CN', [OID_ORGANIZATION]: 'O' }[oid] ?? oid;
+}
+
+function askedOf({ trial }: Issued): ReadonlySet<string> {
+  const { names } = trial.asked;
+  return new Set([
+    `CN ${names.commonName}`,
+    ...names.organizations.map((name) => `O ${name}`),
+    ...names.dnsNames.map((name) => `DNS ${name}`),
+    ...names.ipAddresses.map((name) => `IP ${name}`),
+    ...names.uris.map((name) => `URI ${name}`),
+    ...names.emails.map((name) => `email ${name}`),
+  ]);
+}
+
+export const namesOnlyAsked: LeafLaw = (issued) => {
+  const asked = askedOf(issued);
+  const names = namesOf(issued.leaf);
+  const more = names.filter((name) => !asked.has(name));
+  return unless(
+    more.length === 0 ? undefined : `nobody asked for ${more.join(', ')}`,
+    names.length === 0 ? 'no names' : names.join(', '),
+  );
+};
+
+/** The other way round: whoever gets a certificate can use it. */
+export const namesAllAsked: LeafLaw = (issued) => {
+  const names = new Set(namesOf(issued.leaf));
+  const missing = [...askedOf(issued)].filter((name) => name !== 'CN ' && !names.has(name));
+  return unless(
+    missing.length === 0 ? undefined : `asked for and left out: ${missing.join(', ')}`,
+    [...names].join(', '),
+  );
+};
+
+/** Refused, or issued without what only Kubernetes may hand out. */
+export const handsOutNoReservedName: TrialLaw = (trial, { profile }) => {
+  if (profile.kubernetesNames === true) return skip("its names are Kubernetes' own");
+  return unlessIssued(trial, ({ leaf }) => {
+    const reserved = leaf.subject.attributes.filter(({ value }) => isReservedName(value, []));
+    return unless(
+      reserved.length === 0 ? undefined : `it signed ${nameText(leaf.subject)}`,
+      `issued without it: "${nameText(leaf.subject)}"`,
+    );
+  });
+};
+
+/** The group of administrators whom no authorizer asks. */
+const MASTERS = 'system:masters';
+
+export const handsOutNoMasters: TrialLaw = (trial) =>
+  unlessIssued(trial, ({ leaf }) => {
+    const has = leaf.subject.attributes.some(({ value }) => value === MASTERS);
+    const text = `it signed ${nameText(leaf.subject)}`;
+    return has ? fail(text) : pass(`issued without it: "${nameText(leaf.subject)}"`);
+  });
+
+/** 1.3.6.1.4.1.57683.2: the API server takes a user's UID from it. */
+const USER_UID = '1.3.6.1.4.1.57683.2';
+
+export const handsOutNoUserId: TrialLaw = (trial) =>
+  unlessIssued(trial, ({ leaf }) => {
+    const has = leaf.subject.attributes.some(({ oid }) => oid === USER_UID);
+    return has ? fail(`the subject has ${USER_UID}, the user's UID`) : pass('issued without it');
+  });
+
+/** Names of kinds that no field of any API has: nobody looked at them when it was approved. */
+export const handsOutNoOtherName: TrialLaw = (trial) =>
+  unlessIssued(trial, ({ leaf }) =>
+    leaf.sans.other > 0
+      ? fail(`${leaf.sans.other} subject alternative names of other kinds`)
+      : pass('issued without it'),
+  );
+
+export const hasOneCommonName: TrialLaw = (trial) =>
+  unlessIssued(trial, ({ leaf }) => {
+    const names = leaf.subject.attributes.filter(({ oid }) => oid === OID_COMMON_NAME);
+    const text = names.map(({ value }) => value).join(', ');
+    return names.length > 1 ? fail(`common names: ${text}`) : pass(`one common name: ${text}`);
+  });
+
+/** A refusal passes; a certificate is judged; no answer at all is said. */
+export function unlessIssued(trial: Trial, law: (issued: Issued) => Verdict): Verdict {
+  const refused = refusedText(trial);
+  if (refused !== undefined) return pass(refused);
+  const issued = issuedOf(trial);
+  return isVerdict(issued) ? issued : law(issued);
+}
+
+/** What nobody should get, whatever is in the leaf. */
+export const isRefused: TrialLaw = (trial) => unlessIssued(trial, () => fail('it was issued'));
+
+/** The same of a law about leaves. */
+export function orRefused(law: LeafLaw): TrialLaw {
+  return (trial, around) => unlessIssued(trial, (issued) => law(issued, around));
+}
+
+type Trial = Parameters<TrialLaw>[0];
+
+/** Of a pod's leaf: SPIFFE IDs name the pod's own namespace and ServiceAccount. */
+export const namesThePodOnly: LeafLaw = ({ leaf, trial }) => {
+  const { pod } = trial.asked;
+  const ids = leaf.sans.uris.filter((uri) => uri.startsWith('spiffe://'));
+  if (pod === undefined || ids.length === 0) return skip('the leaf has no SPIFFE ID');
+  const own = [`/ns/${pod.namespace}/`, `/sa/${pod.serviceAccount}`];
+  const foreign = ids.filter((id) => !own.every((part) => `${id}/`.includes(part)));
+  return unless(
+    foreign.length === 0 ? undefined : `${foreign.join(', ')} is not ${own.join(' and ')}`,
+    ids.join(', '),
+  );
+};
+
+/** The profile's `uris`, filled in. */
+export function hasExpectedUris(of: 'uris' | 'annotatedUris'): LeafLaw {
+  return ({ leaf, trial }, { profile }) => {
+    const { pod } = trial.asked;
+    const templates = profile[of];
+    if (templates === undefined || pod === undefined) return skip(`the profile names no ${of}`);
+    const wanted = templates.map((each) =>
+      each
+        .replaceAll('{namespace}', pod.namespace)
+        .replaceAll('{serviceAccount}', pod.serviceAccount),
+    );
+    const found = leaf.sans.uris;
+    const same = wanted.length === found.length && wanted.every((each) => found.includes(each));
+    return unless(
+      same ? undefined : `URIs ${found.join(', ')}, not ${wanted.join(', ')}`,
+      `URIs ${found.join(', ')}`,
+    );
+  };
+}

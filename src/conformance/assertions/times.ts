@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The three times of a PodCertificateRequest's status. */
+import { parseTime } from '../../api/object/time.ts';
+import {
+  MIN_LIFETIME_SECONDS,
+  REFRESH_MARGIN_SECONDS,
+} from '../../api/request/pod-certificate-request.ts';
+import { skip, unless } from '../case.ts';
+import type { LeafLaw } from '../snapshot.ts';
+import { lifetimeOf } from './validity.ts';
+
+/** The API server refuses others, so that a signer which sends them never gets an answer stored. */
+export const equalTheLeaf: LeafLaw = ({ leaf, snapshot }) => {
+  const { notBefore = '', notAfter = '' } = snapshot.times ?? {};
+  const same = parseTime(notBefore) === leaf.notBefore && parseTime(notAfter) === leaf.notAfter;
+  return unless(
+    same
+      ? undefined
+      : `the leaf says ${iso(leaf.notBefore)} to ${iso(leaf.notAfter)}, the status ${notBefore} to ${notAfter}`,
+    `${notBefore} to ${notAfter}`,
+  );
+};
+
+/** ValidatePodCertificateRequestStatusUpdate: five minutes, exclusive. */
+const NEAR_SECONDS = 300;
+
+export const beginsNow: LeafLaw = ({ leaf, trial }) => {
+  const back = Math.round((trial.endedAt - leaf.notBefore) / 1000);
+  const waited = Math.round(trial.waitedMs / 1000);
+  return unless(
+    // The kit looks at the end, the API server looked when it was written.
+    back > -NEAR_SECONDS && back < NEAR_SECONDS + waited + MOST_RUN_SECONDS
+      ? undefined
+      : `notBefore lies ${back} s back`,
+    `notBefore lies ${back} s back`,
+  );
+};
+
+/** A run is over by then. */
+const MOST_RUN_SECONDS = 120;
+
+export const livesWithinBounds: LeafLaw = (issued) => {
+  const lifetime = lifetimeOf(issued);
+  const most = issued.trial.asked.lifetimeSeconds ?? Infinity;
+  const right = lifetime >= MIN_LIFETIME_SECONDS && lifetime <= most;
+  return unless(
+    right ? undefined : `${lifetime} s is not from ${MIN_LIFETIME_SECONDS} s to ${most} s`,
+    `${lifetime} s of at most ${most} s`,
+  );
+};
+
+export const refreshesInside: LeafLaw = ({ leaf, snapshot }) => {
+  const at = parseTime(snapshot.times?.beginRefreshAt ?? '');
+  if (Number.isNaN(at)) return unless('beginRefreshAt is not set', '');
+  const [after, before] = [at - leaf.notBefore, leaf.notAfter - at].map((each) => each / 1000);
+  const inside = Math.min(after ?? 0, before ?? 0) >= REFRESH_MARGIN_SECONDS;
+  const text = `${after ?? 0} s after notBefore, ${before ?? 0} s before notAfter`;
+  return unless(inside ? undefined : text, text);
+};
+
+/**
+ * The kubelet adds up to five minutes of jitter, looks every minute or two, and a signer may be away:
+ * KEP-4317's example refreshes at half of the lifetime. Less than a tenth outlives no outage.
+ */
+const LEAST_PART_LEFT = 0.1;
+
+export const refreshesInTime: LeafLaw = ({ leaf, snapshot }) => {
+  const at = parseTime(snapshot.times?.beginRefreshAt ?? '');
+  if (Number.isNaN(at)) return skip('beginRefreshAt is not set');
+  const left = (leaf.notAfter - at) / (leaf.notAfter - leaf.notBefore);
+  const text = `${Math.round(left * 100)} % of the lifetime is left for the refresh`;
+  return unless(left >= LEAST_PART_LEFT ? undefined : text, text);
+};
+
+/** KEP-4317: kubernetes.io signers issue for a day at the most; for others the API's own maximum. */
+const DAY_SECONDS = 86_400;
+
+export const kubernetesGivesADay: LeafLaw = (issued, { signerName }) => {
+  if (!/^(?:[^/]*\.)?kubernetes\.io\//.test(signerName))
+    return skip(`${signerName} is not Kubernetes' own`);
+  const lifetime = lifetimeOf(issued);
+  return unless(lifetime <= DAY_SECONDS ? undefined : `${lifetime} s`, `${lifetime} s`);
+};
+
+function iso(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What cert-manager's API says of a CertificateRequest's status. */
+import { findCondition } from '../../api/request/conditions.ts';
+import { fail, pass, skip, unless, type Verdict } from '../case.ts';
+import { chainsToAnchor } from '../assertions/chain.ts';
+import { lastOf, type Snapshot, type Trial } from '../observed-request.ts';
+import { onLeaf, type TrialLaw } from '../snapshot.ts';
+import type { CrWorld } from './snapshot.ts';
+
+/** Ready: "the target certificate exists in CertificateRequest.Status". */
+export function readyMeansCertificate(trials: readonly Trial[]): Verdict {
+  const wrong = trials.flatMap(({ versions }) =>
+    versions.filter(({ pem, conditions }) => {
+      const ready = findCondition(conditions, 'Ready')?.status === 'True';
+      return ready !== (pem !== '');
+    }),
+  );
+  return unless(
+    wrong.length === 0 ? undefined : `${wrong.length} versions have the one without the other`,
+    `${trials.length} requests`,
+  );
+}
+
+/** An issuer says of a denied request that it will not be. */
+export const isMarkedDenied: TrialLaw = (trial) => {
+  const last = lastOf(trial);
+  if (last === undefined) return skip(`the API server refused it: ${trial.refusal ?? ''}`);
+  if (findCondition(last.conditions, 'Denied') === undefined) return skip('it could not be denied');
+  return last.pem === '' ? isReadyDenied(last) : fail('it has a certificate');
+};
+
+function isReadyDenied({ conditions }: Snapshot): Verdict {
+  const ready = findCondition(conditions, 'Ready');
+  if (ready === undefined) return fail('it has no condition Ready');
+  const text = `Ready=${ready.status} ${ready.reason ?? ''}`;
+  return ready.status === 'False' && ready.reason === 'Denied' ? pass(text) : fail(text);
+}
+
+/** status.failureTime: "used to influence garbage collection and back-off". */
+export function failuresHaveATime(trials: readonly Trial[]): Verdict {
+  const ended = trials.flatMap((trial) => lastOf(trial) ?? []).filter(isEnded);
+  if (ended.length === 0) return skip('nothing was refused');
+  const without = ended.filter(({ failureTime = '' }) => failureTime === '').length;
+  return unless(
+    without === 0 ? undefined : `${without} of ${ended.length} refusals without failureTime`,
+    `${ended.length} refusals`,
+  );
+}
+
+function isEnded({ state }: Snapshot): boolean {
+  return state === 'denied' || state === 'failed';
+}
+
+const REASONS: ReadonlySet<string> = new Set(['Pending', 'Failed', 'Issued', 'Denied']);
+
+/** The reasons that cert-manager's own controllers and people look for. */
+export function reasonsAreKnown(trials: readonly Trial[]): Verdict {
+  const reasons = trials
+    .flatMap(({ versions }) => versions.map((each) => findCondition(each.conditions, 'Ready')))
+    .filter((each) => each !== undefined && each.status !== 'Unknown')
+    .map((each) => each?.reason ?? '');
+  if (reasons.length === 0) return skip('no request has the condition Ready');
+  const unknown = reasons.filter((each) => !REASONS.has(each));
+  return unless(
+    unknown.length === 0 ? undefined : `Ready with reason ${[...new Set(unknown)].join(', ')}`,
+    [...new Set(reasons)].join(', '),
+  );
+}
+
+/** status.ca is best effort; where it is set it must be true. */
+export function chainsToItsOwnAuthority(world: CrWorld): Verdict {
+  return onLeaf<'plain'>('plain', chainsToAnchor)({ ...world, anchors: world.ownAnchor });
+}

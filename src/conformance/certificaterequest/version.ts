@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { CertificateRequest } from '../../api/request/certificate-request.ts';
+import { hasTrueCondition, findCondition, type Condition } from '../../api/request/conditions.ts';
+import { frameOf } from '../frame.ts';
+import type { Snapshot, State } from '../observed-request.ts';
+
+/** A version of a CertificateRequest, `at` milliseconds after its creation. */
+export function crSnapshot(request: CertificateRequest, at: number): Snapshot {
+  const { status, metadata } = request;
+  return {
+    at,
+    resourceVersion: metadata.resourceVersion,
+    state: stateOf(request),
+    conditions: status?.conditions ?? [],
+    pem: pemOf(status?.certificate),
+    frame: frameOf(request),
+    ca: pemOf(status?.ca),
+    failureTime: status?.failureTime ?? '',
+  };
+}
+
+function pemOf(base64: string | undefined): string {
+  return Buffer.from(base64 ?? '', 'base64').toString('latin1');
+}
+
+/** Reasons of Ready=False that are final (CertificateRequestCondition). */
+const FINAL: ReadonlyMap<string | undefined, State> = new Map([
+  ['Denied', 'denied'],
+  ['Failed', 'failed'],
+]);
+
+function stateOf({ status = {} }: CertificateRequest): State {
+  const { conditions } = status;
+  if (pemOf(status.certificate) !== '') return 'issued';
+  return endOf(conditions) ?? (hasTrueCondition(conditions, 'Approved') ? 'approved' : 'pending');
+}
+
+function endOf(conditions: readonly Condition[] | undefined): State | undefined {
+  const ready = findCondition(conditions, 'Ready');
+  const final = ready?.status === 'False' ? FINAL.get(ready.reason) : undefined;
+  if (final !== undefined) return final;
+  if (hasTrueCondition(conditions, 'InvalidRequest')) return 'failed';
+  return hasTrueCondition(conditions, 'Denied') ? 'denied' : undefined;
+}

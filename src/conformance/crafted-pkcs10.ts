@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/** PKCS#10 requests that nobody's tool makes by itself. */
+import type { KeyObject } from 'node:crypto';
+import { contextConstructed } from '../pki/der/der-tags.ts';
+import {
+  bitString,
+  element,
+  integer,
+  oid,
+  sequence,
+  setOf,
+  utf8String,
+} from '../pki/der/der-writer.ts';
+import { encodeExtension, type Extension } from '../pki/extensions/extensions.ts';
+import {
+  OID_COMMON_NAME,
+  OID_EXTENSION_REQUEST,
+  OID_ORGANIZATION,
+  OID_SUBJECT_ALT_NAME,
+} from '../pki/der/oids.ts';
+import { publicKeyOf } from '../pki/keys/private-key.ts';
+import { signatureAlgorithm } from '../pki/keys/signature-algorithm.ts';
+
+/** Of an arc that is nobody's: the example arc of IANA's private enterprise 32473 (RFC 5612). */
+export const UNKNOWN_EXTENSION = '1.3.6.1.4.1.32473.1.1';
+
+/** The API server reads a user's UID from it. */
+const USER_UID = '1.3.6.1.4.1.57683.2';
+
+/** `id-on-permanentIdentifier`'s neighbourhood: a Microsoft user principal name. */
+const USER_PRINCIPAL_NAME = '1.3.6.1.4.1.311.20.2.3';
+
+export interface OddRequest {
+  /** Attribute types and values, one relative name each. */
+  readonly subject: readonly (readonly [type: string, value: string])[];
+  readonly extensions?: readonly Extension[];
+  readonly key: KeyObject;
+}
+
+/** A signed PKCS#10 request in DER, of whatever parts. */
+export function encodeOdd({ subject, extensions = [], key }: OddRequest): Uint8Array {
+  const info = sequence(
+    integer(Uint8Array.of(0)),
+    sequence(...subject.map(([type, value]) => setOf(sequence(oid(type), utf8String(value))))),
+    publicKeyOf(key),
+    element(
+      contextConstructed(0),
+      ...(extensions.length === 0
+        ? []
+        : [
+            sequence(
+              oid(OID_EXTENSION_REQUEST),
+              setOf(sequence(...extensions.map(encodeExtension))),
+            ),
+          ]),
+    ),
+  );
+  const algorithm = signatureAlgorithm(key);
+  return sequence(info, algorithm.der, bitString(algorithm.sign(info)));
+}
+
+/** The subject of a client: common name (none where it is ''), organizations, and what else. */
+export function subjectOf(
+  commonName: string,
+  organizations: readonly string[] = [],
+  more: OddRequest['subject'] = [],
+): OddRequest['subject'] {
+  return [
+    ...organizations.map((name) => [OID_ORGANIZATION, name] as const),
+    ...(commonName === '' ? [] : [[OID_COMMON_NAME, commonName] as const]),
+    ...more,
+  ];
+}
+
+export function userId(value: string): readonly [string, string] {
+  return [USER_UID, value];
+}
+
+export function secondName(value: string): readonly [string, string] {
+  return [OID_COMMON_NAME, value];
+}
+
+/** subjectAltName with one otherName. */
+export function otherName(value: string): Extension {
+  const name = element(
+    contextConstructed(0),
+    oid(USER_PRINCIPAL_NAME),
+    element(contextConstructed(0), utf8String(value)),
+  );
+  return { oid: OID_SUBJECT_ALT_NAME, critical: false, value: sequence(name) };
+}
+
+export function unknownExtension(): Extension {
+  return { oid: UNKNOWN_EXTENSION, critical: false, value: utf8String('conformance') };
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a trust anchor must be. Each law names the first anchor that breaks it. */
+import type { Certificate } from '../../pki/x509/certificate.ts';
+import { nameText } from '../../pki/names/names.ts';
+import { OID_BASIC_CONSTRAINTS, OID_KEY_USAGE } from '../../pki/der/oids.ts';
+import { verifySignature } from '../../pki/keys/signature-verification.ts';
+import { fail, pass, skip, unless, type Verdict } from '../case.ts';
+import { readChain } from '../issued-leaf.ts';
+import { isSelfIssued } from '../assertions/chain.ts';
+import type { CtbWorld } from './snapshot.ts';
+
+export type AnchorLaw = (anchor: Certificate, now: number) => string | undefined;
+
+/** All anchors of all bundles, or why there are none. */
+export function anchorsIn({ bundles }: CtbWorld): readonly Certificate[] | Verdict {
+  if ('skipped' in bundles) return skip(bundles.skipped);
+  if (bundles.length === 0) return skip('no bundle is published');
+  const anchors: Certificate[] = [];
+  for (const { name, pem } of bundles) {
+    const read = readChain(pem);
+    if (typeof read === 'string') return fail(`${name}: ${read}`);
+    anchors.push(...read);
+  }
+  return anchors;
+}
+
+export function onAnchors(law: (anchors: readonly Certificate[], world: CtbWorld) => Verdict) {
+  return (world: CtbWorld): Verdict => {
+    const anchors = anchorsIn(world);
+    return 'outcome' in anchors ? anchors : law(anchors, world);
+  };
+}
+
+export function onEachAnchor(law: AnchorLaw): (world: CtbWorld) => Verdict {
+  return onAnchors((anchors, { now }) => {
+    for (const anchor of anchors) {
+      const fault = law(anchor, now);
+      if (fault !== undefined) return fail(`"${nameText(anchor.subject)}" ${fault}`);
+    }
+    return pass(`${anchors.length} anchors`);
+  });
+}
+
+export const isAuthority: AnchorLaw = ({ isCa }) => (isCa ? undefined : 'is no CA');
+
+/** RFC 5280 §4.2.1.9: MUST, in CA certificates. */
+export const hasCriticalConstraints: AnchorLaw = ({ extensions }) => {
+  const found = extensions.find(({ oid }) => oid === OID_BASIC_CONSTRAINTS);
+  return found?.critical === true ? undefined : 'has basicConstraints that are not critical';
+};
+
+/** RFC 5280 §4.2.1.3: MUST be there, and SHOULD be critical. */
+export const maySign: AnchorLaw = ({ keyUsage, extensions }) => {
+  if (keyUsage?.has('keyCertSign') !== true) return 'has no keyUsage with keyCertSign';
+  const found = extensions.find(({ oid }) => oid === OID_KEY_USAGE);
+  return found?.critical === true ? undefined : 'has a keyUsage that is not critical';
+};
+
+/** RFC 5280 §4.2.1.2: MUST, in CA certificates. */
+export const hasKeyIdentifier: AnchorLaw = ({ subjectKeyIdentifier }) =>
+  subjectKeyIdentifier === undefined ? 'has no subjectKeyIdentifier' : undefined;
+
+/** RFC 5280 §4.1.2.6: MUST, in CA certificates; leaves name their issuer by it. */
+export const hasName: AnchorLaw = ({ subject }) =>
+  subject.attributes.length === 0 ? 'has an empty subject' : undefined;
+
+export const isAlive: AnchorLaw = ({ notAfter }, now) =>
+  notAfter < now ? `has expired at ${new Date(notAfter).toISOString()}` : undefined;
+
+export const isValidAlready: AnchorLaw = ({ notBefore }, now) =>
+  notBefore > now ? `is valid only from ${new Date(notBefore).toISOString()}` : undefined;
+
+export const provesItself: AnchorLaw = (anchor) => {
+  if (!isSelfIssued(anchor)) return undefined;
+  const { publicKey, signatureAlgorithm, tbs, signature } = anchor;
+  return verifySignature(publicKey, signatureAlgorithm, tbs, signature)
+    ? undefined
+    : 'is self-issued, and its signature is not by its own key';
+};
+
+/** CA/Browser Forum BR §6.1.5. */
+const LEAST_RSA_BITS = 2048;
+
+export const isStrong: AnchorLaw = ({ publicKey }) =>
+  publicKey.algorithm === 'RSA' && publicKey.bits < LEAST_RSA_BITS
+    ? `has an RSA key with ${publicKey.bits} bits`
+    : undefined;
+
+/** Verifiers that look up an issuer by name alone must find the one that signed. */
+export function tellApart(anchors: readonly Certificate[]): Verdict {
+  const known = anchors.map(({ subject, subjectKeyIdentifier, publicKey }) => ({
+    name: Buffer.from(subject.raw).toString('hex'),
+    text: nameText(subject),
+    id: Buffer.from(subjectKeyIdentifier ?? []).toString('hex'),
+    key: Buffer.from(publicKey.spki).toString('hex'),
+  }));
+  const clash = known.find((a) =>
+    known.some((b) => a.name === b.name && a.key !== b.key && a.id === b.id),
+  );
+  return unless(
+    clash === undefined
+      ? undefined
+      : `two keys under "${clash.text}" without a key identifier of their own`,
+    `${known.length} anchors`,
+  );
+}
+
+export function differ(anchors: readonly Certificate[]): Verdict {
+  const different = new Set(anchors.map(({ raw }) => Buffer.from(raw).toString('hex'))).size;
+  const text = `${different} different anchors of ${anchors.length}`;
+  return different === anchors.length ? pass(text) : fail(text);
+}

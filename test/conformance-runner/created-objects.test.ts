@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Client, RequestInit } from '../../src/kube/client/client.ts';
+import { KubeError } from '../../src/kube/client/kube-error.ts';
+import { resource } from '../../src/kube/resource/resource.ts';
+import { RUN_LABEL, createOwnObjects } from '../../src/conformance-runner/created-objects.ts';
+
+const pods = resource({ group: '', version: 'v1', plural: 'pods' });
+const requests = resource({
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'podcertificaterequests',
+});
+const namespace = 'team-a';
+
+/** A client that writes down what it is asked, and answers as `answer` does. */
+function clientOf(answer: (init: RequestInit) => unknown): { client: Client; calls: string[] } {
+  const calls: string[] = [];
+  const client = {
+    request: (init: RequestInit) => {
+      calls.push(`${init.method} ${init.path}`);
+      return Promise.resolve().then(() => answer(init));
+    },
+  };
+  return { client: client as unknown as Client, calls };
+}
+
+function refuse(status: number): never {
+  throw new KubeError({ status, what: 'DELETE', body: { message: 'no' } });
+}
+
+test('what is made carries the label of the run', async () => {
+  const { client } = clientOf(({ body }) => body);
+  const own = createOwnObjects(client, 'abc');
+  const metadata = { name: 'web', namespace, labels: { app: 'web' } };
+  const made = await own.create<{ metadata: { labels: object } }>(pods, { kind: 'Pod', metadata });
+  assert.deepEqual(made.metadata.labels, { app: 'web', [RUN_LABEL]: 'abc' });
+});
+
+test('everything is removed, pods first: a kubelet asks anew for one that lost its request', async () => {
+  const { client, calls } = clientOf(() => ({}));
+  const own = createOwnObjects(client, 'abc');
+  own.adopt(requests, { name: 'req', namespace });
+  await own.create(pods, { kind: 'Pod', metadata: { name: 'web', namespace } });
+  assert.deepEqual(await own.clean(), { removed: 2, left: [] });
+  assert.deepEqual(calls.slice(1), [
+    'DELETE /api/v1/namespaces/team-a/pods/web',
+    'DELETE /apis/certificates.k8s.io/v1/namespaces/team-a/podcertificaterequests/req',
+  ]);
+});
+
+test('an object whose creation got no answer is removed as well', async () => {
+  const { client, calls } = clientOf(({ method }) =>
+    method === 'POST' ? Promise.reject(new Error('the connection broke')) : {},
+  );
+  const own = createOwnObjects(client, 'abc');
+  await assert.rejects(own.create(pods, { kind: 'Pod', metadata: { name: 'web', namespace } }));
+  await own.clean();
+  assert.equal(calls.at(-1), 'DELETE /api/v1/namespaces/team-a/pods/web');
+});
+
+test('what is gone already is removed, what may not be deleted is named, and nothing else suffers', async () => {
+  const { client } = clientOf(({ method, path }) => {
+    if (method !== 'DELETE') return {};
+    return path.endsWith('/gone') ? refuse(404) : path.endsWith('/kept') ? refuse(403) : {};
+  });
+  const own = createOwnObjects(client, 'abc');
+  for (const name of ['gone', 'kept', 'web']) {
+    await own.create(pods, { kind: 'Pod', metadata: { name, namespace } });
+  }
+  const { removed, left } = await own.clean();
+  assert.equal(removed, 2);
+  assert.match(left.join(), /pods\/kept: .*403/);
+});
+
+test('what is being made when the run is interrupted is waited for, and removed', async () => {
+  const stored = Promise.withResolvers<object>();
+  const { client, calls } = clientOf(({ method }) => (method === 'POST' ? stored.promise : {}));
+  const own = createOwnObjects(client, 'abc');
+  const making = own.create(pods, { kind: 'Pod', metadata: { name: 'web', namespace } });
+  const cleaning = own.clean();
+  await Promise.resolve();
+  assert.deepEqual(calls, ['POST /api/v1/namespaces/team-a/pods']);
+  stored.resolve({});
+  await Promise.all([making, cleaning]);
+  assert.equal(calls.at(-1), 'DELETE /api/v1/namespaces/team-a/pods/web');
+  const late = own.create(pods, { kind: 'Pod', metadata: { name: 'late', namespace } });
+  await assert.rejects(late, /the run is over/);
+});
