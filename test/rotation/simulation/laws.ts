@@ -17,6 +17,7 @@ import { nameText } from '../../../src/pki/names/names.ts';
 import { verifyPath } from '../../../src/pki/x509/path.ts';
 import { anchorFingerprints, readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
 import { leafInput } from '../../support/authorities/issuing.ts';
+import { CrossRecord } from './cross-record.ts';
 import { Pinned } from './pinned.ts';
 import type { Change, World } from './world.ts';
 
@@ -51,6 +52,7 @@ export class Laws {
   onDelivery: (leaf: Leaf) => void = () => undefined;
   /** Verifiers that read no bundle. */
   readonly pinned: Pinned;
+  readonly #crosses: CrossRecord;
   readonly #world: World;
   /** Newest first; those that nobody can still read are dropped. */
   #versions: readonly Version[] = [];
@@ -63,6 +65,7 @@ export class Laws {
   constructor(world: World) {
     this.#world = world;
     this.pinned = new Pinned(world);
+    this.#crosses = new CrossRecord(world);
     world.onChange((change) => {
       this.#changed(change);
     });
@@ -101,11 +104,18 @@ export class Laws {
       (_version, index) => index === 0 || this.#until(index) > now - lag,
     );
     // What is distrusted meanwhile may come late, and is worth nothing to anybody.
-    if (this.#distrustedAt.has(facts.fingerprint)) return;
+    if (this.#isOutOfTrust(facts.fingerprint)) return;
     assert.ok(readable.length > 0, 'a leaf before any bundle');
     for (const version of readable) this.#mustVerify(leaf.authority, version, 'a leaf of now');
     const before = this.#lastLeaf.get(facts.fingerprint) ?? 0;
     this.#lastLeaf.set(facts.fingerprint, Math.max(before, leaf.notAfter));
+  }
+
+  /** Distrusted, or a way back to one that is: the CA that certified its key (ADR 0022). */
+  #isOutOfTrust(fingerprint: string): boolean {
+    return (
+      this.distrusted.has(fingerprint) || this.#crosses.hasCertified(fingerprint, this.distrusted)
+    );
   }
 
   #secretChanged(secret: KubeObject | undefined): void {
@@ -131,7 +141,7 @@ export class Laws {
     for (const [fingerprint, end] of this.#lastLeaf) {
       // Nothing of it lives, for the latest of clocks.
       if (end + LATE_CLOCK_MS <= at) this.#lastLeaf.delete(fingerprint);
-      else if (!this.distrusted.has(fingerprint)) {
+      else if (!this.#isOutOfTrust(fingerprint)) {
         this.checks += 1;
         assert.ok(version.anchors.has(fingerprint), `trust in ${fingerprint} is cut too early`);
       }
