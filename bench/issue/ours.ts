@@ -16,7 +16,7 @@ import { decodePemAll, encodePem } from '../../src/pki/der/pem.ts';
 import { decodeRequest, type CertificationRequest } from '../../src/pki/x509/pkcs10.ts';
 import { readPrivateKey } from '../../src/pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../../src/pki/keys/signature-algorithm.ts';
-import { encodeCertificate } from '../../src/pki/x509/tbs.ts';
+import { encodeCertificate } from '../../src/pki/x509/encode-certificate.ts';
 import { csrObject, podObject, profileOf } from './objects.ts';
 import type { Issue } from './contender.ts';
 import type { Step } from './library.ts';

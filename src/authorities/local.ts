@@ -2,16 +2,21 @@
 import type { KeyObject } from 'node:crypto';
 import { SignerError, messageOf, type ErrorCode } from '../errors.ts';
 import { Prepared } from '../issuance/prepare.ts';
-import { decodeCertificate, fingerprint, type Certificate } from '../pki/x509/certificate.ts';
-import { checkKey } from '../pki/keys/keys.ts';
+import {
+  decodeCertificate,
+  fingerprint,
+  type Certificate,
+  isSelfIssued,
+} from '../pki/x509/certificate.ts';
 import { decodePemAll } from '../pki/der/pem.ts';
 import { verifyPath } from '../pki/x509/path.ts';
 import { publicKeyOf, readPrivateKey } from '../pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../pki/keys/signature-algorithm.ts';
-import { encodeCertificate } from '../pki/x509/tbs.ts';
+import { encodeCertificate } from '../pki/x509/encode-certificate.ts';
 import { readAnchors } from '../pki/x509/trust-bundle.ts';
 import type { Authority, AuthorityFacts, AuthorityMaterial } from './contract.ts';
-import { readCross } from './read-cross.ts';
+import { readCrossCertificate } from './cross-certificate.ts';
+import { checkKey } from '../pki/keys/weak-keys.ts';
 
 /** More certificates than this above one CA is a mistake in the Secret. */
 const MAX_CHAIN = 10;
@@ -33,7 +38,8 @@ export function openLocalAuthority(material: AuthorityMaterial, now: number): Au
   const intermediates = chain.filter((each) => !isSelfIssued(each));
   requireChain(certificate, intermediates, anchors, now);
   const algorithm = signatureAlgorithm(key);
-  const cross = material.cross === undefined ? undefined : readCross(material.cross, certificate);
+  const cross =
+    material.cross === undefined ? undefined : readCrossCertificate(material.cross, certificate);
   const facts: AuthorityFacts = Object.freeze({
     certificate,
     intermediates,
@@ -119,10 +125,6 @@ function requireKeyIdentifier(certificate: Certificate): Uint8Array {
     throw invalid('the CA certificate has no subjectKeyIdentifier (RFC 5280 §4.2.1.2)');
   }
   return certificate.subjectKeyIdentifier;
-}
-
-function isSelfIssued(certificate: Certificate): boolean {
-  return Buffer.compare(certificate.issuer.raw, certificate.subject.raw) === 0;
 }
 
 /** Runs a decoder on one key of the Secret: whatever is wrong there is the authority's matter. */

@@ -3,7 +3,7 @@ import { selfSignedTbs } from '../issuance/ca-certificate.ts';
 import { encodePem } from '../pki/der/pem.ts';
 import { generatePrivateKey } from '../pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../pki/keys/signature-algorithm.ts';
-import { encodeCertificate } from '../pki/x509/tbs.ts';
+import { encodeCertificate } from '../pki/x509/encode-certificate.ts';
 import type { Random } from '../ports.ts';
 import type { CreateAuthority } from './contract.ts';
 

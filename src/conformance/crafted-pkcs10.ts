@@ -11,7 +11,7 @@ import {
   setOf,
   utf8String,
 } from '../pki/der/der-writer.ts';
-import { encodeExtension, type Extension } from '../pki/extensions/extensions.ts';
+import { encodeExtension, type Extension } from '../pki/extensions/encode-extensions.ts';
 import {
   OID_COMMON_NAME,
   OID_EXTENSION_REQUEST,

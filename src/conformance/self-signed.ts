@@ -7,13 +7,13 @@ import {
   extKeyUsage,
   keyUsage,
   subjectKeyIdentifier,
-} from '../pki/extensions/extensions.ts';
-import { encodeName } from '../pki/names/names.ts';
+} from '../pki/extensions/encode-extensions.ts';
+import { encodeName } from '../pki/names/distinguished-name.ts';
 import { OID_SERVER_AUTH } from '../pki/der/oids.ts';
 import { encodePem } from '../pki/der/pem.ts';
 import { publicKeyOf } from '../pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../pki/keys/signature-algorithm.ts';
-import { encodeCertificate, encodeTbs } from '../pki/x509/tbs.ts';
+import { encodeCertificate, encodeTbs } from '../pki/x509/encode-certificate.ts';
 
 export interface OwnCertificate {
   readonly commonName: string;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, attempt } from '../errors.ts';
-import { decodeCertificate, type Certificate } from '../pki/x509/certificate.ts';
-import type { PublicKeyInfo } from '../pki/keys/keys.ts';
+import { type Certificate, readCertificates, isSelfIssued } from '../pki/x509/certificate.ts';
+import type { PublicKeyInfo } from '../pki/keys/public-key.ts';
 import { verifyPath } from '../pki/x509/path.ts';
-import { decodePemAll } from '../pki/der/pem.ts';
-import { requestedNames, unnamedParts } from '../pki/x509/requested-names.ts';
+import { requestedNames, unsupportedParts } from '../pki/x509/requested-names.ts';
 import { usageBits } from '../pki/extensions/usages.ts';
 import { KEY_USAGES, REQUEST_FIELDS, type KeyUsage } from '../vocabulary.ts';
 import type { LeafSubject } from './leaf-subject.ts';
@@ -97,11 +96,6 @@ function readChain({
   return [leaf, ...above];
 }
 
-/** @throws SignerError what decodePemAll and decodeCertificate throw */
-export function readCertificates(pem: string): readonly Certificate[] {
-  return decodePemAll(pem, 'CERTIFICATE').map((der) => decodeCertificate(der));
-}
-
 function faultOfLeaf(leaf: Certificate, input: AcceptInput): string | undefined {
   if (Buffer.compare(leaf.publicKey.spki, input.publicKey.spki) !== 0) {
     return 'a certificate of another public key';
@@ -115,7 +109,7 @@ function faultOfLeaf(leaf: Certificate, input: AcceptInput): string | undefined 
 }
 
 function faultOfNames(leaf: Certificate, wanted: LeafSubject): string | undefined {
-  const [more] = unnamedParts(leaf);
+  const [more] = unsupportedParts(leaf);
   if (more !== undefined) return `a certificate with ${more}, which nobody asked for`;
   const named = attempt(() => requestedNames(leaf));
   if (named instanceof SignerError)
@@ -162,10 +156,6 @@ function faultOfTimes(leaf: Certificate, input: AcceptInput): string | undefined
   }
   if (Math.abs(leaf.notBefore - input.now) <= MAX_NOT_BEFORE_OFF_MS) return undefined;
   return `a certificate whose notBefore is ${Math.round((leaf.notBefore - input.now) / 1000)} s from now`;
-}
-
-function isSelfIssued({ issuer, subject }: Certificate): boolean {
-  return Buffer.compare(issuer.raw, subject.raw) === 0;
 }
 
 function differs(what: string, cause?: SignerError): SignerError {

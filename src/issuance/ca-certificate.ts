@@ -4,10 +4,10 @@ import {
   keyUsage,
   subjectKeyIdentifier,
   authorityKeyIdentifier,
-} from '../pki/extensions/extensions.ts';
-import { keyIdentifier } from '../pki/keys/keys.ts';
-import { encodeName } from '../pki/names/names.ts';
-import { encodeTbs } from '../pki/x509/tbs.ts';
+} from '../pki/extensions/encode-extensions.ts';
+import { keyIdentifier } from '../pki/keys/public-key.ts';
+import { encodeName } from '../pki/names/distinguished-name.ts';
+import { encodeTbs } from '../pki/x509/encode-certificate.ts';
 import type { Random } from '../ports.ts';
 import { newSerial } from './serial.ts';
 

@@ -5,8 +5,8 @@ import {
   basicConstraints,
   keyUsage,
   subjectKeyIdentifier,
-} from '../pki/extensions/extensions.ts';
-import { encodeTbs } from '../pki/x509/tbs.ts';
+} from '../pki/extensions/encode-extensions.ts';
+import { encodeTbs } from '../pki/x509/encode-certificate.ts';
 import type { Random } from '../ports.ts';
 import type { Issuer } from './issuer.ts';
 import { newSerial } from './serial.ts';

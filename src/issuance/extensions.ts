@@ -7,8 +7,8 @@ import {
   subjectAltName,
   subjectKeyIdentifier,
   type Extension,
-} from '../pki/extensions/extensions.ts';
-import type { KeyAlgorithm, PublicKeyInfo } from '../pki/keys/keys.ts';
+} from '../pki/extensions/encode-extensions.ts';
+import type { KeyAlgorithm, PublicKeyInfo } from '../pki/keys/public-key.ts';
 import { usageBits } from '../pki/extensions/usages.ts';
 import type { KeyUsage } from '../vocabulary.ts';
 import type { LeafSubject } from './leaf-subject.ts';

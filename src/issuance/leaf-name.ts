@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { encodeName } from '../pki/names/names.ts';
+import { encodeName } from '../pki/names/distinguished-name.ts';
 import type { LeafSubject } from './leaf-subject.ts';
 
 /** The leaf's subject Name in DER: organizations, organizational units, common name. */

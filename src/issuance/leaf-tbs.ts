@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { encodeTbs } from '../pki/x509/tbs.ts';
+import { encodeTbs } from '../pki/x509/encode-certificate.ts';
 import type { Random } from '../ports.ts';
 import { leafExtensions, type LeafExtensionsInput } from './extensions.ts';
 import type { Issuer } from './issuer.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../errors.ts';
 import {
-  decodeAround,
+  decodeCertificateWith,
   decodeTbs,
   type Certificate,
   type TbsCertificate,
@@ -77,7 +77,7 @@ export class Prepared {
    * @throws SignerError as decodeCertificate
    */
   decode(der: Uint8Array): Certificate {
-    return decodeAround(der, (tbs) => (this.equals(tbs) ? this.#leaf : decodeTbs(tbs)));
+    return decodeCertificateWith(der, (tbs) => (this.equals(tbs) ? this.#leaf : decodeTbs(tbs)));
   }
 
   /** The bytes that the signature must cover, for correspond(). */

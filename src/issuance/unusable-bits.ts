@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KeyUsageBit } from '../pki/extensions/key-usage-bits.ts';
-import type { KeyAlgorithm } from '../pki/keys/keys.ts';
+import type { KeyAlgorithm } from '../pki/keys/public-key.ts';
+import type { KeyUsageBit } from '../pki/extensions/usages.ts';
 
 /**
  * What a key of this kind cannot do, and a leaf of it therefore must not say: RFC 3279 §2.3.1 for

@@ -2,8 +2,8 @@
 import { keyOf } from '../api/object/object.ts';
 import { MIN_LIFETIME_SECONDS } from '../api/request/pod-certificate-request.ts';
 import { SignerError, attempt } from '../errors.ts';
-import { accept, readCertificates } from '../issuance/accept.ts';
-import type { Certificate } from '../pki/x509/certificate.ts';
+import { accept } from '../issuance/accept.ts';
+import { type Certificate, readCertificates } from '../pki/x509/certificate.ts';
 import { encodePem } from '../pki/der/pem.ts';
 import { readAnchors } from '../pki/x509/trust-bundle.ts';
 import type { Component } from '../runtime/component/component.ts';

@@ -4,9 +4,8 @@ import { mountsOf, type Pod } from '../api/object/pod.ts';
 import type { PodCertificateRequest } from '../api/request/pod-certificate-request.ts';
 import { parseTime } from '../api/object/time.ts';
 import { SignerError, attempt } from '../errors.ts';
-import { decodeCertificate, fingerprint } from '../pki/x509/certificate.ts';
+import { fingerprint, readCertificates } from '../pki/x509/certificate.ts';
 import { verifyPath } from '../pki/x509/path.ts';
-import { decodePemAll } from '../pki/der/pem.ts';
 import { readAnchors } from '../pki/x509/trust-bundle.ts';
 import type { NewestIssuer } from './holding-pods.ts';
 
@@ -43,10 +42,7 @@ function isOf(
   { fingerprint: print, anchors }: AuthorityStatus,
 ): boolean {
   const result = attempt(() => {
-    const [leaf, ...intermediates] = decodePemAll(
-      status?.certificateChain ?? '',
-      'CERTIFICATE',
-    ).map((der) => decodeCertificate(der));
+    const [leaf, ...intermediates] = readCertificates(status?.certificateChain ?? '');
     if (leaf === undefined) return true;
     const roots = readAnchors(anchors);
     const isRoot = roots.some(({ raw }) => fingerprint(raw) === print);

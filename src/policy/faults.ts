@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, attempt } from '../errors.ts';
-import { unnamedParts, type RequestedNames } from '../pki/x509/requested-names.ts';
+import { unsupportedParts, type RequestedNames } from '../pki/x509/requested-names.ts';
 import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
 import { REQUEST_FIELDS, type RequestField } from '../vocabulary.ts';
 import type { CompiledRule } from './compile-policy.ts';
@@ -59,7 +59,7 @@ function valuesOf(names: RequestedNames, field: RequestField): readonly string[]
 
 /** No field of `allow` could name them. */
 function unnamedFault(request: CertificationRequest): string | undefined {
-  const parts = unnamedParts(request);
+  const parts = unsupportedParts(request);
   return parts.length === 0 ? undefined : `no rule can allow ${shownList(parts)}`;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseDuration } from '../api/object/duration.ts';
 import { SignerError, attempt } from '../errors.ts';
-import { decodeCertificate, type Certificate } from '../pki/x509/certificate.ts';
+import { type Certificate, readCertificates } from '../pki/x509/certificate.ts';
 import { verifyPath } from '../pki/x509/path.ts';
-import { decodePemAll } from '../pki/der/pem.ts';
 import { publicKeyOf, readPrivateKey } from '../pki/keys/private-key.ts';
 import type { HeldLeaf } from './leaf.ts';
 import type { Chain } from './signs-from.ts';
@@ -34,7 +33,7 @@ export function heldLeafOf(material: LeafMaterial, issuer: Chain): HeldLeaf | Si
 }
 
 function readLeaf({ certificate, key }: LeafMaterial): readonly [Certificate, ...Certificate[]] {
-  const [leaf, ...above] = decodePemAll(certificate, 'CERTIFICATE').map(decodeCertificate);
+  const [leaf, ...above] = readCertificates(certificate);
   if (leaf === undefined) throw unusable('tls.crt holds no certificate');
   if (leaf.isCa) throw unusable('tls.crt begins with a CA, which no server should show as its own');
   if (Buffer.compare(publicKeyOf(readPrivateKey(key)), leaf.publicKey.spki) !== 0) {

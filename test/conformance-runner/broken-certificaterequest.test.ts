@@ -6,7 +6,7 @@ import type { Condition } from '../../src/api/request/conditions.ts';
 import { formatTime } from '../../src/api/object/time.ts';
 import type { CertificateRequest } from '../../src/api/request/certificate-request.ts';
 import type { Asked } from '../../src/conformance/observed-request.ts';
-import { basicConstraints, keyUsage } from '../../src/pki/extensions/extensions.ts';
+import { basicConstraints, keyUsage } from '../../src/pki/extensions/encode-extensions.ts';
 import { OBSERVE } from '../../src/conformance-runner/index.ts';
 import { askedIn, base64, requestsIn } from '../support/conformance/requested-in.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from '../support/conformance/leaf.ts';

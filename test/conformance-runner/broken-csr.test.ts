@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
 import type { Asked } from '../../src/conformance/observed-request.ts';
-import { extKeyUsage } from '../../src/pki/extensions/extensions.ts';
+import { extKeyUsage } from '../../src/pki/extensions/encode-extensions.ts';
 import type { CertificationRequest } from '../../src/pki/x509/pkcs10.ts';
 import { OBSERVE } from '../../src/conformance-runner/index.ts';
 import { askedIn, base64, requestsIn } from '../support/conformance/requested-in.ts';

@@ -10,8 +10,7 @@ import fc from 'fast-check';
 import { selfSignedTbs } from '../../src/issuance/ca-certificate.ts';
 import type { LeafSubject } from '../../src/issuance/leaf-subject.ts';
 import { encodeLeafTbs } from '../../src/issuance/leaf-tbs.ts';
-import { KEY_USAGE_BITS, type KeyUsageBit } from '../../src/pki/extensions/key-usage-bits.ts';
-import { encodeName, type NameParts } from '../../src/pki/names/names.ts';
+import { encodeName, type NameParts } from '../../src/pki/names/distinguished-name.ts';
 import { LEAF_USAGES, type KeyUsage } from '../../src/vocabulary.ts';
 import { NULL, oid, seq } from '../support/pki/der.ts';
 import { publicKeyInfo } from '../support/authorities/issuing.ts';
@@ -19,6 +18,7 @@ import { privateKey, spkiOf, type TestKey } from '../support/pki/keys.ts';
 import { bitString, name, nameParts, sans, second } from '../support/pki/leaf-fields.ts';
 import { pkijsExtensions, pkijsTbs } from '../support/pki/pkijs-encoding.ts';
 import { MEANINGS } from '../support/pki/usage-oids.ts';
+import { KEY_USAGE_BITS, type KeyUsageBit } from '../../src/pki/extensions/usages.ts';
 
 const LEAF_KEYS = [
   ...['P-256', 'P-384', 'P-521', 'Ed25519'],

@@ -11,14 +11,14 @@ import {
   keyUsage,
   subjectAltName,
   type Extension,
-} from '../../src/pki/extensions/extensions.ts';
+} from '../../src/pki/extensions/encode-extensions.ts';
 import {
   OID_BASIC_CONSTRAINTS,
   OID_CLIENT_AUTH,
   OID_KEY_USAGE,
   OID_SUBJECT_KEY_IDENTIFIER,
 } from '../../src/pki/der/oids.ts';
-import { encodeTbs } from '../../src/pki/x509/tbs.ts';
+import { encodeTbs } from '../../src/pki/x509/encode-certificate.ts';
 import { openAuthority, random } from '../support/authorities/issuing.ts';
 
 const [old, next] = [await openAuthority(), await openAuthority()];

@@ -11,9 +11,9 @@ import {
   subjectAltName,
   subjectKeyIdentifier,
   type Extension,
-} from '../../src/pki/extensions/extensions.ts';
+} from '../../src/pki/extensions/encode-extensions.ts';
 import { OID_CLIENT_AUTH, OID_SUBJECT_ALT_NAME } from '../../src/pki/der/oids.ts';
-import { encodeTbs, type TbsFields } from '../../src/pki/x509/tbs.ts';
+import { encodeTbs, type TbsFields } from '../../src/pki/x509/encode-certificate.ts';
 import { ED25519 } from '../support/pki/request-der.ts';
 import { oid, printable, rdn, seq, utf8 } from '../support/pki/der.ts';
 import { openAuthority, NOW } from '../support/authorities/issuing.ts';

@@ -4,7 +4,7 @@ import type { Authority } from '../../src/authorities/contract.ts';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { EMPTY_SUBJECT, type LeafSubject } from '../../src/issuance/leaf-subject.ts';
 import { prepare } from '../../src/issuance/prepare.ts';
-import { decodePublicKey, type PublicKeyInfo } from '../../src/pki/keys/keys.ts';
+import { decodePublicKey, type PublicKeyInfo } from '../../src/pki/keys/public-key.ts';
 import {
   AUTHORITY_KEY_TYPES,
   LEAF_USAGES,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { requestedNames, unnamedParts } from '../../src/pki/x509/requested-names.ts';
+import { requestedNames, unsupportedParts } from '../../src/pki/x509/requested-names.ts';
 import { tlv } from '../support/pki/der.ts';
 import { refuses } from '../support/pki/refuses.ts';
 import { CN, O, OU, made, type Wanted } from './request.ts';
@@ -35,7 +35,7 @@ describe('the names of a request', () => {
   test('are empty where nothing is asked for', () => {
     const { request } = made({ subject: [] });
     assert.deepEqual(Object.values(requestedNames(request)), ['', [], [], [], [], [], []]);
-    assert.deepEqual(unnamedParts(request), []);
+    assert.deepEqual(unsupportedParts(request), []);
   });
 
   test('what no field names is told, each kind once', () => {
@@ -47,7 +47,7 @@ describe('the names of a request', () => {
       ],
       otherNames: [tlv(0x88, [0x2a, 0x03]), tlv(0x88, [0x2a, 0x04])],
     });
-    assert.deepEqual(unnamedParts(request), [
+    assert.deepEqual(unsupportedParts(request), [
       'subject attribute 0.9.2342.19200300.100.1.25',
       '2 subject alternative names of other kinds',
     ]);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
-import { basicConstraints, subjectKeyIdentifier } from '../../src/pki/extensions/extensions.ts';
-import { encodeName } from '../../src/pki/names/names.ts';
+import {
+  basicConstraints,
+  subjectKeyIdentifier,
+} from '../../src/pki/extensions/encode-extensions.ts';
+import { encodeName } from '../../src/pki/names/distinguished-name.ts';
 import { encodePem } from '../../src/pki/der/pem.ts';
 import { generatePrivateKey } from '../../src/pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../../src/pki/keys/signature-algorithm.ts';
-import { encodeCertificate, encodeTbs } from '../../src/pki/x509/tbs.ts';
+import { encodeCertificate, encodeTbs } from '../../src/pki/x509/encode-certificate.ts';
 
 const MONTH_MS = 30 * 86_400_000;
 

@@ -14,7 +14,7 @@ import {
   type OddRequest,
 } from '../../conformance/crafted-pkcs10.ts';
 import { NO_NAMES, type Asked, type AskedNames } from '../../conformance/observed-request.ts';
-import { basicConstraints, subjectAltName } from '../../pki/extensions/extensions.ts';
+import { basicConstraints, subjectAltName } from '../../pki/extensions/encode-extensions.ts';
 import { encodePem } from '../../pki/der/pem.ts';
 import type { KeyType } from '../../vocabulary.ts';
 import type { Kit } from '../run.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../conformance/crafted-pkcs10.ts';
 import type { CsrScene } from '../../conformance/csr/snapshot.ts';
 import { NO_NAMES, type Asked, type AskedNames } from '../../conformance/observed-request.ts';
-import { basicConstraints, extKeyUsage, keyUsage } from '../../pki/extensions/extensions.ts';
+import { basicConstraints, extKeyUsage, keyUsage } from '../../pki/extensions/encode-extensions.ts';
 import { OID_CODE_SIGNING } from '../../pki/der/oids.ts';
 import { encodePem } from '../../pki/der/pem.ts';
 import { encodeRequest } from '../../pki/x509/pkcs10.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../conformance/crafted-pkcs10.ts';
 import type { PcrScene } from '../../conformance/pcr/snapshot.ts';
 import { NO_NAMES, type Asked, type AskedNames } from '../../conformance/observed-request.ts';
-import { basicConstraints, subjectAltName } from '../../pki/extensions/extensions.ts';
+import { basicConstraints, subjectAltName } from '../../pki/extensions/encode-extensions.ts';
 import { generatePrivateKey, publicKeyOf } from '../../pki/keys/private-key.ts';
 import { POD_KEY_TYPES, type KeyType } from '../../vocabulary.ts';
 import type { Kit } from '../run.ts';

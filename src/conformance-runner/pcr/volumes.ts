@@ -5,7 +5,7 @@ import { NO_NAMES, type Asked, type Scene } from '../../conformance/observed-req
 import type { Operation } from '../../conformance/snapshot.ts';
 import { messageOf } from '../../errors.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
-import { decodePublicKey, type PublicKeyInfo } from '../../pki/keys/keys.ts';
+import { decodePublicKey, type PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import { decodeRequest } from '../../pki/x509/pkcs10.ts';
 import { PODS, awaitPod, podName, podOf, runs } from '../pods.ts';
 import { may, mayCore } from '../permissions.ts';

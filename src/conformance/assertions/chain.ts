@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What comes with a leaf, and what it is verified with. */
 import { SignerError, attempt } from '../../errors.ts';
-import type { Certificate } from '../../pki/x509/certificate.ts';
-import { nameText } from '../../pki/names/names.ts';
+import { type Certificate, isSelfIssued } from '../../pki/x509/certificate.ts';
+import { nameText } from '../../pki/names/distinguished-name.ts';
 import { verifyPath } from '../../pki/x509/path.ts';
 import { verifySignature } from '../../pki/keys/signature-verification.ts';
 import { fail, pass, skip, unless } from '../case.ts';
@@ -54,10 +54,6 @@ export const hasNoRoot: LeafLaw = ({ chain }) => {
     `${chain.length} certificates, none of them self-signed`,
   );
 };
-
-export function isSelfIssued({ issuer, subject }: Certificate): boolean {
-  return Buffer.compare(issuer.raw, subject.raw) === 0;
-}
 
 /** RFC 7468 §5.1: parsers may ignore, and some refuse, what stands beside the blocks. */
 export const isPlainPem: LeafLaw = ({ snapshot }) => {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What any leaf must be, whoever asked for it. */
 import type { Certificate } from '../../pki/x509/certificate.ts';
-import type { KeyUsageBit } from '../../pki/extensions/key-usage-bits.ts';
 import { OID_EXT_KEY_USAGE, OID_KEY_USAGE, OID_SUBJECT_ALT_NAME } from '../../pki/der/oids.ts';
-import { nameText } from '../../pki/names/names.ts';
+import { nameText } from '../../pki/names/distinguished-name.ts';
 import { fail, pass, skip, unless, type Verdict } from '../case.ts';
 import type { Issued } from '../issued-leaf.ts';
 import type { Around, LeafLaw } from '../snapshot.ts';
+import type { KeyUsageBit } from '../../pki/extensions/usages.ts';
 
 export const hasRequestedKey: LeafLaw = ({ leaf, trial }) => {
   const same = Buffer.compare(leaf.publicKey.spki, trial.asked.spki) === 0;

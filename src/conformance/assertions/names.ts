@@ -3,7 +3,7 @@
 import { isReservedName } from '../../api/signer/reserved-names.ts';
 import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../pki/der/oids.ts';
 import type { Certificate } from '../../pki/x509/certificate.ts';
-import { nameText } from '../../pki/names/names.ts';
+import { nameText } from '../../pki/names/distinguished-name.ts';
 import { fail, pass, skip, unless, type Verdict } from '../case.ts';
 import { isVerdict, issuedOf, type Issued } from '../issued-leaf.ts';
 import type { LeafLaw, TrialLaw } from '../snapshot.ts';

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a trust anchor must be. Each law names the first anchor that breaks it. */
-import type { Certificate } from '../../pki/x509/certificate.ts';
-import { nameText } from '../../pki/names/names.ts';
+import { type Certificate, isSelfIssued } from '../../pki/x509/certificate.ts';
+import { nameText } from '../../pki/names/distinguished-name.ts';
 import { OID_BASIC_CONSTRAINTS, OID_KEY_USAGE } from '../../pki/der/oids.ts';
 import { verifySignature } from '../../pki/keys/signature-verification.ts';
 import { fail, pass, skip, unless, type Verdict } from '../case.ts';
 import { readChain } from '../issued-leaf.ts';
-import { isSelfIssued } from '../assertions/chain.ts';
 import type { CtbWorld } from './snapshot.ts';
 
 export type AnchorLaw = (anchor: Certificate, now: number) => string | undefined;

@@ -8,8 +8,7 @@ import {
 } from '../../api/signer/rotation-annotations.ts';
 import { parseTime } from '../../api/object/time.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { decodeCertificate } from '../../pki/x509/certificate.ts';
-import { decodePemAll } from '../../pki/der/pem.ts';
+import { readCertificates } from '../../pki/x509/certificate.ts';
 import { heldOf, type Held } from '../../rotation/held.ts';
 import { UNREADABLE, type Slots } from '../../rotation/next-step.ts';
 import { hasNext, slotMaterial, type Inspect, type Slot } from './look.ts';
@@ -42,9 +41,7 @@ function heldIn(secret: Secret, slot: Slot, inspect: Inspect, now: number): Held
 
 /** A CA that a fast clock made becomes valid by itself: it is no reason for another. */
 function ofTomorrow(secret: Secret, slot: Slot, now: number): Held | undefined {
-  const read = attempt(() =>
-    decodePemAll(slotMaterial(secret, slot).certificate, 'CERTIFICATE').map(decodeCertificate),
-  );
+  const read = attempt(() => readCertificates(slotMaterial(secret, slot).certificate));
   const [first] = read instanceof SignerError ? [] : read;
   return first !== undefined && now < first.notBefore ? heldOf(first, undefined) : undefined;
 }

@@ -10,7 +10,7 @@ import type { PodProfile } from '../../issuance/pod-profile.ts';
 import { podSubject, podVariables } from '../../issuance/pod-subject.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import { leafValidity, refreshTime, type Validity } from '../../issuance/validity.ts';
-import type { PublicKeyInfo } from '../../pki/keys/keys.ts';
+import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import type { Random } from '../../ports.ts';
 import { checkAnnotations } from './annotations.ts';
 import type { Plan } from './plan.ts';

@@ -3,7 +3,7 @@ import type { DeniedReason } from '../../api/request/pod-certificate-request.ts'
 import type { SignerError } from '../../errors.ts';
 import type { LeafSubject } from '../../issuance/leaf-subject.ts';
 import type { Validity } from '../../issuance/validity.ts';
-import type { PublicKeyInfo } from '../../pki/keys/keys.ts';
+import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
 
 /** What the shell shall do. `deny` and `fail` are for ever: only for what can never heal. */
 export type Plan =

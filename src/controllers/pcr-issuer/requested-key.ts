@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import { SignerError, messageOf } from '../../errors.ts';
-import { checkKey, decodePublicKey, type PublicKeyInfo } from '../../pki/keys/keys.ts';
+import { decodePublicKey, type PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import { decodeRequest, isEmptyStub, verifyRequest } from '../../pki/x509/pkcs10.ts';
-import { verifyProofOfPossession } from '../../pki/keys/proof-of-possession.ts';
 import type { KeyType } from '../../vocabulary.ts';
 import type { Plan } from './plan.ts';
+import { verifyProofOfPossession } from '../../pki/keys/signature-verification.ts';
+import { checkKey } from '../../pki/keys/weak-keys.ts';
 
 /** The API refuses longer ones (validation.go, ValidatePodCertificateRequestCreate). */
 const MAX_STUB_BYTES = 10 * 1024;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../../errors.ts';
 import { TAG_SEQUENCE } from './der-tags.ts';
+import { malformed } from './input-error.ts';
 
 /**
  * More length octets than this would say more than 4 GiB: nobody can have sent us so many, and
@@ -128,14 +129,6 @@ export function readWhole(bytes: Uint8Array, what: string, limit: number): DerRe
   const inner = outer.sequence(what);
   outer.finish();
   return inner;
-}
-
-export function malformed(message: string): SignerError {
-  return new SignerError({
-    code: 'DER_MALFORMED',
-    disposition: 'fail',
-    message: `not valid DER: ${message}`,
-  });
 }
 
 function hex(octet: number): string {

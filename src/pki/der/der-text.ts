@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { malformed } from './der-reader.ts';
 import {
   TAG_BMP_STRING,
   TAG_IA5_STRING,
@@ -9,6 +8,7 @@ import {
   TAG_UNIVERSAL_STRING,
   TAG_UTF8_STRING,
 } from './der-tags.ts';
+import { malformed } from './input-error.ts';
 
 export type StringType =
   | 'UTF8String'
@@ -85,4 +85,11 @@ function valid(decoder: typeof UTF8, contents: Uint8Array): string | undefined {
 
 function matching(pattern: RegExp, text: string): string | undefined {
   return pattern.test(text) ? text : undefined;
+}
+
+/** A to Z only: the Kelvin sign must not become a k. */
+export function lowerAscii(text: string): string {
+  // Nearly every name is in lower case: a look costs a tenth of a replacement.
+  if (!/[A-Z]/.test(text)) return text;
+  return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

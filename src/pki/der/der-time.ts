@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type DerReader, malformed } from './der-reader.ts';
+import { type DerReader } from './der-reader.ts';
 import { TAG_GENERALIZED_TIME, TAG_UTC_TIME } from './der-tags.ts';
+import { malformed } from './input-error.ts';
 
 /** From here on GeneralizedTime, before it UTCTime (RFC 5280 §4.1.2.5). */
 export const FIRST_GENERALIZED_YEAR = 2050;
@@ -10,7 +11,7 @@ const UTC_LENGTH = 13;
 const GENERALIZED_LENGTH = 15;
 
 /** A time of a validity in milliseconds: whole seconds, Zulu, each form only in its years. */
-export function readTime(reader: DerReader, what: string): number {
+export function readValidityTime(reader: DerReader, what: string): number {
   const utc = reader.at(TAG_UTC_TIME);
   const text = reader.read(utc ? TAG_UTC_TIME : TAG_GENERALIZED_TIME, what);
   if (!isZulu(text, utc ? UTC_LENGTH : GENERALIZED_LENGTH)) {

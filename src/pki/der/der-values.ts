@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../../errors.ts';
-import { malformed } from './der-reader.ts';
+import { malformed } from './input-error.ts';
 
 /** No registered identifier comes near; together with {@link MAX_OID_ARCS} it bounds the text. */
 const MAX_OID_BYTES = 128;
@@ -101,4 +101,11 @@ function tooLong(what: string): SignerError {
     disposition: 'fail',
     message: `${what} is an OBJECT IDENTIFIER of more than ${MAX_OID_BYTES} bytes or ${MAX_OID_ARCS} arcs, or with an arc above ${MAX_ARC}`,
   });
+}
+
+/** A big-endian unsigned number. */
+export function unsignedBigInt(octets: Uint8Array): bigint {
+  return BigInt(
+    `0x0${Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString('hex')}`,
+  );
 }

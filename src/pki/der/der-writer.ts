@@ -60,7 +60,7 @@ const EMPTY = new Uint8Array(0);
 const ZERO = Uint8Array.of(0);
 
 /** NULL. */
-export function nothing(): Uint8Array {
+export function nullValue(): Uint8Array {
   return element(TAG_NULL);
 }
 
@@ -131,7 +131,7 @@ const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
  *
  * @throws RangeError outside the years 1950 to 9999, which neither of them can say
  */
-export function time(milliseconds: number): Uint8Array {
+export function validityTime(milliseconds: number): Uint8Array {
   if (!(milliseconds >= FIRST_TIME && milliseconds <= LAST_TIME)) {
     throw new RangeError(`no certificate can say the time ${milliseconds} (milliseconds)`);
   }

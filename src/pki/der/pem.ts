@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { refused } from './refused.ts';
+import { inputError } from './input-error.ts';
 
 /** The most that a ConfigMap, a Secret or a CertificateSigningRequest can hold (etcd's limit). */
 const MAX_PEM_CHARACTERS = 1_572_864;
@@ -114,5 +114,5 @@ export function encodePem(label: string, der: Uint8Array): string {
 }
 
 function malformed(message: string): Error {
-  return refused('PEM_MALFORMED', `not valid PEM: ${message}`);
+  return inputError('PEM_MALFORMED', `not valid PEM: ${message}`);
 }

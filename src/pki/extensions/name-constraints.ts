@@ -8,11 +8,11 @@ import {
   type ConstraintKind,
   type Subtree,
 } from '../names/constraint-match.ts';
-import type { NameLists } from '../names/general-names.ts';
-import { malformed, readWhole, type DerReader } from '../der/der-reader.ts';
+import type { SubjectAltNames } from '../names/general-names.ts';
+import { readWhole, type DerReader } from '../der/der-reader.ts';
 import { contextConstructed, contextPrimitive } from '../der/der-tags.ts';
 import { asciiOf } from '../der/der-text.ts';
-import { refused } from '../der/refused.ts';
+import { inputError, malformed } from '../der/input-error.ts';
 
 /** Subtrees × names are compared; a CA that needs more than this needs another design. */
 const MAX_SUBTREES = 100;
@@ -63,7 +63,7 @@ function readSubtrees(fields: DerReader, tag: number): Subtrees {
   while (!list.isDone()) {
     count += 1;
     if (count > MAX_SUBTREES) {
-      throw refused('DER_LIMIT', `nameConstraints has more than ${MAX_SUBTREES} subtrees`);
+      throw inputError('DER_LIMIT', `nameConstraints has more than ${MAX_SUBTREES} subtrees`);
     }
     const subtree = list.sequence('a name constraint');
     const found = subtree.peek() ?? 0;
@@ -103,7 +103,7 @@ function subtreeOf(kind: ConstraintKind, base: Uint8Array): Subtree {
  */
 export function violatedConstraint(
   constraints: NameConstraints | undefined,
-  path: readonly { readonly sans: NameLists }[],
+  path: readonly { readonly sans: SubjectAltNames }[],
 ): string | undefined {
   if (constraints === undefined) return undefined;
   for (const { sans } of path) {

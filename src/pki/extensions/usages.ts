@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { KEY_USAGES, type KeyUsage } from '../../vocabulary.ts';
-import type { KeyUsageBit } from './key-usage-bits.ts';
 import {
   OID_ANY_EXTENDED_KEY_USAGE,
   OID_CLIENT_AUTH,
@@ -15,7 +14,7 @@ import {
   OID_SERVER_AUTH,
   OID_TIME_STAMPING,
 } from '../der/oids.ts';
-import { refused } from '../der/refused.ts';
+import { inputError } from '../der/input-error.ts';
 
 /** As kube-controller-manager has it (pkg/controller/certificates/signer, keyUsagesFromStrings). */
 const BITS: Readonly<Partial<Record<KeyUsage, KeyUsageBit>>> = {
@@ -62,7 +61,7 @@ export function usageBits(usages: readonly string[]): UsageBits {
   const wanted = new Set(usages);
   for (const usage of wanted) {
     if (!(KEY_USAGES as readonly string[]).includes(usage)) {
-      throw refused(
+      throw inputError(
         'USAGE_UNKNOWN',
         `the usage ${JSON.stringify(usage.slice(0, 80))} is not one of certificates.k8s.io/v1`,
       );
@@ -78,3 +77,18 @@ function pick<T extends string>(
   const found = Object.entries(table).filter(([usage]) => wanted.has(usage));
   return [...new Set(found.map(([, value]) => value))];
 }
+
+/** Names of the KeyUsage bits in their order (RFC 5280 §4.2.1.3). */
+export const KEY_USAGE_BITS = [
+  'digitalSignature',
+  'nonRepudiation',
+  'keyEncipherment',
+  'dataEncipherment',
+  'keyAgreement',
+  'keyCertSign',
+  'cRLSign',
+  'encipherOnly',
+  'decipherOnly',
+] as const;
+
+export type KeyUsageBit = (typeof KEY_USAGE_BITS)[number];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { OID_P256, OID_P384, OID_P521 } from '../der/oids.ts';
+import { unsignedBigInt } from '../der/der-values.ts';
 
 /** A NIST prime curve y² = x³ − 3x + b over the field of p (SP 800-186 §3.2.1). */
 export interface Curve {
@@ -68,15 +69,23 @@ export function isOnCurve(curve: Curve, point: Uint8Array): boolean {
 const lastOn = new Map<Curve, Uint8Array>();
 
 function satisfies(curve: Curve, point: Uint8Array): boolean {
-  const x = unsigned(point.subarray(1, 1 + curve.octets));
-  const y = unsigned(point.subarray(1 + curve.octets));
+  const x = unsignedBigInt(point.subarray(1, 1 + curve.octets));
+  const y = unsignedBigInt(point.subarray(1 + curve.octets));
   const { p, b } = curve;
   return x < p && y < p && (y * y - (x * x * x - 3n * x + b)) % p === 0n;
 }
 
-/** A big-endian unsigned number. */
-export function unsigned(octets: Uint8Array): bigint {
-  return BigInt(
-    `0x0${Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString('hex')}`,
-  );
+const P = 2n ** 255n - 19n;
+
+/** y of the points of order 8; −y belongs to the other two (libsodium has the same list). */
+const Y8 = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n;
+
+/** y modulo p of the eight points whose order divides 8 (RFC 7748 §7 speaks of the danger). */
+const SMALL_ORDER: ReadonlySet<bigint> = new Set([0n, 1n, P - 1n, Y8, P - Y8]);
+
+/** Whether 32 octets encode a point of small order, canonically (RFC 8032 §5.1.2) or not. */
+export function isSmallOrder(encoded: Uint8Array): boolean {
+  const bigEndian = Uint8Array.from(encoded).reverse();
+  bigEndian[0] = (bigEndian[0] ?? 0) & 0x7f;
+  return SMALL_ORDER.has(unsignedBigInt(bigEndian) % P);
 }

@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } fr
 import { promisify } from 'node:util';
 import { DerReader } from '../der/der-reader.ts';
 import { encodePem, readPemBlocks } from '../der/pem.ts';
-import { refused } from '../der/refused.ts';
+import { inputError } from '../der/input-error.ts';
 import { signatureAlgorithm } from './signature-algorithm.ts';
 
 /** PEM labels of RFC 5958, 5915 and 8017, and what node:crypto calls their contents. */
@@ -23,15 +23,19 @@ const HELP = 'store it unencrypted as PKCS#8 ("openssl pkcs8 -topk8 -nocrypt")';
  */
 export function readPrivateKey(pem: string): KeyObject {
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: *4, *ENCRYPTED/m.test(pem)) {
-    throw refused('KEY_ENCRYPTED', `the private key is encrypted; ${HELP}`);
+    throw inputError('KEY_ENCRYPTED', `the private key is encrypted; ${HELP}`);
   }
   const blocks = readPemBlocks(pem).filter(({ label }) => label !== 'EC PARAMETERS');
   const [block] = blocks;
   if (block === undefined || blocks.length > 1) {
-    throw refused('KEY_MALFORMED', `${blocks.length} PEM blocks where one private key is wanted`);
+    throw inputError(
+      'KEY_MALFORMED',
+      `${blocks.length} PEM blocks where one private key is wanted`,
+    );
   }
   const type = FORMS.get(block.label);
-  if (type === undefined) throw refused('KEY_MALFORMED', `a ${block.label} is not a private key`);
+  if (type === undefined)
+    throw inputError('KEY_MALFORMED', `a ${block.label} is not a private key`);
   const key = openKey(block.der, type);
   signatureAlgorithm(key);
   return key;
@@ -44,7 +48,7 @@ function openKey(der: Uint8Array, type: 'pkcs8' | 'sec1' | 'pkcs1'): KeyObject {
   try {
     return createPrivateKey({ key: Buffer.from(der), format: 'der', type });
   } catch {
-    throw refused('KEY_MALFORMED', 'the private key is damaged or of an unknown algorithm');
+    throw inputError('KEY_MALFORMED', 'the private key is damaged or of an unknown algorithm');
   }
 }
 
@@ -94,5 +98,5 @@ function generatePair(keyType: string): Promise<{ readonly privateKey: KeyObject
     return generate('rsa', { modulusLength, publicExponent: 65_537 });
   if (keyType === 'ED25519') return generate('ed25519', {});
   if (keyType === 'MLDSA65') return generate('ml-dsa-65', {});
-  throw refused('KEY_UNSUPPORTED', `"${keyType.slice(0, 40)}" is not a key type`);
+  throw inputError('KEY_UNSUPPORTED', `"${keyType.slice(0, 40)}" is not a key type`);
 }

@@ -2,7 +2,7 @@
 import { readWhole } from '../der/der-reader.ts';
 import { TAG_INTEGER } from '../der/der-tags.ts';
 import { checkInteger } from '../der/der-values.ts';
-import { refused } from '../der/refused.ts';
+import { inputError } from '../der/input-error.ts';
 
 /** 16,384 bits are more than any key in use; above them a single verification takes too long. */
 const MAX_BYTES = 2100;
@@ -24,7 +24,7 @@ export function decodeRsaNumbers(der: Uint8Array): RsaNumbers {
   key.finish();
   const exponent = exponentOctets.reduce((value, octet) => value * 256 + octet, 0);
   if (exponent > MAX_EXPONENT) {
-    throw refused('KEY_UNSUPPORTED', 'the RSA exponent has more than 31 bits');
+    throw inputError('KEY_UNSUPPORTED', 'the RSA exponent has more than 31 bits');
   }
   return { modulus, exponent };
 }
@@ -37,7 +37,7 @@ export function bitLength(modulus: Uint8Array): number {
 function positive(contents: Uint8Array, what: string): Uint8Array {
   const [first = 0, ...rest] = checkInteger(contents, what).subarray(0, 2);
   if ((first & 0x80) !== 0 || (first === 0 && rest.length === 0)) {
-    throw refused('KEY_MALFORMED', `${what} is not positive`);
+    throw inputError('KEY_MALFORMED', `${what} is not positive`);
   }
   return first === 0 ? contents.subarray(1) : contents;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { sign as cryptoSign, type KeyObject } from 'node:crypto';
-import { nothing, oid, sequence } from '../der/der-writer.ts';
+import { nullValue, oid, sequence } from '../der/der-writer.ts';
 import {
   OID_ECDSA_SHA256,
   OID_ECDSA_SHA384,
@@ -9,7 +9,10 @@ import {
   OID_MLDSA65,
   OID_RSA_SHA256,
 } from '../der/oids.ts';
-import { refused } from '../der/refused.ts';
+import { inputError } from '../der/input-error.ts';
+import { DerReader } from '../der/der-reader.ts';
+import { TAG_SEQUENCE, TAG_OID } from '../der/der-tags.ts';
+import { oidOf } from '../der/der-values.ts';
 
 /** How a private key signs certificates and requests. */
 export interface SignatureAlgorithm {
@@ -38,7 +41,7 @@ const MLDSA65: Scheme = { name: 'ML-DSA-65', der: sequence(oid(OID_MLDSA65)), di
 
 const RSA: Scheme = {
   name: 'RSA PKCS#1 v1.5 with SHA-256',
-  der: sequence(oid(OID_RSA_SHA256), nothing()),
+  der: sequence(oid(OID_RSA_SHA256), nullValue()),
   digest: 'sha256',
 };
 
@@ -75,8 +78,23 @@ function schemeOf(key: KeyObject): Scheme {
   if (key.asymmetricKeyType === 'ed25519') return ED25519;
   if (key.asymmetricKeyType === 'rsa') return RSA;
   if (key.asymmetricKeyType === 'ml-dsa-65') return MLDSA65;
-  throw refused(
+  throw inputError(
     'KEY_UNSUPPORTED',
     `private key of type ${key.asymmetricKeyType ?? key.type} ${curve}; use ECDSA P-256, P-384 or P-521, Ed25519, RSA or ML-DSA-65`,
   );
+}
+
+/**
+ * The AlgorithmIdentifier at the reader's position, in DER: an OBJECT IDENTIFIER and at most one
+ * parameter (RFC 5280 §4.1.1.2). Which algorithms are known is not its matter.
+ *
+ * @throws SignerError DER_MALFORMED or DER_LIMIT
+ */
+export function readAlgorithmIdentifier(reader: DerReader, what: string): Uint8Array {
+  const der = reader.raw(what, TAG_SEQUENCE);
+  const fields = new DerReader(der, what).sequence(what);
+  oidOf(fields.read(TAG_OID, what), what);
+  if (!fields.isDone()) fields.raw(`the parameters of ${what}`);
+  fields.finish();
+  return der;
 }

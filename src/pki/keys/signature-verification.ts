@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { constants, verify } from 'node:crypto';
 import { contextConstructed } from '../der/der-tags.ts';
-import { element, integer, nothing, oid, sequence } from '../der/der-writer.ts';
-import { keyObjectOf, type KeyAlgorithm, type PublicKeyInfo } from './keys.ts';
+import { element, integer, nullValue, oid, sequence } from '../der/der-writer.ts';
+import { keyObjectOf, type KeyAlgorithm, type PublicKeyInfo } from './public-key.ts';
 import {
   OID_ECDSA_SHA256,
   OID_ECDSA_SHA384,
@@ -18,6 +18,7 @@ import {
   OID_SHA384,
   OID_SHA512,
 } from '../der/oids.ts';
+import { inputError } from '../der/input-error.ts';
 
 /** How signatures under one AlgorithmIdentifier are verified. */
 interface Verification {
@@ -55,7 +56,7 @@ function row(der: Uint8Array, verification: Verification): Row {
 function rsa(type: string, digest: string): readonly Row[] {
   const verification: Verification = { key: 'RSA', digest, padding: constants.RSA_PKCS1_PADDING };
   return [
-    row(sequence(oid(type), nothing()), verification),
+    row(sequence(oid(type), nullValue()), verification),
     row(sequence(oid(type)), verification),
   ];
 }
@@ -63,7 +64,7 @@ function rsa(type: string, digest: string): readonly Row[] {
 /** RFC 4055 §3.1; the trailer field is left out, being the default. */
 function pss(hash: string, digest: string, saltLength: number): readonly Row[] {
   const padding = constants.RSA_PKCS1_PSS_PADDING;
-  return [sequence(oid(hash), nothing()), sequence(oid(hash))].map((hashAlgorithm) => {
+  return [sequence(oid(hash), nullValue()), sequence(oid(hash))].map((hashAlgorithm) => {
     const parameters = sequence(
       element(contextConstructed(0), hashAlgorithm),
       element(contextConstructed(1), sequence(oid(OID_MGF1), hashAlgorithm)),
@@ -129,7 +130,7 @@ function isInsecure({ algorithm, bits }: PublicKeyInfo): boolean {
 }
 
 /** RSA-PSS, ECDSA and Ed25519 as v1beta1 PodCertificateRequests sign their pod's UID. */
-export function verifiesProof(
+export function verifiesProofOfPossession(
   publicKey: PublicKeyInfo,
   data: Uint8Array,
   signature: Uint8Array,
@@ -165,4 +166,20 @@ export function verifySignature(
   return (
     signatureProblem({ algorithm: algorithmDer, publicKey, data: tbs, signature }) === undefined
   );
+}
+
+/**
+ * Checks `spec.proofOfPossession` of a v1beta1 PodCertificateRequest: a signature over the pod's UID
+ * with RSA-PSS and SHA-256, with ECDSA and SHA-256, or with Ed25519.
+ *
+ * @throws SignerError REQUEST_SIGNATURE
+ */
+export function verifyProofOfPossession(
+  publicKey: PublicKeyInfo,
+  message: Uint8Array,
+  proof: Uint8Array,
+): void {
+  if (!verifiesProofOfPossession(publicKey, message, proof)) {
+    throw inputError('REQUEST_SIGNATURE', 'the proof of possession is not a signature of this key');
+  }
 }

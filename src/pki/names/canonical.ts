@@ -2,8 +2,8 @@
 import { isIP } from 'node:net';
 import { canonicalSpiffeId } from './spiffe-id.ts';
 import { ipBytes, ipText, isMapped } from './ip.ts';
-import { lowerAscii } from '../der/lower-ascii.ts';
-import { refused } from '../der/refused.ts';
+import { inputError } from '../der/input-error.ts';
+import { lowerAscii } from '../der/der-text.ts';
 
 /** RFC 1035 §2.3.4, as text. */
 const MAX_DNS_NAME = 253;
@@ -122,5 +122,8 @@ export function canonicalEmail(text: string): string {
 }
 
 function invalid(kind: string, text: string, reason: string): Error {
-  return refused('NAME_INVALID', `the ${kind} ${JSON.stringify(text.slice(0, SHOWN))} ${reason}`);
+  return inputError(
+    'NAME_INVALID',
+    `the ${kind} ${JSON.stringify(text.slice(0, SHOWN))} ${reason}`,
+  );
 }

@@ -5,8 +5,8 @@ import { contextPrimitive } from '../der/der-tags.ts';
 import { asciiOf } from '../der/der-text.ts';
 import { element, sequence } from '../der/der-writer.ts';
 import { ipBytes, ipText } from './ip.ts';
-import { hasControl } from './names.ts';
-import { refused } from '../der/refused.ts';
+import { hasControl } from './distinguished-name.ts';
+import { inputError } from '../der/input-error.ts';
 
 /** Every rule looks at every name; no TLS peer takes a certificate with so many. */
 const MAX_NAMES = 1000;
@@ -30,7 +30,7 @@ const URI = contextPrimitive(6);
 const IP = contextPrimitive(7);
 
 /** The kinds of subject alternative names that we issue. */
-export interface NameLists {
+export interface SubjectAltNames {
   readonly dnsNames: readonly string[];
   /** Canonical text (RFC 5952). */
   readonly ipAddresses: readonly string[];
@@ -39,12 +39,12 @@ export interface NameLists {
 }
 
 /** As decoded: text as it was written, in order, without NUL and other control characters. */
-export interface AlternativeNames extends NameLists {
+export interface DecodedSubjectAltNames extends SubjectAltNames {
   /** How many there are of other kinds: directory names, registered ids, other names. */
   readonly other: number;
 }
 
-export const NO_ALTERNATIVE_NAMES: AlternativeNames = Object.freeze({
+export const NO_SUBJECT_ALT_NAMES: DecodedSubjectAltNames = Object.freeze({
   dnsNames: [],
   ipAddresses: [],
   uris: [],
@@ -57,7 +57,7 @@ export const NO_ALTERNATIVE_NAMES: AlternativeNames = Object.freeze({
  *
  * @throws SignerError DER_MALFORMED, DER_LIMIT or NAME_INVALID
  */
-export function decodeAlternativeNames(value: Uint8Array): AlternativeNames {
+export function decodeSubjectAltNames(value: Uint8Array): DecodedSubjectAltNames {
   const names = readWhole(value, 'subjectAltName', MAX_BYTES);
   if (names.isDone()) throw names.malformed('subjectAltName has no names');
   const dnsNames: string[] = [];
@@ -67,7 +67,7 @@ export function decodeAlternativeNames(value: Uint8Array): AlternativeNames {
   let other = 0;
   for (let count = 1; !names.isDone(); count++) {
     if (count > MAX_NAMES) {
-      throw refused('DER_LIMIT', `subjectAltName has more than ${MAX_NAMES} names`);
+      throw inputError('DER_LIMIT', `subjectAltName has more than ${MAX_NAMES} names`);
     }
     if (names.at(DNS)) dnsNames.push(text(names, DNS, 'a DNS name'));
     else if (names.at(IP)) ipAddresses.push(address(names));
@@ -92,11 +92,14 @@ function requireKind(names: DerReader): void {
 function text(names: DerReader, tag: number, what: string): string {
   const contents = names.read(tag, what);
   if (contents.length > MAX_NAME_BYTES) {
-    throw refused('DER_LIMIT', `subjectAltName has ${what} of more than ${MAX_NAME_BYTES} bytes`);
+    throw inputError(
+      'DER_LIMIT',
+      `subjectAltName has ${what} of more than ${MAX_NAME_BYTES} bytes`,
+    );
   }
   const value = asciiOf(contents, what);
   if (value === '' || hasControl(value)) {
-    throw refused(
+    throw inputError(
       'NAME_INVALID',
       `subjectAltName has ${what} that is empty or has a NUL or control character`,
     );
@@ -115,13 +118,13 @@ function address(names: DerReader): string {
   const bytes = names.read(IP, 'an IP address');
   const found = ipText(bytes);
   if (found === undefined) {
-    throw refused('NAME_INVALID', `subjectAltName has an IP address of ${bytes.length} bytes`);
+    throw inputError('NAME_INVALID', `subjectAltName has an IP address of ${bytes.length} bytes`);
   }
   return found;
 }
 
 /** The value of a subjectAltName extension, in Go's order: DNS, email, IP, URI. */
-export function encodeAlternativeNames(names: NameLists): Uint8Array {
+export function encodeSubjectAltNames(names: SubjectAltNames): Uint8Array {
   return sequence(
     ...names.dnsNames.map((name) => encodeText(DNS, name)),
     ...names.emails.map((name) => encodeText(EMAIL, name)),
@@ -133,7 +136,7 @@ export function encodeAlternativeNames(names: NameLists): Uint8Array {
 function encodeText(tag: number, name: string): Uint8Array {
   if (name === '' || hasControl(name) || /[^ -~]/.test(name)) {
     const shown = JSON.stringify(name.slice(0, SHOWN));
-    throw refused('NAME_INVALID', `the name ${shown} is empty or not ASCII`);
+    throw inputError('NAME_INVALID', `the name ${shown} is empty or not ASCII`);
   }
   return element(tag, Buffer.from(name, 'latin1'));
 }
@@ -141,7 +144,7 @@ function encodeText(tag: number, name: string): Uint8Array {
 function encodeAddress(name: string): Uint8Array {
   const bytes = ipBytes(name);
   if (bytes === undefined) {
-    throw refused('NAME_INVALID', `"${name.slice(0, SHOWN)}" is not an IP address`);
+    throw inputError('NAME_INVALID', `"${name.slice(0, SHOWN)}" is not an IP address`);
   }
   return bytes;
 }

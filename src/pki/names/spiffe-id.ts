@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { lowerAscii } from '../der/lower-ascii.ts';
-import { refused } from '../der/refused.ts';
+import { inputError } from '../der/input-error.ts';
+import { lowerAscii } from '../der/der-text.ts';
 
 /** SPIFFE-ID §2.1: the trust domain's length. */
 const MAX_TRUST_DOMAIN = 255;
@@ -43,5 +43,8 @@ function isForbidden(segment: string): boolean {
 }
 
 function invalid(text: string, reason: string): Error {
-  return refused('NAME_INVALID', `the SPIFFE ID ${JSON.stringify(text.slice(0, 160))} ${reason}`);
+  return inputError(
+    'NAME_INVALID',
+    `the SPIFFE ID ${JSON.stringify(text.slice(0, 160))} ${reason}`,
+  );
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from 'node:crypto';
-import { readAlgorithmIdentifier } from '../keys/algorithm-identifier.ts';
-import { malformed, readWhole, type DerReader } from '../der/der-reader.ts';
+import { readWhole, type DerReader } from '../der/der-reader.ts';
 import {
   TAG_BIT_STRING,
   TAG_INTEGER,
@@ -9,13 +8,19 @@ import {
   contextConstructed,
   contextPrimitive,
 } from '../der/der-tags.ts';
-import { readTime } from '../der/der-time.ts';
+import { readValidityTime } from '../der/der-time.ts';
 import { checkInteger, smallInteger, wholeBytes } from '../der/der-values.ts';
-import { interpretExtensions, type ExtensionMeaning } from '../extensions/extension-meaning.ts';
-import { readExtensions } from '../extensions/extension-facts.ts';
-import type { Extension } from '../extensions/extensions.ts';
-import { readCertifiedKey, type PublicKeyInfo } from '../keys/keys.ts';
-import { readName, type DistinguishedName } from '../names/names.ts';
+import {
+  interpretExtensions,
+  type InterpretedExtensions,
+} from '../extensions/interpret-extensions.ts';
+import { readExtensions } from '../extensions/parse-extensions.ts';
+import type { Extension } from '../extensions/encode-extensions.ts';
+import { readCertifiedKey, type PublicKeyInfo } from '../keys/public-key.ts';
+import { readName, type DistinguishedName } from '../names/distinguished-name.ts';
+import { malformed } from '../der/input-error.ts';
+import { readAlgorithmIdentifier } from '../keys/signature-algorithm.ts';
+import { decodePemAll } from '../der/pem.ts';
 
 /** A leaf in a status has less than 64 KiB; CAs with long policies have a few KiB. */
 const MAX_CERTIFICATE_BYTES = 256 * 1024;
@@ -27,7 +32,7 @@ const MAX_SERIAL_BYTES = 20;
 const VERSION_3 = 2;
 
 /** The to-be-signed part of a version 3 certificate. Plain data; views into the bytes given. */
-export interface TbsCertificate extends ExtensionMeaning {
+export interface TbsCertificate extends InterpretedExtensions {
   /** Contents of the INTEGER, big-endian; not negative. */
   readonly serial: Uint8Array;
   /** DER AlgorithmIdentifier. */
@@ -50,14 +55,14 @@ export interface Certificate extends TbsCertificate {
 
 /** @throws SignerError DER_MALFORMED, DER_LIMIT, KEY_MALFORMED, KEY_UNSUPPORTED or NAME_INVALID */
 export function decodeCertificate(der: Uint8Array): Certificate {
-  return decodeAround(der, decodeTbs);
+  return decodeCertificateWith(der, decodeTbs);
 }
 
 /**
  * @param readTbs - reads the to-be-signed part: who has read the very same bytes before need not again
  * @throws SignerError as {@link decodeCertificate}
  */
-export function decodeAround(
+export function decodeCertificateWith(
   der: Uint8Array,
   readTbs: (tbs: Uint8Array) => TbsCertificate,
 ): Certificate {
@@ -82,8 +87,8 @@ export function decodeTbs(der: Uint8Array): TbsCertificate {
   const signatureAlgorithm = readAlgorithmIdentifier(fields, 'the inner signature algorithm');
   const issuer = readName(fields, 'the issuer');
   const validity = fields.sequence('the validity');
-  const notBefore = readTime(validity, 'notBefore');
-  const notAfter = readTime(validity, 'notAfter');
+  const notBefore = readValidityTime(validity, 'notBefore');
+  const notAfter = readValidityTime(validity, 'notAfter');
   validity.finish();
   const subject = readName(fields, 'the subject');
   const publicKey = readCertifiedKey(fields);
@@ -141,4 +146,13 @@ function readCertificateExtensions(fields: DerReader): readonly Extension[] {
 /** `sha256:<hex>` of a certificate's DER. */
 export function fingerprint(der: Uint8Array): string {
   return `sha256:${createHash('sha256').update(der).digest('hex')}`;
+}
+
+/** @throws SignerError what decodePemAll and decodeCertificate throw */
+export function readCertificates(pem: string): readonly Certificate[] {
+  return decodePemAll(pem, 'CERTIFICATE').map((der) => decodeCertificate(der));
+}
+
+export function isSelfIssued({ issuer, subject }: Certificate): boolean {
+  return Buffer.compare(issuer.raw, subject.raw) === 0;
 }

@@ -2,7 +2,7 @@
 import { SignerError } from '../../errors.ts';
 import type { Certificate, TbsCertificate } from './certificate.ts';
 import { violatedConstraint } from '../extensions/name-constraints.ts';
-import { nameText } from '../names/names.ts';
+import { nameText } from '../names/distinguished-name.ts';
 import { OID_ANY_EXTENDED_KEY_USAGE } from '../der/oids.ts';
 import { verifySignature } from '../keys/signature-verification.ts';
 
@@ -127,7 +127,7 @@ function ownProblem(certificate: Certificate, now: number): string | undefined {
   if (certificate.nameConstraints?.hasOther === true) {
     return 'has name constraints of kinds that are not supported (only DNS, IP, URI, email)';
   }
-  const [unknown] = certificate.unknownCritical;
+  const [unknown] = certificate.unhandledCritical;
   if (unknown === undefined) return undefined;
   return `has the critical extension ${unknown}, which is unknown`;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyObject } from 'node:crypto';
-import { readAlgorithmIdentifier } from '../keys/algorithm-identifier.ts';
 import { readWhole, type DerReader } from '../der/der-reader.ts';
 import {
   TAG_BIT_STRING,
@@ -12,23 +11,35 @@ import {
 } from '../der/der-tags.ts';
 import { oidOf, smallInteger, wholeBytes } from '../der/der-values.ts';
 import { bitString, element, integer, oid, sequence, setOf } from '../der/der-writer.ts';
-import { readExtensions } from '../extensions/extension-facts.ts';
-import { interpretExtensions, type ExtensionMeaning } from '../extensions/extension-meaning.ts';
-import { encodeExtension, subjectAltName, type Extension } from '../extensions/extensions.ts';
-import type { NameLists } from '../names/general-names.ts';
-import { readPublicKey, type PublicKeyInfo } from '../keys/keys.ts';
-import { encodeName, readName, type DistinguishedName, type NameParts } from '../names/names.ts';
+import { readExtensions } from '../extensions/parse-extensions.ts';
+import {
+  interpretExtensions,
+  type InterpretedExtensions,
+} from '../extensions/interpret-extensions.ts';
+import {
+  encodeExtension,
+  subjectAltName,
+  type Extension,
+} from '../extensions/encode-extensions.ts';
+import type { SubjectAltNames } from '../names/general-names.ts';
+import { readPublicKey, type PublicKeyInfo } from '../keys/public-key.ts';
+import {
+  encodeName,
+  readName,
+  type DistinguishedName,
+  type NameParts,
+} from '../names/distinguished-name.ts';
 import { OID_EXTENSION_REQUEST } from '../der/oids.ts';
 import { publicKeyOf } from '../keys/private-key.ts';
-import { refused } from '../der/refused.ts';
-import { signatureAlgorithm } from '../keys/signature-algorithm.ts';
+import { inputError } from '../der/input-error.ts';
+import { readAlgorithmIdentifier, signatureAlgorithm } from '../keys/signature-algorithm.ts';
 import { signatureProblem } from '../keys/signature-verification.ts';
 
 /**
  * A PKCS#10 request. Its extensions (and what they say) are what the requester wishes: nothing of it
  * may get into a certificate but by a profile.
  */
-export interface CertificationRequest extends ExtensionMeaning {
+export interface CertificationRequest extends InterpretedExtensions {
   readonly raw: Uint8Array;
   /** DER CertificationRequestInfo: what the signature covers. */
   readonly info: Uint8Array;
@@ -75,7 +86,7 @@ function readInfo(info: Uint8Array): Info {
   const subject = readName(fields, 'the subject');
   const [problem] = subject.problems;
   if (problem !== undefined) {
-    throw refused('REQUEST_MALFORMED', `the subject of the PKCS#10 request has ${problem}`);
+    throw inputError('REQUEST_MALFORMED', `the subject of the PKCS#10 request has ${problem}`);
   }
   const publicKey = readPublicKey(fields);
   const attributes = readAttributes(fields.enter(contextConstructed(0), 'the attributes'));
@@ -100,11 +111,14 @@ function readAttributes(list: DerReader): ReadonlyMap<string, DerReader> {
     const values = fields.enter(TAG_SET, `the values of attribute ${type}`);
     fields.finish();
     if (attributes.has(type)) {
-      throw refused('REQUEST_MALFORMED', `attribute ${type} of the PKCS#10 request occurs twice`);
+      throw inputError(
+        'REQUEST_MALFORMED',
+        `attribute ${type} of the PKCS#10 request occurs twice`,
+      );
     }
     attributes.set(type, values);
     if (attributes.size > MAX_ATTRIBUTES) {
-      throw refused('DER_LIMIT', `the PKCS#10 request has over ${MAX_ATTRIBUTES} attributes`);
+      throw inputError('DER_LIMIT', `the PKCS#10 request has over ${MAX_ATTRIBUTES} attributes`);
     }
   }
   return attributes;
@@ -130,7 +144,7 @@ export function verifyRequest(request: CertificationRequest): void {
     signature: request.signature,
   });
   if (problem !== undefined) {
-    throw refused('REQUEST_SIGNATURE', `the signature of the PKCS#10 request ${problem}`);
+    throw inputError('REQUEST_SIGNATURE', `the signature of the PKCS#10 request ${problem}`);
   }
 }
 
@@ -141,7 +155,7 @@ export function isEmptyStub(request: CertificationRequest): boolean {
 
 export interface RequestParts {
   readonly subject: NameParts;
-  readonly sans: NameLists;
+  readonly sans: SubjectAltNames;
   /** The private key; its public half goes into the request. */
   readonly key: KeyObject;
 }

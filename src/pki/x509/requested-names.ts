@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { INVISIBLE_CHARACTERS, type RequestField } from '../../vocabulary.ts';
 import { canonicalDnsName, canonicalEmail, canonicalIp, canonicalUri } from '../names/canonical.ts';
-import type { DistinguishedName } from '../names/names.ts';
+import type { DistinguishedName } from '../names/distinguished-name.ts';
 import { OID_COMMON_NAME, OID_ORGANIZATION, OID_ORGANIZATIONAL_UNIT } from '../der/oids.ts';
 import type { CertificationRequest } from './pkcs10.ts';
-import { refused } from '../der/refused.ts';
+import { inputError } from '../der/input-error.ts';
 
 /** The names that a request asks for, by the fields of the API. `commonName` is '' for none. */
 export interface RequestedNames {
@@ -33,9 +33,10 @@ const FIELDS: Readonly<Record<string, RequestField>> = {
  */
 export function requestedNames({ subject, sans }: Named): RequestedNames {
   const [problem] = subject.problems;
-  if (problem !== undefined) throw refused('NAME_INVALID', `the subject has ${problem}`);
+  if (problem !== undefined) throw inputError('NAME_INVALID', `the subject has ${problem}`);
   const commonNames = valuesOf(subject, OID_COMMON_NAME);
-  if (commonNames.length > 1) throw refused('NAME_INVALID', 'the subject has several common names');
+  if (commonNames.length > 1)
+    throw inputError('NAME_INVALID', 'the subject has several common names');
   return {
     commonName: commonNames[0] ?? '',
     organizations: valuesOf(subject, OID_ORGANIZATION),
@@ -48,7 +49,7 @@ export function requestedNames({ subject, sans }: Named): RequestedNames {
 }
 
 /** What a request asks for that no field of the API names, for messages; never part of a leaf. */
-export function unnamedParts({ subject, sans }: Named): readonly string[] {
+export function unsupportedParts({ subject, sans }: Named): readonly string[] {
   const types = subject.attributes
     .map(({ oid }) => oid)
     .filter((oid) => !Object.hasOwn(FIELDS, oid));
@@ -72,7 +73,7 @@ function valuesOf(subject: DistinguishedName, type: string): readonly string[] {
 export function requireVisible(value: string, whose: string): void {
   const isVisible = value !== '' && value.trim() === value;
   if (isVisible && value.search(INVISIBLE_CHARACTERS) === -1) return;
-  throw refused(
+  throw inputError(
     'NAME_INVALID',
     `${whose} has ${JSON.stringify(value.slice(0, SHOWN))}: a name begins and ends with a visible character and has no control, invisible or format characters`,
   );
@@ -89,7 +90,7 @@ function canonical(
   for (const name of names) {
     const right = spell(name);
     if (right !== name) {
-      throw refused(
+      throw inputError(
         'NAME_INVALID',
         `the ${kind} ${JSON.stringify(name.slice(0, SHOWN))} is not in canonical form; write ${JSON.stringify(right.slice(0, SHOWN))}`,
       );

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, attempt } from '../../errors.ts';
 import { decodeCertificate, fingerprint, type Certificate } from './certificate.ts';
-import { nameText } from '../names/names.ts';
+import { nameText } from '../names/distinguished-name.ts';
 import { decodePemAll, encodePem } from '../der/pem.ts';
-import { refused } from '../der/refused.ts';
+import { inputError } from '../der/input-error.ts';
 
 /** `spec.trustBundle` of a ClusterTrustBundle may have one MiB (certificates.k8s.io, validation.go). */
 const MAX_BUNDLE_CHARACTERS = 1024 * 1024;
@@ -19,7 +19,7 @@ export function readAnchors(pem: string): readonly Certificate[] {
     const certificate = decodeCertificate(der);
     if (!certificate.isCa) {
       const name = nameText(certificate.subject);
-      throw refused(
+      throw inputError(
         'CERTIFICATE_MALFORMED',
         `"${name}" is not a CA certificate (basicConstraints lacks CA:TRUE): only CAs are anchors`,
       );

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PublicKeyInfo } from '../../pki/keys/keys.ts';
+import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import type { RefusalRule } from '../refusal.ts';
 
 /** The profile says which keys its leaves may have; the message says which would do. */

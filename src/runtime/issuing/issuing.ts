@@ -2,7 +2,7 @@
 import type { Condition } from '../../api/request/conditions.ts';
 import type { LeafSubject } from '../../issuance/leaf-subject.ts';
 import type { Validity } from '../../issuance/validity.ts';
-import type { PublicKeyInfo } from '../../pki/keys/keys.ts';
+import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import type { KeyUsage } from '../../vocabulary.ts';
 import type { Sources } from '../requests/request-controller.ts';
 

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { ErrorCode } from '../../../src/errors.ts';
 import { DerReader } from '../../../src/pki/der/der-reader.ts';
-import { readTime } from '../../../src/pki/der/der-time.ts';
+import { readValidityTime } from '../../../src/pki/der/der-time.ts';
 import {
   booleanOf,
   checkInteger,
@@ -117,21 +117,27 @@ describe('a time', () => {
     const seconds = fc.integer({ min: FIRST / 1000, max: LAST / 1000 });
     fc.assert(
       fc.property(seconds, fc.nat(999), (second, millisecond) => {
-        const der = writer.time(second * 1000 + (second < 0 ? 0 : millisecond));
-        assert.equal(readTime(new DerReader(der, 'x'), 'x'), second * 1000);
+        const der = writer.validityTime(second * 1000 + (second < 0 ? 0 : millisecond));
+        assert.equal(readValidityTime(new DerReader(der, 'x'), 'x'), second * 1000);
       }),
     );
   });
 
   test('is a UTCTime until the end of 2049 and a GeneralizedTime from then on', () => {
     const border = Date.UTC(2050, 0, 1);
-    assert.equal(Buffer.from(writer.time(border - 1)).toString('latin1'), '\x17\r491231235959Z');
-    assert.equal(Buffer.from(writer.time(border)).toString('latin1'), '\x18\x0f20500101000000Z');
+    assert.equal(
+      Buffer.from(writer.validityTime(border - 1)).toString('latin1'),
+      '\x17\r491231235959Z',
+    );
+    assert.equal(
+      Buffer.from(writer.validityTime(border)).toString('latin1'),
+      '\x18\x0f20500101000000Z',
+    );
   });
 
   test('that no certificate can say is refused', () => {
     for (const wrong of [FIRST - 1, LAST + 1000, NaN, Infinity]) {
-      assert.throws(() => writer.time(wrong), RangeError);
+      assert.throws(() => writer.validityTime(wrong), RangeError);
     }
   });
 });

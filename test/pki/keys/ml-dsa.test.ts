@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { decodeCertificate, type Certificate } from '../../../src/pki/x509/certificate.ts';
-import { checkKey, decodePublicKey, keyIdentifier } from '../../../src/pki/keys/keys.ts';
+import { decodePublicKey, keyIdentifier } from '../../../src/pki/keys/public-key.ts';
 import { verifyPath } from '../../../src/pki/x509/path.ts';
 import { encodePem } from '../../../src/pki/der/pem.ts';
 import { decodeRequest } from '../../../src/pki/x509/pkcs10.ts';
@@ -18,6 +18,7 @@ import { privateKey, spkiOf } from '../../support/pki/keys.ts';
 import { ML_DSA_FORMS, mlDsaPkcs8, secretsOf } from '../../support/pki/ml-dsa-key.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 import { ECDSA_SHA256, requestDer } from '../../support/pki/request-der.ts';
+import { checkKey } from '../../../src/pki/keys/weak-keys.ts';
 
 const OID = '2.16.840.1.101.3.4.3.18';
 const ALGORITHM = seq(oid(OID));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createPublicKey, generateKeyPairSync, verify, type KeyObject } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { SignerError } from '../../../src/errors.ts';
-import { decodePublicKey } from '../../../src/pki/keys/keys.ts';
+import { decodePublicKey } from '../../../src/pki/keys/public-key.ts';
 import { encodePem } from '../../../src/pki/der/pem.ts';
 import {
   generatePrivateKey,

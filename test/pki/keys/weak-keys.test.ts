@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { generatePrimeSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { areFactorsClose, squareRoot } from '../../../src/pki/keys/fermat.ts';
-import { checkKey, decodePublicKey } from '../../../src/pki/keys/keys.ts';
+import { decodePublicKey } from '../../../src/pki/keys/public-key.ts';
 import { FALSE_POSITIVES, isRoca } from '../../../src/pki/keys/roca.ts';
 import { bits, oid, seq } from '../../support/pki/der.ts';
 import { privateKey, spkiOf } from '../../support/pki/keys.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 import { rsaSpki } from '../../support/pki/rsa-spki.ts';
+import { checkKey } from '../../../src/pki/keys/weak-keys.ts';
 
 const check = (modulus: bigint, exponent?: bigint): void =>
   checkKey(decodePublicKey(rsaSpki(modulus, exponent)));

@@ -5,18 +5,18 @@ import * as asn1js from 'asn1js';
 import fc from 'fast-check';
 import { GeneralName, GeneralNames } from 'pkijs';
 import {
-  decodeAlternativeNames,
-  encodeAlternativeNames,
-  type NameLists,
+  decodeSubjectAltNames,
+  encodeSubjectAltNames,
+  type SubjectAltNames,
 } from '../../../src/pki/names/general-names.ts';
 import { explicit, implicit, oid, seq, utf8 } from '../../support/pki/der.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 
-const NONE: NameLists = { dnsNames: [], ipAddresses: [], uris: [], emails: [] };
+const NONE: SubjectAltNames = { dnsNames: [], ipAddresses: [], uris: [], emails: [] };
 const dns = (name: string): Uint8Array => implicit(2, Buffer.from(name, 'latin1'));
 
 test('names are encoded as pkijs encodes them: DNS, mail, IP, URI', () => {
-  const names: NameLists = {
+  const names: SubjectAltNames = {
     dnsNames: ['a.example', '*.b.example'],
     ipAddresses: ['10.0.0.1', '2001:db8::1'],
     uris: ['spiffe://cluster.local/ns/a/sa/b'],
@@ -38,19 +38,19 @@ test('names are encoded as pkijs encodes them: DNS, mail, IP, URI', () => {
       new GeneralName({ type: 6, value: 'spiffe://cluster.local/ns/a/sa/b' }),
     ],
   });
-  const der = encodeAlternativeNames(names);
+  const der = encodeSubjectAltNames(names);
   assert.deepEqual(Buffer.from(der), Buffer.from(oracle.toSchema().toBER()));
-  assert.deepEqual(decodeAlternativeNames(der), { ...names, other: 0 });
+  assert.deepEqual(decodeSubjectAltNames(der), { ...names, other: 0 });
 });
 
 test('names are read as they are written, case and all', () => {
-  const names = decodeAlternativeNames(seq(dns('WWW.Example.com'), dns('a",DNS:b')));
+  const names = decodeSubjectAltNames(seq(dns('WWW.Example.com'), dns('a",DNS:b')));
   assert.deepEqual(names.dnsNames, ['WWW.Example.com', 'a",DNS:b']);
 });
 
 test('an IPv6 address that maps IPv4 does not become IPv4', () => {
   const mapped = implicit(7, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1]);
-  assert.deepEqual(decodeAlternativeNames(seq(mapped)).ipAddresses, ['::ffff:10.0.0.1']);
+  assert.deepEqual(decodeSubjectAltNames(seq(mapped)).ipAddresses, ['::ffff:10.0.0.1']);
 });
 
 test('names of other kinds are counted, not skipped', () => {
@@ -59,7 +59,7 @@ test('names of other kinds are counted, not skipped', () => {
     explicit(4, seq()),
     implicit(8, [0x2a, 3]),
   ];
-  const names = decodeAlternativeNames(seq(dns('a.example'), ...others));
+  const names = decodeSubjectAltNames(seq(dns('a.example'), ...others));
   assert.equal(names.other, 3);
   assert.deepEqual(names.dnsNames, ['a.example']);
 });
@@ -76,19 +76,19 @@ describe('a subject alternative name is refused', () => {
     ],
   };
   for (const [name, [der, message]] of Object.entries(rows)) {
-    test(name, () => refuses(() => decodeAlternativeNames(seq(der)), 'NAME_INVALID', message));
+    test(name, () => refuses(() => decodeSubjectAltNames(seq(der)), 'NAME_INVALID', message));
   }
 });
 
 test('a name that is too long to be canonical is refused by its length', () => {
   const [longest, longer] = [2048, 2049].map((length) => `https://a/${'b'.repeat(length - 10)}`);
   const uri = (text = ''): Uint8Array => seq(implicit(6, Buffer.from(text)));
-  assert.deepEqual(decodeAlternativeNames(uri(longest)).uris, [longest]);
-  refuses(() => decodeAlternativeNames(uri(longer)), 'DER_LIMIT', /more than 2048 bytes/);
+  assert.deepEqual(decodeSubjectAltNames(uri(longest)).uris, [longest]);
+  refuses(() => decodeSubjectAltNames(uri(longer)), 'DER_LIMIT', /more than 2048 bytes/);
 });
 
 describe('names that no certificate may hold are not encoded', () => {
-  const rows: Readonly<Record<string, NameLists>> = {
+  const rows: Readonly<Record<string, SubjectAltNames>> = {
     'a DNS name that is not ASCII': { ...NONE, dnsNames: ['b\u00fccher.example'] },
     'a DNS name with a NUL': { ...NONE, dnsNames: ['a\0b'] },
     'an empty URI': { ...NONE, uris: [''] },
@@ -96,11 +96,11 @@ describe('names that no certificate may hold are not encoded', () => {
     'an IP address that is none': { ...NONE, ipAddresses: ['10.0.0'] },
   };
   for (const [name, names] of Object.entries(rows)) {
-    test(name, () => refuses(() => encodeAlternativeNames(names), 'NAME_INVALID', /\w/));
+    test(name, () => refuses(() => encodeSubjectAltNames(names), 'NAME_INVALID', /\w/));
   }
   test('and a message about a long one stays short', () => {
     const names = { ...NONE, dnsNames: [`\u00fc${'a'.repeat(100_000)}`] };
-    refuses(() => encodeAlternativeNames(names), 'NAME_INVALID', /^.{1,300}$/);
+    refuses(() => encodeSubjectAltNames(names), 'NAME_INVALID', /^.{1,300}$/);
   });
 });
 
@@ -116,9 +116,9 @@ test('what is encoded is decoded again', () => {
     .filter((names) => Object.values(names).flat().length > 0);
   fc.assert(
     fc.property(lists, (names) => {
-      let read: NameLists;
+      let read: SubjectAltNames;
       try {
-        read = decodeAlternativeNames(encodeAlternativeNames(names));
+        read = decodeSubjectAltNames(encodeSubjectAltNames(names));
       } catch {
         return; // a URI that is not canonical
       }

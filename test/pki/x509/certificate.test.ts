@@ -8,7 +8,16 @@ import { decodeCertificate, decodeTbs, fingerprint } from '../../../src/pki/x509
 import { decodeRequest } from '../../../src/pki/x509/pkcs10.ts';
 import { certificateDer } from '../../support/pki/certificate-der.ts';
 import { ca, keyIds, link, purposes, san, usage } from '../../support/pki/chain.ts';
-import { extension, implicit, seq, set, octets, oid, utf8, explicit } from '../../support/pki/der.ts';
+import {
+  extension,
+  implicit,
+  seq,
+  set,
+  octets,
+  oid,
+  utf8,
+  explicit,
+} from '../../support/pki/der.ts';
 import { privateKey, spkiOf } from '../../support/pki/keys.ts';
 import {
   ECDSA_SHA256,
@@ -59,7 +68,7 @@ describe('a decoded certificate', () => {
       emails: ['a@b.example'],
       other: 1,
     });
-    assert.deepEqual(certificate.unknownCritical, []);
+    assert.deepEqual(certificate.unhandledCritical, []);
     assert.equal(certificate.extensions.length, 7);
   });
 
@@ -110,14 +119,14 @@ describe('a decoded certificate', () => {
   test('counts a critical subjectAltName of kinds that nobody matches as unknown', () => {
     const value = seq(implicit(8, [42]));
     const der = certificateDer({ extensions: [extension('2.5.29.17', value, true)] });
-    assert.deepEqual(decodeCertificate(der).unknownCritical, ['2.5.29.17']);
+    assert.deepEqual(decodeCertificate(der).unhandledCritical, ['2.5.29.17']);
   });
 
   test('honours critical policies, which nobody requires, and not policyConstraints', () => {
     const policies = extension('2.5.29.32', seq(seq(oid('1.2.3'))), true);
     const constraints = extension('2.5.29.36', seq(implicit(0, [0])), true);
     const der = certificateDer({ extensions: [policies, constraints] });
-    assert.deepEqual(decodeCertificate(der).unknownCritical, ['2.5.29.36']);
+    assert.deepEqual(decodeCertificate(der).unhandledCritical, ['2.5.29.36']);
   });
 });
 

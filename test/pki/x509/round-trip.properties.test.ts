@@ -17,15 +17,15 @@ import {
   subjectAltName,
   subjectKeyIdentifier,
   type Extension,
-} from '../../../src/pki/extensions/extensions.ts';
+} from '../../../src/pki/extensions/encode-extensions.ts';
 import {
   encodeName,
   type DistinguishedName,
   type NameParts,
-} from '../../../src/pki/names/names.ts';
+} from '../../../src/pki/names/distinguished-name.ts';
 import { decodeRequest, encodeRequest } from '../../../src/pki/x509/pkcs10.ts';
 import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
-import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/tbs.ts';
+import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/encode-certificate.ts';
 import { privateKey, spkiOf } from '../../support/pki/keys.ts';
 import { leafFields, toExtensions, type LeafFields } from '../../support/pki/leaf-fields.ts';
 

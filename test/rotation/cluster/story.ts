@@ -9,11 +9,10 @@ import { createReflector } from '../../../src/kube/watch/reflector.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import type { Stored } from '../../../src/kube/resource/store.ts';
 import {
-  decodeCertificate,
+  readCertificates,
   fingerprint,
   type Certificate,
 } from '../../../src/pki/x509/certificate.ts';
-import { decodePemAll } from '../../../src/pki/der/pem.ts';
 import { readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
 import { RESOURCES, type AnyRequest, type Kind } from '../../faults/lab/wanted.ts';
 import { recordedLog } from '../../support/component/recorded-log.ts';
@@ -92,7 +91,7 @@ export async function listen(client: Client): Promise<Story> {
     const text = status?.certificateChain ?? fromBase64(status?.certificate);
     if (text === '') return;
     delivered.add(metadata.uid);
-    const [leaf, ...intermediates] = decodePemAll(text, 'CERTIFICATE').map(decodeCertificate);
+    const [leaf, ...intermediates] = readCertificates(text);
     if (leaf === undefined) return;
     const { signerName } = spec;
     const revision = Number(metadata.resourceVersion);

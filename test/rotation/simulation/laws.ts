@@ -13,7 +13,7 @@ import { parseTime } from '../../../src/api/object/time.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { prepare } from '../../../src/issuance/prepare.ts';
 import { decodeCertificate } from '../../../src/pki/x509/certificate.ts';
-import { nameText } from '../../../src/pki/names/names.ts';
+import { nameText } from '../../../src/pki/names/distinguished-name.ts';
 import { verifyPath } from '../../../src/pki/x509/path.ts';
 import { anchorFingerprints, readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
 import { leafInput } from '../../support/authorities/issuing.ts';

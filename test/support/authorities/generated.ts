@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
-import { basicConstraints, subjectKeyIdentifier } from '../../../src/pki/extensions/extensions.ts';
-import { encodeName } from '../../../src/pki/names/names.ts';
+import {
+  basicConstraints,
+  subjectKeyIdentifier,
+} from '../../../src/pki/extensions/encode-extensions.ts';
+import { encodeName } from '../../../src/pki/names/distinguished-name.ts';
 import { encodePem } from '../../../src/pki/der/pem.ts';
 import { generatePrivateKey } from '../../../src/pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
-import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/tbs.ts';
+import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/encode-certificate.ts';
 import type { AuthorityKeyType } from '../../../src/vocabulary.ts';
 
 const YEAR_SECONDS = 365 * 24 * 3600;

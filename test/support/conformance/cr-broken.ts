@@ -8,7 +8,7 @@ import {
   extKeyUsage,
   keyUsage,
   type Extension,
-} from '../../../src/pki/extensions/extensions.ts';
+} from '../../../src/pki/extensions/encode-extensions.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import {
   crDenied,

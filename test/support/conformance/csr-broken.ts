@@ -11,7 +11,7 @@ import {
   extKeyUsage,
   keyUsage,
   type Extension,
-} from '../../../src/pki/extensions/extensions.ts';
+} from '../../../src/pki/extensions/encode-extensions.ts';
 import { oid, sequence, setOf, utf8String } from '../../../src/pki/der/der-writer.ts';
 import {
   OID_ANY_EXTENDED_KEY_USAGE,
@@ -22,7 +22,15 @@ import { KEY_TYPES } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import { askedFor, goodCsrWorld, nameOf, withScene } from './csr-snapshot.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
-import { asked, issued, pending, snapshot, trial, waiting, writtenAgain } from './observed-requests.ts';
+import {
+  asked,
+  issued,
+  pending,
+  snapshot,
+  trial,
+  waiting,
+  writtenAgain,
+} from './observed-requests.ts';
 
 const HOUR = 3600_000;
 

@@ -6,9 +6,14 @@ import {
   type CsrScene,
   type CsrWorld,
 } from '../../../src/conformance/csr/snapshot.ts';
-import { NO_NAMES, type Asked, type Scene, type Trial } from '../../../src/conformance/observed-request.ts';
+import {
+  NO_NAMES,
+  type Asked,
+  type Scene,
+  type Trial,
+} from '../../../src/conformance/observed-request.ts';
 import type { Operation } from '../../../src/conformance/snapshot.ts';
-import { encodeName } from '../../../src/pki/names/names.ts';
+import { encodeName } from '../../../src/pki/names/distinguished-name.ts';
 import { KEY_TYPES, type KeyType } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf, type TestKey } from '../pki/keys.ts';
 import { ROOT } from './leaf.ts';

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For each case of ClusterTrustBundles a signer, or an API server, that breaks it. */
-import { CTB_CALLS, MOUNTS, REFUSALS, type CtbWorld } from '../../../src/conformance/ctb/snapshot.ts';
+import {
+  CTB_CALLS,
+  MOUNTS,
+  REFUSALS,
+  type CtbWorld,
+} from '../../../src/conformance/ctb/snapshot.ts';
 import { sequence } from '../../../src/pki/der/der-writer.ts';
-import { basicConstraints, type Extension } from '../../../src/pki/extensions/extensions.ts';
+import { basicConstraints, type Extension } from '../../../src/pki/extensions/encode-extensions.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import { bundle, goodCtbWorld } from './ctb-snapshot.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';

@@ -10,12 +10,12 @@ import {
   subjectAltName,
   subjectKeyIdentifier,
   type Extension,
-} from '../../../src/pki/extensions/extensions.ts';
-import { keyIdentifier } from '../../../src/pki/keys/keys.ts';
-import { encodeName } from '../../../src/pki/names/names.ts';
+} from '../../../src/pki/extensions/encode-extensions.ts';
+import { keyIdentifier } from '../../../src/pki/keys/public-key.ts';
+import { encodeName } from '../../../src/pki/names/distinguished-name.ts';
 import { encodePem } from '../../../src/pki/der/pem.ts';
 import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
-import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/tbs.ts';
+import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/encode-certificate.ts';
 import { usageBits } from '../../../src/pki/extensions/usages.ts';
 import type { Asked } from '../../../src/conformance/observed-request.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';

@@ -10,7 +10,7 @@ import {
   extKeyUsage,
   keyUsage,
   type Extension,
-} from '../../../src/pki/extensions/extensions.ts';
+} from '../../../src/pki/extensions/encode-extensions.ts';
 import { OID_ANY_EXTENDED_KEY_USAGE } from '../../../src/pki/der/oids.ts';
 import { POD_KEY_TYPES } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';

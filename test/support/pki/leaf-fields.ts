@@ -8,11 +8,11 @@ import {
   subjectAltName,
   subjectKeyIdentifier,
   type Extension,
-} from '../../../src/pki/extensions/extensions.ts';
-import type { NameLists } from '../../../src/pki/names/general-names.ts';
+} from '../../../src/pki/extensions/encode-extensions.ts';
+import type { SubjectAltNames } from '../../../src/pki/names/general-names.ts';
 import { ipText } from '../../../src/pki/names/ip.ts';
-import { KEY_USAGE_BITS, type KeyUsageBit } from '../../../src/pki/extensions/key-usage-bits.ts';
-import type { NameParts } from '../../../src/pki/names/names.ts';
+import type { NameParts } from '../../../src/pki/names/distinguished-name.ts';
+import { KEY_USAGE_BITS, type KeyUsageBit } from '../../../src/pki/extensions/usages.ts';
 
 /** Arbitrary fields of certificates: what a profile could make, and more. */
 export interface LeafFields {
@@ -28,7 +28,7 @@ export interface LeafFields {
   readonly ca: boolean;
   readonly pathLen: number | undefined;
   readonly authorityKeyId: Uint8Array;
-  readonly sans: NameLists;
+  readonly sans: SubjectAltNames;
   readonly sansCritical: boolean;
 }
 
@@ -63,7 +63,7 @@ const address = fc
   .map((bytes) => ipText(bytes) ?? '');
 
 /** At least one name: an empty subjectAltName may not be. */
-export const sans: fc.Arbitrary<NameLists> = fc
+export const sans: fc.Arbitrary<SubjectAltNames> = fc
   .record({
     dnsNames: fc.array(host, { maxLength: 5 }),
     ipAddresses: fc.array(address, { maxLength: 5 }),

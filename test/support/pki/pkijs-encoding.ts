@@ -24,9 +24,9 @@ import {
   Time,
   TimeType,
 } from 'pkijs';
-import type { NameLists } from '../../../src/pki/names/general-names.ts';
+import type { SubjectAltNames } from '../../../src/pki/names/general-names.ts';
 import { ipBytes } from '../../../src/pki/names/ip.ts';
-import type { NameParts } from '../../../src/pki/names/names.ts';
+import type { NameParts } from '../../../src/pki/names/distinguished-name.ts';
 
 /** What src/pki writes, written by pkijs and asn1js: the oracle of byte-for-byte tests. */
 
@@ -67,7 +67,7 @@ export interface ExtensionParts {
   readonly pathLen?: number | undefined;
   readonly subjectKeyId: Uint8Array;
   readonly authorityKeyId: Uint8Array;
-  readonly sans: NameLists;
+  readonly sans: SubjectAltNames;
   readonly sansCritical: boolean;
 }
 
@@ -107,7 +107,7 @@ function authorityKeyId(id: Uint8Array): Sequence {
   return new Sequence({ value: [value] });
 }
 
-export function pkijsNames(sans: NameLists): Sequence {
+export function pkijsNames(sans: SubjectAltNames): Sequence {
   const names = new GeneralNames({
     names: [
       ...sans.dnsNames.map((value) => new GeneralName({ type: 2, value })),

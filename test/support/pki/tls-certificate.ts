@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
-import { NO_ALTERNATIVE_NAMES } from '../../../src/pki/names/general-names.ts';
-import { basicConstraints, subjectAltName } from '../../../src/pki/extensions/extensions.ts';
-import { encodeName } from '../../../src/pki/names/names.ts';
+import { NO_SUBJECT_ALT_NAMES } from '../../../src/pki/names/general-names.ts';
+import { basicConstraints, subjectAltName } from '../../../src/pki/extensions/encode-extensions.ts';
+import { encodeName } from '../../../src/pki/names/distinguished-name.ts';
 import { encodePem } from '../../../src/pki/der/pem.ts';
 import { generatePrivateKey } from '../../../src/pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
-import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/tbs.ts';
+import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/encode-certificate.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -27,7 +27,7 @@ export async function tlsCertificate(
     spki,
     extensions: [
       basicConstraints({ ca: true }),
-      subjectAltName({ ...NO_ALTERNATIVE_NAMES, ipAddresses: ['127.0.0.1'] }, false),
+      subjectAltName({ ...NO_SUBJECT_ALT_NAMES, ipAddresses: ['127.0.0.1'] }, false),
     ],
   });
   const der = encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs));

@@ -5,7 +5,7 @@ import { EMPTY_SUBJECT } from '../../../issuance/leaf-subject.ts';
 import { prepare } from '../../../issuance/prepare.ts';
 import { leafValidity } from '../../../issuance/validity.ts';
 import { decodeCertificate } from '../../../pki/x509/certificate.ts';
-import { decodePublicKey } from '../../../pki/keys/keys.ts';
+import { decodePublicKey } from '../../../pki/keys/public-key.ts';
 import { encodePem } from '../../../pki/der/pem.ts';
 import { generatePrivateKey } from '../../../pki/keys/private-key.ts';
 import type { Random } from '../../../ports.ts';

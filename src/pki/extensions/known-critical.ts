@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { DerReader, malformed, readWhole } from '../der/der-reader.ts';
+import { DerReader, readWhole } from '../der/der-reader.ts';
 import {
   TAG_INTEGER,
   TAG_OID,
@@ -8,7 +8,7 @@ import {
   contextPrimitive,
 } from '../der/der-tags.ts';
 import { oidOf, smallInteger } from '../der/der-values.ts';
-import type { Extension } from './extensions.ts';
+import type { Extension } from './encode-extensions.ts';
 import {
   OID_AUTHORITY_INFORMATION_ACCESS,
   OID_AUTHORITY_KEY_IDENTIFIER,
@@ -19,6 +19,7 @@ import {
   OID_POLICY_MAPPINGS,
   OID_SUBJECT_KEY_IDENTIFIER,
 } from '../der/oids.ts';
+import { malformed } from '../der/input-error.ts';
 
 /** What holds an extension is bounded by its own limit. */
 const MAX_BYTES = 256 * 1024;
@@ -38,7 +39,7 @@ const NEVER_CRITICAL: ReadonlySet<string> = new Set([
  * required, RFC 5280 §6.1 never fails on these; policyConstraints can require one. Whoever looks
  * for revocation finds the distribution points.
  */
-export const MAY_BE_CRITICAL: ReadonlySet<string> = new Set([
+export const IGNORABLE_WHEN_CRITICAL: ReadonlySet<string> = new Set([
   OID_CERTIFICATE_POLICIES,
   OID_POLICY_MAPPINGS,
   OID_INHIBIT_ANY_POLICY,
@@ -46,7 +47,7 @@ export const MAY_BE_CRITICAL: ReadonlySet<string> = new Set([
 ]);
 
 /** Extensions that we use nothing of, whose shape Go checks when it parses: so we do, too. */
-const SHAPES: ReadonlyMap<string, (value: Uint8Array) => void> = new Map([
+const SYNTAX_CHECKS: ReadonlyMap<string, (value: Uint8Array) => void> = new Map([
   [OID_CERTIFICATE_POLICIES, checkPolicies],
   [OID_POLICY_MAPPINGS, checkMappings],
   [OID_INHIBIT_ANY_POLICY, checkInhibitAnyPolicy],
@@ -56,11 +57,11 @@ const SHAPES: ReadonlyMap<string, (value: Uint8Array) => void> = new Map([
 ]);
 
 /** @throws SignerError DER_MALFORMED */
-export function checkShape({ oid, critical, value }: Extension): void {
+export function checkSyntax({ oid, critical, value }: Extension): void {
   if (critical && NEVER_CRITICAL.has(oid)) {
     throw malformed(`extension ${oid} is critical, which RFC 5280 §4.2 forbids`);
   }
-  SHAPES.get(oid)?.(value);
+  SYNTAX_CHECKS.get(oid)?.(value);
 }
 
 /** Every member of a SEQUENCE OF SEQUENCE, which must not be empty. */

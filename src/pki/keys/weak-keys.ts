@@ -1,8 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-import { unsigned } from './curves.ts';
-import { areFactorsClose } from './fermat.ts';
+import { inputError } from '../der/input-error.ts';
+import { bitLength, decodeRsaNumbers, type RsaNumbers } from './rsa-numbers.ts';
+import { isSmallOrder } from './curves.ts';
+import type { PublicKeyInfo } from './public-key.ts';
+import { unsignedBigInt } from '../der/der-values.ts';
 import { isRoca } from './roca.ts';
-import { bitLength, type RsaNumbers } from './rsa-numbers.ts';
+import { areFactorsClose } from './fermat.ts';
+
+/**
+ * Refuses keys that can be broken. Whether a profile wants such a type and size is not its matter.
+ *
+ * @throws SignerError KEY_WEAK
+ */
+export function checkKey(key: PublicKeyInfo): void {
+  const weakness = weaknessOf(key);
+  if (weakness !== undefined) {
+    throw inputError('KEY_WEAK', `the ${key.algorithm} key ${weakness}; make a new key`);
+  }
+}
+
+function weaknessOf(key: PublicKeyInfo): string | undefined {
+  if (key.algorithm === 'RSA') return rsaWeakness(decodeRsaNumbers(key.bytes));
+  if (key.algorithm !== 'ED25519') return undefined;
+  return isSmallOrder(key.bytes) ? 'is a point of small order' : undefined;
+}
 
 /** NIST SP 800-57 part 1: 112 bits of security. */
 const MIN_BITS = 2048;
@@ -15,6 +36,7 @@ const MIN_EXPONENT = 65_537;
 
 /** CA/B BR §6.1.6: no factor below 752. */
 const SMALL_PRIMES = primesBelow(752);
+
 const PRODUCT_OF_SMALL_PRIMES = SMALL_PRIMES.reduce((product, prime) => product * prime, 1n);
 
 /** What is wrong with an RSA key, as a predicate, or undefined (Boulder goodkey/good_key.go). */
@@ -26,7 +48,7 @@ export function rsaWeakness({ modulus, exponent }: RsaNumbers): string | undefin
   if (exponent < MIN_EXPONENT || exponent % 2 === 0) {
     return `has the exponent ${exponent}, which is even or less than ${MIN_EXPONENT}`;
   }
-  const n = unsigned(modulus);
+  const n = unsignedBigInt(modulus);
   if (hasSmallFactor(n)) return 'has a modulus with a small factor';
   if (isRoca(n)) return 'was made by faulty Infineon hardware (ROCA, CVE-2017-15361)';
   return areFactorsClose(n) ? 'has factors that are too close (CVE-2022-26320)' : undefined;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, attempt } from '../errors.ts';
-import { decodeCertificate, fingerprint, type Certificate } from '../pki/x509/certificate.ts';
+import { fingerprint, type Certificate, readCertificates } from '../pki/x509/certificate.ts';
 import { verifyPath } from '../pki/x509/path.ts';
-import { decodePemAll } from '../pki/der/pem.ts';
 import type { CrossCertificate } from './contract.ts';
 
 /**
@@ -11,8 +10,8 @@ import type { CrossCertificate } from './contract.ts';
  * @returns undefined where it is not one of this CA: that is a fault, but no reason not to sign, since
  * whoever reads the bundle does without it
  */
-export function readCross(pem: string, ca: Certificate): CrossCertificate | undefined {
-  const read = attempt(() => decodePemAll(pem, 'CERTIFICATE').map(decodeCertificate));
+export function readCrossCertificate(pem: string, ca: Certificate): CrossCertificate | undefined {
+  const read = attempt(() => readCertificates(pem));
   const [certificate, issuer, ...more] = read instanceof SignerError ? [] : read;
   if (certificate === undefined || issuer === undefined || more.length > 0) return undefined;
   if (!isOfKey(certificate, ca) || !isSignedBy(certificate, issuer)) return undefined;

@@ -5,17 +5,16 @@ import {
   decodeExtKeyUsage,
   decodeKeyUsage,
   decodeSubjectKeyIdentifier,
-  saysSomething,
-} from './extension-facts.ts';
-import type { Extension } from './extensions.ts';
+  hasMatchableNames,
+} from './parse-extensions.ts';
+import type { Extension } from './encode-extensions.ts';
 import {
-  NO_ALTERNATIVE_NAMES,
-  decodeAlternativeNames,
-  type AlternativeNames,
+  NO_SUBJECT_ALT_NAMES,
+  decodeSubjectAltNames,
+  type DecodedSubjectAltNames,
 } from '../names/general-names.ts';
-import type { KeyUsageBit } from './key-usage-bits.ts';
 import { decodeNameConstraints, type NameConstraints } from './name-constraints.ts';
-import { MAY_BE_CRITICAL, checkShape } from './other-extensions.ts';
+import { IGNORABLE_WHEN_CRITICAL, checkSyntax } from './known-critical.ts';
 import {
   OID_AUTHORITY_KEY_IDENTIFIER,
   OID_BASIC_CONSTRAINTS,
@@ -25,9 +24,10 @@ import {
   OID_SUBJECT_ALT_NAME,
   OID_SUBJECT_KEY_IDENTIFIER,
 } from '../der/oids.ts';
+import type { KeyUsageBit } from './usages.ts';
 
 /** What the extensions of a certificate or a request say. */
-export interface ExtensionMeaning {
+export interface InterpretedExtensions {
   readonly isCa: boolean;
   readonly pathLen: number | undefined;
   /** Undefined where there is no such extension: any usage. */
@@ -36,14 +36,14 @@ export interface ExtensionMeaning {
   readonly extKeyUsage: readonly string[] | undefined;
   readonly subjectKeyIdentifier: Uint8Array | undefined;
   readonly authorityKeyIdentifier: Uint8Array | undefined;
-  readonly sans: AlternativeNames;
+  readonly sans: DecodedSubjectAltNames;
   readonly nameConstraints: NameConstraints | undefined;
   /** OIDs of critical extensions that nobody here honours. */
-  readonly unknownCritical: readonly string[];
+  readonly unhandledCritical: readonly string[];
 }
 
 /** Critical extensions that this package does what they say. */
-const HONOURED: ReadonlySet<string> = new Set([
+const PROCESSED: ReadonlySet<string> = new Set([
   OID_AUTHORITY_KEY_IDENTIFIER,
   OID_BASIC_CONSTRAINTS,
   OID_EXT_KEY_USAGE,
@@ -54,17 +54,17 @@ const HONOURED: ReadonlySet<string> = new Set([
 ]);
 
 /** @throws SignerError DER_MALFORMED, DER_LIMIT or NAME_INVALID */
-export function interpretExtensions(extensions: readonly Extension[]): ExtensionMeaning {
+export function interpretExtensions(extensions: readonly Extension[]): InterpretedExtensions {
   const values = new Map(extensions.map(({ oid, value }) => [oid, value]));
   const read = <T>(oid: string, decode: (value: Uint8Array) => T): T | undefined => {
     const value = values.get(oid);
     return value === undefined ? undefined : decode(value);
   };
   const constraints = read(OID_BASIC_CONSTRAINTS, decodeBasicConstraints);
-  const sans = read(OID_SUBJECT_ALT_NAME, decodeAlternativeNames) ?? NO_ALTERNATIVE_NAMES;
-  for (const extension of extensions) checkShape(extension);
+  const sans = read(OID_SUBJECT_ALT_NAME, decodeSubjectAltNames) ?? NO_SUBJECT_ALT_NAMES;
+  for (const extension of extensions) checkSyntax(extension);
   const unknownCritical = extensions
-    .filter(({ oid, critical }) => critical && !isHonoured(oid, sans))
+    .filter(({ oid, critical }) => critical && !isHandled(oid, sans))
     .map(({ oid }) => oid);
   return {
     isCa: constraints?.isCa ?? false,
@@ -75,11 +75,11 @@ export function interpretExtensions(extensions: readonly Extension[]): Extension
     authorityKeyIdentifier: read(OID_AUTHORITY_KEY_IDENTIFIER, decodeAuthorityKeyIdentifier),
     sans,
     nameConstraints: read(OID_NAME_CONSTRAINTS, decodeNameConstraints),
-    unknownCritical,
+    unhandledCritical: unknownCritical,
   };
 }
 
-function isHonoured(oid: string, sans: AlternativeNames): boolean {
-  if (oid === OID_SUBJECT_ALT_NAME) return saysSomething(sans);
-  return HONOURED.has(oid) || MAY_BE_CRITICAL.has(oid);
+function isHandled(oid: string, sans: DecodedSubjectAltNames): boolean {
+  if (oid === OID_SUBJECT_ALT_NAME) return hasMatchableNames(sans);
+  return PROCESSED.has(oid) || IGNORABLE_WHEN_CRITICAL.has(oid);
 }

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createPublicKey, hash, type KeyObject } from 'node:crypto';
 import type { KeyType } from '../../vocabulary.ts';
-import { CURVES, isOnCurve, type Curve } from './curves.ts';
+import { type Curve, CURVES, isOnCurve } from './curves.ts';
 import { DerReader, readWhole } from '../der/der-reader.ts';
 import { TAG_BIT_STRING, TAG_NULL, TAG_OID } from '../der/der-tags.ts';
 import { oidOf, wholeBytes } from '../der/der-values.ts';
-import { isSmallOrder } from './ed25519-point.ts';
 import { OID_EC, OID_ED25519, OID_MLDSA65, OID_RSA } from '../der/oids.ts';
 import { encodePem } from '../der/pem.ts';
-import { refused } from '../der/refused.ts';
+import { inputError } from '../der/input-error.ts';
 import { bitLength, decodeRsaNumbers } from './rsa-numbers.ts';
-import { rsaWeakness } from './weak-rsa.ts';
 
 export type KeyAlgorithm = 'RSA' | 'ECDSA' | 'ED25519' | 'MLDSA65';
 
@@ -47,7 +45,7 @@ const imported = new WeakMap<PublicKeyInfo, KeyObject>();
 export function decodePublicKey(spki: Uint8Array): PublicKeyInfo {
   const key = readPublicKey(new DerReader(spki, 'the public key'));
   if (key.spki.length !== spki.length) {
-    throw refused('KEY_MALFORMED', 'the public key has trailing bytes');
+    throw inputError('KEY_MALFORMED', 'the public key has trailing bytes');
   }
   return key;
 }
@@ -56,7 +54,7 @@ export function decodePublicKey(spki: Uint8Array): PublicKeyInfo {
 export function readPublicKey(reader: DerReader): PublicKeyInfo {
   const key = readCertifiedKey(reader);
   if (key.algorithm !== 'MLDSA65') return key;
-  throw refused('KEY_UNSUPPORTED', 'only CAs have ML-DSA-65 keys; make a key of another type');
+  throw inputError('KEY_UNSUPPORTED', 'only CAs have ML-DSA-65 keys; make a key of another type');
 }
 
 /** The SubjectPublicKeyInfo at the reader's position, of a certificate that exists: a CA's, too. */
@@ -74,7 +72,7 @@ export function readCertifiedKey(reader: DerReader): PublicKeyInfo {
   switch (type) {
     case OID_RSA:
       if (algorithm.read(TAG_NULL, 'the RSA parameters').length > 0) {
-        throw refused('KEY_MALFORMED', 'the RSA parameters are not empty');
+        throw inputError('KEY_MALFORMED', 'the RSA parameters are not empty');
       }
       return rsaKey(spki, bytes());
     case OID_EC:
@@ -84,7 +82,7 @@ export function readCertifiedKey(reader: DerReader): PublicKeyInfo {
     case OID_MLDSA65:
       return mldsaKey(spki, bytes());
     default:
-      throw refused(
+      throw inputError(
         'KEY_UNSUPPORTED',
         `the key algorithm ${type} is not RSA, ECDSA or Ed25519; make a key of another type`,
       );
@@ -99,12 +97,15 @@ function rsaKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
 /** Named curves only (RFC 5480 §2.1.1): explicit parameters can hide a generator of one's choice. */
 function readCurve(algorithm: DerReader): Curve {
   if (!algorithm.at(TAG_OID)) {
-    throw refused('KEY_UNSUPPORTED', 'the EC key has explicit parameters instead of a named curve');
+    throw inputError(
+      'KEY_UNSUPPORTED',
+      'the EC key has explicit parameters instead of a named curve',
+    );
   }
   const name = oidOf(algorithm.read(TAG_OID, 'the curve'), 'the curve');
   const curve = CURVES.get(name);
   if (curve === undefined) {
-    throw refused('KEY_UNSUPPORTED', `the curve ${name} is not P-256, P-384 or P-521`);
+    throw inputError('KEY_UNSUPPORTED', `the curve ${name} is not P-256, P-384 or P-521`);
   }
   return curve;
 }
@@ -112,13 +113,14 @@ function readCurve(algorithm: DerReader): Curve {
 /** Uncompressed points only, as Go has it. */
 function ecKey(spki: Uint8Array, curve: Curve, bytes: Uint8Array): PublicKeyInfo {
   if (!isOnCurve(curve, bytes)) {
-    throw refused('KEY_MALFORMED', 'the EC key is not an uncompressed point of its curve');
+    throw inputError('KEY_MALFORMED', 'the EC key is not an uncompressed point of its curve');
   }
   return { spki, algorithm: 'ECDSA', bits: curve.bits, keyType: curve.keyType, bytes };
 }
 
 function edKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
-  if (bytes.length !== 32) throw refused('KEY_MALFORMED', 'the Ed25519 key is not 32 bytes long');
+  if (bytes.length !== 32)
+    throw inputError('KEY_MALFORMED', 'the Ed25519 key is not 32 bytes long');
   return { spki, algorithm: 'ED25519', bits: 256, keyType: 'ED25519', bytes };
 }
 
@@ -127,7 +129,7 @@ const MLDSA65_BYTES = 1952;
 
 function mldsaKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
   if (bytes.length !== MLDSA65_BYTES) {
-    throw refused('KEY_MALFORMED', `the ML-DSA-65 key is not ${MLDSA65_BYTES} bytes long`);
+    throw inputError('KEY_MALFORMED', `the ML-DSA-65 key is not ${MLDSA65_BYTES} bytes long`);
   }
   return { spki, algorithm: 'MLDSA65', bits: 8 * MLDSA65_BYTES, keyType: undefined, bytes };
 }
@@ -147,26 +149,8 @@ export function keyObjectOf(key: PublicKeyInfo): KeyObject {
     imported.set(key, object);
     return object;
   } catch (error) {
-    throw refused('KEY_MALFORMED', `the ${key.algorithm} public key is not valid`, error);
+    throw inputError('KEY_MALFORMED', `the ${key.algorithm} public key is not valid`, error);
   }
-}
-
-/**
- * Refuses keys that can be broken. Whether a profile wants such a type and size is not its matter.
- *
- * @throws SignerError KEY_WEAK
- */
-export function checkKey(key: PublicKeyInfo): void {
-  const weakness = weaknessOf(key);
-  if (weakness !== undefined) {
-    throw refused('KEY_WEAK', `the ${key.algorithm} key ${weakness}; make a new key`);
-  }
-}
-
-function weaknessOf(key: PublicKeyInfo): string | undefined {
-  if (key.algorithm === 'RSA') return rsaWeakness(decodeRsaNumbers(key.bytes));
-  if (key.algorithm !== 'ED25519') return undefined;
-  return isSmallOrder(key.bytes) ? 'is a point of small order' : undefined;
 }
 
 /** SHA-1 of the subjectPublicKey bits (RFC 5280 §4.2.1.2, method 1): a name, not a protection. */

@@ -11,16 +11,16 @@ import {
   keyUsage,
   subjectAltName,
   subjectKeyIdentifier,
-} from '../../../src/pki/extensions/extensions.ts';
-import { KEY_USAGE_BITS } from '../../../src/pki/extensions/key-usage-bits.ts';
-import { keyIdentifier } from '../../../src/pki/keys/keys.ts';
-import { encodeName } from '../../../src/pki/names/names.ts';
+} from '../../../src/pki/extensions/encode-extensions.ts';
+import { keyIdentifier } from '../../../src/pki/keys/public-key.ts';
+import { encodeName } from '../../../src/pki/names/distinguished-name.ts';
 import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
 import { verifySignature } from '../../../src/pki/keys/signature-verification.ts';
-import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/tbs.ts';
+import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/encode-certificate.ts';
 import { privateKey, spkiOf, type TestKey } from '../../support/pki/keys.ts';
 import { leafFields, nameParts, toExtensions } from '../../support/pki/leaf-fields.ts';
 import { pkijsExtensions, pkijsTbs } from '../../support/pki/pkijs-encoding.ts';
+import { KEY_USAGE_BITS } from '../../../src/pki/extensions/usages.ts';
 
 /** Of keys that a leaf or a CA may have. */
 const KINDS = [

@@ -15,7 +15,7 @@ import {
   OID_STREET,
   OID_USER_ID,
 } from '../der/oids.ts';
-import { refused } from '../der/refused.ts';
+import { inputError } from '../der/input-error.ts';
 
 /** Groups become organizations: a user with more than this many has no use for a certificate. */
 const MAX_ATTRIBUTES = 256;
@@ -60,7 +60,7 @@ export function readName(reader: DerReader, what: string): DistinguishedName {
 /** @throws SignerError DER_MALFORMED or DER_LIMIT */
 export function decodeName(der: Uint8Array, what = 'name'): DistinguishedName {
   if (der.length > MAX_BYTES) {
-    throw refused('DER_LIMIT', `${what} has more than ${MAX_BYTES} bytes`);
+    throw inputError('DER_LIMIT', `${what} has more than ${MAX_BYTES} bytes`);
   }
   const outer = new DerReader(der, what);
   const names = outer.sequence(what);
@@ -74,7 +74,7 @@ export function decodeName(der: Uint8Array, what = 'name'): DistinguishedName {
     // Several organizations in one are what Go writes for several groups: everybody reads those.
     if (types.size > 1) problems.push('a relative name with attributes of several types');
     if (attributes.length > MAX_ATTRIBUTES) {
-      throw refused('DER_LIMIT', `${what} has more than ${MAX_ATTRIBUTES} attributes`);
+      throw inputError('DER_LIMIT', `${what} has more than ${MAX_ATTRIBUTES} attributes`);
     }
   }
   return { raw: der, attributes, problems: [...problems, ...attributeProblems(attributes)] };
@@ -105,7 +105,7 @@ function readAttribute(set: DerReader, what: string): NameAttribute {
   const stringType = stringTypeOf(tag, label);
   const contents = pair.read(tag ?? 0, label);
   if (contents.length > MAX_VALUE_BYTES) {
-    throw refused('DER_LIMIT', `${label} has more than ${MAX_VALUE_BYTES} bytes`);
+    throw inputError('DER_LIMIT', `${label} has more than ${MAX_VALUE_BYTES} bytes`);
   }
   const value = textOf(stringType, contents, label);
   pair.finish();
@@ -163,7 +163,7 @@ export function encodeName(parts: NameParts): Uint8Array {
 function relativeName(type: string, value: string): Uint8Array {
   if (value === '' || hasControl(value) || !value.isWellFormed()) {
     const name = ATTRIBUTE_NAMES.get(type) ?? type;
-    throw refused('NAME_INVALID', `${name} is empty or has a character that no name may have`);
+    throw inputError('NAME_INVALID', `${name} is empty or has a character that no name may have`);
   }
   const printable = /^[A-Za-z0-9 '()+,\-./:=?]+$/.test(value);
   return setOf(sequence(oid(type), printable ? printableString(value) : utf8String(value)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { contextConstructed } from '../der/der-tags.ts';
-import { bitString, element, integer, sequence, time } from '../der/der-writer.ts';
-import { encodeExtension, type Extension } from '../extensions/extensions.ts';
+import { bitString, element, integer, sequence, validityTime } from '../der/der-writer.ts';
+import { encodeExtension, type Extension } from '../extensions/encode-extensions.ts';
 
 export interface TbsFields {
   /** Big-endian and not negative: a set top bit gets a zero octet before it. */
@@ -30,7 +30,7 @@ export function encodeTbs(fields: TbsFields): Uint8Array {
     integer(fields.serial),
     fields.signatureAlgorithm,
     fields.issuer,
-    sequence(time(fields.notBefore), time(fields.notAfter)),
+    sequence(validityTime(fields.notBefore), validityTime(fields.notAfter)),
     fields.subject,
     fields.spki,
     ...(fields.extensions.length === 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { DerReader, malformed, readWhole } from '../der/der-reader.ts';
+import { DerReader, readWhole } from '../der/der-reader.ts';
 import {
   TAG_BIT_STRING,
   TAG_BOOLEAN,
@@ -10,10 +10,10 @@ import {
   contextPrimitive,
 } from '../der/der-tags.ts';
 import { booleanOf, namedBits, oidOf, smallInteger } from '../der/der-values.ts';
-import type { Extension } from './extensions.ts';
-import type { AlternativeNames } from '../names/general-names.ts';
-import { KEY_USAGE_BITS, type KeyUsageBit } from './key-usage-bits.ts';
-import { refused } from '../der/refused.ts';
+import type { Extension } from './encode-extensions.ts';
+import type { DecodedSubjectAltNames } from '../names/general-names.ts';
+import { inputError, malformed } from '../der/input-error.ts';
+import { KEY_USAGE_BITS, type KeyUsageBit } from './usages.ts';
 
 /** The largest public certificates have some 15. */
 const MAX_EXTENSIONS = 64;
@@ -44,7 +44,7 @@ export function readExtensions(reader: DerReader): readonly Extension[] {
     if (found.has(extension.oid)) throw malformed(`extension ${extension.oid} occurs twice`);
     found.set(extension.oid, extension);
     if (found.size > MAX_EXTENSIONS) {
-      throw refused('DER_LIMIT', `there are more than ${MAX_EXTENSIONS} extensions`);
+      throw inputError('DER_LIMIT', `there are more than ${MAX_EXTENSIONS} extensions`);
     }
   }
   return [...found.values()];
@@ -110,7 +110,7 @@ export function decodeExtKeyUsage(value: Uint8Array): readonly string[] {
   while (!list.isDone()) {
     purposes.push(oidOf(list.read(TAG_OID, 'a purpose'), 'a purpose of extKeyUsage'));
     if (purposes.length > MAX_PURPOSES) {
-      throw refused('DER_LIMIT', `extKeyUsage has more than ${MAX_PURPOSES} purposes`);
+      throw inputError('DER_LIMIT', `extKeyUsage has more than ${MAX_PURPOSES} purposes`);
     }
   }
   return purposes;
@@ -144,7 +144,7 @@ function bounded(id: Uint8Array, what: string): Uint8Array {
 }
 
 /** A SAN of kinds that nobody matches says nothing: then it must not be critical (as Go). */
-export function saysSomething(names: AlternativeNames): boolean {
+export function hasMatchableNames(names: DecodedSubjectAltNames): boolean {
   const { dnsNames, ipAddresses, uris, emails } = names;
   return dnsNames.length + ipAddresses.length + uris.length + emails.length > 0;
 }

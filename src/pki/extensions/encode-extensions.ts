@@ -9,9 +9,8 @@ import {
   oid,
   sequence,
 } from '../der/der-writer.ts';
-import { encodeAlternativeNames, type NameLists } from '../names/general-names.ts';
-import { KEY_USAGE_BITS, type KeyUsageBit } from './key-usage-bits.ts';
-import { keyIdentifier } from '../keys/keys.ts';
+import { encodeSubjectAltNames, type SubjectAltNames } from '../names/general-names.ts';
+import { keyIdentifier } from '../keys/public-key.ts';
 import {
   OID_AUTHORITY_KEY_IDENTIFIER,
   OID_BASIC_CONSTRAINTS,
@@ -20,6 +19,7 @@ import {
   OID_SUBJECT_ALT_NAME,
   OID_SUBJECT_KEY_IDENTIFIER,
 } from '../der/oids.ts';
+import { KEY_USAGE_BITS, type KeyUsageBit } from './usages.ts';
 
 export interface Extension {
   readonly oid: string;
@@ -62,8 +62,8 @@ export function authorityKeyIdentifier(keyId: Uint8Array): Extension {
   return { oid: OID_AUTHORITY_KEY_IDENTIFIER, critical: false, value };
 }
 
-export function subjectAltName(sans: NameLists, critical: boolean): Extension {
-  return { oid: OID_SUBJECT_ALT_NAME, critical, value: encodeAlternativeNames(sans) };
+export function subjectAltName(sans: SubjectAltNames, critical: boolean): Extension {
+  return { oid: OID_SUBJECT_ALT_NAME, critical, value: encodeSubjectAltNames(sans) };
 }
 
 /** One Extension in DER; critical is written only where it is not the default. */
