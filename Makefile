@@ -52,7 +52,7 @@ lint: node_modules
 
 .PHONY: unit
 unit: node_modules
-	$(COMPILED) $(RUN) node --test 'test/architecture/*.test.ts' $(foreach dir,$(UNIT),'$(dir)/**/*.test.ts')
+	$(COMPILED) $(RUN) node --test 'test/*.test.ts' 'test/architecture/*.test.ts' $(foreach dir,$(UNIT),'$(dir)/**/*.test.ts')
 
 .PHONY: package
 package: node_modules dist/library/index.mjs dist/countersign.mjs ## The library as npm pack makes it, in the hands of an outsider

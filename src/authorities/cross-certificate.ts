@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { sameBytes } from '../bytes.ts';
 import { SignerError, attempt } from '../errors.ts';
 import { fingerprint, type Certificate, readCertificates } from '../pki/x509/certificate.ts';
 import { verifyPath } from '../pki/x509/path.ts';
@@ -23,10 +24,10 @@ function isOfKey(cross: Certificate, ca: Certificate): boolean {
   return (
     cross.isCa &&
     // A root has no place in a chain (RFC 8446 §4.4.2).
-    !isSame(cross.issuer.raw, ca.subject.raw) &&
-    isSame(cross.subject.raw, ca.subject.raw) &&
-    isSame(cross.publicKey.spki, ca.publicKey.spki) &&
-    isSame(cross.subjectKeyIdentifier, ca.subjectKeyIdentifier)
+    !sameBytes(cross.issuer.raw, ca.subject.raw) &&
+    sameBytes(cross.subject.raw, ca.subject.raw) &&
+    sameBytes(cross.publicKey.spki, ca.publicKey.spki) &&
+    sameBytes(cross.subjectKeyIdentifier, ca.subjectKeyIdentifier)
   );
 }
 
@@ -36,8 +37,4 @@ function isSignedBy(cross: Certificate, issuer: Certificate): boolean {
   const now = Math.max(cross.notBefore, issuer.notBefore);
   const path = { leaf: cross, intermediates: [], anchors: [issuer], now };
   return !(attempt(() => verifyPath(path)) instanceof SignerError);
-}
-
-function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  return a !== undefined && b !== undefined && Buffer.compare(a, b) === 0;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyObject } from 'node:crypto';
+import { sameBytes } from '../bytes.ts';
 import { SignerError, messageOf, type ErrorCode } from '../errors.ts';
 import { Prepared } from '../issuance/prepare.ts';
 import {
@@ -93,7 +94,7 @@ function requireCa(certificate: Certificate, now: number): void {
 function readKey(pem: string, certificate: Certificate): KeyObject {
   if (pem === '') throw invalid('tls.key is empty; the Secret must hold the CA’s private key');
   const key = guarded('tls.key', () => readPrivateKey(pem));
-  if (Buffer.compare(publicKeyOf(key), certificate.publicKey.spki) !== 0) {
+  if (!sameBytes(publicKeyOf(key), certificate.publicKey.spki)) {
     throw invalid('tls.key is not the private key of the first certificate of tls.crt');
   }
   return key;
@@ -116,7 +117,7 @@ function requireChain(
   anchors: readonly Certificate[],
   now: number,
 ): void {
-  if (anchors.some((anchor) => Buffer.compare(anchor.raw, certificate.raw) === 0)) return;
+  if (anchors.some((anchor) => sameBytes(anchor.raw, certificate.raw))) return;
   guarded('tls.crt', () => verifyPath({ leaf: certificate, intermediates, anchors, now }));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { sameBytes } from '../bytes.ts';
 import { SignerError, attempt } from '../errors.ts';
 import { type Certificate, readCertificates, isSelfIssued } from '../pki/x509/certificate.ts';
 import type { PublicKeyInfo } from '../pki/keys/public-key.ts';
@@ -97,7 +98,7 @@ function readChain({
 }
 
 function faultOfLeaf(leaf: Certificate, input: AcceptInput): string | undefined {
-  if (Buffer.compare(leaf.publicKey.spki, input.publicKey.spki) !== 0) {
+  if (!sameBytes(leaf.publicKey.spki, input.publicKey.spki)) {
     return 'a certificate of another public key';
   }
   if (leaf.isCa) return 'a CA certificate';

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { sameBytes } from '../bytes.ts';
 import { SignerError } from '../errors.ts';
 import {
   decodeCertificateWith,
@@ -82,7 +83,7 @@ export class Prepared {
 
   /** The bytes that the signature must cover, for correspond(). */
   equals(tbs: Uint8Array): boolean {
-    return Buffer.compare(this.#tbs, tbs) === 0;
+    return sameBytes(this.#tbs, tbs);
   }
 }
 

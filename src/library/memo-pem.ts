@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { BoundedMap } from '../bounded-map.ts';
 import type { Certificate } from '../pki/x509/certificate.ts';
 
 /** A CA has a handful of chains and bundles; more at once are not worth their memory. */
@@ -8,12 +9,11 @@ const MOST = 32;
 export function memoPem(
   read: (pem: string) => readonly Certificate[],
 ): (pem: string) => readonly Certificate[] {
-  const known = new Map<string, readonly Certificate[]>();
+  const known = new BoundedMap<string, readonly Certificate[]>(MOST);
   return (pem) => {
     const before = known.get(pem);
     if (before !== undefined) return before;
     const certificates = read(pem);
-    if (known.size >= MOST) known.clear();
     known.set(pem, certificates);
     return certificates;
   };

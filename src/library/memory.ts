@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { BoundedMap } from '../bounded-map.ts';
 import type { Thrown } from './classify.ts';
 import type { ConditionOf } from './errors.ts';
 
@@ -25,14 +26,12 @@ interface Remembered {
 const NOTHING: Remembered = { ended: undefined, conditions: new Map() };
 
 export function createMemory(): Memory {
-  const known = new Map<string, Remembered>();
+  const known = new BoundedMap<string, Remembered>(MAX_REMEMBERED);
 
   function note(uid: string, thrown: Thrown): void {
     const { how, condition } = thrown;
     if (how !== 'permanent' && condition === undefined) return;
     const { ended, conditions } = known.get(uid) ?? NOTHING;
-    known.delete(uid);
-    if (known.size >= MAX_REMEMBERED) forgetOldest();
     known.set(uid, {
       ended: how === 'permanent' ? thrown : ended,
       conditions:
@@ -44,13 +43,6 @@ export function createMemory(): Memory {
     all: readonly (readonly [type: string, condition: ConditionOf])[],
   ): ReadonlyMap<string, ConditionOf> {
     return new Map([...new Map(all)].slice(-MAX_CONDITIONS));
-  }
-
-  function forgetOldest(): void {
-    for (const uid of known.keys()) {
-      known.delete(uid);
-      return;
-    }
   }
 
   return {

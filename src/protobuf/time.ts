@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { BoundedMap } from '../bounded-map.ts';
 import type { MessageReader } from './reader.ts';
 import { integerField, message } from './writer.ts';
 
@@ -14,13 +15,12 @@ export function readTime(fields: MessageReader): string {
 
 /** What comes together was made in the same few seconds: most texts are made already. */
 const MAX_TEXTS = 64;
-const texts = new Map<number, string>();
+const texts = new BoundedMap<number, string>(MAX_TEXTS);
 
 function textOf(seconds: number): string {
   const known = texts.get(seconds);
   if (known !== undefined) return known;
   const made = new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
-  if (texts.size >= MAX_TEXTS) texts.clear();
   texts.set(seconds, made);
   return made;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { sameBytes } from '../bytes.ts';
 import { parseDuration } from '../api/object/duration.ts';
 import { SignerError, attempt } from '../errors.ts';
 import { type Certificate, readCertificates } from '../pki/x509/certificate.ts';
@@ -36,7 +37,7 @@ function readLeaf({ certificate, key }: LeafMaterial): readonly [Certificate, ..
   const [leaf, ...above] = readCertificates(certificate);
   if (leaf === undefined) throw unusable('tls.crt holds no certificate');
   if (leaf.isCa) throw unusable('tls.crt begins with a CA, which no server should show as its own');
-  if (Buffer.compare(publicKeyOf(readPrivateKey(key)), leaf.publicKey.spki) !== 0) {
+  if (!sameBytes(publicKeyOf(readPrivateKey(key)), leaf.publicKey.spki)) {
     throw unusable('tls.key is not the key of tls.crt');
   }
   return [leaf, ...above];
@@ -55,12 +56,8 @@ function isSignedBy(leaf: Certificate, by: Certificate): boolean {
 }
 
 function isSameChain(a: readonly Certificate[], b: readonly Certificate[]): boolean {
-  return (
-    a.length === b.length && a.every(({ raw }, at) => Buffer.compare(raw, b[at]?.raw ?? NONE) === 0)
-  );
+  return a.length === b.length && a.every(({ raw }, at) => sameBytes(raw, b[at]?.raw));
 }
-
-const NONE = new Uint8Array();
 
 function unusable(message: string): SignerError {
   return new SignerError({ code: 'CERTIFICATE_MALFORMED', disposition: 'wait', message });

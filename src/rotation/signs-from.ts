@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { sameBytes } from '../bytes.ts';
 import { SignerError, attempt } from '../errors.ts';
 import { requireServedAnchor, servedFrom } from '../issuance/gate.ts';
 import { fingerprint, type Certificate } from '../pki/x509/certificate.ts';
@@ -40,7 +41,7 @@ export function signsFrom(chain: Chain, gate: Gate, now: number): number | undef
 
 function leadsTo(chain: Chain, anchors: readonly Certificate[], now: number): boolean {
   const { certificate, intermediates } = chain;
-  if (anchors.some(({ raw }) => Buffer.compare(raw, certificate.raw) === 0)) return true;
+  if (anchors.some(({ raw }) => sameBytes(raw, certificate.raw))) return true;
   const path = attempt(() => verifyPath({ leaf: certificate, intermediates, anchors, now }));
   return !(path instanceof SignerError);
 }

@@ -10,7 +10,7 @@ const CORE = ['protobuf', 'api', 'pki', 'cel', 'issuance', 'policy', 'rotation']
 const PURE = [...CORE, 'conformance'];
 const SERVED = [...CORE, 'kube', 'authorities/contract.ts'];
 
-/** Folder → what it may import besides itself and L0 (errors, ports, vocabulary). */
+/** Folder → what it may import besides itself and L0, the files of `src` itself. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   '': [],
   protobuf: [],
@@ -198,7 +198,7 @@ function wrongImports({ path, imports }: Source): readonly string[] {
 }
 
 function wrongPackages({ path, packages }: Source): readonly string[] {
-  const isPure = isIn(path, ['errors.ts', 'ports.ts', 'vocabulary.ts', ...PURE]);
+  const isPure = folderOf(path) === '' || isIn(path, PURE);
   const wrongOnes = packages.filter((name) =>
     name.startsWith('node:')
       ? (isPure && !isIn(path, PURE_NODE[name] ?? [])) || isProcess(name, path)

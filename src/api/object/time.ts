@@ -12,11 +12,6 @@ export function formatTime(milliseconds: number): string {
 /** What toISOString() always ends in. */
 const MILLISECONDS = '.000Z';
 
-/** `metav1.MicroTime`: exactly six fraction digits; anything else is answered with 400. */
-export function formatMicroTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace(/Z$/, '000Z');
-}
-
 /** Milliseconds of an RFC 3339 text, or NaN. */
 export function parseTime(text: string): number {
   return Date.parse(text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What comes with a leaf, and what it is verified with. */
+import { sameBytes } from '../../bytes.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { type Certificate, isSelfIssued } from '../../pki/x509/certificate.ts';
 import { nameText } from '../../pki/names/distinguished-name.ts';
@@ -35,7 +36,7 @@ export const isInOrder: LeafLaw = ({ chain }) => {
 function linkFault(child: Certificate | undefined, issuer: Certificate): string | undefined {
   if (child === undefined) return undefined;
   const name = `"${nameText(issuer.subject)}"`;
-  if (Buffer.compare(child.issuer.raw, issuer.subject.raw) !== 0) {
+  if (!sameBytes(child.issuer.raw, issuer.subject.raw)) {
     return `${name} is not the issuer of the certificate before it`;
   }
   if (!issuer.isCa) return `${name} is no CA`;
@@ -84,7 +85,7 @@ export const endsBeforeAuthority: LeafLaw = ({ leaf, chain }, { anchors }) => {
 };
 
 function issued(authority: Certificate, leaf: Certificate): boolean {
-  if (Buffer.compare(authority.subject.raw, leaf.issuer.raw) !== 0) return false;
+  if (!sameBytes(authority.subject.raw, leaf.issuer.raw)) return false;
   const { signatureAlgorithm, tbs, signature } = leaf;
   return verifySignature(authority.publicKey, signatureAlgorithm, tbs, signature);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What any leaf must be, whoever asked for it. */
+import { sameBytes } from '../../bytes.ts';
 import type { Certificate } from '../../pki/x509/certificate.ts';
 import { OID_EXT_KEY_USAGE, OID_KEY_USAGE, OID_SUBJECT_ALT_NAME } from '../../pki/der/oids.ts';
 import { nameText } from '../../pki/names/distinguished-name.ts';
@@ -9,7 +10,7 @@ import type { Around, LeafLaw } from '../snapshot.ts';
 import type { KeyUsageBit } from '../../pki/extensions/usages.ts';
 
 export const hasRequestedKey: LeafLaw = ({ leaf, trial }) => {
-  const same = Buffer.compare(leaf.publicKey.spki, trial.asked.spki) === 0;
+  const same = sameBytes(leaf.publicKey.spki, trial.asked.spki);
   const found = `the leaf's key is ${keyText(leaf)}`;
   return same ? pass(`${found}, the request's own`) : fail(`${found}, not the request's`);
 };
@@ -40,10 +41,10 @@ export const namesIssuersKey: LeafLaw = ({ leaf, chain }, { anchors }) => {
   const id = leaf.authorityKeyIdentifier;
   if (id === undefined) return fail('the leaf has no authorityKeyIdentifier');
   const known = [...chain, ...('certificates' in anchors ? anchors.certificates : [])];
-  const issuers = known.filter(({ subject }) => Buffer.compare(subject.raw, leaf.issuer.raw) === 0);
+  const issuers = known.filter(({ subject }) => sameBytes(subject.raw, leaf.issuer.raw));
   const ids = issuers.flatMap((each) => each.subjectKeyIdentifier ?? []);
   if (ids.length === 0) return pass('the leaf has one; no issuer with a key identifier is known');
-  const fits = ids.some((each) => Buffer.compare(each, id) === 0);
+  const fits = ids.some((each) => sameBytes(each, id));
   return fits ? pass("it is the issuer's subjectKeyIdentifier") : fail('it is of another key');
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a signer writes, how often, and what it keeps its hands off. */
+import { sameBytes } from '../../bytes.ts';
 import { skip, unless, type Verdict } from '../case.ts';
 import { issuedOf, isVerdict, readChain } from '../issued-leaf.ts';
 import { firstOf, lastOf, type Trial } from '../observed-request.ts';
@@ -112,6 +113,6 @@ export function isNewCertificate(trial: Trial, other: Trial): Verdict {
   const [a, b] = [issuedOf(trial), issuedOf(other)];
   if (isVerdict(a)) return a;
   if (isVerdict(b)) return b;
-  const same = Buffer.compare(a.leaf.serial, b.leaf.serial) === 0;
+  const same = sameBytes(a.leaf.serial, b.leaf.serial);
   return unless(same ? 'both leaves have the same serial' : undefined, 'two leaves, two serials');
 }

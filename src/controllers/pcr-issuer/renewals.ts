@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { BoundedMap } from '../../bounded-map.ts';
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 
 /** When the certificates that pods now have are to be renewed, as far as it was heard. */
@@ -22,14 +23,7 @@ interface Noted {
 }
 
 export function createRenewals(): Renewals {
-  const noted = new Map<string, Noted>();
-
-  function forgetOldest(): void {
-    for (const key of noted.keys()) {
-      noted.delete(key);
-      return;
-    }
-  }
+  const noted = new BoundedMap<string, Noted>(MAX_NOTED);
 
   return {
     note: (request) => {
@@ -43,8 +37,6 @@ export function createRenewals(): Renewals {
       const known = noted.get(key);
       // A list is in no order: an older request of the pod may come behind its newer one.
       if (known !== undefined && known.beginRefreshAt > renewal.beginRefreshAt) return;
-      noted.delete(key);
-      if (noted.size >= MAX_NOTED) forgetOldest();
       noted.set(key, renewal);
     },
     overdue: (request, now) => {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { sameBytes } from '../../bytes.ts';
 import type { LintRule } from './rule.ts';
 
 export const keyIdentifiers: LintRule = {
@@ -8,7 +9,7 @@ export const keyIdentifiers: LintRule = {
     const { authorityKeyIdentifier: aki, subjectKeyIdentifier: ski } = leaf;
     if (ski === undefined || ski.length === 0) return 'the subject key identifier is missing';
     if (aki === undefined) return 'the authority key identifier is missing';
-    return Buffer.compare(aki, issuer.keyIdentifier) === 0
+    return sameBytes(aki, issuer.keyIdentifier)
       ? undefined
       : 'the authority key identifier is not the CA’s subject key identifier';
   },

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { fnv1a } from '../../hash.ts';
 
 /**
  * Who of `members` a key belongs to: rendezvous hashing (Thaler and Ravishankar, 1998). Every member
@@ -13,9 +14,9 @@
  */
 export function createShares(members: readonly string[]): (key: string) => string | undefined {
   // In one order everywhere, so that equal scores have one winner.
-  const seeded = [...new Set(members)].sort().map((name) => ({ name, seed: mix(hash(name)) }));
+  const seeded = [...new Set(members)].sort().map((name) => ({ name, seed: mix(fnv1a(name)) }));
   return (key) => {
-    const hashed = hash(key);
+    const hashed = fnv1a(key);
     let [owner, best]: [string | undefined, number] = [undefined, -1];
     for (const { name, seed } of seeded) {
       // Twice: of one round alone, scores of two members whose seeds are close would be alike.
@@ -24,15 +25,6 @@ export function createShares(members: readonly string[]): (key: string) => strin
     }
     return owner;
   };
-}
-
-/** FNV-1a of 32 bits over UTF-16 units: names and UIDs are ASCII. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) {
-    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
-  }
-  return value;
 }
 
 /** MurmurHash3's finalizer: each bit in changes half of the bits out. */

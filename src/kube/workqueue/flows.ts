@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { fnv1a } from '../../hash.ts';
 import type { Random } from '../../ports.ts';
 import { createFlow, type Flow } from './flow.ts';
 
@@ -30,7 +31,7 @@ export function createFlows<T>(random: Random): Flows<T> {
   const seed = Buffer.from(random(4)).readUInt32LE();
 
   function leastOf(name: string): Flow<T> {
-    let hash = hashOf(name, seed);
+    let hash = fnv1a(name, seed);
     let best = shared[hash % SHARED_FLOWS] as Flow<T>;
     for (let dealt = 1; dealt < HAND; dealt += 1) {
       hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0;
@@ -56,13 +57,4 @@ export function createFlows<T>(random: Random): Flows<T> {
       return own.size;
     },
   };
-}
-
-/** FNV-1a over UTF-16 code units, begun at `seed`. */
-function hashOf(text: string, seed: number): number {
-  let hash = (0x811c9dc5 ^ seed) >>> 0;
-  for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
-  }
-  return hash;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { BoundedMap } from '../../bounded-map.ts';
 import {
   TAG_BIT_STRING,
   TAG_BOOLEAN,
@@ -138,14 +139,13 @@ export function validityTime(milliseconds: number): Uint8Array {
   const known = times.get(milliseconds);
   if (known !== undefined) return known;
   const made = timeElement(new Date(milliseconds));
-  if (times.size >= MAX_KNOWN_TIMES) times.clear();
   times.set(milliseconds, made);
   return made;
 }
 
 /** Leaves that are made in one second begin and end in one. */
 const MAX_KNOWN_TIMES = 64;
-const times = new Map<number, Uint8Array>();
+const times = new BoundedMap<number, Uint8Array>(MAX_KNOWN_TIMES);
 
 function timeElement(date: Date): Uint8Array {
   const utc = date.getUTCFullYear() < FIRST_GENERALIZED_YEAR;

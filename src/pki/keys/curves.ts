@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { sameBytes } from '../../bytes.ts';
 import { OID_P256, OID_P384, OID_P521 } from '../der/oids.ts';
 import { unsignedBigInt } from '../der/der-values.ts';
 
@@ -56,7 +57,7 @@ const UNCOMPRESSED = 0x04;
 export function isOnCurve(curve: Curve, point: Uint8Array): boolean {
   if (point.length !== 1 + 2 * curve.octets || point[0] !== UNCOMPRESSED) return false;
   const last = lastOn.get(curve);
-  if (last !== undefined && Buffer.compare(last, point) === 0) return true;
+  if (sameBytes(last, point)) return true;
   if (!satisfies(curve, point)) return false;
   lastOn.set(curve, Uint8Array.from(point));
   return true;

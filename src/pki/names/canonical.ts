@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isIP } from 'node:net';
+import { formatIp, isIpv4Mapped, parseIp } from '../../ip.ts';
 import { canonicalSpiffeId } from './spiffe-id.ts';
-import { ipBytes, ipText, isMapped } from './ip.ts';
 import { inputError } from '../der/input-error.ts';
 import { lowerAscii } from '../der/der-text.ts';
 
@@ -55,10 +55,10 @@ export function canonicalDnsName(text: string): string {
  * @throws SignerError NAME_INVALID
  */
 export function canonicalIp(text: string): string {
-  const bytes = ipBytes(text);
-  const canonical = bytes === undefined ? undefined : ipText(bytes);
+  const bytes = parseIp(text);
+  const canonical = bytes === undefined ? undefined : formatIp(bytes);
   if (bytes === undefined || canonical === undefined) throw invalid('IP address', text, 'is none');
-  if (isMapped(bytes))
+  if (isIpv4Mapped(bytes))
     throw invalid('IP address', text, 'is IPv4 mapped into IPv6; write it as IPv4');
   return canonical;
 }

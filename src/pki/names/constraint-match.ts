@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isIP, isIPv4 } from 'node:net';
-import { ipBytes, isMapped } from './ip.ts';
+import { isIpv4Mapped, parseIp } from '../../ip.ts';
 
 export type ConstraintKind = 'dns' | 'email' | 'uri' | 'ip';
 
@@ -93,12 +93,12 @@ function isSameMailbox(name: string, base: string): boolean {
 
 /** IPv4 mapped into IPv6: some compare it with ranges of the one, some with those of the other. */
 function isAmbiguous(name: string): boolean {
-  const address = ipBytes(name);
-  return address === undefined || isMapped(address);
+  const address = parseIp(name);
+  return address === undefined || isIpv4Mapped(address);
 }
 
 function isInRange(name: string, range: Uint8Array): boolean {
-  const address = ipBytes(name);
+  const address = parseIp(name);
   if (address === undefined || range.length !== 2 * address.length) return false;
   const mask = range.subarray(address.length);
   return address.every((octet, i) => ((octet ^ (range[i] ?? 0)) & (mask[i] ?? 0)) === 0);

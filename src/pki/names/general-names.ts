@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import { formatIp, parseIp } from '../../ip.ts';
 import { canonicalUri } from './canonical.ts';
 import { readWhole, type DerReader } from '../der/der-reader.ts';
 import { contextPrimitive } from '../der/der-tags.ts';
 import { asciiOf } from '../der/der-text.ts';
 import { element, sequence } from '../der/der-writer.ts';
-import { ipBytes, ipText } from './ip.ts';
 import { hasControl } from './distinguished-name.ts';
 import { inputError } from '../der/input-error.ts';
 
@@ -116,7 +116,7 @@ function uri(names: DerReader): string {
 
 function address(names: DerReader): string {
   const bytes = names.read(IP, 'an IP address');
-  const found = ipText(bytes);
+  const found = formatIp(bytes);
   if (found === undefined) {
     throw inputError('NAME_INVALID', `subjectAltName has an IP address of ${bytes.length} bytes`);
   }
@@ -142,7 +142,7 @@ function encodeText(tag: number, name: string): Uint8Array {
 }
 
 function encodeAddress(name: string): Uint8Array {
-  const bytes = ipBytes(name);
+  const bytes = parseIp(name);
   if (bytes === undefined) {
     throw inputError('NAME_INVALID', `"${name.slice(0, SHOWN)}" is not an IP address`);
   }

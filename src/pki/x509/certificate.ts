@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from 'node:crypto';
+import { sameBytes } from '../../bytes.ts';
 import { readWhole, type DerReader } from '../der/der-reader.ts';
 import {
   TAG_BIT_STRING,
@@ -73,7 +74,7 @@ export function decodeCertificateWith(
   fields.finish();
   const decoded = readTbs(tbs);
   // Two algorithms are one too many (RFC 5280 §4.1.1.2): the signature covers only the inner one.
-  if (Buffer.compare(algorithm, decoded.signatureAlgorithm) !== 0) {
+  if (!sameBytes(algorithm, decoded.signatureAlgorithm)) {
     throw malformed('the inner and the outer signature algorithm of the certificate differ');
   }
   return { ...decoded, raw: der, tbs, signature };
@@ -154,5 +155,5 @@ export function readCertificates(pem: string): readonly Certificate[] {
 }
 
 export function isSelfIssued({ issuer, subject }: Certificate): boolean {
-  return Buffer.compare(issuer.raw, subject.raw) === 0;
+  return sameBytes(issuer.raw, subject.raw);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { sameBytes } from '../../bytes.ts';
 import { SignerError } from '../../errors.ts';
 import type { Certificate, TbsCertificate } from './certificate.ts';
 import { violatedConstraint } from '../extensions/name-constraints.ts';
@@ -99,9 +100,9 @@ function extend(search: Search, path: readonly Certificate[]): readonly Certific
 function issuersOf(child: Certificate, from: readonly Certificate[]): readonly Certificate[] {
   const wanted = child.authorityKeyIdentifier;
   const fits = ({ subjectKeyIdentifier: found }: Certificate): number =>
-    wanted === undefined || found === undefined ? 1 : isSame(wanted, found) ? 0 : 2;
+    wanted === undefined || found === undefined ? 1 : sameBytes(wanted, found) ? 0 : 2;
   return from
-    .filter((each) => isSame(each.subject.raw, child.issuer.raw))
+    .filter((each) => sameBytes(each.subject.raw, child.issuer.raw))
     .sort((a, b) => fits(a) - fits(b));
 }
 
@@ -181,10 +182,6 @@ function signatureFault(
   const { signatureAlgorithm, tbs, signature } = child;
   const isValid = verifySignature(issuer.publicKey, signatureAlgorithm, tbs, signature);
   return isValid ? undefined : `the signature of ${shown(child)} is not by ${shown(issuer)}`;
-}
-
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
 }
 
 /** Enough of a name to find the certificate by. */

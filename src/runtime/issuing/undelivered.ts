@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { BoundedMap } from '../../bounded-map.ts';
 
 /** What was signed and may or may not have been delivered, by the key of its request. */
 export interface Undelivered<T> {
@@ -15,20 +16,10 @@ export interface Undelivered<T> {
 export const MAX_UNDELIVERED = 10_000;
 
 export function createUndelivered<T>(): Undelivered<T> {
-  const all = new Map<string, T>();
-
-  function forgetOldest(): void {
-    for (const key of all.keys()) {
-      all.delete(key);
-      return;
-    }
-  }
-
+  const all = new BoundedMap<string, T>(MAX_UNDELIVERED);
   return {
     get: (key) => all.get(key),
     set: (key, signed) => {
-      all.delete(key);
-      if (all.size >= MAX_UNDELIVERED) forgetOldest();
       all.set(key, signed);
     },
     delete: (key) => {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { BoundedMap } from '../../bounded-map.ts';
 import { keyOf, type KubeObject } from '../../api/object/object.ts';
 import { SignerError, attempt } from '../../errors.ts';
 
@@ -15,15 +16,14 @@ const MAX_KNOWN = 10_000;
 export function memoByGeneration<S extends KubeObject, T>(
   compile: (signer: S) => T,
 ): (signer: S) => T {
-  const known = new Map<string, { key: string; made: T | SignerError }>();
+  const known = new BoundedMap<string, { key: string; made: T | SignerError }>(MAX_KNOWN);
   return (signer) => {
     const { uid, generation } = signer.metadata;
     const key = `${uid}/${generation ?? 0}`;
     const name = keyOf(signer.metadata);
     const before = known.get(name);
     const made = before?.key === key ? before.made : attempt(() => compile(signer));
-    if (before === undefined && known.size >= MAX_KNOWN) known.clear();
-    known.set(name, { key, made });
+    if (before?.key !== key) known.set(name, { key, made });
     if (made instanceof SignerError) throw made;
     return made;
   };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import fc from 'fast-check';
+import { formatIp } from '../../../src/ip.ts';
 import {
   authorityKeyIdentifier,
   basicConstraints,
@@ -10,7 +11,6 @@ import {
   type Extension,
 } from '../../../src/pki/extensions/encode-extensions.ts';
 import type { SubjectAltNames } from '../../../src/pki/names/general-names.ts';
-import { ipText } from '../../../src/pki/names/ip.ts';
 import type { NameParts } from '../../../src/pki/names/distinguished-name.ts';
 import { KEY_USAGE_BITS, type KeyUsageBit } from '../../../src/pki/extensions/usages.ts';
 
@@ -60,7 +60,7 @@ const address = fc
     fc.uint8Array({ minLength: 16, maxLength: 16 }),
     fc.uint8Array({ minLength: 16, maxLength: 16, max: 1 }),
   )
-  .map((bytes) => ipText(bytes) ?? '');
+  .map((bytes) => formatIp(bytes) ?? '');
 
 /** At least one name: an empty subjectAltName may not be. */
 export const sans: fc.Arbitrary<SubjectAltNames> = fc

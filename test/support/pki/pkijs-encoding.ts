@@ -24,8 +24,8 @@ import {
   Time,
   TimeType,
 } from 'pkijs';
+import { parseIp } from '../../../src/ip.ts';
 import type { SubjectAltNames } from '../../../src/pki/names/general-names.ts';
-import { ipBytes } from '../../../src/pki/names/ip.ts';
 import type { NameParts } from '../../../src/pki/names/distinguished-name.ts';
 
 /** What src/pki writes, written by pkijs and asn1js: the oracle of byte-for-byte tests. */
@@ -116,7 +116,7 @@ export function pkijsNames(sans: SubjectAltNames): Sequence {
         (text) =>
           new GeneralName({
             type: 7,
-            value: new OctetString({ valueHex: bufferOf(ipBytes(text) ?? new Uint8Array()) }),
+            value: new OctetString({ valueHex: bufferOf(parseIp(text) ?? new Uint8Array()) }),
           }),
       ),
       ...sans.uris.map((value) => new GeneralName({ type: 6, value })),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { sameBytes } from '../../../bytes.ts';
 import { verifyPath } from '../../../pki/x509/path.ts';
 import { SignerError, attempt } from '../../../errors.ts';
 import { bundleName } from '../../../api/object/cluster-trust-bundle.ts';
@@ -153,7 +154,7 @@ export const CTB_PUBLISHED: readonly Case<CtbWorld>[] = [
     if ('outcome' in anchors) return anchors;
     const issued = issuedOf(world.leaf);
     if (isVerdict(issued)) return issued;
-    const same = anchors.some(({ raw }) => Buffer.compare(raw, issued.leaf.raw) === 0);
+    const same = anchors.some(({ raw }) => sameBytes(raw, issued.leaf.raw));
     return same ? fail('the leaf is an anchor') : pass('it is not');
   }),
   must(

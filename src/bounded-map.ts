@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * A map with at most `limit` entries: a new key beyond that evicts the entry that was set first.
+ * Reads do not change the order; setting a key again makes it the newest.
+ *
+ * For caches whose keys others choose: memory stays bounded, and an evicted entry is computed again.
+ */
+export class BoundedMap<K, V> {
+  readonly #limit: number;
+  readonly #entries = new Map<K, V>();
+  /**
+   * Where the oldest entries are, while each `set` evicts one. An iterator made for each eviction would
+   * walk over all entries that were deleted since the table was last compacted; one that is kept while
+   * nothing is evicted would keep every table that the map has outgrown in memory.
+   */
+  #oldest: Iterator<K> | undefined;
+
+  /** @param limit - how many entries are kept, at least 1 */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: K): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** Adds or replaces an entry, as the newest. */
+  set(key: K, value: V): void {
+    this.#entries.delete(key);
+    if (this.#entries.size >= this.#limit) this.#evict();
+    else this.#oldest = undefined;
+    this.#entries.set(key, value);
+  }
+
+  delete(key: K): boolean {
+    return this.#entries.delete(key);
+  }
+
+  #evict(): void {
+    this.#oldest ??= this.#entries.keys();
+    const { value, done } = this.#oldest.next();
+    if (done !== true) this.#entries.delete(value);
+  }
+}
