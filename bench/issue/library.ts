@@ -2,19 +2,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import type { KubeObject } from '../../src/api/object/object.ts';
-import { createCalls } from '../../src/library/calls.ts';
-import { foreignIssuing } from '../../src/library/foreign-issuing.ts';
+import { createCallGuard } from '../../src/library/calls/call-guard.ts';
+import { externalCaIssuing } from '../../src/library/signing/external-ca.ts';
 import { defineAuthority, openCa, type Context } from '../../src/library/index.ts';
-import type { KnownIssuer } from '../../src/library/issuers.ts';
-import { createMemory } from '../../src/library/memory.ts';
-import type { Served } from '../../src/library/view.ts';
+import type { KnownIssuer } from '../../src/library/issuers/issuer-cache.ts';
+import { createRequestOutcomes } from '../../src/library/signing/request-outcomes.ts';
+import type { ServedRequest } from '../../src/library/signing/signing-request.ts';
 import { localIssuing } from '../../src/runtime/issuing/local-issuing.ts';
 import type { Component } from '../../src/runtime/component/component.ts';
 import type { Chain, Held, Issuing, Wanted } from '../../src/runtime/issuing/issuing.ts';
 import type { Work } from './work.ts';
 
 /** A request's leaf, decided: what both paths begin with. */
-export type Step = (wanted: Wanted, request: Served) => Promise<Chain>;
+export type Step = (wanted: Wanted, request: ServedRequest) => Promise<Chain>;
 
 const silent = (): void => undefined;
 
@@ -51,11 +51,11 @@ export function libraryStep(work: Work): Step {
   const view = { name: 'one', uid: 'one', generation: 1, signerName, config: undefined };
   const issuer = { metadata, spec: { signerName }, view } as unknown as KnownIssuer<unknown>;
   return answered(
-    foreignIssuing(
+    externalCaIssuing(
       {
-        ...{ component, authority, memory: createMemory() },
-        call: createCalls({ component, secrets: () => [], callMs: 60_000 }),
-        loop: { report: silent, proved: silent },
+        ...{ component, authority, memory: createRequestOutcomes() },
+        call: createCallGuard({ component, secrets: () => [], callMs: 60_000 }),
+        loop: { reportError: silent, reportSuccess: silent },
         bundleOf: () => undefined,
       },
       issuer,
@@ -63,7 +63,7 @@ export function libraryStep(work: Work): Step {
   );
 }
 
-function answered(issuing: Pick<Issuing<Served>, 'issue'>): Step {
+function answered(issuing: Pick<Issuing<ServedRequest>, 'issue'>): Step {
   return async (wanted, request) => {
     const answer: Chain | Held = await issuing.issue(wanted, request);
     if (answer.kind === 'held') throw new Error(answer.message);

@@ -4,6 +4,7 @@ import { DEFAULT_PROPAGATION_SECONDS } from '../issuance/gate.ts';
 import { durationFlag } from './flag-values.ts';
 import { addLeaseOptions, type LeaseOptions } from './lease-options.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './log.ts';
+import { DEFAULT_SECRET_NAMESPACE } from '../api/signer/own-tls.ts';
 
 /** The flags that all components have. In a cluster none is needed. */
 export interface ComponentOptions extends LeaseOptions {
@@ -20,8 +21,6 @@ export interface ComponentOptions extends LeaseOptions {
   readonly reservedPrefix: readonly string[];
   readonly propagation: number;
 }
-
-export const DEFAULT_SECRET_NAMESPACE = 'countersign-keys';
 
 /** Whether the process runs in a pod. */
 export function isInCluster(environment: Environment): boolean {

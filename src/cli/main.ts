@@ -2,8 +2,8 @@
 /** `countersign`: one binary, one subcommand a component, and a few commands for people. */
 import { Command } from 'commander';
 import { SignerError, messageOf } from '../errors.ts';
-import { addAuthorityVerbs } from './authority-verbs.ts';
-import { addConformanceCommand } from './conformance-command.ts';
+import { addAuthorityVerbs } from './commands/authority/flags.ts';
+import { addConformanceCommand } from './commands/conformance/flags.ts';
 import {
   addComponentOptions,
   addNamespacedOption,
@@ -11,9 +11,9 @@ import {
 } from '../app/component-options.ts';
 import { requireNode } from '../app/node-version.ts';
 import { addOwnTlsOptions } from '../app/own-tls-options.ts';
-import { addPolicyCommand } from './policy-command.ts';
-import { addRbacCommand } from './rbac-command.ts';
-import { addRequestCommand } from './request-command.ts';
+import { addPolicyCommand } from './commands/policy/flags.ts';
+import { addRbacCommand } from './commands/rbac/flags.ts';
+import { addRequestCommand } from './commands/request/flags.ts';
 import { VERSION } from '../app/version.ts';
 
 /** Exit codes: 1 the work failed, 2 the command line was wrong (commander exits with 1 for that). */
@@ -26,18 +26,18 @@ const COMPONENTS: Readonly<
 > = {
   approver: [
     'approve and deny CertificateSigningRequests by the rules of their signer',
-    () => import('./commands/approver.ts'),
+    () => import('./components/approver.ts'),
   ],
-  signer: ['sign approved CertificateSigningRequests', () => import('./commands/signer.ts')],
-  'pcr-issuer': ['issue PodCertificateRequests', () => import('./commands/pcr-issuer.ts')],
+  signer: ['sign approved CertificateSigningRequests', () => import('./components/signer.ts')],
+  'pcr-issuer': ['issue PodCertificateRequests', () => import('./components/pcr-issuer.ts')],
   'certificate-request': [
     'sign approved CertificateRequests of cert-manager; dormant where it is not installed',
-    () => import('./commands/certificate-request.ts'),
+    () => import('./components/certificate-request.ts'),
   ],
-  attester: ['publish ClusterTrustBundles', () => import('./commands/attester.ts')],
+  attester: ['publish ClusterTrustBundles', () => import('./components/attester.ts')],
   authority: [
     'check ClusterSigners, make managed CAs and write their status',
-    () => import('./commands/authority.ts'),
+    () => import('./components/authority.ts'),
   ],
 };
 

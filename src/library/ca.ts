@@ -4,9 +4,9 @@ import { prepare } from '../issuance/prepare.ts';
 import { encodePem } from '../pki/der/pem.ts';
 import { random } from '../app/system-random.ts';
 import type { Context } from './issuer.ts';
-import { withLeaf } from './own-leaves.ts';
+import { attachLeaf } from './signing/local-leaf.ts';
 import type { Signed, SigningRequest } from './request.ts';
-import { wantedOf } from './view.ts';
+import { wantedOf } from './signing/signing-request.ts';
 
 /** A CA as files hold it. */
 export interface CaMaterial {
@@ -52,7 +52,7 @@ export function openCa(material: CaMaterial, ctx: Pick<Context, 'now'>): Ca {
       const prepared = prepare({ ...wanted, validity, issuer: facts, random });
       // Whether its chain allows this leaf is asked of every CA's answer, when it is accepted.
       const der = await authority.sign(prepared, signal);
-      return withLeaf({ chain: pem(der) + above, anchors }, prepared.decode(der), wanted);
+      return attachLeaf({ chain: pem(der) + above, anchors }, prepared.decode(der), wanted);
     },
   };
 }

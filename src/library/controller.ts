@@ -9,16 +9,16 @@ import type { Resource } from '../kube/resource/resource.ts';
 import type { Component, Controller } from '../runtime/component/component.ts';
 import type { IssuingSources } from '../runtime/issuing/issuing.ts';
 import type { SignerSet } from '../runtime/signers/signer-set.ts';
-import { watchBundles } from './bundles.ts';
-import { createCalls } from './calls.ts';
+import { watchPublishedBundles } from './signing/published-bundles.ts';
+import { createCallGuard } from './calls/call-guard.ts';
 import type { AuthorityType } from './define.ts';
-import { foreignIssuing } from './foreign-issuing.ts';
-import { createIssuerLoop } from './issuer-loop.ts';
-import { currentReady, isReady } from './issuer-status.ts';
-import { watchIssuers, type Issuers, type KnownIssuer } from './issuers.ts';
-import { createMemory } from './memory.ts';
+import { externalCaIssuing } from './signing/external-ca.ts';
+import { createIssuerController } from './issuers/issuer-controller.ts';
+import { currentReady, isReady } from './issuers/issuer-status.ts';
+import { createIssuerCache, type IssuerCache, type KnownIssuer } from './issuers/issuer-cache.ts';
+import { createRequestOutcomes } from './signing/request-outcomes.ts';
 import { libraryPermissions } from './permissions.ts';
-import type { Served } from './view.ts';
+import type { ServedRequest } from './signing/signing-request.ts';
 
 export interface LibraryInit<Config> {
   readonly component: Component;
@@ -33,9 +33,9 @@ export interface LibraryInit<Config> {
 /** An author's process: the issuer loop, and the request loops of our own components. */
 export function createLibraryController<Config>(init: LibraryInit<Config>): Controller {
   const { component, authority } = init;
-  const issuers = watchIssuers(component, authority);
-  const call = createCalls({ component, secrets: authority.secrets, callMs: init.callMs });
-  const loop = createIssuerLoop({
+  const issuers = createIssuerCache(component, authority);
+  const call = createCallGuard({ component, secrets: authority.secrets, callMs: init.callMs });
+  const loop = createIssuerController({
     component: { ...component, ...component.anotherLoop('issuers') },
     ...{ authority, issuers, call },
   });
@@ -54,11 +54,11 @@ export function createLibraryController<Config>(init: LibraryInit<Config>): Cont
     });
 
   /** Each request loop has its own: watches of bundles, and what it remembers. */
-  function sources(): IssuingSources<KnownIssuer<Config>, Served> {
-    const bundles = watchBundles<KnownIssuer<Config>>(component, init.bundles);
-    const memory = createMemory();
-    const issuing = (issuer: KnownIssuer<Config>): ReturnType<typeof foreignIssuing<Config>> =>
-      foreignIssuing({ ...init, call, loop, memory, bundleOf: bundles.anchors }, issuer);
+  function sources(): IssuingSources<KnownIssuer<Config>, ServedRequest> {
+    const bundles = watchPublishedBundles<KnownIssuer<Config>>(component, init.bundles);
+    const memory = createRequestOutcomes();
+    const issuing = (issuer: KnownIssuer<Config>): ReturnType<typeof externalCaIssuing<Config>> =>
+      externalCaIssuing({ ...init, call, loop, memory, bundleOf: bundles.anchors }, issuer);
     return {
       ...bundles,
       issuing,
@@ -107,7 +107,7 @@ export function createLibraryController<Config>(init: LibraryInit<Config>): Cont
 }
 
 /** The same for one more loop: it is run once, here. */
-function watched<Config>(issuers: Issuers<Config>): SignerSet<KnownIssuer<Config>> {
+function watched<Config>(issuers: IssuerCache<Config>): SignerSet<KnownIssuer<Config>> {
   return {
     get settled() {
       return issuers.settled;

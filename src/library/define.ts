@@ -62,9 +62,9 @@ const GROUP = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$
 const VERSION = /^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$/;
 const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/;
 /** Kubernetes keeps these for itself (api-approved.kubernetes.io); countersign.dev is ours. */
-const OTHERS_GROUPS = /(^|\.)(kubernetes\.io|k8s\.io|countersign\.dev)$/;
+const RESERVED_GROUPS = /(^|\.)(kubernetes\.io|k8s\.io|countersign\.dev)$/;
 /** Our own components: two of one name would take each other's Leases. */
-const OTHERS_NAMES: ReadonlySet<string> = new Set([
+const RESERVED_NAMES: ReadonlySet<string> = new Set([
   'approver',
   'signer',
   'pcr-issuer',
@@ -86,9 +86,9 @@ export function defineAuthority<Config>(
   definition: AuthorityDefinition<Config>,
 ): AuthorityType<Config> {
   const { name, issuer } = definition;
-  require(LABEL.test(name) && !OTHERS_NAMES.has(name), 'name', name);
+  require(LABEL.test(name) && !RESERVED_NAMES.has(name), 'name', name);
   require(GROUP.test(issuer.group) &&
-    !OTHERS_GROUPS.test(issuer.group), 'issuer.group', issuer.group);
+    !RESERVED_GROUPS.test(issuer.group), 'issuer.group', issuer.group);
   require(VERSION.test(issuer.version), 'issuer.version', issuer.version);
   require(KIND.test(issuer.kind), 'issuer.kind', issuer.kind);
   require(LABEL.test(issuer.plural), 'issuer.plural', issuer.plural);

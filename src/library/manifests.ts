@@ -3,9 +3,9 @@ import { issuerSpecSchema } from '../api/signer/issuer.ts';
 import { checkSignerName } from '../api/signer/signer-name.ts';
 import { documentsOf } from '../manifests/render.ts';
 import { roleManifests } from '../manifests/roles.ts';
-import { DEFAULT_SECRET_NAMESPACE } from '../app/component-options.ts';
 import type { AuthorityType } from './define.ts';
 import { libraryPermissions, type SecretPlace } from './permissions.ts';
+import { DEFAULT_SECRET_NAMESPACE } from '../api/signer/own-tls.ts';
 
 /** The names that roles spell out. */
 export interface RoleNames {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from 'yaml';
 import { bundleName } from '../api/object/cluster-trust-bundle.ts';
-import { OWN_TLS_BUNDLE, OWN_TLS_CA_SECRET } from '../api/signer/own-tls.ts';
+import {
+  DEFAULT_SECRET_NAMESPACE,
+  OWN_TLS_BUNDLE,
+  OWN_TLS_CA_SECRET,
+} from '../api/signer/own-tls.ts';
 import type { PermissionNames } from '../runtime/rbac/permission-names.ts';
 import {
   whoCreatesPodCertificateRequests,
@@ -10,7 +14,6 @@ import {
   whoWritesClusterSigners,
   whoWritesSignerStatus,
 } from './admission.ts';
-import { DEFAULT_SECRET_NAMESPACE } from '../app/component-options.ts';
 import { whoAsksByCertificateRequests } from './certificate-request-admission.ts';
 import { COMPONENT_PERMISSIONS } from './components.ts';
 import { checkInstallation, type Installation } from './installation.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from 'yaml';
-import type { Change } from './order.ts';
-import type { FoundPods } from './find-pods.ts';
-import { nameOf, type Restarted } from './restart.ts';
+import type { Change } from './change-plan.ts';
+import type { FoundPods } from './pods/find-pods.ts';
+import { nameOf, type EvictionSummary } from './pods/evict-pods.ts';
 
 export const OUTPUTS = ['text', 'json', 'yaml'] as const;
 export type Output = (typeof OUTPUTS)[number];
@@ -15,7 +15,7 @@ export const EXIT_REFUSED = 3;
 export const EXIT_LEFT = 4;
 
 /** What became of an order. */
-export interface Report {
+export interface OperationReport {
   readonly verb: Verb;
   readonly clusterSigner: string;
   readonly target?: string;
@@ -25,16 +25,16 @@ export interface Report {
   readonly refusals: readonly string[];
   readonly notes: readonly string[];
   readonly pods?: FoundPods;
-  readonly restarted?: Restarted;
+  readonly restarted?: EvictionSummary;
 }
 
 /** As JSON or YAML. */
-export function structured(value: unknown, output: Exclude<Output, 'text'>): string {
+export function structuredText(value: unknown, output: Exclude<Output, 'text'>): string {
   return output === 'json' ? `${JSON.stringify(value, undefined, 2)}\n` : stringify(value);
 }
 
 /** What was ordered, for people. */
-export function orderText(report: Report): string {
+export function operationText(report: OperationReport): string {
   const { verb, clusterSigner, outcome, dryRun, change, refusals, notes } = report;
   const what = {
     changed: dryRun ? 'would be changed (dry run)' : 'changed',
@@ -68,7 +68,7 @@ export function podsText(signerName: string, { mounting, holding }: FoundPods): 
 }
 
 /** What became of the pods, for people. */
-export function restartedText({ evicted, gone, left }: Restarted, dryRun: boolean): string {
+export function evictionsText({ evicted, gone, left }: EvictionSummary, dryRun: boolean): string {
   const would = dryRun ? ' (dry run)' : '';
   return lines([
     `${evicted.length} pods evicted${would}, ${gone.length} gone by themselves, ${left.length} left`,

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
-import { renderKubeconfig } from '../../src/cli/request/kubeconfig-file.ts';
+import { renderKubeconfig } from '../../src/cli/commands/request/kubeconfig-file.ts';
 import { decodePem } from '../../src/pki/der/pem.ts';
 import { decodeRequest, verifyRequest } from '../../src/pki/x509/pkcs10.ts';
 import { countersign, type CommandResult } from '../support/cluster/countersign.ts';

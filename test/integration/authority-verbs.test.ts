@@ -8,8 +8,8 @@ import { parse } from 'yaml';
 import type { AuthorityStatus, ClusterSigner } from '../../src/api/signer/cluster-signer.ts';
 import type { Pod } from '../../src/api/object/pod.ts';
 import { PREPARE_AT } from '../../src/api/signer/rotation-annotations.ts';
-import type { Report } from '../../src/operations/report.ts';
-import type { ShownSigner } from '../../src/operations/shown.ts';
+import type { OperationReport } from '../../src/operations/report.ts';
+import type { SignerSummary } from '../../src/operations/show/signer-summary.ts';
 import { until } from '../cluster/until.ts';
 import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
 import { getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
@@ -48,10 +48,12 @@ function verb(
   return countersign(['authority', ...args, ...flags], onLine, BUNDLE);
 }
 
-async function report(args: readonly string[]): Promise<Report & { readonly code: number | null }> {
+async function report(
+  args: readonly string[],
+): Promise<OperationReport & { readonly code: number | null }> {
   const { stdout, stderr, code } = await verb([...args, '-o', 'json']);
   assert.notEqual(stdout, '', stderr);
-  return { ...(JSON.parse(stdout) as Report), code };
+  return { ...(JSON.parse(stdout) as OperationReport), code };
 }
 
 const workload = (): Promise<ClusterSigner> => getSigner(fixture.cluster, 'workload');
@@ -69,7 +71,7 @@ test('show says which CA signs, and since when it is served, for people and for 
     return /^workload +sha256:[0-9a-f]{16} +Active +\S+Z +\S+Z +- +\S+Z +/m.test(stdout);
   });
   const { stdout } = await verb(['show', '-o', 'yaml']);
-  const { items } = parse(stdout) as { items: readonly ShownSigner[] };
+  const { items } = parse(stdout) as { items: readonly SignerSummary[] };
   assert.deepEqual(
     items.map(({ name, authority, ready }) => [name, authority, ready]),
     [
@@ -162,7 +164,7 @@ test('taint replaces the CA, then evicts who may hold its leaves, as fast as bud
   assert.deepEqual(uidsOf(await readyPods(cluster, WEB)), uidsOf(old));
   await applyBudget(cluster, { ...WEB, minAvailable: 1 });
   const { stdout, code } = await running;
-  const done = JSON.parse(stdout) as Report;
+  const done = JSON.parse(stdout) as OperationReport;
   assert.equal(code, 4, stdout);
   assert.deepEqual(done.restarted?.evicted.map(({ uid }) => uid).toSorted(), uidsOf(old));
   assert.deepEqual(
@@ -223,7 +225,7 @@ test('revoke ends the trust once no pod holds a leaf, and not before', async () 
   assert.equal((await inPhase('Distrusted')).fingerprint, tainted.fingerprint);
 });
 
-function leftOf({ restarted }: Report): string {
+function leftOf({ restarted }: OperationReport): string {
   return (restarted?.left ?? [])
     .map(({ why }) => why)
     .toSorted()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Change } from '../../src/operations/order.ts';
-import { revoke } from '../../src/operations/revoke.ts';
+import type { Change } from '../../src/operations/change-plan.ts';
+import { revoke } from '../../src/operations/verbs/revoke.ts';
 import { own, run, unheard, type Row } from './rows.ts';
-import { at, print, type Wanted } from './situations.ts';
+import { at, print, type Wanted } from './signer-states.ts';
 
 const revokeA: Change = { distrust: [print('a')] };
 const old: Wanted['authorities'] = { a: 'Retiring', b: 'Active' };

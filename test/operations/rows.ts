@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Change, Order } from '../../src/operations/order.ts';
-import { OWN, situation, verdictOf, wordsOf, type Wanted } from './situations.ts';
+import type { Change, ChangePlan } from '../../src/operations/change-plan.ts';
+import { OWN, state, verdictOf, wordsOf, type Wanted } from './signer-states.ts';
 
 /** One law of one verb. */
 export interface Row {
@@ -29,11 +29,11 @@ export const unheard: Row = {
 export function run(
   verb: string,
   rows: readonly Row[],
-  gate: (of: ReturnType<typeof situation>) => Order,
+  gate: (of: ReturnType<typeof state>) => ChangePlan,
 ): void {
   for (const { law, wanted, verdict, says, change } of rows) {
     test(`${verb}: ${law}`, () => {
-      const order = gate(situation(wanted));
+      const order = gate(state(wanted));
       assert.equal(verdictOf(order), verdict, wordsOf(order));
       assert.match(wordsOf(order), says);
       if (change !== undefined) assert.deepEqual(order.change, change);

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PREPARE_AT, ROTATE_AT } from '../../src/api/signer/rotation-annotations.ts';
-import { shownSigner } from '../../src/operations/shown.ts';
-import { renderTable } from '../../src/operations/table.ts';
-import { HOUR, MINUTE, OWN, at, pem, print, situation, type Wanted } from './situations.ts';
+import { summarizeSigner } from '../../src/operations/show/signer-summary.ts';
+import { renderTable } from '../../src/operations/show/table.ts';
+import { HOUR, MINUTE, OWN, at, pem, print, state, type Wanted } from './signer-states.ts';
 
 const ALL: Wanted = {
   authorities: { a: 'Active', b: 'Prepared', c: 'Retiring', d: 'Distrusted' },
@@ -12,7 +12,7 @@ const ALL: Wanted = {
 };
 
 test('a line for each CA says its phase, its times, and what time does to it next', () => {
-  const lines = renderTable([shownSigner(situation(ALL))]).split('\n');
+  const lines = renderTable([summarizeSigner(state(ALL))]).split('\n');
   const cells = lines.map((line) => line.split(/ {3,}/));
   assert.deepEqual(cells[0], [
     ...['CLUSTERSIGNER', 'FINGERPRINT', 'PHASE', 'NOT BEFORE', 'NOT AFTER'],
@@ -68,12 +68,12 @@ test('an old CA that no bundle holds does not leave one', () => {
     authorities: { b: 'Active', c: 'Retiring' },
     spec: { trustBundle: undefined },
   } as const;
-  const table = renderTable([shownSigner(situation({ ...wanted, bundle: undefined }))]);
+  const table = renderTable([summarizeSigner(state({ ...wanted, bundle: undefined }))]);
   assert.match(table, /Retiring.* is forgotten 2026-01-01T13:05:00Z/);
 });
 
 test('a ClusterSigner without a CA has a line, too', () => {
-  const shown = shownSigner(situation({ authorities: {}, bundle: undefined, conditions: [] }));
+  const shown = summarizeSigner(state({ authorities: {}, bundle: undefined, conditions: [] }));
   assert.match(renderTable([shown]), /^workload +none +Unknown/m);
 });
 
@@ -153,13 +153,13 @@ const warns: [law: string, wanted: Wanted, says: RegExp | undefined][] = [
 
 for (const [law, wanted, says] of warns) {
   test(`${says === undefined ? 'no warning' : 'a warning'} where ${law}`, () => {
-    const { warnings } = shownSigner(situation(wanted));
+    const { warnings } = summarizeSigner(state(wanted));
     if (says === undefined) assert.deepEqual(warnings, []);
     else assert.match(warnings.join('\n'), says);
   });
 }
 
 test('no more than the public half is shown', () => {
-  const text = JSON.stringify(shownSigner(situation(ALL)));
+  const text = JSON.stringify(summarizeSigner(state(ALL)));
   assert.ok(!text.includes('PRIVATE') && !text.includes(pem('a')));
 });

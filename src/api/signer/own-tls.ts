@@ -44,3 +44,6 @@ export function ownTlsNames(component: string, namespace: string): readonly stri
 function serviceOf(component: string): string {
   return `countersign-${component}`;
 }
+
+/** Namespace of CA Secrets unless a flag names another. It holds keys only: no workload runs there. */
+export const DEFAULT_SECRET_NAMESPACE = 'countersign-keys';

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import { messageOf } from '../../../errors.ts';
+import { readSignerState, readAllSignerStates } from '../../../operations/read-signer-state.ts';
+import { structuredText, type Output } from '../../../operations/report.ts';
+import { summarizeSigner } from '../../../operations/show/signer-summary.ts';
+import { renderTable } from '../../../operations/show/table.ts';
+import { connectUser, type UserOptions } from '../../../app/user-client.ts';
+
+/** Flags of `countersign authority show`. */
+export interface ShowOptions extends UserOptions {
+  readonly output: Output;
+  readonly propagation: number;
+}
+
+/** Runs `countersign authority show`. @throws KubeError */
+export async function show(name: string | undefined, options: ShowOptions): Promise<void> {
+  const { client } = await connectUser(options, 'authority');
+  const init = { client, clock: Date.now, propagationSeconds: options.propagation };
+  try {
+    const states =
+      name === undefined
+        ? await readAllSignerStates(init, (each, error) => {
+            process.stderr.write(`warning: ${each}: ${messageOf(error)}\n`);
+          })
+        : [await readSignerState(init, name)];
+    const items = states.map(summarizeSigner);
+    const { output } = options;
+    process.stdout.write(
+      output === 'text' ? renderTable(items) : structuredText({ items }, output),
+    );
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'yaml';
+import type { Kind } from '../../../conformance/case.ts';
+import { profileOf } from '../../../conformance/known-signers.ts';
+import { readProfile } from '../../../conformance/profile.ts';
+import { junitReport } from '../../../conformance/report/junit.ts';
+import { isConformant, jsonReport, type Report } from '../../../conformance/report/report.ts';
+import { leftLines, textReport } from '../../../conformance/report/text.ts';
+import { createClient } from '../../../kube/client/client.ts';
+import { OBSERVE } from '../../../conformance-runner/index.ts';
+import { createOwnObjects } from '../../../conformance-runner/created-objects.ts';
+import { createRights } from '../../../conformance-runner/permissions.ts';
+import type { Kit } from '../../../conformance-runner/run.ts';
+import { monotonic } from '../../../app/monotonic.ts';
+import { connectUser, type UserOptions } from '../../../app/user-client.ts';
+import { VERSION } from '../../../app/version.ts';
+
+/** Flags of `countersign conformance`. */
+export interface ConformanceOptions extends UserOptions {
+  readonly signer: string;
+  readonly kind: Kind;
+  readonly profile?: string;
+  readonly anchors?: string;
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  readonly image: string;
+  readonly output: 'text' | 'json' | 'junit';
+  /** Seconds. */
+  readonly timeout: number;
+  readonly quiet: number;
+}
+
+const RENDER: Readonly<Record<ConformanceOptions['output'], (report: Report) => string>> = {
+  text: textReport,
+  json: jsonReport,
+  junit: junitReport,
+};
+
+const EXIT_NOT_CONFORMANT = 3;
+const EXIT_LEFT = 4;
+
+/**
+ * Runs `countersign conformance`. What it made is removed, whatever happens.
+ *
+ * @returns the exit code
+ * @throws SignerError when nothing could be asked
+ */
+export async function conformance(options: ConformanceOptions): Promise<number> {
+  const interrupt = new AbortController();
+  const stop = (): void => interrupt.abort(interrupted());
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+  const { client, connection } = await connectUser(options, 'conformance');
+  const clock = Date.now;
+  try {
+    const kit = await kitOf(options, { client, connection }, interrupt.signal);
+    const begun = clock();
+    const results = await OBSERVE[options.kind](kit).catch(async (error: unknown) => {
+      const { left } = await kit.own.clean();
+      for (const line of leftLines(left)) process.stderr.write(`${line}\n`);
+      // Whatever was waited for when it was interrupted says only that.
+      throw interrupt.signal.aborted ? interrupted() : error;
+    });
+    const { removed, left } = await kit.own.clean();
+    const report: Report = {
+      signer: options.signer,
+      kind: options.kind,
+      begun: new Date(begun).toISOString(),
+      seconds: Math.round((clock() - begun) / 100) / 10,
+      results,
+      removed,
+      left,
+    };
+    process.stdout.write(RENDER[options.output](report));
+    if (!isConformant(report)) return EXIT_NOT_CONFORMANT;
+    return left.length > 0 ? EXIT_LEFT : 0;
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
+    await client.close();
+  }
+}
+
+function interrupted(): Error {
+  return new Error('interrupted; what was made is removed');
+}
+
+async function kitOf(
+  options: ConformanceOptions,
+  { client, connection }: Pick<Kit, 'client' | 'connection'>,
+  signal: AbortSignal,
+): Promise<Kit> {
+  const run = randomBytes(3).toString('hex');
+  const userAgent = `countersign-conformance/${VERSION}`;
+  const base = profileOf(options.signer);
+  const profile =
+    options.profile === undefined
+      ? base
+      : readProfile(parse(await readFile(options.profile, 'utf8')), base);
+  const anchors =
+    options.anchors === undefined
+      ? undefined
+      : { pem: await readFile(options.anchors, 'utf8'), from: options.anchors };
+  return {
+    client,
+    connection,
+    clientAs: (user, groups) =>
+      createClient({
+        connection,
+        clock: Date.now,
+        monotonic,
+        userAgent,
+        impersonate: { user, groups },
+      }),
+    clientWith: (other) =>
+      createClient({ connection: other, clock: Date.now, monotonic, userAgent }),
+    signerName: options.signer,
+    profile,
+    anchors,
+    run,
+    namespace: options.namespace,
+    serviceAccount: options.serviceAccount,
+    image: options.image,
+    clock: Date.now,
+    delay: (milliseconds, aborted) => sleep(milliseconds, undefined, { signal: aborted }),
+    random: (size) => randomBytes(size),
+    signal,
+    timeoutMs: options.timeout * 1000,
+    quietMs: options.quiet * 1000,
+    rights: createRights(client),
+    own: createOwnObjects(client, run),
+    say: (line) => process.stderr.write(`${line}\n`),
+  };
+}

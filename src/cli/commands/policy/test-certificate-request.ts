@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import { parse } from 'yaml';
+import type { CertificateRequest } from '../../../api/request/certificate-request.ts';
+import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
+import { formatDuration } from '../../../api/object/duration.ts';
+import { decide, type Plan } from '../../../controllers/certificate-request/decide.ts';
+import { SignerError } from '../../../errors.ts';
+import { compileProfile } from '../../../issuance/profile.ts';
+import { compileCertificateRequestPolicy } from '../../../policy/compile-policy.ts';
+
+/** Nothing is signed here: where the rules say yes, this is what is missing. */
+const NO_CA = new SignerError({
+  code: 'AUTHORITY_MISSING',
+  disposition: 'authority',
+  message: 'no CA is asked without a cluster',
+});
+
+/** What the certificate-request component says of a CertificateRequest that an approver approved. */
+export function judgeCertificateRequest(
+  signer: ClusterSigner,
+  text: string,
+  options: PolicyTestOptions & { readonly namespace: string },
+): Verdict {
+  if (signer.spec.certificateRequests === undefined) {
+    return {
+      word: 'NO OPINION',
+      message: 'there are no certificateRequests in its spec: they are left untouched',
+    };
+  }
+  const { namespace = options.namespace } = signer.metadata;
+  if (namespace !== options.namespace) {
+    return {
+      word: 'NO OPINION',
+      message: `a Signer of namespace ${namespace} leaves requests of other namespaces untouched`,
+    };
+  }
+  return verdictOf(
+    decide({
+      request: requestOf(text, signer, options),
+      profile: compileProfile(signer.spec),
+      policy: compileCertificateRequestPolicy(signer.spec),
+      authority: NO_CA,
+      reservedPrefixes: options.reservedPrefix,
+      now: 0,
+    }),
+  );
+}
+
+function verdictOf(plan: Plan): Verdict {
+  if (plan.kind === 'wait') return { word: 'APPROVE', message: 'a rule allows the whole request' };
+  if (plan.kind === 'undecided') return { word: 'NO OPINION', message: plan.message };
+  const message = plan.kind === 'fail' ? plan.message : '';
+  return { word: 'DENY', message };
+}
+
+/** The object that the API server would hold: identity from the flags, the rest from the file. */
+function requestOf(
+  text: string,
+  { kind, metadata }: ClusterSigner,
+  options: PolicyTestOptions & { readonly namespace: string },
+): CertificateRequest {
+  const { namespace, user, uid, group, usage, expirationSeconds } = options;
+  const written = specOf(text, options.csr);
+  return {
+    apiVersion: 'cert-manager.io/v1',
+    kind: 'CertificateRequest',
+    metadata: {
+      ...{ name: 'policy-test', namespace },
+      ...{ uid: '', resourceVersion: '', creationTimestamp: '' },
+    },
+    spec: {
+      ...written,
+      issuerRef: { group: 'countersign.dev', kind, name: metadata.name },
+      ...(usage.length > 0 ? { usages: usage } : {}),
+      ...(expirationSeconds === undefined ? {} : { duration: formatDuration(expirationSeconds) }),
+      ...{ username: user, uid, groups: group },
+    },
+    status: { conditions: [{ type: 'Approved', status: 'True' }] },
+  };
+}
+
+function specOf(
+  text: string,
+  fileName: string,
+): Pick<CertificateRequest['spec'], 'request' | 'usages' | 'duration' | 'isCA'> {
+  if (!/^kind:\s*CertificateRequest\s*$/m.test(text)) {
+    return { request: Buffer.from(text).toString('base64') };
+  }
+  const { spec } = parse(text) as Partial<CertificateRequest>;
+  if (typeof spec?.request === 'string') return spec;
+  throw new SignerError({
+    code: 'REQUEST_MALFORMED',
+    disposition: 'fail',
+    message: `${fileName}: the CertificateRequest has no spec.request`,
+  });
+}
+
+/** What is printed, and what the exit code says. */
+export interface Verdict {
+  readonly word: 'APPROVE' | 'DENY' | 'NO OPINION';
+  /** Reasons, separated by `; `. */
+  readonly message: string;
+}
+
+/** Flags of `countersign policy test`. */
+export interface PolicyTestOptions {
+  readonly signerFile: string;
+  readonly csr: string;
+  /** Of a CertificateRequest of cert-manager; absent: it is a CertificateSigningRequest. */
+  readonly namespace?: string;
+  readonly user: string;
+  readonly uid: string;
+  readonly group: readonly string[];
+  readonly usage: readonly string[];
+  readonly expirationSeconds?: number;
+  readonly reservedPrefix: readonly string[];
+}

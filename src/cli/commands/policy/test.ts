@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
+import type { CertificateSigningRequest } from '../../../api/request/csr.ts';
+import { SignerError } from '../../../errors.ts';
+import { decide, type Plan } from '../../../controllers/approver/decide.ts';
+import { compilePolicy } from '../../../policy/compile-policy.ts';
+import { parseSignerFile } from './signer-file.ts';
+import {
+  judgeCertificateRequest,
+  type PolicyTestOptions,
+  type Verdict,
+} from './test-certificate-request.ts';
+
+/** For scripts and CI: a policy test that is not approved is not a success. */
+const EXIT_CODES: Readonly<Record<Verdict['word'], number>> = {
+  APPROVE: 0,
+  DENY: 3,
+  'NO OPINION': 4,
+};
+
+const WORDS: Readonly<Record<Plan['kind'], Verdict['word']>> = {
+  approve: 'APPROVE',
+  deny: 'DENY',
+  wait: 'NO OPINION',
+  ignore: 'NO OPINION',
+};
+
+/** @returns the exit code */
+export async function testPolicy(options: PolicyTestOptions): Promise<number> {
+  const signer = parseSignerFile(await readFile(options.signerFile, 'utf8'), options.signerFile);
+  const text = await readFile(options.csr, 'utf8');
+  const { namespace } = options;
+  const { word, message } =
+    namespace === undefined
+      ? judge(signer, text, options)
+      : judgeCertificateRequest(signer, text, { ...options, namespace });
+  process.stdout.write(
+    `${word}\n${message
+      .split('; ')
+      .map((line: string) => `  ${line}\n`)
+      .join('')}`,
+  );
+  return EXIT_CODES[word];
+}
+
+function judge(signer: ClusterSigner, text: string, options: PolicyTestOptions): Verdict {
+  const plan = decide({
+    csr: requestOf(text, signer.spec.signerName, options),
+    policy: compilePolicy(signer.spec),
+    reservedPrefixes: options.reservedPrefix,
+  });
+  const message = plan.kind === 'ignore' ? unruled(signer) : plan.message;
+  return { word: WORDS[plan.kind], message };
+}
+
+/** Why nothing was asked of the request. */
+function unruled({ spec: { requests, certificateRequests } }: ClusterSigner): string {
+  if (requests !== undefined)
+    return 'there are neither rules nor deny: the approver writes nothing';
+  const unserved = 'there is no spec.requests: CertificateSigningRequests are not served';
+  if (certificateRequests === undefined) return unserved;
+  return `${unserved}; --namespace tries spec.certificateRequests, the rules for cert-manager`;
+}
+
+/** The object that the API server would hold: identity from the flags, the rest from the file. */
+function requestOf(
+  text: string,
+  signerName: string,
+  options: PolicyTestOptions,
+): CertificateSigningRequest {
+  const written = specOf(text, options.csr);
+  const usages = options.usage.length > 0 ? options.usage : (written.usages ?? ['client auth']);
+  const seconds = options.expirationSeconds ?? written.expirationSeconds;
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'policy-test', uid: '', resourceVersion: '', creationTimestamp: '' },
+    spec: {
+      request: written.request,
+      signerName,
+      usages,
+      username: options.user,
+      uid: options.uid,
+      groups: options.group,
+      ...(seconds === undefined ? {} : { expirationSeconds: seconds }),
+    },
+  };
+}
+
+function specOf(
+  text: string,
+  fileName: string,
+): {
+  request: string;
+  usages?: readonly string[];
+  expirationSeconds?: number;
+} {
+  if (!/^kind:\s*CertificateSigningRequest\s*$/m.test(text)) {
+    return { request: Buffer.from(text).toString('base64') };
+  }
+  const { spec } = parse(text) as Partial<CertificateSigningRequest>;
+  if (typeof spec?.request === 'string') return spec;
+  throw new SignerError({
+    code: 'REQUEST_MALFORMED',
+    disposition: 'fail',
+    message: `${fileName}: the CertificateSigningRequest has no spec.request`,
+  });
+}

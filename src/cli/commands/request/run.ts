@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isFinished, type CertificateSigningRequest } from '../../../api/request/csr.ts';
+import { findCondition } from '../../../api/request/conditions.ts';
+import { SignerError } from '../../../errors.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import type { Connection } from '../../../kube/client/connection.ts';
+import { KubeError } from '../../../kube/client/kube-error.ts';
+import { resource } from '../../../kube/resource/resource.ts';
+import { encodePem } from '../../../pki/der/pem.ts';
+import { encodeRequest } from '../../../pki/x509/pkcs10.ts';
+import { generatePrivateKey } from '../../../pki/keys/private-key.ts';
+import { keepKey, replace } from './owner-only-file.ts';
+import { renderKubeconfig } from './kubeconfig-file.ts';
+import type { KeyType } from '../../../vocabulary.ts';
+import { connectUser, type UserOptions } from '../../../app/user-client.ts';
+
+/** Flags of `countersign request`. */
+export interface RequestOptions extends UserOptions {
+  readonly signer: string;
+  readonly name: string;
+  readonly group: readonly string[];
+  readonly dns: readonly string[];
+  readonly ip: readonly string[];
+  readonly uri: readonly string[];
+  readonly email: readonly string[];
+  readonly usage: readonly string[];
+  readonly keyType: KeyType;
+  readonly expires?: number;
+  readonly out: string;
+  readonly csrName?: string;
+  readonly timeout: number;
+}
+
+const REQUESTS = resource({
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'certificatesigningrequests',
+});
+
+/** Often enough for a person who waits, seldom enough for the API server. */
+const POLL_MS = 500;
+/** The hint about approval by hand comes when the rules have certainly been looked at. */
+const HINT_MS = 3_000;
+
+/** Runs `countersign request`. @throws SignerError when it is denied, failed or too late */
+export async function request(options: RequestOptions): Promise<void> {
+  const { connection, client } = await connectUser(options, 'request');
+  try {
+    const { key, pem } = await generatePrivateKey(options.keyType);
+    const base = join(options.out, options.name.replaceAll(/[^A-Za-z0-9._@-]/g, '_'));
+    await mkdir(options.out, { recursive: true });
+    await keepKey(`${base}.key`, pem);
+    const der = encodeRequest({
+      subject: { commonName: options.name, organizations: options.group, organizationalUnits: [] },
+      sans: {
+        dnsNames: options.dns,
+        ipAddresses: options.ip,
+        uris: options.uri,
+        emails: options.email,
+      },
+      key,
+    });
+    const made = await create(client, options, encodePem('CERTIFICATE REQUEST', der)).catch(
+      async (error: unknown) => {
+        // Nobody was asked, or nobody answered: what comes of it has no use for this key.
+        if (!mayHaveLanded(error)) await rm(`${base}.key`, { force: true });
+        throw error;
+      },
+    );
+    say(`certificatesigningrequest.certificates.k8s.io/${made.metadata.name} created`);
+    const certificate = await issued(client, made.metadata.name, options.timeout * 1000);
+    await replace(`${base}.crt`, certificate);
+    const kubeconfig = await kubeconfigOf(connection, options.name, certificate, pem);
+    await replace(`${base}.kubeconfig`, kubeconfig);
+    say(
+      `${base}.crt and ${base}.kubeconfig written; try: kubectl --kubeconfig ${base}.kubeconfig auth whoami`,
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+function mayHaveLanded(error: unknown): boolean {
+  return error instanceof KubeError && error.mayHaveLanded;
+}
+
+async function create(
+  client: Client,
+  options: RequestOptions,
+  pem: string,
+): Promise<CertificateSigningRequest> {
+  const slug = options.name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]/g, '-')
+    .slice(0, 40);
+  const unique = randomBytes(4).toString('hex');
+  const usages = options.usage.length > 0 ? options.usage : ['digital signature', 'client auth'];
+  return client.request<CertificateSigningRequest>({
+    method: 'POST',
+    path: REQUESTS.collection(),
+    body: {
+      apiVersion: REQUESTS.apiVersion,
+      kind: 'CertificateSigningRequest',
+      metadata: { name: options.csrName ?? `r-${slug}-${unique}`.replaceAll(/-+/g, '-') },
+      spec: {
+        request: Buffer.from(pem).toString('base64'),
+        signerName: options.signer,
+        usages,
+        ...(options.expires === undefined ? {} : { expirationSeconds: options.expires }),
+      },
+    },
+  });
+}
+
+async function issued(client: Client, name: string, timeoutMs: number): Promise<string> {
+  const started = Date.now();
+  let hinted = false;
+  for (;;) {
+    const csr = await client.request<CertificateSigningRequest>({
+      method: 'GET',
+      path: REQUESTS.object({ name }),
+    });
+    const certificate = csr.status?.certificate ?? '';
+    if (certificate !== '') return Buffer.from(certificate, 'base64').toString();
+    if (isFinished(csr)) throw refused(csr);
+    const waited = Date.now() - started;
+    if (waited > timeoutMs) throw late(name);
+    if (!hinted && waited > HINT_MS) {
+      hinted = true;
+      say(
+        `waiting; no rule may cover it: kubectl describe csr ${name} says why, kubectl certificate approve ${name} decides`,
+      );
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+async function kubeconfigOf(
+  connection: Connection,
+  user: string,
+  certificate: string,
+  key: string,
+): Promise<string> {
+  const { tls } = await connection.credentials();
+  return renderKubeconfig({
+    server: connection.server,
+    certificateAuthority: tls.ca,
+    user,
+    certificate,
+    key,
+  });
+}
+
+function refused(csr: CertificateSigningRequest): SignerError {
+  const conditions = csr.status?.conditions;
+  const why = findCondition(conditions, 'Failed') ?? findCondition(conditions, 'Denied');
+  return new SignerError({
+    code: 'USAGE',
+    disposition: 'fail',
+    message: `${csr.metadata.name} is ${why?.type ?? 'finished'}: ${why?.reason ?? ''}: ${why?.message ?? ''}`,
+  });
+}
+
+function late(name: string): SignerError {
+  return new SignerError({
+    code: 'USAGE',
+    disposition: 'wait',
+    message: `${name} has no certificate yet; it goes on waiting, and its key is kept: kubectl describe csr ${name} says why; once it is signed, kubectl get csr ${name} -o jsonpath='{.status.certificate}' | base64 -d is the certificate`,
+  });
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

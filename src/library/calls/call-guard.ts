@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SIGNER_NAME, isGranted } from '../../api/signer/grant.ts';
+import type { Secret } from '../../api/object/object.ts';
+import { absent } from '../../kube/client/absent.ts';
+import { SECRETS } from '../../runtime/ca/secret-watches.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import { serverTime } from '../../runtime/component/server-time.ts';
+import { IssuerError } from '../errors.ts';
+import type { Context, Issuer, SecretData } from '../issuer.ts';
+import { createCallTimeout } from './call-timeout.ts';
+
+export interface CallGuardInit<Config> {
+  readonly component: Component;
+  readonly secrets: (config: Config) => readonly string[];
+  /** How long a call of the author's may take. Milliseconds. */
+  readonly callMs: number;
+}
+
+/** Calls an author's function: with what it is promised, and not for longer than agreed. */
+export type GuardedCall<Config> = <T>(
+  issuer: Issuer<Config>,
+  work: (ctx: Context) => Promise<T>,
+) => Promise<T>;
+
+export function createCallGuard<Config>(init: CallGuardInit<Config>): GuardedCall<Config> {
+  const { component, callMs } = init;
+
+  async function secretOf(issuer: Issuer<Config>, name: string): Promise<SecretData> {
+    if (!init.secrets(issuer.config).includes(name)) {
+      throw new IssuerError(`secrets() does not name Secret ${name}`);
+    }
+    const namespace = issuer.namespace ?? component.secretNamespace;
+    const secret = await component.client
+      .request<Secret>({ method: 'GET', path: SECRETS.object({ namespace, name }) })
+      .catch(absent);
+    if (secret === undefined) throw new IssuerError(`Secret ${namespace}/${name} does not exist`);
+    if (!isGranted(secret, issuer.signerName)) {
+      throw new IssuerError(
+        `Secret ${namespace}/${name} lacks the annotation ${SIGNER_NAME}: ${issuer.signerName}`,
+      );
+    }
+    return Object.fromEntries(
+      Object.entries(secret.data ?? {}).map(([key, value]) => [
+        key,
+        new Uint8Array(Buffer.from(value, 'base64')),
+      ]),
+    );
+  }
+
+  const timeLimit = createCallTimeout(component.delay, callMs);
+  return (issuer, work) =>
+    timeLimit((signal) =>
+      work({
+        signal,
+        log: component.log,
+        now: () => serverTime(component),
+        secret: (name) => secretOf(issuer, name),
+      }),
+    );
+}

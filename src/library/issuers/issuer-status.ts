@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  conditionMessage,
+  findCondition,
+  setCondition,
+  type Condition,
+} from '../../api/request/conditions.ts';
+import type { KubeObject } from '../../api/object/object.ts';
+import type { IssuerStatus } from '../../api/signer/issuer.ts';
+import { formatTime } from '../../api/object/time.ts';
+
+type Statused = KubeObject & { readonly status?: IssuerStatus };
+
+/** Reasons of an issuer's Ready; docs/reference/library.md has a row for each. */
+export type IssuerReason =
+  'Initializing' | 'Checked' | 'Pending' | 'Failed' | 'InvalidSpec' | 'SignerNameTaken';
+
+/** What is never checked again before the spec changes. */
+const PERMANENT: ReadonlySet<string> = new Set<IssuerReason>(['Failed', 'InvalidSpec']);
+
+export interface Readiness {
+  readonly status: Condition['status'];
+  readonly reason: IssuerReason;
+  readonly message: string;
+}
+
+/** Its Ready, where that speaks of the spec as it now is. */
+export function currentReady({ metadata, status }: Statused): Condition | undefined {
+  const ready = findCondition(status?.conditions, 'Ready');
+  return ready?.observedGeneration === metadata.generation ? ready : undefined;
+}
+
+/** Ready, and about this very spec. */
+export function isReady(issuer: Statused): boolean {
+  return currentReady(issuer)?.status === 'True';
+}
+
+export function isTerminallyFailed(issuer: Statused): boolean {
+  const ready = currentReady(issuer);
+  return ready?.status === 'False' && PERMANENT.has(ready.reason ?? '');
+}
+
+/** The object for PUT /status; undefined where it says so already. */
+export function withReady<T extends Statused>(
+  issuer: T,
+  verdict: Readiness,
+  now: number,
+): T | undefined {
+  const message = conditionMessage(verdict.message);
+  const before = currentReady(issuer);
+  const same =
+    before?.status === verdict.status &&
+    before.reason === verdict.reason &&
+    before.message === message;
+  if (same) return undefined;
+  const { generation } = issuer.metadata;
+  const next = {
+    ...verdict,
+    type: 'Ready',
+    message,
+    lastTransitionTime: formatTime(now),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+  };
+  const conditions = setCondition(issuer.status?.conditions, next);
+  return { ...issuer, status: { ...issuer.status, conditions } };
+}
+
+/**
+ * All of an issuer that is a reason to reconcile it when it changes: annotations, generation, and
+ * whether it has a Ready condition, not what that says (issuer-lib's README).
+ */
+export function issuerTrigger({ metadata, status }: Statused): string {
+  const annotations = Object.entries(metadata.annotations ?? {}).sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  const hasReady = findCondition(status?.conditions, 'Ready') !== undefined;
+  return JSON.stringify([annotations, metadata.generation, hasReady]);
+}
+
+/** All of an issuer that wakes its requests when it changes: what Ready says, and of which spec. */
+export function readyTrigger(issuer: Statused): string {
+  const ready = findCondition(issuer.status?.conditions, 'Ready');
+  return JSON.stringify([ready?.status, ready?.observedGeneration, isReady(issuer)]);
+}

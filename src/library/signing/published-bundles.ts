@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { SignerObject } from '../../api/signer/cluster-signer.ts';
+import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
+import { SignerError, attempt } from '../../errors.ts';
+import { createReflector } from '../../kube/watch/reflector.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
+import { createWatchSet } from '../../kube/watch/watch-set.ts';
+import type { Certificate } from '../../pki/x509/certificate.ts';
+import { readAnchors } from '../../pki/x509/trust-bundle.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import type { Sources } from '../../runtime/requests/request-controller.ts';
+
+/** The published bundles of issuers that name one. */
+export interface PublishedBundles<S> extends Sources<S> {
+  /** Its anchors; undefined where the issuer names none. What cannot be read holds none. */
+  readonly anchors: (issuer: S) => readonly Certificate[] | undefined;
+}
+
+const NO_ANCHORS: readonly Certificate[] = [];
+
+/** @param resource - ClusterTrustBundles; undefined where the server has none */
+export function watchPublishedBundles<S extends SignerObject>(
+  component: Component,
+  resource: Resource | undefined,
+): PublishedBundles<S> {
+  const listeners: ((signerName: string) => void)[] = [];
+  /** Read once for each version: an object is replaced, never changed. */
+  const read = new WeakMap<ClusterTrustBundle, readonly Certificate[]>();
+  const watches = createWatchSet<ClusterTrustBundle>((signerName) =>
+    createReflector<ClusterTrustBundle>({
+      ...component,
+      path: resource?.collection() ?? '',
+      fieldSelector: `spec.signerName=${signerName}`,
+      onEvent: () => {
+        for (const listener of listeners) listener(signerName);
+      },
+    }),
+  );
+
+  function anchorsIn(bundle: ClusterTrustBundle): readonly Certificate[] {
+    const known = read.get(bundle);
+    if (known !== undefined) return known;
+    const found = attempt(() => readAnchors(bundle.spec.trustBundle));
+    const anchors = found instanceof SignerError ? NO_ANCHORS : found;
+    read.set(bundle, anchors);
+    return anchors;
+  }
+
+  return {
+    anchors: ({ spec: { signerName, trustBundle } }) => {
+      if (trustBundle === undefined) return undefined;
+      const bundle = watches.get(signerName)?.get(bundleName(signerName, trustBundle.name));
+      return bundle === undefined ? NO_ANCHORS : anchorsIn(bundle);
+    },
+    serve: (issuers) => {
+      const published = issuers.filter(({ spec }) => spec.trustBundle !== undefined);
+      watches.reconcile(resource === undefined ? [] : published.map(({ spec }) => spec.signerName));
+    },
+    listed: ({ spec }) => {
+      const watch = watches.get(spec.signerName);
+      return watch === undefined || watch.synced || watch.failure !== undefined;
+    },
+    onChange: (listener) => {
+      listeners.push(listener);
+    },
+    notReady: () =>
+      watches
+        .entries()
+        .filter(([, each]) => !each.synced || each.failure !== undefined)
+        .map(([name, each]) => `bundle of ${name}: ${each.failure ?? 'not listed yet'}`),
+    stop: watches.stop,
+  };
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import { BoundedMap } from '../../bounded-map.ts';
+import type { ClassifiedError } from '../calls/classify-error.ts';
+import type { ConditionOf } from '../errors.ts';
+
+/** What earlier calls of `sign` ended in and the request's object cannot hold, by its UID. In memory only. */
+export interface RequestOutcomes {
+  /** The error after which `sign` is not called again for this request. */
+  readonly permanentFailure: (uid: string) => ClassifiedError | undefined;
+  /** Conditions that the kind of the request does not take, the newest of each type. */
+  readonly conditions: (uid: string) => readonly ConditionOf[];
+  readonly record: (uid: string, error: ClassifiedError) => void;
+  readonly forget: (uid: string) => void;
+}
+
+/** An author who derives condition types from a CA's answers would otherwise add one at each call. */
+const MAX_CONDITIONS = 8;
+/** Up to two KiB each, mostly 500 bytes. A request beyond that is signed, or fails, once more. */
+export const MAX_REMEMBERED = 20_000;
+
+interface Outcome {
+  readonly permanentFailure: ClassifiedError | undefined;
+  readonly conditions: ReadonlyMap<string, ConditionOf>;
+}
+
+const NO_OUTCOME: Outcome = { permanentFailure: undefined, conditions: new Map() };
+
+/** An empty memory of outcomes; the oldest of {@link MAX_REMEMBERED} requests is evicted first. */
+export function createRequestOutcomes(): RequestOutcomes {
+  const outcomes = new BoundedMap<string, Outcome>(MAX_REMEMBERED);
+
+  function record(uid: string, error: ClassifiedError): void {
+    const { how, condition } = error;
+    if (how !== 'permanent' && condition === undefined) return;
+    const { permanentFailure, conditions } = outcomes.get(uid) ?? NO_OUTCOME;
+    outcomes.set(uid, {
+      permanentFailure: how === 'permanent' ? error : permanentFailure,
+      conditions:
+        condition === undefined ? conditions : newest([...conditions, [condition.type, condition]]),
+    });
+  }
+
+  return {
+    permanentFailure: (uid) => outcomes.get(uid)?.permanentFailure,
+    conditions: (uid) => [...(outcomes.get(uid)?.conditions.values() ?? [])],
+    record,
+    forget: (uid) => {
+      outcomes.delete(uid);
+    },
+  };
+}
+
+function newest(
+  all: readonly (readonly [type: string, condition: ConditionOf])[],
+): ReadonlyMap<string, ConditionOf> {
+  return new Map([...new Map(all)].slice(-MAX_CONDITIONS));
+}

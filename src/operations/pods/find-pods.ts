@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { AuthorityStatus, ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import { isAlive, mountsOf, type Pod } from '../../api/object/pod.ts';
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { PODS } from '../../kube/client/eviction.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
+import { listPages } from '../../kube/watch/list-pages.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
+import { affectedPods, type AffectedPod } from './affected-pods.ts';
+import { stoppedSigningBy } from '../leaf-expiry.ts';
+import { newestIssuerOf } from './newest-issuer.ts';
+
+export interface FindPodsInit {
+  readonly client: Client;
+  readonly signer: ClusterSigner;
+  readonly authority: AuthorityStatus;
+  /** Empty for all. */
+  readonly namespaces: readonly string[];
+  /** PodCertificateRequests in the version that the server has. */
+  readonly requests: Resource;
+}
+
+/** Pods that mount the signer, and which of them may hold a leaf of the CA. */
+export interface FoundPods {
+  readonly mounting: number;
+  readonly holding: readonly AffectedPod[];
+}
+
+/** What has ended needs no credential; the API server leaves it out. */
+const ALIVE = 'status.phase!=Succeeded,status.phase!=Failed';
+
+/**
+ * Looks with the user's rights: who may not list all pods names namespaces.
+ *
+ * @throws KubeError (`wait`) when pods may not be listed
+ */
+export async function findPods(init: FindPodsInit): Promise<FoundPods> {
+  const { client, signer, authority, namespaces } = init;
+  const { signerName } = signer.spec;
+  const pods: Pod[] = [];
+  for (const namespace of namespaces.length === 0 ? [undefined] : namespaces) {
+    const path = PODS.collection(namespace);
+    await listPages({ client, path, fieldSelector: ALIVE }, (object) => {
+      const pod = object as Pod;
+      if (isAlive(pod) && mountsOf(pod, signerName) > 0) pods.push(pod);
+    });
+  }
+  const newestIssuer = newestIssuerOf(await requestsOf(init), signerName, authority);
+  const holding = affectedPods({ pods, stoppedBy: stoppedSigningBy(authority), newestIssuer });
+  return { mounting: pods.length, holding };
+}
+
+/** Where they may not be read, the age of a pod has to do. */
+async function requestsOf(init: FindPodsInit): Promise<readonly PodCertificateRequest[]> {
+  const { client, signer, namespaces, requests } = init;
+  const found: PodCertificateRequest[] = [];
+  const fieldSelector = `spec.signerName=${signer.spec.signerName}`;
+  try {
+    for (const namespace of namespaces.length === 0 ? [undefined] : namespaces) {
+      await listPages({ client, path: requests.collection(namespace), fieldSelector }, (object) => {
+        found.push(object as unknown as PodCertificateRequest);
+      });
+    }
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.status !== 403) throw error;
+  }
+  return found;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { AuthorityPhase, AuthorityStatus } from '../../api/signer/cluster-signer.ts';
+import { findCondition } from '../../api/request/conditions.ts';
+import { formatTime, parseTime } from '../../api/object/time.ts';
+import { RETIRING_MARGIN_MS } from '../../rotation/authorities.ts';
+import { authoritiesOf, servedSinceOf, type SignerState } from '../signer-state.ts';
+import { warningsOf } from './warnings.ts';
+
+/** One CA of a ClusterSigner as `show` prints it; times are RFC 3339. */
+export interface AuthoritySummary {
+  readonly fingerprint: string;
+  readonly phase: AuthorityPhase;
+  readonly notBefore: string;
+  readonly notAfter: string;
+  readonly longestLeaf: string;
+  readonly leavesExpireBy?: string;
+  /** Who pins the root of this CA believes its leaves, too. */
+  readonly crossSignedBy?: string;
+  readonly servedSince?: string;
+  /** What time alone does to it next. */
+  readonly next?: { readonly what: string; readonly at: string };
+}
+
+export interface SignerSummary {
+  readonly name: string;
+  readonly signerName: string;
+  readonly authority: 'managed' | 'secret';
+  readonly ready: string;
+  readonly authorities: readonly AuthoritySummary[];
+  readonly warnings: readonly string[];
+}
+
+export function summarizeSigner(state: SignerState): SignerSummary {
+  const { metadata, spec, status } = state.signer;
+  const ready = findCondition(status?.conditions, 'Ready');
+  return {
+    name: metadata.name,
+    signerName: spec.signerName,
+    authority: spec.authority.managed === undefined ? 'secret' : 'managed',
+    ready: ready === undefined ? 'Unknown' : `${ready.status}: ${ready.reason ?? ''}`,
+    authorities: authoritiesOf(state).map((each) => summarizeAuthority(state, each)),
+    warnings: warningsOf(state),
+  };
+}
+
+function summarizeAuthority(state: SignerState, authority: AuthorityStatus): AuthoritySummary {
+  const { fingerprint, phase, notBefore, notAfter, longestLeaf } = authority;
+  const { leavesExpireBy, crossSignedBy } = authority;
+  const since = servedSinceOf(state, authority);
+  const next = nextOf(state, authority, since);
+  return {
+    fingerprint,
+    phase,
+    notBefore,
+    notAfter,
+    longestLeaf,
+    ...(leavesExpireBy === undefined ? {} : { leavesExpireBy }),
+    ...(crossSignedBy === undefined ? {} : { crossSignedBy }),
+    ...(since === undefined ? {} : { servedSince: formatTime(since) }),
+    ...(next === undefined ? {} : { next }),
+  };
+}
+
+function nextOf(
+  { signer, propagationSeconds }: SignerState,
+  { phase, notAfter, leavesExpireBy }: AuthorityStatus,
+  since: number | undefined,
+): AuthoritySummary['next'] {
+  if (phase === 'Active') {
+    const at = signer.status?.nextRotation;
+    return at === undefined ? { what: 'ends', at: notAfter } : { what: 'is replaced', at };
+  }
+  if (phase === 'Prepared') {
+    if (since === undefined) return undefined;
+    return { what: 'may sign', at: formatTime(since + propagationSeconds * 1000) };
+  }
+  if (leavesExpireBy === undefined) return undefined;
+  const isServed = phase === 'Retiring' && signer.spec.trustBundle !== undefined;
+  const what = isServed ? 'leaves the bundle' : 'is forgotten';
+  return { what, at: formatTime(parseTime(leavesExpireBy) + RETIRING_MARGIN_MS) };
+}

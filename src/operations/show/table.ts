@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { AuthoritySummary, SignerSummary } from './signer-summary.ts';
+
+const TITLES = [
+  'CLUSTERSIGNER',
+  'FINGERPRINT',
+  'PHASE',
+  'NOT BEFORE',
+  'NOT AFTER',
+  'LEAVES EXPIRE BY',
+  'SERVED SINCE',
+  'NEXT',
+];
+const GAP = '   ';
+/** Enough to tell a signer's CAs apart, and to name one to the other verbs. */
+const SHORT = 'sha256:'.length + 16;
+
+/** `show` for people: a line for each CA, then the warnings. */
+export function renderTable(signers: readonly SignerSummary[]): string {
+  const rows = signers.flatMap((signer) =>
+    signer.authorities.length === 0
+      ? [[signer.name, 'none', signer.ready, '-', '-', '-', '-', '-']]
+      : signer.authorities.map((each) => rowOf(signer, each)),
+  );
+  const widths = TITLES.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = [TITLES, ...rows].map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join(GAP)
+      .trimEnd(),
+  );
+  const warnings = signers.flatMap(({ name, warnings }) =>
+    warnings.map((warning) => `warning: ${name}: ${warning}`),
+  );
+  return [...lines, ...warnings, ''].join('\n');
+}
+
+function rowOf({ name }: SignerSummary, authority: AuthoritySummary): readonly string[] {
+  const { next } = authority;
+  return [
+    name,
+    authority.fingerprint.slice(0, SHORT),
+    authority.phase,
+    authority.notBefore,
+    authority.notAfter,
+    authority.leavesExpireBy ?? '-',
+    authority.servedSince ?? '-',
+    next === undefined ? '-' : `${next.what} ${next.at}`,
+  ];
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { AuthorityStatus } from '../../api/signer/cluster-signer.ts';
+import { findCondition } from '../../api/request/conditions.ts';
+import { formatTime, parseTime } from '../../api/object/time.ts';
+import { askedOf, awaitedSince } from '../../rotation/asked.ts';
+import { notObserved } from '../preflight.ts';
+import {
+  authoritiesOf,
+  unknownAnchors,
+  publishedAnchors,
+  servedSinceOf,
+  successorNotBefore,
+  type SignerState,
+} from '../signer-state.ts';
+
+/** What somebody should know of a ClusterSigner's CAs, or do about them. */
+export function warningsOf(state: SignerState): readonly string[] {
+  return [
+    ...notObserved(state).map(({ message }) => message),
+    ...notReady(state),
+    ...rotating(state),
+    ...requestedRotations(state),
+    ...pendingSuccessor(state),
+    ...ofBundle(state),
+    ...ofDistrust(state),
+    ...authoritiesOf(state).flatMap((each) => ofAuthority(state, each)),
+  ];
+}
+
+function notReady({ signer }: SignerState): readonly string[] {
+  const ready = findCondition(signer.status?.conditions, 'Ready');
+  if (ready === undefined) return ['it has no condition Ready: no authority component serves it'];
+  return ready.status === 'True'
+    ? []
+    : [`not ready: ${ready.reason ?? ''}: ${ready.message ?? ''}`];
+}
+
+function rotating({ signer }: SignerState): readonly string[] {
+  return ['RotationDue', 'Rotating', 'Degraded'].flatMap((type) => {
+    const found = findCondition(signer.status?.conditions, type);
+    return found?.status === 'True'
+      ? [`${type}: ${found.reason ?? ''}: ${found.message ?? ''}`]
+      : [];
+  });
+}
+
+function requestedRotations({ signer, now }: SignerState): readonly string[] {
+  const { rotateAt, prepareAt, unread } = askedOf(signer);
+  const plans: [string, number | undefined][] = [
+    ['a rotation', rotateAt],
+    ['a successor', prepareAt],
+  ];
+  return [
+    ...unread.map((name) => `the annotation ${name} is no RFC 3339 time, and does nothing`),
+    ...plans.flatMap(([what, at]) =>
+      at !== undefined && at > now ? [`${what} is asked for at ${formatTime(at)}`] : [],
+    ),
+  ];
+}
+
+/** An order that is not carried out yet is no fault, but nobody is to wonder. */
+function pendingSuccessor(state: SignerState): readonly string[] {
+  const { signer, now } = state;
+  const since = awaitedSince(signer, authoritiesOf(state), now);
+  if (since === undefined) return [];
+  const from = successorNotBefore(state);
+  const why =
+    from === undefined
+      ? `the condition RotationDue says why, if it is not there soon: kubectl describe clustersigner ${signer.metadata.name}`
+      : `it is made from ${from} on, when the CA that signs now has been published long enough`;
+  return [`a successor was asked for at ${formatTime(since)}, and is not there yet; ${why}`];
+}
+
+function ofBundle(state: SignerState): readonly string[] {
+  const { signer, bundle } = state;
+  if (signer.spec.trustBundle === undefined) return [];
+  if (bundle === 'unread')
+    return [
+      'you may not read the bundle (get on clustertrustbundles.certificates.k8s.io): since when it is served is not known',
+    ];
+  if (bundle === undefined) return ['its bundle is not published; is the attester running?'];
+  return unknownAnchors(state).map(
+    (each) => `the bundle holds ${each}, of an earlier ClusterSigner or a stranger`,
+  );
+}
+
+function ofDistrust(state: SignerState): readonly string[] {
+  const served = publishedAnchors(state);
+  const { distrusted = [] } = state.signer.spec.authority.managed ?? {};
+  return distrusted
+    .filter((each) => served.has(each))
+    .map((each) => `${each} is distrusted and still in the bundle; is the attester running?`);
+}
+
+function ofAuthority(state: SignerState, authority: AuthorityStatus): readonly string[] {
+  const { fingerprint, phase, notAfter } = authority;
+  const { signer, bundle, now } = state;
+  if (phase === 'Distrusted') return [];
+  const warnings: string[] = [];
+  if (parseTime(notAfter) <= now) warnings.push(`${fingerprint} has expired`);
+  const isWatched = signer.spec.trustBundle !== undefined && typeof bundle === 'object';
+  if (isWatched && servedSinceOf(state, authority) === undefined) {
+    warnings.push(`${fingerprint} (${phase}) is not in the published bundle`);
+  }
+  return warnings;
+}

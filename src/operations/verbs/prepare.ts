@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import { PREPARE_AT } from '../../api/signer/rotation-annotations.ts';
+import { tooManyRetiring, managedAuthorityOf, notObserved } from '../preflight.ts';
+import {
+  impossible,
+  type ChangePlan,
+  annotationTime,
+  replacedScheduleNotes,
+} from '../change-plan.ts';
+import { authoritiesOf, successorDelayNotes, type SignerState } from '../signer-state.ts';
+
+/** `prepare`: a successor is made and published, and held until it is activated or due. */
+export function prepare(state: SignerState): ChangePlan {
+  const managed = managedAuthorityOf(state);
+  if (typeof managed === 'string') return impossible(managed);
+  const { signer, now } = state;
+  const next = authoritiesOf(state).find(({ phase }) => phase === 'Prepared');
+  if (next !== undefined) {
+    const notes = [`${next.fingerprint} is prepared already`];
+    return { target: next.fingerprint, preflightErrors: [], notes };
+  }
+  return {
+    change: { annotations: { [PREPARE_AT]: annotationTime(now) } },
+    preflightErrors: [...notObserved(state), ...tooManyRetiring(state, managed)],
+    notes: [
+      ...replacedScheduleNotes(state, PREPARE_AT),
+      `authority makes a successor in the same Secret and publishes it; countersign authority show ${signer.metadata.name} says when it may sign`,
+      ...successorDelayNotes(state),
+    ],
+  };
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { AuthorityStatus } from '../../api/signer/cluster-signer.ts';
+import { hasTrueCondition } from '../../api/request/conditions.ts';
+import { ROTATE_AT } from '../../api/signer/rotation-annotations.ts';
+import { parseTime } from '../../api/object/time.ts';
+import { leafExpiryText } from '../leaf-expiry.ts';
+import { tooManyRetiring, managedAuthorityOf, notObserved, noBundle } from '../preflight.ts';
+import {
+  impossible,
+  type ChangePlan,
+  annotationTime,
+  replacedScheduleNotes,
+} from '../change-plan.ts';
+import { authoritiesOf, successorDelayNotes, type SignerState } from '../signer-state.ts';
+import { resolveFingerprint } from '../resolve-fingerprint.ts';
+
+/**
+ * `taint`: a CA that can no longer be relied upon signs no more as soon as its successor may, and
+ * stays trusted, so that nothing breaks while its leaves are replaced. `revoke` ends the trust.
+ *
+ * @param text - the CA's fingerprint, or its beginning
+ */
+export function taint(state: SignerState, text: string): ChangePlan {
+  const found = resolveFingerprint(state, text);
+  if ('problem' in found) return impossible(found.problem);
+  const { fingerprint } = found;
+  const target = authoritiesOf(state).find((each) => each.fingerprint === fingerprint);
+  if (target === undefined) {
+    return impossible(
+      `${fingerprint} is no CA of this ClusterSigner; revoke takes its anchor out of the bundle`,
+    );
+  }
+  if (target.phase === 'Prepared') {
+    return impossible(`${fingerprint} has signed nothing yet: revoke it, and another is made`);
+  }
+  const notes = [leafExpiryText(state, target)];
+  if (target.phase !== 'Active') {
+    const done = { Retiring: 'signs no more', Distrusted: 'is distrusted already' }[target.phase];
+    return {
+      target: fingerprint,
+      preflightErrors: [],
+      notes: [`${fingerprint} ${done}`, ...notes],
+    };
+  }
+  const order = replaceActive(state, target);
+  return { ...order, target: fingerprint, notes: [...order.notes, ...notes] };
+}
+
+function replaceActive(state: SignerState, { fingerprint }: AuthorityStatus): ChangePlan {
+  const managed = managedAuthorityOf(state);
+  if (typeof managed === 'string') return impossible(managed);
+  const { now } = state;
+  if (isRotationRequested(state)) {
+    return { preflightErrors: [], notes: [`${fingerprint} is being replaced already`] };
+  }
+  const beside = authoritiesOf(state)
+    .filter(({ phase }) => phase === 'Prepared')
+    .map((each) => each.fingerprint);
+  return {
+    change: {
+      annotations: { [ROTATE_AT]: annotationTime(now) },
+      ...(beside.length === 0 ? {} : { distrust: beside }),
+    },
+    preflightErrors: [
+      ...notObserved(state),
+      ...noBundle(state),
+      ...tooManyRetiring(state, managed),
+    ],
+    notes: [
+      ...replacedScheduleNotes(state, ROTATE_AT),
+      ...beside.map(
+        (each) =>
+          `${each}, prepared in the same Secret, is distrusted: whoever has the one key has the other`,
+      ),
+      `a successor is made and published; ${fingerprint} signs until every kubelet has its anchor (if it must stop this moment: revoke --force)`,
+      ...(beside.length === 0 ? successorDelayNotes(state) : []),
+    ],
+  };
+}
+
+/** Asked for before, and on its way. */
+function isRotationRequested({ signer, now }: SignerState): boolean {
+  const { metadata, status } = signer;
+  const asked = parseTime(metadata.annotations?.[ROTATE_AT] ?? '');
+  return asked <= now && hasTrueCondition(status?.conditions, 'RotationDue');
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createCallTimeout } from '../../src/library/calls/call-timeout.ts';
+import { fakeTime } from '../support/kube/fake-time.ts';
+
+test('what returns in time is returned, and nothing ticks after it', async () => {
+  const time = fakeTime();
+  const limit = createCallTimeout(time.delay, 5_000);
+  assert.equal(await limit(() => Promise.resolve(7)), 7);
+  await time.advance(1_000);
+  assert.deepEqual(time.waits(), []);
+});
+
+test('each call has its own time, within a second; the others go on', async () => {
+  const time = fakeTime();
+  const limit = createCallTimeout(time.delay, 5_000);
+  const other = Promise.withResolvers<string>();
+  const first = assert.rejects(
+    limit(() => new Promise(() => undefined)),
+    /within 5000 ms/,
+  );
+  await time.advance(4_000);
+  const second = limit(() => other.promise);
+  await time.advance(1_000);
+  await first;
+  other.resolve('in time');
+  assert.equal(await second, 'in time');
+});

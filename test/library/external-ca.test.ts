@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Whatever a foreign CA returns, nothing is written but what was asked of it. */
+import assert from 'node:assert/strict';
+import { X509Certificate, generateKeyPairSync } from 'node:crypto';
+import { afterEach, beforeEach, test } from 'node:test';
+import { encodeLeafTbs } from '../../src/issuance/leaf-tbs.ts';
+import type { LeafInput } from '../../src/issuance/leaf-tbs.ts';
+import { openLocalAuthority } from '../../src/authorities/local.ts';
+import type { SigningRequest, Signed } from '../../src/library/index.ts';
+import { wantedOf } from '../../src/library/signing/signing-request.ts';
+import { encodePem } from '../../src/pki/der/pem.ts';
+import { readPrivateKey } from '../../src/pki/keys/private-key.ts';
+import { signatureAlgorithm } from '../../src/pki/keys/signature-algorithm.ts';
+import { CN } from '../policy/request.ts';
+import { decodePublicKey } from '../../src/pki/keys/public-key.ts';
+import { encodeCertificate } from '../../src/pki/x509/encode-certificate.ts';
+import { NOW } from '../support/pki/chain.ts';
+import { ROOT, ISSUING, intermediateMaterial } from '../support/authorities/intermediate.ts';
+import { CSR, ISSUER, csrObject, issuerObject, ok, startReady, type World } from './world.ts';
+
+let it: World;
+
+beforeEach(async () => {
+  it = await startReady();
+});
+afterEach(() => it.stop());
+
+const A = `${CSR}/a`;
+const { facts } = openLocalAuthority({ ...intermediateMaterial(), anchors: undefined }, NOW);
+const key = readPrivateKey(intermediateMaterial().key);
+
+/** What a CA signs that minds nothing: what was asked for, changed. */
+function signed(request: SigningRequest, change: Partial<LeafInput>): Signed {
+  const wanted = wantedOf(request);
+  assert.ok(wanted);
+  const random = (size: number): Uint8Array => new Uint8Array(size).fill(7);
+  const algorithm = signatureAlgorithm(key);
+  const tbs = encodeLeafTbs({ ...wanted, issuer: facts, random, ...change });
+  const der = encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs));
+  return { chain: encodePem('CERTIFICATE', der) + ISSUING.toString(), anchors: ROOT.toString() };
+}
+
+const detail = (): string =>
+  String(
+    it.component.log.lines.findLast(({ message }) => message === 'request waiting')?.fields[
+      'detail'
+    ],
+  );
+
+async function answered(by: (request: SigningRequest) => Signed): Promise<string | undefined> {
+  it.author.sign = (request) => Promise.resolve(by(request));
+  it.api.put(A, csrObject('a'));
+  await it.settle();
+  return (it.api.get(A)?.status as { certificate?: string }).certificate;
+}
+
+test('what was asked for is delivered: the leaf and its issuer, without the root', async () => {
+  const written = await answered((request) => {
+    const { chain, anchors } = signed(request, {});
+    return { chain: chain + ROOT.toString(), ...(anchors === undefined ? {} : { anchors }) };
+  });
+  const pem = Buffer.from(written ?? '', 'base64').toString();
+  assert.equal(pem.split('BEGIN CERTIFICATE').length - 1, 2);
+  assert.equal(new X509Certificate(pem).subject, 'CN=jane');
+});
+
+const subject = {
+  commonName: 'jane',
+  organizations: [],
+  organizationalUnits: [],
+  dnsNames: [],
+  ipAddresses: [],
+  uris: [],
+  emails: [],
+};
+const other = (): LeafInput['publicKey'] =>
+  decodePublicKey(generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' }));
+const HOUR = 3_600_000;
+
+const wrong: [
+  what: string,
+  change: (request: SigningRequest) => Partial<LeafInput>,
+  says: RegExp,
+][] = [
+  ['another key', () => ({ publicKey: other() }), /another public key/],
+  ['another common name', () => ({ subject: { ...subject, commonName: 'root' } }), /commonName/],
+  [
+    'one more organization',
+    () => ({ subject: { ...subject, organizations: ['system:masters'] } }),
+    /organizations/,
+  ],
+  [
+    'one more DNS name',
+    () => ({ subject: { ...subject, dnsNames: ['a.example.com'] } }),
+    /dnsNames/,
+  ],
+  [
+    'no name at all',
+    () => ({ subject: { ...subject, commonName: '', uris: ['spiffe://a/b'] } }),
+    /commonName/,
+  ],
+  ['a usage more', () => ({ usages: ['digital signature', 'code signing'] }), /"code signing"/],
+  ['a key usage more', () => ({ usages: ['content commitment', 'client auth'] }), /nonRepudiation/],
+  ['no usages', () => ({ usages: ['digital signature'] }), /which means all/],
+  [
+    'an hour more',
+    ({ template: { notBefore, notAfter } }) => ({
+      validity: { notBefore, notAfter: notAfter + HOUR },
+    }),
+    /was the most/,
+  ],
+  [
+    'a beginning an hour ago',
+    ({ template: { notBefore, notAfter } }) => ({
+      validity: { notBefore: notBefore - HOUR, notAfter: notAfter - HOUR },
+    }),
+    /from now/,
+  ],
+];
+
+for (const [what, change, says] of wrong) {
+  test(`nothing is written of a certificate with ${what}; the request waits, and says why`, async () => {
+    assert.equal(await answered((request) => signed(request, change(request))), undefined);
+    assert.match(detail(), says);
+  });
+}
+
+test('what openCa signed for one request is not delivered to another', async () => {
+  const kept: Signed[] = [];
+  it.author.sign = async (request, issuer, ctx) => {
+    kept.push(await ok(request, issuer, ctx));
+    return kept[0] ?? { chain: '' };
+  };
+  it.api.put(A, csrObject('a'));
+  it.api.put(`${CSR}/b`, csrObject('b', undefined, { subject: [[CN, 'bob']], username: 'bob' }));
+  await it.settle();
+  assert.equal((it.api.get(`${CSR}/b`)?.status as { certificate?: string }).certificate, undefined);
+  assert.match(detail(), /commonName is "jane", where "bob" was asked for/);
+  assert.ok((it.api.get(A)?.status as { certificate?: string }).certificate);
+});
+
+test('what openCa returned cannot be changed; what is made of it is read anew', async () => {
+  const written = await answered((request) => signed(request, {}));
+  assert.ok(written !== undefined);
+  const changes: unknown[] = [];
+  it.author.sign = async (request, issuer, ctx) => {
+    const own = await ok(request, issuer, ctx);
+    changes.push(Reflect.set(own, 'chain', 'another'));
+    return { ...own, chain: own.chain.replace('MII', 'MIJ') };
+  };
+  it.api.put(`${CSR}/b`, csrObject('b'));
+  await it.settle();
+  assert.deepEqual(changes, [false]);
+  assert.match(detail(), /cannot be read/);
+});
+
+const texts: [what: string, chain: (right: Signed) => Partial<Signed>, says: RegExp][] = [
+  ['no PEM', () => ({ chain: 'hello' }), /cannot be read/],
+  ['nothing', () => ({ chain: '' }), /no certificate/],
+  ['its own certificate', () => ({ chain: ISSUING.toString() }), /another public key/],
+  [
+    'a private key in it',
+    ({ chain }) => ({ chain: chain + intermediateMaterial().key }),
+    /cannot be read/,
+  ],
+  ['more than the API takes', ({ chain }) => ({ chain: chain + '\n'.repeat(102_400) }), /102400/],
+];
+
+for (const [what, change, says] of texts) {
+  test(`nothing is written where the CA returns ${what}`, async () => {
+    const written = await answered((request) => {
+      const right = signed(request, {});
+      return { ...right, ...change(right) };
+    });
+    assert.equal(written, undefined);
+    assert.match(detail(), says);
+  });
+}
+
+test('nothing is written of a chain that leads to none of its anchors', async () => {
+  const written = await answered((request) => ({
+    ...signed(request, {}),
+    anchors: ISSUING.toString(),
+    chain: signed(request, {}).chain.replace(ISSUING.toString(), ''),
+  }));
+  assert.ok(written, 'the issuer itself as an anchor is one');
+  await it.stop();
+  it = await startReady();
+  const alone = await answered((request) => ({
+    chain: signed(request, {}).chain.replace(ISSUING.toString(), ''),
+  }));
+  assert.equal(alone, undefined);
+  assert.match(detail(), /a leaf alone/);
+});
+
+test('where the issuer names a trust bundle, a chain must lead to what is published there', async () => {
+  const bundle =
+    '/apis/certificates.k8s.io/v1/clustertrustbundles/testissuers.example.com:one:primary';
+  it.api.put(ISSUER, issuerObject({ trustBundle: { name: 'primary' } }));
+  await it.settle();
+  it.author.sign = ok;
+  it.api.put(A, csrObject('a'));
+  await it.settle();
+  assert.equal(it.author.signs.length, 0, 'not before it is published');
+  const publish = (trustBundle: string): unknown =>
+    it.api.put(bundle, {
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'ClusterTrustBundle',
+      metadata: {
+        name: 'testissuers.example.com:one:primary',
+        uid: 'b',
+        resourceVersion: '1',
+        creationTimestamp: '2026-11-21T06:00:00Z',
+      },
+      spec: { signerName: 'testissuers.example.com/one', trustBundle },
+    });
+  publish(it.author.checks.length > 0 ? strangerRoot() : '');
+  await it.settle();
+  assert.equal(it.author.signs.length, 1);
+  assert.equal((it.api.get(A)?.status as { certificate?: string }).certificate, undefined);
+  assert.match(detail(), /no valid path/);
+  publish(ROOT.toString());
+  await it.time.advance(30_000);
+  assert.ok((it.api.get(A)?.status as { certificate?: string }).certificate);
+});
+
+/** A CA that has nothing to do with ours. */
+function strangerRoot(): string {
+  return new X509Certificate(stranger.facts.certificate.raw).toString();
+}
+const { openAuthority } = await import('../support/authorities/issuing.ts');
+const stranger = await openAuthority();

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rotationDue } from '../../src/rotation/due.ts';
+import { BORN, HOUR, WISH, held } from '../rotation/rotation.ts';
+import { annotationTime } from '../../src/operations/change-plan.ts';
+
+test('an order counts for a CA that began to sign a moment before, whatever part of a second it came in', () => {
+  for (const part of [0, 1, 499, 500, 999]) {
+    const activatedAt = BORN + HOUR + part;
+    for (const since of [1, 500, 999]) {
+      const rotateAt = Date.parse(annotationTime(activatedAt + since));
+      const now = rotateAt;
+      const asked = { rotateAt, prepareAt: undefined, unread: [] };
+      const due = rotationDue({
+        ...{ active: held(), activatedAt, wish: WISH, asked, propagationSeconds: 600, now },
+      });
+      assert.equal(due?.reason, 'Requested', `${part} + ${since}`);
+    }
+  }
+});
+
+test('an order is a time of whole seconds, no more than one ahead', () => {
+  assert.equal(annotationTime(Date.UTC(2026, 0, 1)), '2026-01-01T00:00:00Z');
+  assert.equal(annotationTime(Date.UTC(2026, 0, 1) + 1), '2026-01-01T00:00:01Z');
+});
