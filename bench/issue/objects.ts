@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
 import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
-import { readClusterSigner } from '../../src/api/signer/read-cluster-signer.ts';
 import { compileProfile, type Profile } from '../../src/issuance/profile.ts';
 import { encodePem } from '../../src/pki/der/pem.ts';
 import type { Kind } from './work.ts';
+import { readClusterSigner } from '../../src/api/signer/read-signer.ts';
 
 /** The ClusterSigner: people's names from CSRs, one SPIFFE ID a pod; the same usages for both. */
 export function profileOf(kind: Kind): Profile {

@@ -5,11 +5,10 @@ import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { decide as decidePod } from '../../src/controllers/pcr-issuer/decide.ts';
 import { decide as decideCsr } from '../../src/controllers/signer/decide.ts';
 import { correspond } from '../../src/issuance/correspond.ts';
-import type { LeafSubject } from '../../src/issuance/leaf-subject.ts';
-import { encodeLeafTbs, type LeafInput } from '../../src/issuance/leaf-tbs.ts';
+import { type LeafSubject, copyRequestedNames } from '../../src/issuance/leaf-subject.ts';
+import { encodeLeafTbs, type LeafInput } from '../../src/issuance/leaf.ts';
 import { podSubject, podVariables } from '../../src/issuance/pod-subject.ts';
 import { prepare } from '../../src/issuance/prepare.ts';
-import { requestSubject } from '../../src/issuance/request-subject.ts';
 import { leafValidity } from '../../src/issuance/validity.ts';
 import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
 import { decodePemAll, encodePem } from '../../src/pki/der/pem.ts';
@@ -94,7 +93,7 @@ function planner(work: Work, kind: Kind): (index: number) => LeafInput {
   const pod = podObject('');
   const subjectOf = (request: CertificationRequest): LeafSubject =>
     profile.pods === undefined
-      ? requestSubject(request, profile.copy)
+      ? copyRequestedNames(request, profile.copy)
       : podSubject(profile.pods, variablesOf(pod), []);
   const variablesOf = (of: PodCertificateRequest): Readonly<Record<string, unknown>> =>
     profile.pods === undefined ? {} : podVariables(of, profile.pods);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
-import { DEFAULT_PROPAGATION_SECONDS } from '../issuance/gate.ts';
+import { DEFAULT_PROPAGATION_SECONDS } from '../issuance/propagation-gate.ts';
 import { durationFlag } from './flag-values.ts';
 import { addLeaseOptions, type LeaseOptions } from './lease-options.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './log.ts';

@@ -56,7 +56,7 @@ export function openLocalAuthority(material: AuthorityMaterial, now: number): Au
   return {
     facts,
     sign: (prepared: Prepared) => {
-      const tbs = Prepared.redeem(prepared, facts.fingerprint);
+      const tbs = Prepared.consume(prepared, facts.fingerprint);
       return Promise.resolve(encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs)));
     },
   };

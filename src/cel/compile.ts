@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { EvaluationError, ParseError, TypeError as CheckError } from '@marcbachmann/cel-js';
 import { SignerError, messageOf } from '../errors.ts';
-import { costOf } from './cost.ts';
+import { costOf } from './cost/cost.ts';
 import type { Environment } from './environments.ts';
-import { faultOf } from './guard.ts';
+import { findIssue } from './validator.ts';
 import { libraryOf, rename } from './library.ts';
-import type { Patterns } from './patterns-work.ts';
 import { invalidExpression, position } from './position.ts';
-import type { Regex } from './regex.ts';
+import type { PatternSet, Regex } from './pattern/regex.ts';
 import { children, offsetOf, type Node } from './syntax.ts';
 import { celVariables, type Variables } from './variables.ts';
 
@@ -60,7 +59,7 @@ export function compileExpression<T extends boolean | string>(
   if (source.length > MAX_SOURCE) {
     throw invalid(spec, MAX_SOURCE, `an expression has at most ${MAX_SOURCE} characters`);
   }
-  const patterns: Patterns = new Set();
+  const patterns: PatternSet = new Set();
   const cost = check(spec, patterns);
   const program = programOf(spec);
   const expected = result === 'bool' ? 'boolean' : 'string';
@@ -78,12 +77,12 @@ export function compileExpression<T extends boolean | string>(
 }
 
 /** Types, then what the library's types do not tell, then the cost, which is returned. */
-function check(spec: Spec, patterns: Patterns): number {
+function check(spec: Spec, patterns: PatternSet): number {
   const { environment, result } = spec;
   const parsed = parse(spec);
   const found = parsed.check();
   if (!found.valid) throw libraryFault(spec, found.error);
-  const fault = faultOf(parsed.ast, environment, patterns);
+  const fault = findIssue(parsed.ast, environment, patterns);
   if (fault !== undefined) throw invalid(spec, offsetOf(fault.node), fault.message);
   if (found.type !== result) {
     throw invalid(spec, 0, `gives ${found.type ?? 'nothing'}, but must give ${result}`);

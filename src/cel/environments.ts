@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The variables that expressions may use, with the sizes that their worst-case cost rests on. */
 import type { RequestField } from '../vocabulary.ts';
-import { MAX_VALUE } from './pattern.ts';
-import { INT, list, map, object, text, type Shape } from './shape.ts';
+import { MAX_VALUE } from './pattern/value-pattern.ts';
+import { INT, list, map, object, text, type Shape } from './cost/shape.ts';
 
 export interface Environment {
   readonly variables: Readonly<Record<string, Shape>>;

@@ -3,7 +3,7 @@
 import { Environment as Library, type ObjectSchema } from '@marcbachmann/cel-js';
 import type { Environment } from './environments.ts';
 import { Address } from './functions/address.ts';
-import { Quantity } from './functions/amount.ts';
+import { Quantity } from './functions/quantity-arithmetic.ts';
 import { BUILTIN } from './functions/builtin.ts';
 import { CIDR, Prefix } from './functions/cidr.ts';
 import { FORMAT } from './functions/format.ts';
@@ -14,7 +14,7 @@ import { QUANTITIES } from './functions/quantity.ts';
 import { SETS, Sets } from './functions/sets.ts';
 import { STRINGS } from './functions/strings.ts';
 import { URLS, Url } from './functions/url.ts';
-import { typeName, type ObjectShape } from './shape.ts';
+import { typeName, type ObjectShape } from './cost/shape.ts';
 
 const FUNCTIONS: readonly CelFunction[] = [
   ...BUILTIN,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../errors.ts';
 import type { Environment } from './environments.ts';
-import { MAX_KEY, type Shape } from './shape.ts';
+import { MAX_KEY, type Shape } from './cost/shape.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
 

@@ -8,8 +8,7 @@ import {
 } from '../pki/extensions/encode-extensions.ts';
 import { encodeTbs } from '../pki/x509/encode-certificate.ts';
 import type { Random } from '../ports.ts';
-import type { Issuer } from './issuer.ts';
-import { newSerial } from './serial.ts';
+import { type Issuer, newSerial } from './issuer.ts';
 
 export interface CrossInput {
   /** The CA whose key is certified. */

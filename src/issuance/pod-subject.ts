@@ -5,7 +5,7 @@ import { SignerError, messageOf } from '../errors.ts';
 import { canonicalDnsName, canonicalUri } from '../pki/names/canonical.ts';
 import { requireVisible } from '../pki/x509/requested-names.ts';
 import { EMPTY_SUBJECT, namesNobody, type LeafSubject } from './leaf-subject.ts';
-import type { PodProfile } from './pod-profile.ts';
+import type { PodProfile } from './profile.ts';
 
 /** What CEL sees of a request, as `pod`: true through NodeRestriction and our admission policy. */
 export function podVariables(

@@ -10,14 +10,14 @@ import {
 import { requirePossiblePath } from '../pki/x509/path.ts';
 import { encodeCrossTbs, type CrossInput } from './cross-certificate.ts';
 import type { Issuer } from './issuer.ts';
-import { encodeLeafTbs, type LeafInput } from './leaf-tbs.ts';
+import { encodeLeafTbs, type LeafInput } from './leaf.ts';
 import { CROSS_RULES, lint } from './lint/index.ts';
 import type { Validity } from './validity.ts';
 
 export type PrepareInput = LeafInput;
 
 /** What is above a leaf: its issuer upwards without the root, and the roots. */
-export interface Chain {
+export interface IssuerChain {
   readonly intermediates: readonly Certificate[];
   readonly anchors: readonly Certificate[];
 }
@@ -52,7 +52,7 @@ export class Prepared {
    *
    * @throws SignerError PATH_INVALID (`authority`)
    */
-  requirePath(chain: Chain, now: number): void {
+  requirePath(chain: IssuerChain, now: number): void {
     requirePossiblePath({ leaf: this.#leaf, ...chain, now });
   }
 
@@ -62,7 +62,7 @@ export class Prepared {
    *
    * @throws SignerError PREPARED_SPENT (`retry`); TypeError where `prepared` is none
    */
-  static redeem(prepared: Prepared, fingerprint: string): Uint8Array {
+  static consume(prepared: Prepared, fingerprint: string): Uint8Array {
     if (prepared.#spent) throw refused('was signed already; prepare a new one');
     if (fingerprint !== prepared.#fingerprint) {
       throw refused(`was made for ${prepared.#fingerprint}`);

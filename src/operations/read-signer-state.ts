@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { bundleName, type ClusterTrustBundle } from '../api/object/cluster-trust-bundle.ts';
 import type { KubeObject } from '../api/object/object.ts';
-import { readClusterSigner } from '../api/signer/read-cluster-signer.ts';
 import type { ClusterSigner } from '../api/signer/cluster-signer.ts';
 import { SignerError } from '../errors.ts';
 import type { Client } from '../kube/client/client.ts';
@@ -11,6 +10,7 @@ import { serverTime } from '../runtime/component/server-time.ts';
 import { CLUSTER_SIGNERS } from '../runtime/signers/signers.ts';
 import { certificatesResources } from '../app/certificates-resources.ts';
 import type { ReadBundle, SignerState } from './signer-state.ts';
+import { readClusterSigner } from '../api/signer/read-signer.ts';
 
 export interface ReadSignerStateInit {
   readonly client: Client;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AllowSpec, DenyRule, RequestRule, SignerSpec } from '../api/signer/cluster-signer.ts';
 import { parseDuration } from '../api/object/duration.ts';
-import { createAccount } from '../cel/account.ts';
+import { createBudget } from '../cel/cost/budget.ts';
 import { compileExpression, type Compiled } from '../cel/compile.ts';
 import { NAMESPACED_REQUEST, REQUEST, selfOf, type Environment } from '../cel/environments.ts';
 import { REQUEST_FIELDS, type KeyUsage, type RequestField } from '../vocabulary.ts';
-import type { RefusalProfile } from './refusal.ts';
+import type { RequestProfile } from './violations/violation.ts';
 
 export interface CompiledRule {
   readonly name: string;
@@ -26,7 +26,7 @@ export interface CompiledDeny {
 export interface RequestPolicy {
   readonly signerName: string;
   /** For `refusals()`. */
-  readonly profile: RefusalProfile;
+  readonly profile: RequestProfile;
   readonly maxDurationSeconds: number;
   /** Both empty: nobody asked the approver to decide, and it must write nothing. */
   readonly rules: readonly CompiledRule[];
@@ -34,14 +34,14 @@ export interface RequestPolicy {
 }
 
 /** Which part of a spec has the rules, and what they may look at. */
-interface Part {
+interface RuleSection {
   readonly where: string;
   readonly environment: Environment;
   readonly rules: readonly RequestRule[];
   readonly deny: readonly DenyRule[];
   readonly copy: readonly RequestField[];
   /** Of its expressions all together. */
-  readonly take: ReturnType<typeof createAccount>;
+  readonly chargeBudget: ReturnType<typeof createBudget>;
 }
 
 /**
@@ -53,9 +53,9 @@ interface Part {
  */
 export function compilePolicy(spec: SignerSpec): RequestPolicy {
   const { rules = [], deny = [], copy = [] } = spec.requests ?? {};
-  return compilePart(spec, {
+  return compileSection(spec, {
     where: 'spec.requests',
-    take: createAccount('spec.requests'),
+    chargeBudget: createBudget('spec.requests'),
     environment: REQUEST,
     rules,
     deny,
@@ -71,9 +71,9 @@ export function compilePolicy(spec: SignerSpec): RequestPolicy {
  */
 export function compileCertificateRequestPolicy(spec: SignerSpec): RequestPolicy {
   const { rules = [], deny = [] } = spec.certificateRequests ?? {};
-  return compilePart(spec, {
+  return compileSection(spec, {
     where: 'spec.certificateRequests',
-    take: createAccount('spec.certificateRequests'),
+    chargeBudget: createBudget('spec.certificateRequests'),
     environment: NAMESPACED_REQUEST,
     rules,
     deny,
@@ -81,7 +81,7 @@ export function compileCertificateRequestPolicy(spec: SignerSpec): RequestPolicy
   });
 }
 
-function compilePart({ profile, signerName }: SignerSpec, part: Part): RequestPolicy {
+function compileSection({ profile, signerName }: SignerSpec, part: RuleSection): RequestPolicy {
   return Object.freeze({
     signerName,
     profile: Object.freeze({
@@ -98,12 +98,12 @@ function compilePart({ profile, signerName }: SignerSpec, part: Part): RequestPo
 }
 
 function compileRule(
-  part: Part,
+  part: RuleSection,
   rule: RequestRule,
   index: number,
   allowed: readonly KeyUsage[],
 ): CompiledRule {
-  const { environment, take } = part;
+  const { environment, chargeBudget: take } = part;
   const where = `${part.where}.rules[${index}]`;
   return Object.freeze({
     name: rule.name,
@@ -122,7 +122,7 @@ function compileRule(
 
 function compileAllow(
   allow: AllowSpec,
-  { environment, take }: Part,
+  { environment, chargeBudget: take }: RuleSection,
   where: string,
 ): CompiledRule['allow'] {
   const compiled: Partial<Record<RequestField, Compiled<boolean>>> = {};
@@ -141,11 +141,11 @@ function compileAllow(
   return Object.freeze(compiled);
 }
 
-function compileDeny(part: Part, rule: DenyRule, index: number): CompiledDeny {
+function compileDeny(part: RuleSection, rule: DenyRule, index: number): CompiledDeny {
   return Object.freeze({
     name: rule.name,
     message: rule.message,
-    when: part.take(
+    when: part.chargeBudget(
       compileExpression({
         source: rule.when,
         where: `${part.where}.deny[${index}].when`,

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Asking } from '../api/request/asking.ts';
 import type { Compiled } from '../cel/compile.ts';
 import { SignerError, attempt } from '../errors.ts';
 import { requestedNames } from '../pki/x509/requested-names.ts';
 import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
 import type { CompiledDeny, CompiledRule, RequestPolicy } from './compile-policy.ts';
-import { faultsOf, type Asked } from './faults.ts';
+import { findMismatches, type ReviewedRequest } from './mismatches.ts';
 import { requestVariables } from './variables.ts';
-import type { Reason, Verdict, VerdictOutcome } from './verdict.ts';
+import type { ReviewableRequest } from '../api/request/reviewable-request.ts';
 
 /** What one rule says; `failed`: one of its expressions could not be evaluated. */
-interface Finding extends Reason {
+interface RuleResult extends VerdictReason {
   readonly failed: boolean;
 }
 
@@ -21,37 +20,44 @@ interface Finding extends Reason {
  *
  * @param request - `csr.spec.request`, decoded
  */
-export function review(policy: RequestPolicy, csr: Asking, request: CertificationRequest): Verdict {
-  const asked = askedOf(policy, csr, request);
-  if (asked instanceof SignerError) return withoutNames(asked);
-  const denied = policy.deny.map((deny) => judgeDeny(deny, asked));
-  const ruled = policy.rules.map((rule) => judgeRule(rule, asked));
+export function review(
+  policy: RequestPolicy,
+  csr: ReviewableRequest,
+  request: CertificationRequest,
+): Verdict {
+  const asked = readRequest(policy, csr, request);
+  if (asked instanceof SignerError) return namesUnreadable(asked);
+  const denied = policy.deny.map((deny) => evaluateDeny(deny, asked));
+  const ruled = policy.rules.map((rule) => evaluateRule(rule, asked));
   const all = [...denied, ...ruled];
   return {
-    outcome: outcomeOf(denied, ruled),
+    outcome: combineOutcomes(denied, ruled),
     reasons: all.map(({ rule, outcome, message }) => ({ rule, outcome, message })),
     evaluationError: all.some(({ failed }) => failed),
   };
 }
 
-function outcomeOf(denied: readonly Finding[], ruled: readonly Finding[]): VerdictOutcome {
+function combineOutcomes(
+  denied: readonly RuleResult[],
+  ruled: readonly RuleResult[],
+): VerdictOutcome {
   if (denied.some(({ outcome }) => outcome === 'deny')) return 'deny';
   if (denied.some(({ failed }) => failed)) return 'noOpinion';
   return ruled.some(({ outcome }) => outcome === 'approve') ? 'approve' : 'noOpinion';
 }
 
-function judgeDeny({ name, when, message }: CompiledDeny, asked: Asked): Finding {
-  const holds = answerOf(when, asked);
-  if (holds instanceof SignerError) return failure(name, holds);
+function evaluateDeny({ name, when, message }: CompiledDeny, asked: ReviewedRequest): RuleResult {
+  const holds = evaluateWhen(when, asked);
+  if (holds instanceof SignerError) return evaluationFailure(name, holds);
   return holds
     ? { rule: name, outcome: 'deny', message, failed: false }
     : { rule: name, outcome: 'noOpinion', message: 'does not deny: when is false', failed: false };
 }
 
-function judgeRule(rule: CompiledRule, asked: Asked): Finding {
+function evaluateRule(rule: CompiledRule, asked: ReviewedRequest): RuleResult {
   const { name } = rule;
-  const applies = answerOf(rule.when, asked);
-  if (applies instanceof SignerError) return failure(name, applies);
+  const applies = evaluateWhen(rule.when, asked);
+  if (applies instanceof SignerError) return evaluationFailure(name, applies);
   if (!applies) {
     return {
       rule: name,
@@ -60,7 +66,7 @@ function judgeRule(rule: CompiledRule, asked: Asked): Finding {
       failed: false,
     };
   }
-  const faults = faultsOf(rule, asked);
+  const faults = findMismatches(rule, asked);
   if (faults.length === 0) {
     return { rule: name, outcome: 'approve', message: 'allows the whole request', failed: false };
   }
@@ -72,20 +78,23 @@ function judgeRule(rule: CompiledRule, asked: Asked): Finding {
   };
 }
 
-function failure(rule: string, error: SignerError): Finding {
+function evaluationFailure(rule: string, error: SignerError): RuleResult {
   return { rule, outcome: 'noOpinion', message: error.message, failed: true };
 }
 
 /** What CEL throws is an answer: neither true nor false. */
-function answerOf(when: Compiled<boolean>, { variables }: Asked): boolean | SignerError {
+function evaluateWhen(
+  when: Compiled<boolean>,
+  { variables }: ReviewedRequest,
+): boolean | SignerError {
   return attempt(() => when.evaluate({ ...variables }));
 }
 
-function askedOf(
+function readRequest(
   policy: RequestPolicy,
-  csr: Asking,
+  csr: ReviewableRequest,
   request: CertificationRequest,
-): Asked | SignerError {
+): ReviewedRequest | SignerError {
   const names = attempt(() => requestedNames(request));
   if (names instanceof SignerError) return names;
   const variables = requestVariables(csr, request, names, policy.maxDurationSeconds);
@@ -93,7 +102,25 @@ function askedOf(
 }
 
 /** Callers refuse such requests before; a policy still has no opinion of names it cannot read. */
-function withoutNames({ message }: SignerError): Verdict {
-  const reason: Reason = { rule: 'names', outcome: 'noOpinion', message };
+function namesUnreadable({ message }: SignerError): Verdict {
+  const reason: VerdictReason = { rule: 'names', outcome: 'noOpinion', message };
   return { outcome: 'noOpinion', reasons: [reason], evaluationError: false };
+}
+
+/** What a policy says of a request. No opinion leaves it to a person. */
+export type VerdictOutcome = 'approve' | 'deny' | 'noOpinion';
+
+/** What one rule says, and why. */
+export interface VerdictReason {
+  readonly rule: string;
+  readonly outcome: VerdictOutcome;
+  readonly message: string;
+}
+
+export interface Verdict {
+  readonly outcome: VerdictOutcome;
+  /** Of every deny and every rule, in the order of the spec. */
+  readonly reasons: readonly VerdictReason[];
+  /** An expression could not be evaluated: worth an Event, since nobody meant that. */
+  readonly evaluationError: boolean;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Asking } from '../api/request/asking.ts';
 import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
 import type { RequestedNames } from '../pki/x509/requested-names.ts';
+import type { ReviewableRequest } from '../api/request/reviewable-request.ts';
 
 /** What CEL sees, in the shape of cel/environments.ts' REQUEST and NAMESPACED_REQUEST. */
 export interface RequestVariables {
@@ -16,7 +16,7 @@ export interface RequestVariables {
  * rule sees the longest.
  */
 export function requestVariables(
-  csr: Asking,
+  csr: ReviewableRequest,
   { publicKey }: CertificationRequest,
   names: RequestedNames,
   maxDurationSeconds: number,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { sameBytes } from '../bytes.ts';
 import { SignerError, attempt } from '../errors.ts';
-import { requireServedAnchor, servedFrom } from '../issuance/gate.ts';
+import { requirePropagatedAnchor, propagatedAt } from '../issuance/propagation-gate.ts';
 import { fingerprint, type Certificate } from '../pki/x509/certificate.ts';
 import { verifyPath } from '../pki/x509/path.ts';
 
@@ -30,7 +30,7 @@ export interface Gate {
  */
 export function signsFrom(chain: Chain, gate: Gate, now: number): number | undefined {
   const served = chain.anchors
-    .map((anchor) => ({ anchor, from: servedFrom({ ...gate, anchor: fingerprint(anchor.raw) }) }))
+    .map((anchor) => ({ anchor, from: propagatedAt({ ...gate, anchor: fingerprint(anchor.raw) }) }))
     .filter((each): each is { anchor: Certificate; from: number } => each.from !== undefined)
     .sort((a, b) => a.from - b.from);
   return served.find(({ from }) => {
@@ -56,6 +56,6 @@ export function requireServedChain(chain: Chain, gate: Gate, now: number): void 
   if (from !== undefined && now >= from) return;
   // Where all are served and none leads there, the chain itself is at fault, which signing finds.
   for (const { raw } of chain.anchors) {
-    requireServedAnchor({ ...gate, anchor: fingerprint(raw), now });
+    requirePropagatedAnchor({ ...gate, anchor: fingerprint(raw), now });
   }
 }

@@ -82,9 +82,11 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'conformance-runner/certificaterequest': ['csr'],
   'conformance-runner/pcr': [],
   'conformance-runner/ctb': ['csr', 'pcr'],
-  'policy/rules': [],
+  'policy/violations': [],
   'issuance/lint': [],
-  'cel/functions': [],
+  'cel/pattern': [],
+  'cel/cost': ['pattern'],
+  'cel/functions': ['cost', 'pattern'],
 };
 
 /** Package → the only folders, or files, that may import it. pkijs and asn1js are for tests. */

@@ -7,8 +7,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { signerCrd } from '../../build/signer-crd.ts';
-import { CLUSTER_SIGNER_SPEC } from '../../src/api/signer/cluster-signer-schema.ts';
-import { SIGNER_SPEC } from '../../src/api/signer/signer-schema.ts';
+import { CLUSTER_SIGNER_SPEC, SIGNER_SPEC } from '../../src/api/signer/cluster-signer-schema.ts';
 
 interface Schema {
   readonly type?: string;

@@ -8,11 +8,11 @@ import { MAX_EXPRESSION } from '../../src/api/signer/cluster-signer-limits.ts';
 import { secretOf } from '../../src/api/signer/cluster-signer.ts';
 import { bundleName } from '../../src/api/object/cluster-trust-bundle.ts';
 import type { KubeObject } from '../../src/api/object/object.ts';
-import { readClusterSigner } from '../../src/api/signer/read-cluster-signer.ts';
 import { MAX_SOURCE } from '../../src/cel/compile.ts';
 import { DEMO } from '../../src/manifests/demo.ts';
 import { compileProfile } from '../../src/issuance/profile.ts';
 import { compileCertificateRequestPolicy, compilePolicy } from '../../src/policy/compile-policy.ts';
+import { readClusterSigner } from '../../src/api/signer/read-signer.ts';
 
 const examples = ['workload', 'people'].map((name) => {
   const path = join(import.meta.dirname, '../../deploy/examples', `${name}.yaml`);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_COST, compileExpression } from '../../src/cel/compile.ts';
-import { costOf } from '../../src/cel/cost.ts';
+import { costOf } from '../../src/cel/cost/cost.ts';
 import {
   POD,
   REQUEST,
@@ -12,7 +12,7 @@ import {
   type Environment,
 } from '../../src/cel/environments.ts';
 import { libraryOf } from '../../src/cel/library.ts';
-import { list, text } from '../../src/cel/shape.ts';
+import { list, text } from '../../src/cel/cost/shape.ts';
 import { REQUEST_FIELDS } from '../../src/vocabulary.ts';
 
 function compile(source: string, environment: Environment): void {

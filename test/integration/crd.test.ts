@@ -4,13 +4,17 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { KubeObject } from '../../src/api/object/object.ts';
-import { readClusterSigner } from '../../src/api/signer/read-cluster-signer.ts';
-import { readSigner } from '../../src/api/signer/read-signer.ts';
+import { readClusterSigner, readSigner } from '../../src/api/signer/read-signer.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import type { KubectlResult } from '../cluster/kubectl.ts';
 import { namespacedSigner, teamSpec } from '../support/signers/namespaced-signer.ts';
-import { changed, clusterSigner, without, workloadSpec } from '../support/signers/cluster-signer.ts';
+import {
+  changed,
+  clusterSigner,
+  without,
+  workloadSpec,
+} from '../support/signers/cluster-signer.ts';
 
 const crd = join(import.meta.dirname, '../../deploy/crds/clustersigners.yaml');
 const signerCrd = join(import.meta.dirname, '../../deploy/crds/signers.yaml');

@@ -7,10 +7,6 @@ import {
   type PodCertificateRequest,
 } from '../../src/api/request/pod-certificate-request.ts';
 import {
-  METADATA_ALONE,
-  readPartialObjectMetadata,
-} from '../../src/api/object/partial-object-metadata.ts';
-import {
   podStatusBody,
   readPodCertificateRequest,
 } from '../../src/api/request/pod-certificate-request-message.ts';
@@ -23,6 +19,7 @@ import { PROTOBUF, openEnvelope } from '../../src/protobuf/envelope.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { stubRequest } from '../support/requests/stub-pkcs10.ts';
 import { failure } from '../support/kube/server-and-clients.ts';
+import { METADATA_ALONE, readPartialObjectMetadata } from '../../src/api/object/object.ts';
 
 const NAMESPACE = 'protobuf';
 const signerName = 'protobuf.example.com/x';

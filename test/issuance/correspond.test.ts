@@ -31,7 +31,7 @@ test('a certificate that differs in anything is not what was prepared', async ()
 
 test('a CA that changes the bytes it was given to sign is found out', () => {
   const token = prepare(leafInput(authority));
-  const tbs = Prepared.redeem(token, authority.facts.fingerprint);
+  const tbs = Prepared.consume(token, authority.facts.fingerprint);
   const before = Uint8Array.from(tbs);
   tbs.set(signed.leaf.tbs.subarray(0, tbs.length));
   assert.notDeepEqual(tbs, before);

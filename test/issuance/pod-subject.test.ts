@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
 import type { PodsSpec } from '../../src/api/signer/cluster-signer.ts';
 import { EMPTY_SUBJECT, type LeafSubject } from '../../src/issuance/leaf-subject.ts';
-import { compilePods } from '../../src/issuance/pod-profile.ts';
 import { podSubject, podVariables } from '../../src/issuance/pod-subject.ts';
 import { podRequest } from '../support/requests/pod-certificate-request.ts';
 import { refuses } from '../support/pki/refuses.ts';
+import { compilePods } from '../../src/issuance/profile.ts';
 
 /** The names of pod team-a/web-0 by these expressions. */
 function subjectOf(

@@ -72,7 +72,7 @@ test('neither a copy nor a child of a Prepared is one: the bytes do not go with 
   const copies = [Object.assign(Object.create(Prepared.prototype) as Prepared, prepared)];
   copies.push(Object.create(prepared) as Prepared);
   for (const copy of copies) {
-    assert.throws(() => Prepared.redeem(copy, authority.facts.fingerprint), TypeError);
+    assert.throws(() => Prepared.consume(copy, authority.facts.fingerprint), TypeError);
     assert.throws(() => copy.equals(new Uint8Array()), TypeError);
   }
 });
@@ -86,7 +86,7 @@ test('what only looks like a Prepared is not signed', () => {
   };
   assert.throws(() => authority.sign(lookalike as unknown as Prepared, signal), TypeError);
   const genuine = Object.assign(prepare(leafInput(authority)), { redeem: lookalike.redeem });
-  assert.doesNotThrow(() => Prepared.redeem(genuine, authority.facts.fingerprint));
+  assert.doesNotThrow(() => Prepared.consume(genuine, authority.facts.fingerprint));
 });
 
 test('the bytes of a Prepared cannot be read without spending it', () => {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { X509Certificate, generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
-import { encodeLeafTbs } from '../../src/issuance/leaf-tbs.ts';
-import type { LeafInput } from '../../src/issuance/leaf-tbs.ts';
+import { encodeLeafTbs } from '../../src/issuance/leaf.ts';
+import type { LeafInput } from '../../src/issuance/leaf.ts';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import type { SigningRequest, Signed } from '../../src/library/index.ts';
 import { wantedOf } from '../../src/library/signing/signing-request.ts';

@@ -2,7 +2,12 @@
 /** Which pods may hold a leaf of a CA. To miss one is worse than to name one too many. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isAlive, mountsOf, remadeBy, type Pod } from '../../src/api/object/pod.ts';
+import {
+  isAlive,
+  countPodCertificates,
+  recreatingOwner,
+  type Pod,
+} from '../../src/api/object/pod.ts';
 import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
 import { affectedPods } from '../../src/operations/pods/affected-pods.ts';
 import { stoppedSigningBy } from '../../src/operations/leaf-expiry.ts';
@@ -177,9 +182,12 @@ test('when the CA stopped follows from the end of its leaves, unless its own end
 });
 
 test('a pod mounts a signer once for each file', () => {
-  assert.equal(mountsOf(pod('p', { signers: [] }), SIGNER), 0);
-  assert.equal(mountsOf(pod('p', { signers: ['example.com/other', SIGNER, SIGNER] }), SIGNER), 2);
-  assert.equal(mountsOf({ ...pod('p'), spec: {} }, SIGNER), 0);
+  assert.equal(countPodCertificates(pod('p', { signers: [] }), SIGNER), 0);
+  assert.equal(
+    countPodCertificates(pod('p', { signers: ['example.com/other', SIGNER, SIGNER] }), SIGNER),
+    2,
+  );
+  assert.equal(countPodCertificates({ ...pod('p'), spec: {} }, SIGNER), 0);
 });
 
 test('what has ended or is on its way out holds nothing for long', () => {
@@ -197,8 +205,8 @@ test('only a controller makes a pod anew, and no Node is one: static pods are no
         ],
       },
     });
-  assert.equal(remadeBy(owned('ReplicaSet', true))?.kind, 'ReplicaSet');
-  assert.equal(remadeBy(owned('Node', true)), undefined);
-  assert.equal(remadeBy(owned('ConfigMap')), undefined);
-  assert.equal(remadeBy(pod('p')), undefined);
+  assert.equal(recreatingOwner(owned('ReplicaSet', true))?.kind, 'ReplicaSet');
+  assert.equal(recreatingOwner(owned('Node', true)), undefined);
+  assert.equal(recreatingOwner(owned('ConfigMap')), undefined);
+  assert.equal(recreatingOwner(pod('p')), undefined);
 });

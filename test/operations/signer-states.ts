@@ -11,13 +11,13 @@ import {
 } from '../../src/api/object/cluster-trust-bundle.ts';
 import type { Condition } from '../../src/api/request/conditions.ts';
 import type { KubeObject } from '../../src/api/object/object.ts';
-import { readClusterSigner } from '../../src/api/signer/read-cluster-signer.ts';
 import { unresolvedErrors, type ChangePlan } from '../../src/operations/change-plan.ts';
 import type { ReadBundle, SignerState } from '../../src/operations/signer-state.ts';
 import { fingerprint } from '../../src/pki/x509/certificate.ts';
 import { encodePem } from '../../src/pki/der/pem.ts';
 import { ca, link, usage, type Link } from '../support/pki/chain.ts';
 import { clusterSigner, workloadSpec } from '../support/signers/cluster-signer.ts';
+import { readClusterSigner } from '../../src/api/signer/read-signer.ts';
 
 export const NOW = Date.UTC(2026, 0, 1, 1);
 export const MINUTE = 60_000;

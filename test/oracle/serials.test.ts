@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { newSerial } from '../../src/issuance/serial.ts';
 import { inShortOrLong } from './length.ts';
+import { newSerial } from '../../src/issuance/issuer.ts';
 
 const count = inShortOrLong(100_000, 1_000_000);
 

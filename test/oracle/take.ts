@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
 import { decodeRequest } from '../../src/pki/x509/pkcs10.ts';
-import { refusals } from '../../src/policy/refusals.ts';
+import { findViolations } from '../../src/policy/violations/index.ts';
 import { KEY_TYPES, REQUEST_FIELDS } from '../../src/vocabulary.ts';
 import { SignerError, attempt } from '../../src/errors.ts';
 import type { Case } from './corpus/case.ts';
@@ -38,6 +38,6 @@ function takeRequest(bytes: Uint8Array): string | undefined {
     },
     spec,
   };
-  const found = refusals({ csr, request, profile: PROFILE, reservedPrefixes: [] });
+  const found = findViolations({ csr, request, profile: PROFILE, reservedPrefixes: [] });
   return found.at(0)?.message ?? error?.message;
 }

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodePem } from '../../src/pki/der/pem.ts';
-import { decodeSpec } from '../../src/policy/decode.ts';
 import { extension, seq } from '../support/pki/der.ts';
 import { privateKey } from '../support/pki/keys.ts';
 import { CN, csrOf, derOf } from './request.ts';
+import { decodeSpecRequest } from '../../src/policy/validate.ts';
 
 const pemOf = (der: Uint8Array): string => encodePem('CERTIFICATE REQUEST', der);
 
@@ -98,7 +98,7 @@ const ROWS: readonly Row[] = [
 describe('spec.request', () => {
   for (const { law, pem, reason, message } of ROWS) {
     test(law, () => {
-      const decoded = decodeSpec(csrOf(pem));
+      const decoded = decodeSpecRequest(csrOf(pem));
       assert.equal(decoded.kind, 'refused');
       assert.equal(decoded.refusal.reason, reason);
       assert.match(decoded.refusal.message, message);
@@ -106,7 +106,7 @@ describe('spec.request', () => {
   }
 
   test('a good request is decoded', () => {
-    const decoded = decodeSpec(csrOf(pemOf(derOf({ subject: [[CN, 'jane']] }))));
+    const decoded = decodeSpecRequest(csrOf(pemOf(derOf({ subject: [[CN, 'jane']] }))));
     assert.equal(decoded.kind, 'decoded');
     assert.equal(decoded.request.subject.attributes[0]?.value, 'jane');
   });
@@ -114,6 +114,6 @@ describe('spec.request', () => {
   test('a fault that is not of the request is nobody’s refusal, and rises', () => {
     const csr = csrOf('');
     const spec = { ...csr.spec, request: undefined as unknown as string };
-    assert.throws(() => decodeSpec({ ...csr, spec }), { name: 'TypeError' });
+    assert.throws(() => decodeSpecRequest({ ...csr, spec }), { name: 'TypeError' });
   });
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { RequestRule } from '../../src/api/signer/cluster-signer.ts';
 import { MAX_COST } from '../../src/cel/compile.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
-import { MAX_TOTAL_COST } from '../../src/cel/account.ts';
+import { MAX_BUDGET } from '../../src/cel/cost/budget.ts';
 import { refuses } from '../support/pki/refuses.ts';
 import { specOf } from './request.ts';
 
@@ -21,8 +21,8 @@ const rules = (count: number): readonly RequestRule[] =>
 test('rules that are cheap enough one by one may not be so together; the dearest is named', () => {
   const policy = compilePolicy(specOf({ copy: [], rules: rules(4) }));
   const each = policy.rules[0]?.when.cost ?? NaN;
-  assert.ok(each < MAX_COST / 2 && 4 * each < MAX_TOTAL_COST);
-  const count = Math.ceil(MAX_TOTAL_COST / each);
+  assert.ok(each < MAX_COST / 2 && 4 * each < MAX_BUDGET);
+  const count = Math.ceil(MAX_BUDGET / each);
   refuses(
     () => compilePolicy(specOf({ copy: [], rules: rules(count) })),
     'CEL_COST',

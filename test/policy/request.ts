@@ -5,8 +5,7 @@ import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
 import { encodePem } from '../../src/pki/der/pem.ts';
 import { decodeRequest, type CertificationRequest } from '../../src/pki/x509/pkcs10.ts';
 import { compilePolicy } from '../../src/policy/compile-policy.ts';
-import { review } from '../../src/policy/review.ts';
-import type { Verdict } from '../../src/policy/verdict.ts';
+import { review, type Verdict } from '../../src/policy/review.ts';
 import {
   bits,
   explicit,

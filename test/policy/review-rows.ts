@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { RequestsSpec } from '../../src/api/signer/cluster-signer.ts';
-import type { VerdictOutcome } from '../../src/policy/verdict.ts';
 import { tlv } from '../support/pki/der.ts';
 import { CN, O, ONE_HOST, OU, OWN_NAME, type Wanted } from './request.ts';
+import type { VerdictOutcome } from '../../src/policy/review.ts';
 
 export interface ReviewRow {
   readonly law: string;

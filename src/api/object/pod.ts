@@ -25,7 +25,7 @@ export interface Pod extends KubeObject {
 }
 
 /** For how many of its files its kubelet asks this signer for a certificate (`podCertificate`). */
-export function mountsOf({ spec }: Pod, signerName: string): number {
+export function countPodCertificates({ spec }: Pod, signerName: string): number {
   return (spec.volumes ?? [])
     .flatMap(({ projected }) => projected?.sources ?? [])
     .filter((source) => source.podCertificate?.signerName === signerName).length;
@@ -41,7 +41,7 @@ export function isAlive({ metadata, status }: Pod): boolean {
  * Who makes another when the pod is gone; undefined for a bare pod. A static pod's controller is its
  * Node, whose kubelet goes on running it whatever becomes of its mirror.
  */
-export function remadeBy({ metadata }: Pod): OwnerReference | undefined {
+export function recreatingOwner({ metadata }: Pod): OwnerReference | undefined {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   return owner?.kind === 'Node' ? undefined : owner;
 }

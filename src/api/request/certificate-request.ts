@@ -2,7 +2,7 @@
 /** `cert-manager.io/v1` CertificateRequest: wire types and transitions. */
 import { conditionMessage, findCondition, setCondition, type Condition } from './conditions.ts';
 import type { KubeObject } from '../object/object.ts';
-import type { Requester } from './requester.ts';
+import type { Requester } from './reviewable-request.ts';
 import { formatTime } from '../object/time.ts';
 
 export const CERT_MANAGER_GROUP = 'cert-manager.io';

@@ -2,7 +2,7 @@
 /** `certificates.k8s.io/v1` CertificateSigningRequest: wire types and transitions. */
 import { conditionMessage, hasTrueCondition, type Condition } from './conditions.ts';
 import type { KubeObject } from '../object/object.ts';
-import type { Requester } from './requester.ts';
+import type { Requester } from './reviewable-request.ts';
 import { formatTime } from '../object/time.ts';
 
 export interface CertificateSigningRequest extends KubeObject {

@@ -18,19 +18,19 @@ import { NAMESPACED_DOMAIN, checkSignerName } from './signer-name.ts';
 import { isDerivedName } from './signer.ts';
 
 /** What is wrong with which field, and what to do. */
-export interface SpecFault {
+export interface SpecProblem {
   readonly path: string;
   readonly message: string;
   readonly cause?: SignerError;
 }
 
 /** All faults of a ClusterSigner: those of its spec, and whether its name is one that somebody may choose. */
-export function faultsOfClusterSigner(spec: ClusterSignerSpec): readonly SpecFault[] {
-  return [...faultsOfDerivedName(spec.signerName), ...faultsOfSpec(spec)];
+export function validateClusterSigner(spec: ClusterSignerSpec): readonly SpecProblem[] {
+  return [...faultsOfDerivedName(spec.signerName), ...validateSpec(spec)];
 }
 
 /** What the shape alone cannot say: fields that must fit each other. All faults, not just the first. */
-export function faultsOfSpec(spec: ClusterSignerSpec): readonly SpecFault[] {
+export function validateSpec(spec: ClusterSignerSpec): readonly SpecProblem[] {
   const { managed } = spec.authority;
   const faults = [
     ...faultsOf('spec.signerName', () => checkSignerName(spec.signerName)),
@@ -44,7 +44,7 @@ export function faultsOfSpec(spec: ClusterSignerSpec): readonly SpecFault[] {
   ];
 }
 
-function faultsOfDerivedName(signerName: string): readonly SpecFault[] {
+function faultsOfDerivedName(signerName: string): readonly SpecProblem[] {
   if (!isDerivedName(signerName)) return [];
   const message = `${NAMESPACED_DOMAIN} is for the names of namespaced signers, which nobody chooses; use a domain of your own`;
   return [{ path: 'spec.signerName', message }];
@@ -61,13 +61,13 @@ function durations({ profile, authority }: ClusterSignerSpec): readonly [string,
 }
 
 /** A leaf with neither subject nor name is refused; the spec that can only make such is refused first. */
-function faultsOfPods({ uris = [], dnsNames = [], commonName }: PodsSpec): readonly SpecFault[] {
+function faultsOfPods({ uris = [], dnsNames = [], commonName }: PodsSpec): readonly SpecProblem[] {
   if (uris.length > 0 || dnsNames.length > 0 || commonName !== undefined) return [];
   return [{ path: 'spec.pods', message: 'names nobody; write uris, dnsNames or commonName' }];
 }
 
-function faultsOfProfile(profile: ProfileSpec, servesPods: boolean): readonly SpecFault[] {
-  const faults: SpecFault[] = [];
+function faultsOfProfile(profile: ProfileSpec, servesPods: boolean): readonly SpecProblem[] {
+  const faults: SpecProblem[] = [];
   const longest = parseDuration(profile.maxDuration);
   const shortest = servesPods ? MIN_POD_LEAF_SECONDS : MIN_LEAF_SECONDS;
   const path = 'spec.profile.maxDuration';
@@ -93,8 +93,8 @@ function faultsOfProfile(profile: ProfileSpec, servesPods: boolean): readonly Sp
   return faults;
 }
 
-function faultsOfManaged(managed: ManagedAuthority, profile: ProfileSpec): readonly SpecFault[] {
-  const faults: SpecFault[] = [];
+function faultsOfManaged(managed: ManagedAuthority, profile: ProfileSpec): readonly SpecProblem[] {
+  const faults: SpecProblem[] = [];
   const lifetime = parseDuration(managed.duration);
   const least = MIN_CA_LIFETIMES * parseDuration(profile.maxDuration);
   if (lifetime < least) {
@@ -112,7 +112,7 @@ function faultsOfManaged(managed: ManagedAuthority, profile: ProfileSpec): reado
   return faults;
 }
 
-function faultsOf(path: string, check: () => unknown): readonly SpecFault[] {
+function faultsOf(path: string, check: () => unknown): readonly SpecProblem[] {
   try {
     check();
     return [];

@@ -152,3 +152,12 @@ export const CLUSTER_SIGNER_SPEC = z.strictObject({
 function areUnique(texts: readonly string[]): boolean {
   return new Set(texts).size === texts.length;
 }
+
+/** By its name alone: it lies beside its Signer, and nowhere else. */
+const secretByName = z.strictObject({ secret: z.strictObject({ name: objectName }) });
+
+export const SIGNER_SPEC = CLUSTER_SIGNER_SPEC.omit({
+  signerName: true,
+  authority: true,
+  trustBundle: true,
+}).extend({ authority: secretByName });

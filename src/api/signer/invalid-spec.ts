@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { z } from 'zod';
 import { SignerError } from '../../errors.ts';
-import type { SpecFault } from './cluster-signer-checks.ts';
+import type { SpecProblem } from './cluster-signer-checks.ts';
 import { conditionMessage } from '../request/conditions.ts';
 import type { KubeObject } from '../object/object.ts';
 
@@ -22,7 +22,7 @@ export function invalidShape(object: KubeObject, error: z.ZodError, word: string
   );
 }
 
-function faultOfShape(issue: z.core.$ZodIssue, word: string): SpecFault {
+function faultOfShape(issue: z.core.$ZodIssue, word: string): SpecProblem {
   const path = issue.path.map((part) =>
     typeof part === 'number' ? `[${part}]` : `.${String(part)}`,
   );
@@ -37,7 +37,7 @@ function explained(word: string, field: string): string {
 }
 
 /** The same of a message about its fields: each at fault is named, with what to do. */
-export function invalidSpec(object: KubeObject, faults: readonly SpecFault[]): SignerError {
+export function invalidSpec(object: KubeObject, faults: readonly SpecProblem[]): SignerError {
   const named = faults
     .slice(0, MAX_FAULTS)
     .map(({ path, message }) => conditionMessage(`${path}: ${message}`, MAX_FAULT));

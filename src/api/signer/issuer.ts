@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Issuers of CAs that are not ours: kinds of others, whose specs have our part and their own. */
 import { z } from 'zod';
-import { faultsOfSpec } from './cluster-signer-checks.ts';
+import { validateSpec } from './cluster-signer-checks.ts';
 import { CLUSTER_SIGNER_SPEC } from './cluster-signer-schema.ts';
 import type { SignerObject } from './cluster-signer.ts';
 import type { Condition } from '../request/conditions.ts';
@@ -76,7 +76,7 @@ export function readIssuer(object: KubeObject, place: IssuerPlace): IssuerObject
     ...rest,
     signerName: rest.signerName ?? derivedSignerName(place, object.metadata),
   };
-  const faults = faultsOfSpec({ ...spec, authority: {} });
+  const faults = validateSpec({ ...spec, authority: {} });
   if (faults.length > 0) throw invalidSpec(object, faults);
   return { ...object, spec, authority, ...(status === undefined ? {} : { status }) };
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { faultsOfSpec } from './cluster-signer-checks.ts';
+import { validateClusterSigner, validateSpec } from './cluster-signer-checks.ts';
 import type { ClusterSigner, ClusterSignerStatus } from './cluster-signer.ts';
 import { invalidShape, invalidSpec } from './invalid-spec.ts';
 import type { KubeObject } from '../object/object.ts';
-import { SIGNER_SPEC } from './signer-schema.ts';
 import { derivedName } from './signer.ts';
+import { CLUSTER_SIGNER_SPEC, SIGNER_SPEC } from './cluster-signer-schema.ts';
 
 /**
  * Reads an object as a Signer, into the shape of a ClusterSigner: its signer name is derived, its
@@ -26,8 +26,28 @@ export function readSigner(object: KubeObject): ClusterSigner {
     signerName: derivedName(object.metadata),
     authority: { secret: { namespace, name: authority.secret.name } },
   };
-  const faults = faultsOfSpec(spec);
+  const faults = validateSpec(spec);
   if (faults.length > 0) throw invalidSpec(object, faults);
   const read = { ...object, spec };
+  return status === undefined ? read : { ...read, status };
+}
+
+/**
+ * Reads an object as a ClusterSigner: defaults filled in, every field within its bounds, fields that
+ * must fit each other fit. `status` is taken as it is: the CRD's schema holds it, and `authority`
+ * alone may write it.
+ *
+ * @throws SignerError SPEC_INVALID (`wait`) naming each field at fault and what to do
+ */
+export function readClusterSigner(object: KubeObject): ClusterSigner {
+  const { spec: given, status } = object as KubeObject & {
+    readonly spec?: unknown;
+    readonly status?: ClusterSignerStatus;
+  };
+  const shape = CLUSTER_SIGNER_SPEC.safeParse(given);
+  if (!shape.success) throw invalidShape(object, shape.error, 'clustersigner');
+  const faults = validateClusterSigner(shape.data);
+  if (faults.length > 0) throw invalidSpec(object, faults);
+  const read = { ...object, spec: shape.data };
   return status === undefined ? read : { ...read, status };
 }

@@ -3,7 +3,7 @@
  * What is taken of the CEL library's own functions. It has more (timestamps of the local time zone,
  * JSON, conversions that read '' as 0); what is not listed in this folder cannot be called.
  */
-import { volume, type Bound } from '../bound.ts';
+import { volume, type Bound } from '../cost/bound.ts';
 import { linear, toScalar, type CelFunction } from './function.ts';
 import { indexIn } from './search.ts';
 

@@ -3,7 +3,7 @@
  * `'…%s…'.format([…])` of CEL's strings library in Kubernetes' version 2, without doubles: it writes
  * those by the rules of a language (12,345.6 and 1.2 × 10⁰³), which nobody wants in a name.
  */
-import { volume, type Bound } from '../bound.ts';
+import { volume, type Bound } from '../cost/bound.ts';
 import type { CelFunction, Price } from './function.ts';
 
 const CLAUSE = /%(?:\.\d{1,2})?(.)/gsu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SCALAR, volume, type Bound } from '../bound.ts';
+import { SCALAR, volume, type Bound } from '../cost/bound.ts';
 
 /** What a call costs at worst: the receiver comes first in `args`. */
 export interface Price {

@@ -3,8 +3,8 @@
  * matches(), find() and findAll(). Their pattern is a literal (guard.ts), compiled when the
  * expression is: RE2 instead of the backtracking RegExp that the CEL library would run.
  */
-import { listOf, type Bound } from '../bound.ts';
-import { compileRegex } from '../regex.ts';
+import { listOf, type Bound } from '../cost/bound.ts';
+import { compileRegex } from '../pattern/regex.ts';
 import { toSame, toScalar, type CelFunction } from './function.ts';
 
 /** One step of the automaton: 5 to 40 ns, measured on texts with and without a match. */

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Kubernetes' quantity library: quantity(), isQuantity() and comparison, exact to nanounits. */
-import { NANO, Quantity, add, integerOf, negated, ofInt, parseQuantity } from './amount.ts';
+import {
+  NANO,
+  Quantity,
+  add,
+  integerOf,
+  negated,
+  ofInt,
+  parseQuantity,
+} from './quantity-arithmetic.ts';
 import { linear, toScalar, type CelFunction, type Signature } from './function.ts';
 
 const TYPE = 'kubernetes.Quantity';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `sets.contains`, `sets.equivalent`, `sets.intersects` of CEL's sets library, over texts and numbers. */
-import { volume } from '../bound.ts';
+import { volume } from '../cost/bound.ts';
 import { toScalar, type CelFunction, type Price, type Signature } from './function.ts';
 
 /** The namespace `sets`. */

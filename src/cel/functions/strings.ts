@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The strings library of CEL as Kubernetes has it: ASCII case, positions in characters. */
-import { listOf, type Bound } from '../bound.ts';
+import { listOf, type Bound } from '../cost/bound.ts';
 import { indexIn } from './search.ts';
 import { linear, toSame, toScalar, type CelFunction, type Signature } from './function.ts';
 

@@ -3,7 +3,7 @@
  * Kubernetes' URL library: url(), isURL() and the parts of a URL, read as RFC 3986 has them. Not the
  * WHATWG parser of Node, which repairs what it reads: `https:\\a\..\b` is nobody's identity.
  */
-import { listOf, type Bound } from '../bound.ts';
+import { listOf, type Bound } from '../cost/bound.ts';
 import { linear, toSame, toScalar, type CelFunction, type Signature } from './function.ts';
 
 export class Url {

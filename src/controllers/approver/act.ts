@@ -5,17 +5,13 @@ import {
   withApproval,
   type CertificateSigningRequest,
 } from '../../api/request/csr.ts';
-import {
-  METADATA_ALONE,
-  asWritten,
-  readPartialObjectMetadata,
-} from '../../api/object/partial-object-metadata.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import type { Outcome } from '../../runtime/requests/outcome.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import { decide, type Plan } from './decide.ts';
+import { METADATA_ALONE, asWritten, readPartialObjectMetadata } from '../../api/object/object.ts';
 
 export interface ActInit {
   readonly component: Component;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/request/csr.ts';
-import { admit } from '../../policy/admit.ts';
+import { validateRequest } from '../../policy/validate.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
-import { review } from '../../policy/review.ts';
-import type { Verdict } from '../../policy/verdict.ts';
+import { review, type Verdict } from '../../policy/review.ts';
 
 export interface Snapshot {
   readonly csr: CertificateSigningRequest;
@@ -27,7 +26,7 @@ export function decide(snapshot: Snapshot): Plan {
   const { csr, policy, reservedPrefixes } = snapshot;
   if (isApproved(csr) || isFinished(csr)) return { kind: 'ignore' };
   if (policy.rules.length === 0 && policy.deny.length === 0) return { kind: 'ignore' };
-  const admitted = admit({ csr, profile: policy.profile, reservedPrefixes });
+  const admitted = validateRequest({ csr, profile: policy.profile, reservedPrefixes });
   if (admitted.kind === 'fail') return { ...admitted, kind: 'deny' };
   return planOf(review(policy, csr, admitted.request));
 }

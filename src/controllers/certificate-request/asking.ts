@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Asking } from '../../api/request/asking.ts';
 import { DEFAULT_USAGES, type CertificateRequest } from '../../api/request/certificate-request.ts';
-import { formatDuration } from '../../api/object/duration.ts';
-import { parseGoDuration } from '../../api/object/go-duration.ts';
-import type { Refusal } from '../../policy/refusal.ts';
+import { formatDuration, parseGoDuration } from '../../api/object/duration.ts';
+import type { Violation } from '../../policy/violations/violation.ts';
 import { MIN_LIFETIME_SECONDS } from '../../runtime/issuing/wanted-leaf.ts';
+import type { ReviewableRequest } from '../../api/request/reviewable-request.ts';
 
 /** A CertificateRequest as policy looks at requests. Its duration is one that {@link faultOf} took. */
-export function askingOf({ metadata, spec }: CertificateRequest): Asking {
+export function askingOf({ metadata, spec }: CertificateRequest): ReviewableRequest {
   const { duration, usages, request, username, uid, groups, extra } = spec;
   const seconds = duration === undefined ? undefined : parseGoDuration(duration);
   const { name, namespace } = metadata;
@@ -26,7 +25,7 @@ export function askingOf({ metadata, spec }: CertificateRequest): Asking {
 }
 
 /** What of a CertificateRequest besides its PKCS#10 request can never be answered with a leaf. */
-export function faultOf({ spec }: CertificateRequest): Refusal | undefined {
+export function faultOf({ spec }: CertificateRequest): Violation | undefined {
   if (spec.isCA === true) {
     return {
       reason: 'CertificateAuthority',

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Asking } from '../../api/request/asking.ts';
 import {
   isApproved,
   isDenied,
@@ -10,11 +9,12 @@ import { SignerError } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import type { Validity } from '../../issuance/validity.ts';
 import type { CertificationRequest } from '../../pki/x509/pkcs10.ts';
-import { admit } from '../../policy/admit.ts';
+import { validateRequest } from '../../policy/validate.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import { review } from '../../policy/review.ts';
 import { wantedLeaf, type WantedLeaf } from '../../runtime/issuing/wanted-leaf.ts';
 import { askingOf, faultOf } from './asking.ts';
+import type { ReviewableRequest } from '../../api/request/reviewable-request.ts';
 
 export interface Snapshot {
   readonly request: CertificateRequest;
@@ -48,11 +48,15 @@ export function decide(snapshot: Snapshot): Plan {
   const fault = faultOf(request);
   if (fault !== undefined) return { kind: 'fail', ...fault };
   const asking = askingOf(request);
-  const admitted = admit({ csr: asking, profile: policy.profile, reservedPrefixes });
+  const admitted = validateRequest({ csr: asking, profile: policy.profile, reservedPrefixes });
   return admitted.kind === 'fail' ? admitted : byRules(snapshot, asking, admitted.request);
 }
 
-function byRules(snapshot: Snapshot, asking: Asking, request: CertificationRequest): Plan {
+function byRules(
+  snapshot: Snapshot,
+  asking: ReviewableRequest,
+  request: CertificationRequest,
+): Plan {
   const { profile, policy, authority, now } = snapshot;
   const { outcome, reasons, evaluationError } = review(policy, asking, request);
   const message = reasons.map(({ rule, message: why }) => `${rule}: ${why}`).join('; ');

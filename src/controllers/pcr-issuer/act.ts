@@ -8,12 +8,8 @@ import {
   type Issued,
   type PodCertificateRequest,
 } from '../../api/request/pod-certificate-request.ts';
-import { keyOf } from '../../api/object/object.ts';
+import { keyOf, METADATA_ALONE, readPartialObjectMetadata } from '../../api/object/object.ts';
 import { PROTOBUF } from '../../protobuf/envelope.ts';
-import {
-  METADATA_ALONE,
-  readPartialObjectMetadata,
-} from '../../api/object/partial-object-metadata.ts';
 import { podStatusBody } from '../../api/request/pod-certificate-request-message.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
-import type { PodProfile } from '../../issuance/pod-profile.ts';
-import { shown } from '../../policy/shown.ts';
+import { quote } from '../../policy/quote.ts';
 import type { Plan } from './plan.ts';
+import type { PodProfile } from '../../issuance/profile.ts';
 
 /** How many faults are named; a request has room for some ten thousand. */
 const MAX_FAULTS = 5;
@@ -21,8 +21,8 @@ export function checkAnnotations(
     .slice(0, MAX_FAULTS)
     .map(([key, value]) =>
       pods.annotations.has(key)
-        ? `${shown(key)} may not have the value ${shown(value)}`
-        : `${shown(key)} is not an annotation of this signer`,
+        ? `${quote(key)} may not have the value ${quote(value)}`
+        : `${quote(key)} is not an annotation of this signer`,
     );
   if (wrong.length > MAX_FAULTS) named.push(`and ${wrong.length - MAX_FAULTS} more`);
   return {

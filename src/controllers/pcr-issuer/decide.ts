@@ -6,9 +6,8 @@ import {
   type PodCertificateRequest,
 } from '../../api/request/pod-certificate-request.ts';
 import { SignerError } from '../../errors.ts';
-import type { PodProfile } from '../../issuance/pod-profile.ts';
 import { podSubject, podVariables } from '../../issuance/pod-subject.ts';
-import type { Profile } from '../../issuance/profile.ts';
+import type { PodProfile, Profile } from '../../issuance/profile.ts';
 import { leafValidity, refreshTime, type Validity } from '../../issuance/validity.ts';
 import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import type { Random } from '../../ports.ts';

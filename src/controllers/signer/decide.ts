@@ -3,7 +3,7 @@ import { isApproved, isFinished, type CertificateSigningRequest } from '../../ap
 import { SignerError } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import type { Validity } from '../../issuance/validity.ts';
-import { admit } from '../../policy/admit.ts';
+import { validateRequest } from '../../policy/validate.ts';
 import { wantedLeaf, type WantedLeaf } from '../../runtime/issuing/wanted-leaf.ts';
 
 export interface Snapshot {
@@ -27,7 +27,7 @@ export type Plan =
 export function decide(snapshot: Snapshot): Plan {
   const { csr, profile, authority, reservedPrefixes, now } = snapshot;
   if (!isApproved(csr) || isFinished(csr)) return { kind: 'ignore' };
-  const admitted = admit({ csr, profile, reservedPrefixes });
+  const admitted = validateRequest({ csr, profile, reservedPrefixes });
   if (admitted.kind === 'fail') return admitted;
   if (authority instanceof SignerError) return { kind: 'wait', error: authority };
   const { request } = admitted;

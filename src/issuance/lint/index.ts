@@ -2,19 +2,23 @@
 import { SignerError } from '../../errors.ts';
 import type { TbsCertificate } from '../../pki/x509/certificate.ts';
 import type { Issuer } from '../issuer.ts';
-import { algorithmAgrees } from './algorithm-agrees.ts';
-import { basicConstraintsEndEntity } from './basic-constraints-end-entity.ts';
-import { certifiesLeavesOnly } from './certifies-leaves-only.ts';
-import { issuerNameMatches } from './issuer-name-matches.ts';
-import { keyIdentifiers } from './key-identifiers.ts';
-import { keyUsageFitsKey } from './key-usage-fits-key.ts';
-import { knownExtensionsOnly } from './known-extensions-only.ts';
+import {
+  basicConstraintsEndEntity,
+  keyUsageFitsKey,
+  sanForEmptySubject,
+  usagePresent,
+} from './leaf.ts';
+import { certifiesLeavesOnly } from './cross.ts';
 import type { LintRule } from './rule.ts';
-import { sanForEmptySubject } from './san-for-empty-subject.ts';
-import { serialPositive } from './serial-positive.ts';
-import { usagePresent } from './usage-present.ts';
-import { validityInsideIssuer } from './validity-inside-issuer.ts';
-import { wholeSeconds } from './whole-seconds.ts';
+import {
+  algorithmAgrees,
+  issuerNameMatches,
+  keyIdentifiers,
+  knownExtensionsOnly,
+  serialPositive,
+  validityInsideIssuer,
+  wholeSeconds,
+} from './certificate.ts';
 
 /** Of a leaf and of a cross-certificate alike. */
 const OF_EVERY_CERTIFICATE: readonly LintRule[] = [

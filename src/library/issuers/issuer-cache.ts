@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { electSigners } from '../../api/signer/election.ts';
+import { resolveNameConflicts } from '../../api/signer/name-conflict.ts';
 import { readIssuer, type IssuerObject } from '../../api/signer/issuer.ts';
 import { keyOf, type KubeObject } from '../../api/object/object.ts';
 import { SignerError, attempt, messageOf } from '../../errors.ts';
@@ -44,7 +44,7 @@ export function createIssuerCache<Config>(
   const issuerResource = resource(kind);
   const known = new Map<string, Read<Config>>();
   const views = new Map<string, Issuer<Config>>();
-  let election = electSigners<KnownIssuer<Config>>([]);
+  let election = resolveNameConflicts<KnownIssuer<Config>>([]);
   let settled = false;
   let own = false;
   const wakers: ((signerNames: readonly string[]) => void)[] = [];
@@ -117,9 +117,9 @@ export function createIssuerCache<Config>(
 
   /** @returns the keys of those that stood back and need not now, or the other way round */
   function elect(): readonly string[] {
-    const before = election.taken;
-    election = electSigners([...known.values()].flatMap((each) => usable(each)));
-    return [...known.keys()].filter((key) => before.get(key) !== election.taken.get(key));
+    const before = election.conflicting;
+    election = resolveNameConflicts([...known.values()].flatMap((each) => usable(each)));
+    return [...known.keys()].filter((key) => before.get(key) !== election.conflicting.get(key));
   }
 
   const reflector = createReflector<KubeObject>({
@@ -154,7 +154,7 @@ export function createIssuerCache<Config>(
     raw: (key) => reflector.get(key),
     read: (key) => known.get(key),
     // Names of namespaced kinds are derived: no two issuers have one.
-    conflictOf: (key) => election.taken.get(key),
+    conflictOf: (key) => election.conflicting.get(key),
     keys: () => [...known.keys()],
     observe: (written) => {
       own = true;

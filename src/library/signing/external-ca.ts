@@ -2,7 +2,7 @@
 import { keyOf } from '../../api/object/object.ts';
 import { MIN_LIFETIME_SECONDS } from '../../api/request/pod-certificate-request.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { accept } from '../../issuance/accept.ts';
+import { verifyReturnedChain } from '../../issuance/verify-returned-chain.ts';
 import { readCertificates, type Certificate } from '../../pki/x509/certificate.ts';
 import { encodePem } from '../../pki/der/pem.ts';
 import { readAnchors } from '../../pki/x509/trust-bundle.ts';
@@ -70,7 +70,7 @@ export function externalCaIssuing<Config>(
 
   function accepted(signed: Signed, wanted: Wanted, object: ServedRequest): Chain {
     const published = init.bundleOf(issuer);
-    const { chain, anchor } = accept({
+    const { chain, anchor } = verifyReturnedChain({
       ...wanted,
       chain: signed.chain,
       prepared: attachedLeaf(signed, wanted),

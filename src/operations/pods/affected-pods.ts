@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { remadeBy, type Pod } from '../../api/object/pod.ts';
+import { recreatingOwner, type Pod } from '../../api/object/pod.ts';
 import { parseTime } from '../../api/object/time.ts';
 
 /** A running pod that may hold a leaf of the CA in question. */
@@ -44,7 +44,7 @@ function mayHoldLeaf(pod: Pod, { stoppedBy, newestIssuer }: AffectedPodsInput): 
 
 function describe(pod: Pod): AffectedPod {
   const { metadata, spec } = pod;
-  const owner = remadeBy(pod);
+  const owner = recreatingOwner(pod);
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,

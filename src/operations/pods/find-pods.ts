@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AuthorityStatus, ClusterSigner } from '../../api/signer/cluster-signer.ts';
-import { isAlive, mountsOf, type Pod } from '../../api/object/pod.ts';
+import { isAlive, countPodCertificates, type Pod } from '../../api/object/pod.ts';
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { PODS } from '../../kube/client/eviction.ts';
@@ -43,7 +43,7 @@ export async function findPods(init: FindPodsInit): Promise<FoundPods> {
     const path = PODS.collection(namespace);
     await listPages({ client, path, fieldSelector: ALIVE }, (object) => {
       const pod = object as Pod;
-      if (isAlive(pod) && mountsOf(pod, signerName) > 0) pods.push(pod);
+      if (isAlive(pod) && countPodCertificates(pod, signerName) > 0) pods.push(pod);
     });
   }
   const newestIssuer = newestIssuerOf(await requestsOf(init), signerName, authority);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AuthorityStatus } from '../../api/signer/cluster-signer.ts';
-import { mountsOf, type Pod } from '../../api/object/pod.ts';
+import { countPodCertificates, type Pod } from '../../api/object/pod.ts';
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import { parseTime } from '../../api/object/time.ts';
 import { SignerError, attempt } from '../../errors.ts';
@@ -24,7 +24,8 @@ export function newestIssuerOf(
   const byPod = Map.groupBy(issued, ({ spec }) => spec.podUID);
   return (pod) => {
     // Of several files nobody knows which one a request was for.
-    const found = mountsOf(pod, signerName) === 1 ? (byPod.get(pod.metadata.uid) ?? []) : [];
+    const found =
+      countPodCertificates(pod, signerName) === 1 ? (byPod.get(pod.metadata.uid) ?? []) : [];
     const born = found.map(({ metadata }) => parseTime(metadata.creationTimestamp));
     const last = Math.max(...born);
     const newest = found.filter((_request, index) => born[index] === last);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { keyOf, type KubeObject } from '../../api/object/object.ts';
 import {
-  METADATA_ALONE,
   asWritten,
+  keyOf,
+  type KubeObject,
+  METADATA_ALONE,
   readPartialObjectMetadata,
-} from '../../api/object/partial-object-metadata.ts';
+} from '../../api/object/object.ts';
 import { attempt } from '../../errors.ts';
 import { absent } from '../../kube/client/absent.ts';
 import { withoutManagedFields } from '../../kube/resource/managed-fields.ts';

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Asking } from '../../api/request/asking.ts';
 import { SignerError } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';
-import { requestSubject } from '../../issuance/request-subject.ts';
 import { leafValidity, type Validity } from '../../issuance/validity.ts';
 import type { CertificationRequest } from '../../pki/x509/pkcs10.ts';
 import type { KeyUsage } from '../../vocabulary.ts';
 import type { Wanted } from './issuing.ts';
+import { copyRequestedNames } from '../../issuance/leaf-subject.ts';
+import type { ReviewableRequest } from '../../api/request/reviewable-request.ts';
 
 /** `spec.expirationSeconds` may not be shorter (certificates.k8s.io/v1, validation.go): ten minutes. */
 export const MIN_LIFETIME_SECONDS = 600;
 
 export interface WantedLeafInput {
-  readonly spec: Asking['spec'];
+  readonly spec: ReviewableRequest['spec'];
   /** Decoded, and free of refusals. */
   readonly request: CertificationRequest;
   readonly profile: Profile;
@@ -41,7 +41,7 @@ export function wantedLeaf(input: WantedLeafInput): WantedLeaf {
     });
     return {
       kind: 'issue',
-      subject: requestSubject(request, copy),
+      subject: copyRequestedNames(request, copy),
       publicKey: request.publicKey,
       usages: (spec.usages ?? []) as readonly KeyUsage[],
       validity,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SpecFault } from '../../api/signer/cluster-signer-checks.ts';
+import type { SpecProblem } from '../../api/signer/cluster-signer-checks.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object/object.ts';
 
 /**
@@ -15,7 +15,7 @@ export interface SignerRoom {
   /** Without its spec where that is too long, or where its namespace has no room for one more. */
   readonly lean: (object: KubeObject) => KubeObject;
   /** @returns why a Signer of which no spec was kept is not served; undefined: it has its room now */
-  readonly enter: (key: string, object: KubeObject) => SpecFault | undefined;
+  readonly enter: (key: string, object: KubeObject) => SpecProblem | undefined;
   readonly leave: (key: string) => void;
 }
 

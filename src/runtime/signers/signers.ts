@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { GROUP, VERSION, type ClusterSigner } from '../../api/signer/cluster-signer.ts';
-import { electSigners, type Candidate } from '../../api/signer/election.ts';
+import { resolveNameConflicts, type NameClaimant } from '../../api/signer/name-conflict.ts';
 import type { KubeObject } from '../../api/object/object.ts';
-import { readClusterSigner } from '../../api/signer/read-cluster-signer.ts';
 import { SignerError } from '../../errors.ts';
 import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../component/component.ts';
+import { readClusterSigner } from '../../api/signer/read-signer.ts';
 
 export const CLUSTER_SIGNERS = resource({
   group: GROUP,
@@ -65,10 +65,10 @@ export interface FaultySigner {
  */
 export function createSigners(component: Component, onChange: OnSigners): ClusterSigners {
   /** All, whoever serves them and whether they can be read or not. */
-  const candidates = new Map<string, Candidate>();
+  const candidates = new Map<string, NameClaimant>();
   const known = new Map<string, ClusterSigner>();
   const faulty = new Map<string, FaultySigner>();
-  let election = electSigners<Candidate>([]);
+  let election = resolveNameConflicts<NameClaimant>([]);
   /** Signer names that were served when last looked at. */
   const served = new Set<string>();
   let settled = false;
@@ -85,7 +85,7 @@ export function createSigners(component: Component, onChange: OnSigners): Cluste
   }
 
   function elect(name: string, signerNames: ReadonlySet<string>): void {
-    election = electSigners([...candidates.values()]);
+    election = resolveNameConflicts([...candidates.values()]);
     const rivals = [...known.values()].filter((each) => signerNames.has(each.spec.signerName));
     onChange([...new Set([name, ...rivals.map((each) => each.metadata.name)])], [...signerNames]);
     for (const signerName of signerNames) measure(signerName);
@@ -145,7 +145,7 @@ export function createSigners(component: Component, onChange: OnSigners): Cluste
     known: () => [...known.values()],
     get: (name) => known.get(name),
     faulty: (name) => faulty.get(name),
-    elderOf: (name) => election.taken.get(name),
+    elderOf: (name) => election.conflicting.get(name),
     get failure() {
       return reflector.failure;
     },

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Condition } from '../../../src/api/request/conditions.ts';
 import { withDenied, withIssued } from '../../../src/api/request/pod-certificate-request.ts';
-import { readPartialObjectMetadata } from '../../../src/api/object/partial-object-metadata.ts';
 import {
   podStatusBody,
   readPodCertificateRequest,
@@ -13,6 +12,7 @@ import { envelope, openEnvelope } from '../../../src/protobuf/envelope.ts';
 import { objectMetaMessage } from '../../../src/protobuf/object-meta.ts';
 import { bytesField, integerField, message, stringField } from '../../../src/protobuf/writer.ts';
 import { podRequest, readSent } from '../../support/requests/pod-certificate-request.ts';
+import { readPartialObjectMetadata } from '../../../src/api/object/object.ts';
 
 /** The real API server's own bytes are read in test/integration/protobuf.test.ts. */
 const type = { apiVersion: 'certificates.k8s.io/v1', kind: 'PodCertificateRequest' };

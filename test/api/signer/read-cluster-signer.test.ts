@@ -5,9 +5,14 @@ import { inspect } from 'node:util';
 import * as limits from '../../../src/api/signer/cluster-signer-limits.ts';
 import type { ClusterSignerSpec } from '../../../src/api/signer/cluster-signer.ts';
 import type { KubeObject } from '../../../src/api/object/object.ts';
-import { readClusterSigner } from '../../../src/api/signer/read-cluster-signer.ts';
 import { SignerError } from '../../../src/errors.ts';
-import { changed, clusterSigner, without, workloadSpec } from '../../support/signers/cluster-signer.ts';
+import {
+  changed,
+  clusterSigner,
+  without,
+  workloadSpec,
+} from '../../support/signers/cluster-signer.ts';
+import { readClusterSigner } from '../../../src/api/signer/read-signer.ts';
 
 function read(spec: unknown): ClusterSignerSpec {
   return readClusterSigner(clusterSigner(spec)).spec;

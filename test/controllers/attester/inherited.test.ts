@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { servedSince } from '../../../src/api/object/cluster-trust-bundle.ts';
-import { requireServedAnchor } from '../../../src/issuance/gate.ts';
+import { requirePropagatedAnchor } from '../../../src/issuance/propagation-gate.ts';
 import { anchorFingerprints } from '../../../src/pki/x509/trust-bundle.ts';
 import { HOUR, NOW, anchor, annotated, planOf, served, signerWith, sinceOf } from './bundles.ts';
 
@@ -36,7 +36,7 @@ test('a new CA does not sign at once because another ClusterSigner brought it', 
   const gate = { published: texts(bundle), servedSince: servedSince(bundle) };
   assert.throws(
     () =>
-      requireServedAnchor({
+      requirePropagatedAnchor({
         ...gate,
         anchor: B.fingerprint,
         propagationSeconds: 600,

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Secret } from '../../../src/api/object/object.ts';
-import { readClusterSigner } from '../../../src/api/signer/read-cluster-signer.ts';
 import { openLocalAuthority } from '../../../src/authorities/local.ts';
 import { decide, type Plan } from '../../../src/controllers/authority/decide.ts';
 import { SignerError, attempt } from '../../../src/errors.ts';
 import { certificateAuthority } from '../../support/authorities/generated.ts';
 import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
+import { readClusterSigner } from '../../../src/api/signer/read-signer.ts';
 
 const HOUR = 3_600_000;
 const signer = readClusterSigner(clusterSigner(workloadSpec()));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import { checkAnnotations } from '../../../src/controllers/pcr-issuer/annotations.ts';
-import { compilePods } from '../../../src/issuance/pod-profile.ts';
+import { compilePods } from '../../../src/issuance/profile.ts';
 
 const pods = compilePods({
   allow: 'true',

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readClusterSigner } from '../../../src/api/signer/read-cluster-signer.ts';
 import { createActor } from '../../../src/controllers/pcr-issuer/act.ts';
 import { compileProfile } from '../../../src/issuance/profile.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
@@ -11,6 +10,7 @@ import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signe
 import { NOW, openAuthority, random } from '../../support/authorities/issuing.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
+import { readClusterSigner } from '../../../src/api/signer/read-signer.ts';
 
 const GROUP = { group: 'certificates.k8s.io', plural: 'podcertificaterequests' } as const;
 

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
-import { readClusterSigner } from '../../../src/api/signer/read-cluster-signer.ts';
 import { createActor } from '../../../src/controllers/signer/act.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { compileProfile } from '../../../src/issuance/profile.ts';
@@ -16,6 +15,7 @@ import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signe
 import { NOW, openAuthority } from '../../support/authorities/issuing.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { readClusterSigner } from '../../../src/api/signer/read-signer.ts';
 
 const REQUESTS = resource({
   group: 'certificates.k8s.io',

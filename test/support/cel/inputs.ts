@@ -124,7 +124,7 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
       ],
     ],
     most: 4,
-    // Exponents of more than two digits: src/cel/functions/amount.ts.
+    // Exponents of more than two digits: src/cel/functions/quantity-arithmetic.ts.
     without: /[eE][+-]?[0-9]{3}/,
   },
   strings: {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
-import { DEFAULT_PROPAGATION_SECONDS } from '../../../issuance/gate.ts';
+import { DEFAULT_PROPAGATION_SECONDS } from '../../../issuance/propagation-gate.ts';
 import { OUTPUTS } from '../../../operations/report.ts';
 import type { ChangeOptions } from './change.ts';
 import type { ShowOptions } from './show.ts';

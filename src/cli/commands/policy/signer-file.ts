@@ -2,8 +2,7 @@
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import { GROUP, VERSION, type ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import type { KubeObject, ObjectMeta } from '../../../api/object/object.ts';
-import { readClusterSigner } from '../../../api/signer/read-cluster-signer.ts';
-import { readSigner } from '../../../api/signer/read-signer.ts';
+import { readClusterSigner, readSigner } from '../../../api/signer/read-signer.ts';
 import { SignerError, messageOf } from '../../../errors.ts';
 
 /** etcd takes no larger object, so no ClusterSigner is longer. */

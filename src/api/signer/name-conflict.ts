@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from './cluster-signer.ts';
+import type { KubeObject } from '../object/object.ts';
+
+/** As much of a ClusterSigner as an election asks for. */
+export interface NameClaimant extends KubeObject {
+  readonly spec: Pick<ClusterSigner['spec'], 'signerName'>;
+}
+
+/** Which ClusterSigner serves each signer name, and which have to stand back. */
+export interface NameResolution<T extends NameClaimant = ClusterSigner> {
+  /** By signer name. */
+  readonly serving: ReadonlyMap<string, T>;
+  /** The name of each ClusterSigner that does not serve → the name of the elder that does. */
+  readonly conflicting: ReadonlyMap<string, string>;
+}
+
+/**
+ * Of several ClusterSigners with one signer name the eldest serves. Every component elects for
+ * itself, so the order must be total and must not depend on what a component saw first.
+ */
+export function resolveNameConflicts<T extends NameClaimant>(
+  signers: readonly T[],
+): NameResolution<T> {
+  const serving = new Map<string, T>();
+  const taken = new Map<string, string>();
+  for (const signer of [...signers].sort(byAge)) {
+    const elder = serving.get(signer.spec.signerName);
+    if (elder === undefined) serving.set(signer.spec.signerName, signer);
+    else taken.set(signer.metadata.name, elder.metadata.name);
+  }
+  return { serving, conflicting: taken };
+}
+
+/** By creationTimestamp (RFC 3339 in UTC with whole seconds: text order is time order), then UID. */
+function byAge({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number {
+  return compare(a.creationTimestamp, b.creationTimestamp) || compare(a.uid, b.uid);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

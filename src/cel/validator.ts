@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the library's type check lets through and we do not. */
+import type { Environment } from './environments.ts';
+import { PATTERN_FUNCTIONS } from './functions/patterns.ts';
+import { NAMESPACES, PRICES } from './library.ts';
+import { MAX_COMPILE_WORK, type PatternSet, tryRegex, compileWorkOf } from './pattern/regex.ts';
+import type { Shape } from './cost/shape.ts';
+import { callOf, children, comprehensionOf, typeOf, type Call, type Node } from './syntax.ts';
+
+export interface Issue {
+  readonly node: Node;
+  readonly message: string;
+}
+
+/**
+ * The first fault of a checked expression, in the order of the text.
+ *
+ * @param patterns - those of the expression are added to it
+ */
+export function findIssue(
+  root: Node,
+  environment: Environment,
+  patterns: PatternSet,
+): Issue | undefined {
+  const call = callOf(root);
+  const special =
+    call === undefined ? indexIssue(root) : callIssue(root, call, environment, patterns);
+  const own = special ?? dynamicTypeIssue(root);
+  if (own !== undefined) return own;
+  for (const child of operands(root, call)) {
+    const fault = findIssue(child, environment, patterns);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** has() is checked as a whole; a comprehension's variable is a name, not an expression. */
+function operands(root: Node, call: Call | undefined): readonly Node[] {
+  if (call === undefined) return children(root);
+  if (call.name === 'has') return [];
+  if (call.name === 'format')
+    return call.receiver === undefined ? [] : [call.receiver, ...mixed(call)];
+  const loop = comprehensionOf(call);
+  return loop === undefined ? children(root) : [loop.range, ...loop.body];
+}
+
+/** Only format() takes lists of mixed types; what is in them is checked like anything else. */
+function mixed({ args }: Call): readonly Node[] {
+  return args.flatMap((each) => (each.op === 'list' ? children(each) : [each]));
+}
+
+/** Only fields named in the text have a known size. */
+function indexIssue(node: Node): Issue | undefined {
+  if (node.op !== '[]' || !/^(?!list<|map<)/.test(typeOf(node.args[0]) ?? '')) return undefined;
+  return { node, message: 'only lists and maps have [ ]; write the name of a field after a dot' };
+}
+
+/** A value without a static type could be of a type at run time that nobody thought of. */
+function dynamicTypeIssue(node: Node): Issue | undefined {
+  const type = typeOf(node);
+  if (type === undefined || !/\bdyn\b/.test(type)) return undefined;
+  return {
+    node,
+    message: 'the type of this is not known: lists and maps must hold values of one type',
+  };
+}
+
+function callIssue(
+  node: Node,
+  call: Call,
+  environment: Environment,
+  patterns: PatternSet,
+): Issue | undefined {
+  if (call.name === 'has' && call.receiver === undefined) return hasIssue(node, call, environment);
+  const loop = comprehensionOf(call);
+  if (loop !== undefined) return variableIssue(loop.variable, environment);
+  if (!PRICES.has(call.key))
+    return { node, message: `function "${call.key}" is not available here` };
+  return PATTERN_FUNCTIONS.has(call.name) ? patternIssue(node, call, patterns) : undefined;
+}
+
+function patternIssue(node: Node, { name, args }: Call, patterns: PatternSet): Issue | undefined {
+  const [pattern] = args;
+  if (pattern?.op !== 'value' || typeof pattern.args !== 'string') {
+    return {
+      node: pattern ?? node,
+      message: `${name}() takes a literal pattern, not a computed one`,
+    };
+  }
+  const made = tryRegex(pattern.args, name === 'matches' ? 'part' : 'place');
+  if (typeof made === 'string') {
+    return { node: pattern, message: `"${pattern.args}" is not an RE2 expression: ${made}` };
+  }
+  patterns.add(made);
+  if (compileWorkOf(patterns) <= MAX_COMPILE_WORK) return undefined;
+  const message = `the patterns up to "${pattern.args}" take too much to make: use fewer, or repeat less in them`;
+  return { node: pattern, message };
+}
+
+function variableIssue(variable: Node, { variables }: Environment): Issue | undefined {
+  if (variable.op !== 'id') return undefined;
+  if (!Object.hasOwn(variables, variable.args) && !NAMESPACES.has(variable.args)) return undefined;
+  return {
+    node: variable,
+    message: `"${variable.args}" already names a variable; use another name`,
+  };
+}
+
+/** The library does not look at what has() is asked: a field that does not exist would be absent. */
+function hasIssue(node: Node, { args }: Call, { variables }: Environment): Issue | undefined {
+  const names: string[] = [];
+  let at: Node | undefined = args[0];
+  while (at?.op === '.') {
+    names.unshift(at.args[1]);
+    at = at.args[0];
+  }
+  if (at?.op !== 'id' || !Object.hasOwn(variables, at.args)) {
+    return { node, message: 'has() takes a field of a variable, such as has(request.extra.team)' };
+  }
+  let shape: Shape | undefined = variables[at.args];
+  for (const name of names) {
+    shape = fieldOf(shape, name);
+    if (shape === undefined) return { node: args[0] ?? node, message: `No such key: ${name}` };
+  }
+  return undefined;
+}
+
+function fieldOf(shape: Shape | undefined, name: string): Shape | undefined {
+  if (shape?.kind === 'map') return shape.of;
+  return shape?.kind === 'object' && Object.hasOwn(shape.fields, name)
+    ? shape.fields[name]
+    : undefined;
+}

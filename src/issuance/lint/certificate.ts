@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { LintRule } from './rule.ts';
+import { sameBytes } from '../../bytes.ts';
+import {
+  OID_AUTHORITY_KEY_IDENTIFIER,
+  OID_BASIC_CONSTRAINTS,
+  OID_EXT_KEY_USAGE,
+  OID_KEY_USAGE,
+  OID_SUBJECT_ALT_NAME,
+  OID_SUBJECT_KEY_IDENTIFIER,
+} from '../../pki/der/oids.ts';
+
+/** RFC 5280 allows 20 octets; 64 random bits are the least (CA/B BR §7.1), we always use 16. */
+const MAX_OCTETS = 19;
+const MIN_OCTETS = 9;
+
+export const serialPositive: LintRule = {
+  name: 'serial-positive',
+  source: 'RFC 5280 §4.1.2.2',
+  check: ({ serial }) => {
+    if (serial.length > MAX_OCTETS) return `the serial number has ${serial.length} octets`;
+    if (serial.length < MIN_OCTETS) return 'the serial number has too few random bits';
+    return ((serial[0] ?? 0x80) & 0x80) === 0 ? undefined : 'the serial number is negative';
+  },
+};
+
+export const algorithmAgrees: LintRule = {
+  name: 'algorithm-agrees',
+  source: 'RFC 5280 §4.1.1.2',
+  check: (leaf, issuer) =>
+    sameBytes(leaf.signatureAlgorithm, issuer.signatureAlgorithm)
+      ? undefined
+      : 'the inner signature algorithm is not the one that the CA signs with',
+};
+
+export const issuerNameMatches: LintRule = {
+  name: 'issuer-name-matches',
+  source: 'RFC 5280 §4.1.2.4',
+  check: (leaf, issuer) => {
+    if (leaf.issuer.attributes.length === 0) return 'the issuer name is empty';
+    return sameBytes(leaf.issuer.raw, issuer.subject)
+      ? undefined
+      : 'the issuer name is not the CA’s subject byte for byte';
+  },
+};
+
+/** The decoder accepts UTCTime before 2050 and GeneralizedTime after only; here the order. */
+export const wholeSeconds: LintRule = {
+  name: 'whole-seconds',
+  source: 'RFC 5280 §4.1.2.5',
+  check: ({ notBefore, notAfter }) => {
+    if (notBefore % 1000 !== 0 || notAfter % 1000 !== 0) return 'a time has a fraction of a second';
+    return notBefore < notAfter ? undefined : 'notAfter is not later than notBefore';
+  },
+};
+
+export const validityInsideIssuer: LintRule = {
+  name: 'validity-inside-issuer',
+  source: 'design: a leaf never outlives its CA',
+  check: (leaf, issuer) => {
+    if (leaf.notAfter > issuer.notAfter) return 'the leaf outlives its CA';
+    return leaf.notBefore < issuer.notBefore ? 'the leaf begins before its CA' : undefined;
+  },
+};
+
+const KNOWN: ReadonlySet<string> = new Set([
+  OID_AUTHORITY_KEY_IDENTIFIER,
+  OID_BASIC_CONSTRAINTS,
+  OID_EXT_KEY_USAGE,
+  OID_KEY_USAGE,
+  OID_SUBJECT_ALT_NAME,
+  OID_SUBJECT_KEY_IDENTIFIER,
+]);
+
+/** Nothing but what `leafExtensions` writes, each once and not empty. */
+export const knownExtensionsOnly: LintRule = {
+  name: 'known-extensions-only',
+  source: 'RFC 5280 §4.2',
+  check: ({ extensions }) => {
+    const seen = new Set<string>();
+    for (const { oid, value } of extensions) {
+      if (!KNOWN.has(oid)) return `extension ${oid} has no place in a leaf`;
+      if (seen.has(oid)) return `extension ${oid} occurs twice`;
+      if (value.length <= 2 && oid !== OID_BASIC_CONSTRAINTS) return `extension ${oid} is empty`;
+      seen.add(oid);
+    }
+    return undefined;
+  },
+};
+
+export const keyIdentifiers: LintRule = {
+  name: 'key-identifiers',
+  source: 'RFC 5280 §4.2.1.1, §4.2.1.2',
+  check: (leaf, issuer) => {
+    const { authorityKeyIdentifier: aki, subjectKeyIdentifier: ski } = leaf;
+    if (ski === undefined || ski.length === 0) return 'the subject key identifier is missing';
+    if (aki === undefined) return 'the authority key identifier is missing';
+    return sameBytes(aki, issuer.keyIdentifier)
+      ? undefined
+      : 'the authority key identifier is not the CA’s subject key identifier';
+  },
+};
