@@ -7,28 +7,28 @@ import { servedVersions } from '../kube/client/discovery.ts';
 import { listPages } from '../kube/watch/list-pages.ts';
 import { resource, type Resource } from '../kube/resource/resource.ts';
 import { readAnchors } from '../pki/x509/trust-bundle.ts';
-import type { Kit } from './run.ts';
-import { may } from './permissions.ts';
+import type { Run } from './run.ts';
+import { certificatesRule } from './permissions.ts';
 
 const GROUP = 'certificates.k8s.io';
 
 /** The kind in the newest version that this API server has; undefined where it has none. */
 export async function certificatesResource(
-  kit: Kit,
+  run: Run,
   plural: string,
 ): Promise<Resource | undefined> {
-  const [version] = await servedVersions(kit.client, { group: GROUP, plural }, ['v1', 'v1beta1']);
+  const [version] = await servedVersions(run.client, { group: GROUP, plural }, ['v1', 'v1beta1']);
   return version === undefined ? undefined : resource({ group: GROUP, version, plural });
 }
 
 /** What the signer's leaves are verified with: a file's certificates, or its published bundles. */
-export async function anchorsOf(kit: Kit): Promise<Anchors | Skipped> {
-  if (kit.anchors !== undefined) return readOf(kit.anchors.pem, kit.anchors.from);
-  const bundles = await bundlesOf(kit);
+export async function anchorsOf(run: Run): Promise<Anchors | Skipped> {
+  if (run.anchors !== undefined) return readOf(run.anchors.pem, run.anchors.from);
+  const bundles = await bundlesOf(run);
   if ('skipped' in bundles) return bundles;
   if (bundles.length === 0) {
     return {
-      skipped: `no ClusterTrustBundle of ${kit.signerName}; --anchors names a file instead`,
+      skipped: `no ClusterTrustBundle of ${run.signerName}; --anchors names a file instead`,
     };
   }
   const names = bundles.map(({ metadata }) => metadata.name).join(', ');
@@ -39,15 +39,15 @@ export async function anchorsOf(kit: Kit): Promise<Anchors | Skipped> {
 }
 
 /** Every ClusterTrustBundle of the signer. */
-export async function bundlesOf(kit: Kit): Promise<readonly ClusterTrustBundle[] | Skipped> {
-  const bundles = await certificatesResource(kit, 'clustertrustbundles');
+export async function bundlesOf(run: Run): Promise<readonly ClusterTrustBundle[] | Skipped> {
+  const bundles = await certificatesResource(run, 'clustertrustbundles');
   if (bundles === undefined) return { skipped: 'the API server has no ClusterTrustBundles' };
-  const lacking = await kit.rights.lacking(may(['list'], 'clustertrustbundles'));
-  if (lacking !== undefined) return { skipped: lacking };
+  const missing = await run.permissions.missing(certificatesRule(['list'], 'clustertrustbundles'));
+  if (missing !== undefined) return { skipped: missing };
   const found: ClusterTrustBundle[] = [];
-  const fieldSelector = `spec.signerName=${kit.signerName}`;
+  const fieldSelector = `spec.signerName=${run.signerName}`;
   const path = bundles.collection();
-  await listPages({ client: kit.client, path, fieldSelector }, (each) =>
+  await listPages({ client: run.client, path, fieldSelector }, (each) =>
     found.push(each as unknown as ClusterTrustBundle),
   );
   return found;

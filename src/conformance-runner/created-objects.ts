@@ -5,55 +5,55 @@ import { KubeError } from '../kube/client/kube-error.ts';
 import type { Resource } from '../kube/resource/resource.ts';
 import { inParallel } from './in-parallel.ts';
 
-/** On everything that the kit makes: its value is the run. */
+/** On everything that the runner makes: its value is the run. */
 export const RUN_LABEL = 'conformance.countersign.dev/run';
 
-export interface Reference {
+export interface ObjectReference {
   readonly name: string;
   readonly namespace?: string | undefined;
 }
 
 /** What came of the removal. */
-export interface Cleaned {
+export interface Cleanup {
   readonly removed: number;
   /** What is still there, and why. */
   readonly left: readonly string[];
 }
 
 /** The objects of one run. They are known before they are made, so that none can be lost. */
-export interface OwnObjects {
+export interface CreatedObjects {
   /**
    * Makes an object, labelled with the run.
    *
    * @returns as the API server stored it
    * @throws KubeError
    */
-  create<T>(resource: Resource, body: OwnBody, client?: Client): Promise<T>;
-  /** Somebody else made it for the kit: a kubelet the request of the kit's pod. */
-  adopt(resource: Resource, reference: Reference): void;
+  create<T>(resource: Resource, body: ObjectBody, client?: Client): Promise<T>;
+  /** Somebody else made it for the run: a kubelet the request of the run's pod. */
+  track(resource: Resource, reference: ObjectReference): void;
   /** Deletes all of them, pods first, and lets nothing more be made. Never throws. */
-  clean(): Promise<Cleaned>;
+  deleteAll(): Promise<Cleanup>;
 }
 
-export interface OwnBody {
+export interface ObjectBody {
   readonly kind: string;
-  readonly metadata: Reference & {
+  readonly metadata: ObjectReference & {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly [field: string]: unknown;
 }
 
-interface Known extends Reference {
+interface Known extends ObjectReference {
   readonly resource: Resource;
 }
 
-export function createOwnObjects(client: Client, run: string): OwnObjects {
+export function trackCreatedObjects(client: Client, runId: string): CreatedObjects {
   const known = new Map<string, Known>();
   const pending = new Set<Promise<unknown>>();
   let isOver = false;
 
-  function remember(resource: Resource, { name, namespace }: Reference): string {
+  function remember(resource: Resource, { name, namespace }: ObjectReference): string {
     const path = resource.object({ name, namespace });
     known.set(path, { resource, name, namespace });
     return path;
@@ -71,11 +71,11 @@ export function createOwnObjects(client: Client, run: string): OwnObjects {
   }
 
   return {
-    create: async <T>(resource: Resource, body: OwnBody, as: Client = client): Promise<T> => {
+    create: async <T>(resource: Resource, body: ObjectBody, as: Client = client): Promise<T> => {
       if (isOver) throw new Error('the run is over: nothing more is made');
       const { metadata, ...rest } = body;
       remember(resource, metadata);
-      const labels = { ...metadata.labels, [RUN_LABEL]: run };
+      const labels = { ...metadata.labels, [RUN_LABEL]: runId };
       const creation = as.request<T>({
         method: 'POST',
         path: resource.collection(metadata.namespace),
@@ -84,8 +84,8 @@ export function createOwnObjects(client: Client, run: string): OwnObjects {
       pending.add(creation);
       return creation.finally(() => pending.delete(creation));
     },
-    adopt: remember,
-    clean: async () => {
+    track: remember,
+    deleteAll: async () => {
       isOver = true;
       // Deleted before it is stored, an object would stay.
       await Promise.allSettled(pending);

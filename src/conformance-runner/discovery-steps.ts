@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What upstream's tests of API resources look for in the discovery documents. */
-import type { Discovery } from '../conformance/calls.ts';
-import type { Operation } from '../conformance/snapshot.ts';
+import type { Discovery, Operation } from '../conformance/snapshot.ts';
 import type { Resource } from '../kube/resource/resource.ts';
-import type { Kit } from './run.ts';
-import { check, take } from './steps.ts';
+import type { Run } from './run.ts';
+import { check, runStep } from './steps.ts';
 
 const GROUP = 'certificates.k8s.io';
 
@@ -15,47 +14,47 @@ interface Group {
 
 /** All of them. @param subresources - that v1 must have of the kind */
 export async function discover(
-  kit: Kit,
+  run: Run,
   resource: Resource,
   subresources: readonly string[],
 ): Promise<Readonly<Record<Discovery, Operation>>> {
   const [discoveryGroups, discoveryGroup, discoveryResources] = await Promise.all([
-    take(() => findGroup(kit)),
-    take(() => readGroup(kit)),
-    discoverResources(kit, resource, subresources),
+    runStep(() => findGroup(run)),
+    runStep(() => readGroup(run)),
+    discoverResources(run, resource, subresources),
   ]);
   return { discoveryGroups, discoveryGroup, discoveryResources };
 }
 
-async function findGroup(kit: Kit): Promise<string> {
-  const list = await read<{ groups?: readonly Group[] }>(kit, '/apis');
+async function findGroup(run: Run): Promise<string> {
+  const list = await read<{ groups?: readonly Group[] }>(run, '/apis');
   check(hasV1(list.groups?.find(({ name }) => name === GROUP)), `/apis has no ${GROUP}/v1`);
   return `/apis lists ${GROUP}/v1`;
 }
 
-async function readGroup(kit: Kit): Promise<string> {
-  check(hasV1(await read<Group>(kit, `/apis/${GROUP}`)), `/apis/${GROUP} has no v1`);
+async function readGroup(run: Run): Promise<string> {
+  check(hasV1(await read<Group>(run, `/apis/${GROUP}`)), `/apis/${GROUP} has no v1`);
   return `/apis/${GROUP} lists v1`;
 }
 
 /** The kind and its subresources in v1; there is nothing to look for where it came only later. */
 export async function discoverResources(
-  kit: Kit,
+  run: Run,
   { plural, version }: Resource,
   subresources: readonly string[] = [],
 ): Promise<Operation> {
   if (version !== 'v1') return { skipped: `this API server has ${plural} in ${version} only` };
   const names = [plural, ...subresources.map((name) => `${plural}/${name}`)];
   const path = `/apis/${GROUP}/v1`;
-  return take(async () => {
-    const list = await read<{ resources?: readonly { name?: string }[] }>(kit, path);
+  return runStep(async () => {
+    const list = await read<{ resources?: readonly { name?: string }[] }>(run, path);
     const missing = names.filter((name) => !list.resources?.some((each) => each.name === name));
     check(missing.length === 0, `${path} has no ${missing.join(', ')}`);
     return `${path} has ${names.join(', ')}`;
   });
 }
 
-function read<T>({ client, signal }: Kit, path: string): Promise<T> {
+function read<T>({ client, signal }: Run, path: string): Promise<T> {
   return client.request<T>({ method: 'GET', path, signal });
 }
 

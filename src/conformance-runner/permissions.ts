@@ -3,10 +3,10 @@ import { missingRights, rightText } from '../kube/client/access.ts';
 import type { Client } from '../kube/client/client.ts';
 import type { PermissionRule } from '../kube/resource/permissions.ts';
 
-/** What the user may, by SelfSubjectAccessReview. Each question is asked once. */
-export interface Rights {
+/** What the user may, by SelfSubjectAccessReview. Each question is requested once. */
+export interface Permissions {
   /** Why not, as `needs: …`; undefined where all of them are granted. @throws KubeError */
-  lacking(...rules: readonly PermissionRule[]): Promise<string | undefined>;
+  missing(...rules: readonly PermissionRule[]): Promise<string | undefined>;
 }
 
 const GROUP = ['certificates.k8s.io'];
@@ -23,8 +23,8 @@ export const ALL_VERBS = [
   'deletecollection',
 ] as const;
 
-export function createRights(client: Client): Rights {
-  const asked = new Map<string, Promise<string | undefined>>();
+export function createPermissions(client: Client): Permissions {
+  const requested = new Map<string, Promise<string | undefined>>();
 
   async function ask(rule: PermissionRule): Promise<string | undefined> {
     const missing = await missingRights(client, [rule]);
@@ -33,15 +33,15 @@ export function createRights(client: Client): Rights {
 
   function answerOf(rule: PermissionRule): Promise<string | undefined> {
     const key = JSON.stringify(rule);
-    const before = asked.get(key);
+    const before = requested.get(key);
     if (before !== undefined) return before;
     const answer = ask(rule);
-    asked.set(key, answer);
+    requested.set(key, answer);
     return answer;
   }
 
   return {
-    lacking: async (...rules) => {
+    missing: async (...rules) => {
       const answers = await Promise.all(rules.map(answerOf));
       const missing = answers.filter((each) => each !== undefined);
       return missing.length === 0 ? undefined : `needs: ${missing.join(', ')}`;
@@ -50,7 +50,7 @@ export function createRights(client: Client): Rights {
 }
 
 /** Verbs on a resource of certificates.k8s.io. */
-export function may(
+export function certificatesRule(
   verbs: readonly string[],
   resource: string,
   namespace?: string,
@@ -60,11 +60,11 @@ export function may(
 }
 
 /** A verb on a signer name: approve, sign, attest. */
-export function maySigner(verb: string, signerName: string): PermissionRule {
+export function signerRule(verb: string, signerName: string): PermissionRule {
   return { apiGroups: GROUP, resources: ['signers'], resourceNames: [signerName], verbs: [verb] };
 }
 
-export function mayCore(
+export function coreRule(
   verbs: readonly string[],
   resource: string,
   namespace: string,

@@ -2,8 +2,8 @@
 import type { KubeObject } from '../api/object/object.ts';
 import { KubeError } from '../kube/client/kube-error.ts';
 import { resource } from '../kube/resource/resource.ts';
-import type { Kit } from './run.ts';
-import { NotTaken } from './steps.ts';
+import type { Run } from './run.ts';
+import { StepSkipped } from './steps.ts';
 
 export const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
 
@@ -21,21 +21,21 @@ export interface Pod extends KubeObject {
 
 /** A pod that waits, with one volume for each list of projected sources. */
 export function podOf(
-  kit: Kit,
+  run: Run,
   name: string,
   volumes: readonly (readonly object[])[],
 ): { readonly kind: 'Pod'; readonly metadata: { name: string; namespace: string }; spec: object } {
   return {
     kind: 'Pod',
-    metadata: { name: podName(kit, name), namespace: kit.namespace },
+    metadata: { name: podName(run, name), namespace: run.namespace },
     spec: {
-      serviceAccountName: kit.serviceAccount,
+      serviceAccountName: run.serviceAccount,
       automountServiceAccountToken: false,
       terminationGracePeriodSeconds: 0,
       containers: [
         {
           name: 'main',
-          image: kit.image,
+          image: run.image,
           // What the restricted Pod Security Standard asks for.
           securityContext: {
             allowPrivilegeEscalation: false,
@@ -60,13 +60,13 @@ export function podOf(
 
 const NOBODY = 65_534;
 
-export function podName(kit: Kit, name: string): string {
-  return `conformance-${kit.run}-${name.toLowerCase()}`;
+export function podName(run: Run, name: string): string {
+  return `conformance-${run.id}-${name.toLowerCase()}`;
 }
 
-export function readPod(kit: Kit, name: string): Promise<Pod> {
-  const path = PODS.object({ namespace: kit.namespace, name: podName(kit, name) });
-  return kit.client.request<Pod>({ method: 'GET', path, signal: kit.signal });
+export function readPod(run: Run, name: string): Promise<Pod> {
+  const path = PODS.object({ namespace: run.namespace, name: podName(run, name) });
+  return run.client.request<Pod>({ method: 'GET', path, signal: run.signal });
 }
 
 /** Kubelets look once a second, and back off when a volume is not there yet. */
@@ -77,31 +77,31 @@ const LOOK_MS = 300;
  * pod does not get.
  *
  * @returns whether it was in time
- * @throws NotTaken when no node has taken the pod for as long as the kit looks at what is left alone
+ * @throws NotTaken when no node has taken the pod for as long as the runner looks at what is left alone
  */
 export async function awaitPod(
-  kit: Kit,
+  run: Run,
   name: string,
   isDone: (pod: Pod) => boolean,
   timeoutMs: number,
 ): Promise<boolean> {
-  const end = kit.clock() + timeoutMs;
+  const end = run.clock() + timeoutMs;
   let since: number | undefined;
   for (;;) {
-    const pod = await readPod(kit, name);
+    const pod = await readPod(run, name);
     if (isDone(pod)) return true;
-    const now = kit.clock();
+    const now = run.clock();
     const unschedulable = unschedulableText(pod);
     since = unschedulable === undefined ? undefined : (since ?? now);
-    if (since !== undefined && now - since >= kit.quietMs) throw new NotTaken(unschedulable);
+    if (since !== undefined && now - since >= run.quietMs) throw new StepSkipped(unschedulable);
     if (now >= end) return false;
-    await kit.delay(LOOK_MS, kit.signal);
+    await run.delay(LOOK_MS, run.signal);
   }
 }
 
 /** Waits until the pod runs. @returns whether it did in time @throws NotTaken as `awaitPod` */
-export function runs(kit: Kit, name: string, timeoutMs: number): Promise<boolean> {
-  return awaitPod(kit, name, ({ status }) => status?.phase === 'Running', timeoutMs);
+export function runs(run: Run, name: string, timeoutMs: number): Promise<boolean> {
+  return awaitPod(run, name, ({ status }) => status?.phase === 'Running', timeoutMs);
 }
 
 /** Why no node takes the pod, as the scheduler says it; undefined where it says no such thing. */
@@ -112,11 +112,11 @@ export function unschedulableText({ status }: Pod): string | undefined {
 }
 
 /** What the API server says of a pod that is not to be made. @returns undefined where it takes it */
-export async function refusalOf(kit: Kit, body: object): Promise<string | undefined> {
-  const path = PODS.collection(kit.namespace);
+export async function refusalOf(run: Run, body: object): Promise<string | undefined> {
+  const path = PODS.collection(run.namespace);
   const pod = { apiVersion: 'v1', ...body };
   try {
-    await kit.client.request({ method: 'POST', path, query: { dryRun: 'All' }, body: pod });
+    await run.client.request({ method: 'POST', path, query: { dryRun: 'All' }, body: pod });
     return undefined;
   } catch (error) {
     if (error instanceof KubeError && error.status === 422) return error.message;

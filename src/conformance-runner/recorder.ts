@@ -6,10 +6,10 @@ import type { Resource } from '../kube/resource/resource.ts';
 import type { WatchEvent } from '../kube/watch/watch-event.ts';
 import { readWatch } from '../kube/watch/watch-events.ts';
 import type { Stored } from '../kube/resource/store.ts';
-import type { Kit } from './run.ts';
+import type { Run } from './run.ts';
 
-/** One version of an object, and when it was seen: milliseconds of the kit's clock. */
-export interface Seen<T> {
+/** One version of an object, and when it was seen: milliseconds of the run's clock. */
+export interface SeenVersion<T> {
   readonly object: T;
   readonly at: number;
 }
@@ -17,13 +17,13 @@ export interface Seen<T> {
 /** Writes down every version of the objects of a collection. */
 export interface Recorder<T> {
   /** In the order in which they came. */
-  versionsOf(uid: string): readonly Seen<T>[];
+  versionsOf(uid: string): readonly SeenVersion<T>[];
   /** The last version of every object. */
   objects(): readonly T[];
-  /** What the kit was told by an answer: a version like any other. */
-  note(object: T): void;
+  /** What the runner was told by an answer: a version like any other. */
+  add(object: T): void;
   /** False as soon as a version can have been missed. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   stop(): Promise<void>;
 }
 
@@ -41,21 +41,21 @@ const POLL_MS = 300;
 const AGAIN_MS = 500;
 
 /** Resolves when the watch is open. @throws KubeError */
-export async function record<T extends KubeObject>(
-  kit: Kit,
+export async function startRecorder<T extends KubeObject>(
+  run: Run,
   init: RecorderInit,
 ): Promise<Recorder<T>> {
-  const seen = new Map<string, Seen<T>[]>();
+  const seen = new Map<string, SeenVersion<T>[]>();
   const ended = new AbortController();
-  const signal = AbortSignal.any([kit.signal, ended.signal]);
-  let isWhole = init.mayWatch;
+  const signal = AbortSignal.any([run.signal, ended.signal]);
+  let isComplete = init.mayWatch;
 
   function note(object: T): void {
     const versions = seen.get(object.metadata.uid) ?? [];
     seen.set(object.metadata.uid, versions);
     const { resourceVersion } = object.metadata;
     if (versions.some((each) => each.object.metadata.resourceVersion === resourceVersion)) return;
-    versions.push({ object, at: kit.clock() });
+    versions.push({ object, at: run.clock() });
     // An answer may overtake the watch.
     versions.sort(
       (a, b) =>
@@ -72,7 +72,7 @@ export async function record<T extends KubeObject>(
 
   function list(): Promise<string> {
     const take = (object: Stored): void => note(object as unknown as T);
-    return listPages({ client: kit.client, path, ...selectors }, take, signal);
+    return listPages({ client: run.client, path, ...selectors }, take, signal);
   }
 
   let version = '';
@@ -84,7 +84,7 @@ export async function record<T extends KubeObject>(
       allowWatchBookmarks: true,
       ...selectors,
     };
-    const body = await kit.client.stream({ method: 'GET', path, query, signal });
+    const body = await run.client.stream({ method: 'GET', path, query, signal });
     await readWatch<T & Stored>(body, undefined, (event) => {
       if (event.type === 'put') note(event.object);
       version = versionOf(event);
@@ -95,9 +95,9 @@ export async function record<T extends KubeObject>(
     while (!signal.aborted) {
       await follow().catch(async (error: unknown) => {
         if (signal.aborted) return;
-        isWhole = false;
-        kit.say(`the watch broke, and goes on: ${messageOf(error)}`);
-        await kit.delay(AGAIN_MS, signal).catch(() => undefined);
+        isComplete = false;
+        run.progress(`the watch broke, and goes on: ${messageOf(error)}`);
+        await run.delay(AGAIN_MS, signal).catch(() => undefined);
         version = await list().catch(() => version);
       });
     }
@@ -109,9 +109,9 @@ export async function record<T extends KubeObject>(
         const metadata = versions.at(-1)?.object.metadata;
         if (metadata === undefined) continue;
         const object = { method: 'GET', path: init.resource.object(metadata), signal } as const;
-        await kit.client.request<T>(object).then(note, () => undefined);
+        await run.client.request<T>(object).then(note, () => undefined);
       }
-      await kit.delay(POLL_MS, signal).catch(() => undefined);
+      await run.delay(POLL_MS, signal).catch(() => undefined);
     }
   }
 
@@ -120,12 +120,12 @@ export async function record<T extends KubeObject>(
   return {
     versionsOf: (uid) => seen.get(uid) ?? [],
     objects: () => [...seen.values()].flatMap((versions) => versions.at(-1)?.object ?? []),
-    note,
-    get isWhole() {
-      return isWhole;
+    add: note,
+    get isComplete() {
+      return isComplete;
     },
     stop: async () => {
-      ended.abort(new Error('the kit has seen enough'));
+      ended.abort(new Error('the runner has seen enough'));
       await running;
     },
   };

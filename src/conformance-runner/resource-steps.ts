@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The calls that upstream's tests make of every kind (test/e2e/framework/conformance). */
 import type { KubeObject } from '../api/object/object.ts';
-import type { Patch } from '../conformance/calls.ts';
 import { KubeError } from '../kube/client/kube-error.ts';
 import type { Resource } from '../kube/resource/resource.ts';
-import type { Kit } from './run.ts';
+import type { Run } from './run.ts';
 import type { Recorder } from './recorder.ts';
 import { until } from './run.ts';
 import { check, type Step } from './steps.ts';
+import type { Patch } from '../conformance/snapshot.ts';
 
 const CONTENT_TYPES: Readonly<Record<Patch, string>> = {
   applyPatch: 'application/apply-patch+yaml',
@@ -17,7 +17,7 @@ const CONTENT_TYPES: Readonly<Record<Patch, string>> = {
 };
 
 /** Calls on one object, which must have been made. */
-export interface Calls<T extends KubeObject> {
+export interface ResourceCalls<T extends KubeObject> {
   get(name: string, subresource?: string): Promise<T>;
   put(body: T, subresource?: string): Promise<T>;
   patch(name: string, how: Patch, body: unknown, subresource?: string): Promise<T>;
@@ -28,11 +28,11 @@ export interface Calls<T extends KubeObject> {
   status(name: string): Promise<number>;
 }
 
-export function callsOf<T extends KubeObject>(
-  { client, signal }: Kit,
+export function resourceCalls<T extends KubeObject>(
+  { client, signal }: Run,
   resource: Resource,
   namespace?: string,
-): Calls<T> {
+): ResourceCalls<T> {
   const path = (name: string, subresource?: string): string =>
     resource.object({ name, namespace }, subresource);
   const get = (name: string, subresource?: string): Promise<T> =>
@@ -89,13 +89,13 @@ export function callsOf<T extends KubeObject>(
 }
 
 /** Told by the watch, in any of the versions of any object. */
-export async function told<T extends KubeObject>(
-  kit: Kit,
+export async function untilWatched<T extends KubeObject>(
+  run: Run,
   recorder: Recorder<T>,
   test: (object: T) => boolean,
 ): Promise<void> {
   const seen = (): boolean => recorder.objects().some(test);
-  check(await until(kit, seen, kit.timeoutMs), 'the watch did not tell of it');
+  check(await until(run, seen, run.timeoutMs), 'the watch did not tell of it');
 }
 
 /** A step for each way to patch. */

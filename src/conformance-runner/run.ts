@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Client } from '../kube/client/client.ts';
 import type { Connection } from '../kube/client/connection.ts';
-import type { Profile } from '../conformance/profile.ts';
+import type { ConformanceProfile } from '../conformance/profile.ts';
 import type { Clock, Delay, Random } from '../ports.ts';
-import type { OwnObjects } from './created-objects.ts';
-import type { Rights } from './permissions.ts';
+import type { CreatedObjects } from './created-objects.ts';
+import type { Permissions } from './permissions.ts';
 
 /** What every probe works with: one run against one signer, with the rights of one user. */
-export interface Kit {
+export interface Run {
   readonly client: Client;
   readonly connection: Connection;
   /** A client of somebody else, where the user may impersonate him. */
@@ -15,15 +15,15 @@ export interface Kit {
   /** A client with credentials of its own: who holds a leaf. */
   readonly clientWith: (connection: Connection) => Client;
   readonly signerName: string;
-  readonly profile: Profile;
+  readonly profile: ConformanceProfile;
   /** PEM of the CAs to verify with, and where they are from; absent: ClusterTrustBundles. */
   readonly anchors?: { readonly pem: string; readonly from: string } | undefined;
-  /** In every name that the kit gives: DNS label characters. */
-  readonly run: string;
+  /** In every name that the runner gives: DNS label characters. */
+  readonly id: string;
   /** Where namespaced objects go. It must exist. */
   readonly namespace: string;
   readonly serviceAccount: string;
-  /** Of the pods that the kit makes; any that does not end. */
+  /** Of the pods that the runner makes; any that does not end. */
   readonly image: string;
   readonly clock: Clock;
   readonly delay: Delay;
@@ -34,21 +34,26 @@ export interface Kit {
   readonly timeoutMs: number;
   /** Milliseconds that what must be left alone is looked at, at the least. */
   readonly quietMs: number;
-  readonly rights: Rights;
-  readonly own: OwnObjects;
+  readonly permissions: Permissions;
+  readonly created: CreatedObjects;
   /** Says what is going on. */
-  readonly say: (line: string) => void;
+  readonly progress: (line: string) => void;
 }
 
 /** How often memory is looked at for an answer that a watch brings. */
 const LOOK_MS = 25;
 
 /** Waits until `test` is true. @returns whether it was in time */
-export async function until(kit: Kit, test: () => boolean, timeoutMs: number): Promise<boolean> {
-  const end = kit.clock() + timeoutMs;
+export async function until(run: Run, test: () => boolean, timeoutMs: number): Promise<boolean> {
+  const end = run.clock() + timeoutMs;
   while (!test()) {
-    if (kit.clock() >= end) return false;
-    await kit.delay(LOOK_MS, kit.signal);
+    if (run.clock() >= end) return false;
+    await run.delay(LOOK_MS, run.signal);
   }
   return true;
+}
+
+/** `conformance-<run>.example.com/<path>`: a signer name that nobody else has. */
+export function runSignerName(run: Run, path: string): string {
+  return `conformance-${run.id}.example.com/${path}`;
 }

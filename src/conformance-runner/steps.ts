@@ -6,21 +6,21 @@ import { messageOf } from '../errors.ts';
 export type Step = () => Promise<string>;
 
 /** What a step finds wrong with an answer. */
-export class Wrong extends Error {}
+export class StepFailed extends Error {}
 
 /** What keeps a step from being taken, and is nobody's fault. */
-export class NotTaken extends Error {}
+export class StepSkipped extends Error {}
 
 /** @throws Wrong */
 export function check(holds: boolean, wrong: string): void {
-  if (!holds) throw new Wrong(wrong);
+  if (!holds) throw new StepFailed(wrong);
 }
 
 /**
  * Takes the steps one after the other; after the first fault the others are skipped, for they build
  * on it.
  */
-export async function takeSteps<O extends string>(
+export async function runSteps<O extends string>(
   names: readonly O[],
   steps: Readonly<Record<O, Step>>,
 ): Promise<Readonly<Record<O, Operation>>> {
@@ -28,18 +28,18 @@ export async function takeSteps<O extends string>(
   let broken: string | undefined;
   for (const name of names) {
     const operation: Operation =
-      broken === undefined ? await take(steps[name]) : { skipped: `after ${broken}` };
+      broken === undefined ? await runStep(steps[name]) : { skipped: `after ${broken}` };
     if (operation.fault !== undefined) broken = `${name} failed`;
     found.push([name, operation]);
   }
   return Object.fromEntries(found) as Readonly<Record<O, Operation>>;
 }
 
-export async function take(step: Step): Promise<Operation> {
+export async function runStep(step: Step): Promise<Operation> {
   try {
     return { seen: await step() };
   } catch (error) {
-    if (error instanceof NotTaken) return { skipped: error.message };
+    if (error instanceof StepSkipped) return { skipped: error.message };
     return { fault: messageOf(error) };
   }
 }

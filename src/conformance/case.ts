@@ -7,7 +7,7 @@ export type Kind = (typeof KINDS)[number];
 export type Outcome = 'pass' | 'fail' | 'skip';
 
 /** What was found, with what was seen. */
-export interface Verdict {
+export interface AssertionResult {
   readonly outcome: Outcome;
   /** What was seen; of a skip, why nothing could be. */
   readonly evidence: string;
@@ -19,20 +19,20 @@ export interface Verdict {
  */
 export type Level = 'must' | 'should';
 
-/** One thing that must hold. `World` is what was observed of the signer. */
-export interface Case<World> {
+/** One thing that must hold. `Snapshot` is what was observed of the signer. */
+export interface Case<Snapshot> {
   /** Never given to another case: `PCR-12`. */
   readonly id: string;
   readonly level: Level;
   readonly asserts: string;
   /** KEP, API field, RFC, or upstream's test. */
   readonly source: string;
-  /** Total and synchronous: the same world makes the same verdict. */
-  readonly judge: (world: World) => Verdict;
+  /** Total and synchronous: the same snapshot makes the same verdict. */
+  readonly evaluate: (snapshot: Snapshot) => AssertionResult;
 }
 
 /** A case and what came of it. */
-export interface Result extends Verdict {
+export interface CaseResult extends AssertionResult {
   readonly id: string;
   readonly level: Level;
   readonly asserts: string;
@@ -40,19 +40,19 @@ export interface Result extends Verdict {
 }
 
 /** A case's own text, with the four parts in the order in which they are read. */
-type Define = <World>(
+type Define = <Snapshot>(
   id: string,
   asserts: string,
   source: string,
-  judge: (world: World) => Verdict,
-) => Case<World>;
+  judge: (snapshot: Snapshot) => AssertionResult,
+) => Case<Snapshot>;
 
 export const must: Define = (id, asserts, source, judge) => ({
   id,
   level: 'must',
   asserts,
   source,
-  judge,
+  evaluate: judge,
 });
 
 export const should: Define = (id, asserts, source, judge) => ({
@@ -60,27 +60,30 @@ export const should: Define = (id, asserts, source, judge) => ({
   level: 'should',
   asserts,
   source,
-  judge,
+  evaluate: judge,
 });
 
-export function pass(evidence: string): Verdict {
+export function pass(evidence: string): AssertionResult {
   return { outcome: 'pass', evidence };
 }
 
-export function fail(evidence: string): Verdict {
+export function fail(evidence: string): AssertionResult {
   return { outcome: 'fail', evidence };
 }
 
-export function skip(evidence: string): Verdict {
+export function skip(evidence: string): AssertionResult {
   return { outcome: 'skip', evidence };
 }
 
 /** Passes where nothing is wrong. */
-export function unless(fault: string | undefined, evidence: string): Verdict {
+export function unless(fault: string | undefined, evidence: string): AssertionResult {
   return fault === undefined ? pass(evidence) : fail(fault);
 }
 
 /** The verdict of every case, in the order of the cases. */
-export function judgeAll<World>(cases: readonly Case<World>[], world: World): readonly Result[] {
-  return cases.map(({ judge, ...facts }) => ({ ...facts, ...judge(world) }));
+export function evaluateAll<Snapshot>(
+  cases: readonly Case<Snapshot>[],
+  snapshot: Snapshot,
+): readonly CaseResult[] {
+  return cases.map(({ evaluate: judge, ...facts }) => ({ ...facts, ...judge(snapshot) }));
 }

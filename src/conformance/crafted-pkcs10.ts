@@ -30,7 +30,7 @@ const USER_UID = '1.3.6.1.4.1.57683.2';
 /** `id-on-permanentIdentifier`'s neighbourhood: a Microsoft user principal name. */
 const USER_PRINCIPAL_NAME = '1.3.6.1.4.1.311.20.2.3';
 
-export interface OddRequest {
+export interface CraftedRequest {
   /** Attribute types and values, one relative name each. */
   readonly subject: readonly (readonly [type: string, value: string])[];
   readonly extensions?: readonly Extension[];
@@ -38,7 +38,11 @@ export interface OddRequest {
 }
 
 /** A signed PKCS#10 request in DER, of whatever parts. */
-export function encodeOdd({ subject, extensions = [], key }: OddRequest): Uint8Array {
+export function encodeCraftedRequest({
+  subject,
+  extensions = [],
+  key,
+}: CraftedRequest): Uint8Array {
   const info = sequence(
     integer(Uint8Array.of(0)),
     sequence(...subject.map(([type, value]) => setOf(sequence(oid(type), utf8String(value))))),
@@ -63,8 +67,8 @@ export function encodeOdd({ subject, extensions = [], key }: OddRequest): Uint8A
 export function subjectOf(
   commonName: string,
   organizations: readonly string[] = [],
-  more: OddRequest['subject'] = [],
-): OddRequest['subject'] {
+  more: CraftedRequest['subject'] = [],
+): CraftedRequest['subject'] {
   return [
     ...organizations.map((name) => [OID_ORGANIZATION, name] as const),
     ...(commonName === '' ? [] : [[OID_COMMON_NAME, commonName] as const]),
@@ -72,11 +76,11 @@ export function subjectOf(
   ];
 }
 
-export function userId(value: string): readonly [string, string] {
+export function userUid(value: string): readonly [string, string] {
   return [USER_UID, value];
 }
 
-export function secondName(value: string): readonly [string, string] {
+export function secondCommonName(value: string): readonly [string, string] {
   return [OID_COMMON_NAME, value];
 }
 

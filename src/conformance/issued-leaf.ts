@@ -2,21 +2,21 @@
 import { SignerError, attempt } from '../errors.ts';
 import { decodeCertificate, type Certificate } from '../pki/x509/certificate.ts';
 import { readPemBlocks } from '../pki/der/pem.ts';
-import { fail, skip, type Verdict } from './case.ts';
+import { fail, skip, type AssertionResult } from './case.ts';
 import {
   endText,
   firstOf,
   isSkipped,
   lastOf,
-  type Scene,
-  type Snapshot,
-  type Trial,
+  type Observation,
+  type ObjectVersion,
+  type ObservedRequest,
 } from './observed-request.ts';
 
 /** A request with its certificate, taken apart. */
-export interface Issued {
-  readonly trial: Trial;
-  readonly snapshot: Snapshot;
+export interface IssuedLeaf {
+  readonly request: ObservedRequest;
+  readonly version: ObjectVersion;
   readonly leaf: Certificate;
   /** The leaf first. */
   readonly chain: readonly Certificate[];
@@ -37,28 +37,29 @@ function pemBlocks(pem: string): readonly Uint8Array[] {
   return blocks.flatMap((block) => readPemBlocks(block).map(({ der }) => der));
 }
 
-/** The certificate of a scene; where there is none to judge, the verdict that says why. */
-export function issuedOf(scene: Scene): Issued | Verdict {
-  if (isSkipped(scene)) return skip(scene.skipped);
-  if (scene.refusal !== undefined) return skip(`the API server refused it: ${scene.refusal}`);
-  const snapshot = firstOf(scene, 'issued');
-  if (snapshot === undefined) return skip(unansweredText(scene));
-  const chain = readChain(snapshot.pem);
+/** The certificate of a scenario; where there is none to judge, the verdict that says why. */
+export function issuedLeafOf(scenario: Observation): IssuedLeaf | AssertionResult {
+  if (isSkipped(scenario)) return skip(scenario.skipped);
+  if (scenario.rejection !== undefined)
+    return skip(`the API server refused it: ${scenario.rejection}`);
+  const version = firstOf(scenario, 'issued');
+  if (version === undefined) return skip(unansweredText(scenario));
+  const chain = readChain(version.pem);
   if (typeof chain === 'string') return fail(`the certificate cannot be read: ${chain}`);
   const [leaf] = chain;
   if (leaf === undefined) return fail('there is no certificate in the text');
-  return { trial: scene, snapshot, leaf, chain };
+  return { request: scenario, version, leaf, chain };
 }
 
-export function isVerdict(value: Issued | Verdict): value is Verdict {
+export function isAssertionResult(value: IssuedLeaf | AssertionResult): value is AssertionResult {
   return 'outcome' in value;
 }
 
 /** What became of a request that has no certificate. */
-export function unansweredText(trial: Trial): string {
-  const last = lastOf(trial);
-  if (last === undefined) return `refused: ${trial.refusal ?? ''}`;
-  const seconds = Math.round(trial.waitedMs / 1000);
+export function unansweredText(request: ObservedRequest): string {
+  const last = lastOf(request);
+  if (last === undefined) return `refused: ${request.rejection ?? ''}`;
+  const seconds = Math.round(request.waitedMs / 1000);
   if (last.state === 'pending') return `nobody answered it in ${seconds} s`;
   if (last.state === 'approved') return `approved, and without a certificate after ${seconds} s`;
   return `no certificate was issued: ${endText(last)}`;

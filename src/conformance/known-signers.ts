@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What Kubernetes documents of its own signer names, so that nobody has to write it down. */
-import { DEFAULT_PROFILE, type Profile } from './profile.ts';
+import { DEFAULT_PROFILE, type ConformanceProfile } from './profile.ts';
 
 const CLIENT_USAGES = ['digital signature', 'client auth'];
 
 /** kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#kubernetes-signers */
-const KNOWN: Readonly<Record<string, Partial<Profile>>> = {
+const KNOWN: Readonly<Record<string, Partial<ConformanceProfile>>> = {
   'kubernetes.io/kube-apiserver-client': {
     commonName: 'conformance',
     usages: CLIENT_USAGES,
@@ -28,6 +28,6 @@ const KNOWN: Readonly<Record<string, Partial<Profile>>> = {
 };
 
 /** The profile to begin with. */
-export function profileOf(signerName: string): Profile {
+export function profileOf(signerName: string): ConformanceProfile {
   return { ...DEFAULT_PROFILE, ...KNOWN[signerName] };
 }

@@ -2,14 +2,15 @@
 /** What became of one request, as the API server showed it: plain data, the same for every kind. */
 import type { Condition } from '../api/request/conditions.ts';
 import type { KeyType } from '../vocabulary.ts';
+import type { KubeObject } from '../api/object/object.ts';
 
 /** What the request asked for. */
-export interface Asked {
+export interface RequestedLeaf {
   /** Undefined for a key that no API names, such as RSA with 1024 bits. */
   readonly keyType: KeyType | undefined;
   /** DER SubjectPublicKeyInfo. */
   readonly spki: Uint8Array;
-  readonly names: AskedNames;
+  readonly names: LeafNames;
   readonly usages: readonly string[];
   /** Undefined: left to the signer. */
   readonly lifetimeSeconds: number | undefined;
@@ -18,7 +19,7 @@ export interface Asked {
 }
 
 /** Every name in the request, by kind. */
-export interface AskedNames {
+export interface LeafNames {
   readonly commonName: string;
   readonly organizations: readonly string[];
   readonly dnsNames: readonly string[];
@@ -27,7 +28,7 @@ export interface AskedNames {
   readonly emails: readonly string[];
 }
 
-export const NO_NAMES: AskedNames = {
+export const NO_NAMES: LeafNames = {
   commonName: '',
   organizations: [],
   dnsNames: [],
@@ -36,19 +37,19 @@ export const NO_NAMES: AskedNames = {
   emails: [],
 };
 
-export type State = 'pending' | 'approved' | 'denied' | 'failed' | 'issued';
+export type RequestState = 'pending' | 'approved' | 'denied' | 'failed' | 'issued';
 
 /** One version of the object. */
-export interface Snapshot {
+export interface ObjectVersion {
   /** Milliseconds since it was created, when it was seen. */
   readonly at: number;
   readonly resourceVersion: string;
-  readonly state: State;
+  readonly state: RequestState;
   readonly conditions: readonly Condition[];
   /** The certificates; '' where there are none. */
   readonly pem: string;
   /** What is not the signer's: spec, labels, annotations, finalizers and owners, as JSON. */
-  readonly frame: string;
+  readonly immutableFields: string;
   /** RFC 3339, of a PodCertificateRequest's status. */
   readonly times?: {
     readonly notBefore?: string | undefined;
@@ -62,16 +63,16 @@ export interface Snapshot {
 }
 
 /** A request that was made, or that the API server would not take. */
-export interface Trial {
-  readonly asked: Asked;
+export interface ObservedRequest {
+  readonly requested: RequestedLeaf;
   /** In the order of their versions, the first as created; empty where it was refused. */
-  readonly versions: readonly Snapshot[];
+  readonly versions: readonly ObjectVersion[];
   /** What the API server said instead of creating it. */
-  readonly refusal?: string;
+  readonly rejection?: string;
   /** No version can have been missed. */
-  readonly watched: boolean;
-  /** Versions that the kit itself made after creation: its approval or denial. */
-  readonly ownWrites: number;
+  readonly isComplete: boolean;
+  /** Versions that the runner itself made after creation: its approval or denial. */
+  readonly runnerWrites: number;
   /** The server's clock at the last version: milliseconds since the epoch. */
   readonly endedAt: number;
   /** Milliseconds that an answer was waited for. */
@@ -83,24 +84,24 @@ export interface Skipped {
   readonly skipped: string;
 }
 
-export type Scene = Trial | Skipped;
+export type Observation = ObservedRequest | Skipped;
 
-export function isSkipped(scene: object): scene is Skipped {
-  return 'skipped' in scene;
+export function isSkipped(scenario: object): scenario is Skipped {
+  return 'skipped' in scenario;
 }
 
 /** The last version; undefined where the request was refused at creation. */
-export function lastOf(trial: Trial): Snapshot | undefined {
-  return trial.versions.at(-1);
+export function lastOf(request: ObservedRequest): ObjectVersion | undefined {
+  return request.versions.at(-1);
 }
 
 /** The first version in this state or, for `issued`, with certificates. */
-export function firstOf(trial: Trial, state: State): Snapshot | undefined {
-  return trial.versions.find((each) => each.state === state);
+export function firstOf(request: ObservedRequest, state: RequestState): ObjectVersion | undefined {
+  return request.versions.find((each) => each.state === state);
 }
 
 /** The condition that ended a request, as `Denied: Reason: message`. */
-export function endText({ state, conditions }: Snapshot): string {
+export function endText({ state, conditions }: ObjectVersion): string {
   const type = { denied: 'Denied', failed: 'Failed' }[state as string] ?? state;
   const found =
     conditions.find((each) => each.type === type) ??
@@ -115,3 +116,10 @@ export function endText({ state, conditions }: Snapshot): string {
 
 /** So much of foreign words is repeated. */
 const MAX_TEXT = 240;
+
+/** What of an object is not its signer's, as JSON: two versions with the same text differ in status only. */
+export function immutableFieldsOf(object: KubeObject & { readonly spec?: unknown }): string {
+  const metadata = object.metadata as unknown as Readonly<Record<string, unknown>>;
+  const { labels, annotations, finalizers, ownerReferences } = metadata;
+  return JSON.stringify({ labels, annotations, finalizers, ownerReferences, spec: object.spec });
+}

@@ -7,14 +7,14 @@ import { KEY_TYPES, KEY_USAGES, type KeyType } from '../vocabulary.ts';
  * What is known of the signer beforehand. Every field may be absent: then whatever a signer of this
  * kind may do is right.
  */
-export interface Profile {
+export interface ConformanceProfile {
   /** The key of ordinary requests. */
   readonly keyType: KeyType;
   /** Exactly these are issued, all others refused. */
   readonly keyTypes?: readonly KeyType[];
   /** What ordinary requests ask for. */
   readonly usages: readonly string[];
-  /** The subject of ordinary requests; `{username}` is who runs the kit. */
+  /** The subject of ordinary requests; `{username}` is who runs the runner. */
   readonly commonName: string;
   readonly organizations: readonly string[];
   readonly dnsNames: readonly string[];
@@ -40,7 +40,7 @@ const DEFAULT_USAGES = ['digital signature', 'client auth'] as const;
 /** A pod waits for it, and its people with it. */
 const DEFAULT_LATENCY_SECONDS = 10;
 
-export const DEFAULT_PROFILE: Profile = {
+export const DEFAULT_PROFILE: ConformanceProfile = {
   keyType: 'ECDSAP256',
   usages: DEFAULT_USAGES,
   commonName: 'conformance.example.com',
@@ -52,7 +52,7 @@ export const DEFAULT_PROFILE: Profile = {
 /** Reads one field of a profile's YAML. @throws SignerError SPEC_INVALID */
 type Read = (value: unknown, name: string) => unknown;
 
-const FIELDS: Readonly<Record<keyof Profile, Read>> = {
+const FIELDS: Readonly<Record<keyof ConformanceProfile, Read>> = {
   keyType: oneOf(KEY_TYPES),
   keyTypes: listOf(oneOf(KEY_TYPES)),
   usages: listOf(oneOf(KEY_USAGES)),
@@ -73,17 +73,22 @@ const FIELDS: Readonly<Record<keyof Profile, Read>> = {
  *
  * @throws SignerError SPEC_INVALID (`wait`) naming the field
  */
-export function readProfile(value: unknown, base: Profile = DEFAULT_PROFILE): Profile {
+export function readProfile(
+  value: unknown,
+  base: ConformanceProfile = DEFAULT_PROFILE,
+): ConformanceProfile {
   if (value === null || value === undefined) return base;
   if (typeof value !== 'object' || Array.isArray(value)) throw invalid('it', 'is not a mapping');
   const read = Object.entries(value).map(([name, given]) => {
-    const field = Object.hasOwn(FIELDS, name) ? FIELDS[name as keyof Profile] : undefined;
+    const field = Object.hasOwn(FIELDS, name)
+      ? FIELDS[name as keyof ConformanceProfile]
+      : undefined;
     if (field === undefined) {
       throw invalid(name, `is not one of ${Object.keys(FIELDS).join(', ')}`);
     }
     return [name, field(given, name)] as const;
   });
-  const given = Object.fromEntries(read) as Partial<Profile>;
+  const given = Object.fromEntries(read) as Partial<ConformanceProfile>;
   const first = given.keyTypes?.[0];
   return { ...base, ...(first === undefined ? {} : { keyType: first }), ...given };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Certificates that the kit makes itself, where it plays the signer of its own signer name. */
+/** Certificates that the runner makes itself, where it plays the signer of its own signer name. */
 import type { KeyObject } from 'node:crypto';
 import type { Random } from '../ports.ts';
 import {
@@ -15,7 +15,7 @@ import { publicKeyOf } from '../pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../pki/keys/signature-algorithm.ts';
 import { encodeCertificate, encodeTbs } from '../pki/x509/encode-certificate.ts';
 
-export interface OwnCertificate {
+export interface SelfSignedParts {
   readonly commonName: string;
   readonly isCa: boolean;
   readonly key: KeyObject;
@@ -26,7 +26,7 @@ export interface OwnCertificate {
 }
 
 /** The PEM of a self-signed certificate. */
-export function selfSigned(parts: OwnCertificate): string {
+export function selfSignedCertificate(parts: SelfSignedParts): string {
   const { commonName, isCa, key, notBefore, notAfter, random } = parts;
   const name = encodeName({ commonName, organizations: [], organizationalUnits: [] });
   const algorithm = signatureAlgorithm(key);

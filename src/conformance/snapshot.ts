@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import { issuedOf, isVerdict, type Issued } from './issued-leaf.ts';
+import { issuedLeafOf, isAssertionResult, type IssuedLeaf } from './issued-leaf.ts';
 import type { Certificate } from '../pki/x509/certificate.ts';
-import { skip, type Verdict } from './case.ts';
-import type { Profile } from './profile.ts';
-import { isSkipped, type Scene, type Skipped, type Trial } from './observed-request.ts';
+import { skip, type AssertionResult } from './case.ts';
+import type { ConformanceProfile } from './profile.ts';
+import {
+  isSkipped,
+  type Observation,
+  type Skipped,
+  type ObservedRequest,
+} from './observed-request.ts';
 
 /** CA certificates that a verifier has, and where it has them from. */
 export interface Anchors {
@@ -21,94 +26,108 @@ export interface Operation {
 }
 
 /** What was observed of one signer through one kind of requests. */
-export interface RequestWorld<S extends string, O extends string = never> {
+export interface RequestSnapshot<S extends string, O extends string = never> {
   readonly signerName: string;
-  readonly profile: Profile;
-  readonly scenes: Readonly<Record<S, Scene>>;
+  readonly profile: ConformanceProfile;
+  readonly scenarios: Readonly<Record<S, Observation>>;
   /** Requests made at once. */
-  readonly burst: readonly Trial[] | Skipped;
+  readonly burst: readonly ObservedRequest[] | Skipped;
   readonly anchors: Anchors | Skipped;
   readonly operations: Readonly<Record<O, Operation>>;
 }
 
-/** What laws need of a world whatever its scenes are called. */
-export type Around = Pick<RequestWorld<never>, 'signerName' | 'profile' | 'anchors'>;
+/** What laws need of a snapshot whatever its scenarios are called. */
+export type AssertionContext = Pick<RequestSnapshot<never>, 'signerName' | 'profile' | 'anchors'>;
 
-/** A law about a certificate: what it says of an issued one. */
-export type LeafLaw = (issued: Issued, around: Around) => Verdict;
+/** A assertion about a certificate: what it says of an issued one. */
+export type LeafAssertion = (issued: IssuedLeaf, context: AssertionContext) => AssertionResult;
 
-/** A law about a request, whatever became of it. */
-export type TrialLaw = (trial: Trial, around: Around) => Verdict;
+/** A assertion about a request, whatever became of it. */
+export type RequestAssertion = (
+  request: ObservedRequest,
+  context: AssertionContext,
+) => AssertionResult;
 
-type Scenes<S extends string> = Around & { readonly scenes: Readonly<Record<S, Scene>> };
+type WithScenarios<S extends string> = AssertionContext & {
+  readonly scenarios: Readonly<Record<S, Observation>>;
+};
 
-/** Judges the certificate of a scene; without one the case is skipped. */
-export function onLeaf<S extends string>(scene: S, law: LeafLaw): (world: Scenes<S>) => Verdict {
-  return (world) => {
-    const issued = issuedOf(world.scenes[scene]);
-    return isVerdict(issued) ? issued : law(issued, world);
+/** Judges the certificate of a scenario; without one the case is skipped. */
+export function onLeaf<S extends string>(
+  scenario: S,
+  assertion: LeafAssertion,
+): (snapshot: WithScenarios<S>) => AssertionResult {
+  return (snapshot) => {
+    const issued = issuedLeafOf(snapshot.scenarios[scenario]);
+    return isAssertionResult(issued) ? issued : assertion(issued, snapshot);
   };
 }
 
-/** Judges a scene that took place, also where the API server refused the request. */
-export function onTrial<S extends string>(scene: S, law: TrialLaw): (world: Scenes<S>) => Verdict {
-  return (world) => {
-    const found = world.scenes[scene];
-    return isSkipped(found) ? skip(found.skipped) : law(found, world);
+/** Judges a scenario that took place, also where the API server refused the request. */
+export function onRequest<S extends string>(
+  scenario: S,
+  assertion: RequestAssertion,
+): (snapshot: WithScenarios<S>) => AssertionResult {
+  return (snapshot) => {
+    const found = snapshot.scenarios[scenario];
+    return isSkipped(found) ? skip(found.skipped) : assertion(found, snapshot);
   };
 }
 
-/** Judges two scenes beside each other. */
-export function onBoth<S extends string>(
-  scene: S,
+/** Judges two scenarios beside each other. */
+export function onPair<S extends string>(
+  scenario: S,
   other: S,
-  law: (trial: Trial, other: Trial) => Verdict,
-): (world: Scenes<S>) => Verdict {
-  return ({ scenes }) => {
-    const [first, second] = [scenes[scene], scenes[other]];
+  assertion: (request: ObservedRequest, other: ObservedRequest) => AssertionResult,
+): (snapshot: WithScenarios<S>) => AssertionResult {
+  return ({ scenarios }) => {
+    const [first, second] = [scenarios[scenario], scenarios[other]];
     if (isSkipped(first)) return skip(first.skipped);
-    return isSkipped(second) ? skip(second.skipped) : law(first, second);
+    return isSkipped(second) ? skip(second.skipped) : assertion(first, second);
   };
 }
 
 /** Judges what became of the others once a request was deleted. */
-export function onceDeleted<W extends { readonly scenes: { readonly deleted: Scene } }>(
-  judge: (world: W) => Verdict,
-): (world: W) => Verdict {
-  return (world) => {
-    const { deleted } = world.scenes;
-    return isSkipped(deleted) ? skip(deleted.skipped) : judge(world);
+export function afterDeletion<S extends { readonly scenarios: { readonly deleted: Observation } }>(
+  judge: (snapshot: S) => AssertionResult,
+): (snapshot: S) => AssertionResult {
+  return (snapshot) => {
+    const { deleted } = snapshot.scenarios;
+    return isSkipped(deleted) ? skip(deleted.skipped) : judge(snapshot);
   };
 }
 
-/** Judges all scenes that took place, and the burst. */
+/** Judges all scenarios that took place, and the burst. */
 export function onAll<S extends string>(
-  law: (trials: readonly Trial[], around: Around) => Verdict,
-): (world: Pick<RequestWorld<S>, 'scenes' | 'burst'> & Around) => Verdict {
-  return (world) => {
-    const scenes: readonly Scene[] = Object.values(world.scenes);
-    const burst = isSkipped(world.burst) ? [] : world.burst;
-    const trials = [...scenes.filter(tookPlace), ...burst];
-    if (trials.length > 0) return law(trials, world);
+  assertion: (requests: readonly ObservedRequest[], context: AssertionContext) => AssertionResult,
+): (
+  snapshot: Pick<RequestSnapshot<S>, 'scenarios' | 'burst'> & AssertionContext,
+) => AssertionResult {
+  return (snapshot) => {
+    const scenarios: readonly Observation[] = Object.values(snapshot.scenarios);
+    const burst = isSkipped(snapshot.burst) ? [] : snapshot.burst;
+    const requests = [...scenarios.filter(wasMade), ...burst];
+    if (requests.length > 0) return assertion(requests, snapshot);
     return skip('no request could be made');
   };
 }
 
-function tookPlace(scene: Scene): scene is Trial {
-  return !isSkipped(scene);
+function wasMade(scenario: Observation): scenario is ObservedRequest {
+  return !isSkipped(scenario);
 }
 
 /** Judges the requests that were made at once. */
 export function onBurst(
-  law: (trials: readonly Trial[], around: Around) => Verdict,
-): (world: Pick<RequestWorld<never>, 'burst'> & Around) => Verdict {
-  return (world) => (isSkipped(world.burst) ? skip(world.burst.skipped) : law(world.burst, world));
+  assertion: (requests: readonly ObservedRequest[], context: AssertionContext) => AssertionResult,
+): (snapshot: Pick<RequestSnapshot<never>, 'burst'> & AssertionContext) => AssertionResult {
+  return (snapshot) =>
+    isSkipped(snapshot.burst) ? skip(snapshot.burst.skipped) : assertion(snapshot.burst, snapshot);
 }
 
 /** Judges a call of the API itself. */
 export function onOperation<O extends string>(
   name: O,
-): (world: { readonly operations: Readonly<Record<O, Operation>> }) => Verdict {
+): (snapshot: { readonly operations: Readonly<Record<O, Operation>> }) => AssertionResult {
   return ({ operations }) => {
     const { seen, fault, skipped } = operations[name];
     if (skipped !== undefined) return skip(skipped);
@@ -116,3 +135,15 @@ export function onOperation<O extends string>(
     return { outcome: 'pass', evidence: seen ?? '' };
   };
 }
+
+/** What upstream's tests of API resources have in common, whatever the kind. */
+
+/** Looks into the discovery documents. */
+export const DISCOVERIES = ['discoveryGroups', 'discoveryGroup', 'discoveryResources'] as const;
+
+export type Discovery = (typeof DISCOVERIES)[number];
+
+/** The ways to patch an object. */
+export const PATCHES = ['applyPatch', 'strategicPatch', 'mergePatch', 'jsonPatch'] as const;
+
+export type Patch = (typeof PATCHES)[number];

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The kit beside an issuer of cert-manager's CertificateRequests that is careless in places. */
+/** The runner beside an issuer of cert-manager's CertificateRequests that is careless in places. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Condition } from '../../src/api/request/conditions.ts';
 import { formatTime } from '../../src/api/object/time.ts';
 import type { CertificateRequest } from '../../src/api/request/certificate-request.ts';
-import type { Asked } from '../../src/conformance/observed-request.ts';
+import type { RequestedLeaf } from '../../src/conformance/observed-request.ts';
 import { basicConstraints, keyUsage } from '../../src/pki/extensions/encode-extensions.ts';
-import { OBSERVE } from '../../src/conformance-runner/index.ts';
+import { EVALUATE } from '../../src/conformance-runner/index.ts';
 import { askedIn, base64, requestsIn } from '../support/conformance/requested-in.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from '../support/conformance/leaf.ts';
 import type { MemoryCluster, React } from '../support/conformance/memory-cluster.ts';
-import { memoryKit, sceneOf } from '../support/conformance/memory-run.ts';
+import { memoryRun, scenarioOf } from '../support/conformance/memory-run.ts';
 
 const ISSUER = 'Issuer.example.com/careless';
 const DAY = 24 * 3600;
@@ -20,14 +20,14 @@ const USAGES = ['digital signature', 'client auth'];
 const STRANGER = authority('Stranger', 'stranger');
 
 type Status = NonNullable<CertificateRequest['status']>;
-type Sign = (asked: Asked) => Status | undefined;
+type Sign = (requested: RequestedLeaf) => Status | undefined;
 
 function ready(status: 'True' | 'False', reason: string): Condition {
   return { type: 'Ready', status, reason, message: 'as it is' };
 }
 
-function issued(asked: Asked, parts: Parts = {}, more: Partial<Status> = {}): Status {
-  const certificate = base64(leaf(asked, parts).pem);
+function issued(requested: RequestedLeaf, parts: Parts = {}, more: Partial<Status> = {}): Status {
+  const certificate = base64(leaf(requested, parts).pem);
   return { conditions: [ready('True', 'Issued')], certificate, ca: base64(ROOT.pem), ...more };
 }
 
@@ -38,23 +38,24 @@ const failed: Sign = () => ({
 
 const instead =
   (changed: ReturnType<typeof keyUsage>): Sign =>
-  (asked) =>
-    issued(asked, {
+  (requested) =>
+    issued(requested, {
       extensions: (good) => [...good.filter(({ oid }) => oid !== changed.oid), changed],
     });
 
-/** What it does wrong, by scene; and what it refuses, as it must. */
+/** What it does wrong, by scenario; and what it refuses, as it must. */
 const ODD: Readonly<Record<string, Sign>> = {
-  plain: (asked) => issued(asked, { notAfter: NOW + 2 * DAY * 1000 }, { ca: base64(STRANGER.pem) }),
-  again: (asked) => issued(asked, {}, { conditions: [ready('True', 'Signed')] }),
+  plain: (requested) =>
+    issued(requested, { notAfter: NOW + 2 * DAY * 1000 }, { ca: base64(STRANGER.pem) }),
+  again: (requested) => issued(requested, {}, { conditions: [ready('True', 'Signed')] }),
   annotated: () => undefined,
-  tenyears: (asked) => issued({ ...asked, lifetimeSeconds: 3650 * DAY }),
-  noduration: (asked) => issued({ ...asked, lifetimeSeconds: 10 * DAY }),
+  tenyears: (requested) => issued({ ...requested, lifetimeSeconds: 3650 * DAY }),
+  noduration: (requested) => issued({ ...requested, lifetimeSeconds: 10 * DAY }),
   isca: instead(basicConstraints({ ca: true })),
   certsign: instead(keyUsage(['digitalSignature', 'keyCertSign'])),
-  alternativenames: (asked) =>
-    issued({ ...asked, names: { ...asked.names, emails: ['eve@example.com'] } }),
-  masters: (asked) => ({ ...failed(asked), failureTime: '' }),
+  alternativenames: (requested) =>
+    issued({ ...requested, names: { ...requested.names, emails: ['eve@example.com'] } }),
+  masters: (requested) => ({ ...failed(requested), failureTime: '' }),
   rsa2048: () => undefined,
 };
 
@@ -73,21 +74,21 @@ const issuer =
   (cluster: MemoryCluster): React =>
   (path, object) => {
     const request = object as unknown as CertificateRequest;
-    const scene = sceneOf(request);
+    const scenario = scenarioOf(request);
     const conditions = request.status?.conditions ?? [];
     const has = (type: string): boolean => conditions.some((each) => each.type === type);
     const { issuerRef, duration, usages = USAGES, request: pem } = request.spec;
     const mine = `${issuerRef.kind ?? ''}.${issuerRef.group ?? ''}/${issuerRef.name}` === ISSUER;
-    const meddles = scene === 'unapproved' || scene === 'othergroup';
+    const meddles = scenario === 'unapproved' || scenario === 'othergroup';
     const decided = has('Approved') || has('Denied');
     if (!(meddles || (mine && decided)) || has('Ready')) return;
     const seconds = duration === undefined ? DAY : Number.parseInt(duration, 10);
     const [csr] = requestsIn(pem);
-    const asked = askedIn(csr, { usages, lifetimeSeconds: Math.min(seconds, DAY) });
-    const sign: Sign = csr === undefined ? failed : (ODD[scene] ?? ((what) => issued(what)));
-    const status = sign(asked);
+    const requested = askedIn(csr, { usages, lifetimeSeconds: Math.min(seconds, DAY) });
+    const sign: Sign = csr === undefined ? failed : (ODD[scenario] ?? ((what) => issued(what)));
+    const status = sign(requested);
     if (status === undefined) return;
-    if (scene === 'plain') {
+    if (scenario === 'plain') {
       const early = { conditions: [...conditions, ready('True', 'Issued')] };
       cluster.write(path, () => ({ status: early }));
     }
@@ -95,9 +96,11 @@ const issuer =
     cluster.write(path, () => ({ status: { ...status, conditions: all } }));
   };
 
-test('the kit sees what a careless issuer of CertificateRequests does, and blames it for nothing else', async () => {
-  const { kit } = memoryKit(ISSUER, issuer);
-  const found = (await OBSERVE.certificaterequest(kit)).filter(({ outcome }) => outcome === 'fail');
+test('the runner sees what a careless issuer of CertificateRequests does, and blames it for nothing else', async () => {
+  const { run } = memoryRun(ISSUER, issuer);
+  const found = (await EVALUATE.certificaterequest(run)).filter(
+    ({ outcome }) => outcome === 'fail',
+  );
   assert.deepEqual(
     found.map(({ id }) => id),
     EXPECTED,

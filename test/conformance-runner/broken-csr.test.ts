@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The kit, from its first call to its verdicts, beside a signer of CSRs that is careless in places. */
+/** The runner, from its first call to its verdicts, beside a signer of CSRs that is careless in places. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
-import type { Asked } from '../../src/conformance/observed-request.ts';
+import type { RequestedLeaf } from '../../src/conformance/observed-request.ts';
 import { extKeyUsage } from '../../src/pki/extensions/encode-extensions.ts';
 import type { CertificationRequest } from '../../src/pki/x509/pkcs10.ts';
-import { OBSERVE } from '../../src/conformance-runner/index.ts';
+import { EVALUATE } from '../../src/conformance-runner/index.ts';
 import { askedIn, base64, requestsIn } from '../support/conformance/requested-in.ts';
 import { leaf, type Parts } from '../support/conformance/leaf.ts';
 import type { MemoryCluster, React, Thing } from '../support/conformance/memory-cluster.ts';
-import { memoryKit, sceneOf } from '../support/conformance/memory-run.ts';
+import { memoryRun, scenarioOf } from '../support/conformance/memory-run.ts';
 
 const SIGNER = 'example.com/careless';
 const DAY = 24 * 3600;
 
 type Answer = { readonly pem: string } | { readonly reason: string } | undefined;
-type Sign = (asked: Asked, requests: readonly CertificationRequest[]) => Answer;
+type Sign = (requested: RequestedLeaf, requests: readonly CertificationRequest[]) => Answer;
 
 const signs =
   (parts: Parts = {}): Sign =>
-  (asked) => ({ pem: leaf(asked, parts).pem });
+  (requested) => ({ pem: leaf(requested, parts).pem });
 const refuses: Sign = () => ({ reason: 'NotAllowed' });
 /** Takes the extensions of the request into the leaf. */
-const copies: Sign = (asked, [request]) => {
+const copies: Sign = (requested, [request]) => {
   const wished = request?.extensions ?? [];
   const types = new Set(wished.map(({ oid }) => oid));
   const extensions: Parts['extensions'] = (good) => [
     ...good.filter(({ oid }) => !types.has(oid)),
     ...wished,
   ];
-  return { pem: leaf(asked, { extensions }).pem };
+  return { pem: leaf(requested, { extensions }).pem };
 };
 
 let first: Answer;
 
-/** What it does wrong, by scene; and what it refuses, as it must. */
+/** What it does wrong, by scenario; and what it refuses, as it must. */
 const ODD: Readonly<Record<string, Sign>> = {
-  plain: (asked) => {
+  plain: (requested) => {
     const extensions: Parts['extensions'] = (good) => [
       ...good.filter(({ oid }) => oid !== '2.5.29.35' && oid !== '2.5.29.37'),
       extKeyUsage(['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2']),
     ];
-    first = { pem: leaf(asked, { serial: Uint8Array.of(7), extensions }).pem };
+    first = { pem: leaf(requested, { serial: Uint8Array.of(7), extensions }).pem };
     return first;
   },
   again: () => first,
   annotated: () => undefined,
-  tenyears: (asked) => ({ pem: leaf({ ...asked, lifetimeSeconds: 3650 * DAY }).pem }),
+  tenyears: (requested) => ({ pem: leaf({ ...requested, lifetimeSeconds: 3650 * DAY }).pem }),
   kubeadm: signs(),
   masters: signs(),
   systemuser: refuses,
@@ -56,8 +56,10 @@ const ODD: Readonly<Record<string, Sign>> = {
   anyusage: refuses,
   authorityextension: copies,
   unknownextension: copies,
-  twoblocks: (asked, [, second]) =>
-    second === undefined ? undefined : { pem: leaf({ ...asked, spki: second.publicKey.spki }).pem },
+  twoblocks: (requested, [, second]) =>
+    second === undefined
+      ? undefined
+      : { pem: leaf({ ...requested, spki: second.publicKey.spki }).pem },
 };
 
 const EXPECTED = [
@@ -77,21 +79,23 @@ const signer =
   (cluster: MemoryCluster): React =>
   (path, object) => {
     const csr = object as unknown as CertificateSigningRequest;
-    const scene = sceneOf(csr);
+    const scenario = scenarioOf(csr);
     const types = (csr.status?.conditions ?? []).map(({ type }) => type);
     const mine = csr.spec.signerName === SIGNER && types.includes('Approved');
     const meddles =
-      scene === 'foreign' || scene === 'unapproved' || (scene === 'denied' && types.length > 0);
+      scenario === 'foreign' ||
+      scenario === 'unapproved' ||
+      (scenario === 'denied' && types.length > 0);
     if (!(mine || meddles) || csr.status?.certificate !== undefined) return;
     const requests = requestsIn(csr.spec.request);
     const { usages = [], expirationSeconds } = csr.spec;
     const lifetimeSeconds = Math.min(expirationSeconds ?? DAY, DAY);
     const [request] = requests;
-    const sign = request === undefined ? refuses : (ODD[scene] ?? signs());
+    const sign = request === undefined ? refuses : (ODD[scenario] ?? signs());
     const answer = sign(askedIn(request, { usages, lifetimeSeconds }), requests);
     if (answer === undefined) return;
     cluster.write(path, ({ status }) => ({ status: statusOf(status, answer) }));
-    if (scene !== 'plain') return;
+    if (scenario !== 'plain') return;
     cluster.write(path, ({ metadata }) => ({
       metadata: { ...metadata, labels: { ...metadata.labels, signed: 'yes' } },
     }));
@@ -104,9 +108,9 @@ function statusOf(status: Thing['status'], answer: NonNullable<Answer>): object 
   return { conditions: [...conditions, { type: 'Failed', status: 'True', reason, message: 'no' }] };
 }
 
-test('the kit sees what a careless signer of CertificateSigningRequests does, and blames it for nothing else', async () => {
-  const { kit } = memoryKit(SIGNER, signer);
-  const failed = (await OBSERVE.csr(kit)).filter(({ outcome }) => outcome === 'fail');
+test('the runner sees what a careless signer of CertificateSigningRequests does, and blames it for nothing else', async () => {
+  const { run } = memoryRun(SIGNER, signer);
+  const failed = (await EVALUATE.csr(run)).filter(({ outcome }) => outcome === 'fail');
   assert.deepEqual(
     failed.map(({ id }) => id),
     EXPECTED,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The kit beside a publisher of ClusterTrustBundles that is careless in places. */
+/** The runner beside a publisher of ClusterTrustBundles that is careless in places. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bundleName } from '../../src/api/object/cluster-trust-bundle.ts';
 import { sequence } from '../../src/pki/der/der-writer.ts';
-import { OBSERVE } from '../../src/conformance-runner/index.ts';
+import { EVALUATE } from '../../src/conformance-runner/index.ts';
 import { NOW, ROOT, authority } from '../support/conformance/leaf.ts';
 import type { MemoryCluster, React } from '../support/conformance/memory-cluster.ts';
-import { memoryKit } from '../support/conformance/memory-run.ts';
+import { memoryRun } from '../support/conformance/memory-run.ts';
 
 const SIGNER = 'example.com/careless';
 const HOUR_MS = 3600_000;
@@ -51,10 +51,10 @@ const publisher =
     }
   };
 
-test('the kit sees what a careless publisher does, and blames it for nothing else', async () => {
-  const { kit, cluster } = memoryKit(SIGNER, publisher);
+test('the runner sees what a careless publisher does, and blames it for nothing else', async () => {
+  const { run, cluster } = memoryRun(SIGNER, publisher);
   publish(cluster);
-  const failed = (await OBSERVE.ctb(kit)).filter(({ outcome }) => outcome === 'fail');
+  const failed = (await EVALUATE.ctb(run)).filter(({ outcome }) => outcome === 'fail');
   assert.deepEqual(
     failed.map(({ id }) => id),
     EXPECTED,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The kit, on a cluster without kubelets, beside a signer of PodCertificateRequests that is careless in places. */
+/** The runner, on a cluster without kubelets, beside a signer of PodCertificateRequests that is careless in places. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
 import { formatTime } from '../../src/api/object/time.ts';
-import { NO_NAMES, type Asked } from '../../src/conformance/observed-request.ts';
+import { NO_NAMES, type RequestedLeaf } from '../../src/conformance/observed-request.ts';
 import { decodeRequest, type CertificationRequest } from '../../src/pki/x509/pkcs10.ts';
-import { OBSERVE } from '../../src/conformance-runner/index.ts';
+import { EVALUATE } from '../../src/conformance-runner/index.ts';
 import { askedIn } from '../support/conformance/requested-in.ts';
 import { NOW, leaf, type Parts } from '../support/conformance/leaf.ts';
 import type { MemoryCluster, React } from '../support/conformance/memory-cluster.ts';
-import { NAMESPACE, memoryKit, sceneOf } from '../support/conformance/memory-run.ts';
+import { NAMESPACE, memoryRun, scenarioOf } from '../support/conformance/memory-run.ts';
 
 const SIGNER = 'example.com/careless';
 const DAY = 24 * 3600;
@@ -18,15 +18,15 @@ const HOUR_MS = 3600_000;
 const USAGES = ['digital signature', 'client auth', 'server auth'];
 
 type Status = NonNullable<PodCertificateRequest['status']>;
-type Sign = (asked: Asked, stub: CertificationRequest) => Status | undefined;
+type Sign = (requested: RequestedLeaf, stub: CertificationRequest) => Status | undefined;
 
 function condition(type: string, reason: string): NonNullable<Status['conditions']>[number] {
   const lastTransitionTime = formatTime(NOW);
   return { type, status: 'True', reason, message: 'as it is', lastTransitionTime };
 }
 
-function issued(asked: Asked, parts: Parts = {}): Status {
-  const { pem, certificate } = leaf(asked, parts);
+function issued(requested: RequestedLeaf, parts: Parts = {}): Status {
+  const { pem, certificate } = leaf(requested, parts);
   const { notBefore, notAfter } = certificate;
   return {
     conditions: [condition('Issued', 'Issued')],
@@ -41,7 +41,7 @@ const denied =
   (reason: string): Sign =>
   () => ({ conditions: [condition('Denied', reason)] });
 /** Takes names and extensions of the stub into the leaf. */
-const copies: Sign = (asked, stub) => {
+const copies: Sign = (requested, stub) => {
   const { names } = askedIn(stub, {});
   const types = new Set(stub.extensions.map(({ oid }) => oid));
   const extensions: Parts['extensions'] = (good) => [
@@ -49,29 +49,29 @@ const copies: Sign = (asked, stub) => {
     ...stub.extensions,
   ];
   return issued(
-    { ...asked, names: { ...names, uris: [...asked.names.uris, ...names.uris] } },
+    { ...requested, names: { ...names, uris: [...requested.names.uris, ...names.uris] } },
     { extensions },
   );
 };
 
-/** What it does wrong, by scene. */
+/** What it does wrong, by scenario. */
 const ODD: Readonly<Record<string, Sign>> = {
-  plain: (asked) => ({
-    ...issued(asked),
+  plain: (requested) => ({
+    ...issued(requested),
     conditions: [condition('Issued', 'Issued'), condition('Signed', 'Signed')],
     beginRefreshAt: formatTime(NOW + HOUR_MS),
   }),
   again: () => undefined,
   labelled: denied('NotAllowed'),
-  nolifetime: (asked) => issued({ ...asked, lifetimeSeconds: DAY / 2 }),
-  days91: (asked) => issued({ ...asked, lifetimeSeconds: 91 * DAY }),
+  nolifetime: (requested) => issued({ ...requested, lifetimeSeconds: DAY / 2 }),
+  days91: (requested) => issued({ ...requested, lifetimeSeconds: 91 * DAY }),
   stubsubject: copies,
   stubnames: copies,
   stubauthority: copies,
   stubunknown: copies,
   unknownannotation: denied('NotAllowed'),
-  foreignpath: (asked) =>
-    issued({ ...asked, names: { ...NO_NAMES, uris: ['spiffe://a/ns/kube-system/sa/forged'] } }),
+  foreignpath: (requested) =>
+    issued({ ...requested, names: { ...NO_NAMES, uris: ['spiffe://a/ns/kube-system/sa/forged'] } }),
   rsa3072: denied('NotAllowed'),
   rsa4096: denied('UnsupportedKeyType'),
   ed25519: () => undefined,
@@ -92,23 +92,23 @@ const signer =
   (cluster: MemoryCluster): React =>
   (path, object) => {
     const request = object as unknown as PodCertificateRequest;
-    const scene = sceneOf(request);
+    const scenario = scenarioOf(request);
     const { signerName, stubPKCS10Request, maxExpirationSeconds } = request.spec;
-    if (signerName !== SIGNER && scene !== 'foreign') return;
+    if (signerName !== SIGNER && scenario !== 'foreign') return;
     const stub = decodeRequest(Buffer.from(stubPKCS10Request ?? '', 'base64'));
     const uris = [`spiffe://a/ns/${NAMESPACE}/sa/${request.spec.serviceAccountName}`];
-    const asked: Asked = {
+    const requested: RequestedLeaf = {
       ...askedIn(stub, { usages: USAGES, names: { ...NO_NAMES, uris } }),
       lifetimeSeconds: Math.min(maxExpirationSeconds ?? DAY, DAY),
     };
-    const sign: Sign = ODD[scene] ?? ((what) => issued(what));
-    const status = sign(asked, stub);
+    const sign: Sign = ODD[scenario] ?? ((what) => issued(what));
+    const status = sign(requested, stub);
     if (status !== undefined) cluster.write(path, () => ({ status }));
   };
 
-test('the kit sees what a careless signer of PodCertificateRequests does, and blames it for nothing else', async () => {
-  const { kit } = memoryKit(SIGNER, signer);
-  const results = await OBSERVE.pcr(kit);
+test('the runner sees what a careless signer of PodCertificateRequests does, and blames it for nothing else', async () => {
+  const { run } = memoryRun(SIGNER, signer);
+  const results = await EVALUATE.pcr(run);
   const failed = results.filter(({ outcome }) => outcome === 'fail');
   assert.deepEqual(
     failed.map(({ id }) => id),

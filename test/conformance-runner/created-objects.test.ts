@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Client, RequestInit } from '../../src/kube/client/client.ts';
 import { KubeError } from '../../src/kube/client/kube-error.ts';
 import { resource } from '../../src/kube/resource/resource.ts';
-import { RUN_LABEL, createOwnObjects } from '../../src/conformance-runner/created-objects.ts';
+import { RUN_LABEL, trackCreatedObjects } from '../../src/conformance-runner/created-objects.ts';
 
 const pods = resource({ group: '', version: 'v1', plural: 'pods' });
 const requests = resource({
@@ -32,7 +32,7 @@ function refuse(status: number): never {
 
 test('what is made carries the label of the run', async () => {
   const { client } = clientOf(({ body }) => body);
-  const own = createOwnObjects(client, 'abc');
+  const own = trackCreatedObjects(client, 'abc');
   const metadata = { name: 'web', namespace, labels: { app: 'web' } };
   const made = await own.create<{ metadata: { labels: object } }>(pods, { kind: 'Pod', metadata });
   assert.deepEqual(made.metadata.labels, { app: 'web', [RUN_LABEL]: 'abc' });
@@ -40,10 +40,10 @@ test('what is made carries the label of the run', async () => {
 
 test('everything is removed, pods first: a kubelet asks anew for one that lost its request', async () => {
   const { client, calls } = clientOf(() => ({}));
-  const own = createOwnObjects(client, 'abc');
-  own.adopt(requests, { name: 'req', namespace });
+  const own = trackCreatedObjects(client, 'abc');
+  own.track(requests, { name: 'req', namespace });
   await own.create(pods, { kind: 'Pod', metadata: { name: 'web', namespace } });
-  assert.deepEqual(await own.clean(), { removed: 2, left: [] });
+  assert.deepEqual(await own.deleteAll(), { removed: 2, left: [] });
   assert.deepEqual(calls.slice(1), [
     'DELETE /api/v1/namespaces/team-a/pods/web',
     'DELETE /apis/certificates.k8s.io/v1/namespaces/team-a/podcertificaterequests/req',
@@ -54,9 +54,9 @@ test('an object whose creation got no answer is removed as well', async () => {
   const { client, calls } = clientOf(({ method }) =>
     method === 'POST' ? Promise.reject(new Error('the connection broke')) : {},
   );
-  const own = createOwnObjects(client, 'abc');
+  const own = trackCreatedObjects(client, 'abc');
   await assert.rejects(own.create(pods, { kind: 'Pod', metadata: { name: 'web', namespace } }));
-  await own.clean();
+  await own.deleteAll();
   assert.equal(calls.at(-1), 'DELETE /api/v1/namespaces/team-a/pods/web');
 });
 
@@ -65,11 +65,11 @@ test('what is gone already is removed, what may not be deleted is named, and not
     if (method !== 'DELETE') return {};
     return path.endsWith('/gone') ? refuse(404) : path.endsWith('/kept') ? refuse(403) : {};
   });
-  const own = createOwnObjects(client, 'abc');
+  const own = trackCreatedObjects(client, 'abc');
   for (const name of ['gone', 'kept', 'web']) {
     await own.create(pods, { kind: 'Pod', metadata: { name, namespace } });
   }
-  const { removed, left } = await own.clean();
+  const { removed, left } = await own.deleteAll();
   assert.equal(removed, 2);
   assert.match(left.join(), /pods\/kept: .*403/);
 });
@@ -77,9 +77,9 @@ test('what is gone already is removed, what may not be deleted is named, and not
 test('what is being made when the run is interrupted is waited for, and removed', async () => {
   const stored = Promise.withResolvers<object>();
   const { client, calls } = clientOf(({ method }) => (method === 'POST' ? stored.promise : {}));
-  const own = createOwnObjects(client, 'abc');
+  const own = trackCreatedObjects(client, 'abc');
   const making = own.create(pods, { kind: 'Pod', metadata: { name: 'web', namespace } });
-  const cleaning = own.clean();
+  const cleaning = own.deleteAll();
   await Promise.resolve();
   assert.deepEqual(calls, ['POST /api/v1/namespaces/team-a/pods']);
   stored.resolve({});

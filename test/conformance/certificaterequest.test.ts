@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeAll } from '../../src/conformance/case.ts';
+import { evaluateAll } from '../../src/conformance/case.ts';
 import { CR_CASES } from '../../src/conformance/certificaterequest/cases/index.ts';
 import type { CertificateRequest } from '../../src/api/request/certificate-request.ts';
-import { crSnapshot } from '../../src/conformance/certificaterequest/version.ts';
+import { crVersion } from '../../src/conformance/certificaterequest/version.ts';
 import { readIssuerRef } from '../../src/conformance/certificaterequest/snapshot.ts';
 import { CR_BROKEN } from '../support/conformance/cr-broken.ts';
-import { goodCrWorld, ready } from '../support/conformance/cr-snapshot.ts';
+import { goodCrSnapshot, ready } from '../support/conformance/cr-snapshot.ts';
 
 test('an issuer that does everything right passes every case', () => {
-  const wrong = judgeAll(CR_CASES, goodCrWorld()).filter(({ outcome }) => outcome !== 'pass');
+  const wrong = evaluateAll(CR_CASES, goodCrSnapshot()).filter(({ outcome }) => outcome !== 'pass');
   assert.deepEqual(wrong, []);
 });
 
-for (const { id, asserts, judge } of CR_CASES) {
+for (const { id, asserts, evaluate: judge } of CR_CASES) {
   test(`${id} fails where it is not so: ${asserts}`, () => {
     const broken = CR_BROKEN[id];
     assert.ok(broken !== undefined, `${id} is never seen to fail`);
@@ -52,6 +52,6 @@ for (const [what, status = {}, state] of states) {
       spec: { request: '', issuerRef: { name: 'a' } },
       status,
     };
-    assert.equal(crSnapshot(request, 0).state, state);
+    assert.equal(crVersion(request, 0).state, state);
   });
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeAll } from '../../src/conformance/case.ts';
+import { evaluateAll } from '../../src/conformance/case.ts';
 import { CTB_CASES } from '../../src/conformance/ctb/cases/index.ts';
 import { CTB_BROKEN } from '../support/conformance/ctb-broken.ts';
-import { goodCtbWorld } from '../support/conformance/ctb-snapshot.ts';
+import { goodCtbSnapshot } from '../support/conformance/ctb-snapshot.ts';
 
 test('a signer that publishes everything right passes every case', () => {
-  const wrong = judgeAll(CTB_CASES, goodCtbWorld()).filter(({ outcome }) => outcome !== 'pass');
+  const wrong = evaluateAll(CTB_CASES, goodCtbSnapshot()).filter(
+    ({ outcome }) => outcome !== 'pass',
+  );
   assert.deepEqual(wrong, []);
 });
 
-for (const { id, asserts, judge } of CTB_CASES) {
+for (const { id, asserts, evaluate: judge } of CTB_CASES) {
   test(`${id} fails where it is not so: ${asserts}`, () => {
     const broken = CTB_BROKEN[id];
     assert.ok(broken !== undefined, `${id} is never seen to fail`);

@@ -16,7 +16,7 @@ const rows = page
       .map((cell) => cell.trim()),
   );
 
-test('the page has a row for every case of the kit, in its words, and no other', () => {
+test('the page has a row for every case of the run, in its words, and no other', () => {
   const wanted = Object.values(KIND_CASES)
     .flat()
     .map(({ id, asserts, level, source }) => [

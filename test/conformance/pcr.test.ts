@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeAll } from '../../src/conformance/case.ts';
+import { evaluateAll } from '../../src/conformance/case.ts';
 import { PCR_CASES } from '../../src/conformance/pcr/cases/index.ts';
 import { sequence } from '../../src/pki/der/der-writer.ts';
 import { authority } from '../support/conformance/leaf.ts';
 import { PCR_BROKEN } from '../support/conformance/pcr-broken.ts';
 import {
-  goodPcrWorld,
-  podAsked,
+  goodPcrSnapshot,
+  podRequested,
   podIssued,
-  withPodScenes,
+  withPodScenarios,
 } from '../support/conformance/pcr-snapshot.ts';
 
 test('a signer that does everything right passes every case', () => {
-  const wrong = judgeAll(PCR_CASES, goodPcrWorld()).filter(({ outcome }) => outcome !== 'pass');
+  const wrong = evaluateAll(PCR_CASES, goodPcrSnapshot()).filter(
+    ({ outcome }) => outcome !== 'pass',
+  );
   assert.deepEqual(wrong, []);
 });
 
-for (const { id, asserts, judge } of PCR_CASES) {
+for (const { id, asserts, evaluate: judge } of PCR_CASES) {
   test(`${id} fails where it is not so: ${asserts}`, () => {
     const broken = PCR_BROKEN[id];
     assert.ok(broken !== undefined, `${id} is never seen to fail`);
@@ -27,15 +29,15 @@ for (const { id, asserts, judge } of PCR_CASES) {
 }
 
 test('without the right to write requests, those of kubelets are judged', () => {
-  const world = withPodScenes({ plain: { skipped: 'needs: create' } });
-  const judged = judgeAll(PCR_CASES, world).filter(({ outcome }) => outcome === 'pass');
+  const snapshot = withPodScenarios({ plain: { skipped: 'needs: create' } });
+  const judged = evaluateAll(PCR_CASES, snapshot).filter(({ outcome }) => outcome === 'pass');
   assert.ok(judged.some(({ id }) => id === 'PCR-01'));
   assert.ok(judged.some(({ id }) => id === 'PCR-28'));
 });
 
 test('a leaf of a CA without a name is not taken for a root', () => {
   const nameless = authority('', 'nameless', { subject: sequence() });
-  const world = withPodScenes({ plain: podIssued(podAsked(), { by: nameless }) });
-  const result = judgeAll(PCR_CASES, world).find(({ id }) => id === 'PCR-30');
+  const snapshot = withPodScenarios({ plain: podIssued(podRequested(), { by: nameless }) });
+  const result = evaluateAll(PCR_CASES, snapshot).find(({ id }) => id === 'PCR-30');
   assert.equal(result?.outcome, 'pass', result?.evidence);
 });

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Result } from '../../src/conformance/case.ts';
+import type { CaseResult } from '../../src/conformance/case.ts';
 import { junitReport } from '../../src/conformance/report/junit.ts';
 import { isConformant, jsonReport, type Report } from '../../src/conformance/report/report.ts';
 import { textReport } from '../../src/conformance/report/text.ts';
 
 const facts = { asserts: 'it holds', source: 'RFC 5280', evidence: 'seen' };
-const passed: Result = { id: 'CSR-01', level: 'must', outcome: 'pass', ...facts };
-const advised: Result = { id: 'CSR-02', level: 'should', outcome: 'fail', ...facts };
-const skipped: Result = { id: 'CSR-03', level: 'must', outcome: 'skip', ...facts };
-const failed: Result = {
+const passed: CaseResult = { id: 'CSR-01', level: 'must', outcome: 'pass', ...facts };
+const advised: CaseResult = { id: 'CSR-02', level: 'should', outcome: 'fail', ...facts };
+const skipped: CaseResult = { id: 'CSR-03', level: 'must', outcome: 'skip', ...facts };
+const failed: CaseResult = {
   id: 'CSR-04',
   level: 'must',
   outcome: 'fail',
@@ -18,7 +18,7 @@ const failed: Result = {
   evidence: 'CN=<a>&"b"\u0007',
 };
 
-function report(...results: readonly Result[]): Report {
+function report(...results: readonly CaseResult[]): Report {
   const begun = '2026-11-21T12:00:00.000Z';
   return { signer: 'example.com/a', kind: 'csr', begun, seconds: 7, results, removed: 3, left: [] };
 }

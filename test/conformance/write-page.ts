@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `make conformance`: holds three signers to the kit, and writes docs/reference/conformance.md. */
+/** `make conformance`: holds three signers to the run, and writes docs/reference/conformance.md. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { renderPage, type Column } from '../support/conformance/page.ts';
-import { RUNS, conformanceOf, startSigners } from '../support/conformance/broken-signers.ts';
+import { RUNS, conformanceOf, startSigners } from '../support/conformance/cluster-signers.ts';
 
 const page = join(import.meta.dirname, '../../docs/reference/conformance.md');
 const fixture = await startSigners();

@@ -2,7 +2,7 @@
 /** The kit on Kubernetes 1.36, which has PodCertificateRequests and ClusterTrustBundles in v1beta1 only. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { NAMESPACE, RUNS, conformanceOf } from '../support/conformance/broken-signers.ts';
+import { NAMESPACE, RUNS, conformanceOf } from '../support/conformance/cluster-signers.ts';
 import { BUNDLE } from '../support/cluster/countersign.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { createTeam } from '../support/cluster/pods.ts';

@@ -18,8 +18,8 @@ import {
   conformanceOf,
   runOf,
   startSigners,
-  type Run,
-} from '../support/conformance/broken-signers.ts';
+  type ConformanceRun,
+} from '../support/conformance/cluster-signers.ts';
 import { userWith } from '../support/conformance/users.ts';
 import { BUNDLE } from '../support/cluster/countersign.ts';
 import type { Fixture } from '../support/cluster/fixture.ts';
@@ -42,7 +42,7 @@ function cellsOf(line: string): readonly string[] {
 }
 
 /** What the page says of one signer's cases. */
-function published({ of }: Run, { results }: Report): readonly string[] {
+function published({ of }: ConformanceRun, { results }: Report): readonly string[] {
   const rows = new Map(page.split('\n').map((line) => [cellsOf(line)[0], cellsOf(line)]));
   return results.map(
     ({ id }) => `${id} ${rows.get(id)?.[3 + SIGNERS.indexOf(of)] ?? 'without a row'}`,

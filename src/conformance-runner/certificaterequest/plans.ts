@@ -4,24 +4,28 @@ import { generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import {
   CR_KEY_TYPES,
-  type CrScene,
+  type CrScenario,
   type IssuerRef,
 } from '../../conformance/certificaterequest/snapshot.ts';
 import {
-  encodeOdd,
+  encodeCraftedRequest,
   subjectOf,
   unknownExtension,
-  type OddRequest,
+  type CraftedRequest,
 } from '../../conformance/crafted-pkcs10.ts';
-import { NO_NAMES, type Asked, type AskedNames } from '../../conformance/observed-request.ts';
+import {
+  NO_NAMES,
+  type RequestedLeaf,
+  type LeafNames,
+} from '../../conformance/observed-request.ts';
 import { basicConstraints, subjectAltName } from '../../pki/extensions/encode-extensions.ts';
 import { encodePem } from '../../pki/der/pem.ts';
 import type { KeyType } from '../../vocabulary.ts';
-import type { Kit } from '../run.ts';
+import type { Run } from '../run.ts';
 
 export interface CrPlan {
-  readonly scene: CrScene | 'burst';
-  readonly asked: Asked;
+  readonly scenario: CrScenario | 'burst';
+  readonly requested: RequestedLeaf;
   /** PEM. */
   readonly request: string;
   readonly issuerRef: IssuerRef;
@@ -37,23 +41,23 @@ const TEN_YEARS = 10 * 365 * 24 * HOUR;
 const BURST = 10;
 const generate = promisify(generateKeyPair);
 
-interface More extends Partial<Omit<CrPlan, 'asked' | 'scene'>> {
+interface More extends Partial<Omit<CrPlan, 'requested' | 'scenario'>> {
   readonly key?: KeyObject;
   readonly keyType?: KeyType | undefined;
-  readonly names?: Partial<AskedNames>;
+  readonly names?: Partial<LeafNames>;
   readonly usages?: readonly string[];
   readonly lifetimeSeconds?: number | undefined;
-  readonly parts?: Partial<OddRequest>;
+  readonly parts?: Partial<CraftedRequest>;
 }
 
-/** Every request of the kit; those that are to be left alone come first. */
+/** Every request of the run; those that are to be left alone come first. */
 export async function crPlans(
-  kit: Kit,
+  run: Run,
   issuerRef: IssuerRef,
   username: string,
 ): Promise<readonly CrPlan[]> {
-  const { profile, run } = kit;
-  const names: AskedNames = {
+  const { profile } = run;
+  const names: LeafNames = {
     ...NO_NAMES,
     commonName: profile.commonName.replaceAll('{username}', username),
     organizations: profile.organizations,
@@ -61,7 +65,7 @@ export async function crPlans(
   };
   const { privateKey } = await generate('rsa', { modulusLength: 1024, publicExponent: 65_537 });
 
-  async function plan(scene: CrPlan['scene'], more: More = {}): Promise<CrPlan> {
+  async function plan(scenario: CrPlan['scenario'], more: More = {}): Promise<CrPlan> {
     const given = {
       keyType: profile.keyType,
       usages: profile.usages,
@@ -70,24 +74,24 @@ export async function crPlans(
     };
     const { keyType, usages, lifetimeSeconds, parts, key: own, names: changed, ...rest } = given;
     const key = own ?? (await generatePrivateKey(keyType ?? profile.keyType)).key;
-    const asked: Asked = {
+    const requested: RequestedLeaf = {
       keyType,
       spki: publicKeyOf(key),
       names: { ...names, ...changed },
       usages,
       lifetimeSeconds,
     };
-    const request = encodePem('CERTIFICATE REQUEST', requestOf(asked.names, key, parts));
+    const request = encodePem('CERTIFICATE REQUEST', requestOf(requested.names, key, parts));
     const ordinary = { issuerRef, treatment: 'approve', isCa: false, saysUsages: true } as const;
-    return { scene, request, ...ordinary, ...rest, asked };
+    return { scenario, request, ...ordinary, ...rest, requested };
   }
 
   const { key } = await generatePrivateKey(profile.keyType);
   const plain = await plan('plain', { key });
   const others = await Promise.all([
-    plan('foreign', { issuerRef: { ...issuerRef, name: `conformance-${run}-nobody` } }),
-    plan('otherGroup', { issuerRef: { ...issuerRef, group: `conformance-${run}.example.com` } }),
-    plan('unapproved', { treatment: 'leave', names: { commonName: `nobody-${run}` } }),
+    plan('foreign', { issuerRef: { ...issuerRef, name: `conformance-${run.id}-nobody` } }),
+    plan('otherGroup', { issuerRef: { ...issuerRef, group: `conformance-${run.id}.example.com` } }),
+    plan('unapproved', { treatment: 'leave', names: { commonName: `nobody-${run.id}` } }),
     plan('denied', { treatment: 'deny' }),
     plan('again', { key, request: plain.request }),
     plan('annotated', { annotations: { 'conformance.example.com/unknown': 'annotation' } }),
@@ -114,10 +118,18 @@ export async function crPlans(
   return [...others, plain];
 }
 
-function requestOf(names: AskedNames, key: KeyObject, parts: Partial<OddRequest> = {}): Uint8Array {
+function requestOf(
+  names: LeafNames,
+  key: KeyObject,
+  parts: Partial<CraftedRequest> = {},
+): Uint8Array {
   const has = [names.dnsNames, names.ipAddresses, names.uris, names.emails].some(
     (each) => each.length > 0,
   );
   const extensions = [...(has ? [subjectAltName(names, false)] : []), ...(parts.extensions ?? [])];
-  return encodeOdd({ subject: subjectOf(names.commonName, names.organizations), extensions, key });
+  return encodeCraftedRequest({
+    subject: subjectOf(names.commonName, names.organizations),
+    extensions,
+    key,
+  });
 }

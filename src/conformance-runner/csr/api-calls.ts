@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CertificateSigningRequest } from '../../api/request/csr.ts';
 import type { CsrCall } from '../../conformance/csr/snapshot.ts';
-import { selfSigned } from '../../conformance/self-signed.ts';
+import { selfSignedCertificate } from '../../conformance/self-signed.ts';
 import { NO_NAMES } from '../../conformance/observed-request.ts';
 import { encodePem } from '../../pki/der/pem.ts';
 import { encodeRequest } from '../../pki/x509/pkcs10.ts';
 import { generatePrivateKey } from '../../pki/keys/private-key.ts';
-import type { Kit } from '../run.ts';
+import type { Run } from '../run.ts';
 import type { Recorder } from '../recorder.ts';
-import { callsOf, told } from '../resource-steps.ts';
+import { resourceCalls, untilWatched } from '../resource-steps.ts';
 import { check, type Step } from '../steps.ts';
 import { REQUESTS } from './requests.ts';
 
@@ -22,15 +22,15 @@ type Csr = CertificateSigningRequest;
 
 /** A step for each call, to be taken in the order of CSR_CALLS: they build on each other. */
 export async function callSteps(
-  kit: Kit,
+  run: Run,
   recorder: Recorder<Csr>,
   signerName: string,
 ): Promise<Readonly<Record<CsrCall, Step>>> {
-  const { spec, certificate } = await templateOf(kit, signerName);
+  const { spec, certificate } = await templateOf(run, signerName);
   const fieldSelector = `spec.signerName=${signerName}`;
-  const names = Array.from({ length: COUNT }, (_, at) => `conformance-${kit.run}-operation-${at}`);
+  const names = Array.from({ length: COUNT }, (_, at) => `conformance-${run.id}-operation-${at}`);
   const [name = ''] = names;
-  const calls = callsOf<Csr>(kit, REQUESTS);
+  const calls = resourceCalls<Csr>(run, REQUESTS);
   let uid = '';
 
   const isSame = (found: Csr, where: string): string => {
@@ -64,7 +64,7 @@ export async function callSteps(
     create: async () => {
       const kind = 'CertificateSigningRequest';
       for (const each of names) {
-        const { metadata } = await kit.own.create<Csr>(REQUESTS, {
+        const { metadata } = await run.created.create<Csr>(REQUESTS, {
           kind,
           metadata: { name: each },
           spec,
@@ -94,7 +94,7 @@ export async function callSteps(
     },
     watch: async () => {
       // Annotations stay: the last version has both.
-      await told(kit, recorder, ({ metadata: { uid: of, annotations } }) => {
+      await untilWatched(run, recorder, ({ metadata: { uid: of, annotations } }) => {
         return of === uid && ['patched', 'updated'].every((key) => annotations?.[key] === 'true');
       });
       return 'the watch told of both changes';
@@ -134,18 +134,18 @@ interface Template {
   readonly certificate: string;
 }
 
-async function templateOf(kit: Kit, signerName: string): Promise<Template> {
+async function templateOf(run: Run, signerName: string): Promise<Template> {
   const { key } = await generatePrivateKey('ECDSAP256');
   const names = { ...NO_NAMES, commonName: DNS_NAME, dnsNames: [DNS_NAME] };
   const der = encodeRequest({ subject: { ...names, organizationalUnits: [] }, sans: names, key });
-  const now = kit.clock();
-  const certificate = selfSigned({
+  const now = run.clock();
+  const certificate = selfSignedCertificate({
     commonName: DNS_NAME,
     isCa: false,
     key,
     notBefore: now - 60_000,
     notAfter: now + HOUR * 1000,
-    random: kit.random,
+    random: run.random,
   });
   const [request, leaf] = [encodePem('CERTIFICATE REQUEST', der), certificate].map((pem) =>
     Buffer.from(pem).toString('base64'),
@@ -158,7 +158,7 @@ async function templateOf(kit: Kit, signerName: string): Promise<Template> {
 }
 
 function conditionOf(type: string): NonNullable<NonNullable<Csr['status']>['conditions']>[number] {
-  return { type, status: 'True', reason: 'Conformance', message: 'by the kit' };
+  return { type, status: 'True', reason: 'Conformance', message: 'by the runner' };
 }
 
 function hasCondition({ status }: Csr, type: string): string {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyObject } from 'node:crypto';
-import { issuedOf, isVerdict } from '../../conformance/issued-leaf.ts';
-import type { Scene } from '../../conformance/observed-request.ts';
-import type { Login } from '../../conformance/csr/snapshot.ts';
+import { issuedLeafOf, isAssertionResult } from '../../conformance/issued-leaf.ts';
+import type { Observation } from '../../conformance/observed-request.ts';
+import type { ClientAuthentication } from '../../conformance/csr/snapshot.ts';
 import { messageOf } from '../../errors.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { Connection } from '../../kube/client/connection.ts';
-import type { Kit } from '../run.ts';
+import type { Run } from '../run.ts';
 
 const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
@@ -30,26 +30,27 @@ export async function whoami(client: Client): Promise<UserInfo> {
 }
 
 /** Shows the leaf to the API server as a client certificate, and asks who it is. */
-export async function loginWith(
-  kit: Kit,
-  scene: Scene,
+export async function authenticateWith(
+  run: Run,
+  scenario: Observation,
   key: KeyObject | undefined,
-): Promise<Login> {
-  const issued = issuedOf(scene);
-  if (isVerdict(issued) || key === undefined) return { skipped: 'there is no leaf to log in with' };
-  const { tls } = await kit.connection.credentials();
+): Promise<ClientAuthentication> {
+  const issued = issuedLeafOf(scenario);
+  if (isAssertionResult(issued) || key === undefined)
+    return { skipped: 'there is no leaf to log in with' };
+  const { tls } = await run.connection.credentials();
   const { cert: _cert, key: _key, ...server } = tls;
   const own = {
     ...server,
-    cert: issued.snapshot.pem,
+    cert: issued.version.pem,
     key: key.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };
   const connection: Connection = {
-    server: kit.connection.server,
+    server: run.connection.server,
     credentials: () => Promise.resolve({ tls: own }),
     forget: () => undefined,
   };
-  const client = kit.clientWith(connection);
+  const client = run.clientWith(connection);
   try {
     const { username } = await whoami(client);
     return { username };

@@ -1,66 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CertificateSigningRequest } from '../../api/request/csr.ts';
-import { CSR_SCENES, type CsrScene, type CsrWorld } from '../../conformance/csr/snapshot.ts';
-import type { Scene, Skipped, Trial } from '../../conformance/observed-request.ts';
+import {
+  CSR_SCENARIOS,
+  type CsrScenario,
+  type CsrSnapshot,
+} from '../../conformance/csr/snapshot.ts';
+import type { Observation, Skipped, ObservedRequest } from '../../conformance/observed-request.ts';
 import { anchorsOf } from '../anchors.ts';
 import { inParallel } from '../in-parallel.ts';
-import type { Kit } from '../run.ts';
+import type { Run } from '../run.ts';
 import { RUN_LABEL } from '../created-objects.ts';
-import { record } from '../recorder.ts';
-import { may } from '../permissions.ts';
-import { loginWith, whoami } from './client-authentication.ts';
+import { startRecorder } from '../recorder.ts';
+import { certificatesRule } from '../permissions.ts';
+import { authenticateWith, whoami } from './client-authentication.ts';
 import { csrOperations } from './operations.ts';
 import { csrBurst, csrPlans } from './plans.ts';
-import { REQUESTS, makeRequest, type Made } from './requests.ts';
+import { REQUESTS, makeRequest, type PlannedRequest } from './requests.ts';
 
-/** Observes a signer of CertificateSigningRequests. @throws KubeError when nothing can be asked */
-export async function observeCsr(kit: Kit): Promise<CsrWorld> {
-  const { username } = await whoami(kit.client);
-  const [plans, burst] = await Promise.all([csrPlans(kit, username), csrBurst(kit, username)]);
+/** Observes a signer of CertificateSigningRequests. @throws KubeError when no call succeeds */
+export async function observeCsr(run: Run): Promise<CsrSnapshot> {
+  const { username } = await whoami(run.client);
+  const [plans, burst] = await Promise.all([csrPlans(run, username), csrBurst(run, username)]);
   const mayWatch =
-    (await kit.rights.lacking(may(['list', 'watch'], REQUESTS.plural))) === undefined;
-  const recorder = await record<CertificateSigningRequest>(kit, {
+    (await run.permissions.missing(certificatesRule(['list', 'watch'], REQUESTS.plural))) ===
+    undefined;
+  const recorder = await startRecorder<CertificateSigningRequest>(run, {
     resource: REQUESTS,
-    labelSelector: `${RUN_LABEL}=${kit.run}`,
+    labelSelector: `${RUN_LABEL}=${run.id}`,
     mayWatch,
   });
   try {
-    kit.say(`making ${plans.length + burst.length} requests as ${username}`);
-    const begun = kit.clock();
-    const operations = csrOperations(kit);
+    run.progress(`making ${plans.length + burst.length} requests as ${username}`);
+    const begun = run.clock();
+    const operations = csrOperations(run);
     // Awaited at the end; should the run be interrupted before, nobody asks for it, and that is no crash.
     operations.catch(() => undefined);
-    const made = await inParallel(plans, (plan) => makeRequest(kit, recorder, plan));
-    const atOnce = await Promise.all(burst.map((plan) => makeRequest(kit, recorder, plan)));
-    await kit.delay(Math.max(0, begun + kit.quietMs - kit.clock()), kit.signal);
-    const scenes = scenesOf(made);
-    const key = made.find(({ plan }) => plan.scene === 'plain')?.plan.key;
+    const made = await inParallel(plans, (plan) => makeRequest(run, recorder, plan));
+    const atOnce = await Promise.all(burst.map((plan) => makeRequest(run, recorder, plan)));
+    await run.delay(Math.max(0, begun + run.quietMs - run.clock()), run.signal);
+    const scenarios = scenariosOf(made);
+    const key = made.find(({ plan }) => plan.scenario === 'plain')?.plan.key;
     return {
-      signerName: kit.signerName,
-      profile: kit.profile,
-      scenes,
+      signerName: run.signerName,
+      profile: run.profile,
+      scenarios: scenarios,
       burst: burstOf(atOnce),
-      anchors: await anchorsOf(kit),
+      anchors: await anchorsOf(run),
       operations: await operations,
-      login: await loginWith(kit, scenes.plain, key),
+      clientAuthentication: await authenticateWith(run, scenarios.plain, key),
     };
   } finally {
     await recorder.stop();
   }
 }
 
-function scenesOf(made: readonly Made[]): Readonly<Record<CsrScene, Scene>> {
-  const trials = new Map(made.map(({ plan, trial }) => [plan.scene, trial()]));
+function scenariosOf(made: readonly PlannedRequest[]): Readonly<Record<CsrScenario, Observation>> {
+  const observations = new Map(made.map(({ plan, observed }) => [plan.scenario, observed()]));
   return Object.fromEntries(
-    CSR_SCENES.map((name) => [
+    CSR_SCENARIOS.map((name) => [
       name,
-      trials.get(name) ?? { skipped: 'the kit has no such request' },
+      observations.get(name) ?? { skipped: 'the runner has no such request' },
     ]),
-  ) as Readonly<Record<CsrScene, Scene>>;
+  ) as Readonly<Record<CsrScenario, Observation>>;
 }
 
-function burstOf(made: readonly Made[]): readonly Trial[] | Skipped {
-  const trials = made.map(({ trial }) => trial());
-  const skipped = trials.find((each): each is Skipped => 'skipped' in each);
-  return skipped ?? trials.filter((each): each is Trial => !('skipped' in each));
+function burstOf(made: readonly PlannedRequest[]): readonly ObservedRequest[] | Skipped {
+  const observations = made.map(({ observed }) => observed());
+  const skipped = observations.find((each): each is Skipped => 'skipped' in each);
+  return skipped ?? observations.filter((each): each is ObservedRequest => !('skipped' in each));
 }

@@ -3,36 +3,35 @@ import type { CertificateSigningRequest } from '../../api/request/csr.ts';
 import { CSR_CALLS, type CsrOperation } from '../../conformance/csr/snapshot.ts';
 import type { Operation } from '../../conformance/snapshot.ts';
 import { discover } from '../discovery-steps.ts';
-import type { Kit } from '../run.ts';
-import { ownSigner } from '../own-signer.ts';
-import { record } from '../recorder.ts';
-import { ALL_VERBS, may, maySigner } from '../permissions.ts';
-import { skipSteps, takeSteps } from '../steps.ts';
+import { type Run, runSignerName } from '../run.ts';
+import { startRecorder } from '../recorder.ts';
+import { ALL_VERBS, certificatesRule, signerRule } from '../permissions.ts';
+import { skipSteps, runSteps } from '../steps.ts';
 import { callSteps } from './api-calls.ts';
 import { REQUESTS } from './requests.ts';
 
 /** Upstream's calls of the API, on a signer name that nobody else has. */
-export async function csrOperations(kit: Kit): Promise<Readonly<Record<CsrOperation, Operation>>> {
+export async function csrOperations(run: Run): Promise<Readonly<Record<CsrOperation, Operation>>> {
   const { plural } = REQUESTS;
-  const signerName = ownSigner(kit, 'operations');
-  const discovery = await discover(kit, REQUESTS, ['approval', 'status']);
-  const lacking = await kit.rights.lacking(
-    may(ALL_VERBS, plural),
-    may(['get', 'patch', 'update'], `${plural}/approval`),
-    may(['get', 'patch', 'update'], `${plural}/status`),
-    maySigner('approve', signerName),
-    maySigner('sign', signerName),
+  const signerName = runSignerName(run, 'operations');
+  const discovery = await discover(run, REQUESTS, ['approval', 'status']);
+  const missing = await run.permissions.missing(
+    certificatesRule(ALL_VERBS, plural),
+    certificatesRule(['get', 'patch', 'update'], `${plural}/approval`),
+    certificatesRule(['get', 'patch', 'update'], `${plural}/status`),
+    signerRule('approve', signerName),
+    signerRule('sign', signerName),
   );
-  if (lacking !== undefined) return { ...skipSteps(CSR_CALLS, lacking), ...discovery };
+  if (missing !== undefined) return { ...skipSteps(CSR_CALLS, missing), ...discovery };
   const fieldSelector = `spec.signerName=${signerName}`;
-  const recorder = await record<CertificateSigningRequest>(kit, {
+  const recorder = await startRecorder<CertificateSigningRequest>(run, {
     resource: REQUESTS,
     fieldSelector,
     mayWatch: true,
   });
   try {
-    const steps = await callSteps(kit, recorder, signerName);
-    return { ...(await takeSteps(CSR_CALLS, steps)), ...discovery };
+    const steps = await callSteps(run, recorder, signerName);
+    return { ...(await runSteps(CSR_CALLS, steps)), ...discovery };
   } finally {
     await recorder.stop();
   }

@@ -2,30 +2,34 @@
 import { generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import {
-  encodeOdd,
+  encodeCraftedRequest,
   otherName,
-  secondName,
+  secondCommonName,
   subjectOf,
   unknownExtension,
-  userId,
-  type OddRequest,
+  userUid,
+  type CraftedRequest,
 } from '../../conformance/crafted-pkcs10.ts';
-import type { CsrScene } from '../../conformance/csr/snapshot.ts';
-import { NO_NAMES, type Asked, type AskedNames } from '../../conformance/observed-request.ts';
+import type { CsrScenario } from '../../conformance/csr/snapshot.ts';
+import {
+  NO_NAMES,
+  type RequestedLeaf,
+  type LeafNames,
+} from '../../conformance/observed-request.ts';
 import { basicConstraints, extKeyUsage, keyUsage } from '../../pki/extensions/encode-extensions.ts';
 import { OID_CODE_SIGNING } from '../../pki/der/oids.ts';
 import { encodePem } from '../../pki/der/pem.ts';
 import { encodeRequest } from '../../pki/x509/pkcs10.ts';
 import { generatePrivateKey, publicKeyOf } from '../../pki/keys/private-key.ts';
 import { KEY_TYPES, type KeyType } from '../../vocabulary.ts';
-import type { Kit } from '../run.ts';
+import type { Run } from '../run.ts';
 
-/** What the kit does with a request when it is made. */
+/** What the runner does with a request when it is made. */
 export type Treatment = 'approve' | 'leave' | 'deny' | 'delete';
 
 export interface CsrPlan {
-  readonly scene: CsrScene | 'burst';
-  readonly asked: Asked;
+  readonly scenario: CsrScenario | 'burst';
+  readonly requested: RequestedLeaf;
   /** PEM. */
   readonly request: string;
   readonly key: KeyObject;
@@ -43,46 +47,54 @@ const TEN_MINUTES = 600;
 
 const generate = promisify(generateKeyPair);
 
-type More = Partial<Omit<CsrPlan, 'asked'>> & { readonly asked?: Partial<Asked> };
+type More = Partial<Omit<CsrPlan, 'requested'>> & { readonly requested?: Partial<RequestedLeaf> };
 
-/** Every request of the kit but the burst; those that are to be left alone come first. */
-export async function csrPlans(kit: Kit, username: string): Promise<readonly CsrPlan[]> {
-  const { profile, run, signerName } = kit;
+/** Every request of the runner but the burst; those that are to be left alone come first. */
+export async function csrPlans(run: Run, username: string): Promise<readonly CsrPlan[]> {
+  const { profile, signerName } = run;
   const keys = new Map(
     await Promise.all(
       KEY_TYPES.map(async (type) => [type, (await generatePrivateKey(type)).key] as const),
     ),
   );
-  const names = plainNames(kit, username);
+  const names = plainNames(run, username);
   const spare = await generatePrivateKey(profile.keyType);
 
-  function plain(scene: CsrPlan['scene'], more: More = {}): CsrPlan {
-    const keyType = more.asked?.keyType ?? profile.keyType;
+  function plain(scenario: CsrPlan['scenario'], more: More = {}): CsrPlan {
+    const keyType = more.requested?.keyType ?? profile.keyType;
     const key = more.key ?? keys.get(keyType) ?? spare.key;
-    const asked = ordinary(kit, names, key, { keyType, ...more.asked });
-    const request = more.request ?? encodePem('CERTIFICATE REQUEST', requestOf(asked.names, key));
-    return { scene, key, signerName, treatment: 'approve', ...more, asked, request };
+    const requested = ordinary(run, names, key, { keyType, ...more.requested });
+    const request =
+      more.request ?? encodePem('CERTIFICATE REQUEST', requestOf(requested.names, key));
+    return { scenario, key, signerName, treatment: 'approve', ...more, requested, request };
   }
 
-  function odd(scene: CsrScene, parts: Partial<OddRequest>, more: More = {}): CsrPlan {
+  function odd(scenario: CsrScenario, parts: Partial<CraftedRequest>, more: More = {}): CsrPlan {
     const { key } = spare;
     const subject = parts.subject ?? subjectOf(names.commonName, names.organizations);
-    const request = encodePem('CERTIFICATE REQUEST', encodeOdd({ ...parts, subject, key }));
-    return plain(scene, { ...more, key, request });
+    const request = encodePem(
+      'CERTIFICATE REQUEST',
+      encodeCraftedRequest({ ...parts, subject, key }),
+    );
+    return plain(scenario, { ...more, key, request });
   }
 
   const usages = (...added: readonly string[]): More => ({
-    asked: { usages: [...profile.usages, ...added] },
+    requested: { usages: [...profile.usages, ...added] },
   });
-  const lifetime = (lifetimeSeconds: number | undefined): More => ({ asked: { lifetimeSeconds } });
-  const named = (more: Partial<AskedNames>): More => ({ asked: { names: { ...names, ...more } } });
+  const lifetime = (lifetimeSeconds: number | undefined): More => ({
+    requested: { lifetimeSeconds },
+  });
+  const named = (more: Partial<LeafNames>): More => ({
+    requested: { names: { ...names, ...more } },
+  });
   const first = plain('plain');
   const rsa1024 = await generate('rsa', { modulusLength: 1024, publicExponent: 65_537 });
-  const weak: More = { key: rsa1024.privateKey, asked: { keyType: undefined } };
+  const weak: More = { key: rsa1024.privateKey, requested: { keyType: undefined } };
   return [
-    plain('foreign', { signerName: `conformance-${run}.example.com/nobody` }),
-    plain('longerName', { signerName: `${signerName}-${run}` }),
-    plain('unapproved', { treatment: 'leave', ...named({ commonName: `nobody-${run}` }) }),
+    plain('foreign', { signerName: `conformance-${run.id}.example.com/nobody` }),
+    plain('longerName', { signerName: `${signerName}-${run.id}` }),
+    plain('unapproved', { treatment: 'leave', ...named({ commonName: `nobody-${run.id}` }) }),
     plain('denied', { treatment: 'deny' }),
     plain('deleted', { treatment: 'delete' }),
     first,
@@ -96,15 +108,17 @@ export async function csrPlans(kit: Kit, username: string): Promise<readonly Csr
     plain('noLifetime', lifetime(undefined)),
     plain('certSign', usages('cert sign')),
     plain('anyUsage', usages('any')),
-    plain('encipherment', { asked: { keyType: 'ECDSAP256', ...usages('key encipherment').asked } }),
+    plain('encipherment', {
+      requested: { keyType: 'ECDSAP256', ...usages('key encipherment').requested },
+    }),
     plain('alternativeNames', named(ALTERNATIVE_NAMES)),
     plain('masters', named({ organizations: ['system:masters'] })),
     plain('kubeadm', named({ organizations: ['kubeadm:cluster-admins'] })),
     plain('systemUser', named({ commonName: 'system:conformance' })),
-    odd('userId', { subject: subjectOf(names.commonName, names.organizations, [userId('0')]) }),
+    odd('userId', { subject: subjectOf(names.commonName, names.organizations, [userUid('0')]) }),
     odd('otherName', { extensions: [otherName('conformance@example.com')] }),
     odd('twoNames', {
-      subject: subjectOf(names.commonName, names.organizations, [secondName('second')]),
+      subject: subjectOf(names.commonName, names.organizations, [secondCommonName('second')]),
     }),
     odd('authorityExtension', { extensions: [basicConstraints({ ca: true })] }),
     odd('usageExtension', { extensions: [keyUsage(['digitalSignature', 'keyCertSign'])] }),
@@ -114,24 +128,24 @@ export async function csrPlans(kit: Kit, username: string): Promise<readonly Csr
       request: first.request + encodePem('CERTIFICATE REQUEST', requestOf(names, spare.key)),
     }),
     plain('RSA1024', weak),
-    ...KEY_TYPES.map((keyType: KeyType) => plain(keyType, { asked: { keyType } })),
+    ...KEY_TYPES.map((keyType: KeyType) => plain(keyType, { requested: { keyType } })),
   ];
 }
 
 /** Requests that are made at once: enough to meet each other, too few to be a load. */
 const BURST = 10;
 
-export async function csrBurst(kit: Kit, username: string): Promise<readonly CsrPlan[]> {
-  const names = plainNames(kit, username);
+export async function csrBurst(run: Run, username: string): Promise<readonly CsrPlan[]> {
+  const names = plainNames(run, username);
   return Promise.all(
     Array.from({ length: BURST }, async () => {
-      const { key } = await generatePrivateKey(kit.profile.keyType);
-      const asked = ordinary(kit, names, key, {});
+      const { key } = await generatePrivateKey(run.profile.keyType);
+      const requested = ordinary(run, names, key, {});
       const request = encodePem('CERTIFICATE REQUEST', requestOf(names, key));
-      const { signerName } = kit;
+      const { signerName } = run;
       return {
-        scene: 'burst' as const,
-        asked,
+        scenario: 'burst' as const,
+        requested,
         request,
         key,
         signerName,
@@ -141,14 +155,19 @@ export async function csrBurst(kit: Kit, username: string): Promise<readonly Csr
   );
 }
 
-function plainNames({ profile }: Kit, username: string): AskedNames {
+function plainNames({ profile }: Run, username: string): LeafNames {
   const commonName = profile.commonName.replaceAll('{username}', username);
   const { organizations, dnsNames } = profile;
   return { ...NO_NAMES, commonName, organizations, dnsNames };
 }
 
-function ordinary(kit: Kit, names: AskedNames, key: KeyObject, more: Partial<Asked>): Asked {
-  const { keyType, usages } = kit.profile;
+function ordinary(
+  run: Run,
+  names: LeafNames,
+  key: KeyObject,
+  more: Partial<RequestedLeaf>,
+): RequestedLeaf {
+  const { keyType, usages } = run.profile;
   return { keyType, spki: publicKeyOf(key), names, usages, lifetimeSeconds: HOUR, ...more };
 }
 
@@ -160,6 +179,6 @@ const ALTERNATIVE_NAMES = {
   emails: ['conformance@example.com'],
 };
 
-function requestOf(names: AskedNames, key: KeyObject): Uint8Array {
+function requestOf(names: LeafNames, key: KeyObject): Uint8Array {
   return encodeRequest({ subject: { ...names, organizationalUnits: [] }, sans: names, key });
 }

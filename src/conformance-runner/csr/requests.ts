@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import { findCondition, hasTrueCondition } from '../../api/request/conditions.ts';
 import { isFinished, withApproval, type CertificateSigningRequest } from '../../api/request/csr.ts';
-import { csrSnapshot } from '../../conformance/csr/version.ts';
-import type { Asked, Skipped, Trial } from '../../conformance/observed-request.ts';
+import { csrVersion } from '../../conformance/csr/version.ts';
+import type {
+  RequestedLeaf,
+  Skipped,
+  ObservedRequest,
+} from '../../conformance/observed-request.ts';
 import { messageOf } from '../../errors.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
 import { resource } from '../../kube/resource/resource.ts';
-import { until, type Kit } from '../run.ts';
+import { until, type Run } from '../run.ts';
 import type { Recorder } from '../recorder.ts';
-import { may, maySigner } from '../permissions.ts';
+import { certificatesRule, signerRule } from '../permissions.ts';
 import type { CsrPlan } from './plans.ts';
 
 export const REQUESTS = resource({
@@ -17,10 +21,10 @@ export const REQUESTS = resource({
   plural: 'certificatesigningrequests',
 });
 
-/** A request that was made; its trial is written when the kit has seen enough. */
-export interface Made {
+/** A request that was made; `observed` is read when the run ends. */
+export interface PlannedRequest {
   readonly plan: CsrPlan;
-  readonly trial: () => Trial | Skipped;
+  readonly observed: () => ObservedRequest | Skipped;
 }
 
 /** Somebody else may write at the same moment. */
@@ -28,42 +32,42 @@ const ATTEMPTS = 5;
 
 /** Makes the request, treats it as planned, and waits for what comes of it. */
 export async function makeRequest(
-  kit: Kit,
+  run: Run,
   recorder: Recorder<CertificateSigningRequest>,
   plan: CsrPlan,
-): Promise<Made> {
-  const lacking = await lackingFor(kit, plan);
-  if (lacking !== undefined) return { plan, trial: () => ({ skipped: lacking }) };
+): Promise<PlannedRequest> {
+  const missing = await lackingFor(run, plan);
+  if (missing !== undefined) return { plan, observed: () => ({ skipped: missing }) };
   let created: CertificateSigningRequest;
   try {
-    created = await create(kit, plan);
+    created = await create(run, plan);
   } catch (error) {
     if (!(error instanceof KubeError) || error.status === 0) throw error;
-    const refusal = `${error.status}: ${messageOf(error)}`;
-    return { plan, trial: () => trialOf(kit, plan.asked, { refusal }) };
+    const rejection = `${error.status}: ${messageOf(error)}`;
+    return { plan, observed: () => observedRequest(run, plan.requested, { rejection }) };
   }
-  const madeAt = kit.clock();
-  recorder.note(created);
-  const ownWrites = await treat(kit, recorder, created, plan);
-  if (plan.treatment === 'approve' && plan.signerName === kit.signerName) {
+  const madeAt = run.clock();
+  recorder.add(created);
+  const runnerWrites = await treat(run, recorder, created, plan);
+  if (plan.treatment === 'approve' && plan.signerName === run.signerName) {
     await until(
-      kit,
+      run,
       () => recorder.versionsOf(created.metadata.uid).some(isAnswered),
-      kit.timeoutMs,
+      run.timeoutMs,
     );
   }
   return {
     plan,
-    trial: () => {
+    observed: () => {
       const versions = recorder.versionsOf(created.metadata.uid);
       const snapshots = versions.map(({ object, at }) =>
-        csrSnapshot(object, Math.max(0, at - madeAt)),
+        csrVersion(object, Math.max(0, at - madeAt)),
       );
       return {
-        ...trialOf(kit, plan.asked, {}),
+        ...observedRequest(run, plan.requested, {}),
         versions: snapshots,
-        watched: recorder.isWhole,
-        ownWrites,
+        isComplete: recorder.isComplete,
+        runnerWrites: runnerWrites,
       };
     },
   };
@@ -73,38 +77,42 @@ function isAnswered({ object }: { readonly object: CertificateSigningRequest }):
   return isFinished(object);
 }
 
-/** What the scene cannot do without. */
-async function lackingFor(kit: Kit, plan: CsrPlan): Promise<string | undefined> {
-  const rights = [may(['create', 'get'], 'certificatesigningrequests')];
-  if (plan.treatment === 'delete') rights.push(may(['delete'], 'certificatesigningrequests'));
+/** What the scenario cannot do without. */
+async function lackingFor(run: Run, plan: CsrPlan): Promise<string | undefined> {
+  const rights = [certificatesRule(['create', 'get'], 'certificatesigningrequests')];
+  if (plan.treatment === 'delete')
+    rights.push(certificatesRule(['delete'], 'certificatesigningrequests'));
   if (plan.treatment === 'deny') rights.push(...approving(plan.signerName));
-  return kit.rights.lacking(...rights);
+  return run.permissions.missing(...rights);
 }
 
-function approving(signerName: string): ReturnType<typeof may>[] {
-  return [may(['update'], 'certificatesigningrequests/approval'), maySigner('approve', signerName)];
+function approving(signerName: string): ReturnType<typeof certificatesRule>[] {
+  return [
+    certificatesRule(['update'], 'certificatesigningrequests/approval'),
+    signerRule('approve', signerName),
+  ];
 }
 
-function create(kit: Kit, plan: CsrPlan): Promise<CertificateSigningRequest> {
-  const { asked, labels, annotations } = plan;
-  const { lifetimeSeconds } = asked;
-  const unique = Buffer.from(kit.random(3)).toString('hex');
-  const name = `conformance-${kit.run}-${plan.scene.toLowerCase()}-${unique}`;
-  return kit.own.create<CertificateSigningRequest>(REQUESTS, {
+function create(run: Run, plan: CsrPlan): Promise<CertificateSigningRequest> {
+  const { requested, labels, annotations } = plan;
+  const { lifetimeSeconds } = requested;
+  const unique = Buffer.from(run.random(3)).toString('hex');
+  const name = `conformance-${run.id}-${plan.scenario.toLowerCase()}-${unique}`;
+  return run.created.create<CertificateSigningRequest>(REQUESTS, {
     kind: 'CertificateSigningRequest',
     metadata: { name, ...(labels && { labels }), ...(annotations && { annotations }) },
     spec: {
       request: Buffer.from(plan.request).toString('base64'),
       signerName: plan.signerName,
-      usages: asked.usages,
+      usages: requested.usages,
       ...(lifetimeSeconds === undefined ? {} : { expirationSeconds: lifetimeSeconds }),
     },
   });
 }
 
-/** @returns how many versions the kit itself made */
+/** @returns how many versions the runner itself made */
 async function treat(
-  kit: Kit,
+  run: Run,
   recorder: Recorder<CertificateSigningRequest>,
   csr: CertificateSigningRequest,
   { treatment, signerName }: CsrPlan,
@@ -112,17 +120,17 @@ async function treat(
   if (treatment === 'leave') return 0;
   if (treatment === 'delete') {
     const path = REQUESTS.object(csr.metadata);
-    await kit.client.request({ method: 'DELETE', path });
+    await run.client.request({ method: 'DELETE', path });
     return 0;
   }
-  const lacking = await kit.rights.lacking(...approving(signerName));
-  if (lacking !== undefined) return 0;
-  return decide(kit, recorder, csr, treatment === 'deny' ? 'Denied' : 'Approved');
+  const missing = await run.permissions.missing(...approving(signerName));
+  if (missing !== undefined) return 0;
+  return decide(run, recorder, csr, treatment === 'deny' ? 'Denied' : 'Approved');
 }
 
 /** Approves or denies, unless somebody else did already. */
 async function decide(
-  kit: Kit,
+  run: Run,
   recorder: Recorder<CertificateSigningRequest>,
   csr: CertificateSigningRequest,
   type: 'Approved' | 'Denied',
@@ -131,15 +139,15 @@ async function decide(
   for (let attempt = 0; attempt < ATTEMPTS && !isDecided(now); attempt++) {
     try {
       const decision = { type, reason: 'Conformance', message: 'by countersign conformance' };
-      const body = withApproval(now, decision, kit.clock());
+      const body = withApproval(now, decision, run.clock());
       const path = REQUESTS.object(now.metadata, 'approval');
-      recorder.note(
-        await kit.client.request<CertificateSigningRequest>({ method: 'PUT', path, body }),
+      recorder.add(
+        await run.client.request<CertificateSigningRequest>({ method: 'PUT', path, body }),
       );
       return 1;
     } catch (error) {
       if (!(error instanceof KubeError) || ![409, 422].includes(error.status)) throw error;
-      now = await kit.client.request({ method: 'GET', path: REQUESTS.object(now.metadata) });
+      now = await run.client.request({ method: 'GET', path: REQUESTS.object(now.metadata) });
     }
   }
   return 0;
@@ -152,15 +160,19 @@ function isDecided({ status }: CertificateSigningRequest): boolean {
   );
 }
 
-function trialOf(kit: Kit, asked: Asked, more: { readonly refusal?: string }): Trial {
-  const endedAt = kit.clock() - kit.client.clockOffset();
+function observedRequest(
+  run: Run,
+  requested: RequestedLeaf,
+  more: { readonly rejection?: string },
+): ObservedRequest {
+  const endedAt = run.clock() - run.client.clockOffset();
   return {
-    asked,
+    requested: requested,
     versions: [],
-    watched: true,
-    ownWrites: 0,
+    isComplete: true,
+    runnerWrites: 0,
     endedAt,
-    waitedMs: kit.timeoutMs,
+    waitedMs: run.timeoutMs,
     ...more,
   };
 }

@@ -4,29 +4,29 @@ import { CTB_CALLS, type CtbCall } from '../../conformance/ctb/snapshot.ts';
 import type { Operation } from '../../conformance/snapshot.ts';
 import { discoverResources } from '../discovery-steps.ts';
 import { RUN_LABEL } from '../created-objects.ts';
-import { record } from '../recorder.ts';
-import { callsOf, patchSteps, told } from '../resource-steps.ts';
-import { ALL_VERBS, may } from '../permissions.ts';
-import { check, skipSteps, takeSteps, type Step } from '../steps.ts';
-import { createBundle, freshCertificate, type CtbKit } from './create-bundle.ts';
+import { startRecorder } from '../recorder.ts';
+import { resourceCalls, patchSteps, untilWatched } from '../resource-steps.ts';
+import { ALL_VERBS, certificatesRule } from '../permissions.ts';
+import { check, skipSteps, runSteps, type Step } from '../steps.ts';
+import { createBundle, freshCertificate, type CtbRun } from './create-bundle.ts';
 
 const LABEL = 'conformance.countersign.dev/calls';
 const [, ...CALLS] = CTB_CALLS;
 
 /** Upstream's calls of the API, on bundles without a signer, as there. */
-export async function bundleCalls(ctb: CtbKit): Promise<Readonly<Record<CtbCall, Operation>>> {
-  const { kit, bundles } = ctb;
-  const discovery = await discoverResources(kit, bundles);
-  const lacking = await kit.rights.lacking(may(ALL_VERBS, bundles.plural));
-  if (lacking !== undefined) return { ...skipSteps(CTB_CALLS, lacking), discovery };
-  const labelSelector = `${RUN_LABEL}=${kit.run},${LABEL}=yes`;
-  const recorder = await record<ClusterTrustBundle>(kit, {
+export async function bundleCalls(ctb: CtbRun): Promise<Readonly<Record<CtbCall, Operation>>> {
+  const { run, bundles } = ctb;
+  const discovery = await discoverResources(run, bundles);
+  const missing = await run.permissions.missing(certificatesRule(ALL_VERBS, bundles.plural));
+  if (missing !== undefined) return { ...skipSteps(CTB_CALLS, missing), discovery };
+  const labelSelector = `${RUN_LABEL}=${run.id},${LABEL}=yes`;
+  const recorder = await startRecorder<ClusterTrustBundle>(run, {
     resource: bundles,
     labelSelector,
     mayWatch: true,
   });
-  const calls = callsOf<ClusterTrustBundle>(kit, bundles);
-  const name = `conformance-${kit.run}-calls`;
+  const calls = resourceCalls<ClusterTrustBundle>(run, bundles);
+  const name = `conformance-${run.id}-calls`;
   const changed = async (
     write: (trustBundle: string) => Promise<ClusterTrustBundle>,
   ): Promise<string> => {
@@ -53,7 +53,7 @@ export async function bundleCalls(ctb: CtbKit): Promise<Readonly<Record<CtbCall,
     listAndWatch: async () => {
       const { length } = await calls.list({ labelSelector });
       check(length === 1, `${length} items`);
-      await told(kit, recorder, ({ metadata }) => metadata.name === name);
+      await untilWatched(run, recorder, ({ metadata }) => metadata.name === name);
       return 'one item, and the watch told of it';
     },
     update: () =>
@@ -89,7 +89,7 @@ export async function bundleCalls(ctb: CtbKit): Promise<Readonly<Record<CtbCall,
     },
   };
   try {
-    return { discovery, ...(await takeSteps(CALLS, steps)) };
+    return { discovery, ...(await runSteps(CALLS, steps)) };
   } finally {
     await recorder.stop();
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
-import { selfSigned } from '../../conformance/self-signed.ts';
+import { selfSignedCertificate } from '../../conformance/self-signed.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { generatePrivateKey } from '../../pki/keys/private-key.ts';
-import type { Kit } from '../run.ts';
+import type { Run } from '../run.ts';
 
 /** What every probe of ClusterTrustBundles works with. */
-export interface CtbKit {
-  readonly kit: Kit;
+export interface CtbRun {
+  readonly run: Run;
   readonly bundles: Resource;
 }
 
@@ -15,14 +15,14 @@ const YEAR_MS = 365 * 24 * 3600_000;
 
 /** PEM of a fresh CA, or with `isCa` false of what is none. Its key is dropped at once. */
 export async function freshCertificate(
-  { kit }: CtbKit,
+  { run }: CtbRun,
   commonName: string,
   isCa = true,
 ): Promise<string> {
   const { key } = await generatePrivateKey('ECDSAP256');
-  const now = kit.clock();
-  const { random } = kit;
-  return selfSigned({
+  const now = run.clock();
+  const { random } = run;
+  return selfSignedCertificate({
     commonName,
     isCa,
     key,
@@ -40,12 +40,12 @@ export interface BundleWanted {
 }
 
 export function createBundle(
-  { kit, bundles }: CtbKit,
+  { run, bundles }: CtbRun,
   wanted: BundleWanted,
 ): Promise<ClusterTrustBundle> {
   const { name, labels, ...spec } = wanted;
   const metadata = { name, ...(labels && { labels }) };
-  return kit.own.create<ClusterTrustBundle>(bundles, {
+  return run.created.create<ClusterTrustBundle>(bundles, {
     kind: 'ClusterTrustBundle',
     metadata,
     spec,

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Bundles that the API server must refuse. Dry runs: nothing is stored. */
 import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
-import { REFUSALS, type Refusal } from '../../conformance/ctb/snapshot.ts';
+import { INVALID_BUNDLES, type InvalidBundle } from '../../conformance/ctb/snapshot.ts';
 import type { Operation } from '../../conformance/snapshot.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
-import { may, maySigner } from '../permissions.ts';
-import { skipSteps, take, type Step } from '../steps.ts';
-import { ownSigner } from '../own-signer.ts';
-import { createBundle, freshCertificate, type BundleWanted, type CtbKit } from './create-bundle.ts';
+import { certificatesRule, signerRule } from '../permissions.ts';
+import { skipSteps, runStep, type Step } from '../steps.ts';
+import { createBundle, freshCertificate, type BundleWanted, type CtbRun } from './create-bundle.ts';
+import { runSignerName } from '../run.ts';
 
-export async function bundleRefusals(ctb: CtbKit): Promise<Readonly<Record<Refusal, Operation>>> {
-  const { kit, bundles } = ctb;
-  const signerName = ownSigner(kit, 'refusals');
-  const other = ownSigner(kit, 'others');
-  const lacking = await kit.rights.lacking(
-    may(['create', 'update', 'delete'], bundles.plural),
-    maySigner('attest', signerName),
-    maySigner('attest', other),
+export async function bundleRefusals(
+  ctb: CtbRun,
+): Promise<Readonly<Record<InvalidBundle, Operation>>> {
+  const { run, bundles } = ctb;
+  const signerName = runSignerName(run, 'refusals');
+  const other = runSignerName(run, 'others');
+  const missing = await run.permissions.missing(
+    certificatesRule(['create', 'update', 'delete'], bundles.plural),
+    signerRule('attest', signerName),
+    signerRule('attest', other),
   );
-  if (lacking !== undefined) return skipSteps(REFUSALS, lacking);
+  if (missing !== undefined) return skipSteps(INVALID_BUNDLES, missing);
   const name = bundleName(signerName, 'a');
   const anchor = await freshCertificate(ctb, 'Conformance');
   const leaf = await freshCertificate(ctb, 'no CA', false);
@@ -26,11 +28,11 @@ export async function bundleRefusals(ctb: CtbKit): Promise<Readonly<Record<Refus
 
   const send = async (
     method: 'POST' | 'PUT',
-    { name: asked, ...spec }: BundleWanted,
+    { name: requested, ...spec }: BundleWanted,
   ): Promise<void> => {
     const { resourceVersion } = stored.metadata;
-    const metadata = { name: asked, ...(method === 'PUT' ? { resourceVersion } : {}) };
-    await kit.client.request({
+    const metadata = { name: requested, ...(method === 'PUT' ? { resourceVersion } : {}) };
+    await run.client.request({
       method,
       path: method === 'PUT' ? bundles.object({ name }) : bundles.collection(),
       query: { dryRun: 'All' },
@@ -50,9 +52,9 @@ export async function bundleRefusals(ctb: CtbKit): Promise<Readonly<Record<Refus
     };
   const withBundle = (trustBundle: string): Step =>
     refused('POST', { name: bundleName(signerName, 'b'), signerName, trustBundle });
-  const steps: Readonly<Record<Refusal, Step>> = {
+  const steps: Readonly<Record<InvalidBundle, Step>> = {
     wrongPrefix: refused('POST', {
-      name: `conformance-${kit.run}`,
+      name: `conformance-${run.id}`,
       signerName,
       trustBundle: anchor,
     }),
@@ -68,7 +70,7 @@ export async function bundleRefusals(ctb: CtbKit): Promise<Readonly<Record<Refus
     duplicate: withBundle(anchor + anchor),
   };
   const found = await Promise.all(
-    REFUSALS.map(async (each) => [each, await take(steps[each])] as const),
+    INVALID_BUNDLES.map(async (each) => [each, await runStep(steps[each])] as const),
   );
-  return Object.fromEntries(found) as Readonly<Record<Refusal, Operation>>;
+  return Object.fromEntries(found) as Readonly<Record<InvalidBundle, Operation>>;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Pods that mount bundles of the kit. Whether they start is looked at, their files are not. */
+/** Pods that mount bundles of the run. Whether they start is looked at, their files are not. */
 import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
 import { MOUNTS, type Mount } from '../../conformance/ctb/snapshot.ts';
 import type { Operation } from '../../conformance/snapshot.ts';
 import { inParallel } from '../in-parallel.ts';
 import { PODS, podOf, readPod, runs, unschedulableText } from '../pods.ts';
-import { may, mayCore, maySigner } from '../permissions.ts';
-import { NotTaken, check, skipSteps, take } from '../steps.ts';
-import { ownSigner } from '../own-signer.ts';
-import { createBundle, freshCertificate, type CtbKit } from './create-bundle.ts';
+import { certificatesRule, coreRule, signerRule } from '../permissions.ts';
+import { StepSkipped, check, skipSteps, runStep } from '../steps.ts';
+import { createBundle, freshCertificate, type CtbRun } from './create-bundle.ts';
+import { runSignerName } from '../run.ts';
 
 /** As many as upstream's test. */
 const MANY = 150;
@@ -17,17 +17,17 @@ const ALIVE = 'conformance.countersign.dev/alive';
 
 type Sources = readonly (readonly object[])[];
 
-export async function bundleMounts(ctb: CtbKit): Promise<Readonly<Record<Mount, Operation>>> {
-  const { kit, bundles } = ctb;
-  const [signerName, manyName] = [ownSigner(kit, 'mounts'), ownSigner(kit, 'many')];
-  const lacking = await kit.rights.lacking(
-    may(['create', 'delete'], bundles.plural),
-    maySigner('attest', signerName),
-    maySigner('attest', manyName),
-    mayCore(['create', 'get', 'delete'], 'pods', kit.namespace),
+export async function bundleMounts(ctb: CtbRun): Promise<Readonly<Record<Mount, Operation>>> {
+  const { run, bundles } = ctb;
+  const [signerName, manyName] = [runSignerName(run, 'mounts'), runSignerName(run, 'many')];
+  const missing = await run.permissions.missing(
+    certificatesRule(['create', 'delete'], bundles.plural),
+    signerRule('attest', signerName),
+    signerRule('attest', manyName),
+    coreRule(['create', 'get', 'delete'], 'pods', run.namespace),
   );
-  if (lacking !== undefined) return skipSteps(MOUNTS, lacking);
-  const unlinked = `conformance-${kit.run}-mounts`;
+  if (missing !== undefined) return skipSteps(MOUNTS, missing);
+  const unlinked = `conformance-${run.id}-mounts`;
   const many = Array.from({ length: MANY }, (_, index) => bundleName(manyName, String(index)));
   await createBundle(ctb, { name: unlinked, trustBundle: await freshCertificate(ctb, 'Unlinked') });
   for (const [index, alive] of ['true', 'true', 'false'].entries()) {
@@ -85,20 +85,20 @@ function volumesOf({
 
 const NEVER: ReadonlySet<Mount> = new Set(['noMatchRequired', 'absentRequired']);
 
-function mount({ kit }: CtbKit, name: Mount, sources: Sources): Promise<Operation> {
-  return take(async () => {
-    await kit.own.create(PODS, podOf(kit, name, sources));
+function mount({ run }: CtbRun, name: Mount, sources: Sources): Promise<Operation> {
+  return runStep(async () => {
+    await run.created.create(PODS, podOf(run, name, sources));
     if (!NEVER.has(name)) {
       check(
-        await runs(kit, name, kit.timeoutMs),
-        `it does not run after ${kit.timeoutMs / 1000} s`,
+        await runs(run, name, run.timeoutMs),
+        `it does not run after ${run.timeoutMs / 1000} s`,
       );
       return 'it runs';
     }
-    check(!(await runs(kit, name, kit.quietMs)), 'it runs');
-    const pod = await readPod(kit, name);
+    check(!(await runs(run, name, run.quietMs)), 'it runs');
+    const pod = await readPod(run, name);
     const unschedulable = unschedulableText(pod);
-    if (unschedulable !== undefined) throw new NotTaken(unschedulable);
+    if (unschedulable !== undefined) throw new StepSkipped(unschedulable);
     const { status } = pod;
     const ready = status?.conditions?.find(({ type }) => type === 'Ready');
     check(
@@ -107,6 +107,6 @@ function mount({ kit }: CtbKit, name: Mount, sources: Sources): Promise<Operatio
       ) === true,
       'it was not even scheduled',
     );
-    return `not running after ${kit.quietMs / 1000} s: ${ready?.reason ?? 'no condition Ready'}`;
+    return `not running after ${run.quietMs / 1000} s: ${ready?.reason ?? 'no condition Ready'}`;
   });
 }

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import {
-  NEIGHBOURS,
-  type CtbWorld,
-  type Neighbour,
-  type SeenBundle,
+  UNRELATED_BUNDLES,
+  type CtbSnapshot,
+  type UnrelatedBundle,
+  type ObservedBundle,
 } from '../../conformance/ctb/snapshot.ts';
 import type { Skipped } from '../../conformance/observed-request.ts';
 import { SignerError } from '../../errors.ts';
 import { listPages } from '../../kube/watch/list-pages.ts';
 import { certificatesResource } from '../anchors.ts';
-import type { Kit } from '../run.ts';
+import { type Run, runSignerName } from '../run.ts';
 import { RUN_LABEL } from '../created-objects.ts';
-import { record, type Recorder } from '../recorder.ts';
-import { may, maySigner } from '../permissions.ts';
+import { startRecorder, type Recorder } from '../recorder.ts';
+import { certificatesRule, signerRule } from '../permissions.ts';
 import { bundleCalls } from './api-calls.ts';
 import { leafOf } from './leaf.ts';
 import { bundleMounts } from './mounts.ts';
-import { ownSigner } from '../own-signer.ts';
-import { createBundle, freshCertificate, type CtbKit } from './create-bundle.ts';
+import { createBundle, freshCertificate, type CtbRun } from './create-bundle.ts';
 import { bundleRefusals } from './invalid-bundles.ts';
 
-/** Observes what a signer publishes. @throws KubeError or SignerError when nothing can be asked */
-export async function observeCtb(kit: Kit): Promise<CtbWorld> {
-  const bundles = await certificatesResource(kit, 'clustertrustbundles');
+/** Observes what a signer publishes. @throws KubeError or SignerError when no call succeeds */
+export async function observeCtb(run: Run): Promise<CtbSnapshot> {
+  const bundles = await certificatesResource(run, 'clustertrustbundles');
   if (bundles === undefined) {
     throw new SignerError({
       code: 'KUBE_NOT_FOUND',
@@ -31,44 +30,46 @@ export async function observeCtb(kit: Kit): Promise<CtbWorld> {
       message: 'this API server serves no clustertrustbundles.certificates.k8s.io',
     });
   }
-  const ctb: CtbKit = { kit, bundles };
-  const lacking = await kit.rights.lacking(may(['list', 'watch'], bundles.plural));
-  if (lacking !== undefined)
-    throw new SignerError({ code: 'KUBE_FORBIDDEN', disposition: 'wait', message: lacking });
-  const fieldSelector = `spec.signerName=${kit.signerName}`;
-  const published = await record<ClusterTrustBundle>(kit, {
+  const ctb: CtbRun = { run, bundles };
+  const missing = await run.permissions.missing(
+    certificatesRule(['list', 'watch'], bundles.plural),
+  );
+  if (missing !== undefined)
+    throw new SignerError({ code: 'KUBE_FORBIDDEN', disposition: 'wait', message: missing });
+  const fieldSelector = `spec.signerName=${run.signerName}`;
+  const published = await startRecorder<ClusterTrustBundle>(run, {
     resource: bundles,
     fieldSelector,
     mayWatch: true,
   });
-  const labelSelector = `${RUN_LABEL}=${kit.run}`;
-  const own = await record<ClusterTrustBundle>(kit, {
+  const labelSelector = `${RUN_LABEL}=${run.id}`;
+  const own = await startRecorder<ClusterTrustBundle>(run, {
     resource: bundles,
     labelSelector,
     mayWatch: true,
   });
-  const begun = kit.clock();
+  const begun = run.clock();
   try {
-    kit.say('making bundles, and pods that mount them');
+    run.progress('making bundles, and pods that mount them');
     const neighbours = await makeNeighbours(ctb);
     const [leaf, refusals, calls, mounts] = await Promise.all([
-      leafOf(kit),
+      leafOf(run),
       bundleRefusals(ctb),
       bundleCalls(ctb),
       bundleMounts(ctb),
     ]);
-    await kit.delay(Math.max(0, begun + kit.quietMs - kit.clock()), kit.signal);
+    await run.delay(Math.max(0, begun + run.quietMs - run.clock()), run.signal);
     return {
-      signerName: kit.signerName,
-      profile: kit.profile,
+      signerName: run.signerName,
+      profile: run.profile,
       bundles: published.objects().map((each) => seenOf(published, each)),
-      bundlesOfAll: await namesOfAll(ctb),
+      listedNames: await namesOfAll(ctb),
       leaf,
-      neighbours: writesOf(own, neighbours),
-      refusals,
+      unrelatedBundles: writesOf(own, neighbours),
+      invalidBundles: refusals,
       calls,
       mounts,
-      now: kit.clock() - kit.client.clockOffset(),
+      now: run.clock() - run.client.clockOffset(),
     };
   } finally {
     await Promise.all([published.stop(), own.stop()]);
@@ -78,7 +79,7 @@ export async function observeCtb(kit: Kit): Promise<CtbWorld> {
 function seenOf(
   recorder: Recorder<ClusterTrustBundle>,
   { metadata, spec }: ClusterTrustBundle,
-): SeenBundle {
+): ObservedBundle {
   return {
     name: metadata.name,
     signerName: spec.signerName ?? '',
@@ -87,25 +88,25 @@ function seenOf(
   };
 }
 
-async function namesOfAll({ kit, bundles }: CtbKit): Promise<readonly string[]> {
+async function namesOfAll({ run, bundles }: CtbRun): Promise<readonly string[]> {
   const names: string[] = [];
-  await listPages({ client: kit.client, path: bundles.collection() }, (each) => {
+  await listPages({ client: run.client, path: bundles.collection() }, (each) => {
     const { spec, metadata } = each as unknown as ClusterTrustBundle;
-    if (spec.signerName === kit.signerName) names.push(metadata.name);
+    if (spec.signerName === run.signerName) names.push(metadata.name);
   });
   return names;
 }
 
-type Made = Readonly<Record<Neighbour, ClusterTrustBundle | Skipped>>;
+type PlannedRequest = Readonly<Record<UnrelatedBundle, ClusterTrustBundle | Skipped>>;
 
-async function makeNeighbours(ctb: CtbKit): Promise<Made> {
-  const { kit, bundles } = ctb;
-  const signerName = ownSigner(kit, 'foreign');
+async function makeNeighbours(ctb: CtbRun): Promise<PlannedRequest> {
+  const { run, bundles } = ctb;
+  const signerName = runSignerName(run, 'foreign');
   const trustBundle = await freshCertificate(ctb, 'Neighbour');
-  const rights = may(['create', 'delete'], bundles.plural);
+  const rights = certificatesRule(['create', 'delete'], bundles.plural);
   const [plain, attest] = [
-    await kit.rights.lacking(rights),
-    await kit.rights.lacking(rights, maySigner('attest', signerName)),
+    await run.permissions.missing(rights),
+    await run.permissions.missing(rights, signerRule('attest', signerName)),
   ];
   return {
     foreign:
@@ -114,16 +115,19 @@ async function makeNeighbours(ctb: CtbKit): Promise<Made> {
         : { skipped: attest },
     unlinked:
       plain === undefined
-        ? await createBundle(ctb, { name: `conformance-${kit.run}-unlinked`, trustBundle })
+        ? await createBundle(ctb, { name: `conformance-${run.id}-unlinked`, trustBundle })
         : { skipped: plain },
   };
 }
 
-function writesOf(recorder: Recorder<ClusterTrustBundle>, made: Made): CtbWorld['neighbours'] {
-  const seen = NEIGHBOURS.map((name) => {
+function writesOf(
+  recorder: Recorder<ClusterTrustBundle>,
+  made: PlannedRequest,
+): CtbSnapshot['unrelatedBundles'] {
+  const seen = UNRELATED_BUNDLES.map((name) => {
     const bundle = made[name];
     if ('skipped' in bundle) return [name, bundle] as const;
     return [name, { writes: recorder.versionsOf(bundle.metadata.uid).length - 1 }] as const;
   });
-  return Object.fromEntries(seen) as CtbWorld['neighbours'];
+  return Object.fromEntries(seen) as CtbSnapshot['unrelatedBundles'];
 }

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import { formatTime } from '../../api/object/time.ts';
-import type { Discovery, Patch } from '../../conformance/calls.ts';
-import { selfSigned } from '../../conformance/self-signed.ts';
+import { selfSignedCertificate } from '../../conformance/self-signed.ts';
 import { PCR_CALLS, type PcrCall } from '../../conformance/pcr/snapshot.ts';
-import type { Operation } from '../../conformance/snapshot.ts';
+import type { Discovery, Operation, Patch } from '../../conformance/snapshot.ts';
 import { generatePrivateKey } from '../../pki/keys/private-key.ts';
 import { discover } from '../discovery-steps.ts';
-import { ownSigner } from '../own-signer.ts';
-import { record } from '../recorder.ts';
-import { callsOf, patchSteps, told } from '../resource-steps.ts';
-import { ALL_VERBS, may, maySigner } from '../permissions.ts';
-import { check, skipSteps, takeSteps, type Step } from '../steps.ts';
+import { startRecorder } from '../recorder.ts';
+import { resourceCalls, patchSteps, untilWatched } from '../resource-steps.ts';
+import { ALL_VERBS, certificatesRule, signerRule } from '../permissions.ts';
+import { check, skipSteps, runSteps, type Step } from '../steps.ts';
 import { stubOf } from './plans.ts';
 import { uuid } from './requester.ts';
-import type { PcrKit } from './run.ts';
+import type { PcrRun } from './run.ts';
+import { runSignerName } from '../run.ts';
 
 type Pcr = PodCertificateRequest;
 
@@ -23,21 +22,21 @@ const HOUR_MS = 3600_000;
 
 /** Upstream's calls of the API, on a signer name that nobody else has. */
 export async function pcrOperations({
-  kit,
+  run,
   requests,
-}: PcrKit): Promise<Readonly<Record<Discovery | PcrCall, Operation>>> {
+}: PcrRun): Promise<Readonly<Record<Discovery | PcrCall, Operation>>> {
   const { plural } = requests;
-  const signerName = ownSigner(kit, 'operations');
-  const discovery = await discover(kit, requests, ['status']);
-  const lacking = await kit.rights.lacking(
-    may(ALL_VERBS, plural, kit.namespace),
-    may(['get', 'patch', 'update'], `${plural}/status`, kit.namespace),
-    maySigner('sign', signerName),
+  const signerName = runSignerName(run, 'operations');
+  const discovery = await discover(run, requests, ['status']);
+  const missing = await run.permissions.missing(
+    certificatesRule(ALL_VERBS, plural, run.namespace),
+    certificatesRule(['get', 'patch', 'update'], `${plural}/status`, run.namespace),
+    signerRule('sign', signerName),
   );
-  if (lacking !== undefined) return { ...skipSteps(PCR_CALLS, lacking), ...discovery };
+  if (missing !== undefined) return { ...skipSteps(PCR_CALLS, missing), ...discovery };
   const fieldSelector = `spec.signerName=${signerName}`;
-  const { namespace } = kit;
-  const recorder = await record<Pcr>(kit, {
+  const { namespace } = run;
+  const recorder = await startRecorder<Pcr>(run, {
     resource: requests,
     namespace,
     fieldSelector,
@@ -45,8 +44,8 @@ export async function pcrOperations({
   });
   try {
     const { key } = await generatePrivateKey('ECDSAP256');
-    const calls = callsOf<Pcr>(kit, requests, namespace);
-    const first = { name: `conformance-${kit.run}-operation` };
+    const calls = resourceCalls<Pcr>(run, requests, namespace);
+    const first = { name: `conformance-${run.id}-operation` };
     const isSame = async (subresource?: string): Promise<string> => {
       const { kind, metadata } = await calls.get(first.name, subresource);
       check(
@@ -60,10 +59,10 @@ export async function pcrOperations({
       return `the label says ${value}`;
     };
     const create = (name: string): Promise<Pcr> =>
-      kit.own.create<Pcr>(requests, {
+      run.created.create<Pcr>(requests, {
         kind: 'PodCertificateRequest',
         metadata: { name, namespace },
-        spec: specOf(kit, signerName, stubOf(key).toString('base64')),
+        spec: specOf(run, signerName, stubOf(key).toString('base64')),
       });
     const issue = async (how: string, write: (made: Pcr) => Promise<Pcr>): Promise<string> => {
       const after = await write(await create(`${first.name}-${how.toLowerCase()}`));
@@ -71,14 +70,14 @@ export async function pcrOperations({
       check(type === 'Issued' && after.status?.certificateChain !== undefined, `it is ${type}`);
       return `it is ${type}`;
     };
-    const status = statusOf(kit, key);
+    const status = statusOf(run, key);
     const steps: Readonly<Record<PcrCall, Step>> = {
       create: async () => `uid ${(await create(first.name)).metadata.uid}`,
       read: () => isSame(),
       listAndWatch: async () => {
         const { length } = await calls.list({ fieldSelector });
         check(length === 1, `${length} items`);
-        await told(kit, recorder, ({ metadata }) => metadata.name === first.name);
+        await untilWatched(run, recorder, ({ metadata }) => metadata.name === first.name);
         return 'one item, and the watch told of it';
       },
       update: async () => {
@@ -120,25 +119,21 @@ export async function pcrOperations({
         return 'none is left';
       },
     };
-    return { ...(await takeSteps(PCR_CALLS, steps)), ...discovery };
+    return { ...(await runSteps(PCR_CALLS, steps)), ...discovery };
   } finally {
     await recorder.stop();
   }
 }
 
-function specOf(
-  { random, serviceAccount, run }: PcrKit['kit'],
-  signerName: string,
-  stub: string,
-): object {
+function specOf(run: PcrRun['run'], signerName: string, stub: string): object {
   return {
     signerName,
-    podName: `conformance-${run}`,
-    podUID: uuid(random(16)),
-    serviceAccountName: serviceAccount,
-    serviceAccountUID: uuid(random(16)),
+    podName: `conformance-${run.id}`,
+    podUID: uuid(run.random(16)),
+    serviceAccountName: run.serviceAccount,
+    serviceAccountUID: uuid(run.random(16)),
     nodeName: 'conformance',
-    nodeUID: uuid(random(16)),
+    nodeUID: uuid(run.random(16)),
     maxExpirationSeconds: 86_400,
     stubPKCS10Request: stub,
   };
@@ -146,16 +141,23 @@ function specOf(
 
 /** What a signer writes: valid since a minute, for an hour. */
 function statusOf(
-  kit: PcrKit['kit'],
-  key: Parameters<typeof selfSigned>[0]['key'],
+  run: PcrRun['run'],
+  key: Parameters<typeof selfSignedCertificate>[0]['key'],
 ): NonNullable<Pcr['status']> {
-  const now = Math.floor((kit.clock() - kit.client.clockOffset()) / 1000) * 1000;
+  const now = Math.floor((run.clock() - run.client.clockOffset()) / 1000) * 1000;
   const notBefore = now - 60_000;
   const notAfter = notBefore + HOUR_MS;
-  const { random } = kit;
+  const { random } = run;
   const commonName = 'conformance.example.com';
   return {
-    certificateChain: selfSigned({ commonName, isCa: false, key, notBefore, notAfter, random }),
+    certificateChain: selfSignedCertificate({
+      commonName,
+      isCa: false,
+      key,
+      notBefore,
+      notAfter,
+      random,
+    }),
     notBefore: formatTime(notBefore),
     notAfter: formatTime(notAfter),
     beginRefreshAt: formatTime(notBefore + HOUR_MS / 4),

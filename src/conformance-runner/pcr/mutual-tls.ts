@@ -3,21 +3,21 @@ import type { KeyObject } from 'node:crypto';
 import { once } from 'node:events';
 import { duplexPair } from 'node:stream';
 import { connect, createServer } from 'node:tls';
-import { issuedOf, isVerdict } from '../../conformance/issued-leaf.ts';
-import type { Scene, Skipped } from '../../conformance/observed-request.ts';
+import { issuedLeafOf, isAssertionResult } from '../../conformance/issued-leaf.ts';
+import type { Observation, Skipped } from '../../conformance/observed-request.ts';
 import type { Anchors, Operation } from '../../conformance/snapshot.ts';
 import { messageOf } from '../../errors.ts';
 import { encodePem } from '../../pki/der/pem.ts';
-import type { Kit } from '../run.ts';
+import type { Run } from '../run.ts';
 
 export interface Peer {
-  readonly scene: Scene;
+  readonly scenario: Observation;
   readonly key: KeyObject | undefined;
 }
 
 /** A TLS connection between two leaves, in this process, each verified by the other. */
 export async function mutualTls(
-  kit: Kit,
+  run: Run,
   anchors: Anchors | Skipped,
   peers: readonly [server: Peer, client: Peer],
 ): Promise<Operation> {
@@ -25,10 +25,10 @@ export async function mutualTls(
   const ca = anchors.certificates.map(({ raw }) => encodePem('CERTIFICATE', raw));
   const [server, client] = peers.map((peer) => credentialsOf(peer, ca));
   if (server === undefined || client === undefined) {
-    return { skipped: 'there are no two leaves whose keys the kit has' };
+    return { skipped: 'there are no two leaves whose keys the runner has' };
   }
   try {
-    const protocol = await shakeHands(kit, server, client);
+    const protocol = await shakeHands(run, server, client);
     return { seen: `${protocol}, both verified with ${anchors.from}` };
   } catch (error) {
     return { fault: `the handshake failed: ${messageOf(error)}` };
@@ -41,15 +41,15 @@ interface Credentials {
   readonly ca: string[];
 }
 
-function credentialsOf({ scene, key }: Peer, ca: readonly string[]): Credentials | undefined {
-  const issued = issuedOf(scene);
-  if (isVerdict(issued) || key === undefined) return undefined;
+function credentialsOf({ scenario, key }: Peer, ca: readonly string[]): Credentials | undefined {
+  const issued = issuedLeafOf(scenario);
+  if (isAssertionResult(issued) || key === undefined) return undefined;
   const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
-  return { cert: issued.snapshot.pem, key: pem, ca: [...ca] };
+  return { cert: issued.version.pem, key: pem, ca: [...ca] };
 }
 
 /** Through memory: no port is opened. @returns the protocol. Rejects when one refuses the other */
-async function shakeHands(kit: Kit, own: Credentials, other: Credentials): Promise<string> {
+async function shakeHands(run: Run, own: Credentials, other: Credentials): Promise<string> {
   const [near, far] = duplexPair();
   const server = createServer({ ...own, requestCert: true, rejectUnauthorized: true });
   const connecting = connect({
@@ -59,13 +59,13 @@ async function shakeHands(kit: Kit, own: Credentials, other: Credentials): Promi
     checkServerIdentity: () => undefined,
   });
   const ended = new AbortController();
-  const signal = AbortSignal.any([kit.signal, ended.signal]);
+  const signal = AbortSignal.any([run.signal, ended.signal]);
   try {
     const met = Promise.all([once(server, 'secureConnection'), once(connecting, 'secureConnect')]);
     const refused = once(server, 'tlsClientError').then(([error]) =>
       Promise.reject(error as Error),
     );
-    const late = kit.delay(kit.timeoutMs, signal).then(() => Promise.reject(new Error('no end')));
+    const late = run.delay(run.timeoutMs, signal).then(() => Promise.reject(new Error('no end')));
     for (const each of [met, refused, late]) each.catch(() => undefined);
     server.emit('connection', far);
     await Promise.race([met, refused, late]);

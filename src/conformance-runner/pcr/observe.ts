@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import {
-  PCR_SCENES,
+  PCR_SCENARIOS,
   type PcrOperation,
-  type PcrScene,
-  type PcrWorld,
+  type PcrScenario,
+  type PcrSnapshot,
 } from '../../conformance/pcr/snapshot.ts';
-import type { Scene, Skipped, Trial } from '../../conformance/observed-request.ts';
+import type { Observation, Skipped, ObservedRequest } from '../../conformance/observed-request.ts';
 import type { Operation } from '../../conformance/snapshot.ts';
 import { anchorsOf, certificatesResource } from '../anchors.ts';
 import { inParallel } from '../in-parallel.ts';
-import type { Kit } from '../run.ts';
+import type { Run } from '../run.ts';
 import { podOf, refusalOf } from '../pods.ts';
-import { record } from '../recorder.ts';
-import { may, mayCore } from '../permissions.ts';
+import { startRecorder } from '../recorder.ts';
+import { certificatesRule, coreRule } from '../permissions.ts';
 import { SignerError } from '../../errors.ts';
 import { mutualTls } from './mutual-tls.ts';
 import { pcrOperations } from './api-calls.ts';
 import { pcrPlans } from './plans.ts';
 import { findRequester } from './requester.ts';
-import { makeRequest, type Made } from './requests.ts';
-import type { PcrKit } from './run.ts';
-import { mountVolume, sourcesOf, type Mounted } from './volumes.ts';
+import { makeRequest, type PlannedRequest } from './requests.ts';
+import type { PcrRun } from './run.ts';
+import { mountVolume, sourcesOf, type MountedVolume } from './volumes.ts';
 
 const HOUR = 3600;
 const MOST = 91 * 24 * HOUR;
 
-/** Observes a signer of PodCertificateRequests. @throws KubeError or SignerError when nothing can be asked */
-export async function observePcr(kit: Kit): Promise<PcrWorld> {
-  const requests = await certificatesResource(kit, 'podcertificaterequests');
+/** Observes a signer of PodCertificateRequests. @throws KubeError or SignerError when no call succeeds */
+export async function observePcr(run: Run): Promise<PcrSnapshot> {
+  const requests = await certificatesResource(run, 'podcertificaterequests');
   if (requests === undefined) {
     throw new SignerError({
       code: 'KUBE_NOT_FOUND',
@@ -36,46 +36,48 @@ export async function observePcr(kit: Kit): Promise<PcrWorld> {
       message: 'this API server serves no podcertificaterequests.certificates.k8s.io',
     });
   }
-  const { namespace } = kit;
+  const { namespace } = run;
   const mayWatch =
-    (await kit.rights.lacking(may(['list', 'watch'], requests.plural, namespace))) === undefined;
-  const recorder = await record<PodCertificateRequest>(kit, {
+    (await run.permissions.missing(
+      certificatesRule(['list', 'watch'], requests.plural, namespace),
+    )) === undefined;
+  const recorder = await startRecorder<PodCertificateRequest>(run, {
     resource: requests,
     namespace,
     mayWatch,
   });
-  const pcr: PcrKit = { kit, requests, recorder };
-  const begun = kit.clock();
+  const pcr: PcrRun = { run, requests, recorder };
+  const begun = run.clock();
   try {
-    kit.say('making pods with podCertificate volumes');
+    run.progress('making pods with podCertificate volumes');
     const operations = pcrOperations(pcr);
-    const plans = pcrPlans(kit);
+    const plans = pcrPlans(run);
     // Awaited later; should the run be interrupted before, nobody asks for them, and that is no crash.
     for (const each of [operations, plans]) each.catch(() => undefined);
     const [pod, podDefault, podAnnotated] = await mountAll(pcr);
     const requester = await findRequester(pcr, pod.request ?? podDefault.request);
     const made = 'skipped' in requester ? requester : await makeAll(pcr, requester, await plans);
-    await kit.delay(Math.max(0, begun + kit.quietMs - kit.clock()), kit.signal);
-    const own = scenesOf(made);
-    const anchors = await anchorsOf(kit);
+    await run.delay(Math.max(0, begun + run.quietMs - run.clock()), run.signal);
+    const own = scenariosOf(made);
+    const anchors = await anchorsOf(run);
     return {
-      signerName: kit.signerName,
-      profile: kit.profile,
+      signerName: run.signerName,
+      profile: run.profile,
       anchors,
-      scenes: {
+      scenarios: {
         ...own,
-        pod: pod.scene(),
-        podDefault: podDefault.scene(),
-        podAnnotated: podAnnotated.scene(),
+        pod: pod.observed(),
+        podDefault: podDefault.observed(),
+        podAnnotated: podAnnotated.observed(),
       },
       burst: burstOf(made),
       operations: {
         ...(await operations),
         podStarts: pod.starts,
-        annotationsArrive: annotationsArrive(kit, podAnnotated),
-        mutualTls: await mutualTls(kit, anchors, [
-          { scene: own.plain, key: keyOf(made, 'plain') },
-          { scene: own.again, key: keyOf(made, 'again') },
+        annotationsArrive: annotationsArrive(run, podAnnotated),
+        mutualTls: await mutualTls(run, anchors, [
+          { scenario: own.plain, key: keyOf(made, 'plain') },
+          { scenario: own.again, key: keyOf(made, 'again') },
         ]),
         ...(await bounds(pcr)),
       },
@@ -85,10 +87,12 @@ export async function observePcr(kit: Kit): Promise<PcrWorld> {
   }
 }
 
-async function mountAll(pcr: PcrKit): Promise<readonly [Mounted, Mounted, Mounted]> {
-  const { annotations } = pcr.kit.profile;
-  const none: Mounted = {
-    scene: () => ({ skipped: 'the profile names no annotations' }),
+async function mountAll(
+  pcr: PcrRun,
+): Promise<readonly [MountedVolume, MountedVolume, MountedVolume]> {
+  const { annotations } = pcr.run.profile;
+  const none: MountedVolume = {
+    observed: () => ({ skipped: 'the profile names no annotations' }),
     starts: { skipped: 'the profile names no annotations' },
   };
   return Promise.all([
@@ -101,39 +105,44 @@ async function mountAll(pcr: PcrKit): Promise<readonly [Mounted, Mounted, Mounte
 }
 
 async function makeAll(
-  pcr: PcrKit,
+  pcr: PcrRun,
   requester: Parameters<typeof makeRequest>[1],
   plans: readonly Parameters<typeof makeRequest>[2][],
-): Promise<readonly Made[]> {
-  pcr.kit.say(`writing ${plans.length} requests for pod ${requester.facts.podName}`);
-  const single = plans.filter(({ scene }) => scene !== 'burst');
-  const burst = plans.filter(({ scene }) => scene === 'burst');
+): Promise<readonly PlannedRequest[]> {
+  pcr.run.progress(`writing ${plans.length} requests for pod ${requester.pod.podName}`);
+  const single = plans.filter(({ scenario }) => scenario !== 'burst');
+  const burst = plans.filter(({ scenario }) => scenario === 'burst');
   const made = await inParallel(single, (plan) => makeRequest(pcr, requester, plan));
   const atOnce = await Promise.all(burst.map((plan) => makeRequest(pcr, requester, plan)));
   return [...made, ...atOnce];
 }
 
-function scenesOf(made: readonly Made[] | Skipped): Readonly<Record<PcrScene, Scene>> {
-  const trials = new Map(
-    'skipped' in made ? [] : made.map(({ plan, trial }) => [plan.scene, trial()]),
+function scenariosOf(
+  made: readonly PlannedRequest[] | Skipped,
+): Readonly<Record<PcrScenario, Observation>> {
+  const observations = new Map(
+    'skipped' in made ? [] : made.map(({ plan, observed }) => [plan.scenario, observed()]),
   );
-  const reason = 'skipped' in made ? made.skipped : 'the kit has no such request';
+  const reason = 'skipped' in made ? made.skipped : 'the runner has no such request';
   return Object.fromEntries(
-    PCR_SCENES.map((name) => [name, trials.get(name) ?? { skipped: reason }]),
-  ) as Readonly<Record<PcrScene, Scene>>;
+    PCR_SCENARIOS.map((name) => [name, observations.get(name) ?? { skipped: reason }]),
+  ) as Readonly<Record<PcrScenario, Observation>>;
 }
 
-function burstOf(made: readonly Made[] | Skipped): readonly Trial[] | Skipped {
+function burstOf(made: readonly PlannedRequest[] | Skipped): readonly ObservedRequest[] | Skipped {
   if ('skipped' in made) return made;
-  return made.filter(({ plan }) => plan.scene === 'burst').map(({ trial }) => trial());
+  return made.filter(({ plan }) => plan.scenario === 'burst').map(({ observed }) => observed());
 }
 
-function keyOf(made: readonly Made[] | Skipped, scene: PcrScene): Made['plan']['key'] | undefined {
+function keyOf(
+  made: readonly PlannedRequest[] | Skipped,
+  scenario: PcrScenario,
+): PlannedRequest['plan']['key'] | undefined {
   if ('skipped' in made) return undefined;
-  return made.find(({ plan }) => plan.scene === scene)?.plan.key;
+  return made.find(({ plan }) => plan.scenario === scenario)?.plan.key;
 }
 
-function annotationsArrive({ profile }: Kit, { request, starts }: Mounted): Operation {
+function annotationsArrive({ profile }: Run, { request, starts }: MountedVolume): Operation {
   if (request === undefined) return { skipped: starts.skipped ?? 'there is no request' };
   const found = JSON.stringify(request.spec.unverifiedUserAnnotations ?? {});
   const wanted = JSON.stringify(profile.annotations);
@@ -142,19 +151,19 @@ function annotationsArrive({ profile }: Kit, { request, starts }: Mounted): Oper
 
 /** Volumes that ask for too much and too little; nothing is stored. */
 async function bounds(
-  pcr: PcrKit,
+  pcr: PcrRun,
 ): Promise<Readonly<Record<Extract<PcrOperation, 'tooLong' | 'tooShort'>, Operation>>> {
-  const { kit } = pcr;
-  const lacking = await kit.rights.lacking(mayCore(['create'], 'pods', kit.namespace));
-  if (lacking !== undefined)
-    return { tooLong: { skipped: lacking }, tooShort: { skipped: lacking } };
+  const { run } = pcr;
+  const missing = await run.permissions.missing(coreRule(['create'], 'pods', run.namespace));
+  if (missing !== undefined)
+    return { tooLong: { skipped: missing }, tooShort: { skipped: missing } };
   const refused = async (maxExpirationSeconds: number, words: string): Promise<Operation> => {
     const sources = sourcesOf(pcr, { name: 'bounds', maxExpirationSeconds });
-    const said = await refusalOf(kit, podOf(kit, 'bounds', [sources]));
-    if (said === undefined) return { fault: `${maxExpirationSeconds} s were accepted` };
-    return said.includes(words)
+    const message = await refusalOf(run, podOf(run, 'bounds', [sources]));
+    if (message === undefined) return { fault: `${maxExpirationSeconds} s were accepted` };
+    return message.includes(words)
       ? { seen: words }
-      : { fault: `refused for another reason: ${said}` };
+      : { fault: `refused for another reason: ${message}` };
   };
   return {
     tooLong: await refused(MOST + 1, `must be <= ${MOST}`),

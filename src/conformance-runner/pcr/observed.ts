@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isTerminal } from '../../api/request/pod-certificate-request.ts';
-import { pcrSnapshot } from '../../conformance/pcr/version.ts';
-import type { Asked, Trial } from '../../conformance/observed-request.ts';
+import { pcrVersion } from '../../conformance/pcr/version.ts';
+import type { RequestedLeaf, ObservedRequest } from '../../conformance/observed-request.ts';
 import { until } from '../run.ts';
-import type { PcrKit } from './run.ts';
+import type { PcrRun } from './run.ts';
 
 /** What became of a request, from the versions that were seen of it. */
-export function trialOf(
-  { kit, recorder }: PcrKit,
-  asked: Asked,
-  made: { readonly uid: string; readonly at: number } | { readonly refusal: string },
-): Trial {
-  const endedAt = kit.clock() - kit.client.clockOffset();
+export function observedRequest(
+  { run, recorder }: PcrRun,
+  requested: RequestedLeaf,
+  made: { readonly uid: string; readonly at: number } | { readonly rejection: string },
+): ObservedRequest {
+  const endedAt = run.clock() - run.client.clockOffset();
   const facts = {
-    asked,
-    watched: recorder.isWhole,
-    ownWrites: 0,
+    requested,
+    isComplete: recorder.isComplete,
+    runnerWrites: 0,
     endedAt,
-    waitedMs: kit.timeoutMs,
+    waitedMs: run.timeoutMs,
   };
-  if ('refusal' in made) return { ...facts, versions: [], refusal: made.refusal };
+  if ('rejection' in made) return { ...facts, versions: [], rejection: made.rejection };
   const versions = recorder
     .versionsOf(made.uid)
-    .map(({ object, at }) => pcrSnapshot(object, Math.max(0, at - made.at)));
+    .map(({ object, at }) => pcrVersion(object, Math.max(0, at - made.at)));
   return { ...facts, versions };
 }
 
-export async function answered({ kit, recorder }: PcrKit, uid: string): Promise<void> {
+export async function answered({ run, recorder }: PcrRun, uid: string): Promise<void> {
   const hasAnswer = (): boolean =>
     recorder.versionsOf(uid).some(({ object }) => isTerminal(object));
-  await until(kit, hasAnswer, kit.timeoutMs);
+  await until(run, hasAnswer, run.timeoutMs);
 }

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyObject } from 'node:crypto';
 import {
-  encodeOdd,
+  encodeCraftedRequest,
   subjectOf,
   unknownExtension,
-  type OddRequest,
+  type CraftedRequest,
 } from '../../conformance/crafted-pkcs10.ts';
-import type { PcrScene } from '../../conformance/pcr/snapshot.ts';
-import { NO_NAMES, type Asked, type AskedNames } from '../../conformance/observed-request.ts';
+import type { PcrScenario } from '../../conformance/pcr/snapshot.ts';
+import {
+  NO_NAMES,
+  type RequestedLeaf,
+  type LeafNames,
+} from '../../conformance/observed-request.ts';
 import { basicConstraints, subjectAltName } from '../../pki/extensions/encode-extensions.ts';
 import { generatePrivateKey, publicKeyOf } from '../../pki/keys/private-key.ts';
 import { POD_KEY_TYPES, type KeyType } from '../../vocabulary.ts';
-import type { Kit } from '../run.ts';
+import type { Run } from '../run.ts';
 
 export interface PcrPlan {
-  readonly scene: PcrScene | 'burst';
-  readonly asked: Asked;
+  readonly scenario: PcrScenario | 'burst';
+  readonly requested: RequestedLeaf;
   /** base64 of DER. */
   readonly stub: string;
   readonly key: KeyObject;
@@ -29,11 +33,11 @@ export interface PcrPlan {
 const HOUR = 3600;
 /** The most that the API takes. */
 const DAYS_91 = 91 * 24 * HOUR;
-/** What the API sets where nothing is said. */
+/** What the API sets where nothing is message. */
 const DAY = 24 * HOUR;
 
 /** What a stub must not get into a leaf. */
-const FORGED: AskedNames = {
+const FORGED: LeafNames = {
   ...NO_NAMES,
   dnsNames: ['kubernetes.default.svc'],
   uris: ['spiffe://cluster.local/ns/kube-system/sa/forged'],
@@ -42,13 +46,13 @@ const FORGED: AskedNames = {
 const BURST = 10;
 
 /** An empty PKCS#10 request, as a kubelet makes it, or with what should not be in it. */
-export function stubOf(key: KeyObject, parts: Partial<OddRequest> = {}): Buffer {
-  return Buffer.from(encodeOdd({ subject: [], ...parts, key }));
+export function stubOf(key: KeyObject, parts: Partial<CraftedRequest> = {}): Buffer {
+  return Buffer.from(encodeCraftedRequest({ subject: [], ...parts, key }));
 }
 
-/** Requests that the kit writes itself; those that are to be left alone come first. */
-export async function pcrPlans(kit: Kit): Promise<readonly PcrPlan[]> {
-  const { run, signerName, namespace, serviceAccount } = kit;
+/** Requests that the runner writes itself; those that are to be left alone come first. */
+export async function pcrPlans(run: Run): Promise<readonly PcrPlan[]> {
+  const { signerName, namespace, serviceAccount } = run;
   const keys = new Map(
     await Promise.all(
       POD_KEY_TYPES.map(
@@ -56,18 +60,18 @@ export async function pcrPlans(kit: Kit): Promise<readonly PcrPlan[]> {
       ),
     ),
   );
-  const ordinary = (POD_KEY_TYPES as readonly KeyType[]).includes(kit.profile.keyType)
-    ? kit.profile.keyType
+  const ordinary = (POD_KEY_TYPES as readonly KeyType[]).includes(run.profile.keyType)
+    ? run.profile.keyType
     : 'ECDSAP256';
 
-  interface More extends Partial<Omit<PcrPlan, 'asked' | 'key'>> {
+  interface More extends Partial<Omit<PcrPlan, 'requested' | 'key'>> {
     readonly keyType?: KeyType;
-    readonly names?: AskedNames;
+    readonly names?: LeafNames;
     readonly lifetimeSeconds?: number;
-    readonly parts?: Partial<OddRequest>;
+    readonly parts?: Partial<CraftedRequest>;
   }
 
-  async function plan(scene: PcrPlan['scene'], more: More = {}): Promise<PcrPlan> {
+  async function plan(scenario: PcrPlan['scenario'], more: More = {}): Promise<PcrPlan> {
     const {
       keyType = ordinary,
       names = NO_NAMES,
@@ -75,16 +79,23 @@ export async function pcrPlans(kit: Kit): Promise<readonly PcrPlan[]> {
       parts = {},
       ...rest
     } = more;
-    const listed = (POD_KEY_TYPES as readonly string[]).includes(scene);
+    const listed = (POD_KEY_TYPES as readonly string[]).includes(scenario);
     const key = (listed ? keys.get(keyType) : undefined) ?? (await generatePrivateKey(keyType)).key;
     const pod = { namespace, serviceAccount };
-    const asked = { keyType, spki: publicKeyOf(key), names, usages: [], lifetimeSeconds, pod };
-    return { scene, asked, key, signerName, stub: stubOf(key, parts).toString('base64'), ...rest };
+    const requested = { keyType, spki: publicKeyOf(key), names, usages: [], lifetimeSeconds, pod };
+    return {
+      scenario,
+      requested,
+      key,
+      signerName,
+      stub: stubOf(key, parts).toString('base64'),
+      ...rest,
+    };
   }
 
   return Promise.all([
-    plan('foreign', { signerName: `conformance-${run}.example.com/nobody` }),
-    plan('longerName', { signerName: `${signerName}-${run}` }),
+    plan('foreign', { signerName: `conformance-${run.id}.example.com/nobody` }),
+    plan('longerName', { signerName: `${signerName}-${run.id}` }),
     plan('deleted', { isDeleted: true }),
     plan('plain'),
     plan('again'),

@@ -7,11 +7,11 @@ import type { Client } from '../../kube/client/client.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import { generatePrivateKey } from '../../pki/keys/private-key.ts';
-import { may } from '../permissions.ts';
+import { certificatesRule } from '../permissions.ts';
 import { stubOf } from './plans.ts';
-import type { PcrKit } from './run.ts';
+import type { PcrRun } from './run.ts';
 
-export type Facts = Pick<
+export type PodIdentity = Pick<
   PodCertificateRequest['spec'],
   'podName' | 'podUID' | 'serviceAccountName' | 'serviceAccountUID' | 'nodeName' | 'nodeUID'
 >;
@@ -19,32 +19,34 @@ export type Facts = Pick<
 export interface Requester {
   readonly client: Client;
   /** Of a pod that runs, where a kubelet has shown one; invented else. */
-  readonly facts: Facts;
+  readonly pod: PodIdentity;
 }
 
 /**
- * How the kit can write requests itself: as who it is, or as the pod's node, where it may impersonate
- * it. The API server is asked with a dry run, for admission has its own say (NodeRestriction of nodes,
+ * How the runner can write requests itself: as who it is, or as the pod's node, where it may impersonate
+ * it. The API server is requested with a dry run, for admission has its own say (NodeRestriction of nodes,
  * a policy like deploy/admission of others).
  */
 export async function findRequester(
-  pcr: PcrKit,
+  pcr: PcrRun,
   shown: PodCertificateRequest | undefined,
 ): Promise<Requester | Skipped> {
-  const { kit, requests } = pcr;
+  const { run, requests } = pcr;
   const facts = shown === undefined ? inventedFacts(pcr) : factsOf(shown);
-  const lacking = await kit.rights.lacking(may(['create', 'get'], requests.plural, kit.namespace));
-  const refusal = lacking ?? (await dryRun(pcr, kit.client, facts));
-  if (refusal === undefined) return { client: kit.client, facts };
+  const missing = await run.permissions.missing(
+    certificatesRule(['create', 'get'], requests.plural, run.namespace),
+  );
+  const rejection = missing ?? (await dryRun(pcr, run.client, facts));
+  if (rejection === undefined) return { client: run.client, pod: facts };
   if (shown === undefined)
-    return { skipped: `${refusal}; and no kubelet has shown a pod to speak for` };
-  const other = await kit.rights.lacking(...impersonating(facts.nodeName));
-  if (other !== undefined) return { skipped: `${refusal}; as its node: ${other}` };
-  const client = kit.clientAs(`system:node:${facts.nodeName}`, ['system:nodes']);
+    return { skipped: `${rejection}; and no kubelet has shown a pod to speak for` };
+  const other = await run.permissions.missing(...impersonating(facts.nodeName));
+  if (other !== undefined) return { skipped: `${rejection}; as its node: ${other}` };
+  const client = run.clientAs(`system:node:${facts.nodeName}`, ['system:nodes']);
   const second = await dryRun(pcr, client, facts);
   return second === undefined
-    ? { client, facts }
-    : { skipped: `${refusal}; as its node: ${second}` };
+    ? { client, pod: facts }
+    : { skipped: `${rejection}; as its node: ${second}` };
 }
 
 function impersonating(node: string): readonly PermissionRule[] {
@@ -58,17 +60,17 @@ function impersonating(node: string): readonly PermissionRule[] {
 }
 
 async function dryRun(
-  { kit, requests }: PcrKit,
+  { run, requests }: PcrRun,
   client: Client,
-  facts: Facts,
+  facts: PodIdentity,
 ): Promise<string | undefined> {
   const { key } = await generatePrivateKey('ECDSAP256');
   const stubPKCS10Request = stubOf(key).toString('base64');
-  const metadata = { name: `conformance-${kit.run}-dry-run`, namespace: kit.namespace };
-  const spec = { ...facts, signerName: kit.signerName, stubPKCS10Request };
+  const metadata = { name: `conformance-${run.id}-dry-run`, namespace: run.namespace };
+  const spec = { ...facts, signerName: run.signerName, stubPKCS10Request };
   const body = { apiVersion: requests.apiVersion, kind: 'PodCertificateRequest', metadata, spec };
   try {
-    const path = requests.collection(kit.namespace);
+    const path = requests.collection(run.namespace);
     await client.request({ method: 'POST', path, query: { dryRun: 'All' }, body });
     return undefined;
   } catch (error) {
@@ -77,19 +79,19 @@ async function dryRun(
   }
 }
 
-function factsOf({ spec }: PodCertificateRequest): Facts {
+function factsOf({ spec }: PodCertificateRequest): PodIdentity {
   const { podName, podUID, serviceAccountName, serviceAccountUID, nodeName, nodeUID } = spec;
   return { podName, podUID, serviceAccountName, serviceAccountUID, nodeName, nodeUID };
 }
 
-function inventedFacts({ kit }: PcrKit): Facts {
+function inventedFacts({ run }: PcrRun): PodIdentity {
   return {
-    podName: `conformance-${kit.run}`,
-    podUID: uuid(kit.random(16)),
-    serviceAccountName: kit.serviceAccount,
-    serviceAccountUID: uuid(kit.random(16)),
+    podName: `conformance-${run.id}`,
+    podUID: uuid(run.random(16)),
+    serviceAccountName: run.serviceAccount,
+    serviceAccountUID: uuid(run.random(16)),
     nodeName: 'conformance',
-    nodeUID: uuid(kit.random(16)),
+    nodeUID: uuid(run.random(16)),
   };
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
-import type { Kit } from '../run.ts';
+import type { Run } from '../run.ts';
 import type { Recorder } from '../recorder.ts';
 
 /** What every probe of PodCertificateRequests works with. */
-export interface PcrKit {
-  readonly kit: Kit;
+export interface PcrRun {
+  readonly run: Run;
   readonly requests: Resource;
   readonly recorder: Recorder<PodCertificateRequest>;
 }

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/** PodCertificateRequests that kubelets make, for pods that the kit makes. */
+/** PodCertificateRequests that kubelets make, for pods that the runner makes. */
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
-import { NO_NAMES, type Asked, type Scene } from '../../conformance/observed-request.ts';
+import {
+  NO_NAMES,
+  type RequestedLeaf,
+  type Observation,
+} from '../../conformance/observed-request.ts';
 import type { Operation } from '../../conformance/snapshot.ts';
 import { messageOf } from '../../errors.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
 import { decodePublicKey, type PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import { decodeRequest } from '../../pki/x509/pkcs10.ts';
 import { PODS, awaitPod, podName, podOf, runs } from '../pods.ts';
-import { may, mayCore } from '../permissions.ts';
-import { NotTaken } from '../steps.ts';
-import { answered, trialOf } from './observed.ts';
-import type { PcrKit } from './run.ts';
+import { certificatesRule, coreRule } from '../permissions.ts';
+import { StepSkipped } from '../steps.ts';
+import { answered, observedRequest } from './observed.ts';
+import type { PcrRun } from './run.ts';
 
 export interface VolumeWanted {
   readonly name: string;
@@ -22,78 +26,79 @@ export interface VolumeWanted {
 }
 
 /** What a pod's volume came to. */
-export interface Mounted {
-  readonly scene: () => Scene;
+export interface MountedVolume {
+  readonly observed: () => Observation;
   readonly request?: PodCertificateRequest;
   readonly starts: Operation;
 }
 
 /** Why no pod can be made; undefined where one can. */
 export function lackingForPods({
-  kit,
+  run,
   requests,
-}: Omit<PcrKit, 'recorder'>): Promise<string | undefined> {
-  return kit.rights.lacking(
-    mayCore(['create', 'get', 'delete'], 'pods', kit.namespace),
-    may(['list', 'watch'], requests.plural, kit.namespace),
+}: Omit<PcrRun, 'recorder'>): Promise<string | undefined> {
+  return run.permissions.missing(
+    coreRule(['create', 'get', 'delete'], 'pods', run.namespace),
+    certificatesRule(['list', 'watch'], requests.plural, run.namespace),
   );
 }
 
 /** Makes a pod with a credential, and looks at the request that its kubelet makes. */
-export async function mountVolume(pcr: PcrKit, wanted: VolumeWanted): Promise<Mounted> {
-  const { kit, recorder, requests } = pcr;
-  const lacking = await lackingForPods(pcr);
-  if (lacking !== undefined) return skipped(lacking);
-  const begun = kit.clock();
+export async function mountVolume(pcr: PcrRun, wanted: VolumeWanted): Promise<MountedVolume> {
+  const { run, recorder, requests } = pcr;
+  const missing = await lackingForPods(pcr);
+  if (missing !== undefined) return skipped(missing);
+  const begun = run.clock();
   try {
-    await kit.own.create(PODS, podOf(kit, wanted.name, [sourcesOf(pcr, wanted)]));
+    await run.created.create(PODS, podOf(run, wanted.name, [sourcesOf(pcr, wanted)]));
   } catch (error) {
     if (!(error instanceof KubeError) || error.status === 0) throw error;
     return skipped(`the pod was refused: ${messageOf(error)}`);
   }
-  const name = podName(kit, wanted.name);
+  const name = podName(run, wanted.name);
   const find = (): PodCertificateRequest | undefined =>
     recorder
       .objects()
-      .find(({ spec }) => spec.podName === name && spec.signerName === kit.signerName);
+      .find(({ spec }) => spec.podName === name && spec.signerName === run.signerName);
   try {
-    await awaitPod(kit, wanted.name, () => find() !== undefined, kit.timeoutMs);
+    await awaitPod(run, wanted.name, () => find() !== undefined, run.timeoutMs);
   } catch (error) {
-    if (error instanceof NotTaken) return skipped(error.message);
+    if (error instanceof StepSkipped) return skipped(error.message);
     throw error;
   }
   const request = find();
   if (request === undefined) {
-    return skipped(`no kubelet made a request for the pod in ${kit.timeoutMs / 1000} s`);
+    return skipped(`no kubelet made a request for the pod in ${run.timeoutMs / 1000} s`);
   }
-  kit.own.adopt(requests, request.metadata);
-  const asked = askedBy(request);
-  if (asked === undefined)
+  run.created.track(requests, request.metadata);
+  const requested = askedBy(request);
+  if (requested === undefined)
     return skipped('its kubelet speaks an older version of the API: the request shows no key');
   await answered(pcr, request.metadata.uid);
-  const started = await runs(kit, wanted.name, kit.timeoutMs);
-  const ms = kit.clock() - begun;
+  const started = await runs(run, wanted.name, run.timeoutMs);
+  const ms = run.clock() - begun;
   return {
     request,
-    scene: () => trialOf(pcr, asked, { uid: request.metadata.uid, at: begunAt(pcr, request) }),
+    observed: () =>
+      observedRequest(pcr, requested, { uid: request.metadata.uid, at: begunAt(pcr, request) }),
     starts: started
       ? { seen: `it runs after ${ms} ms` }
       : { fault: `it does not run after ${ms} ms` },
   };
 }
 
-function skipped(reason: string): Mounted {
-  return { scene: () => ({ skipped: reason }), starts: { skipped: reason } };
+function skipped(reason: string): MountedVolume {
+  return { observed: () => ({ skipped: reason }), starts: { skipped: reason } };
 }
 
 /** When its first version was seen. */
-function begunAt({ recorder }: PcrKit, { metadata }: PodCertificateRequest): number {
+function begunAt({ recorder }: PcrRun, { metadata }: PodCertificateRequest): number {
   return recorder.versionsOf(metadata.uid)[0]?.at ?? 0;
 }
 
-export function sourcesOf({ kit }: Pick<PcrKit, 'kit'>, wanted: VolumeWanted): readonly object[] {
+export function sourcesOf({ run }: Pick<PcrRun, 'run'>, wanted: VolumeWanted): readonly object[] {
   const { maxExpirationSeconds, userAnnotations } = wanted;
-  const { signerName, profile } = kit;
+  const { signerName, profile } = run;
   const podCertificate = {
     signerName,
     keyType: profile.keyType,
@@ -107,7 +112,7 @@ export function sourcesOf({ kit }: Pick<PcrKit, 'kit'>, wanted: VolumeWanted): r
 }
 
 /** What a kubelet's request asks for; undefined where this version of the API does not show its key. */
-export function askedBy({ metadata, spec }: PodCertificateRequest): Asked | undefined {
+export function askedBy({ metadata, spec }: PodCertificateRequest): RequestedLeaf | undefined {
   const publicKey = keyOf(spec);
   if (publicKey === undefined) return undefined;
   return {

@@ -1,62 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Whether, how and how fast a request was answered. */
-import { fail, pass, skip, unless, type Verdict } from '../case.ts';
+import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
 import { unansweredText } from '../issued-leaf.ts';
-import { endText, firstOf, lastOf, type Trial } from '../observed-request.ts';
-import type { Around, TrialLaw } from '../snapshot.ts';
+import { endText, firstOf, lastOf, type ObservedRequest } from '../observed-request.ts';
+import type { AssertionContext, RequestAssertion } from '../snapshot.ts';
 
 /** How a request was refused, by the API server or the signer; undefined where it was not. */
-export function refusedText(trial: Trial): string | undefined {
-  if (trial.refusal !== undefined) return `the API server refused it: ${trial.refusal}`;
-  const last = lastOf(trial);
+export function refusedText(request: ObservedRequest): string | undefined {
+  if (request.rejection !== undefined) return `the API server refused it: ${request.rejection}`;
+  const last = lastOf(request);
   if (last?.state !== 'denied' && last?.state !== 'failed') return undefined;
   return `refused: ${endText(last)}`;
 }
 
-const NOT_APPROVED = 'nobody approved it, and the kit may not';
+const NOT_APPROVED = 'nobody approved it, and the runner may not';
 
 /** PodCertificateRequests have no approval. */
-function needsApproval({ asked }: Trial): boolean {
-  return asked.pod === undefined;
+function needsApproval({ requested }: ObservedRequest): boolean {
+  return requested.pod === undefined;
 }
 
-export const isAnswered: TrialLaw = (trial) => {
-  const last = lastOf(trial);
-  if (last === undefined) return fail(`the API server refused it: ${trial.refusal ?? ''}`);
-  const answer = firstOf(trial, 'issued');
+export const isAnswered: RequestAssertion = (request) => {
+  const last = lastOf(request);
+  if (last === undefined) return fail(`the API server refused it: ${request.rejection ?? ''}`);
+  const answer = firstOf(request, 'issued');
   if (answer !== undefined) return pass(`issued ${answer.at} ms after its creation`);
   if (last.state === 'denied' || last.state === 'failed') return fail(`it was ${endText(last)}`);
-  if (needsApproval(trial) && last.state === 'pending') return skip(NOT_APPROVED);
-  return fail(unansweredText(trial));
+  if (needsApproval(request) && last.state === 'pending') return skip(NOT_APPROVED);
+  return fail(unansweredText(request));
 };
 
 /** Issued with its key, or refused in words; what the profile lists must be issued. */
-export function respectsKeyType(reasonOf?: (trial: Trial) => string | undefined): TrialLaw {
-  return (trial, { profile }) => {
-    const { keyType } = trial.asked;
+export function respectsKeyType(
+  reasonOf?: (request: ObservedRequest) => string | undefined,
+): RequestAssertion {
+  return (request, { profile }) => {
+    const { keyType } = request.requested;
     const listed = keyType !== undefined && profile.keyTypes?.includes(keyType);
-    const refused = refusedText(trial);
+    const refused = refusedText(request);
     if (refused !== undefined) {
       if (listed === true) return fail(`the profile lists ${keyType}: ${refused}`);
-      return unless(reasonOf?.(trial), refused);
+      return unless(reasonOf?.(request), refused);
     }
-    return issuedKeyType(trial, listed);
+    return issuedKeyType(request, listed);
   };
 }
 
-function issuedKeyType(trial: Trial, listed: boolean | undefined): Verdict {
-  const name = trial.asked.keyType ?? 'such a key';
-  if (firstOf(trial, 'issued') === undefined) {
-    const idle = needsApproval(trial) && lastOf(trial)?.state === 'pending';
-    return idle ? skip(NOT_APPROVED) : fail(unansweredText(trial));
+function issuedKeyType(request: ObservedRequest, listed: boolean | undefined): AssertionResult {
+  const name = request.requested.keyType ?? 'such a key';
+  if (firstOf(request, 'issued') === undefined) {
+    const idle = needsApproval(request) && lastOf(request)?.state === 'pending';
+    return idle ? skip(NOT_APPROVED) : fail(unansweredText(request));
   }
   if (listed === false) return fail(`issued, although the profile does not list ${name}`);
   return pass(`issued for ${name}`);
 }
 
 /** Condition text for people: a request that ends says why. */
-export const saysWhy: TrialLaw = (trial) => {
-  const last = lastOf(trial);
+export const hasReasonAndMessage: RequestAssertion = (request) => {
+  const last = lastOf(request);
   if (last?.state !== 'denied' && last?.state !== 'failed') return skip('it was not refused');
   const mute = last.conditions.filter(
     ({ type, reason, message }) =>
@@ -71,19 +73,19 @@ export const saysWhy: TrialLaw = (trial) => {
 };
 
 /** Milliseconds from the moment when the signer could begin; undefined where it did not answer. */
-export function latencyOf(trial: Trial): number | undefined {
-  const issued = firstOf(trial, 'issued');
+export function latencyOf(request: ObservedRequest): number | undefined {
+  const issued = firstOf(request, 'issued');
   if (issued === undefined) return undefined;
-  const begun = firstOf(trial, 'approved') ?? trial.versions[0];
+  const begun = firstOf(request, 'approved') ?? request.versions[0];
   return Math.max(0, issued.at - (begun?.at ?? 0));
 }
 
 /** Each certificate, within the profile's latency. */
-export function areFast(
-  trials: readonly Trial[],
-  { profile: { latency } }: Pick<Around, 'profile'>,
-): Verdict {
-  const times = trials.flatMap((trial) => latencyOf(trial) ?? []).sort((a, b) => a - b);
+export function areWithinLatency(
+  requests: readonly ObservedRequest[],
+  { profile: { latency } }: Pick<AssertionContext, 'profile'>,
+): AssertionResult {
+  const times = requests.flatMap((request) => latencyOf(request) ?? []).sort((a, b) => a - b);
   const worst = times.at(-1);
   if (worst === undefined) return skip('nothing was issued');
   const median = times[Math.floor(times.length / 2)] ?? worst;
@@ -92,10 +94,10 @@ export function areFast(
 }
 
 /** All of those that were made at once. */
-export function allAnswered(trials: readonly Trial[]): Verdict {
-  const idle = trials.filter((each) => needsApproval(each) && lastOf(each)?.state === 'pending');
-  if (idle.length === trials.length) return skip(NOT_APPROVED);
-  const issued = trials.filter((trial) => firstOf(trial, 'issued') !== undefined).length;
-  const text = `${issued} of ${trials.length} issued`;
-  return issued === trials.length ? pass(text) : fail(text);
+export function areAllIssued(requests: readonly ObservedRequest[]): AssertionResult {
+  const idle = requests.filter((each) => needsApproval(each) && lastOf(each)?.state === 'pending');
+  if (idle.length === requests.length) return skip(NOT_APPROVED);
+  const issued = requests.filter((request) => firstOf(request, 'issued') !== undefined).length;
+  const text = `${issued} of ${requests.length} issued`;
+  return issued === requests.length ? pass(text) : fail(text);
 }

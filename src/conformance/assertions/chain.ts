@@ -7,17 +7,17 @@ import { nameText } from '../../pki/names/distinguished-name.ts';
 import { verifyPath } from '../../pki/x509/path.ts';
 import { verifySignature } from '../../pki/keys/signature-verification.ts';
 import { fail, pass, skip, unless } from '../case.ts';
-import type { LeafLaw } from '../snapshot.ts';
+import type { LeafAssertion } from '../snapshot.ts';
 
-/** RFC 5280 §6.1, at the moment when the kit saw it. */
-export const chainsToAnchor: LeafLaw = ({ leaf, chain, trial }, { anchors }) => {
+/** RFC 5280 §6.1, at the moment when the runner saw it. */
+export const chainsToAnchor: LeafAssertion = ({ leaf, chain, request }, { anchors }) => {
   if ('skipped' in anchors) return skip(anchors.skipped);
   const path = attempt(() =>
     verifyPath({
       leaf,
       intermediates: chain.slice(1),
       anchors: anchors.certificates,
-      now: trial.endedAt,
+      now: request.endedAt,
     }),
   );
   if (path instanceof SignerError) return fail(`${path.message} (${anchors.from})`);
@@ -25,7 +25,7 @@ export const chainsToAnchor: LeafLaw = ({ leaf, chain, trial }, { anchors }) => 
 };
 
 /** RFC 8446 §4.4.2: each certifies the one before it. */
-export const isInOrder: LeafLaw = ({ chain }) => {
+export const isInOrder: LeafAssertion = ({ chain }) => {
   const fault = chain
     .slice(1)
     .map((issuer, index) => linkFault(chain[index], issuer))
@@ -47,7 +47,7 @@ function linkFault(child: Certificate | undefined, issuer: Certificate): string 
 }
 
 /** RFC 8446 §4.4.2: who verifies has the root already, or does not believe it. */
-export const hasNoRoot: LeafLaw = ({ chain }) => {
+export const hasNoRoot: LeafAssertion = ({ chain }) => {
   // A leaf of a CA without a name looks self-issued, too.
   const root = chain.slice(1).find(isSelfIssued);
   return unless(
@@ -57,8 +57,8 @@ export const hasNoRoot: LeafLaw = ({ chain }) => {
 };
 
 /** RFC 7468 §5.1: parsers may ignore, and some refuse, what stands beside the blocks. */
-export const isPlainPem: LeafLaw = ({ snapshot }) => {
-  const rest = snapshot.pem.replaceAll(
+export const hasOnlyCertificateBlocks: LeafAssertion = ({ version }) => {
+  const rest = version.pem.replaceAll(
     /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g,
     '',
   );
@@ -71,7 +71,7 @@ export const isPlainPem: LeafLaw = ({ snapshot }) => {
 };
 
 /** A leaf that outlives its CA is trusted by nobody in its last days. */
-export const endsBeforeAuthority: LeafLaw = ({ leaf, chain }, { anchors }) => {
+export const expiresBeforeCa: LeafAssertion = ({ leaf, chain }, { anchors }) => {
   const known = [...chain.slice(1), ...('certificates' in anchors ? anchors.certificates : [])];
   const issuers = known.filter((each) => issued(each, leaf));
   if (issuers.length === 0) return skip('no certificate of its CA is known');

@@ -4,19 +4,19 @@ import { sameBytes } from '../../bytes.ts';
 import type { Certificate } from '../../pki/x509/certificate.ts';
 import { OID_EXT_KEY_USAGE, OID_KEY_USAGE, OID_SUBJECT_ALT_NAME } from '../../pki/der/oids.ts';
 import { nameText } from '../../pki/names/distinguished-name.ts';
-import { fail, pass, skip, unless, type Verdict } from '../case.ts';
-import type { Issued } from '../issued-leaf.ts';
-import type { Around, LeafLaw } from '../snapshot.ts';
+import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
+import type { IssuedLeaf } from '../issued-leaf.ts';
+import type { AssertionContext, LeafAssertion } from '../snapshot.ts';
 import type { KeyUsageBit } from '../../pki/extensions/usages.ts';
 
-export const hasRequestedKey: LeafLaw = ({ leaf, trial }) => {
-  const same = sameBytes(leaf.publicKey.spki, trial.asked.spki);
+export const hasRequestedKey: LeafAssertion = ({ leaf, request }) => {
+  const same = sameBytes(leaf.publicKey.spki, request.requested.spki);
   const found = `the leaf's key is ${keyText(leaf)}`;
   return same ? pass(`${found}, the request's own`) : fail(`${found}, not the request's`);
 };
 
 /** RFC 5280 §4.2.1.9 and §4.2.1.3. */
-export const isNoAuthority: LeafLaw = ({ leaf }) => {
+export const isNotCa: LeafAssertion = ({ leaf }) => {
   const bits = ['keyCertSign', 'cRLSign'] as const;
   const found = bits.filter((bit) => leaf.keyUsage?.has(bit));
   if (leaf.isCa) return fail('basicConstraints of the leaf has CA:TRUE');
@@ -29,7 +29,7 @@ export const isNoAuthority: LeafLaw = ({ leaf }) => {
 /** CA/Browser Forum BR §7.1 asks for 64 bits of a random source; seven bytes cannot hold them. */
 const LEAST_SERIAL_BYTES = 7;
 
-export const hasGoodSerial: LeafLaw = ({ leaf }) => {
+export const hasLongSerial: LeafAssertion = ({ leaf }) => {
   const text = `serial ${Buffer.from(leaf.serial).toString('hex')}`;
   const digits = leaf.serial.length - (leaf.serial[0] === 0 ? 1 : 0);
   // A random one of 64 bits has a leading zero byte once in 256; two of them once in 65,536.
@@ -37,7 +37,7 @@ export const hasGoodSerial: LeafLaw = ({ leaf }) => {
 };
 
 /** RFC 5280 §4.2.1.1: in all certificates but self-signed ones. */
-export const namesIssuersKey: LeafLaw = ({ leaf, chain }, { anchors }) => {
+export const hasIssuerKeyIdentifier: LeafAssertion = ({ leaf, chain }, { anchors }) => {
   const id = leaf.authorityKeyIdentifier;
   if (id === undefined) return fail('the leaf has no authorityKeyIdentifier');
   const known = [...chain, ...('certificates' in anchors ? anchors.certificates : [])];
@@ -49,7 +49,7 @@ export const namesIssuersKey: LeafLaw = ({ leaf, chain }, { anchors }) => {
 };
 
 /** RFC 5280 §4.1.2.6: without a subject the names are in a critical subjectAltName. */
-export const namesSomebody: LeafLaw = ({ leaf }) => {
+export const hasSubjectOrNames: LeafAssertion = ({ leaf }) => {
   const { dnsNames, ipAddresses, uris, emails } = leaf.sans;
   const sans = [...dnsNames, ...ipAddresses, ...uris, ...emails];
   const subject = nameText(leaf.subject);
@@ -66,7 +66,7 @@ export const namesSomebody: LeafLaw = ({ leaf }) => {
 /** RFC 8813 §3, RFC 8410 §5: such keys encipher nothing. */
 const NOT_FOR_SIGNING_KEYS: readonly KeyUsageBit[] = ['keyEncipherment', 'dataEncipherment'];
 
-export const usageFitsKey: LeafLaw = ({ leaf }) => {
+export const keyUsageFitsKey: LeafAssertion = ({ leaf }) => {
   const { algorithm } = leaf.publicKey;
   if (algorithm === 'RSA') return skip('the key is RSA, which may do all');
   const wrong = NOT_FOR_SIGNING_KEYS.filter((bit) => leaf.keyUsage?.has(bit));
@@ -78,14 +78,14 @@ export const usageFitsKey: LeafLaw = ({ leaf }) => {
 };
 
 /** RFC 5280 §4.2.1.3: SHOULD be critical. */
-export const usageIsCritical: LeafLaw = ({ leaf }) => {
+export const hasCriticalKeyUsage: LeafAssertion = ({ leaf }) => {
   const found = leaf.extensions.find(({ oid }) => oid === OID_KEY_USAGE);
   if (found === undefined) return fail('the leaf has no keyUsage: it may be used for anything');
   return unless(found.critical ? undefined : 'keyUsage is not critical', 'keyUsage is critical');
 };
 
 /** Of a leaf that says nothing, verifiers believe everything (RFC 5280 §4.2.1.12). */
-export const hasPurpose: LeafLaw = ({ leaf }) => {
+export const hasExtKeyUsage: LeafAssertion = ({ leaf }) => {
   const purposes = leaf.extKeyUsage;
   if (purposes === undefined) return fail('the leaf has no extKeyUsage: it is good for anything');
   const any = purposes.includes('2.5.29.37.0');
@@ -93,19 +93,19 @@ export const hasPurpose: LeafLaw = ({ leaf }) => {
 };
 
 /** Extensions that a leaf has, by dotted OID. */
-export function extensionsOf({ leaf }: Issued): readonly string[] {
+export function extensionsOf({ leaf }: IssuedLeaf): readonly string[] {
   return leaf.extensions.map(({ oid }) => oid);
 }
 
 /** The extension of this OID was asked for inside the PKCS#10 request, which is no place to ask. */
-export function lacksExtension(oid: string): LeafLaw {
-  return (issued: Issued, _around: Around): Verdict =>
+export function lacksExtension(oid: string): LeafAssertion {
+  return (issued: IssuedLeaf, _context: AssertionContext): AssertionResult =>
     extensionsOf(issued).includes(oid)
       ? fail(`the leaf has the requested extension ${oid}`)
       : pass(`the leaf's extensions: ${extensionsOf(issued).join(', ')}`);
 }
 
-export function lacksPurpose(oid: string): LeafLaw {
+export function lacksPurpose(oid: string): LeafAssertion {
   return ({ leaf }) =>
     leaf.extKeyUsage?.includes(oid) === true
       ? fail(`extKeyUsage of the leaf has ${oid}, which spec.usages does not ask for`)

@@ -4,9 +4,9 @@ import { isReservedName } from '../../api/signer/reserved-names.ts';
 import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../pki/der/oids.ts';
 import type { Certificate } from '../../pki/x509/certificate.ts';
 import { nameText } from '../../pki/names/distinguished-name.ts';
-import { fail, pass, skip, unless, type Verdict } from '../case.ts';
-import { isVerdict, issuedOf, type Issued } from '../issued-leaf.ts';
-import type { LeafLaw, TrialLaw } from '../snapshot.ts';
+import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
+import { isAssertionResult, issuedLeafOf, type IssuedLeaf } from '../issued-leaf.ts';
+import type { LeafAssertion, RequestAssertion } from '../snapshot.ts';
 import { refusedText } from './answer.ts';
 
 /** Every name of a certificate, as `kind value`. */
@@ -25,8 +25,8 @@ function kindOf(oid: string): string {
   return { [OID_COMMON_NAME]: 'CN', [OID_ORGANIZATION]: 'O' }[oid] ?? oid;
 }
 
-function askedOf({ trial }: Issued): ReadonlySet<string> {
-  const { names } = trial.asked;
+function requestedNamesOf({ request }: IssuedLeaf): ReadonlySet<string> {
+  const { names } = request.requested;
   return new Set([
     `CN ${names.commonName}`,
     ...names.organizations.map((name) => `O ${name}`),
@@ -37,10 +37,10 @@ function askedOf({ trial }: Issued): ReadonlySet<string> {
   ]);
 }
 
-export const namesOnlyAsked: LeafLaw = (issued) => {
-  const asked = askedOf(issued);
+export const hasOnlyRequestedNames: LeafAssertion = (issued) => {
+  const requested = requestedNamesOf(issued);
   const names = namesOf(issued.leaf);
-  const more = names.filter((name) => !asked.has(name));
+  const more = names.filter((name) => !requested.has(name));
   return unless(
     more.length === 0 ? undefined : `nobody asked for ${more.join(', ')}`,
     names.length === 0 ? 'no names' : names.join(', '),
@@ -48,9 +48,11 @@ export const namesOnlyAsked: LeafLaw = (issued) => {
 };
 
 /** The other way round: whoever gets a certificate can use it. */
-export const namesAllAsked: LeafLaw = (issued) => {
+export const hasAllRequestedNames: LeafAssertion = (issued) => {
   const names = new Set(namesOf(issued.leaf));
-  const missing = [...askedOf(issued)].filter((name) => name !== 'CN ' && !names.has(name));
+  const missing = [...requestedNamesOf(issued)].filter(
+    (name) => name !== 'CN ' && !names.has(name),
+  );
   return unless(
     missing.length === 0 ? undefined : `asked for and left out: ${missing.join(', ')}`,
     [...names].join(', '),
@@ -58,9 +60,9 @@ export const namesAllAsked: LeafLaw = (issued) => {
 };
 
 /** Refused, or issued without what only Kubernetes may hand out. */
-export const handsOutNoReservedName: TrialLaw = (trial, { profile }) => {
+export const grantsNoReservedName: RequestAssertion = (request, { profile }) => {
   if (profile.kubernetesNames === true) return skip("its names are Kubernetes' own");
-  return unlessIssued(trial, ({ leaf }) => {
+  return unlessIssued(request, ({ leaf }) => {
     const reserved = leaf.subject.attributes.filter(({ value }) => isReservedName(value, []));
     return unless(
       reserved.length === 0 ? undefined : `it signed ${nameText(leaf.subject)}`,
@@ -72,8 +74,8 @@ export const handsOutNoReservedName: TrialLaw = (trial, { profile }) => {
 /** The group of administrators whom no authorizer asks. */
 const MASTERS = 'system:masters';
 
-export const handsOutNoMasters: TrialLaw = (trial) =>
-  unlessIssued(trial, ({ leaf }) => {
+export const grantsNoSystemMasters: RequestAssertion = (request) =>
+  unlessIssued(request, ({ leaf }) => {
     const has = leaf.subject.attributes.some(({ value }) => value === MASTERS);
     const text = `it signed ${nameText(leaf.subject)}`;
     return has ? fail(text) : pass(`issued without it: "${nameText(leaf.subject)}"`);
@@ -82,48 +84,52 @@ export const handsOutNoMasters: TrialLaw = (trial) =>
 /** 1.3.6.1.4.1.57683.2: the API server takes a user's UID from it. */
 const USER_UID = '1.3.6.1.4.1.57683.2';
 
-export const handsOutNoUserId: TrialLaw = (trial) =>
-  unlessIssued(trial, ({ leaf }) => {
+export const grantsNoUserUid: RequestAssertion = (request) =>
+  unlessIssued(request, ({ leaf }) => {
     const has = leaf.subject.attributes.some(({ oid }) => oid === USER_UID);
     return has ? fail(`the subject has ${USER_UID}, the user's UID`) : pass('issued without it');
   });
 
 /** Names of kinds that no field of any API has: nobody looked at them when it was approved. */
-export const handsOutNoOtherName: TrialLaw = (trial) =>
-  unlessIssued(trial, ({ leaf }) =>
+export const grantsNoOtherName: RequestAssertion = (request) =>
+  unlessIssued(request, ({ leaf }) =>
     leaf.sans.other > 0
       ? fail(`${leaf.sans.other} subject alternative names of other kinds`)
       : pass('issued without it'),
   );
 
-export const hasOneCommonName: TrialLaw = (trial) =>
-  unlessIssued(trial, ({ leaf }) => {
+export const hasOneCommonName: RequestAssertion = (request) =>
+  unlessIssued(request, ({ leaf }) => {
     const names = leaf.subject.attributes.filter(({ oid }) => oid === OID_COMMON_NAME);
     const text = names.map(({ value }) => value).join(', ');
     return names.length > 1 ? fail(`common names: ${text}`) : pass(`one common name: ${text}`);
   });
 
 /** A refusal passes; a certificate is judged; no answer at all is said. */
-export function unlessIssued(trial: Trial, law: (issued: Issued) => Verdict): Verdict {
-  const refused = refusedText(trial);
+export function unlessIssued(
+  request: Trial,
+  assertion: (issued: IssuedLeaf) => AssertionResult,
+): AssertionResult {
+  const refused = refusedText(request);
   if (refused !== undefined) return pass(refused);
-  const issued = issuedOf(trial);
-  return isVerdict(issued) ? issued : law(issued);
+  const issued = issuedLeafOf(request);
+  return isAssertionResult(issued) ? issued : assertion(issued);
 }
 
 /** What nobody should get, whatever is in the leaf. */
-export const isRefused: TrialLaw = (trial) => unlessIssued(trial, () => fail('it was issued'));
+export const isRefused: RequestAssertion = (request) =>
+  unlessIssued(request, () => fail('it was issued'));
 
-/** The same of a law about leaves. */
-export function orRefused(law: LeafLaw): TrialLaw {
-  return (trial, around) => unlessIssued(trial, (issued) => law(issued, around));
+/** The same of a assertion about leaves. */
+export function orRefused(assertion: LeafAssertion): RequestAssertion {
+  return (request, context) => unlessIssued(request, (issued) => assertion(issued, context));
 }
 
-type Trial = Parameters<TrialLaw>[0];
+type Trial = Parameters<RequestAssertion>[0];
 
 /** Of a pod's leaf: SPIFFE IDs name the pod's own namespace and ServiceAccount. */
-export const namesThePodOnly: LeafLaw = ({ leaf, trial }) => {
-  const { pod } = trial.asked;
+export const namesOnlyThePod: LeafAssertion = ({ leaf, request }) => {
+  const { pod } = request.requested;
   const ids = leaf.sans.uris.filter((uri) => uri.startsWith('spiffe://'));
   if (pod === undefined || ids.length === 0) return skip('the leaf has no SPIFFE ID');
   const own = [`/ns/${pod.namespace}/`, `/sa/${pod.serviceAccount}`];
@@ -135,9 +141,9 @@ export const namesThePodOnly: LeafLaw = ({ leaf, trial }) => {
 };
 
 /** The profile's `uris`, filled in. */
-export function hasExpectedUris(of: 'uris' | 'annotatedUris'): LeafLaw {
-  return ({ leaf, trial }, { profile }) => {
-    const { pod } = trial.asked;
+export function hasExpectedUris(of: 'uris' | 'annotatedUris'): LeafAssertion {
+  return ({ leaf, request }, { profile }) => {
+    const { pod } = request.requested;
     const templates = profile[of];
     if (templates === undefined || pod === undefined) return skip(`the profile names no ${of}`);
     const wanted = templates.map((each) =>

@@ -6,12 +6,12 @@ import {
   REFRESH_MARGIN_SECONDS,
 } from '../../api/request/pod-certificate-request.ts';
 import { skip, unless } from '../case.ts';
-import type { LeafLaw } from '../snapshot.ts';
+import type { LeafAssertion } from '../snapshot.ts';
 import { lifetimeOf } from './validity.ts';
 
 /** The API server refuses others, so that a signer which sends them never gets an answer stored. */
-export const equalTheLeaf: LeafLaw = ({ leaf, snapshot }) => {
-  const { notBefore = '', notAfter = '' } = snapshot.times ?? {};
+export const statusTimesMatchLeaf: LeafAssertion = ({ leaf, version }) => {
+  const { notBefore = '', notAfter = '' } = version.times ?? {};
   const same = parseTime(notBefore) === leaf.notBefore && parseTime(notAfter) === leaf.notAfter;
   return unless(
     same
@@ -24,11 +24,11 @@ export const equalTheLeaf: LeafLaw = ({ leaf, snapshot }) => {
 /** ValidatePodCertificateRequestStatusUpdate: five minutes, exclusive. */
 const NEAR_SECONDS = 300;
 
-export const beginsNow: LeafLaw = ({ leaf, trial }) => {
-  const back = Math.round((trial.endedAt - leaf.notBefore) / 1000);
-  const waited = Math.round(trial.waitedMs / 1000);
+export const startsNearIssuance: LeafAssertion = ({ leaf, request }) => {
+  const back = Math.round((request.endedAt - leaf.notBefore) / 1000);
+  const waited = Math.round(request.waitedMs / 1000);
   return unless(
-    // The kit looks at the end, the API server looked when it was written.
+    // The runner looks at the end, the API server looked when it was written.
     back > -NEAR_SECONDS && back < NEAR_SECONDS + waited + MOST_RUN_SECONDS
       ? undefined
       : `notBefore lies ${back} s back`,
@@ -39,9 +39,9 @@ export const beginsNow: LeafLaw = ({ leaf, trial }) => {
 /** A run is over by then. */
 const MOST_RUN_SECONDS = 120;
 
-export const livesWithinBounds: LeafLaw = (issued) => {
+export const hasLifetimeWithinBounds: LeafAssertion = (issued) => {
   const lifetime = lifetimeOf(issued);
-  const most = issued.trial.asked.lifetimeSeconds ?? Infinity;
+  const most = issued.request.requested.lifetimeSeconds ?? Infinity;
   const right = lifetime >= MIN_LIFETIME_SECONDS && lifetime <= most;
   return unless(
     right ? undefined : `${lifetime} s is not from ${MIN_LIFETIME_SECONDS} s to ${most} s`,
@@ -49,8 +49,8 @@ export const livesWithinBounds: LeafLaw = (issued) => {
   );
 };
 
-export const refreshesInside: LeafLaw = ({ leaf, snapshot }) => {
-  const at = parseTime(snapshot.times?.beginRefreshAt ?? '');
+export const hasRefreshMargins: LeafAssertion = ({ leaf, version }) => {
+  const at = parseTime(version.times?.beginRefreshAt ?? '');
   if (Number.isNaN(at)) return unless('beginRefreshAt is not set', '');
   const [after, before] = [at - leaf.notBefore, leaf.notAfter - at].map((each) => each / 1000);
   const inside = Math.min(after ?? 0, before ?? 0) >= REFRESH_MARGIN_SECONDS;
@@ -64,8 +64,8 @@ export const refreshesInside: LeafLaw = ({ leaf, snapshot }) => {
  */
 const LEAST_PART_LEFT = 0.1;
 
-export const refreshesInTime: LeafLaw = ({ leaf, snapshot }) => {
-  const at = parseTime(snapshot.times?.beginRefreshAt ?? '');
+export const leavesTimeToRefresh: LeafAssertion = ({ leaf, version }) => {
+  const at = parseTime(version.times?.beginRefreshAt ?? '');
   if (Number.isNaN(at)) return skip('beginRefreshAt is not set');
   const left = (leaf.notAfter - at) / (leaf.notAfter - leaf.notBefore);
   const text = `${Math.round(left * 100)} % of the lifetime is left for the refresh`;
@@ -75,7 +75,7 @@ export const refreshesInTime: LeafLaw = ({ leaf, snapshot }) => {
 /** KEP-4317: kubernetes.io signers issue for a day at the most; for others the API's own maximum. */
 const DAY_SECONDS = 86_400;
 
-export const kubernetesGivesADay: LeafLaw = (issued, { signerName }) => {
+export const respectsKubernetesMaximum: LeafAssertion = (issued, { signerName }) => {
   if (!/^(?:[^/]*\.)?kubernetes\.io\//.test(signerName))
     return skip(`${signerName} is not Kubernetes' own`);
   const lifetime = lifetimeOf(issued);

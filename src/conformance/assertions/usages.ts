@@ -2,35 +2,35 @@
 /** What a leaf may be used for, against what was asked for. */
 import { usageBits } from '../../pki/extensions/usages.ts';
 import { unless } from '../case.ts';
-import type { Issued } from '../issued-leaf.ts';
-import type { LeafLaw } from '../snapshot.ts';
+import type { IssuedLeaf } from '../issued-leaf.ts';
+import type { LeafAssertion } from '../snapshot.ts';
 
 interface Usages {
   readonly has: ReadonlySet<string>;
-  readonly asked: ReadonlySet<string>;
+  readonly requested: ReadonlySet<string>;
 }
 
 /** Names of keyUsage bits and OIDs of purposes, on both sides. */
-function usagesOf({ leaf, trial }: Issued): Usages {
-  const { keyUsage, extKeyUsage } = usageBits(trial.asked.usages);
+function usagesOf({ leaf, request }: IssuedLeaf): Usages {
+  const { keyUsage, extKeyUsage } = usageBits(request.requested.usages);
   return {
     has: new Set<string>([...(leaf.keyUsage ?? []), ...(leaf.extKeyUsage ?? [])]),
-    asked: new Set<string>([...keyUsage, ...extKeyUsage]),
+    requested: new Set<string>([...keyUsage, ...extKeyUsage]),
   };
 }
 
-export const hasNoMoreUsages: LeafLaw = (issued) => {
-  const { has, asked } = usagesOf(issued);
-  const more = [...has].filter((usage) => !asked.has(usage));
+export const hasOnlyRequestedUsages: LeafAssertion = (issued) => {
+  const { has, requested } = usagesOf(issued);
+  const more = [...has].filter((usage) => !requested.has(usage));
   return unless(
     more.length === 0 ? undefined : `not asked for: ${more.join(', ')}`,
     [...has].join(', '),
   );
 };
 
-export const hasAskedUsages: LeafLaw = (issued) => {
-  const { has, asked } = usagesOf(issued);
-  const missing = [...asked].filter((usage) => !has.has(usage));
+export const hasAllRequestedUsages: LeafAssertion = (issued) => {
+  const { has, requested } = usagesOf(issued);
+  const missing = [...requested].filter((usage) => !has.has(usage));
   return unless(
     missing.length === 0 ? undefined : `asked for and left out: ${missing.join(', ')}`,
     [...has].join(', '),

@@ -1,36 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a signer writes, how often, and what it keeps its hands off. */
 import { sameBytes } from '../../bytes.ts';
-import { skip, unless, type Verdict } from '../case.ts';
-import { issuedOf, isVerdict, readChain } from '../issued-leaf.ts';
-import { firstOf, lastOf, type Trial } from '../observed-request.ts';
-import type { TrialLaw } from '../snapshot.ts';
+import { skip, unless, type AssertionResult } from '../case.ts';
+import { issuedLeafOf, isAssertionResult, readChain } from '../issued-leaf.ts';
+import { firstOf, lastOf, type ObservedRequest } from '../observed-request.ts';
+import type { RequestAssertion } from '../snapshot.ts';
 
-/** Nobody but the kit has written it. */
-export const isUntouched: TrialLaw = (trial) => {
-  if (trial.refusal !== undefined) return skip(`the API server refused it: ${trial.refusal}`);
-  const states = [...new Set(trial.versions.map(({ state }) => state))].join(', then ');
+/** Nobody but the runner has written it. */
+export const isUntouched: RequestAssertion = (request) => {
+  if (request.rejection !== undefined)
+    return skip(`the API server refused it: ${request.rejection}`);
+  const states = [...new Set(request.versions.map(({ state }) => state))].join(', then ');
   const others =
-    new Set(trial.versions.map((each) => each.resourceVersion)).size - 1 - trial.ownWrites;
+    new Set(request.versions.map((each) => each.resourceVersion)).size - 1 - request.runnerWrites;
   return unless(
     others <= 0 ? undefined : `${others} foreign writes; it was ${states}`,
-    `no write but the kit's; it is ${lastOf(trial)?.state ?? 'gone'}`,
+    `no write but the runner's; it is ${lastOf(request)?.state ?? 'gone'}`,
   );
 };
 
 /** Without an approval the signer waits. Where somebody approves by rules there is nothing to see. */
-export const waitsForApproval: TrialLaw = (trial, around) => {
-  if (firstOf(trial, 'approved') !== undefined) return skip('somebody else approved it');
-  if (lastOf(trial)?.state === 'denied') return skip('somebody denied it');
-  return isUntouched(trial, around);
+export const waitsForApproval: RequestAssertion = (request, context) => {
+  if (firstOf(request, 'approved') !== undefined) return skip('somebody else approved it');
+  if (lastOf(request)?.state === 'denied') return skip('somebody denied it');
+  return isUntouched(request, context);
 };
 
 /** In no version a certificate without the approval before it. */
-export const issuesOnlyApproved: (trials: readonly Trial[]) => Verdict = (trials) => {
-  const wrong = trials.filter(({ versions }) =>
+export const issuesOnlyApproved: (requests: readonly ObservedRequest[]) => AssertionResult = (
+  requests,
+) => {
+  const wrong = requests.filter(({ versions }) =>
     versions.some(({ pem, conditions }) => pem !== '' && !isApproved(conditions)),
   );
-  const issued = trials.filter((trial) => firstOf(trial, 'issued') !== undefined).length;
+  const issued = requests.filter((request) => firstOf(request, 'issued') !== undefined).length;
   return unless(
     wrong.length === 0 ? undefined : `${wrong.length} certificates without Approved`,
     `${issued} certificates, all approved`,
@@ -42,8 +45,8 @@ function isApproved(conditions: readonly { type: string; status: string }[]): bo
 }
 
 /** A refusal that has a certificate all the same is both. */
-export function refusesWithoutCertificate(trials: readonly Trial[]): Verdict {
-  const wrong = trials.filter(({ versions }) =>
+export function refusesWithoutCertificate(requests: readonly ObservedRequest[]): AssertionResult {
+  const wrong = requests.filter(({ versions }) =>
     versions.some(
       ({ pem, conditions }) =>
         pem !== '' && conditions.some(({ type }) => type === 'Denied' || type === 'Failed'),
@@ -51,34 +54,35 @@ export function refusesWithoutCertificate(trials: readonly Trial[]): Verdict {
   );
   return unless(
     wrong.length === 0 ? undefined : `${wrong.length} refused requests have a certificate`,
-    `none of ${trials.length} requests is refused and has a certificate`,
+    `none of ${requests.length} requests is refused and has a certificate`,
   );
 }
 
-/** The request that has its answer is not written again while the kit looks. */
-export const restsWhenAnswered: TrialLaw = (trial) => {
-  const answer = trial.versions.findIndex(({ state }) => ENDED.has(state));
+/** The request that has its answer is not written again while the runner looks. */
+export const isNotWrittenAfterAnswer: RequestAssertion = (request) => {
+  const answer = request.versions.findIndex(({ state }) => ENDED.has(state));
   if (answer === -1) return skip('it was not answered');
-  const after = trial.versions.length - 1 - answer;
+  const after = request.versions.length - 1 - answer;
   return unless(after === 0 ? undefined : `${after} writes after the answer`, 'not written again');
 };
 
 const ENDED: ReadonlySet<string> = new Set(['issued', 'denied', 'failed']);
 
 /** Every write costs the API server, etcd and every watcher the same again. */
-export const answersInOneWrite: TrialLaw = (trial) => {
-  if (!trial.watched) return skip('the kit may not watch, so that a version can have been missed');
-  const answer = trial.versions.findIndex(({ state }) => ENDED.has(state));
+export const isAnsweredInOneWrite: RequestAssertion = (request) => {
+  if (!request.isComplete)
+    return skip('the runner may not watch, so that a version can have been missed');
+  const answer = request.versions.findIndex(({ state }) => ENDED.has(state));
   if (answer === -1) return skip('it was not answered');
-  const approval = trial.versions.findIndex(({ state }) => state === 'approved');
+  const approval = request.versions.findIndex(({ state }) => state === 'approved');
   const from = approval === -1 ? 0 : approval;
   const writes = answer - from;
   return unless(writes === 1 ? undefined : `${writes} writes`, 'one write');
 };
 
 /** Spec, labels, annotations, finalizers and owners stay the requester's. */
-export const leavesFrame: TrialLaw = (trial) => {
-  const frames = new Set(trial.versions.map(({ frame }) => frame));
+export const keepsImmutableFields: RequestAssertion = (request) => {
+  const frames = new Set(request.versions.map(({ immutableFields: frame }) => frame));
   const [first, second] = frames;
   return unless(
     second === undefined ? undefined : `changed: ${difference(first ?? '', second)}`,
@@ -94,9 +98,9 @@ function difference(before: string, after: string): string {
 }
 
 /** RFC 5280 §4.1.2.2: unique for each CA. */
-export function haveSerialsOfTheirOwn(trials: readonly Trial[]): Verdict {
-  const serials = trials.flatMap((trial) => {
-    const pem = firstOf(trial, 'issued')?.pem;
+export function haveUniqueSerials(requests: readonly ObservedRequest[]): AssertionResult {
+  const serials = requests.flatMap((request) => {
+    const pem = firstOf(request, 'issued')?.pem;
     const chain = pem === undefined ? '' : readChain(pem);
     return typeof chain === 'string' ? [] : [Buffer.from(chain[0]?.serial ?? []).toString('hex')];
   });
@@ -109,10 +113,13 @@ export function haveSerialsOfTheirOwn(trials: readonly Trial[]): Verdict {
 }
 
 /** Two requests with the same bytes are two requests. */
-export function isNewCertificate(trial: Trial, other: Trial): Verdict {
-  const [a, b] = [issuedOf(trial), issuedOf(other)];
-  if (isVerdict(a)) return a;
-  if (isVerdict(b)) return b;
+export function haveDifferentSerials(
+  request: ObservedRequest,
+  other: ObservedRequest,
+): AssertionResult {
+  const [a, b] = [issuedLeafOf(request), issuedLeafOf(other)];
+  if (isAssertionResult(a)) return a;
+  if (isAssertionResult(b)) return b;
   const same = sameBytes(a.leaf.serial, b.leaf.serial);
   return unless(same ? 'both leaves have the same serial' : undefined, 'two leaves, two serials');
 }

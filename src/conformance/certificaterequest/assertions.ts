@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What cert-manager's API says of a CertificateRequest's status. */
 import { findCondition } from '../../api/request/conditions.ts';
-import { fail, pass, skip, unless, type Verdict } from '../case.ts';
+import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
 import { chainsToAnchor } from '../assertions/chain.ts';
-import { lastOf, type Snapshot, type Trial } from '../observed-request.ts';
-import { onLeaf, type TrialLaw } from '../snapshot.ts';
-import type { CrWorld } from './snapshot.ts';
+import { lastOf, type ObjectVersion, type ObservedRequest } from '../observed-request.ts';
+import { onLeaf, type RequestAssertion } from '../snapshot.ts';
+import type { CrSnapshot } from './snapshot.ts';
 
 /** Ready: "the target certificate exists in CertificateRequest.Status". */
-export function readyMeansCertificate(trials: readonly Trial[]): Verdict {
-  const wrong = trials.flatMap(({ versions }) =>
+export function readyMeansCertificate(requests: readonly ObservedRequest[]): AssertionResult {
+  const wrong = requests.flatMap(({ versions }) =>
     versions.filter(({ pem, conditions }) => {
       const ready = findCondition(conditions, 'Ready')?.status === 'True';
       return ready !== (pem !== '');
@@ -17,19 +17,19 @@ export function readyMeansCertificate(trials: readonly Trial[]): Verdict {
   );
   return unless(
     wrong.length === 0 ? undefined : `${wrong.length} versions have the one without the other`,
-    `${trials.length} requests`,
+    `${requests.length} requests`,
   );
 }
 
 /** An issuer says of a denied request that it will not be. */
-export const isMarkedDenied: TrialLaw = (trial) => {
-  const last = lastOf(trial);
-  if (last === undefined) return skip(`the API server refused it: ${trial.refusal ?? ''}`);
+export const isMarkedDenied: RequestAssertion = (request) => {
+  const last = lastOf(request);
+  if (last === undefined) return skip(`the API server refused it: ${request.rejection ?? ''}`);
   if (findCondition(last.conditions, 'Denied') === undefined) return skip('it could not be denied');
   return last.pem === '' ? isReadyDenied(last) : fail('it has a certificate');
 };
 
-function isReadyDenied({ conditions }: Snapshot): Verdict {
+function isReadyDenied({ conditions }: ObjectVersion): AssertionResult {
   const ready = findCondition(conditions, 'Ready');
   if (ready === undefined) return fail('it has no condition Ready');
   const text = `Ready=${ready.status} ${ready.reason ?? ''}`;
@@ -37,8 +37,8 @@ function isReadyDenied({ conditions }: Snapshot): Verdict {
 }
 
 /** status.failureTime: "used to influence garbage collection and back-off". */
-export function failuresHaveATime(trials: readonly Trial[]): Verdict {
-  const ended = trials.flatMap((trial) => lastOf(trial) ?? []).filter(isEnded);
+export function haveFailureTime(requests: readonly ObservedRequest[]): AssertionResult {
+  const ended = requests.flatMap((request) => lastOf(request) ?? []).filter(isEnded);
   if (ended.length === 0) return skip('nothing was refused');
   const without = ended.filter(({ failureTime = '' }) => failureTime === '').length;
   return unless(
@@ -47,15 +47,15 @@ export function failuresHaveATime(trials: readonly Trial[]): Verdict {
   );
 }
 
-function isEnded({ state }: Snapshot): boolean {
+function isEnded({ state }: ObjectVersion): boolean {
   return state === 'denied' || state === 'failed';
 }
 
 const REASONS: ReadonlySet<string> = new Set(['Pending', 'Failed', 'Issued', 'Denied']);
 
 /** The reasons that cert-manager's own controllers and people look for. */
-export function reasonsAreKnown(trials: readonly Trial[]): Verdict {
-  const reasons = trials
+export function haveKnownReasons(requests: readonly ObservedRequest[]): AssertionResult {
+  const reasons = requests
     .flatMap(({ versions }) => versions.map((each) => findCondition(each.conditions, 'Ready')))
     .filter((each) => each !== undefined && each.status !== 'Unknown')
     .map((each) => each?.reason ?? '');
@@ -68,6 +68,6 @@ export function reasonsAreKnown(trials: readonly Trial[]): Verdict {
 }
 
 /** status.ca is best effort; where it is set it must be true. */
-export function chainsToItsOwnAuthority(world: CrWorld): Verdict {
-  return onLeaf<'plain'>('plain', chainsToAnchor)({ ...world, anchors: world.ownAnchor });
+export function chainsToStatusCa(snapshot: CrSnapshot): AssertionResult {
+  return onLeaf<'plain'>('plain', chainsToAnchor)({ ...snapshot, anchors: snapshot.statusCa });
 }

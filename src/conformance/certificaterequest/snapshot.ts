@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyType } from '../../vocabulary.ts';
-import type { Anchors, RequestWorld } from '../snapshot.ts';
+import type { Anchors, RequestSnapshot } from '../snapshot.ts';
 import type { Skipped } from '../observed-request.ts';
 
 /** One of each algorithm that cert-manager's Certificates may name, and its default. */
@@ -11,8 +11,8 @@ export const CR_KEY_TYPES = [
   'ED25519',
 ] as const satisfies readonly KeyType[];
 
-/** The kit's CertificateRequests, by what is special about each. */
-export const CR_SCENES = [
+/** The runner's CertificateRequests, by what is special about each. */
+export const CR_SCENARIOS = [
   'plain',
   'again',
   'annotated',
@@ -35,11 +35,11 @@ export const CR_SCENES = [
   ...CR_KEY_TYPES,
 ] as const;
 
-export type CrScene = (typeof CR_SCENES)[number];
+export type CrScenario = (typeof CR_SCENARIOS)[number];
 
-export interface CrWorld extends RequestWorld<CrScene> {
+export interface CrSnapshot extends RequestSnapshot<CrScenario> {
   /** `status.ca` of the ordinary request. */
-  readonly ownAnchor: Anchors | Skipped;
+  readonly statusCa: Anchors | Skipped;
 }
 
 /** Where a CertificateRequest goes: `spec.issuerRef`. */

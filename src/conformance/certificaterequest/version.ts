@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CertificateRequest } from '../../api/request/certificate-request.ts';
 import { hasTrueCondition, findCondition, type Condition } from '../../api/request/conditions.ts';
-import { frameOf } from '../frame.ts';
-import type { Snapshot, State } from '../observed-request.ts';
+import { immutableFieldsOf, type ObjectVersion, type RequestState } from '../observed-request.ts';
 
 /** A version of a CertificateRequest, `at` milliseconds after its creation. */
-export function crSnapshot(request: CertificateRequest, at: number): Snapshot {
+export function crVersion(request: CertificateRequest, at: number): ObjectVersion {
   const { status, metadata } = request;
   return {
     at,
@@ -13,7 +12,7 @@ export function crSnapshot(request: CertificateRequest, at: number): Snapshot {
     state: stateOf(request),
     conditions: status?.conditions ?? [],
     pem: pemOf(status?.certificate),
-    frame: frameOf(request),
+    immutableFields: immutableFieldsOf(request),
     ca: pemOf(status?.ca),
     failureTime: status?.failureTime ?? '',
   };
@@ -24,18 +23,18 @@ function pemOf(base64: string | undefined): string {
 }
 
 /** Reasons of Ready=False that are final (CertificateRequestCondition). */
-const FINAL: ReadonlyMap<string | undefined, State> = new Map([
+const FINAL: ReadonlyMap<string | undefined, RequestState> = new Map([
   ['Denied', 'denied'],
   ['Failed', 'failed'],
 ]);
 
-function stateOf({ status = {} }: CertificateRequest): State {
+function stateOf({ status = {} }: CertificateRequest): RequestState {
   const { conditions } = status;
   if (pemOf(status.certificate) !== '') return 'issued';
   return endOf(conditions) ?? (hasTrueCondition(conditions, 'Approved') ? 'approved' : 'pending');
 }
 
-function endOf(conditions: readonly Condition[] | undefined): State | undefined {
+function endOf(conditions: readonly Condition[] | undefined): RequestState | undefined {
   const ready = findCondition(conditions, 'Ready');
   const final = ready?.status === 'False' ? FINAL.get(ready.reason) : undefined;
   if (final !== undefined) return final;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { KEY_TYPES } from '../../vocabulary.ts';
-import { DISCOVERIES } from '../calls.ts';
-import type { Operation, RequestWorld } from '../snapshot.ts';
+import { DISCOVERIES, type Operation, type RequestSnapshot } from '../snapshot.ts';
 
-/** The requests that the kit makes, by what is special about each. */
-export const CSR_SCENES = [
+/** The requests that the runner makes, by what is special about each. */
+export const CSR_SCENARIOS = [
   // Ordinary, for an hour; the same bytes again; with labels and annotations that nobody knows.
   'plain',
   'again',
   'annotated',
-  // Not approved by the kit; denied by the kit; deleted before anybody could look.
+  // Not approved by the runner; denied by the runner; deleted before anybody could look.
   'unapproved',
   'denied',
   'deleted',
@@ -44,7 +43,7 @@ export const CSR_SCENES = [
   ...KEY_TYPES,
 ] as const;
 
-export type CsrScene = (typeof CSR_SCENES)[number];
+export type CsrScenario = (typeof CSR_SCENARIOS)[number];
 
 /** Calls of the API itself, as upstream's conformance test makes them. */
 export const CSR_CALLS = [
@@ -70,12 +69,12 @@ export const CSR_OPERATIONS = [...DISCOVERIES, ...CSR_CALLS] as const;
 
 export type CsrOperation = (typeof CSR_OPERATIONS)[number];
 
-export interface CsrWorld extends RequestWorld<CsrScene, CsrOperation> {
+export interface CsrSnapshot extends RequestSnapshot<CsrScenario, CsrOperation> {
   /** What the API server said of the ordinary request's leaf as a client certificate. */
-  readonly login: Login;
+  readonly clientAuthentication: ClientAuthentication;
 }
 
-export interface Login extends Operation {
+export interface ClientAuthentication extends Operation {
   /** Whom the API server took the leaf's bearer for. */
   readonly username?: string;
 }

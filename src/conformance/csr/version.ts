@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { hasTrueCondition } from '../../api/request/conditions.ts';
 import type { CertificateSigningRequest } from '../../api/request/csr.ts';
-import { frameOf } from '../frame.ts';
-import type { Snapshot, State } from '../observed-request.ts';
+import { immutableFieldsOf, type ObjectVersion, type RequestState } from '../observed-request.ts';
 
 /** A version of a CertificateSigningRequest, `at` milliseconds after its creation. */
-export function csrSnapshot(csr: CertificateSigningRequest, at: number): Snapshot {
+export function csrVersion(csr: CertificateSigningRequest, at: number): ObjectVersion {
   const certificate = csr.status?.certificate ?? '';
   return {
     at,
@@ -13,11 +12,11 @@ export function csrSnapshot(csr: CertificateSigningRequest, at: number): Snapsho
     state: stateOf(csr),
     conditions: csr.status?.conditions ?? [],
     pem: Buffer.from(certificate, 'base64').toString('latin1'),
-    frame: frameOf(csr),
+    immutableFields: immutableFieldsOf(csr),
   };
 }
 
-function stateOf({ status }: CertificateSigningRequest): State {
+function stateOf({ status }: CertificateSigningRequest): RequestState {
   if ((status?.certificate ?? '') !== '') return 'issued';
   if (hasTrueCondition(status?.conditions, 'Failed')) return 'failed';
   if (hasTrueCondition(status?.conditions, 'Denied')) return 'denied';

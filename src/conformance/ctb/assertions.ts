@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a trust anchor must be. Each law names the first anchor that breaks it. */
+/** What a trust anchor must be. Each assertion names the first anchor that breaks it. */
 import { type Certificate, isSelfIssued } from '../../pki/x509/certificate.ts';
 import { nameText } from '../../pki/names/distinguished-name.ts';
 import { OID_BASIC_CONSTRAINTS, OID_KEY_USAGE } from '../../pki/der/oids.ts';
 import { verifySignature } from '../../pki/keys/signature-verification.ts';
-import { fail, pass, skip, unless, type Verdict } from '../case.ts';
+import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
 import { readChain } from '../issued-leaf.ts';
-import type { CtbWorld } from './snapshot.ts';
+import type { CtbSnapshot } from './snapshot.ts';
 
-export type AnchorLaw = (anchor: Certificate, now: number) => string | undefined;
+export type AnchorAssertion = (anchor: Certificate, now: number) => string | undefined;
 
 /** All anchors of all bundles, or why there are none. */
-export function anchorsIn({ bundles }: CtbWorld): readonly Certificate[] | Verdict {
+export function anchorsIn({ bundles }: CtbSnapshot): readonly Certificate[] | AssertionResult {
   if ('skipped' in bundles) return skip(bundles.skipped);
   if (bundles.length === 0) return skip('no bundle is published');
   const anchors: Certificate[] = [];
@@ -23,53 +23,57 @@ export function anchorsIn({ bundles }: CtbWorld): readonly Certificate[] | Verdi
   return anchors;
 }
 
-export function onAnchors(law: (anchors: readonly Certificate[], world: CtbWorld) => Verdict) {
-  return (world: CtbWorld): Verdict => {
-    const anchors = anchorsIn(world);
-    return 'outcome' in anchors ? anchors : law(anchors, world);
+export function onAnchors(
+  assertion: (anchors: readonly Certificate[], snapshot: CtbSnapshot) => AssertionResult,
+) {
+  return (snapshot: CtbSnapshot): AssertionResult => {
+    const anchors = anchorsIn(snapshot);
+    return 'outcome' in anchors ? anchors : assertion(anchors, snapshot);
   };
 }
 
-export function onEachAnchor(law: AnchorLaw): (world: CtbWorld) => Verdict {
+export function onEachAnchor(
+  assertion: AnchorAssertion,
+): (snapshot: CtbSnapshot) => AssertionResult {
   return onAnchors((anchors, { now }) => {
     for (const anchor of anchors) {
-      const fault = law(anchor, now);
+      const fault = assertion(anchor, now);
       if (fault !== undefined) return fail(`"${nameText(anchor.subject)}" ${fault}`);
     }
     return pass(`${anchors.length} anchors`);
   });
 }
 
-export const isAuthority: AnchorLaw = ({ isCa }) => (isCa ? undefined : 'is no CA');
+export const isCaCertificate: AnchorAssertion = ({ isCa }) => (isCa ? undefined : 'is no CA');
 
 /** RFC 5280 §4.2.1.9: MUST, in CA certificates. */
-export const hasCriticalConstraints: AnchorLaw = ({ extensions }) => {
+export const hasCriticalConstraints: AnchorAssertion = ({ extensions }) => {
   const found = extensions.find(({ oid }) => oid === OID_BASIC_CONSTRAINTS);
   return found?.critical === true ? undefined : 'has basicConstraints that are not critical';
 };
 
 /** RFC 5280 §4.2.1.3: MUST be there, and SHOULD be critical. */
-export const maySign: AnchorLaw = ({ keyUsage, extensions }) => {
+export const hasKeyCertSign: AnchorAssertion = ({ keyUsage, extensions }) => {
   if (keyUsage?.has('keyCertSign') !== true) return 'has no keyUsage with keyCertSign';
   const found = extensions.find(({ oid }) => oid === OID_KEY_USAGE);
   return found?.critical === true ? undefined : 'has a keyUsage that is not critical';
 };
 
 /** RFC 5280 §4.2.1.2: MUST, in CA certificates. */
-export const hasKeyIdentifier: AnchorLaw = ({ subjectKeyIdentifier }) =>
+export const hasKeyIdentifier: AnchorAssertion = ({ subjectKeyIdentifier }) =>
   subjectKeyIdentifier === undefined ? 'has no subjectKeyIdentifier' : undefined;
 
 /** RFC 5280 §4.1.2.6: MUST, in CA certificates; leaves name their issuer by it. */
-export const hasName: AnchorLaw = ({ subject }) =>
+export const hasSubject: AnchorAssertion = ({ subject }) =>
   subject.attributes.length === 0 ? 'has an empty subject' : undefined;
 
-export const isAlive: AnchorLaw = ({ notAfter }, now) =>
+export const isNotExpired: AnchorAssertion = ({ notAfter }, now) =>
   notAfter < now ? `has expired at ${new Date(notAfter).toISOString()}` : undefined;
 
-export const isValidAlready: AnchorLaw = ({ notBefore }, now) =>
+export const isAlreadyValid: AnchorAssertion = ({ notBefore }, now) =>
   notBefore > now ? `is valid only from ${new Date(notBefore).toISOString()}` : undefined;
 
-export const provesItself: AnchorLaw = (anchor) => {
+export const hasValidSelfSignature: AnchorAssertion = (anchor) => {
   if (!isSelfIssued(anchor)) return undefined;
   const { publicKey, signatureAlgorithm, tbs, signature } = anchor;
   return verifySignature(publicKey, signatureAlgorithm, tbs, signature)
@@ -80,13 +84,13 @@ export const provesItself: AnchorLaw = (anchor) => {
 /** CA/Browser Forum BR §6.1.5. */
 const LEAST_RSA_BITS = 2048;
 
-export const isStrong: AnchorLaw = ({ publicKey }) =>
+export const hasStrongKey: AnchorAssertion = ({ publicKey }) =>
   publicKey.algorithm === 'RSA' && publicKey.bits < LEAST_RSA_BITS
     ? `has an RSA key with ${publicKey.bits} bits`
     : undefined;
 
 /** Verifiers that look up an issuer by name alone must find the one that signed. */
-export function tellApart(anchors: readonly Certificate[]): Verdict {
+export function haveDistinctKeyIdentifiers(anchors: readonly Certificate[]): AssertionResult {
   const known = anchors.map(({ subject, subjectKeyIdentifier, publicKey }) => ({
     name: Buffer.from(subject.raw).toString('hex'),
     text: nameText(subject),
@@ -104,7 +108,7 @@ export function tellApart(anchors: readonly Certificate[]): Verdict {
   );
 }
 
-export function differ(anchors: readonly Certificate[]): Verdict {
+export function areDistinct(anchors: readonly Certificate[]): AssertionResult {
   const different = new Set(anchors.map(({ raw }) => Buffer.from(raw).toString('hex'))).size;
   const text = `${different} different anchors of ${anchors.length}`;
   return different === anchors.length ? pass(text) : fail(text);

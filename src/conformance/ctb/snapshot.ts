@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-import { PATCHES } from '../calls.ts';
-import type { Profile } from '../profile.ts';
-import type { Scene, Skipped } from '../observed-request.ts';
-import type { Operation } from '../snapshot.ts';
+import type { ConformanceProfile } from '../profile.ts';
+import type { Observation, Skipped } from '../observed-request.ts';
+import { type Operation, PATCHES } from '../snapshot.ts';
 
-/** A ClusterTrustBundle, and how often it was written while the kit looked. */
-export interface SeenBundle {
+/** A ClusterTrustBundle, and how often it was written while the runner looked. */
+export interface ObservedBundle {
   readonly name: string;
   readonly signerName: string;
   readonly pem: string;
   readonly writes: number;
 }
 
-/** Bundles of the kit that are none of the signer's business. */
-export const NEIGHBOURS = ['foreign', 'unlinked'] as const;
-export type Neighbour = (typeof NEIGHBOURS)[number];
+/** Bundles of the runner that are none of the signer's business. */
+export const UNRELATED_BUNDLES = ['foreign', 'unlinked'] as const;
+export type UnrelatedBundle = (typeof UNRELATED_BUNDLES)[number];
 
 /** Bundles that the API server must refuse. */
-export const REFUSALS = [
+export const INVALID_BUNDLES = [
   'wrongPrefix',
   'prefixWithoutSigner',
   'signerChange',
@@ -27,7 +26,7 @@ export const REFUSALS = [
   'noAuthority',
   'duplicate',
 ] as const;
-export type Refusal = (typeof REFUSALS)[number];
+export type InvalidBundle = (typeof INVALID_BUNDLES)[number];
 
 /** Calls of the API itself, as upstream's conformance test makes them. */
 export const CTB_CALLS = [
@@ -60,17 +59,19 @@ export const MOUNTS = [
 export type Mount = (typeof MOUNTS)[number];
 
 /** What was observed of a signer's ClusterTrustBundles. */
-export interface CtbWorld {
+export interface CtbSnapshot {
   readonly signerName: string;
-  readonly profile: Profile;
-  readonly bundles: readonly SeenBundle[] | Skipped;
-  /** By the field selector; undefined where the kit may not list all. */
-  readonly bundlesOfAll?: readonly string[];
+  readonly profile: ConformanceProfile;
+  readonly bundles: readonly ObservedBundle[] | Skipped;
+  /** By the field selector; undefined where the runner may not list all. */
+  readonly listedNames?: readonly string[];
   /** A certificate of the same signer. */
-  readonly leaf: Scene;
-  /** How often somebody else wrote the kit's own bundles. */
-  readonly neighbours: Readonly<Record<Neighbour, { readonly writes: number } | Skipped>>;
-  readonly refusals: Readonly<Record<Refusal, Operation>>;
+  readonly leaf: Observation;
+  /** How often somebody else wrote the runner's own bundles. */
+  readonly unrelatedBundles: Readonly<
+    Record<UnrelatedBundle, { readonly writes: number } | Skipped>
+  >;
+  readonly invalidBundles: Readonly<Record<InvalidBundle, Operation>>;
   readonly calls: Readonly<Record<CtbCall, Operation>>;
   readonly mounts: Readonly<Record<Mount, Operation>>;
   /** The server's clock: milliseconds since the epoch. */

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The status of a PodCertificateRequest as a whole. */
 import type { Condition } from '../../api/request/conditions.ts';
-import { fail, pass, skip, unless, type Verdict } from '../case.ts';
-import { lastOf, type Snapshot, type Trial } from '../observed-request.ts';
-import type { TrialLaw } from '../snapshot.ts';
+import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
+import {
+  isSkipped,
+  lastOf,
+  type ObjectVersion,
+  type ObservedRequest,
+} from '../observed-request.ts';
+import { type LeafAssertion, onLeaf, onRequest, type RequestAssertion } from '../snapshot.ts';
+import { namesOf } from '../assertions/names.ts';
+import type { PcrSnapshot, PcrScenario } from './snapshot.ts';
 
 const KNOWN = ['Issued', 'Denied', 'Failed'];
 
 /** At most one of three, and true (PodCertificateRequestStatus.conditions). */
-export const hasOneCondition: TrialLaw = (trial) => {
-  const last = lastOf(trial);
-  if (last === undefined) return skip(`the API server refused it: ${trial.refusal ?? ''}`);
+export const hasOneCondition: RequestAssertion = (request) => {
+  const last = lastOf(request);
+  if (last === undefined) return skip(`the API server refused it: ${request.rejection ?? ''}`);
   const { conditions } = last;
   if (conditions.length === 0) return skip('it was not answered');
   const text = conditions
@@ -29,12 +36,12 @@ function isRight({ type, status, reason, lastTransitionTime }: Condition): boole
 }
 
 /** Chain and times come together, or not at all. */
-export function isWhole(trials: readonly Trial[]): Verdict {
-  const wrong = trials.flatMap(({ versions }) => versions.flatMap((each) => faultOf(each) ?? []));
-  return unless(wrong[0], `${trials.length} requests`);
+export function haveCompleteStatus(requests: readonly ObservedRequest[]): AssertionResult {
+  const wrong = requests.flatMap(({ versions }) => versions.flatMap((each) => faultOf(each) ?? []));
+  return unless(wrong[0], `${requests.length} requests`);
 }
 
-function faultOf({ state, pem, times = {} }: Snapshot): string | undefined {
+function faultOf({ state, pem, times = {} }: ObjectVersion): string | undefined {
   const set = [times.notBefore, times.notAfter, times.beginRefreshAt].filter(
     (each) => each !== undefined,
   );
@@ -47,8 +54,8 @@ function faultOf({ state, pem, times = {} }: Snapshot): string | undefined {
 }
 
 /** UnsupportedKeyType is what the API documents for it. */
-export function keyTypeReason(trial: Trial): string | undefined {
-  const last = lastOf(trial);
+export function keyTypeReason(request: ObservedRequest): string | undefined {
+  const last = lastOf(request);
   if (last === undefined) return undefined;
   if (last.state !== 'denied') return `refused as ${last.state}, not Denied`;
   const reason = last.conditions[0]?.reason;
@@ -58,10 +65,10 @@ export function keyTypeReason(trial: Trial): string | undefined {
 }
 
 /** Denied with this reason; issued or left unanswered is wrong. */
-export function isDeniedFor(reason: string): TrialLaw {
-  return (trial) => {
-    const last = lastOf(trial);
-    if (last === undefined) return pass(`the API server refused it: ${trial.refusal ?? ''}`);
+export function isDeniedFor(reason: string): RequestAssertion {
+  return (request) => {
+    const last = lastOf(request);
+    if (last === undefined) return pass(`the API server refused it: ${request.rejection ?? ''}`);
     if (last.state !== 'denied') return fail(`it is ${last.state}`);
     const found = last.conditions[0]?.reason ?? '';
     return unless(found === reason ? undefined : `Denied, ${found}`, `Denied, ${found}`);
@@ -69,9 +76,42 @@ export function isDeniedFor(reason: string): TrialLaw {
 }
 
 /** Denied or failed, for whatever reason. */
-export const isDenied: TrialLaw = (trial) => {
-  const last = lastOf(trial);
-  if (last === undefined) return pass(`the API server refused it: ${trial.refusal ?? ''}`);
+export const isDenied: RequestAssertion = (request) => {
+  const last = lastOf(request);
+  if (last === undefined) return pass(`the API server refused it: ${request.rejection ?? ''}`);
   const { reason = '', message = '' } = last.conditions[0] ?? {};
   return last.state === 'denied' ? pass(`${reason}: ${message}`) : fail(`it is ${last.state}`);
 };
+
+/** Whoever writes a stub may write anything into it: the kubelet's is empty (KEP-4317). */
+export const copiesNothingFromStub: LeafAssertion = ({ leaf, request }) => {
+  const { names } = request.requested;
+  const stub = [
+    ...(names.commonName === '' ? [] : [`CN ${names.commonName}`]),
+    ...names.organizations.map((name) => `O ${name}`),
+    ...names.dnsNames.map((name) => `DNS ${name}`),
+    ...names.uris.map((name) => `URI ${name}`),
+  ];
+  const copied = namesOf(leaf).filter((name) => stub.includes(name));
+  return unless(
+    copied.length === 0 ? undefined : `copied from the stub: ${copied.join(', ')}`,
+    namesOf(leaf).join(', '),
+  );
+};
+
+/** The runner's own request where it may make one, a kubelet's else. */
+function ordinary({ scenarios: scenarios }: PcrSnapshot): PcrScenario {
+  return isSkipped(scenarios.plain) ? 'pod' : 'plain';
+}
+
+export function onOrdinary(
+  assertion: RequestAssertion,
+): (snapshot: PcrSnapshot) => AssertionResult {
+  return (snapshot) => onRequest<PcrScenario>(ordinary(snapshot), assertion)(snapshot);
+}
+
+export function onOrdinaryLeaf(
+  assertion: LeafAssertion,
+): (snapshot: PcrSnapshot) => AssertionResult {
+  return (snapshot) => onLeaf<PcrScenario>(ordinary(snapshot), assertion)(snapshot);
+}

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { POD_KEY_TYPES } from '../../vocabulary.ts';
-import { DISCOVERIES, PATCHES } from '../calls.ts';
-import type { RequestWorld } from '../snapshot.ts';
+import { DISCOVERIES, PATCHES, type RequestSnapshot } from '../snapshot.ts';
 
 /**
- * The kit's PodCertificateRequests. Those of a `pod` are made by a kubelet for the kit's own pods; the
- * others by the kit itself, where it may.
+ * The runner's PodCertificateRequests. Those of a `pod` are made by a kubelet for the runner's own pods; the
+ * others by the runner itself, where it may.
  */
-export const PCR_SCENES = [
+export const PCR_SCENARIOS = [
   // Kubelets': ordinary, without maxExpirationSeconds, with the annotations of the profile.
   'pod',
   'podDefault',
   'podAnnotated',
-  // The kit's: ordinary, another key of the same pod, and with labels and annotations of its own.
+  // The runner's: ordinary, another key of the same pod, and with labels and annotations of its own.
   'plain',
   'again',
   'labelled',
@@ -33,7 +32,7 @@ export const PCR_SCENES = [
   ...POD_KEY_TYPES,
 ] as const;
 
-export type PcrScene = (typeof PCR_SCENES)[number];
+export type PcrScenario = (typeof PCR_SCENARIOS)[number];
 
 /** What upstream's conformance tests make of pods. */
 export const PCR_POD_OPERATIONS = [
@@ -64,4 +63,4 @@ export const PCR_OPERATIONS = [...PCR_POD_OPERATIONS, ...DISCOVERIES, ...PCR_CAL
 
 export type PcrOperation = (typeof PCR_OPERATIONS)[number];
 
-export type PcrWorld = RequestWorld<PcrScene, PcrOperation>;
+export type PcrSnapshot = RequestSnapshot<PcrScenario, PcrOperation>;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { hasTrueCondition } from '../../api/request/conditions.ts';
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
-import { frameOf } from '../frame.ts';
-import type { Snapshot, State } from '../observed-request.ts';
+import { immutableFieldsOf, type ObjectVersion, type RequestState } from '../observed-request.ts';
 
 /** A version of a PodCertificateRequest, `at` milliseconds after its creation. */
-export function pcrSnapshot(request: PodCertificateRequest, at: number): Snapshot {
+export function pcrVersion(request: PodCertificateRequest, at: number): ObjectVersion {
   const { status, metadata } = request;
   const { notBefore, notAfter, beginRefreshAt } = status ?? {};
   return {
@@ -14,12 +13,12 @@ export function pcrSnapshot(request: PodCertificateRequest, at: number): Snapsho
     state: stateOf(request),
     conditions: status?.conditions ?? [],
     pem: status?.certificateChain ?? '',
-    frame: frameOf(request),
+    immutableFields: immutableFieldsOf(request),
     times: { notBefore, notAfter, beginRefreshAt },
   };
 }
 
-function stateOf({ status }: PodCertificateRequest): State {
+function stateOf({ status }: PodCertificateRequest): RequestState {
   const conditions = status?.conditions;
   if (hasTrueCondition(conditions, 'Issued')) return 'issued';
   if (hasTrueCondition(conditions, 'Denied')) return 'denied';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Result } from '../case.ts';
+import type { CaseResult } from '../case.ts';
 import { countOf, type Report } from './report.ts';
 
 /** JUnit's XML, as CI servers read it: what only should hold is skipped with its words, not failed. */
@@ -20,11 +20,11 @@ export function junitReport(report: Report): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n<testsuite ${facts}>\n${cases.join('')}</testsuite>\n</testsuites>\n`;
 }
 
-function isFailure({ outcome, level }: Result): boolean {
+function isFailure({ outcome, level }: CaseResult): boolean {
   return outcome === 'fail' && level === 'must';
 }
 
-function caseOf(result: Result, classname: string): string {
+function caseOf(result: CaseResult, classname: string): string {
   const { id, asserts, outcome, evidence, source } = result;
   const facts = attributes({ classname, name: `${id} ${asserts}` });
   const open = `<testcase ${facts}>`;

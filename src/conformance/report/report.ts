@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Kind, Outcome, Result } from '../case.ts';
+import type { Kind, Outcome, CaseResult } from '../case.ts';
 
 /** What came of one run. */
 export interface Report {
@@ -8,9 +8,9 @@ export interface Report {
   /** RFC 3339. */
   readonly begun: string;
   readonly seconds: number;
-  readonly results: readonly Result[];
+  readonly results: readonly CaseResult[];
   readonly removed: number;
-  /** Objects of the kit that are still there, and why. */
+  /** Objects of the runner that are still there, and why. */
   readonly left: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Outcome, Result } from '../case.ts';
+import type { Outcome, CaseResult } from '../case.ts';
 import { countOf, isConformant, type Report } from './report.ts';
 
 const WORDS: Readonly<Record<Outcome, string>> = { pass: 'pass', fail: 'FAIL', skip: 'skip' };
@@ -21,7 +21,7 @@ export function textReport(report: Report): string {
   ].join('\n');
 }
 
-function rowsOf({ id, outcome, level, asserts, evidence, source }: Result): readonly string[] {
+function rowsOf({ id, outcome, level, asserts, evidence, source }: CaseResult): readonly string[] {
   const kind = level === 'should' ? ' (should)' : '';
   const row = `${WORDS[outcome]}  ${id}  ${asserts}${kind}`;
   if (outcome === 'pass') return [row];

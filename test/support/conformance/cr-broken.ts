@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For each case of CertificateRequests an issuer that breaks it. */
 import { unknownExtension } from '../../../src/conformance/crafted-pkcs10.ts';
-import type { CrScene, CrWorld } from '../../../src/conformance/certificaterequest/snapshot.ts';
+import type {
+  CrScenario,
+  CrSnapshot,
+} from '../../../src/conformance/certificaterequest/snapshot.ts';
 import { sequence } from '../../../src/pki/der/der-writer.ts';
 import {
   basicConstraints,
@@ -15,13 +18,13 @@ import {
   crFailed,
   crIssued,
   crWaiting,
-  goodCrWorld,
+  goodCrSnapshot,
   ready,
-  withCrScenes,
+  withCrScenarios,
 } from './cr-snapshot.ts';
-import { askedFor, nameOf } from './csr-snapshot.ts';
+import { requestedFor, nameOf } from './csr-snapshot.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
-import { asked, pending, snapshot, trial, writtenAgain } from './observed-requests.ts';
+import { requested, pending, snapshot, request, writtenAgain } from './observed-requests.ts';
 
 const HOUR = 3600_000;
 const stranger = authority('Stranger', 'stranger');
@@ -31,45 +34,53 @@ const without = (type: string): Parts => ({
 const instead = (changed: Extension): Parts => ({
   extensions: (good) => [...good.filter(({ oid }) => oid !== changed.oid), changed],
 });
-const badLeaf = (parts: Parts, scene: CrScene = 'plain', what = asked()): CrWorld =>
-  withCrScenes({ [scene]: crIssued(what, parts) });
-const chained = (pem: string): CrWorld =>
-  withCrScenes({ plain: crIssued(asked(), {}, { pem: leaf(asked()).pem + pem }) });
+const badLeaf = (parts: Parts, scenario: CrScenario = 'plain', what = requested()): CrSnapshot =>
+  withCrScenarios({ [scenario]: crIssued(what, parts) });
+const chained = (pem: string): CrSnapshot =>
+  withCrScenarios({ plain: crIssued(requested(), {}, { pem: leaf(requested()).pem + pem }) });
 const twice = crIssued();
 const ca = instead(basicConstraints({ ca: true }));
 
-export const CR_BROKEN: Readonly<Record<string, CrWorld>> = {
-  'CR-01': withCrScenes({ plain: crWaiting() }),
-  'CR-02': withCrScenes({
-    unapproved: trial(asked(), [snapshot('issued', { pem: leaf(asked()).pem, conditions: [] })]),
+export const CR_BROKEN: Readonly<Record<string, CrSnapshot>> = {
+  'CR-01': withCrScenarios({ plain: crWaiting() }),
+  'CR-02': withCrScenarios({
+    unapproved: request(requested(), [
+      snapshot('issued', { pem: leaf(requested()).pem, conditions: [] }),
+    ]),
   }),
-  'CR-03': withCrScenes({
-    unapproved: trial(
-      asked(),
+  'CR-03': withCrScenarios({
+    unapproved: request(
+      requested(),
       [snapshot('pending'), snapshot('failed', { conditions: [ready('False', 'Failed')] })],
-      { ownWrites: 0 },
+      { runnerWrites: 0 },
     ),
   }),
-  'CR-04': withCrScenes({ denied: crDenied({ conditions: [{ type: 'Denied', status: 'True' }] }) }),
-  'CR-05': withCrScenes({ foreign: writtenAgain(pending()) }),
-  'CR-06': withCrScenes({ otherGroup: writtenAgain(pending()) }),
-  'CR-07': withCrScenes({
-    plain: crIssued(asked(), {}, { conditions: [ready('False', 'Pending')] }),
+  'CR-04': withCrScenarios({
+    denied: crDenied({ conditions: [{ type: 'Denied', status: 'True' }] }),
   }),
-  'CR-08': withCrScenes({ masters: crFailed(asked(), { failureTime: '' }) }),
-  'CR-09': withCrScenes({
-    plain: crIssued(asked(), {}, { conditions: [ready('True', 'Signed')] }),
+  'CR-05': withCrScenarios({ foreign: writtenAgain(pending()) }),
+  'CR-06': withCrScenarios({ otherGroup: writtenAgain(pending()) }),
+  'CR-07': withCrScenarios({
+    plain: crIssued(requested(), {}, { conditions: [ready('False', 'Pending')] }),
   }),
-  'CR-10': withCrScenes({ plain: writtenAgain(crIssued()) }),
-  'CR-11': withCrScenes({ plain: writtenAgain(crIssued(), { frame: '{"labels":{}}' }) }),
-  'CR-12': withCrScenes({ annotated: crWaiting() }),
-  'CR-13': withCrScenes({ plain: twice, again: twice }),
-  'CR-14': goodCrWorld({ burst: [crIssued(), crWaiting()] }),
-  'CR-15': goodCrWorld({ burst: [twice, twice] }),
-  'CR-16': goodCrWorld({ burst: [crIssued(asked(), {}, { at: 12_000 })] }),
+  'CR-08': withCrScenarios({ masters: crFailed(requested(), { failureTime: '' }) }),
+  'CR-09': withCrScenarios({
+    plain: crIssued(requested(), {}, { conditions: [ready('True', 'Signed')] }),
+  }),
+  'CR-10': withCrScenarios({ plain: writtenAgain(crIssued()) }),
+  'CR-11': withCrScenarios({
+    plain: writtenAgain(crIssued(), { immutableFields: '{"labels":{}}' }),
+  }),
+  'CR-12': withCrScenarios({ annotated: crWaiting() }),
+  'CR-13': withCrScenarios({ plain: twice, again: twice }),
+  'CR-14': goodCrSnapshot({ burst: [crIssued(), crWaiting()] }),
+  'CR-15': goodCrSnapshot({ burst: [twice, twice] }),
+  'CR-16': goodCrSnapshot({ burst: [crIssued(requested(), {}, { at: 12_000 })] }),
   'CR-17': badLeaf({ spki: spkiOf(privateKey('P-256', 'somebody else')) }),
-  'CR-18': goodCrWorld({ ownAnchor: { certificates: [stranger.certificate], from: 'status.ca' } }),
-  'CR-19': goodCrWorld({ anchors: { certificates: [stranger.certificate], from: 'ca.crt' } }),
+  'CR-18': goodCrSnapshot({
+    statusCa: { certificates: [stranger.certificate], from: 'status.ca' },
+  }),
+  'CR-19': goodCrSnapshot({ anchors: { certificates: [stranger.certificate], from: 'ca.crt' } }),
   'CR-20': chained(stranger.pem),
   'CR-21': chained(ROOT.pem),
   'CR-22': badLeaf({ serial: Uint8Array.of(7) }),
@@ -82,14 +93,14 @@ export const CR_BROKEN: Readonly<Record<string, CrWorld>> = {
   'CR-29': badLeaf(
     { notAfter: NOW + 24 * HOUR },
     'noDuration',
-    asked({ lifetimeSeconds: undefined }),
+    requested({ lifetimeSeconds: undefined }),
   ),
   'CR-30': badLeaf(instead(extKeyUsage(['1.3.6.1.5.5.7.3.1']))),
   'CR-31': badLeaf(instead(extKeyUsage(['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2']))),
   'CR-32': badLeaf(
     instead(extKeyUsage(['1.3.6.1.5.5.7.3.2'])),
     'defaultUsages',
-    asked({ usages: ['digital signature', 'server auth'] }),
+    requested({ usages: ['digital signature', 'server auth'] }),
   ),
   'CR-33': badLeaf(ca, 'isCa'),
   'CR-34': badLeaf(instead(keyUsage(['keyCertSign'])), 'certSign'),
@@ -99,9 +110,9 @@ export const CR_BROKEN: Readonly<Record<string, CrWorld>> = {
   'CR-38': badLeaf({ subject: nameOf('system:nodes') }, 'systemUser'),
   'CR-39': badLeaf(ca, 'authorityExtension'),
   'CR-40': badLeaf(instead(unknownExtension()), 'unknownExtension'),
-  'CR-41': withCrScenes({ RSA2048: crIssued(askedFor('RSA2048')) }),
-  'CR-42': withCrScenes({ ECDSAP256: crFailed(askedFor('ECDSAP256')) }),
-  'CR-43': withCrScenes({ ECDSAP384: crIssued(askedFor('ECDSAP384')) }),
-  'CR-44': withCrScenes({ ED25519: crWaiting(askedFor('ED25519')) }),
-  'CR-45': withCrScenes({ RSA1024: crIssued(asked({ keyType: undefined })) }),
+  'CR-41': withCrScenarios({ RSA2048: crIssued(requestedFor('RSA2048')) }),
+  'CR-42': withCrScenarios({ ECDSAP256: crFailed(requestedFor('ECDSAP256')) }),
+  'CR-43': withCrScenarios({ ECDSAP384: crIssued(requestedFor('ECDSAP384')) }),
+  'CR-44': withCrScenarios({ ED25519: crWaiting(requestedFor('ED25519')) }),
+  'CR-45': withCrScenarios({ RSA1024: crIssued(requested({ keyType: undefined })) }),
 };

@@ -2,28 +2,28 @@
 import type { Condition } from '../../../src/api/request/conditions.ts';
 import {
   CR_KEY_TYPES,
-  type CrScene,
-  type CrWorld,
+  type CrScenario,
+  type CrSnapshot,
 } from '../../../src/conformance/certificaterequest/snapshot.ts';
 import { DEFAULT_PROFILE } from '../../../src/conformance/profile.ts';
 import {
   NO_NAMES,
-  type Asked,
-  type Scene,
-  type Snapshot,
-  type Trial,
+  type RequestedLeaf,
+  type Observation,
+  type ObjectVersion,
+  type ObservedRequest,
 } from '../../../src/conformance/observed-request.ts';
-import { askedFor } from './csr-snapshot.ts';
+import { requestedFor } from './csr-snapshot.ts';
 import { NOW, ROOT, leaf, type Parts } from './leaf.ts';
-import { asked, pending, snapshot, trial } from './observed-requests.ts';
+import { requested, pending, snapshot, request } from './observed-requests.ts';
 
 const APPROVED: Condition = {
   type: 'Approved',
   status: 'True',
-  reason: 'Kit',
-  message: 'by the kit',
+  reason: 'Conformance',
+  message: 'by the runner',
 };
-const DENIED: Condition = { type: 'Denied', status: 'True', reason: 'Kit', message: 'by the kit' };
+const DENIED: Condition = { type: 'Denied', status: 'True', reason: 'Conformance', message: 'by the runner' };
 const HOUR = 3600_000;
 
 export function ready(status: 'True' | 'False', reason: string): Condition {
@@ -31,68 +31,71 @@ export function ready(status: 'True' | 'False', reason: string): Condition {
 }
 
 export function crIssued(
-  what: Asked = asked(),
+  what: RequestedLeaf = requested(),
   parts: Parts = {},
-  more: Partial<Snapshot> = {},
-): Trial {
+  more: Partial<ObjectVersion> = {},
+): ObservedRequest {
   const conditions = [APPROVED, ready('True', 'Issued')];
   const { pem } = leaf(what, parts);
-  return trial(what, [
+  return request(what, [
     snapshot('pending'),
     snapshot('approved', { at: 5, conditions: [APPROVED] }),
     snapshot('issued', { at: 40, pem, conditions, ca: ROOT.pem, ...more }),
   ]);
 }
 
-export function crFailed(what: Asked = asked(), more: Partial<Snapshot> = {}): Trial {
+export function crFailed(
+  what: RequestedLeaf = requested(),
+  more: Partial<ObjectVersion> = {},
+): ObservedRequest {
   const conditions = [APPROVED, ready('False', 'Failed')];
   const failureTime = '2026-11-21T12:00:00Z';
-  return trial(what, [
+  return request(what, [
     snapshot('pending'),
     snapshot('failed', { at: 9, conditions, failureTime, ...more }),
   ]);
 }
 
-export function crWaiting(what: Asked = asked()): Trial {
-  return trial(what, [snapshot('pending'), snapshot('approved', { conditions: [APPROVED] })]);
+export function crWaiting(what: RequestedLeaf = requested()): ObservedRequest {
+  return request(what, [snapshot('pending'), snapshot('approved', { conditions: [APPROVED] })]);
 }
 
-export function crDenied(more: Partial<Snapshot> = {}): Trial {
+export function crDenied(more: Partial<ObjectVersion> = {}): ObservedRequest {
   const conditions = [DENIED, ready('False', 'Denied')];
   const failureTime = '2026-11-21T12:00:00Z';
-  return trial(asked(), [
+  return request(requested(), [
     snapshot('pending'),
     snapshot('denied', { conditions: [DENIED] }),
     snapshot('denied', { conditions, failureTime, ...more }),
   ]);
 }
 
-export function goodCrWorld(more: Partial<CrWorld> = {}): CrWorld {
+export function goodCrSnapshot(more: Partial<CrSnapshot> = {}): CrSnapshot {
   const anchors = { certificates: [ROOT.certificate], from: 'ca.crt' };
   return {
     signerName: 'ClusterSigner.countersign.dev/workload',
     profile: { ...DEFAULT_PROFILE, keyTypes: ['ECDSAP256', 'ED25519'], maxDuration: 12 * 3600 },
-    scenes: goodScenes(),
+    scenarios: goodScenarios(),
     burst: [crIssued(), crIssued()],
     anchors,
-    ownAnchor: { ...anchors, from: 'status.ca' },
+    statusCa: { ...anchors, from: 'status.ca' },
     operations: {},
     ...more,
   };
 }
 
-export function withCrScenes(seen: Partial<Record<CrScene, Scene>>): CrWorld {
-  const world = goodCrWorld();
-  return { ...world, scenes: { ...world.scenes, ...seen } };
+export function withCrScenarios(seen: Partial<Record<CrScenario, Observation>>): CrSnapshot {
+  const snapshot = goodCrSnapshot();
+  return { ...snapshot, scenarios: { ...snapshot.scenarios, ...seen } };
 }
 
-function goodScenes(): Readonly<Record<CrScene, Scene>> {
+function goodScenarios(): Readonly<Record<CrScenario, Observation>> {
   const keys = Object.fromEntries(
     CR_KEY_TYPES.map((keyType) => {
       const listed = keyType === 'ECDSAP256' || keyType === 'ED25519';
-      return [keyType, listed ? crIssued(askedFor(keyType)) : crFailed(askedFor(keyType))];
+      return [keyType, listed ? crIssued(requestedFor(keyType)) : crFailed(requestedFor(keyType))];
     }),
-  ) as Readonly<Record<(typeof CR_KEY_TYPES)[number], Trial>>;
+  ) as Readonly<Record<(typeof CR_KEY_TYPES)[number], ObservedRequest>>;
   const alternative = {
     ...NO_NAMES,
     commonName: 'conformance.example.com',
@@ -107,12 +110,12 @@ function goodScenes(): Readonly<Record<CrScene, Scene>> {
     denied: crDenied(),
     foreign: pending(),
     otherGroup: pending(),
-    tenYears: crIssued(asked({ lifetimeSeconds: 315_360_000 }), { notAfter: NOW + 11 * HOUR }),
-    noDuration: crIssued(asked({ lifetimeSeconds: undefined })),
-    defaultUsages: crFailed(asked({ usages: ['digital signature', 'key encipherment'] })),
+    tenYears: crIssued(requested({ lifetimeSeconds: 315_360_000 }), { notAfter: NOW + 11 * HOUR }),
+    noDuration: crIssued(requested({ lifetimeSeconds: undefined })),
+    defaultUsages: crFailed(requested({ usages: ['digital signature', 'key encipherment'] })),
     isCa: crFailed(),
     certSign: crFailed(),
-    alternativeNames: crIssued(asked({ names: alternative })),
+    alternativeNames: crIssued(requested({ names: alternative })),
     masters: crFailed(),
     systemUser: crFailed(),
     authorityExtension: crIssued(),

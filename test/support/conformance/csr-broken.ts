@@ -3,8 +3,8 @@
 import { otherName, unknownExtension } from '../../../src/conformance/crafted-pkcs10.ts';
 import {
   CSR_OPERATIONS,
-  type CsrScene,
-  type CsrWorld,
+  type CsrScenario,
+  type CsrSnapshot,
 } from '../../../src/conformance/csr/snapshot.ts';
 import {
   basicConstraints,
@@ -20,14 +20,14 @@ import {
 } from '../../../src/pki/der/oids.ts';
 import { KEY_TYPES } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
-import { askedFor, goodCsrWorld, nameOf, withScene } from './csr-snapshot.ts';
+import { requestedFor, goodCsrSnapshot, nameOf, withScenario } from './csr-snapshot.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
 import {
-  asked,
+  requested,
   issued,
   pending,
   snapshot,
-  trial,
+  request,
   waiting,
   writtenAgain,
 } from './observed-requests.ts';
@@ -48,36 +48,46 @@ const instead = (...changed: readonly Extension[]): Parts => ({
   ],
 });
 
-const badLeaf = (scene: CsrScene, parts: Parts, what = asked()): CsrWorld =>
-  withScene(scene, issued(what, parts));
+const badLeaf = (scenario: CsrScenario, parts: Parts, what = requested()): CsrSnapshot =>
+  withScenario(scenario, issued(what, parts));
 
-const touched = (scene: CsrScene): CsrWorld => withScene(scene, writtenAgain(pending()));
+const touched = (scenario: CsrScenario): CsrSnapshot =>
+  withScenario(scenario, writtenAgain(pending()));
 
-const approvedWithout = snapshot('issued', { pem: leaf(asked()).pem, conditions: [] });
+const approvedWithout = snapshot('issued', { pem: leaf(requested()).pem, conditions: [] });
 
-const mute = trial(asked(), [
+const mute = request(requested(), [
   snapshot('pending'),
   snapshot('failed', { conditions: [{ type: 'Failed', status: 'True' }] }),
 ]);
 
-const chained = (...after: readonly string[]): CsrWorld =>
-  withScene('plain', issued(asked(), {}, { pem: [leaf(asked()).pem, ...after].join('') }));
+const chained = (...after: readonly string[]): CsrSnapshot =>
+  withScenario(
+    'plain',
+    issued(requested(), {}, { pem: [leaf(requested()).pem, ...after].join('') }),
+  );
 
 const twice = issued();
 
-export const CSR_BROKEN: Readonly<Record<string, CsrWorld>> = {
-  'CSR-01': withScene('plain', waiting()),
-  'CSR-02': withScene('unapproved', trial(asked(), [snapshot('pending'), approvedWithout])),
+export const CSR_BROKEN: Readonly<Record<string, CsrSnapshot>> = {
+  'CSR-01': withScenario('plain', waiting()),
+  'CSR-02': withScenario(
+    'unapproved',
+    request(requested(), [snapshot('pending'), approvedWithout]),
+  ),
   'CSR-03': touched('unapproved'),
-  'CSR-04': withScene(
+  'CSR-04': withScenario(
     'denied',
-    writtenAgain(trial(asked(), [snapshot('pending'), snapshot('denied')])),
+    writtenAgain(request(requested(), [snapshot('pending'), snapshot('denied')])),
   ),
   'CSR-05': touched('foreign'),
   'CSR-06': touched('longerName'),
-  'CSR-07': withScene('denied', trial(asked(), [snapshot('denied', { pem: leaf(asked()).pem })])),
-  'CSR-08': withScene('plain', writtenAgain(issued())),
-  'CSR-09': withScene('plain', {
+  'CSR-07': withScenario(
+    'denied',
+    request(requested(), [snapshot('denied', { pem: leaf(requested()).pem })]),
+  ),
+  'CSR-08': withScenario('plain', writtenAgain(issued())),
+  'CSR-09': withScenario('plain', {
     ...issued(),
     versions: [
       ...waiting().versions,
@@ -85,17 +95,20 @@ export const CSR_BROKEN: Readonly<Record<string, CsrWorld>> = {
       ...issued().versions.slice(2),
     ],
   }),
-  'CSR-10': withScene('plain', writtenAgain(issued(), { frame: '{"labels":{"signed":"yes"}}' })),
-  'CSR-11': withScene('annotated', waiting()),
+  'CSR-10': withScenario(
+    'plain',
+    writtenAgain(issued(), { immutableFields: '{"labels":{"signed":"yes"}}' }),
+  ),
+  'CSR-11': withScenario('annotated', waiting()),
   'CSR-12': {
-    ...withScene('plain', twice),
-    scenes: { ...withScene('plain', twice).scenes, again: twice },
+    ...withScenario('plain', twice),
+    scenarios: { ...withScenario('plain', twice).scenarios, again: twice },
   },
-  'CSR-13': withScene('plain', waiting()),
-  'CSR-14': { ...goodCsrWorld(), burst: [issued(), waiting()] },
-  'CSR-15': { ...goodCsrWorld(), burst: [issued(asked(), {}, { at: 12_000 })] },
-  'CSR-16': withScene('certSign', mute),
-  'CSR-17': withScene('RSA1024', mute),
+  'CSR-13': withScenario('plain', waiting()),
+  'CSR-14': { ...goodCsrSnapshot(), burst: [issued(), waiting()] },
+  'CSR-15': { ...goodCsrSnapshot(), burst: [issued(requested(), {}, { at: 12_000 })] },
+  'CSR-16': withScenario('certSign', mute),
+  'CSR-17': withScenario('RSA1024', mute),
   'CSR-18': badLeaf('plain', other),
   'CSR-19': badLeaf('twoBlocks', other),
   'CSR-20': badLeaf('plain', { by: stranger }),
@@ -104,23 +117,23 @@ export const CSR_BROKEN: Readonly<Record<string, CsrWorld>> = {
   'CSR-23': chained('Bag Attributes: none\n'),
   'CSR-24': badLeaf('plain', instead(basicConstraints({ ca: true }))),
   'CSR-25': badLeaf('plain', { serial: Uint8Array.of(7) }),
-  'CSR-26': { ...goodCsrWorld(), burst: [twice, twice] },
+  'CSR-26': { ...goodCsrSnapshot(), burst: [twice, twice] },
   'CSR-27': badLeaf('plain', without('2.5.29.35')),
   'CSR-28': badLeaf('plain', { subject: sequence() }),
   'CSR-29': badLeaf('plain', without('2.5.29.15')),
   'CSR-30': badLeaf('plain', without('2.5.29.37')),
   'CSR-31': badLeaf('encipherment', instead(keyUsage(['digitalSignature', 'keyEncipherment']))),
   'CSR-32': badLeaf('plain', { notAfter: NOW + 2 * HOUR }),
-  'CSR-33': badLeaf('tenMinutes', { notAfter: NOW + HOUR }, asked({ lifetimeSeconds: 600 })),
+  'CSR-33': badLeaf('tenMinutes', { notAfter: NOW + HOUR }, requested({ lifetimeSeconds: 600 })),
   'CSR-34': badLeaf(
     'tenYears',
     { notAfter: NOW + 87_600 * HOUR },
-    asked({ lifetimeSeconds: 315_360_000 }),
+    requested({ lifetimeSeconds: 315_360_000 }),
   ),
   'CSR-35': badLeaf(
     'noLifetime',
     { notAfter: NOW + 24 * HOUR },
-    asked({ lifetimeSeconds: undefined }),
+    requested({ lifetimeSeconds: undefined }),
   ),
   'CSR-36': badLeaf('plain', { notBefore: NOW + 2 * HOUR, notAfter: NOW + 3 * HOUR }),
   'CSR-37': badLeaf('plain', { notBefore: NOW - 2 * HOUR }),
@@ -145,28 +158,28 @@ export const CSR_BROKEN: Readonly<Record<string, CsrWorld>> = {
   'CSR-53': badLeaf('usageExtension', instead(keyUsage(['keyCertSign']))),
   'CSR-54': badLeaf('purposeExtension', instead(extKeyUsage([OID_CODE_SIGNING]))),
   'CSR-55': badLeaf('unknownExtension', instead(unknownExtension())),
-  'CSR-56': withScene('RSA1024', issued(asked({ keyType: undefined }))),
+  'CSR-56': withScenario('RSA1024', issued(requested({ keyType: undefined }))),
   ...Object.fromEntries(
     // Refused although the profile lists it; issued although it does not.
     KEY_TYPES.map((keyType, index) => [
       `CSR-${57 + index}`,
-      withScene(
+      withScenario(
         keyType,
         keyType === 'ECDSAP256' || keyType === 'ED25519'
-          ? waiting(askedFor(keyType))
-          : issued(askedFor(keyType)),
+          ? waiting(requestedFor(keyType))
+          : issued(requestedFor(keyType)),
       ),
     ]),
   ),
-  'CSR-64': { ...goodCsrWorld(), login: { username: 'system:anonymous' } },
+  'CSR-64': { ...goodCsrSnapshot(), clientAuthentication: { username: 'system:anonymous' } },
   'CSR-65': chained(ROOT.pem),
-  'CSR-66': withScene('masters', issued()),
+  'CSR-66': withScenario('masters', issued()),
   ...Object.fromEntries(
     CSR_OPERATIONS.map((name, index) => [
       `CSR-${67 + index}`,
       {
-        ...goodCsrWorld(),
-        operations: { ...goodCsrWorld().operations, [name]: { fault: '404 page not found' } },
+        ...goodCsrSnapshot(),
+        operations: { ...goodCsrSnapshot().operations, [name]: { fault: '404 page not found' } },
       },
     ]),
   ),

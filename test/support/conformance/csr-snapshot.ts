@@ -3,21 +3,21 @@ import { DEFAULT_PROFILE } from '../../../src/conformance/profile.ts';
 import {
   CSR_OPERATIONS,
   type CsrOperation,
-  type CsrScene,
-  type CsrWorld,
+  type CsrScenario,
+  type CsrSnapshot,
 } from '../../../src/conformance/csr/snapshot.ts';
 import {
   NO_NAMES,
-  type Asked,
-  type Scene,
-  type Trial,
+  type RequestedLeaf,
+  type Observation,
+  type ObservedRequest,
 } from '../../../src/conformance/observed-request.ts';
 import type { Operation } from '../../../src/conformance/snapshot.ts';
 import { encodeName } from '../../../src/pki/names/distinguished-name.ts';
 import { KEY_TYPES, type KeyType } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf, type TestKey } from '../pki/keys.ts';
 import { ROOT } from './leaf.ts';
-import { asked, issued, pending, refused, snapshot, trial } from './observed-requests.ts';
+import { requested, issued, pending, refused, snapshot, request } from './observed-requests.ts';
 
 const KEYS: Readonly<Record<KeyType, TestKey>> = {
   RSA2048: 'RSA-2048',
@@ -29,16 +29,16 @@ const KEYS: Readonly<Record<KeyType, TestKey>> = {
   ED25519: 'Ed25519',
 };
 
-export function askedFor(keyType: KeyType): Asked {
-  return asked({ keyType, spki: spkiOf(privateKey(KEYS[keyType])) });
+export function requestedFor(keyType: KeyType): RequestedLeaf {
+  return requested({ keyType, spki: spkiOf(privateKey(KEYS[keyType])) });
 }
 
-export const MASTERS = asked({
+export const MASTERS = requested({
   names: { ...NO_NAMES, commonName: 'eve', organizations: ['system:masters'] },
 });
 
-/** What the kit sees of a signer that does everything right. */
-export function goodCsrWorld(more: Partial<CsrWorld> = {}): CsrWorld {
+/** What the runner sees of a signer that does everything right. */
+export function goodCsrSnapshot(more: Partial<CsrSnapshot> = {}): CsrSnapshot {
   return {
     signerName: 'kubernetes.io/kube-apiserver-client',
     profile: {
@@ -47,11 +47,11 @@ export function goodCsrWorld(more: Partial<CsrWorld> = {}): CsrWorld {
       maxDuration: 12 * 3600,
       clientAuthentication: true,
     },
-    scenes: goodScenes(),
+    scenarios: goodScenarios(),
     burst: [issued(), issued(), issued()],
     anchors: { certificates: [ROOT.certificate], from: 'ClusterTrustBundle example.com:x:primary' },
     operations: goodOperations(),
-    login: { username: 'conformance.example.com' },
+    clientAuthentication: { username: 'conformance.example.com' },
     ...more,
   };
 }
@@ -62,13 +62,13 @@ export function goodOperations(): Readonly<Record<CsrOperation, Operation>> {
   ) as Readonly<Record<CsrOperation, Operation>>;
 }
 
-function goodScenes(): Readonly<Record<CsrScene, Scene>> {
+function goodScenarios(): Readonly<Record<CsrScenario, Observation>> {
   const keys = Object.fromEntries(
     KEY_TYPES.map((keyType) => {
       const listed = keyType === 'ECDSAP256' || keyType === 'ED25519';
-      return [keyType, listed ? issued(askedFor(keyType)) : refused(askedFor(keyType))];
+      return [keyType, listed ? issued(requestedFor(keyType)) : refused(requestedFor(keyType))];
     }),
-  ) as Readonly<Record<KeyType, Trial>>;
+  ) as Readonly<Record<KeyType, ObservedRequest>>;
   const alternative = {
     ...NO_NAMES,
     commonName: 'conformance.example.com',
@@ -83,31 +83,31 @@ function goodScenes(): Readonly<Record<CsrScene, Scene>> {
     again: issued(),
     annotated: issued(),
     unapproved: pending(),
-    denied: trial(asked(), [snapshot('pending'), snapshot('denied')]),
+    denied: request(requested(), [snapshot('pending'), snapshot('denied')]),
     deleted: pending(),
     foreign: pending(),
     longerName: pending(),
-    tenMinutes: issued(asked({ lifetimeSeconds: 600 })),
-    tenYears: issued(asked({ lifetimeSeconds: 315_360_000 }), { notAfter: undatedEnd() }),
-    noLifetime: issued(asked({ lifetimeSeconds: undefined })),
-    certSign: refused(asked({ usages: ['client auth', 'cert sign'] })),
-    anyUsage: refused(asked({ usages: ['any'] })),
+    tenMinutes: issued(requested({ lifetimeSeconds: 600 })),
+    tenYears: issued(requested({ lifetimeSeconds: 315_360_000 }), { notAfter: undatedEnd() }),
+    noLifetime: issued(requested({ lifetimeSeconds: undefined })),
+    certSign: refused(requested({ usages: ['client auth', 'cert sign'] })),
+    anyUsage: refused(requested({ usages: ['any'] })),
     encipherment: issued(
-      asked({ usages: ['digital signature', 'key encipherment', 'client auth'] }),
+      requested({ usages: ['digital signature', 'key encipherment', 'client auth'] }),
     ),
-    alternativeNames: issued(asked({ names: alternative })),
-    masters: trial(MASTERS, [], { refusal: 'use of the group system:masters is not allowed' }),
-    kubeadm: refused(asked()),
-    systemUser: refused(asked()),
+    alternativeNames: issued(requested({ names: alternative })),
+    masters: request(MASTERS, [], { rejection: 'use of the group system:masters is not allowed' }),
+    kubeadm: refused(requested()),
+    systemUser: refused(requested()),
     userId: issued(),
-    otherName: refused(asked()),
-    twoNames: refused(asked()),
+    otherName: refused(requested()),
+    twoNames: refused(requested()),
     authorityExtension: issued(),
     usageExtension: issued(),
     purposeExtension: issued(),
     unknownExtension: issued(),
     twoBlocks: issued(),
-    RSA1024: refused(asked({ keyType: undefined })),
+    RSA1024: refused(requested({ keyType: undefined })),
   };
 }
 
@@ -116,10 +116,10 @@ function undatedEnd(): number {
   return Date.UTC(2026, 10, 21, 23, 59);
 }
 
-/** A good world with another scene. */
-export function withScene(scene: CsrScene, seen: Scene): CsrWorld {
-  const world = goodCsrWorld();
-  return { ...world, scenes: { ...world.scenes, [scene]: seen } };
+/** A good snapshot with another scenario. */
+export function withScenario(scenario: CsrScenario, seen: Observation): CsrSnapshot {
+  const snapshot = goodCsrSnapshot();
+  return { ...snapshot, scenarios: { ...snapshot.scenarios, [scenario]: seen } };
 }
 
 export function nameOf(...organizations: readonly string[]): Uint8Array {

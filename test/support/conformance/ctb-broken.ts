@@ -3,35 +3,37 @@
 import {
   CTB_CALLS,
   MOUNTS,
-  REFUSALS,
-  type CtbWorld,
+  INVALID_BUNDLES,
+  type CtbSnapshot,
 } from '../../../src/conformance/ctb/snapshot.ts';
 import { sequence } from '../../../src/pki/der/der-writer.ts';
 import { basicConstraints, type Extension } from '../../../src/pki/extensions/encode-extensions.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
-import { bundle, goodCtbWorld } from './ctb-snapshot.ts';
+import { bundle, goodCtbSnapshot } from './ctb-snapshot.ts';
 import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
-import { asked, issued } from './observed-requests.ts';
+import { requested, issued } from './observed-requests.ts';
 
 const HOUR = 3600_000;
-const published = (...pems: readonly string[]): CtbWorld =>
-  goodCtbWorld({ bundles: [bundle(pems.join(''))] });
-const anchor = (parts: Parts): CtbWorld => published(authority('Broken', 'broken', parts).pem);
+const published = (...pems: readonly string[]): CtbSnapshot =>
+  goodCtbSnapshot({ bundles: [bundle(pems.join(''))] });
+const anchor = (parts: Parts): CtbSnapshot => published(authority('Broken', 'broken', parts).pem);
 const without = (type: string): Parts => ({
   extensions: (good) => good.filter(({ oid }) => oid !== type),
 });
 const instead = (changed: Extension): Parts => ({
   extensions: (good) => [...good.filter(({ oid }) => oid !== changed.oid), changed],
 });
-const weak = leaf(asked({ spki: spkiOf(privateKey('RSA-1024')) }));
-const own = leaf(asked());
+const weak = leaf(requested({ spki: spkiOf(privateKey('RSA-1024')) }));
+const own = leaf(requested());
 const FAULT = { fault: 'no' };
 
-export const CTB_BROKEN: Readonly<Record<string, CtbWorld>> = {
-  'CTB-01': goodCtbWorld({ bundles: [] }),
-  'CTB-02': goodCtbWorld({ bundles: [bundle(ROOT.pem, { name: 'other.example.com:x:primary' })] }),
+export const CTB_BROKEN: Readonly<Record<string, CtbSnapshot>> = {
+  'CTB-01': goodCtbSnapshot({ bundles: [] }),
+  'CTB-02': goodCtbSnapshot({
+    bundles: [bundle(ROOT.pem, { name: 'other.example.com:x:primary' })],
+  }),
   'CTB-03': published(ROOT.pem, 'Bag Attributes: none\n'),
-  'CTB-04': published(leaf(asked()).pem),
+  'CTB-04': published(leaf(requested()).pem),
   'CTB-05': anchor(instead({ ...basicConstraints({ ca: true }), critical: false })),
   'CTB-06': published(ROOT.pem, ROOT.pem),
   'CTB-07': anchor({ notAfter: NOW - HOUR }),
@@ -47,9 +49,9 @@ export const CTB_BROKEN: Readonly<Record<string, CtbWorld>> = {
   'CTB-13': anchor({ subject: ROOT.certificate.subject.raw, by: ROOT }),
   'CTB-14': published(weak.pem),
   'CTB-15': published(ROOT.pem, ' '.repeat(1024 * 1024)),
-  'CTB-16': goodCtbWorld({ bundles: [bundle(ROOT.pem, { writes: 3 })] }),
+  'CTB-16': goodCtbSnapshot({ bundles: [bundle(ROOT.pem, { writes: 3 })] }),
   'CTB-17': published(authority('Stranger', 'stranger').pem),
-  'CTB-18': goodCtbWorld({
+  'CTB-18': goodCtbSnapshot({
     bundles: [bundle(own.pem)],
     leaf: {
       ...issued(),
@@ -58,25 +60,29 @@ export const CTB_BROKEN: Readonly<Record<string, CtbWorld>> = {
       ),
     },
   }),
-  'CTB-19': goodCtbWorld({ bundlesOfAll: [] }),
-  'CTB-20': goodCtbWorld({ neighbours: { foreign: { writes: 1 }, unlinked: { writes: 0 } } }),
-  'CTB-21': goodCtbWorld({ neighbours: { foreign: { writes: 0 }, unlinked: { writes: 1 } } }),
+  'CTB-19': goodCtbSnapshot({ listedNames: [] }),
+  'CTB-20': goodCtbSnapshot({
+    unrelatedBundles: { foreign: { writes: 1 }, unlinked: { writes: 0 } },
+  }),
+  'CTB-21': goodCtbSnapshot({
+    unrelatedBundles: { foreign: { writes: 0 }, unlinked: { writes: 1 } },
+  }),
   ...Object.fromEntries(
-    REFUSALS.map((name, index) => [
+    INVALID_BUNDLES.map((name, index) => [
       `CTB-${22 + index}`,
-      goodCtbWorld({ refusals: { ...goodCtbWorld().refusals, [name]: FAULT } }),
+      goodCtbSnapshot({ invalidBundles: { ...goodCtbSnapshot().invalidBundles, [name]: FAULT } }),
     ]),
   ),
   ...Object.fromEntries(
     CTB_CALLS.map((name, index) => [
       `CTB-${30 + index}`,
-      goodCtbWorld({ calls: { ...goodCtbWorld().calls, [name]: FAULT } }),
+      goodCtbSnapshot({ calls: { ...goodCtbSnapshot().calls, [name]: FAULT } }),
     ]),
   ),
   ...Object.fromEntries(
     MOUNTS.map((name, index) => [
       `CTB-${41 + index}`,
-      goodCtbWorld({ mounts: { ...goodCtbWorld().mounts, [name]: FAULT } }),
+      goodCtbSnapshot({ mounts: { ...goodCtbSnapshot().mounts, [name]: FAULT } }),
     ]),
   ),
 };

@@ -2,9 +2,9 @@
 import {
   CTB_CALLS,
   MOUNTS,
-  REFUSALS,
-  type CtbWorld,
-  type SeenBundle,
+  INVALID_BUNDLES,
+  type CtbSnapshot,
+  type ObservedBundle,
 } from '../../../src/conformance/ctb/snapshot.ts';
 import { DEFAULT_PROFILE } from '../../../src/conformance/profile.ts';
 import type { Operation } from '../../../src/conformance/snapshot.ts';
@@ -13,20 +13,20 @@ import { issued } from './observed-requests.ts';
 
 const NAME = 'example.com:x:primary';
 
-export function bundle(pem: string, more: Partial<SeenBundle> = {}): SeenBundle {
+export function bundle(pem: string, more: Partial<ObservedBundle> = {}): ObservedBundle {
   return { name: NAME, signerName: 'example.com/x', pem, writes: 0, ...more };
 }
 
-/** What the kit sees of a signer that does everything right. */
-export function goodCtbWorld(more: Partial<CtbWorld> = {}): CtbWorld {
+/** What the runner sees of a signer that does everything right. */
+export function goodCtbSnapshot(more: Partial<CtbSnapshot> = {}): CtbSnapshot {
   return {
     signerName: 'example.com/x',
     profile: DEFAULT_PROFILE,
     bundles: [bundle(ROOT.pem)],
-    bundlesOfAll: [NAME],
+    listedNames: [NAME],
     leaf: issued(),
-    neighbours: { foreign: { writes: 0 }, unlinked: { writes: 0 } },
-    refusals: allSeen(REFUSALS),
+    unrelatedBundles: { foreign: { writes: 0 }, unlinked: { writes: 0 } },
+    invalidBundles: allSeen(INVALID_BUNDLES),
     calls: allSeen(CTB_CALLS),
     mounts: allSeen(MOUNTS),
     now: NOW,

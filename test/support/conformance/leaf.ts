@@ -17,10 +17,10 @@ import { encodePem } from '../../../src/pki/der/pem.ts';
 import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
 import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/encode-certificate.ts';
 import { usageBits } from '../../../src/pki/extensions/usages.ts';
-import type { Asked } from '../../../src/conformance/observed-request.ts';
+import type { RequestedLeaf } from '../../../src/conformance/observed-request.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 
-/** The moment at which all trials of the tests end. */
+/** The moment at which all requests of the tests end. */
 export const NOW = Date.UTC(2026, 10, 21, 12);
 const HOUR = 3600_000;
 
@@ -71,12 +71,12 @@ export function authority(name: string, which: string, parts: Parts = {}): Made 
 }
 
 /** What a good signer makes of a request, but for `parts`. */
-export function leaf(asked: Asked, parts: Parts = {}): Made {
+export function leaf(requested: RequestedLeaf, parts: Parts = {}): Made {
   const by = parts.by ?? ROOT;
-  const { names } = asked;
-  const lifetime = (asked.lifetimeSeconds ?? 3600) * 1000;
+  const { names } = requested;
+  const lifetime = (requested.lifetimeSeconds ?? 3600) * 1000;
   const notBefore = parts.notBefore ?? NOW - 60_000;
-  const bits = usageBits(asked.usages);
+  const bits = usageBits(requested.usages);
   const sans = [names.dnsNames, names.ipAddresses, names.uris, names.emails].some(
     (each) => each.length > 0,
   );
@@ -91,7 +91,7 @@ export function leaf(asked: Asked, parts: Parts = {}): Made {
   return make({
     subject: parts.subject ?? encodeName({ ...names, organizationalUnits: [] }),
     issuer: by.certificate.subject.raw,
-    spki: parts.spki ?? asked.spki,
+    spki: parts.spki ?? requested.spki,
     signer: by.key,
     key: by.key,
     notBefore,

@@ -10,7 +10,7 @@ export type { Thing };
 /** Told of each change by whoever uses the client. */
 export type React = (path: string, object: Thing) => void;
 
-/** An API server in memory, as much of it as the conformance kit asks for: it validates nothing. */
+/** An API server in memory, as much of it as the conformance runner asks for: it validates nothing. */
 export interface MemoryCluster {
   readonly client: Client;
   /** Writes as somebody else than the client's user does; by path. */
@@ -114,7 +114,7 @@ export function memoryCluster(init: MemoryClusterInit): MemoryCluster {
       const { verb, resource } = (body as Review).spec.resourceAttributes;
       return { status: { allowed: !init.mayNot(verb, resource) } };
     }
-    if (path.endsWith('/selfsubjectreviews')) return { status: { userInfo: { username: 'kit' } } };
+    if (path.endsWith('/selfsubjectreviews')) return { status: { userInfo: { username: 'runner' } } };
     if (method === 'GET') return read(path, query);
     if (method === 'POST') return query['dryRun'] === 'All' ? body : create(path, body as Thing);
     if (method === 'PUT') return update(path, body as Thing);
@@ -148,7 +148,7 @@ export function memoryCluster(init: MemoryClusterInit): MemoryCluster {
   };
 }
 
-/** `spec.signerName=…` and `label=value`, as the kit's selectors are. */
+/** `spec.signerName=…` and `label=value`, as the runner's selectors are. */
 function selects(
   { fieldSelector = '', labelSelector = '' }: Query,
   { metadata, spec }: Thing,

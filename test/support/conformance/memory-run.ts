@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULT_PROFILE, type Profile } from '../../../src/conformance/profile.ts';
+import { DEFAULT_PROFILE, type ConformanceProfile } from '../../../src/conformance/profile.ts';
 import type { Connection } from '../../../src/kube/client/connection.ts';
-import type { Kit } from '../../../src/conformance-runner/run.ts';
-import { createOwnObjects } from '../../../src/conformance-runner/created-objects.ts';
-import { createRights } from '../../../src/conformance-runner/permissions.ts';
+import type { Run } from '../../../src/conformance-runner/run.ts';
+import { trackCreatedObjects } from '../../../src/conformance-runner/created-objects.ts';
+import { createPermissions } from '../../../src/conformance-runner/permissions.ts';
 import { NOW, ROOT } from './leaf.ts';
 import { memoryCluster, type MemoryCluster, type React } from './memory-cluster.ts';
 
-/** In the name of everything that the kit makes. */
+/** In the name of everything that the runner makes. */
 const RUN = 'memory';
 export const NAMESPACE = 'team-a';
 
@@ -18,17 +18,17 @@ const TIMEOUT_MS = 500;
 /** For the watch to catch up. */
 const QUIET_MS = 300;
 
-export interface MemoryKit {
-  readonly kit: Kit;
+export interface MemoryRun {
+  readonly run: Run;
   readonly cluster: MemoryCluster;
 }
 
-/** The kit on a cluster in memory without nodes, and with a signer that reacts. */
-export function memoryKit(
+/** A run on a cluster in memory without nodes, and with a signer that reacts. */
+export function memoryRun(
   signerName: string,
   react: (cluster: MemoryCluster) => React,
-  profile: Partial<Profile> = {},
-): MemoryKit {
+  profile: Partial<ConformanceProfile> = {},
+): MemoryRun {
   const started = performance.now();
   const now = (): number => NOW + Math.floor(performance.now() - started);
   const cluster: MemoryCluster = memoryCluster({
@@ -57,7 +57,7 @@ export function memoryKit(
     credentials: () => Promise.resolve({ tls: {} }),
     forget: () => undefined,
   };
-  const kit: Kit = {
+  const run: Run = {
     client,
     connection,
     clientAs: () => client,
@@ -65,7 +65,7 @@ export function memoryKit(
     signerName,
     profile: { ...DEFAULT_PROFILE, maxDuration: 24 * 3600, ...profile },
     anchors: { pem: ROOT.pem, from: 'ca.crt' },
-    run: RUN,
+    id: RUN,
     namespace: NAMESPACE,
     serviceAccount: 'web',
     image: 'none',
@@ -75,14 +75,14 @@ export function memoryKit(
     signal: new AbortController().signal,
     timeoutMs: TIMEOUT_MS,
     quietMs: QUIET_MS,
-    rights: createRights(client),
-    own: createOwnObjects(client, RUN),
-    say: () => undefined,
+    permissions: createPermissions(client),
+    created: trackCreatedObjects(client, RUN),
+    progress: () => undefined,
   };
-  return { kit, cluster };
+  return { run, cluster };
 }
 
-/** What is special about a request of the kit, by its name; '' of somebody else's. */
-export function sceneOf({ metadata }: { readonly metadata: { readonly name: string } }): string {
+/** What is special about a request of the runner, by its name; '' of somebody else's. */
+export function scenarioOf({ metadata }: { readonly metadata: { readonly name: string } }): string {
   return new RegExp(`^conformance-${RUN}-([a-z0-9]+)-`).exec(metadata.name)?.[1] ?? '';
 }

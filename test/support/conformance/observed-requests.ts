@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the kit would have seen of a good signer, and of bad ones. */
+/** What the runner would have seen of a good signer, and of bad ones. */
 import type { Condition } from '../../../src/api/request/conditions.ts';
 import {
   NO_NAMES,
-  type Asked,
-  type Snapshot,
-  type State,
-  type Trial,
+  type RequestedLeaf,
+  type ObjectVersion,
+  type RequestState,
+  type ObservedRequest,
 } from '../../../src/conformance/observed-request.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import { NOW, leaf, type Parts } from './leaf.ts';
 
-export function asked(more: Partial<Asked> = {}): Asked {
+export function requested(more: Partial<RequestedLeaf> = {}): RequestedLeaf {
   return {
     keyType: 'ECDSAP256',
-    spki: spkiOf(privateKey('P-256', 'asked')),
+    spki: spkiOf(privateKey('P-256', 'requested')),
     names: { ...NO_NAMES, commonName: 'conformance.example.com' },
     usages: ['digital signature', 'client auth'],
     lifetimeSeconds: 3600,
@@ -26,7 +26,7 @@ const FRAME = JSON.stringify({ labels: {}, annotations: {} });
 
 let version = 100;
 
-export function snapshot(state: State, more: Partial<Snapshot> = {}): Snapshot {
+export function snapshot(state: RequestState, more: Partial<ObjectVersion> = {}): ObjectVersion {
   version += 1;
   return {
     at: 0,
@@ -34,7 +34,7 @@ export function snapshot(state: State, more: Partial<Snapshot> = {}): Snapshot {
     state,
     conditions: conditionsOf(state),
     pem: '',
-    frame: FRAME,
+    immutableFields: FRAME,
     ...more,
   };
 }
@@ -42,11 +42,11 @@ export function snapshot(state: State, more: Partial<Snapshot> = {}): Snapshot {
 const approved: Condition = {
   type: 'Approved',
   status: 'True',
-  reason: 'Kit',
-  message: 'by the kit',
+  reason: 'Conformance',
+  message: 'by the runner',
 };
 
-function conditionsOf(state: State): readonly Condition[] {
+function conditionsOf(state: RequestState): readonly Condition[] {
   if (state === 'pending') return [];
   if (state === 'denied')
     return [{ type: 'Denied', status: 'True', reason: 'NotAllowed', message: 'not allowed' }];
@@ -59,56 +59,62 @@ function conditionsOf(state: State): readonly Condition[] {
   return [approved];
 }
 
-export function trial(
-  what: Asked,
-  versions: readonly Snapshot[],
-  more: Partial<Trial> = {},
-): Trial {
+export function request(
+  what: RequestedLeaf,
+  versions: readonly ObjectVersion[],
+  more: Partial<ObservedRequest> = {},
+): ObservedRequest {
   return {
-    asked: what,
+    requested: what,
     versions,
-    watched: true,
-    ownWrites: 1,
+    isComplete: true,
+    runnerWrites: 1,
     endedAt: NOW,
     waitedMs: 30_000,
     ...more,
   };
 }
 
-/** Created, approved by the kit, signed. */
+/** Created, approved by the run, signed. */
 export function issued(
-  what: Asked = asked(),
+  what: RequestedLeaf = requested(),
   parts: Parts = {},
-  more: Partial<Snapshot> = {},
-): Trial {
+  more: Partial<ObjectVersion> = {},
+): ObservedRequest {
   const { pem } = leaf(what, parts);
-  return trial(what, [
+  return request(what, [
     snapshot('pending'),
     snapshot('approved', { at: 5 }),
     snapshot('issued', { at: 40, pem, ...more }),
   ]);
 }
 
-export function refused(what: Asked, state: 'denied' | 'failed' = 'failed'): Trial {
-  return trial(what, [
+export function refused(
+  what: RequestedLeaf,
+  state: 'denied' | 'failed' = 'failed',
+): ObservedRequest {
+  return request(what, [
     snapshot('pending'),
     snapshot('approved', { at: 5 }),
     snapshot(state, { at: 9 }),
   ]);
 }
 
-/** Created, approved by the kit, and nothing since. */
-export function waiting(what: Asked = asked()): Trial {
-  return trial(what, [snapshot('pending'), snapshot('approved', { at: 5 })]);
+/** Created, approved by the run, and nothing since. */
+export function waiting(what: RequestedLeaf = requested()): ObservedRequest {
+  return request(what, [snapshot('pending'), snapshot('approved', { at: 5 })]);
 }
 
 /** Created, and nothing since. */
-export function pending(what: Asked = asked()): Trial {
-  return trial(what, [snapshot('pending')], { ownWrites: 0 });
+export function pending(what: RequestedLeaf = requested()): ObservedRequest {
+  return request(what, [snapshot('pending')], { runnerWrites: 0 });
 }
 
 /** `first`, then one more version in which `more` is different. */
-export function writtenAgain(first: Trial, more: Partial<Snapshot> = {}): Trial {
+export function writtenAgain(
+  first: ObservedRequest,
+  more: Partial<ObjectVersion> = {},
+): ObservedRequest {
   const last = first.versions.at(-1) ?? snapshot('pending');
   version += 1;
   return {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** docs/reference/conformance.md: its tables, from reports. */
-import type { Case, Kind, Outcome, Result } from '../../../src/conformance/case.ts';
+import type { Case, Kind, Outcome, CaseResult } from '../../../src/conformance/case.ts';
 import { CR_CASES } from '../../../src/conformance/certificaterequest/cases/index.ts';
 import { CSR_CASES } from '../../../src/conformance/csr/cases/index.ts';
 import { CTB_CASES } from '../../../src/conformance/ctb/cases/index.ts';
 import { PCR_CASES } from '../../../src/conformance/pcr/cases/index.ts';
-import { SIGNERS, type Run, type SignerName } from './broken-signers.ts';
+import { SIGNERS, type ConformanceRun, type SignerName } from './cluster-signers.ts';
 
 /** What one run came to, as much as the page says of it. */
 export interface Column {
-  readonly run: Run;
-  readonly results: readonly Pick<Result, 'id' | 'outcome' | 'evidence'>[];
+  readonly run: ConformanceRun;
+  readonly results: readonly Pick<CaseResult, 'id' | 'outcome' | 'evidence'>[];
 }
 
 type Text = Pick<Case<never>, 'id' | 'level' | 'asserts' | 'source'>;

@@ -6,33 +6,33 @@ import { readChain } from '../../../src/conformance/issued-leaf.ts';
 import {
   PCR_OPERATIONS,
   type PcrOperation,
-  type PcrScene,
-  type PcrWorld,
+  type PcrScenario,
+  type PcrSnapshot,
 } from '../../../src/conformance/pcr/snapshot.ts';
 import {
   NO_NAMES,
-  type Asked,
-  type Scene,
-  type Snapshot,
-  type Trial,
+  type RequestedLeaf,
+  type Observation,
+  type ObjectVersion,
+  type ObservedRequest,
 } from '../../../src/conformance/observed-request.ts';
 import type { Operation } from '../../../src/conformance/snapshot.ts';
 import { POD_KEY_TYPES } from '../../../src/vocabulary.ts';
-import { askedFor } from './csr-snapshot.ts';
+import { requestedFor } from './csr-snapshot.ts';
 import { NOW, ROOT, leaf, type Parts } from './leaf.ts';
-import { asked, snapshot, trial } from './observed-requests.ts';
+import { requested, snapshot, request } from './observed-requests.ts';
 
 const POD = { namespace: 'team-a', serviceAccount: 'web' };
 const ID = 'spiffe://cluster.local/ns/team-a/sa/web';
 const HOUR = 3600;
 
 /** What a pod of team-a/web asks for; the stub names nobody. */
-export function podAsked(more: Partial<Asked> = {}): Asked {
-  return asked({ names: NO_NAMES, usages: [], pod: POD, ...more });
+export function podRequested(more: Partial<RequestedLeaf> = {}): RequestedLeaf {
+  return requested({ names: NO_NAMES, usages: [], pod: POD, ...more });
 }
 
 /** A status with the three times of the leaf, the refresh at half of its life. */
-export function podSnapshot(pem: string, more: Partial<Snapshot> = {}): Snapshot {
+export function podSnapshot(pem: string, more: Partial<ObjectVersion> = {}): ObjectVersion {
   const chain = readChain(pem);
   const [first] = typeof chain === 'string' ? [] : chain;
   const { notBefore = 0, notAfter = 0 } = first ?? {};
@@ -54,7 +54,7 @@ export function condition(type: string, reason: string): Condition {
 }
 
 /** What the signer puts into a pod's leaf, whatever the stub says. */
-function issuedNames(what: Asked): Asked {
+function issuedNames(what: RequestedLeaf): RequestedLeaf {
   return {
     ...what,
     names: { ...NO_NAMES, uris: [ID] },
@@ -63,34 +63,37 @@ function issuedNames(what: Asked): Asked {
 }
 
 export function podIssued(
-  what: Asked = podAsked(),
+  what: RequestedLeaf = podRequested(),
   parts: Parts = {},
-  more: Partial<Snapshot> = {},
-): Trial {
+  more: Partial<ObjectVersion> = {},
+): ObservedRequest {
   const { pem } = leaf(issuedNames(what), parts);
-  return trial(what, [snapshot('pending', { conditions: [] }), podSnapshot(pem, more)], {
-    ownWrites: 0,
+  return request(what, [snapshot('pending', { conditions: [] }), podSnapshot(pem, more)], {
+    runnerWrites: 0,
   });
 }
 
 /** The same of a leaf with these names. */
-export function podIssuedFor(names: Partial<Asked['names']>, what: Asked = podAsked()): Trial {
+export function podIssuedFor(
+  names: Partial<RequestedLeaf['names']>,
+  what: RequestedLeaf = podRequested(),
+): ObservedRequest {
   const named = { ...issuedNames(what), names: { ...NO_NAMES, ...names } };
-  return trial(what, [snapshot('pending'), podSnapshot(leaf(named).pem)], { ownWrites: 0 });
+  return request(what, [snapshot('pending'), podSnapshot(leaf(named).pem)], { runnerWrites: 0 });
 }
 
-export function podDenied(reason: string, what: Asked = podAsked()): Trial {
+export function podDenied(reason: string, what: RequestedLeaf = podRequested()): ObservedRequest {
   const conditions = [condition('Denied', reason)];
-  return trial(what, [snapshot('pending'), snapshot('denied', { at: 9, conditions })], {
-    ownWrites: 0,
+  return request(what, [snapshot('pending'), snapshot('denied', { at: 9, conditions })], {
+    runnerWrites: 0,
   });
 }
 
-export function podPending(what: Asked = podAsked()): Trial {
-  return trial(what, [snapshot('pending')], { ownWrites: 0 });
+export function podPending(what: RequestedLeaf = podRequested()): ObservedRequest {
+  return request(what, [snapshot('pending')], { runnerWrites: 0 });
 }
 
-export function goodPcrWorld(more: Partial<PcrWorld> = {}): PcrWorld {
+export function goodPcrSnapshot(more: Partial<PcrSnapshot> = {}): PcrSnapshot {
   return {
     signerName: 'kubernetes.io/kube-apiserver-client-pod',
     profile: {
@@ -100,7 +103,7 @@ export function goodPcrWorld(more: Partial<PcrWorld> = {}): PcrWorld {
       uris: ['spiffe://cluster.local/ns/{namespace}/sa/{serviceAccount}'],
       annotatedUris: ['spiffe://cluster.local/ns/{namespace}/sa/{serviceAccount}'],
     },
-    scenes: goodScenes(),
+    scenarios: goodScenarios(),
     burst: [podIssued(), podIssued()],
     anchors: { certificates: [ROOT.certificate], from: 'ClusterTrustBundle example.com:x:primary' },
     operations: Object.fromEntries(
@@ -110,15 +113,15 @@ export function goodPcrWorld(more: Partial<PcrWorld> = {}): PcrWorld {
   };
 }
 
-function goodScenes(): Readonly<Record<PcrScene, Scene>> {
+function goodScenarios(): Readonly<Record<PcrScenario, Observation>> {
   const keys = Object.fromEntries(
     POD_KEY_TYPES.map((keyType) => {
-      const what = podAsked({ keyType, spki: askedFor(keyType).spki });
+      const what = podRequested({ keyType, spki: requestedFor(keyType).spki });
       const listed = keyType === 'ECDSAP256' || keyType === 'ED25519';
       return [keyType, listed ? podIssued(what) : podDenied('UnsupportedKeyType', what)];
     }),
-  ) as Readonly<Record<(typeof POD_KEY_TYPES)[number], Trial>>;
-  const day = podAsked({ lifetimeSeconds: 24 * HOUR });
+  ) as Readonly<Record<(typeof POD_KEY_TYPES)[number], ObservedRequest>>;
+  const day = podRequested({ lifetimeSeconds: 24 * HOUR });
   return {
     ...keys,
     pod: podIssued(),
@@ -131,7 +134,7 @@ function goodScenes(): Readonly<Record<PcrScene, Scene>> {
     foreign: podPending(),
     longerName: podPending(),
     noLifetime: podIssued(day),
-    days91: podIssued(podAsked({ lifetimeSeconds: 91 * 24 * HOUR }), {
+    days91: podIssued(podRequested({ lifetimeSeconds: 91 * 24 * HOUR }), {
       notAfter: NOW - 60_000 + 24 * HOUR * 1000,
     }),
     stubSubject: podDenied('NonEmptyStubRequest'),
@@ -143,8 +146,8 @@ function goodScenes(): Readonly<Record<PcrScene, Scene>> {
   };
 }
 
-/** A good world with other scenes. */
-export function withPodScenes(seen: Partial<Record<PcrScene, Scene>>): PcrWorld {
-  const world = goodPcrWorld();
-  return { ...world, scenes: { ...world.scenes, ...seen } };
+/** A good snapshot with other scenarios. */
+export function withPodScenarios(seen: Partial<Record<PcrScenario, Observation>>): PcrSnapshot {
+  const snapshot = goodPcrSnapshot();
+  return { ...snapshot, scenarios: { ...snapshot.scenarios, ...seen } };
 }

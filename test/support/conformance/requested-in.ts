@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { NO_NAMES, type Asked } from '../../../src/conformance/observed-request.ts';
+import { NO_NAMES, type RequestedLeaf } from '../../../src/conformance/observed-request.ts';
 import { SignerError, attempt } from '../../../src/errors.ts';
 import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../../src/pki/der/oids.ts';
 import { readPemBlocks } from '../../../src/pki/der/pem.ts';
 import { decodeRequest, type CertificationRequest } from '../../../src/pki/x509/pkcs10.ts';
 
-const NOTHING: Asked = {
+const NOTHING: RequestedLeaf = {
   keyType: undefined,
   spki: new Uint8Array(),
   names: NO_NAMES,
@@ -14,7 +14,10 @@ const NOTHING: Asked = {
 };
 
 /** What a PKCS#10 request asks for, as a signer reads it. */
-export function askedIn(request: CertificationRequest | undefined, more: Partial<Asked>): Asked {
+export function askedIn(
+  request: CertificationRequest | undefined,
+  more: Partial<RequestedLeaf>,
+): RequestedLeaf {
   if (request === undefined) return { ...NOTHING, ...more };
   const { subject, sans, publicKey } = request;
   const of = (type: string): readonly string[] =>

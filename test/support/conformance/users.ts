@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Users of the kit who may little. */
+/** Users with few permissions, who run the conformance runner. */
 import type { Cluster } from '../../cluster/cluster.ts';
-import { NAMESPACE } from './broken-signers.ts';
+import { NAMESPACE } from './cluster-signers.ts';
 
 export interface Grant {
   readonly verbs: readonly string[];

@@ -10,10 +10,10 @@ import { junitReport } from '../../../conformance/report/junit.ts';
 import { isConformant, jsonReport, type Report } from '../../../conformance/report/report.ts';
 import { leftLines, textReport } from '../../../conformance/report/text.ts';
 import { createClient } from '../../../kube/client/client.ts';
-import { OBSERVE } from '../../../conformance-runner/index.ts';
-import { createOwnObjects } from '../../../conformance-runner/created-objects.ts';
-import { createRights } from '../../../conformance-runner/permissions.ts';
-import type { Kit } from '../../../conformance-runner/run.ts';
+import { EVALUATE } from '../../../conformance-runner/index.ts';
+import { trackCreatedObjects } from '../../../conformance-runner/created-objects.ts';
+import { createPermissions } from '../../../conformance-runner/permissions.ts';
+import type { Run } from '../../../conformance-runner/run.ts';
 import { monotonic } from '../../../app/monotonic.ts';
 import { connectUser, type UserOptions } from '../../../app/user-client.ts';
 import { VERSION } from '../../../app/version.ts';
@@ -57,13 +57,13 @@ export async function conformance(options: ConformanceOptions): Promise<number> 
   try {
     const kit = await kitOf(options, { client, connection }, interrupt.signal);
     const begun = clock();
-    const results = await OBSERVE[options.kind](kit).catch(async (error: unknown) => {
-      const { left } = await kit.own.clean();
+    const results = await EVALUATE[options.kind](kit).catch(async (error: unknown) => {
+      const { left } = await kit.created.deleteAll();
       for (const line of leftLines(left)) process.stderr.write(`${line}\n`);
       // Whatever was waited for when it was interrupted says only that.
       throw interrupt.signal.aborted ? interrupted() : error;
     });
-    const { removed, left } = await kit.own.clean();
+    const { removed, left } = await kit.created.deleteAll();
     const report: Report = {
       signer: options.signer,
       kind: options.kind,
@@ -88,9 +88,9 @@ function interrupted(): Error {
 
 async function kitOf(
   options: ConformanceOptions,
-  { client, connection }: Pick<Kit, 'client' | 'connection'>,
+  { client, connection }: Pick<Run, 'client' | 'connection'>,
   signal: AbortSignal,
-): Promise<Kit> {
+): Promise<Run> {
   const run = randomBytes(3).toString('hex');
   const userAgent = `countersign-conformance/${VERSION}`;
   const base = profileOf(options.signer);
@@ -118,7 +118,7 @@ async function kitOf(
     signerName: options.signer,
     profile,
     anchors,
-    run,
+    id: run,
     namespace: options.namespace,
     serviceAccount: options.serviceAccount,
     image: options.image,
@@ -128,8 +128,8 @@ async function kitOf(
     signal,
     timeoutMs: options.timeout * 1000,
     quietMs: options.quiet * 1000,
-    rights: createRights(client),
-    own: createOwnObjects(client, run),
-    say: (line) => process.stderr.write(`${line}\n`),
+    permissions: createPermissions(client),
+    created: trackCreatedObjects(client, run),
+    progress: (line) => process.stderr.write(`${line}\n`),
   };
 }

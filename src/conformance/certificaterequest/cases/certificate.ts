@@ -1,34 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import { must, should, type Case } from '../../case.ts';
 import { leafCases } from '../../leaf-cases.ts';
-import { chainsToAnchor, endsBeforeAuthority, hasNoRoot } from '../../assertions/chain.ts';
+import { chainsToAnchor, expiresBeforeCa, hasNoRoot } from '../../assertions/chain.ts';
 import { hasRequestedKey } from '../../assertions/leaf.ts';
 import {
   isValidAtDelivery,
-  livesNoLongerThanAsked,
-  livesNoLongerThanProfile,
+  isWithinRequestedLifetime,
+  isWithinProfileLifetime,
 } from '../../assertions/validity.ts';
 import { CR_SPEC, CR_STATUS } from '../../sources.ts';
 import { onLeaf } from '../../snapshot.ts';
-import { chainsToItsOwnAuthority } from '../assertions.ts';
-import type { CrWorld } from '../snapshot.ts';
+import { chainsToStatusCa } from '../assertions.ts';
+import type { CrSnapshot } from '../snapshot.ts';
 
-const leaf = leafCases<CrWorld>((law) => onLeaf('plain', law));
+const leaf = leafCases<CrSnapshot>((assertion) => onLeaf('plain', assertion));
 
 /** What comes back: the chain, the leaf in it, and from when until when. */
-export const CR_CERTIFICATES: readonly Case<CrWorld>[] = [
+export const CR_CERTIFICATES: readonly Case<CrSnapshot>[] = [
   must(
     'CR-17',
     'the first certificate has the key of the request',
     `${CR_STATUS}.certificate`,
     onLeaf('plain', hasRequestedKey),
   ),
-  must(
-    'CR-18',
-    'the chain leads to status.ca',
-    `${CR_STATUS}.ca; RFC 5280 §6.1`,
-    chainsToItsOwnAuthority,
-  ),
+  must('CR-18', 'the chain leads to status.ca', `${CR_STATUS}.ca; RFC 5280 §6.1`, chainsToStatusCa),
   must(
     'CR-19',
     'the chain leads to the anchors',
@@ -55,24 +50,24 @@ export const CR_CERTIFICATES: readonly Case<CrWorld>[] = [
     'CR-26',
     'an hour asked for is an hour at the most, and five minutes of backdating',
     `${CR_SPEC}.duration`,
-    onLeaf('plain', livesNoLongerThanAsked),
+    onLeaf('plain', isWithinRequestedLifetime),
   ),
   must(
     'CR-27',
     'ten years are cut to what the issuer gives',
     `${CR_SPEC}.duration`,
-    onLeaf('tenYears', livesNoLongerThanProfile),
+    onLeaf('tenYears', isWithinProfileLifetime),
   ),
   must(
     'CR-28',
     'no leaf outlives its CA, ten years asked for or not',
     'RFC 5280 §6.1.3 (a)(2)',
-    onLeaf('tenYears', endsBeforeAuthority),
+    onLeaf('tenYears', expiresBeforeCa),
   ),
   must(
     'CR-29',
     'without a duration a leaf has the lifetime that the issuer gives',
     `${CR_SPEC}.duration`,
-    onLeaf('noDuration', livesNoLongerThanProfile),
+    onLeaf('noDuration', isWithinProfileLifetime),
   ),
 ];

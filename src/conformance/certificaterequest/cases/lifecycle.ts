@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 import { must, should, type Case } from '../../case.ts';
-import { allAnswered, isAnswered, areFast } from '../../assertions/answer.ts';
+import { areAllIssued, isAnswered, areWithinLatency } from '../../assertions/answer.ts';
 import {
-  haveSerialsOfTheirOwn,
-  isNewCertificate,
+  haveUniqueSerials,
+  haveDifferentSerials,
   isUntouched,
   issuesOnlyApproved,
-  leavesFrame,
-  restsWhenAnswered,
+  keepsImmutableFields,
+  isNotWrittenAfterAnswer,
   waitsForApproval,
 } from '../../assertions/writes.ts';
 import { CR_CONDITION, CR_SPEC, CR_STATUS } from '../../sources.ts';
-import { onAll, onBoth, onBurst, onTrial } from '../../snapshot.ts';
+import { onAll, onPair, onBurst, onRequest } from '../../snapshot.ts';
 import {
-  failuresHaveATime,
+  haveFailureTime,
   isMarkedDenied,
   readyMeansCertificate,
-  reasonsAreKnown,
+  haveKnownReasons,
 } from '../assertions.ts';
-import type { CrScene, CrWorld } from '../snapshot.ts';
+import type { CrScenario, CrSnapshot } from '../snapshot.ts';
 
 /** Waits without an approval; the issuer may say in Ready that it does. */
-const isNotIssued: Parameters<typeof onTrial<CrScene>>[1] = (trial, around) => {
-  const silent = waitsForApproval(trial, around);
-  const states = new Set(trial.versions.map(({ state }) => state));
+const isNotIssued: Parameters<typeof onRequest<CrScenario>>[1] = (request, context) => {
+  const silent = waitsForApproval(request, context);
+  const states = new Set(request.versions.map(({ state }) => state));
   const waits = states.size === 1 && states.has('pending');
   return silent.outcome === 'fail' && waits ? { outcome: 'pass', evidence: 'it waits' } : silent;
 };
 
 /** What the issuer does with a request, when, and how often: cert-manager's API for external issuers. */
-export const CR_LIFECYCLE: readonly Case<CrWorld>[] = [
+export const CR_LIFECYCLE: readonly Case<CrSnapshot>[] = [
   must(
     'CR-01',
     'an approved request gets its certificate',
     CR_STATUS,
-    onTrial('plain', isAnswered),
+    onRequest('plain', isAnswered),
   ),
   must(
     'CR-02',
@@ -46,25 +46,25 @@ export const CR_LIFECYCLE: readonly Case<CrWorld>[] = [
     'CR-03',
     'a request that nobody approved is not issued',
     `${CR_CONDITION}: Approved`,
-    onTrial('unapproved', isNotIssued),
+    onRequest('unapproved', isNotIssued),
   ),
   must(
     'CR-04',
     'a denied request is never issued, and Ready is False with reason Denied',
     `${CR_CONDITION}: Denied`,
-    onTrial('denied', isMarkedDenied),
+    onRequest('denied', isMarkedDenied),
   ),
   must(
     'CR-05',
     'a request of another issuer is left alone',
     `${CR_SPEC}.issuerRef`,
-    onTrial('foreign', isUntouched),
+    onRequest('foreign', isUntouched),
   ),
   must(
     'CR-06',
     'a request of an issuer of another API group with the same name is left alone',
     `${CR_SPEC}.issuerRef`,
-    onTrial('otherGroup', isUntouched),
+    onRequest('otherGroup', isUntouched),
   ),
   must(
     'CR-07',
@@ -76,49 +76,49 @@ export const CR_LIFECYCLE: readonly Case<CrWorld>[] = [
     'CR-08',
     'a refused request has failureTime',
     `${CR_STATUS}.failureTime`,
-    onAll(failuresHaveATime),
+    onAll(haveFailureTime),
   ),
   should(
     'CR-09',
     'reasons of Ready are Pending, Issued, Failed and Denied',
     `${CR_CONDITION}: reasons`,
-    onAll(reasonsAreKnown),
+    onAll(haveKnownReasons),
   ),
   should(
     'CR-10',
     'an answered request is not written again',
     'cert-manager issuer-lib: Ready, Failed and Denied requests are left as they are',
-    onTrial('plain', restsWhenAnswered),
+    onRequest('plain', isNotWrittenAfterAnswer),
   ),
   should(
     'CR-11',
     'spec, labels and annotations stay as the requester wrote them',
     'cert-manager webhook: spec and annotations are immutable',
-    onTrial('plain', leavesFrame),
+    onRequest('plain', keepsImmutableFields),
   ),
   must(
     'CR-12',
     'labels and annotations that nobody knows are no obstacle',
     'Kubernetes API conventions: unknown annotations are ignored',
-    onTrial('annotated', isAnswered),
+    onRequest('annotated', isAnswered),
   ),
   must(
     'CR-13',
     'the same bytes requested twice are two certificates',
     'RFC 5280 §4.1.2.2',
-    onBoth('plain', 'again', isNewCertificate),
+    onPair('plain', 'again', haveDifferentSerials),
   ),
-  must('CR-14', 'requests made at once are all answered', CR_STATUS, onBurst(allAnswered)),
+  must('CR-14', 'requests made at once are all answered', CR_STATUS, onBurst(areAllIssued)),
   must(
     'CR-15',
     'no two leaves have the same serial',
     'RFC 5280 §4.1.2.2',
-    onAll(haveSerialsOfTheirOwn),
+    onAll(haveUniqueSerials),
   ),
   should(
     'CR-16',
     'each certificate comes within the latency of the profile',
     'profile: latency (default 10 s)',
-    onAll(areFast),
+    onAll(areWithinLatency),
   ),
 ];

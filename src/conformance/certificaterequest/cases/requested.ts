@@ -2,94 +2,94 @@
 import { must, should, type Case } from '../../case.ts';
 import { UNKNOWN_EXTENSION } from '../../crafted-pkcs10.ts';
 import { respectsKeyType } from '../../assertions/answer.ts';
-import { isNoAuthority, lacksExtension } from '../../assertions/leaf.ts';
+import { isNotCa, lacksExtension } from '../../assertions/leaf.ts';
 import {
-  handsOutNoMasters,
-  handsOutNoReservedName,
+  grantsNoSystemMasters,
+  grantsNoReservedName,
   isRefused,
-  namesOnlyAsked,
+  hasOnlyRequestedNames,
   orRefused,
 } from '../../assertions/names.ts';
-import { hasAskedUsages, hasNoMoreUsages } from '../../assertions/usages.ts';
+import { hasAllRequestedUsages, hasOnlyRequestedUsages } from '../../assertions/usages.ts';
 import { CR_SPEC, CSR_USAGES, WEAK_KEYS } from '../../sources.ts';
-import { onLeaf, onTrial } from '../../snapshot.ts';
-import { CR_KEY_TYPES, type CrScene, type CrWorld } from '../snapshot.ts';
+import { onLeaf, onRequest } from '../../snapshot.ts';
+import { CR_KEY_TYPES, type CrScenario, type CrSnapshot } from '../snapshot.ts';
 
 /** What a requester asks for, and what he must not get. */
-export const CR_REQUESTED: readonly Case<CrWorld>[] = [
+export const CR_REQUESTED: readonly Case<CrSnapshot>[] = [
   must(
     'CR-30',
     'the leaf has the usages that were asked for',
     CSR_USAGES,
-    onLeaf('plain', hasAskedUsages),
+    onLeaf('plain', hasAllRequestedUsages),
   ),
-  must('CR-31', 'and no other', CSR_USAGES, onLeaf('plain', hasNoMoreUsages)),
+  must('CR-31', 'and no other', CSR_USAGES, onLeaf('plain', hasOnlyRequestedUsages)),
   should(
     'CR-32',
     'without usages they are digital signature and key encipherment, or fewer',
     `${CR_SPEC}.usages`,
-    onTrial('defaultUsages', orRefused(hasNoMoreUsages)),
+    onRequest('defaultUsages', orRefused(hasOnlyRequestedUsages)),
   ),
   must(
     'CR-33',
     'isCA makes no CA: refused, or left out',
     `${CR_SPEC}.isCA`,
-    onTrial('isCa', orRefused(isNoAuthority)),
+    onRequest('isCa', orRefused(isNotCa)),
   ),
   must(
     'CR-34',
     '"cert sign" makes no CA: refused, or left out',
     `${CR_SPEC}.usages`,
-    onTrial('certSign', orRefused(isNoAuthority)),
+    onRequest('certSign', orRefused(isNotCa)),
   ),
   must(
     'CR-35',
     'the leaf has no name that was not asked for',
     CR_SPEC,
-    onLeaf('plain', namesOnlyAsked),
+    onLeaf('plain', hasOnlyRequestedNames),
   ),
   must(
     'CR-36',
     'nor has one with subject alternative names',
     CR_SPEC,
-    onTrial('alternativeNames', orRefused(namesOnlyAsked)),
+    onRequest('alternativeNames', orRefused(hasOnlyRequestedNames)),
   ),
   should(
     'CR-37',
     'system:masters is handed out to nobody',
     'the group of administrators whom no authorizer asks',
-    onTrial('masters', handsOutNoMasters),
+    onRequest('masters', grantsNoSystemMasters),
   ),
   should(
     'CR-38',
     'a common name of system: is handed out to nobody',
     'kubernetes.io: system: is Kubernetes’ own',
-    onTrial('systemUser', handsOutNoReservedName),
+    onRequest('systemUser', grantsNoReservedName),
   ),
   must(
     'CR-39',
     'CA:TRUE inside the PKCS#10 request makes no CA',
     `${CR_SPEC}.request`,
-    onTrial('authorityExtension', orRefused(isNoAuthority)),
+    onRequest('authorityExtension', orRefused(isNotCa)),
   ),
   must(
     'CR-40',
     'an unknown extension inside the PKCS#10 request is not copied',
     'RFC 2985 §5.4.2: a wish',
-    onTrial('unknownExtension', orRefused(lacksExtension(UNKNOWN_EXTENSION))),
+    onRequest('unknownExtension', orRefused(lacksExtension(UNKNOWN_EXTENSION))),
   ),
   ...CR_KEY_TYPES.map((keyType, index) =>
-    must<CrWorld>(
+    must<CrSnapshot>(
       `CR-${41 + index}`,
       `${keyType} is issued, or refused with a reason`,
       CR_SPEC,
-      onTrial<CrScene>(keyType, respectsKeyType()),
+      onRequest<CrScenario>(keyType, respectsKeyType()),
     ),
   ),
   should(
     'CR-45',
     'a key that can be broken, RSA with 1024 bits, is refused',
     WEAK_KEYS,
-    onTrial('RSA1024', isRefused),
+    onRequest('RSA1024', isRefused),
   ),
 ];

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import { must, should, type Case } from '../../case.ts';
 import { leafCases } from '../../leaf-cases.ts';
-import { chainsToAnchor, endsBeforeAuthority } from '../../assertions/chain.ts';
-import { hasRequestedKey, usageFitsKey } from '../../assertions/leaf.ts';
+import { chainsToAnchor, expiresBeforeCa } from '../../assertions/chain.ts';
+import { hasRequestedKey, keyUsageFitsKey } from '../../assertions/leaf.ts';
 import {
-  isBackdatedLittle,
+  isBackdatedAtMostAnHour,
   isValidAtDelivery,
-  livesNoLongerThanAsked,
-  livesNoLongerThanProfile,
+  isWithinRequestedLifetime,
+  isWithinProfileLifetime,
 } from '../../assertions/validity.ts';
 import { orRefused } from '../../assertions/names.ts';
-import { haveSerialsOfTheirOwn } from '../../assertions/writes.ts';
+import { haveUniqueSerials } from '../../assertions/writes.ts';
 import { CSR_CERTIFICATE, CSR_EXPIRATION, CTB_SPEC, e2e } from '../../sources.ts';
-import { onAll, onLeaf, onTrial } from '../../snapshot.ts';
-import type { CsrWorld } from '../snapshot.ts';
+import { onAll, onLeaf, onRequest } from '../../snapshot.ts';
+import type { CsrSnapshot } from '../snapshot.ts';
 
 const CLIENT = e2e('certificates.go', 'should support building a client with a CSR');
 
-const leaf = leafCases<CsrWorld>((law) => onLeaf('plain', law));
+const leaf = leafCases<CsrSnapshot>((assertion) => onLeaf('plain', assertion));
 
 /** What comes back: the chain, the leaf in it, and from when until when. */
-export const CSR_CERTIFICATES: readonly Case<CsrWorld>[] = [
+export const CSR_CERTIFICATES: readonly Case<CsrSnapshot>[] = [
   must(
     'CSR-18',
     'the first certificate has the key of the request',
@@ -31,7 +31,7 @@ export const CSR_CERTIFICATES: readonly Case<CsrWorld>[] = [
     'CSR-19',
     'of a request with two PEM blocks, the key of the first, which the API server checked',
     'pkg/apis/certificates, ParseCSR',
-    onTrial('twoBlocks', orRefused(hasRequestedKey)),
+    onRequest('twoBlocks', orRefused(hasRequestedKey)),
   ),
   must(
     'CSR-20',
@@ -48,7 +48,7 @@ export const CSR_CERTIFICATES: readonly Case<CsrWorld>[] = [
     'CSR-26',
     'no two leaves have the same serial',
     'RFC 5280 §4.1.2.2',
-    onAll(haveSerialsOfTheirOwn),
+    onAll(haveUniqueSerials),
   ),
   leaf('CSR-27', 'issuersKey'),
   leaf('CSR-28', 'somebody'),
@@ -58,31 +58,31 @@ export const CSR_CERTIFICATES: readonly Case<CsrWorld>[] = [
     'CSR-31',
     'an ECDSA or Ed25519 leaf has no keyEncipherment, though it was asked for',
     'RFC 8813 §3; RFC 8410 §5',
-    onTrial('encipherment', orRefused(usageFitsKey)),
+    onRequest('encipherment', orRefused(keyUsageFitsKey)),
   ),
   must(
     'CSR-32',
     'an hour asked for is an hour at the most, and five minutes of backdating',
     `${CLIENT}; ${CSR_EXPIRATION}`,
-    onLeaf('plain', livesNoLongerThanAsked),
+    onLeaf('plain', isWithinRequestedLifetime),
   ),
   must(
     'CSR-33',
     'ten minutes, the least that can be asked for, are ten minutes',
     `${CSR_EXPIRATION}; test/integration/certificates/duration_test.go`,
-    onLeaf('tenMinutes', livesNoLongerThanAsked),
+    onLeaf('tenMinutes', isWithinRequestedLifetime),
   ),
   must(
     'CSR-34',
     'ten years are cut to what the signer gives',
     CSR_EXPIRATION,
-    onLeaf('tenYears', livesNoLongerThanProfile),
+    onLeaf('tenYears', isWithinProfileLifetime),
   ),
   must(
     'CSR-35',
     'without expirationSeconds a leaf has the lifetime that the signer gives',
     CSR_EXPIRATION,
-    onLeaf('noLifetime', livesNoLongerThanProfile),
+    onLeaf('noLifetime', isWithinProfileLifetime),
   ),
   must(
     'CSR-36',
@@ -94,12 +94,12 @@ export const CSR_CERTIFICATES: readonly Case<CsrWorld>[] = [
     'CSR-37',
     'notBefore lies back an hour at the most',
     'pkg/controller/certificates/authority: five minutes',
-    onLeaf('plain', isBackdatedLittle),
+    onLeaf('plain', isBackdatedAtMostAnHour),
   ),
   must(
     'CSR-38',
     'no leaf outlives its CA, ten years asked for or not',
     'RFC 5280 §6.1.3 (a)(2)',
-    onLeaf('tenYears', endsBeforeAuthority),
+    onLeaf('tenYears', expiresBeforeCa),
   ),
 ];

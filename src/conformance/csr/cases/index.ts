@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Case } from '../../case.ts';
-import type { CsrWorld } from '../snapshot.ts';
+import type { CsrSnapshot } from '../snapshot.ts';
 import { CSR_CERTIFICATES } from './certificate.ts';
 import { CSR_LIFECYCLE } from './lifecycle.ts';
 import { CSR_REQUESTED } from './requested.ts';
 import { CSR_UPSTREAM } from './upstream.ts';
 
-export const CSR_CASES: readonly Case<CsrWorld>[] = [
+export const CSR_CASES: readonly Case<CsrSnapshot>[] = [
   ...CSR_LIFECYCLE,
   ...CSR_CERTIFICATES,
   ...CSR_REQUESTED,

@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import { must, should, type Case } from '../../case.ts';
-import { allAnswered, isAnswered, areFast, saysWhy } from '../../assertions/answer.ts';
 import {
-  answersInOneWrite,
-  isNewCertificate,
+  areAllIssued,
+  isAnswered,
+  areWithinLatency,
+  hasReasonAndMessage,
+} from '../../assertions/answer.ts';
+import {
+  isAnsweredInOneWrite,
+  haveDifferentSerials,
   isUntouched,
   issuesOnlyApproved,
-  leavesFrame,
+  keepsImmutableFields,
   refusesWithoutCertificate,
-  restsWhenAnswered,
+  isNotWrittenAfterAnswer,
   waitsForApproval,
 } from '../../assertions/writes.ts';
 import { CSR_CERTIFICATE, CSR_CONDITIONS, CSR_SIGNER } from '../../sources.ts';
-import { onAll, onBoth, onBurst, onTrial, onceDeleted } from '../../snapshot.ts';
-import type { CsrScene, CsrWorld } from '../snapshot.ts';
+import { onAll, onPair, onBurst, onRequest, afterDeletion } from '../../snapshot.ts';
+import type { CsrScenario, CsrSnapshot } from '../snapshot.ts';
 
 /** What the signer does with a request, when, and how often. */
-export const CSR_LIFECYCLE: readonly Case<CsrWorld>[] = [
+export const CSR_LIFECYCLE: readonly Case<CsrSnapshot>[] = [
   must(
     'CSR-01',
     'an approved request gets its certificate',
     CSR_CERTIFICATE,
-    onTrial('plain', isAnswered),
+    onRequest('plain', isAnswered),
   ),
   must(
     'CSR-02',
@@ -33,20 +38,25 @@ export const CSR_LIFECYCLE: readonly Case<CsrWorld>[] = [
     'CSR-03',
     'a request that nobody approved is left alone',
     CSR_CONDITIONS,
-    onTrial('unapproved', waitsForApproval),
+    onRequest('unapproved', waitsForApproval),
   ),
-  must('CSR-04', 'a denied request is left alone', CSR_CONDITIONS, onTrial('denied', isUntouched)),
+  must(
+    'CSR-04',
+    'a denied request is left alone',
+    CSR_CONDITIONS,
+    onRequest('denied', isUntouched),
+  ),
   must(
     'CSR-05',
     'a request of another signer name is left alone',
     CSR_SIGNER,
-    onTrial('foreign', isUntouched),
+    onRequest('foreign', isUntouched),
   ),
   must(
     'CSR-06',
     'a request of a signer name that only begins like its own is left alone',
     CSR_SIGNER,
-    onTrial('longerName', isUntouched),
+    onRequest('longerName', isUntouched),
   ),
   must(
     'CSR-07',
@@ -58,55 +68,55 @@ export const CSR_LIFECYCLE: readonly Case<CsrWorld>[] = [
     'CSR-08',
     'an answered request is not written again',
     CSR_CERTIFICATE,
-    onTrial('plain', restsWhenAnswered),
+    onRequest('plain', isNotWrittenAfterAnswer),
   ),
   should(
     'CSR-09',
     'one write takes an approved request to its certificate',
     'Kubernetes API conventions: each write is an event for every watcher',
-    onTrial('plain', answersInOneWrite),
+    onRequest('plain', isAnsweredInOneWrite),
   ),
   should(
     'CSR-10',
     'labels, annotations, finalizers and owners stay as the requester wrote them',
     'Kubernetes API conventions: metadata is the creator’s',
-    onTrial('plain', leavesFrame),
+    onRequest('plain', keepsImmutableFields),
   ),
   must(
     'CSR-11',
     'labels and annotations that nobody knows are no obstacle',
     'Kubernetes API conventions: unknown annotations are ignored',
-    onTrial('annotated', isAnswered),
+    onRequest('annotated', isAnswered),
   ),
   must(
     'CSR-12',
     'the same bytes requested twice are two certificates',
     'RFC 5280 §4.1.2.2',
-    onBoth('plain', 'again', isNewCertificate),
+    onPair('plain', 'again', haveDifferentSerials),
   ),
   must(
     'CSR-13',
     'a request that was deleted holds up no other',
     'Kubernetes API conventions: objects may go at any time',
-    onceDeleted(onTrial<CsrScene>('plain', isAnswered)),
+    afterDeletion(onRequest<CsrScenario>('plain', isAnswered)),
   ),
-  must('CSR-14', 'requests made at once are all answered', CSR_CERTIFICATE, onBurst(allAnswered)),
+  must('CSR-14', 'requests made at once are all answered', CSR_CERTIFICATE, onBurst(areAllIssued)),
   should(
     'CSR-15',
     'each certificate comes within the latency of the profile',
     'profile: latency (default 10 s)',
-    onAll(areFast),
+    onAll(areWithinLatency),
   ),
   should(
     'CSR-16',
     'who is refused a CA certificate is told why',
     CSR_CONDITIONS,
-    onTrial('certSign', saysWhy),
+    onRequest('certSign', hasReasonAndMessage),
   ),
   should(
     'CSR-17',
     'who is refused a key type is told why',
     CSR_CONDITIONS,
-    onTrial('RSA1024', saysWhy),
+    onRequest('RSA1024', hasReasonAndMessage),
   ),
 ];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { fail, must, pass, skip, type Case } from '../../case.ts';
-import { isVerdict, issuedOf } from '../../issued-leaf.ts';
+import { isAssertionResult, issuedLeafOf } from '../../issued-leaf.ts';
 import { e2e, integration } from '../../sources.ts';
 import { onOperation } from '../../snapshot.ts';
-import { CSR_OPERATIONS, type CsrOperation, type CsrWorld } from '../snapshot.ts';
+import { CSR_OPERATIONS, type CsrOperation, type CsrSnapshot } from '../snapshot.ts';
 
 const CLIENT = e2e('certificates.go', 'should support building a client with a CSR');
 const OPERATIONS = e2e('certificates.go', 'should support CSR API operations');
@@ -33,22 +33,22 @@ const ASSERTS: Readonly<Record<CsrOperation, string>> = {
 const FIRST_OPERATION = 67;
 
 /** Kubernetes 1.37's own conformance tests of CertificateSigningRequests. */
-export const CSR_UPSTREAM: readonly Case<CsrWorld>[] = [
+export const CSR_UPSTREAM: readonly Case<CsrSnapshot>[] = [
   must(
     'CSR-64',
     'the leaf authenticates its bearer at the API server, by its common name',
     CLIENT,
-    ({ login, profile, scenes }) => {
+    ({ clientAuthentication: login, profile, scenarios: scenarios }) => {
       if (login.skipped !== undefined) return skip(login.skipped);
       if (profile.clientAuthentication !== true) {
         return skip(
           'the profile does not say that the API server accepts this CA (clientAuthentication)',
         );
       }
-      const issued = issuedOf(scenes.plain);
-      if (isVerdict(issued)) return issued;
+      const issued = issuedLeafOf(scenarios.plain);
+      if (isAssertionResult(issued)) return issued;
       if (login.fault !== undefined) return fail(login.fault);
-      const name = issued.trial.asked.names.commonName;
+      const name = issued.request.requested.names.commonName;
       return login.username === name
         ? pass(`it is ${name}`)
         : fail(`it is ${login.username ?? 'nobody'}, not ${name}`);
@@ -58,11 +58,11 @@ export const CSR_UPSTREAM: readonly Case<CsrWorld>[] = [
     'CSR-65',
     'kubernetes.io/kube-apiserver-client issues exactly one certificate',
     CLIENT,
-    ({ signerName, scenes }) => {
+    ({ signerName, scenarios: scenarios }) => {
       if (signerName !== 'kubernetes.io/kube-apiserver-client')
         return skip(`${signerName} may send intermediates`);
-      const issued = issuedOf(scenes.plain);
-      if (isVerdict(issued)) return issued;
+      const issued = issuedLeafOf(scenarios.plain);
+      if (isAssertionResult(issued)) return issued;
       return issued.chain.length === 1
         ? pass('one certificate')
         : fail(`${issued.chain.length} certificates`);
@@ -72,16 +72,16 @@ export const CSR_UPSTREAM: readonly Case<CsrWorld>[] = [
     'CSR-66',
     'system:masters is not even asked for at kubernetes.io/kube-apiserver-client',
     integration('certificates/admission_subjectrestriction_test.go'),
-    ({ signerName, scenes }) => {
+    ({ signerName, scenarios: scenarios }) => {
       if (signerName !== 'kubernetes.io/kube-apiserver-client')
         return skip(`the admission plugin does not guard ${signerName}`);
-      if ('skipped' in scenes.masters) return skip(scenes.masters.skipped);
-      const { refusal } = scenes.masters;
+      if ('skipped' in scenarios.masters) return skip(scenarios.masters.skipped);
+      const { rejection: refusal } = scenarios.masters;
       return refusal === undefined ? fail('the API server took it') : pass(refusal);
     },
   ),
   ...CSR_OPERATIONS.map((name, index) =>
-    must<CsrWorld>(
+    must<CsrSnapshot>(
       `CSR-${FIRST_OPERATION + index}`,
       ASSERTS[name],
       OPERATIONS,

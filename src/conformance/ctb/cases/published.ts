@@ -3,48 +3,59 @@ import { sameBytes } from '../../../bytes.ts';
 import { verifyPath } from '../../../pki/x509/path.ts';
 import { SignerError, attempt } from '../../../errors.ts';
 import { bundleName } from '../../../api/object/cluster-trust-bundle.ts';
-import { fail, must, pass, should, skip, unless, type Case, type Verdict } from '../../case.ts';
-import { issuedOf, isVerdict } from '../../issued-leaf.ts';
+import {
+  fail,
+  must,
+  pass,
+  should,
+  skip,
+  unless,
+  type Case,
+  type AssertionResult,
+} from '../../case.ts';
+import { issuedLeafOf, isAssertionResult } from '../../issued-leaf.ts';
 import { CTB_SPEC, CTB_VALIDATION, integration } from '../../sources.ts';
 import {
   anchorsIn,
-  differ,
+  areDistinct,
   hasCriticalConstraints,
   hasKeyIdentifier,
-  hasName,
-  isAlive,
-  isAuthority,
-  isStrong,
-  isValidAlready,
-  maySign,
+  hasSubject,
+  isNotExpired,
+  isCaCertificate,
+  hasStrongKey,
+  isAlreadyValid,
+  hasKeyCertSign,
   onAnchors,
   onEachAnchor,
-  provesItself,
-  tellApart,
+  hasValidSelfSignature,
+  haveDistinctKeyIdentifiers,
 } from '../assertions.ts';
-import type { CtbWorld, Neighbour, SeenBundle } from '../snapshot.ts';
+import type { CtbSnapshot, UnrelatedBundle, ObservedBundle } from '../snapshot.ts';
 
 /** ClusterTrustBundleSpec.trustBundle. */
 const MOST_BYTES = 1024 * 1024;
 
-function onBundles(law: (bundles: readonly SeenBundle[], world: CtbWorld) => Verdict) {
-  return (world: CtbWorld): Verdict => {
-    const { bundles } = world;
+function onBundles(
+  assertion: (bundles: readonly ObservedBundle[], snapshot: CtbSnapshot) => AssertionResult,
+) {
+  return (snapshot: CtbSnapshot): AssertionResult => {
+    const { bundles } = snapshot;
     if ('skipped' in bundles) return skip(bundles.skipped);
-    return bundles.length === 0 ? skip('no bundle is published') : law(bundles, world);
+    return bundles.length === 0 ? skip('no bundle is published') : assertion(bundles, snapshot);
   };
 }
 
 function faultOf(
-  bundles: readonly SeenBundle[],
-  wrong: (bundle: SeenBundle) => string | undefined,
-): Verdict {
+  bundles: readonly ObservedBundle[],
+  wrong: (bundle: ObservedBundle) => string | undefined,
+): AssertionResult {
   const fault = bundles.map(wrong).find((each) => each !== undefined);
   return unless(fault, bundles.map(({ name }) => name).join(', '));
 }
 
-function isLeftAlone(which: Neighbour) {
-  return ({ neighbours }: CtbWorld): Verdict => {
+function isLeftAlone(which: UnrelatedBundle) {
+  return ({ unrelatedBundles: neighbours }: CtbSnapshot): AssertionResult => {
     const seen = neighbours[which];
     if ('skipped' in seen) return skip(seen.skipped);
     return unless(seen.writes === 0 ? undefined : `${seen.writes} foreign writes`, 'not touched');
@@ -52,7 +63,7 @@ function isLeftAlone(which: Neighbour) {
 }
 
 /** What a signer publishes. */
-export const CTB_PUBLISHED: readonly Case<CtbWorld>[] = [
+export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
   must('CTB-01', 'the signer publishes a bundle', CTB_SPEC, ({ bundles, signerName }) => {
     if ('skipped' in bundles) return skip(bundles.skipped);
     return bundles.length === 0
@@ -82,26 +93,26 @@ export const CTB_PUBLISHED: readonly Case<CtbWorld>[] = [
       ),
     ),
   ),
-  must('CTB-04', 'every anchor is a CA', `${CTB_SPEC}.trustBundle`, onEachAnchor(isAuthority)),
+  must('CTB-04', 'every anchor is a CA', `${CTB_SPEC}.trustBundle`, onEachAnchor(isCaCertificate)),
   must(
     'CTB-05',
     'basicConstraints is critical in every anchor',
     'RFC 5280 §4.2.1.9',
     onEachAnchor(hasCriticalConstraints),
   ),
-  must('CTB-06', 'no anchor is there twice', CTB_VALIDATION, onAnchors(differ)),
-  must('CTB-07', 'no anchor has expired', 'RFC 5280 §6.1.1 (d)', onEachAnchor(isAlive)),
+  must('CTB-06', 'no anchor is there twice', CTB_VALIDATION, onAnchors(areDistinct)),
+  must('CTB-07', 'no anchor has expired', 'RFC 5280 §6.1.1 (d)', onEachAnchor(isNotExpired)),
   should(
     'CTB-08',
     'every anchor is valid already',
     'RFC 5280 §4.1.2.5',
-    onEachAnchor(isValidAlready),
+    onEachAnchor(isAlreadyValid),
   ),
   must(
     'CTB-09',
     'every anchor has a critical keyUsage with keyCertSign',
     'RFC 5280 §4.2.1.3',
-    onEachAnchor(maySign),
+    onEachAnchor(hasKeyCertSign),
   ),
   must(
     'CTB-10',
@@ -109,24 +120,24 @@ export const CTB_PUBLISHED: readonly Case<CtbWorld>[] = [
     'RFC 5280 §4.2.1.2',
     onEachAnchor(hasKeyIdentifier),
   ),
-  must('CTB-11', 'every anchor has a name', 'RFC 5280 §4.1.2.6', onEachAnchor(hasName)),
+  must('CTB-11', 'every anchor has a name', 'RFC 5280 §4.1.2.6', onEachAnchor(hasSubject)),
   should(
     'CTB-12',
     'anchors of one name can be told apart by their key identifiers',
     'RFC 4158 §3.5.12',
-    onAnchors(tellApart),
+    onAnchors(haveDistinctKeyIdentifiers),
   ),
   must(
     'CTB-13',
     'a self-issued anchor is signed by its own key',
     'RFC 5280 §3.2',
-    onEachAnchor(provesItself),
+    onEachAnchor(hasValidSelfSignature),
   ),
   must(
     'CTB-14',
     'no anchor has a key that can be broken',
     'CA/Browser Forum BR §6.1.5',
-    onEachAnchor(isStrong),
+    onEachAnchor(hasStrongKey),
   ),
   must(
     'CTB-15',
@@ -149,11 +160,11 @@ export const CTB_PUBLISHED: readonly Case<CtbWorld>[] = [
     ),
   ),
   must('CTB-17', "the signer's leaves chain to it", `RFC 5280 §6.1; ${CTB_SPEC}`, chainsToBundle),
-  must('CTB-18', 'no leaf of the signer is an anchor', `${CTB_SPEC}.trustBundle`, (world) => {
-    const anchors = anchorsIn(world);
+  must('CTB-18', 'no leaf of the signer is an anchor', `${CTB_SPEC}.trustBundle`, (snapshot) => {
+    const anchors = anchorsIn(snapshot);
     if ('outcome' in anchors) return anchors;
-    const issued = issuedOf(world.leaf);
-    if (isVerdict(issued)) return issued;
+    const issued = issuedLeafOf(snapshot.leaf);
+    if (isAssertionResult(issued)) return issued;
     const same = anchors.some(({ raw }) => sameBytes(raw, issued.leaf.raw));
     return same ? fail('the leaf is an anchor') : pass('it is not');
   }),
@@ -161,8 +172,8 @@ export const CTB_PUBLISHED: readonly Case<CtbWorld>[] = [
     'CTB-19',
     'the field selector spec.signerName finds all of them and no other',
     integration('clustertrustbundles/field_selector_test.go'),
-    onBundles((bundles, { bundlesOfAll }) => {
-      if (bundlesOfAll === undefined) return skip('the kit may not list all bundles');
+    onBundles((bundles, { listedNames: bundlesOfAll }) => {
+      if (bundlesOfAll === undefined) return skip('the runner may not list all bundles');
       const [a, b] = [bundles.map(({ name }) => name), bundlesOfAll].map((each) =>
         [...each].sort().join(', '),
       );
@@ -173,14 +184,14 @@ export const CTB_PUBLISHED: readonly Case<CtbWorld>[] = [
   must('CTB-21', 'a bundle without a signer name is left alone', CTB_SPEC, isLeftAlone('unlinked')),
 ];
 
-function chainsToBundle(world: CtbWorld): Verdict {
-  const anchors = anchorsIn(world);
+function chainsToBundle(snapshot: CtbSnapshot): AssertionResult {
+  const anchors = anchorsIn(snapshot);
   if ('outcome' in anchors) return anchors;
-  const issued = issuedOf(world.leaf);
-  if (isVerdict(issued)) return issued;
+  const issued = issuedLeafOf(snapshot.leaf);
+  if (isAssertionResult(issued)) return issued;
   const { leaf, chain } = issued;
   const path = attempt(() =>
-    verifyPath({ leaf, intermediates: chain.slice(1), anchors, now: world.now }),
+    verifyPath({ leaf, intermediates: chain.slice(1), anchors, now: snapshot.now }),
   );
   if (path instanceof SignerError) return fail(path.message);
   return pass(`${path.length} certificates to an anchor`);

@@ -5,16 +5,16 @@ import { onOperation, type Operation } from '../../snapshot.ts';
 import {
   CTB_CALLS,
   MOUNTS,
-  REFUSALS,
+  INVALID_BUNDLES,
   type CtbCall,
-  type CtbWorld,
+  type CtbSnapshot,
   type Mount,
-  type Refusal,
+  type InvalidBundle,
 } from '../snapshot.ts';
 
 type Text = readonly [asserts: string, source: string];
 
-const REFUSED: Readonly<Record<Refusal, Text>> = {
+const REFUSED: Readonly<Record<InvalidBundle, Text>> = {
   wrongPrefix: [
     'a bundle of a signer whose name does not say so is refused',
     `${CTB_SPEC}.signerName`,
@@ -95,26 +95,26 @@ const MOUNTED: Readonly<Record<Mount, Text>> = {
 
 /** The ids of each group follow in their order. */
 const FIRST_REFUSAL = 22;
-const FIRST_CALL = FIRST_REFUSAL + REFUSALS.length;
+const FIRST_CALL = FIRST_REFUSAL + INVALID_BUNDLES.length;
 const FIRST_MOUNT = FIRST_CALL + CTB_CALLS.length;
 
 function group<O extends string>(
   first: number,
   names: readonly O[],
   texts: Readonly<Record<O, Text>>,
-  pick: (world: CtbWorld) => Readonly<Record<O, Operation>>,
-): readonly Case<CtbWorld>[] {
+  pick: (snapshot: CtbSnapshot) => Readonly<Record<O, Operation>>,
+): readonly Case<CtbSnapshot>[] {
   return names.map((name, index) => {
     const [asserts, source]: Text = texts[name];
-    return must(`CTB-${first + index}`, asserts, source, (world: CtbWorld) =>
-      onOperation(name)({ operations: pick(world) }),
+    return must(`CTB-${first + index}`, asserts, source, (snapshot: CtbSnapshot) =>
+      onOperation(name)({ operations: pick(snapshot) }),
     );
   });
 }
 
 /** What the API server and kubelets owe the bundles: Kubernetes 1.37's own tests. */
-export const CTB_UPSTREAM: readonly Case<CtbWorld>[] = [
-  ...group(FIRST_REFUSAL, REFUSALS, REFUSED, ({ refusals }) => refusals),
+export const CTB_UPSTREAM: readonly Case<CtbSnapshot>[] = [
+  ...group(FIRST_REFUSAL, INVALID_BUNDLES, REFUSED, ({ invalidBundles: refusals }) => refusals),
   ...group(FIRST_CALL, CTB_CALLS, CALLED, ({ calls }) => calls),
-  ...group(FIRST_MOUNT, MOUNTS, MOUNTED, (world) => world.mounts),
+  ...group(FIRST_MOUNT, MOUNTS, MOUNTED, (snapshot) => snapshot.mounts),
 ];

@@ -3,21 +3,31 @@ import { POD_KEY_TYPES } from '../../../vocabulary.ts';
 import { must, should, type Case } from '../../case.ts';
 import { leafCases } from '../../leaf-cases.ts';
 import { respectsKeyType } from '../../assertions/answer.ts';
-import { chainsToAnchor, endsBeforeAuthority } from '../../assertions/chain.ts';
-import { hasRequestedKey, isNoAuthority, lacksExtension, usageFitsKey } from '../../assertions/leaf.ts';
+import { chainsToAnchor, expiresBeforeCa } from '../../assertions/chain.ts';
 import {
-  handsOutNoReservedName,
+  hasRequestedKey,
+  isNotCa,
+  lacksExtension,
+  keyUsageFitsKey,
+} from '../../assertions/leaf.ts';
+import {
+  grantsNoReservedName,
   hasExpectedUris,
-  namesThePodOnly,
+  namesOnlyThePod,
   orRefused,
 } from '../../assertions/names.ts';
 import { UNKNOWN_EXTENSION } from '../../crafted-pkcs10.ts';
 import { CTB_SPEC, PCR_ANNOTATIONS, PCR_STATUS, PCR_STUB, e2e } from '../../sources.ts';
-import { onLeaf, onTrial } from '../../snapshot.ts';
-import { namesNothingOf } from '../stub.ts';
-import { isDenied, isDeniedFor, keyTypeReason } from '../assertions.ts';
-import { onOrdinary, onOrdinaryLeaf } from '../ordinary.ts';
-import type { PcrScene, PcrWorld } from '../snapshot.ts';
+import { onLeaf, onRequest } from '../../snapshot.ts';
+import {
+  copiesNothingFromStub,
+  isDenied,
+  isDeniedFor,
+  keyTypeReason,
+  onOrdinary,
+  onOrdinaryLeaf,
+} from '../assertions.ts';
+import type { PcrScenario, PcrSnapshot } from '../snapshot.ts';
 
 const CHAIN = `${PCR_STATUS}.certificateChain`;
 const ANNOTATED = e2e(
@@ -27,10 +37,10 @@ const ANNOTATED = e2e(
 const SHIPPED =
   'pkg/apis/certificates/validation: "signers shipped by Kubernetes should deny" a stub with contents';
 
-const leaf = leafCases<PcrWorld>(onOrdinaryLeaf);
+const leaf = leafCases<PcrSnapshot>(onOrdinaryLeaf);
 
 /** The chain, the leaf, whom it names, and what may not get into it. */
-export const PCR_CERTIFICATES: readonly Case<PcrWorld>[] = [
+export const PCR_CERTIFICATES: readonly Case<PcrSnapshot>[] = [
   must(
     'PCR-27',
     'the first certificate has the key of the stub',
@@ -56,19 +66,19 @@ export const PCR_CERTIFICATES: readonly Case<PcrWorld>[] = [
     'PCR-38',
     'an ECDSA or Ed25519 leaf has no keyEncipherment',
     'RFC 8813 §3; RFC 8410 §5',
-    onOrdinaryLeaf(usageFitsKey),
+    onOrdinaryLeaf(keyUsageFitsKey),
   ),
   must(
     'PCR-39',
     'no leaf outlives its CA',
     'RFC 5280 §6.1.3 (a)(2)',
-    onLeaf('days91', endsBeforeAuthority),
+    onLeaf('days91', expiresBeforeCa),
   ),
   must(
     'PCR-40',
     'a SPIFFE ID is of the namespace and ServiceAccount that the API server vouches for',
     'SPIFFE-ID §2; KEP-4317: node restriction',
-    onOrdinaryLeaf(namesThePodOnly),
+    onOrdinaryLeaf(namesOnlyThePod),
   ),
   must(
     'PCR-41',
@@ -80,44 +90,44 @@ export const PCR_CERTIFICATES: readonly Case<PcrWorld>[] = [
     'PCR-42',
     'no leaf hands out a system: or kubeadm: name',
     'kubernetes.io: system: is Kubernetes’ own',
-    onOrdinary(handsOutNoReservedName),
+    onOrdinary(grantsNoReservedName),
   ),
   must(
     'PCR-43',
     'a subject in the stub gets into no leaf',
     PCR_STUB,
-    onTrial('stubSubject', orRefused(namesNothingOf)),
+    onRequest('stubSubject', orRefused(copiesNothingFromStub)),
   ),
   must(
     'PCR-44',
     'names in the stub get into no leaf',
     PCR_STUB,
-    onTrial('stubNames', orRefused(namesNothingOf)),
+    onRequest('stubNames', orRefused(copiesNothingFromStub)),
   ),
   must(
     'PCR-45',
     'CA:TRUE in the stub makes no CA',
     `${PCR_STUB}; RFC 5280 §4.2.1.9`,
-    onTrial('stubAuthority', orRefused(isNoAuthority)),
+    onRequest('stubAuthority', orRefused(isNotCa)),
   ),
   must(
     'PCR-46',
     'an unknown extension in the stub is not copied',
     PCR_STUB,
-    onTrial('stubUnknown', orRefused(lacksExtension(UNKNOWN_EXTENSION))),
+    onRequest('stubUnknown', orRefused(lacksExtension(UNKNOWN_EXTENSION))),
   ),
-  should('PCR-47', 'a stub with contents is denied', SHIPPED, onTrial('stubSubject', isDenied)),
+  should('PCR-47', 'a stub with contents is denied', SHIPPED, onRequest('stubSubject', isDenied)),
   should(
     'PCR-48',
     'an annotation with an unknown key is denied as InvalidUnverifiedUserAnnotations',
     `${PCR_ANNOTATIONS}: "signers should deny requests that contain keys they do not recognize"`,
-    onTrial('unknownAnnotation', isDeniedFor('InvalidUnverifiedUserAnnotations')),
+    onRequest('unknownAnnotation', isDeniedFor('InvalidUnverifiedUserAnnotations')),
   ),
   should(
     'PCR-49',
     'no annotation gets a pod the SPIFFE ID of another namespace',
     `${PCR_ANNOTATIONS}: unverified`,
-    onTrial('foreignPath', orRefused(namesThePodOnly)),
+    onRequest('foreignPath', orRefused(namesOnlyThePod)),
   ),
   must(
     'PCR-50',
@@ -126,11 +136,11 @@ export const PCR_CERTIFICATES: readonly Case<PcrWorld>[] = [
     onLeaf('podAnnotated', hasExpectedUris('annotatedUris')),
   ),
   ...POD_KEY_TYPES.map((keyType, index) =>
-    must<PcrWorld>(
+    must<PcrSnapshot>(
       `PCR-${51 + index}`,
       `${keyType} is issued, or denied as UnsupportedKeyType`,
       PCR_STUB,
-      onTrial<PcrScene>(keyType, respectsKeyType(keyTypeReason)),
+      onRequest<PcrScenario>(keyType, respectsKeyType(keyTypeReason)),
     ),
   ),
 ];

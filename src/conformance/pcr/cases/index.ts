@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Case } from '../../case.ts';
-import type { PcrWorld } from '../snapshot.ts';
+import type { PcrSnapshot } from '../snapshot.ts';
 import { PCR_CERTIFICATES } from './certificate.ts';
 import { PCR_LIFECYCLE } from './lifecycle.ts';
 import { PCR_UPSTREAM } from './upstream.ts';
 
-export const PCR_CASES: readonly Case<PcrWorld>[] = [
+export const PCR_CASES: readonly Case<PcrSnapshot>[] = [
   ...PCR_LIFECYCLE,
   ...PCR_CERTIFICATES,
   ...PCR_UPSTREAM,

@@ -2,7 +2,7 @@
 import { must, type Case } from '../../case.ts';
 import { e2e } from '../../sources.ts';
 import { onOperation } from '../../snapshot.ts';
-import { PCR_OPERATIONS, type PcrOperation, type PcrWorld } from '../snapshot.ts';
+import { PCR_OPERATIONS, type PcrOperation, type PcrSnapshot } from '../snapshot.ts';
 
 const volumes = (test: string): string => e2e('projected_podcertificate.go', test);
 const API = e2e('podcertificaterequest.go', 'should support PodCertificateRequest API operations');
@@ -52,6 +52,6 @@ const ASSERTS: Readonly<Record<PcrOperation, readonly [asserts: string, source: 
 const FIRST = 57;
 
 /** Kubernetes 1.37's own conformance tests of pod certificates. */
-export const PCR_UPSTREAM: readonly Case<PcrWorld>[] = PCR_OPERATIONS.map((name, index) =>
+export const PCR_UPSTREAM: readonly Case<PcrSnapshot>[] = PCR_OPERATIONS.map((name, index) =>
   must(`PCR-${FIRST + index}`, ...ASSERTS[name], onOperation<PcrOperation>(name)),
 );

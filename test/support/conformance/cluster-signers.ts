@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The signers that CI holds to the kit, on a cluster where all of them are at work. */
+/** The signers that CI holds to the run, on a cluster where all of them are at work. */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,19 +28,19 @@ export const NAMESPACE = 'team-conformance';
 export const SIGNERS = ['countersign', 'upstream', 'kube-controller-manager'] as const;
 export type SignerName = (typeof SIGNERS)[number];
 
-export interface Run {
+export interface ConformanceRun {
   readonly of: SignerName;
   readonly kind: Kind;
   readonly signer: string;
   /** As a profile file has it. */
   readonly profile: Readonly<Record<string, unknown>>;
-  /** Where its CA is found; absent: the kit finds it among the signer's ClusterTrustBundles. */
+  /** Where its CA is found; absent: the runner finds it among the signer's ClusterTrustBundles. */
   readonly anchors?: 'clientCa' | typeof WORKLOAD_BUNDLE;
   /** For the page, and not again in every CI run: the same API server and kubelets as in another. */
   readonly onlyForThePage?: true;
 }
 
-/** An issuer of cert-manager's has no signer name by which the kit could find it. */
+/** An issuer of cert-manager's has no signer name by which the runner could find it. */
 const WORKLOAD_BUNDLE = 'example.com:workload:primary';
 
 const UPSTREAM = 'upstream.example.com/signer';
@@ -50,7 +50,7 @@ const POD_ID = 'spiffe://cluster.local/ns/{namespace}/sa/{serviceAccount}';
 const latency = '120s';
 
 /** What is written down of each in deploy/examples, upstream's source and Kubernetes' documentation. */
-export const RUNS: readonly Run[] = [
+export const RUNS: readonly ConformanceRun[] = [
   {
     of: 'countersign',
     kind: 'csr',
@@ -127,7 +127,7 @@ export const RUNS: readonly Run[] = [
 ];
 
 /** The first run of a signer for a kind. */
-export function runOf(of: SignerName, kind: Kind): Run {
+export function runOf(of: SignerName, kind: Kind): ConformanceRun {
   const found = RUNS.find((each) => each.of === of && each.kind === kind);
   if (found === undefined) throw new Error(`there is no run of ${of} for ${kind}`);
   return found;
@@ -153,7 +153,7 @@ export async function startSigners(): Promise<Fixture> {
   }
 }
 
-/** CertificateRequests are there, and a rule allows the names that the kit asks for. */
+/** CertificateRequests are there, and a rule allows the names that the runner asks for. */
 async function allowTheKit(cluster: Cluster): Promise<void> {
   await applyCrds(cluster);
   const signer = example('workload');
@@ -187,7 +187,7 @@ async function startUpstream(cluster: Cluster): Promise<ContenderProcess> {
 /** The command line of a run, with its profile in a file of the cluster's directory. */
 export async function argumentsOf(
   cluster: Cluster,
-  { kind, signer, profile, anchors, of }: Run,
+  { kind, signer, profile, anchors, of }: ConformanceRun,
 ): Promise<readonly string[]> {
   const unique = randomBytes(3).toString('hex');
   const file = join(cluster.directory, `conformance-${of}-${kind}-${unique}.yaml`);
@@ -202,7 +202,7 @@ export async function argumentsOf(
 
 async function anchorsFile(
   cluster: Cluster,
-  anchors: NonNullable<Run['anchors']>,
+  anchors: NonNullable<ConformanceRun['anchors']>,
 ): Promise<string> {
   if (anchors === 'clientCa') return cluster.clientCa.certFile;
   const path = ['-o', 'jsonpath={.spec.trustBundle}'];
@@ -212,10 +212,10 @@ async function anchorsFile(
   return file;
 }
 
-/** Runs the kit, as a user does. @param more - flags that count before those of the run */
+/** Runs the run, as a user does. @param more - flags that count before those of the run */
 export async function conformanceOf(
   cluster: Cluster,
-  run: Run,
+  run: ConformanceRun,
   more: readonly string[] = [],
 ): Promise<Report> {
   const args = [...(await argumentsOf(cluster, run)), ...more];
