@@ -12,7 +12,7 @@ RUN := PATH="$(CURDIR)/node_modules/.bin:$$PATH"
 COMPILED := NODE_COMPILE_CACHE="$(CURDIR)/.cache/compile"
 KUBERNETES ?= 1.37
 ARGS ?=
-UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/web test/controllers test/manifests test/operations test/app test/cli test/faults/proxy test/bench)
+UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/web test/controllers test/manifests test/operations test/app test/cli test/faults/proxy test/bench test/fuzz)
 
 .PHONY: help
 help: ## Show the targets
@@ -67,6 +67,10 @@ oracle: node_modules ## What Go and OpenSSL refuse we refuse: a corpus and 100,0
 test-oracle: node_modules ## The same with 2,000,000 mutations, a million serials and 1,000 leaves of every kind
 	$(RUN) node test/oracle/build.ts >/dev/null
 	ORACLE=long $(COMPILED) $(RUN) node --test 'test/oracle/*.test.ts'
+
+.PHONY: fuzz
+fuzz: node_modules ## Every parser, guided by its branches; ARGS='--target request --seconds 3600 --seed 7'
+	$(RUN) node test/fuzz/main.ts $(ARGS)
 
 .PHONY: test-faults
 test-faults: node_modules controlplane dist/countersign.mjs ## 20,000 requests under faults of every kind; ARGS='--requests 20000 --seed 1'

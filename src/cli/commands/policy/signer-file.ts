@@ -56,7 +56,12 @@ export function parseSignerFile(text: string, fileName: string): ClusterSigner {
 
 function parseYaml(text: string, fileName: string): Readonly<Record<string, unknown>> {
   if (text.length > MAX_FILE_LENGTH) throw invalid(fileName, 'is longer than any ClusterSigner');
-  const document = parseDocument(text, { lineCounter: new LineCounter(), prettyErrors: true });
+  const document = parseDocument(text, {
+    lineCounter: new LineCounter(),
+    prettyErrors: true,
+    // Without it the library prints parts of the file as warnings of the process.
+    logLevel: 'error',
+  });
   const [problem] = document.errors;
   if (problem !== undefined) {
     const why =

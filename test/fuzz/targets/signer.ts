@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A ClusterSigner or Signer in a file. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSignerFile } from '../../../src/cli/signer-file.ts';
+import { SignerError } from '../../../src/errors.ts';
+import { compileProfile } from '../../../src/issuance/profile.ts';
+import { compilePolicy } from '../../../src/policy/compile-policy.ts';
+import type { Target } from '../engine.ts';
+
+const EXAMPLES = join(import.meta.dirname, '../../../deploy/examples');
+
+export const signer: Target = {
+  name: 'signer',
+  seeds: readdirSync(EXAMPLES)
+    .filter((name) => name.endsWith('.yaml'))
+    .map((name) => readFileSync(join(EXAMPLES, name))),
+  words: [
+    ...['managed:', 'secret:', 'profile:', 'keyTypes:', 'pods:', 'requests:', 'rules:', 'allow:'],
+    ...['&a', '*a', '<<: *a', '!!binary', '---\n', '? ', '"\\u0000"', '\n  - ', '{}', '[]', '|-\n'],
+  ],
+  mostBytes: 16_384,
+  isExpected: (error) => error instanceof SignerError,
+  run: (input) => {
+    const { spec } = parseSignerFile(Buffer.from(input).toString('utf8'), 'signer.yaml');
+    compileProfile(spec);
+    compilePolicy(spec);
+  },
+};
