@@ -2,7 +2,7 @@
 /** A ClusterSigner or Signer in a file. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseSignerFile } from '../../../src/cli/signer-file.ts';
+import { parseSignerFile } from '../../../src/cli/commands/policy/signer-file.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { compileProfile } from '../../../src/issuance/profile.ts';
 import { compilePolicy } from '../../../src/policy/compile-policy.ts';
