@@ -57,9 +57,9 @@ export function nextAuthorities(input: AuthoritiesInput): readonly AuthorityStat
   const names = new Set(present.map(({ fingerprint }) => fingerprint));
   const others = before
     .filter(({ fingerprint }) => !names.has(fingerprint))
-    .filter((each) => !isTainted(input, each))
-    .map((each) => other(input, each))
-    .filter((each) => input.clocksApart || !isGone(each, now));
+    .filter((each) => !isPreparedBesideDistrusted(input, each))
+    .map((each) => absentEntry(input, each))
+    .filter((each) => input.clocksApart || !isRemovable(each, now));
   return [...present, ...others].sort(inOrder).slice(0, MAX_AUTHORITIES);
 }
 
@@ -99,19 +99,19 @@ function longest({ longestLeafSeconds }: AuthoritiesInput, known?: AuthorityStat
 }
 
 /** A CA that the Secret does not hold, or does not hold any more. */
-function other(input: AuthoritiesInput, known: AuthorityStatus): AuthorityStatus {
-  if (input.isDistrusted(known.fingerprint)) return end(known, 'Distrusted', input.now);
+function absentEntry(input: AuthoritiesInput, known: AuthorityStatus): AuthorityStatus {
+  if (input.isDistrusted(known.fingerprint)) return endSigning(known, 'Distrusted', input.now);
   if (input.clocksApart || (known.phase === 'Active' && input.current?.signs !== true)) {
     // Until the CA in tls.* may sign, whoever still holds the one before it signs with that one; and
     // though it be expired, its anchor is what keeps the new one from being the first of its bundle.
     return { ...known, longestLeaf: longest(input, known) };
   }
   if (input.current === undefined && known.leavesExpireBy === undefined) return known;
-  return end(known, 'Retiring', input.now);
+  return endSigning(known, 'Retiring', input.now);
 }
 
 /** Signs no more: its last leaf is made a little later than now at the latest. */
-function end(known: AuthorityStatus, phase: AuthorityPhase, now: number): AuthorityStatus {
+function endSigning(known: AuthorityStatus, phase: AuthorityPhase, now: number): AuthorityStatus {
   if (known.leavesExpireBy !== undefined) return { ...known, phase };
   const last = now + LATE_SIGNING_MS + parseDuration(known.longestLeaf) * 1000;
   const leavesExpireBy = formatTime(Math.min(last, parseTime(known.notAfter)));
@@ -119,17 +119,20 @@ function end(known: AuthorityStatus, phase: AuthorityPhase, now: number): Author
 }
 
 /** Prepared in the Secret of a CA that is distrusted: whoever has the one key has the other. */
-function isTainted({ before, isDistrusted }: AuthoritiesInput, known: AuthorityStatus): boolean {
+function isPreparedBesideDistrusted(
+  { before, isDistrusted }: AuthoritiesInput,
+  known: AuthorityStatus,
+): boolean {
   if (known.phase !== 'Prepared') return false;
   const active = before.find(({ phase }) => phase === 'Active');
   return active !== undefined && isDistrusted(active.fingerprint);
 }
 
-function isGone({ leavesExpireBy }: AuthorityStatus, now: number): boolean {
-  return leavesExpireBy !== undefined && now >= goneAt(leavesExpireBy);
+function isRemovable({ leavesExpireBy }: AuthorityStatus, now: number): boolean {
+  return leavesExpireBy !== undefined && now >= removalTime(leavesExpireBy);
 }
 
-function goneAt(leavesExpireBy: string): number {
+function removalTime(leavesExpireBy: string): number {
   return parseTime(leavesExpireBy) + RETIRING_MARGIN_MS;
 }
 
@@ -150,10 +153,13 @@ function inOrder(a: AuthorityStatus, b: AuthorityStatus): number {
 }
 
 /** When the next of them changes by time alone, in milliseconds: one goes, or one expires. */
-export function nextEnd(authorities: readonly AuthorityStatus[], now: number): number | undefined {
+export function nextRemovalOrExpiry(
+  authorities: readonly AuthorityStatus[],
+  now: number,
+): number | undefined {
   const coming = authorities
     .flatMap(({ leavesExpireBy, notAfter }) => [
-      ...(leavesExpireBy === undefined ? [] : [goneAt(leavesExpireBy)]),
+      ...(leavesExpireBy === undefined ? [] : [removalTime(leavesExpireBy)]),
       parseTime(notAfter),
     ])
     .filter((time) => time > now);

@@ -2,11 +2,11 @@
 import type { AuthorityStatus } from '../api/signer/cluster-signer.ts';
 import { MAX_AUTHORITIES } from '../api/signer/cluster-signer-limits.ts';
 import type { SignerError } from '../errors.ts';
-import type { Asked } from './asked.ts';
-import { isSpent, rotationDeadline } from './deadline.ts';
-import { rotationDue } from './due.ts';
-import type { Held } from './held.ts';
-import { type Due, unlike, type Wish } from './wish.ts';
+import type { RequestedRotation } from './requested-rotation.ts';
+import { isTooLate, renewalTime } from './renewal-time.ts';
+import { driftOf, rotationReason, type RotationReason } from './rotation-reason.ts';
+import type { CaCertificate } from './ca-certificate.ts';
+import { type DesiredCa } from './desired-ca.ts';
 
 /** In the place of a fingerprint, where `cross.crt` is not one of this CA. */
 export const UNREADABLE = 'unreadable';
@@ -14,24 +14,24 @@ export const UNREADABLE = 'unreadable';
 /** What a managed CA's Secret holds. */
 export interface Slots {
   /** `tls.*`: signs. An error where it cannot be used. */
-  readonly active: Held | SignerError;
+  readonly active: CaCertificate | SignerError;
   /** `next.*`: is published. */
-  readonly next: Held | SignerError | undefined;
+  readonly next: CaCertificate | SignerError | undefined;
   readonly activatedAt: number | undefined;
   /** Fingerprint of the CA that certified the key of `active`, or {@link UNREADABLE}; absent: none did. */
   readonly crossIssuer?: string | undefined;
 }
 
 export interface RotationInput {
-  readonly wish: Wish;
-  readonly asked: Asked;
+  readonly desired: DesiredCa;
+  readonly requested: RequestedRotation;
   /** `status.authorities` as it is. */
   readonly authorities: readonly AuthorityStatus[];
   readonly isDistrusted: (fingerprint: string) => boolean;
   /** Undefined where there is no Secret. */
   readonly slots: Slots | undefined;
   /** Milliseconds since when the CA's anchor is served; undefined while it is not. */
-  readonly servedSince: (held: Held) => number | undefined;
+  readonly servedSince: (held: CaCertificate) => number | undefined;
   readonly propagationSeconds: number;
   readonly now: number;
 }
@@ -41,17 +41,22 @@ export interface RotationInput {
  * there cannot go on, or into `next`; `activate` the one in `next`; `discard` it; `withdraw` the
  * cross-certificate of the one that signs.
  */
-export type Step =
-  | { readonly kind: 'make'; readonly slot: 'tls'; readonly due: Due; readonly atOnce: boolean }
-  | { readonly kind: 'make'; readonly slot: 'next'; readonly due: Due | undefined }
-  | { readonly kind: 'activate'; readonly due: Due }
+export type RotationStep =
+  | {
+      readonly kind: 'make';
+      readonly slot: 'tls';
+      readonly due: RotationReason;
+      readonly atOnce: boolean;
+    }
+  | { readonly kind: 'make'; readonly slot: 'next'; readonly due: RotationReason | undefined }
+  | { readonly kind: 'activate'; readonly due: RotationReason }
   | { readonly kind: 'discard' }
   | { readonly kind: 'withdraw' };
 
 export interface Rotation {
-  readonly step: Step | undefined;
+  readonly step: RotationStep | undefined;
   /** Why the CA is to be replaced; undefined while it is not. */
-  readonly due: Due | undefined;
+  readonly due: RotationReason | undefined;
   /** What a due rotation waits for, in words. */
   readonly waitsFor: string | undefined;
   /** Milliseconds: when time alone may change the step. */
@@ -59,62 +64,70 @@ export interface Rotation {
 }
 
 /** `status.authorities` must hold these, and the two of the Secret that may follow them. */
-const MOST_OLD = MAX_AUTHORITIES - 3;
+const MAX_RETIRING_IN_EMERGENCY = MAX_AUTHORITIES - 3;
 
 /** What is to be done about a managed CA now. Synchronous, total, and the same for whoever asks. */
 export function nextStep(input: RotationInput): Rotation {
   const { slots } = input;
-  if (slots === undefined) return replace(input, lost(input));
+  if (slots === undefined) return replace(input, keyLost(input));
   const { active } = slots;
   if (active instanceof Error) return replaceUnusable(input, active, slots.next);
-  if (input.isDistrusted(active.fingerprint)) return replace(input, distrusted(active));
+  if (input.isDistrusted(active.fingerprint)) return replace(input, caDistrusted(active));
   const rotation = rotate(input, slots, active);
-  return isWorthless(input, slots) ? { ...rotation, step: { kind: 'withdraw' } } : rotation;
+  return mustWithdrawCross(input, slots) ? { ...rotation, step: { kind: 'withdraw' } } : rotation;
 }
 
 /**
  * Signers send no cross-certificate by a CA that is distrusted. It goes for good all the same, because
  * `distrusted` may be cleared some day, and whoever pins that CA's root would believe it again.
  */
-function isWorthless({ isDistrusted }: RotationInput, { crossIssuer }: Slots): boolean {
+function mustWithdrawCross({ isDistrusted }: RotationInput, { crossIssuer }: Slots): boolean {
   return crossIssuer !== undefined && (crossIssuer === UNREADABLE || isDistrusted(crossIssuer));
 }
 
 /** The CA signs, or will: its successor is made, published, waited for, activated. */
-function rotate(input: RotationInput, slots: Slots, active: Held): Rotation {
-  const { asked, now, propagationSeconds, wish } = input;
+function rotate(input: RotationInput, slots: Slots, active: CaCertificate): Rotation {
+  const { requested, now, propagationSeconds, desired } = input;
   const activatedAt = slots.activatedAt ?? active.bornAt;
-  const due = rotationDue({ active, activatedAt, wish, asked, propagationSeconds, now });
-  const next = fit(input, slots.next);
-  if (next !== undefined) return due === undefined ? held(input, active) : finish(input, next, due);
-  if (due !== undefined || isAsked(asked.prepareAt, active, now)) {
+  const due = rotationReason({ active, activatedAt, desired, requested, propagationSeconds, now });
+  const next = usableNext(input, slots.next);
+  if (next !== undefined)
+    return due === undefined ? waitForRenewal(input, active) : finish(input, next, due);
+  if (due !== undefined || isSuccessorRequested(requested.prepareAt, active, now)) {
     return begin(input, active, due);
   }
-  const step: Step | undefined = slots.next === undefined ? undefined : { kind: 'discard' };
-  return { ...held(input, active), step };
+  const step: RotationStep | undefined = slots.next === undefined ? undefined : { kind: 'discard' };
+  return { ...waitForRenewal(input, active), step };
 }
 
-function held({ asked, now, propagationSeconds, wish }: RotationInput, active: Held): Rotation {
-  const { at } = rotationDeadline(active, wish, propagationSeconds);
-  const coming = [at, asked.rotateAt, asked.prepareAt].filter(
+function waitForRenewal(
+  { requested, now, propagationSeconds, desired }: RotationInput,
+  active: CaCertificate,
+): Rotation {
+  const { at } = renewalTime(active, desired, propagationSeconds);
+  const coming = [at, requested.rotateAt, requested.prepareAt].filter(
     (time): time is number => time !== undefined && time > now,
   );
   const lookAt = coming.length === 0 ? undefined : Math.min(...coming);
   return { step: undefined, due: undefined, waitsFor: undefined, lookAt };
 }
 
-function begin(input: RotationInput, active: Held, due: Due | undefined): Rotation {
+function begin(
+  input: RotationInput,
+  active: CaCertificate,
+  due: RotationReason | undefined,
+): Rotation {
   const waiting = { step: undefined, due, waitsFor: undefined, lookAt: undefined };
   if (due?.canWait !== false) {
     // A first CA signs without waiting, as the only one of its bundle; a second would hold it up.
-    const settled = spread(input, active);
+    const settled = propagatedAt(input, active);
     if (settled === undefined || input.now < settled) {
       const waitsFor = 'the CA that signs now is not published long enough yet';
       return { ...waiting, waitsFor, lookAt: settled };
     }
   }
-  const most = due?.canWait === false ? MOST_OLD : input.wish.maxRetiring;
-  const waitsFor = noRoom(input, most);
+  const most = due?.canWait === false ? MAX_RETIRING_IN_EMERGENCY : input.desired.maxRetiring;
+  const waitsFor = roomProblem(input, most);
   if (waitsFor !== undefined) return { ...waiting, waitsFor };
   return { ...waiting, step: { kind: 'make', slot: 'next', due } };
 }
@@ -122,11 +135,11 @@ function begin(input: RotationInput, active: Held, due: Due | undefined): Rotati
 /** Signers go by the same time, and each by a clock of its own: none is to find the CA too young. */
 const CLOCK_GRAIN_MS = 2_000;
 
-function finish(input: RotationInput, next: Held, due: Due): Rotation {
-  const served = spread(input, next);
+function finish(input: RotationInput, next: CaCertificate, due: RotationReason): Rotation {
+  const served = propagatedAt(input, next);
   const from = served === undefined ? undefined : served + CLOCK_GRAIN_MS;
   if (from !== undefined && input.now >= from) {
-    const step: Step = { kind: 'activate', due };
+    const step: RotationStep = { kind: 'activate', due };
     return { step, due, waitsFor: undefined, lookAt: undefined };
   }
   const waitsFor =
@@ -137,7 +150,10 @@ function finish(input: RotationInput, next: Held, due: Due): Rotation {
 }
 
 /** When every kubelet has the CA's anchor, in milliseconds; undefined while nobody serves it. */
-function spread({ servedSince, propagationSeconds }: RotationInput, of: Held): number | undefined {
+function propagatedAt(
+  { servedSince, propagationSeconds }: RotationInput,
+  of: CaCertificate,
+): number | undefined {
   const since = servedSince(of);
   return since === undefined ? undefined : since + propagationSeconds * 1000;
 }
@@ -148,27 +164,27 @@ function replaceUnusable(
   error: SignerError,
   inNext: Slots['next'],
 ): Rotation {
-  const due: Due = { reason: 'KeyUnusable', message: error.message, canWait: false };
-  const isFit = fit(input, inNext) !== undefined && lead(input) !== 'distrusted';
+  const due: RotationReason = { reason: 'KeyUnusable', message: error.message, canWait: false };
+  const isFit = usableNext(input, inNext) !== undefined && compromiseOf(input) !== 'distrusted';
   if (!isFit) return replace(input, due);
   return { step: { kind: 'activate', due }, due, waitsFor: undefined, lookAt: undefined };
 }
 
 /** A new CA in the place of the one that signed. Only after a distrusted one it signs at once. */
-function replace(input: RotationInput, due: Due): Rotation {
-  const waitsFor = noRoom(input, MOST_OLD);
-  const atOnce = lead(input) === 'distrusted';
-  const step: Step = { kind: 'make', slot: 'tls', due, atOnce };
+function replace(input: RotationInput, due: RotationReason): Rotation {
+  const waitsFor = roomProblem(input, MAX_RETIRING_IN_EMERGENCY);
+  const atOnce = compromiseOf(input) === 'distrusted';
+  const step: RotationStep = { kind: 'make', slot: 'tls', due, atOnce };
   return { step: waitsFor === undefined ? step : undefined, due, waitsFor, lookAt: undefined };
 }
 
-function lost({ authorities }: RotationInput): Due {
+function keyLost({ authorities }: RotationInput): RotationReason {
   const message =
     authorities.length === 0 ? 'there is no CA yet' : 'the Secret with the CA’s key is gone';
   return { reason: 'KeyLost', message, canWait: false };
 }
 
-function distrusted({ fingerprint }: Held): Due {
+function caDistrusted({ fingerprint }: CaCertificate): RotationReason {
   const message = `spec.authority.managed.distrusted names ${fingerprint}`;
   return { reason: 'Distrusted', message, canWait: false };
 }
@@ -177,7 +193,11 @@ function distrusted({ fingerprint }: Held): Due {
  * Whether the CA that signs, or last signed, is distrusted. One that was prepared beside it lay in
  * the same Secret: whoever has the one key has the other.
  */
-function lead({ authorities, slots, isDistrusted }: RotationInput): 'distrusted' | 'trusted' {
+function compromiseOf({
+  authorities,
+  slots,
+  isDistrusted,
+}: RotationInput): 'distrusted' | 'trusted' {
   const inTls = slots === undefined || slots.active instanceof Error ? [] : [slots.active];
   const signing = authorities.filter(
     ({ phase, fingerprint }) => phase === 'Active' || isDistrusted(fingerprint),
@@ -188,22 +208,26 @@ function lead({ authorities, slots, isDistrusted }: RotationInput): 'distrusted'
 }
 
 /** The prepared CA, where it can be used, is the one that is wanted, and has its life before it. */
-function fit(
-  { wish, isDistrusted, propagationSeconds, now }: RotationInput,
+function usableNext(
+  { desired, isDistrusted, propagationSeconds, now }: RotationInput,
   next: Slots['next'],
-): Held | undefined {
+): CaCertificate | undefined {
   if (next === undefined || next instanceof Error) return undefined;
-  if (isDistrusted(next.fingerprint) || unlike(next, wish) !== undefined) return undefined;
-  return isSpent(next, wish, propagationSeconds, now) ? undefined : next;
+  if (isDistrusted(next.fingerprint) || driftOf(next, desired) !== undefined) return undefined;
+  return isTooLate(next, desired, propagationSeconds, now) ? undefined : next;
 }
 
 /** A successor made since is asked for, and neither is there. */
-function isAsked(prepareAt: number | undefined, active: Held, now: number): boolean {
+function isSuccessorRequested(
+  prepareAt: number | undefined,
+  active: CaCertificate,
+  now: number,
+): boolean {
   return prepareAt !== undefined && prepareAt <= now && active.bornAt < prepareAt;
 }
 
 /** Trust is not cut under living leaves: where there is no room, old CAs must go first. */
-function noRoom({ authorities }: RotationInput, most: number): string | undefined {
+function roomProblem({ authorities }: RotationInput, most: number): string | undefined {
   const old = authorities.filter(({ phase }) => phase === 'Retiring').length;
   return old < most
     ? undefined

@@ -6,7 +6,7 @@ import { fingerprint, type Certificate } from '../pki/x509/certificate.ts';
 import { verifyPath } from '../pki/x509/path.ts';
 
 /** The public half of a CA: itself, what is above it, and what it chains to. */
-export interface Chain {
+export interface CaChain {
   readonly certificate: Certificate;
   readonly intermediates: readonly Certificate[];
   readonly anchors: readonly Certificate[];
@@ -28,7 +28,7 @@ export interface Gate {
  *
  * @returns undefined while not enough is published
  */
-export function signsFrom(chain: Chain, gate: Gate, now: number): number | undefined {
+export function signsFrom(chain: CaChain, gate: Gate, now: number): number | undefined {
   const served = chain.anchors
     .map((anchor) => ({ anchor, from: propagatedAt({ ...gate, anchor: fingerprint(anchor.raw) }) }))
     .filter((each): each is { anchor: Certificate; from: number } => each.from !== undefined)
@@ -39,7 +39,7 @@ export function signsFrom(chain: Chain, gate: Gate, now: number): number | undef
   })?.from;
 }
 
-function leadsTo(chain: Chain, anchors: readonly Certificate[], now: number): boolean {
+function leadsTo(chain: CaChain, anchors: readonly Certificate[], now: number): boolean {
   const { certificate, intermediates } = chain;
   if (anchors.some(({ raw }) => sameBytes(raw, certificate.raw))) return true;
   const path = attempt(() => verifyPath({ leaf: certificate, intermediates, anchors, now }));
@@ -51,7 +51,7 @@ function leadsTo(chain: Chain, anchors: readonly Certificate[], now: number): bo
  *
  * @throws SignerError ANCHOR_NOT_SERVED (`authority`) naming the anchor that is waited for, and when
  */
-export function requireServedChain(chain: Chain, gate: Gate, now: number): void {
+export function requireServedChain(chain: CaChain, gate: Gate, now: number): void {
   const from = signsFrom(chain, gate, now);
   if (from !== undefined && now >= from) return;
   // Where all are served and none leads there, the chain itself is at fault, which signing finds.

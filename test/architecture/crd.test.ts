@@ -106,7 +106,7 @@ test('every field of the CRD has its row in the reference, and no row has no fie
 });
 
 test('every reason of Ready is explained in the reference, and no other', () => {
-  const source = read('src/controllers/authority/find.ts');
+  const source = read('src/controllers/authority/decide/observe.ts');
   const union = /type ReadyReason =([^;]*);/.exec(source)?.[1] ?? '';
   const reasons = [...union.matchAll(/'(\w+)'/g)].map(([, reason]) => reason);
   const [, section = ''] = read('docs/reference/cluster-signer.md').split('## Reasons of Ready');

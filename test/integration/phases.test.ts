@@ -11,7 +11,7 @@ import { ROTATE_AT } from '../../src/api/signer/rotation-annotations.ts';
 import { formatTime } from '../../src/api/object/time.ts';
 import { createCrossSign } from '../../src/authorities/cross-sign.ts';
 import { createManagedAuthorities } from '../../src/authorities/managed.ts';
-import { createActor } from '../../src/controllers/authority/act.ts';
+import { createActor } from '../../src/controllers/authority/apply/actor.ts';
 import type { Client } from '../../src/kube/client/client.ts';
 import { createEventRecorder } from '../../src/kube/events/events.ts';
 import { decodePemAll } from '../../src/pki/der/pem.ts';

@@ -11,9 +11,9 @@ import type { Secret } from '../../src/api/object/object.ts';
 import { ROTATE_AT } from '../../src/api/signer/rotation-annotations.ts';
 import { formatTime } from '../../src/api/object/time.ts';
 import { createManagedAuthorities } from '../../src/authorities/managed.ts';
-import { carryOutStep } from '../../src/controllers/authority/carry-out-step.ts';
+import { applyStep } from '../../src/controllers/authority/apply/apply-step.ts';
 import { KubeError } from '../../src/kube/client/kube-error.ts';
-import type { Step } from '../../src/rotation/next-step.ts';
+import type { RotationStep } from '../../src/rotation/next-step.ts';
 import { until } from '../cluster/until.ts';
 import { judge } from '../rotation/cluster/court.ts';
 import {
@@ -30,7 +30,7 @@ import type { ComponentName, LogLine } from '../support/cluster/component-proces
 import { waitForSignerCondition } from '../support/cluster/fixture.ts';
 import { KEYS_NAMESPACE, SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
 import { caSecretManifest } from '../support/authorities/ca-secret.ts';
-import type { Due } from '../../src/rotation/wish.ts';
+import type { RotationReason } from '../../src/rotation/rotation-reason.ts';
 
 const PROPAGATION_SECONDS = 4;
 const BACKDATE_MS = 60_000;
@@ -184,9 +184,9 @@ test('every leaf that was delivered verifies with Go, OpenSSL and us against the
   assert.ok(issuers.size >= 7, `${issuers.size} CAs`);
 });
 
-const MAKE_NEXT: Step = { kind: 'make', slot: 'next', due: undefined };
-const LOST: Due = { reason: 'KeyLost', message: 'there is no CA yet', canWait: false };
-const MAKE_TLS: Step = { kind: 'make', slot: 'tls', due: LOST, atOnce: false };
+const MAKE_NEXT: RotationStep = { kind: 'make', slot: 'next', due: undefined };
+const LOST: RotationReason = { reason: 'KeyLost', message: 'there is no CA yet', canWait: false };
+const MAKE_TLS: RotationStep = { kind: 'make', slot: 'tls', due: LOST, atOnce: false };
 
 /** What the authority would do next, done by hand with its own rights. */
 async function makeNext(secret: Secret | undefined): Promise<Secret | undefined> {
@@ -203,7 +203,7 @@ async function makeNext(secret: Secret | undefined): Promise<Secret | undefined>
     const create = createManagedAuthorities((size) => randomBytes(size));
     const step = secret === undefined ? MAKE_TLS : MAKE_NEXT;
     const input = { signer, managed, secret, step, now: Date.now() };
-    return await carryOutStep({ client, create, version: 'test' }, input);
+    return await applyStep({ client, create, version: 'test' }, input);
   } finally {
     await client.close();
   }

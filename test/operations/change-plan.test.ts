@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rotationDue } from '../../src/rotation/due.ts';
-import { BORN, HOUR, WISH, held } from '../rotation/rotation.ts';
+import { rotationReason } from '../../src/rotation/rotation-reason.ts';
+import { BORN, HOUR, DESIRED, held } from '../support/rotation/next-step.ts';
 import { annotationTime } from '../../src/operations/change-plan.ts';
 
 test('an order counts for a CA that began to sign a moment before, whatever part of a second it came in', () => {
@@ -11,9 +11,16 @@ test('an order counts for a CA that began to sign a moment before, whatever part
     for (const since of [1, 500, 999]) {
       const rotateAt = Date.parse(annotationTime(activatedAt + since));
       const now = rotateAt;
-      const asked = { rotateAt, prepareAt: undefined, unread: [] };
-      const due = rotationDue({
-        ...{ active: held(), activatedAt, wish: WISH, asked, propagationSeconds: 600, now },
+      const requested = { rotateAt, prepareAt: undefined, unread: [] };
+      const due = rotationReason({
+        ...{
+          active: held(),
+          activatedAt,
+          desired: DESIRED,
+          requested,
+          propagationSeconds: 600,
+          now,
+        },
       });
       assert.equal(due?.reason, 'Requested', `${part} + ${since}`);
     }

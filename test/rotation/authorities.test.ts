@@ -4,11 +4,20 @@ import { test } from 'node:test';
 import type { AuthorityStatus } from '../../src/api/signer/cluster-signer.ts';
 import {
   nextAuthorities,
-  nextEnd,
+  nextRemovalOrExpiry,
   type AuthoritiesInput,
   type PublicHalf,
 } from '../../src/rotation/authorities.ts';
-import { BORN, DAY, HOUR, MINUTE, SECOND, entry, held, print } from './rotation.ts';
+import {
+  BORN,
+  DAY,
+  HOUR,
+  MINUTE,
+  SECOND,
+  entry,
+  held,
+  print,
+} from '../support/rotation/next-step.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map((name, index) =>
   held({ fingerprint: print(name), bornAt: BORN + index * DAY }),
@@ -124,7 +133,7 @@ test('an old CA goes five minutes after its last leaf, which may be signed and d
   const retired = after({ before: [entry(a)], current: signing(b) });
   assert.equal(Date.parse(retired[1]?.leavesExpireBy ?? ''), NOW + RETIRED);
   const gone = NOW + RETIRED + 5 * MINUTE;
-  assert.equal(nextEnd(retired, NOW), gone);
+  assert.equal(nextRemovalOrExpiry(retired, NOW), gone);
   assert.equal(after({ before: retired, current: signing(b), now: gone - SECOND }).length, 2);
   assert.deepEqual(phases(after({ before: retired, current: signing(b), now: gone })), [
     'b Active',

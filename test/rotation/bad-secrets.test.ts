@@ -13,7 +13,7 @@ import { findCondition } from '../../src/api/request/conditions.ts';
 import { materialOf } from '../../src/runtime/ca/usable-authority.ts';
 import { readPrivateKey } from '../../src/pki/keys/private-key.ts';
 import { random } from '../support/authorities/issuing.ts';
-import { noCertificateAuthority } from './no-authority.ts';
+import { noCertificateAuthority } from '../support/rotation/no-ca-certificate.ts';
 import { openedBy, signLeaf } from './simulation/at-work.ts';
 import { CALM, HOUR, type Durations } from './simulation/scenario.ts';
 import { START, Simulation } from './simulation/simulation.ts';
@@ -25,7 +25,7 @@ const DURATIONS: Durations = {
 };
 const DAMAGED_AT = START + 2 * HOUR;
 const SETTLED_AT = DAMAGED_AT + 2 * HOUR;
-const WISH = { keyType: 'ECDSAP256', commonName: 'Example workload CA' } as const;
+const DESIRED = { keyType: 'ECDSAP256', commonName: 'Example workload CA' } as const;
 
 type Texts = Readonly<Record<string, string | undefined>>;
 
@@ -47,7 +47,7 @@ function withAnnotations(secret: Secret, more: Readonly<Record<string, string>>)
 const create: CreateAuthority = createManagedAuthorities(random);
 const made: Record<string, AuthorityMaterial> = {};
 before(async () => {
-  const wanted = { ...WISH, durationSeconds: DURATIONS.duration, now: DAMAGED_AT };
+  const wanted = { ...DESIRED, durationSeconds: DURATIONS.duration, now: DAMAGED_AT };
   made['other'] = await create(wanted);
   made['ed25519'] = await create({ ...wanted, keyType: 'ED25519' });
   made['subject'] = await create({ ...wanted, commonName: 'Somebody' });

@@ -2,21 +2,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SignerError } from '../../src/errors.ts';
-import { rotationDeadline } from '../../src/rotation/deadline.ts';
-import type { RotationInput, Slots, Step } from '../../src/rotation/next-step.ts';
+import { renewalTime } from '../../src/rotation/renewal-time.ts';
+import type { RotationInput, Slots, RotationStep } from '../../src/rotation/next-step.ts';
 import {
   BORN,
   DAY,
   HOUR,
   MINUTE,
   SECOND,
-  WISH,
+  DESIRED,
   YEAR,
   entry,
   held,
   print,
   stepOf,
-} from './rotation.ts';
+} from '../support/rotation/next-step.ts';
 
 const A = held();
 const due = BORN + YEAR - YEAR / 5;
@@ -25,8 +25,8 @@ const broken = new SignerError({
   disposition: 'authority',
   message: 'tls.key is not the private key of the first certificate of tls.crt',
 });
-const asked = (more: Partial<RotationInput['asked']>): Partial<RotationInput> => ({
-  asked: { rotateAt: undefined, prepareAt: undefined, unread: [], ...more },
+const asked = (more: Partial<RotationInput['requested']>): Partial<RotationInput> => ({
+  requested: { rotateAt: undefined, prepareAt: undefined, unread: [], ...more },
 });
 const slots = (more: Partial<Slots>): Partial<RotationInput> => ({
   slots: { active: A, next: undefined, activatedAt: BORN, ...more },
@@ -38,7 +38,7 @@ const rotating = (more: Partial<Slots> = {}): Partial<RotationInput> => ({
   authorities: [entry(A), entry(B, 'Prepared')],
 });
 
-function told(step: Step | undefined): string {
+function told(step: RotationStep | undefined): string {
   if (step === undefined) return 'nothing';
   const where = step.kind === 'make' ? ` ${step.slot}` : '';
   const atOnce = step.kind === 'make' && step.slot === 'tls' && step.atOnce ? ' at once' : '';
@@ -54,7 +54,7 @@ const rows: [law: string, input: Partial<RotationInput>, step: string, lookAt?: 
   ['the deadline has long passed', { now: due + DAY }, 'make next: RenewBefore'],
   [
     'renewBefore is what the spec says',
-    { wish: { ...WISH, renewBeforeSeconds: DAY / SECOND }, now: due + DAY },
+    { desired: { ...DESIRED, renewBeforeSeconds: DAY / SECOND }, now: due + DAY },
     'nothing',
     // The longest leaf needs more than that: a day, ten minutes and the hour that we may be late.
     BORN + YEAR - DAY - 10 * MINUTE - HOUR,
@@ -62,7 +62,7 @@ const rows: [law: string, input: Partial<RotationInput>, step: string, lookAt?: 
   [
     'the CA outlives the longest leaf by what its successor needs',
     {
-      wish: { ...WISH, renewBeforeSeconds: 1 },
+      desired: { ...DESIRED, renewBeforeSeconds: 1 },
       now: BORN + YEAR - DAY - 10 * MINUTE - HOUR,
     },
     'make next: LongestLeaf',
@@ -214,27 +214,27 @@ test('where the status has no room left, not even an emergency cuts the trust in
 });
 
 test('a CA that signs only half of its life has time for two successors before it cuts leaves short', () => {
-  const wish = {
-    ...WISH,
+  const desired = {
+    ...DESIRED,
     durationSeconds: 2 * 3600,
     longestLeafSeconds: 3600,
     renewBeforeSeconds: 60,
   };
   const short = held({ durationSeconds: 2 * 3600 });
-  const { at, reason } = rotationDeadline(short, wish, 600);
+  const { at, reason } = renewalTime(short, desired, 600);
   assert.equal(reason, 'LongestLeaf');
   assert.equal(at, BORN + 2 * HOUR - HOUR - 10 * MINUTE - 6 * MINUTE);
 });
 
 test('no durations make a CA a second: a minute passes, and its successor has the time to be published', () => {
-  const wish = {
-    ...WISH,
+  const desired = {
+    ...DESIRED,
     durationSeconds: 1200,
     longestLeafSeconds: 600,
     renewBeforeSeconds: 1199,
   };
   const active = held({ durationSeconds: 1200 });
-  const common = { wish, slots: { active, next: undefined, activatedAt: BORN } };
+  const common = { desired, slots: { active, next: undefined, activatedAt: BORN } };
   assert.equal(stepOf({ ...common, now: BORN + MINUTE - SECOND }).step, undefined);
   const next = held({ durationSeconds: 1200, bornAt: BORN + MINUTE, fingerprint: print('b') });
   const waiting = { ...common, slots: { ...common.slots, next } };

@@ -12,8 +12,8 @@ import { formatTime, parseTime } from '../../src/api/object/time.ts';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { materialOf } from '../../src/runtime/ca/usable-authority.ts';
 import { workload } from '../support/signers/workload-profile.ts';
-import { calm } from './calm.ts';
-import { freshlySigns, inTls } from './signing.ts';
+import { calm } from '../support/rotation/calm.ts';
+import { freshlySigns, inTls } from '../support/rotation/signing.ts';
 import { DAY, HOUR, MINUTE, SECOND } from './simulation/scenario.ts';
 import { START, type Simulation } from './simulation/simulation.ts';
 

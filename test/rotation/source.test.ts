@@ -8,32 +8,46 @@ import { X509Certificate } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { Secret } from '../../src/api/object/object.ts';
 import { SignerError } from '../../src/errors.ts';
-import { heldLeafOf } from '../../src/rotation/held-leaf.ts';
-import { renewalOf, rotateLeaf, type HeldLeaf } from '../../src/rotation/leaf.ts';
-import type { Step } from '../../src/rotation/next-step.ts';
-import { wishOf } from '../../src/rotation/wish.ts';
-import { CA, WISH as LEAF_WISH, caOf, texts } from '../controllers/authority/own-tls/stage.ts';
+import { leafCertificateOf } from '../../src/rotation/leaf-certificate.ts';
+import {
+  leafRenewalTime,
+  leafRenewal,
+  type LeafCertificate,
+} from '../../src/rotation/leaf-renewal.ts';
+import type { RotationStep } from '../../src/rotation/next-step.ts';
+import { desiredCaOf } from '../../src/rotation/desired-ca.ts';
+import { CA, DESIRED as DESIRED_LEAF, caOf, texts } from '../support/controllers/own-tls-stage.ts';
 import { NOW } from '../support/authorities/issuing.ts';
 import { workload } from '../support/signers/workload-profile.ts';
-import { calm } from './calm.ts';
-import { BORN, DAY, HOUR, MINUTE, SECOND, WISH, YEAR, held, stepOf } from './rotation.ts';
+import { calm } from '../support/rotation/calm.ts';
+import {
+  BORN,
+  DAY,
+  HOUR,
+  MINUTE,
+  SECOND,
+  DESIRED,
+  YEAR,
+  held,
+  stepOf,
+} from '../support/rotation/next-step.ts';
 import { START } from './simulation/simulation.ts';
 
 const deadline = BORN + YEAR - YEAR / 5;
 const good = await texts();
 
-function leafOf(more: Partial<HeldLeaf> = {}, by = CA): HeldLeaf {
+function leafOf(more: Partial<LeafCertificate> = {}, by = CA): LeafCertificate {
   const { 'tls.crt': certificate, 'tls.key': key } = good;
-  const found = heldLeafOf({ certificate, key, duration: '168h' }, by.facts);
+  const found = leafCertificateOf({ certificate, key, duration: '168h' }, by.facts);
   assert.ok(!(found instanceof SignerError));
   return { ...found, ...more };
 }
 
-const reasonOf = (leaf: HeldLeaf | SignerError, now = NOW): string | undefined =>
-  rotateLeaf({ held: leaf, wish: LEAF_WISH, authorityNotAfter: CA.facts.notAfter, now }).due
+const reasonOf = (leaf: LeafCertificate | SignerError, now = NOW): string | undefined =>
+  leafRenewal({ held: leaf, desired: DESIRED_LEAF, authorityNotAfter: CA.facts.notAfter, now }).due
     ?.reason;
 
-const whyOf = (step: Step | undefined): string | undefined =>
+const whyOf = (step: RotationStep | undefined): string | undefined =>
   step !== undefined && 'due' in step ? step.due?.reason : undefined;
 
 describe('1. renewBefore is a fifth of the duration where it is left out', () => {
@@ -42,11 +56,11 @@ describe('1. renewBefore is a fifth of the duration where it is left out', () =>
       'authority.managed.duration': '1000h',
       'authority.managed.renewBefore': undefined,
     });
-    assert.equal(wishOf(spec)?.renewBeforeSeconds, 200 * 3_600);
+    assert.equal(desiredCaOf(spec)?.renewBeforeSeconds, 200 * 3_600);
   });
   test('of a leaf', () => {
     const leaf = leafOf();
-    assert.equal(leaf.notAfter - renewalOf(leaf, LEAF_WISH), (7 * DAY) / 5);
+    assert.equal(leaf.notAfter - leafRenewalTime(leaf, DESIRED_LEAF), (7 * DAY) / 5);
   });
 });
 
@@ -83,7 +97,7 @@ describe('3. a Secret that cannot be loaded is rotated, told of, and crashes nob
     assert.equal(whyOf(step), 'KeyUnusable');
   });
   test('of a leaf; decide-leaf.test.ts has every shape', () => {
-    const found = heldLeafOf({ certificate: 'x', key: 'y', duration: '168h' }, CA.facts);
+    const found = leafCertificateOf({ certificate: 'x', key: 'y', duration: '168h' }, CA.facts);
     assert.equal(reasonOf(found), 'Unusable');
   });
 });
@@ -99,7 +113,7 @@ describe('4. a duration that is not the wanted one is a reason to rotate', () =>
   });
   test('otherwise than there, another spelling of it is none', () => {
     const of = (duration: string): number | undefined =>
-      wishOf(workload({ 'authority.managed.duration': duration }).spec)?.durationSeconds;
+      desiredCaOf(workload({ 'authority.managed.duration': duration }).spec)?.durationSeconds;
     assert.equal(of('8760h'), of('8760h0m0s'));
   });
 });
@@ -117,7 +131,7 @@ describe('5. what is past its deadline is rotated, what is before it is not', ()
     });
     test(`a leaf ${ms} ms after its deadline`, () => {
       const leaf = leafOf();
-      assert.equal(reasonOf(leaf, renewalOf(leaf, LEAF_WISH) + ms) !== undefined, due);
+      assert.equal(reasonOf(leaf, leafRenewalTime(leaf, DESIRED_LEAF) + ms) !== undefined, due);
     });
   }
 });
@@ -157,20 +171,20 @@ describe('9. it is looked at again exactly at the deadline, also by a process th
   test('of a leaf', () => {
     const leaf = leafOf();
     for (const now of [NOW, NOW + DAY]) {
-      const { lookAt } = rotateLeaf({
+      const { lookAt } = leafRenewal({
         held: leaf,
-        wish: LEAF_WISH,
+        desired: DESIRED_LEAF,
         authorityNotAfter: Infinity,
         now,
       });
-      assert.equal(lookAt, renewalOf(leaf, LEAF_WISH));
+      assert.equal(lookAt, leafRenewalTime(leaf, DESIRED_LEAF));
     }
   });
 });
 
 describe('10. the deadline', () => {
   test('of a CA is renewBefore before its end', () => {
-    assert.equal(stepOf().lookAt, BORN + YEAR - WISH.renewBeforeSeconds * SECOND);
+    assert.equal(stepOf().lookAt, BORN + YEAR - DESIRED.renewBeforeSeconds * SECOND);
   });
   test('of a leaf that the present CA did not sign is now', async () => {
     const other = await caOf('Countersign serving CA', NOW - DAY);
@@ -178,7 +192,7 @@ describe('10. the deadline', () => {
   });
   test('of a CA is early enough for its leaves: it never ends before them', () => {
     // A day of leaves leaves less than the renewBefore of ten minutes.
-    const { lookAt } = stepOf({ wish: { ...WISH, renewBeforeSeconds: 600 } });
+    const { lookAt } = stepOf({ desired: { ...DESIRED, renewBeforeSeconds: 600 } });
     assert.ok(lookAt !== undefined && lookAt < BORN + YEAR - DAY);
   });
   test('of a leaf is the earlier of its own and the end of its CA: it never outlives that', async () => {
@@ -192,9 +206,9 @@ test('11. when the CA is rotated every leaf is issued anew', async () => {
   const next = await caOf('Countersign serving CA', NOW - HOUR);
   for (const dnsNames of [['a.svc'], ['b.svc'], ['c.svc']]) {
     const { 'tls.crt': certificate, 'tls.key': key } = await texts({ dnsNames });
-    const leaf = heldLeafOf({ certificate, key, duration: '168h' }, next.facts);
-    const input = { held: leaf, wish: { ...LEAF_WISH, dnsNames }, now: NOW };
-    const { due } = rotateLeaf({ ...input, authorityNotAfter: next.facts.notAfter });
+    const leaf = leafCertificateOf({ certificate, key, duration: '168h' }, next.facts);
+    const input = { held: leaf, desired: { ...DESIRED_LEAF, dnsNames }, now: NOW };
+    const { due } = leafRenewal({ ...input, authorityNotAfter: next.facts.notAfter });
     assert.equal(due?.reason, 'AuthorityReplaced');
   }
 });
@@ -222,7 +236,7 @@ test('13. a leaf is read into what rotation goes by', () => {
   const leaf = leafOf();
   assert.deepEqual(
     [leaf.keyType, leaf.dnsNames, leaf.isOfPresent],
-    ['ECDSAP256', LEAF_WISH.dnsNames, true],
+    ['ECDSAP256', DESIRED_LEAF.dnsNames, true],
   );
 });
 

@@ -5,12 +5,12 @@ import type { Resource } from '../../kube/resource/resource.ts';
 import { withoutManagedFields } from '../../kube/resource/managed-fields.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { areClocksApart, isSameClock } from '../../runtime/component/server-time.ts';
-import type { Plan } from './decide.ts';
+import type { BundleChange } from './decide.ts';
 
-export interface ActInput {
+export interface ApplyInput {
   readonly component: Component;
   readonly resource: Resource;
-  readonly plan: Plan;
+  readonly plan: BundleChange;
   /** Milliseconds, by the clock that the plan was made by. */
   readonly judgedAt: number;
   readonly clocksApart: boolean;
@@ -22,7 +22,7 @@ export interface ActInput {
  *
  * @returns the bundle as written; 'backoff' where our clock had jumped
  */
-export async function act(input: ActInput): Promise<ClusterTrustBundle | 'backoff' | undefined> {
+export async function act(input: ApplyInput): Promise<ClusterTrustBundle | 'backoff' | undefined> {
   const { component, resource, plan } = input;
   const { client, log } = component;
   if (plan.kind === 'ignore') return undefined;

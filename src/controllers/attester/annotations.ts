@@ -1,83 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  RETAIN_UNTIL,
-  SERVED_SINCE,
-  servedSince,
-  type ClusterTrustBundle,
-} from '../../api/object/cluster-trust-bundle.ts';
-import { formatDuration, parseDuration } from '../../api/object/duration.ts';
-import { CLUSTER_SIGNER_UID } from '../../api/signer/grant.ts';
-import { formatTime } from '../../api/object/time.ts';
-import { SignerError, attempt } from '../../errors.ts';
-import { anchorFingerprints, readAnchors } from '../../pki/x509/trust-bundle.ts';
-import { LATE_SIGNING_MS, RETIRING_MARGIN_MS } from '../../rotation/authorities.ts';
-import type { DesiredInput } from './desired-input.ts';
-import { CLUSTER_SIGNER, INHERITED, LONGEST_LEAF, SECRET_NAMESPACE } from './marks.ts';
+import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 
-/** The bundle's annotations: ours as they should be, others as they are. */
-export function bundleAnnotations(
-  input: DesiredInput & {
-    readonly anchors: readonly string[];
-    /** Fingerprint → milliseconds until which it stays. */
-    readonly inherited: ReadonlyMap<string, number>;
-  },
-): Readonly<Record<string, string>> {
-  const { signer, bundle, inherited } = input;
-  const annotations = bundle?.metadata.annotations ?? {};
-  const { [RETAIN_UNTIL]: _retired, [INHERITED]: _before, ...kept } = annotations;
-  const longest = (signer.status?.authorities ?? []).map((each) => secondsOf(each.longestLeaf));
-  return {
-    ...kept,
-    [CLUSTER_SIGNER]: signer.metadata.name,
-    [CLUSTER_SIGNER_UID]: signer.metadata.uid,
-    [SECRET_NAMESPACE]: input.secretNamespace,
-    [LONGEST_LEAF]: formatDuration(Math.max(secondsOf(kept[LONGEST_LEAF]), ...longest)),
-    [SERVED_SINCE]: sinceText(input.anchors, bundle, input.now),
-    ...(inherited.size === 0 ? {} : { [INHERITED]: untilText(inherited) }),
-  };
+/** The ClusterSigner that a bundle is published for. */
+export const CLUSTER_SIGNER = 'countersign.dev/cluster-signer';
+
+/** The installation that publishes it: two of them must not retire each other's bundles. */
+export const SECRET_NAMESPACE = 'countersign.dev/secret-namespace';
+
+/** Go duration: the longest leaf that any CA of the bundle may have signed. Only grows. */
+export const LONGEST_LEAF = 'countersign.dev/longest-leaf';
+
+/** JSON `{"sha256:…": "RFC 3339", …}`: until when each anchor of an earlier ClusterSigner stays. */
+export const INHERITED = 'countersign.dev/inherited';
+
+/** Made by this installation. */
+export function isOurs(bundle: ClusterTrustBundle, secretNamespace: string): boolean {
+  const annotations = bundle.metadata.annotations ?? {};
+  return (
+    annotations[SECRET_NAMESPACE] === secretNamespace && annotations[CLUSTER_SIGNER] !== undefined
+  );
 }
 
-/**
- * Until when anchors are needed if signing ends `now`; milliseconds. The last leaf is made a little
- * later, by whoever hears of the end last, and a verifier's clock may be late: as for a CA that
- * retires.
- * Where the bundle does not say how long leaves are, no leaf outlives the last of its anchors; where
- * those cannot be read either, nobody knows.
- */
-export function lastLeafEnd(bundle: ClusterTrustBundle, now: number): number | undefined {
-  const longest = secondsOf(bundle.metadata.annotations?.[LONGEST_LEAF]);
-  if (longest > 0) return now + LATE_SIGNING_MS + longest * 1000 + RETIRING_MARGIN_MS;
-  const anchors = attempt(() => readAnchors(bundle.spec.trustBundle));
-  if (anchors instanceof SignerError || anchors.length === 0) return undefined;
-  return Math.max(now, ...anchors.map(({ notAfter }) => notAfter));
-}
-
-/**
- * An anchor keeps its served-since only while it really is in the served bundle: one that was edited
- * out and put back was not there for a while, and counts from now.
- */
-function sinceText(
-  anchors: readonly string[],
-  bundle: ClusterTrustBundle | undefined,
-  now: number,
-): string {
-  const served = anchorFingerprints(bundle?.spec.trustBundle ?? '');
-  const since = bundle === undefined ? new Map<string, number>() : servedSince(bundle);
-  const entries = [...anchors].sort().map((anchor) => {
-    const before = served.has(anchor) ? since.get(anchor) : undefined;
-    // What begins to be served later than now was not written by us, and would hold up signing.
-    return [anchor, formatTime(Math.min(before ?? now, now))];
-  });
-  return JSON.stringify(Object.fromEntries(entries));
-}
-
-function untilText(inherited: ReadonlyMap<string, number>): string {
-  const sorted = [...inherited].sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify(Object.fromEntries(sorted.map(([key, time]) => [key, formatTime(time)])));
-}
-
-/** What somebody else wrote there need not be a duration. */
-function secondsOf(text: string | undefined): number {
-  const seconds = attempt(() => parseDuration(text ?? '0s'));
-  return typeof seconds === 'number' ? seconds : 0;
+/** The name of the ClusterSigner that it was published for; '' where nobody wrote that down. */
+export function publisherOf(bundle: ClusterTrustBundle): string {
+  return bundle.metadata.annotations?.[CLUSTER_SIGNER] ?? '';
 }

@@ -2,12 +2,17 @@
 import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import { RETAIN_UNTIL, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import { formatTime, parseTime } from '../../api/object/time.ts';
-import { lastLeafEnd } from './annotations.ts';
-import { desiredBundle, isForeignEdit, isSameBundle, trustsNobody } from './desired-bundle.ts';
-import { isOurs } from './marks.ts';
+import { lastLeafEnd } from './bundle-annotations.ts';
+import {
+  desiredBundle,
+  isEditedByOthers,
+  isSameBundle,
+  isAllDistrusted,
+} from './desired-bundle.ts';
+import { isOurs } from './annotations.ts';
 
 /** One bundle name, what is there and who wants it. */
-export interface Snapshot {
+export interface BundleNameSnapshot {
   readonly name: string;
   /** The bundle as served, if there is one. */
   readonly bundle: ClusterTrustBundle | undefined;
@@ -21,7 +26,7 @@ export interface Snapshot {
   readonly clocksApart: boolean;
 }
 
-export type Plan =
+export type BundleChange =
   | { readonly kind: 'ignore'; readonly requeueAt?: number }
   | { readonly kind: 'create'; readonly bundle: ClusterTrustBundle }
   | {
@@ -34,7 +39,7 @@ export type Plan =
   | { readonly kind: 'delete'; readonly bundle: ClusterTrustBundle };
 
 /** Decides one ClusterTrustBundle. Synchronous and total. */
-export function decide(snapshot: Snapshot): Plan {
+export function decide(snapshot: BundleNameSnapshot): BundleChange {
   const { bundle, signer } = snapshot;
   if (signer !== undefined) return publish(snapshot, signer);
   if (bundle === undefined || !isOurs(bundle, snapshot.secretNamespace)) return { kind: 'ignore' };
@@ -42,7 +47,7 @@ export function decide(snapshot: Snapshot): Plan {
   return snapshot.unreadable ? { kind: 'ignore' } : retire(bundle, snapshot);
 }
 
-function publish(snapshot: Snapshot, signer: ClusterSigner): Plan {
+function publish(snapshot: BundleNameSnapshot, signer: ClusterSigner): BundleChange {
   const { bundle, now } = snapshot;
   const desired = desiredBundle({ ...snapshot, signer });
   if (desired === undefined) return withdraw(snapshot, signer);
@@ -50,16 +55,19 @@ function publish(snapshot: Snapshot, signer: ClusterSigner): Plan {
   const { changesAt } = desired;
   const again = changesAt === undefined || changesAt <= now ? {} : { requeueAt: changesAt };
   if (isSameBundle(bundle, desired.bundle)) return { kind: 'ignore', ...again };
-  return { kind: 'update', bundle: desired.bundle, repaired: isForeignEdit(bundle), ...again };
+  return { kind: 'update', bundle: desired.bundle, repaired: isEditedByOthers(bundle), ...again };
 }
 
 /**
  * While there is no anchor, what is served stays, except where nothing of it is to be trusted: no
  * bundle can be empty, and pods that have to wait for the next CA are the smaller harm.
  */
-function withdraw({ bundle, secretNamespace }: Snapshot, signer: ClusterSigner): Plan {
+function withdraw(
+  { bundle, secretNamespace }: BundleNameSnapshot,
+  signer: ClusterSigner,
+): BundleChange {
   if (bundle === undefined || !isOurs(bundle, secretNamespace)) return { kind: 'ignore' };
-  return trustsNobody(signer) ? { kind: 'delete', bundle } : { kind: 'ignore' };
+  return isAllDistrusted(signer) ? { kind: 'delete', bundle } : { kind: 'ignore' };
 }
 
 /**
@@ -68,8 +76,8 @@ function withdraw({ bundle, secretNamespace }: Snapshot, signer: ClusterSigner):
  */
 function retire(
   bundle: ClusterTrustBundle,
-  { clocksApart, now }: Pick<Snapshot, 'clocksApart' | 'now'>,
-): Plan {
+  { clocksApart, now }: Pick<BundleNameSnapshot, 'clocksApart' | 'now'>,
+): BundleChange {
   const annotations = bundle.metadata.annotations ?? {};
   const until = parseTime(annotations[RETAIN_UNTIL] ?? '');
   if (Number.isNaN(until)) {

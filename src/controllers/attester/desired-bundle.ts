@@ -7,17 +7,16 @@ import {
 } from '../../api/object/cluster-trust-bundle.ts';
 import { fingerprint, type Certificate } from '../../pki/x509/certificate.ts';
 import { anchorFingerprints, readAnchors, writeAnchors } from '../../pki/x509/trust-bundle.ts';
-import { bundleAnnotations } from './annotations.ts';
-import { inheritedAnchors, type Inherited } from './inherited.ts';
-import type { DesiredInput } from './desired-input.ts';
-import { outOfTrust } from './out-of-trust.ts';
+import { bundleAnnotations, type BundleInput } from './bundle-annotations.ts';
+import { retainedAnchors, type RetainedAnchor } from './retained-anchors.ts';
+import { distrustedAnchors } from './distrusted-anchors.ts';
 
 const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'countersign' } as const;
 
 /** What a new bundle has of metadata before the API server fills in the rest. */
 const UNBORN = { uid: '', resourceVersion: '', creationTimestamp: '' } as const;
 
-export interface Desired {
+export interface DesiredBundle {
   readonly bundle: ClusterTrustBundle;
   /** When an inherited anchor goes. */
   readonly changesAt: number | undefined;
@@ -28,13 +27,13 @@ export interface Desired {
  * distrusted, or undefined while there is no anchor: CA certificates only, no duplicates, stable
  * order.
  */
-export function desiredBundle(input: DesiredInput): Desired | undefined {
+export function desiredBundle(input: BundleInput): DesiredBundle | undefined {
   const { signer, bundle } = input;
   const { signerName, trustBundle } = signer.spec;
   const named = namedAnchors(signer);
   if (trustBundle === undefined || named.length === 0) return undefined;
-  const inherited = inheritedAnchors(input, new Set(named.map(({ raw }) => fingerprint(raw))));
-  const isOut = outOfTrust(signer);
+  const inherited = retainedAnchors(input, new Set(named.map(({ raw }) => fingerprint(raw))));
+  const isOut = distrustedAnchors(signer);
   const own = named.filter(({ raw }) => !isOut(fingerprint(raw)));
   const anchors = [...own, ...inherited.map(({ anchor }) => anchor)];
   if (anchors.length === 0) return undefined;
@@ -62,7 +61,7 @@ function namedAnchors({ status }: ClusterSigner): readonly Certificate[] {
   return readAnchors(authorities.map((each) => each.anchors).join('\n'));
 }
 
-function firstEnd(inherited: readonly Inherited[]): number | undefined {
+function firstEnd(inherited: readonly RetainedAnchor[]): number | undefined {
   const ends = inherited.map(({ until }) => until);
   return ends.length === 0 ? undefined : Math.min(...ends);
 }
@@ -77,14 +76,14 @@ export function isSameBundle(served: ClusterTrustBundle, desired: ClusterTrustBu
 }
 
 /** Its anchors are known, and each of them is distrusted. */
-export function trustsNobody(signer: ClusterSigner): boolean {
+export function isAllDistrusted(signer: ClusterSigner): boolean {
   const named = namedAnchors(signer);
-  const isOut = outOfTrust(signer);
+  const isOut = distrustedAnchors(signer);
   return named.length > 0 && named.every(({ raw }) => isOut(fingerprint(raw)));
 }
 
 /** It serves an anchor of whose publication we know nothing: somebody else wrote it. */
-export function isForeignEdit(served: ClusterTrustBundle): boolean {
+export function isEditedByOthers(served: ClusterTrustBundle): boolean {
   const since = servedSince(served);
   const anchors = [...anchorFingerprints(served.spec.trustBundle)];
   return anchors.length === 0 || anchors.some((anchor) => !since.has(anchor));

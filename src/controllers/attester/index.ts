@@ -13,13 +13,13 @@ import { areClocksStillApart, lookAgain, serverTime } from '../../runtime/compon
 import { createSigners } from '../../runtime/signers/signers.ts';
 import { act } from './act.ts';
 import { decide } from './decide.ts';
-import { reportForeign } from './foreign.ts';
-import { measure } from './measure.ts';
-import { publisherOf } from './marks.ts';
+import { reportUnmanagedBundles } from './unmanaged-bundles.ts';
+import { measureBundle } from './bundle-metrics.ts';
+import { publisherOf } from './annotations.ts';
 import { permissions } from './permissions.ts';
 
 /** Few bundles, each with one writer. */
-const WORKERS = 2;
+const BUNDLE_WORKERS = 2;
 
 /** Publishes the ClusterTrustBundles of the ClusterSigners that it serves. */
 export function createAttester(component: Component, resource: Resource): Controller {
@@ -31,7 +31,7 @@ export function createAttester(component: Component, resource: Resource): Contro
     for (const signer of signers.all()) {
       const { signerName, trustBundle } = signer.spec;
       if (trustBundle !== undefined) wanted.set(bundleName(signerName, trustBundle.name), signer);
-      reportForeign(component, signer, bundles.list());
+      reportUnmanagedBundles(component, signer, bundles.list());
     }
     const served = bundles.list().map(({ metadata }) => metadata.name);
     for (const name of [...before, ...wanted.keys(), ...served]) queue.add(name);
@@ -42,7 +42,7 @@ export function createAttester(component: Component, resource: Resource): Contro
     onEvent: (name, now, before) => {
       queue.add(name);
       const signer = signers.serving((now ?? before)?.spec.signerName ?? '');
-      if (signer !== undefined) reportForeign(component, signer, bundles.list());
+      if (signer !== undefined) reportUnmanagedBundles(component, signer, bundles.list());
     },
   });
 
@@ -50,7 +50,7 @@ export function createAttester(component: Component, resource: Resource): Contro
     for (const name of [...wanted.keys(), ...bundles.list().map(({ metadata }) => metadata.name)]) {
       queue.add(name);
     }
-    for (const signer of signers.all()) reportForeign(component, signer, bundles.list());
+    for (const signer of signers.all()) reportUnmanagedBundles(component, signer, bundles.list());
   });
 
   async function handle(name: string): Promise<Again> {
@@ -86,7 +86,7 @@ export function createAttester(component: Component, resource: Resource): Contro
     if (served === undefined && at === undefined) return undefined;
     const signer = wanted.get(name);
     if (served !== undefined && signer !== undefined) {
-      measure(component.metrics, signer.spec.signerName, served);
+      measureBundle(component.metrics, signer.spec.signerName, served);
     }
     return lookAgain(component, at);
   }
@@ -101,7 +101,7 @@ export function createAttester(component: Component, resource: Resource): Contro
       const watching = [signers.reflector.run(signal), bundles.run(signal)];
       const onError = (name: string, error: unknown): void =>
         tell(component, resource, name, error);
-      await runLoop({ ...component, workers: WORKERS, handle, onError }, signal);
+      await runLoop({ ...component, workers: BUNDLE_WORKERS, handle, onError }, signal);
       await Promise.all(watching);
     },
   };

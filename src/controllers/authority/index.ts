@@ -18,13 +18,13 @@ import { memoByGeneration } from '../../runtime/signers/memo.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { createSecretWatches } from '../../runtime/ca/secret-watches.ts';
 import { areClocksStillApart, lookAgain, serverTime } from '../../runtime/component/server-time.ts';
-import { createActor } from './act.ts';
-import { decide } from './decide.ts';
-import { faultyStatus } from './faulty.ts';
-import { inspectWith, type SecretLook } from './look.ts';
-import { createOwnTls, type OwnTlsPlace, type Watched } from './own-tls/index.ts';
+import { createActor } from './apply/actor.ts';
+import { decide } from './decide/decide.ts';
+import { invalidSpecStatus } from './decide/invalid-spec.ts';
+import { inspectWith, type ObservedSecret } from './decide/inspect.ts';
+import { createOwnTls, type OwnTlsPlace, type WatchedCa } from './own-tls/index.ts';
 import { permissions } from './permissions.ts';
-import { placeOfSigner } from './place.ts';
+import type { Place } from '../../kube/workqueue/fair-order.ts';
 
 export interface AuthorityInit {
   readonly component: Component;
@@ -39,7 +39,7 @@ export interface AuthorityInit {
   readonly ownTls?: OwnTlsPlace | undefined;
 }
 
-const WORKERS = 2;
+const SIGNER_WORKERS = 2;
 
 /** Checks signers, makes and rotates managed CAs, and writes the status of every signer. */
 export function createAuthorityController(init: AuthorityInit): Controller {
@@ -79,7 +79,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     compileCertificateRequestPolicy(signer.spec);
   });
 
-  function look(signer: ClusterSigner): SecretLook {
+  function look(signer: ClusterSigner): ObservedSecret {
     const watch = secrets.of(signer);
     if (watch?.synced !== true) return { kind: 'unknown', failure: watch?.failure };
     const secret = secrets.get(signer);
@@ -94,7 +94,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
 
   const ownTls = init.ownTls && createOwnTls({ ...init, place: init.ownTls, watched: watchedOf });
 
-  function watchedOf(signer: ClusterSigner): Watched | undefined {
+  function watchedOf(signer: ClusterSigner): WatchedCa | undefined {
     const secret = look(signer);
     const bundle = bundleOf(signer);
     const listed = !isPublished(signer) || bundles.get(signer.spec.signerName)?.synced === true;
@@ -107,7 +107,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     for (const key of signers.keys()) queue.add(key);
   });
 
-  queue.arrange(placeOfSigner);
+  queue.arrange(fairnessKeyOf);
 
   async function handle(key: string): Promise<Again> {
     if (!component.duty.mine(key)) return undefined;
@@ -122,7 +122,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
   async function handleSigner(key: string): Promise<Again> {
     const faulty = signers.faulty(key);
     if (faulty !== undefined) {
-      await actor.writeStatus(faulty.object, faultyStatus(faulty, serverTime(component)));
+      await actor.writeStatus(faulty.object, invalidSpecStatus(faulty, serverTime(component)));
       return undefined;
     }
     const signer = signers.get(key);
@@ -143,7 +143,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
       now,
     });
     const found = secret.kind === 'found' ? secret.secret : undefined;
-    const again = await actor.carryOut({ signer, secret: found, plan, clocksApart, now });
+    const again = await actor.apply({ signer, secret: found, plan, clocksApart, now });
     if (signer.spec.signerName === init.ownTls?.signerName) ownTls?.wake();
     return again ?? lookAgain(component, plan.requeueAt);
   }
@@ -162,7 +162,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     run: async (signal) => {
       const watching = signers.run(signal);
       const onError = (key: string, error: unknown): void => tell(component, key, error);
-      await runLoop({ ...component, workers: WORKERS, handle, onError }, signal);
+      await runLoop({ ...component, workers: SIGNER_WORKERS, handle, onError }, signal);
       await Promise.all([watching, secrets.stop(), bundles.stop(), ownTls?.stop()]);
     },
   };
@@ -191,4 +191,12 @@ function tell(component: Component, key: string, error: unknown): void {
   if (event === undefined || key.includes('/')) return;
   const regarding = { apiVersion: 'countersign.dev/v1alpha1', kind: 'ClusterSigner', name: key };
   component.events.record({ ...event, regarding });
+}
+
+/**
+ * Signers by their namespaces, ClusterSigners, and our own ports take turns: who writes one Signer after
+ * the other holds up those of his own namespace, not the rotation of everybody's CAs.
+ */
+export function fairnessKeyOf(key: string): Place {
+  return { flows: [key.slice(0, key.indexOf('/') + 1)] };
 }

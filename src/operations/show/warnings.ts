@@ -2,7 +2,7 @@
 import type { AuthorityStatus } from '../../api/signer/cluster-signer.ts';
 import { findCondition } from '../../api/request/conditions.ts';
 import { formatTime, parseTime } from '../../api/object/time.ts';
-import { askedOf, awaitedSince } from '../../rotation/asked.ts';
+import { requestedRotationOf, successorAwaitedSince } from '../../rotation/requested-rotation.ts';
 import { notObserved } from '../preflight.ts';
 import {
   authoritiesOf,
@@ -45,7 +45,7 @@ function rotating({ signer }: SignerState): readonly string[] {
 }
 
 function requestedRotations({ signer, now }: SignerState): readonly string[] {
-  const { rotateAt, prepareAt, unread } = askedOf(signer);
+  const { rotateAt, prepareAt, unread } = requestedRotationOf(signer);
   const plans: [string, number | undefined][] = [
     ['a rotation', rotateAt],
     ['a successor', prepareAt],
@@ -61,7 +61,7 @@ function requestedRotations({ signer, now }: SignerState): readonly string[] {
 /** An order that is not carried out yet is no fault, but nobody is to wonder. */
 function pendingSuccessor(state: SignerState): readonly string[] {
   const { signer, now } = state;
-  const since = awaitedSince(signer, authoritiesOf(state), now);
+  const since = successorAwaitedSince(signer, authoritiesOf(state), now);
   if (since === undefined) return [];
   const from = successorNotBefore(state);
   const why =

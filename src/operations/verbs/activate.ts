@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ROTATE_AT } from '../../api/signer/rotation-annotations.ts';
 import { formatTime, parseTime } from '../../api/object/time.ts';
-import { awaitedSince } from '../../rotation/asked.ts';
+import { successorAwaitedSince } from '../../rotation/requested-rotation.ts';
 import {
   tooManyRetiring,
   managedAuthorityOf,
@@ -58,7 +58,7 @@ export function activate(state: SignerState, wanted: string | undefined): Change
 function howToPrepare(state: SignerState): string {
   const { signer, now } = state;
   const { name } = signer.metadata;
-  const since = awaitedSince(signer, authoritiesOf(state), parseTime(annotationTime(now)));
+  const since = successorAwaitedSince(signer, authoritiesOf(state), parseTime(annotationTime(now)));
   if (since !== undefined) {
     return `a successor was asked for at ${formatTime(since)}, and is not there yet: countersign authority show ${name} tells when it is and what it waits for`;
   }

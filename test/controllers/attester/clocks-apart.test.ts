@@ -11,7 +11,16 @@ import { act } from '../../../src/controllers/attester/act.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { MAX_APART_MS } from '../../../src/runtime/component/server-time.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
-import { HOUR, NOW, RETAIN, anchor, annotated, planOf, served, signerWith } from './bundles.ts';
+import {
+  HOUR,
+  NOW,
+  RETAIN,
+  anchor,
+  annotated,
+  planOf,
+  served,
+  signerWith,
+} from '../../support/controllers/bundles.ts';
 
 const [A, B] = [anchor('A'), anchor('B')];
 const LATER = NOW + 30 * 24 * HOUR;

@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import { HOUR, NOW, anchor, annotated, planOf, served, signerWith } from './bundles.ts';
+import {
+  HOUR,
+  NOW,
+  anchor,
+  annotated,
+  planOf,
+  served,
+  signerWith,
+} from '../../support/controllers/bundles.ts';
 
 const [A, B] = [anchor('A'), anchor('B')];
 const signer = signerWith([A.pem]);

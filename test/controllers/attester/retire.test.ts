@@ -11,7 +11,7 @@ import {
   planOf,
   served,
   signerWith,
-} from './bundles.ts';
+} from '../../support/controllers/bundles.ts';
 
 const A = anchor('A');
 const published = served(planOf({ signer: signerWith([A.pem], '24h') }));

@@ -8,14 +8,14 @@ import type { AuthorityMaterial } from '../../../src/authorities/contract.ts';
 import { createCrossSign } from '../../../src/authorities/cross-sign.ts';
 import { openLocalAuthority } from '../../../src/authorities/local.ts';
 import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
-import { createActor } from '../../../src/controllers/authority/act.ts';
-import type { PatchOperation } from '../../../src/controllers/authority/secret-patch.ts';
-import type { Step } from '../../../src/rotation/next-step.ts';
+import { createActor } from '../../../src/controllers/authority/apply/actor.ts';
+import type { PatchOperation } from '../../../src/controllers/authority/apply/secret-patch.ts';
+import type { RotationStep } from '../../../src/rotation/next-step.ts';
 import { NOW } from '../../support/pki/chain.ts';
 import { random } from '../../support/authorities/issuing.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
-import { A, OURS, after, planOf, secret } from './secrets.ts';
+import { A, OURS, after, planOf, secret } from '../../support/controllers/ca-secrets.ts';
 
 const create = createManagedAuthorities(random);
 const crossSign = createCrossSign(random);
@@ -55,9 +55,9 @@ async function activated(
     ...{ component, create, crossSign, version: '1.2.3', observe: () => undefined },
   });
   const due = { reason: 'Requested', message: 'asked for', canWait: true } as const;
-  const step: Step = { kind: 'activate', due };
+  const step: RotationStep = { kind: 'activate', due };
   const plan = { ...planOf({ signer }), step };
-  await actor.carryOut({ signer, secret: judged, plan, clocksApart: false, now: NOW });
+  await actor.apply({ signer, secret: judged, plan, clocksApart: false, now: NOW });
   assert.equal(component.client.requests.filter(({ method }) => method === 'PATCH').length, 1);
   const found = operations.find(({ path }) => path === '/data/cross.crt')?.value as string;
   return {

@@ -8,9 +8,9 @@ import { openOnce } from './open-once.ts';
 import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
 import { act } from '../../../src/controllers/attester/act.ts';
 import { decide as decideBundle } from '../../../src/controllers/attester/decide.ts';
-import { createActor } from '../../../src/controllers/authority/act.ts';
-import { decide } from '../../../src/controllers/authority/decide.ts';
-import { inspectWith } from '../../../src/controllers/authority/look.ts';
+import { createActor } from '../../../src/controllers/authority/apply/actor.ts';
+import { decide } from '../../../src/controllers/authority/decide/decide.ts';
+import { inspectWith } from '../../../src/controllers/authority/decide/inspect.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { leafValidity, type Validity } from '../../../src/issuance/validity.ts';
 import type { Again } from '../../../src/kube/workqueue/run-loop.ts';
@@ -62,8 +62,7 @@ export async function authorityLooks(process: Process): Promise<Next> {
     },
   });
   return settled(
-    async () =>
-      (await actor.carryOut({ signer, secret, plan, clocksApart, now })) ?? plan.requeueAt,
+    async () => (await actor.apply({ signer, secret, plan, clocksApart, now })) ?? plan.requeueAt,
   );
 }
 

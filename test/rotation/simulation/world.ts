@@ -4,7 +4,7 @@ import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-b
 import type { KubeObject, Secret } from '../../../src/api/object/object.ts';
 import type { RequestInit } from '../../../src/kube/client/client.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import type { PatchOperation } from '../../../src/controllers/authority/secret-patch.ts';
+import type { PatchOperation } from '../../../src/controllers/authority/apply/secret-patch.ts';
 
 /** The three objects that a rotation is made of. */
 export interface Objects {

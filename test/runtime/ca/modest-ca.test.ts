@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { SIGNER_NAME } from '../../../src/api/signer/grant.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
-import { find } from '../../../src/controllers/authority/find.ts';
+import { observe } from '../../../src/controllers/authority/decide/observe.ts';
 import { SignerError, attempt } from '../../../src/errors.ts';
 import { usableAuthority } from '../../../src/runtime/ca/usable-authority.ts';
 import { NOW } from '../../support/pki/chain.ts';
@@ -54,7 +54,7 @@ function look(
   };
   const common = { signer, bundle: undefined, propagationSeconds: 600, now: NOW };
   const usable = attempt(() => usableAuthority({ ...common, secret, open, last: () => undefined }));
-  const { isReady, message } = find({
+  const { isReady, message } = observe({
     ...common,
     elder: undefined,
     specError: undefined,

@@ -4,17 +4,17 @@ import type { Secret } from '../../../api/object/object.ts';
 import { FILLED_BY } from '../../../api/signer/own-tls.ts';
 import type { AuthorityFacts } from '../../../authorities/contract.ts';
 import { SignerError } from '../../../errors.ts';
-import { heldLeafOf } from '../../../rotation/held-leaf.ts';
-import { rotateLeaf, type LeafDue, type LeafWish } from '../../../rotation/leaf.ts';
+import { leafCertificateOf } from '../../../rotation/leaf-certificate.ts';
+import { leafRenewal, type LeafReason, type DesiredLeaf } from '../../../rotation/leaf-renewal.ts';
 import { materialOf } from '../../../runtime/ca/usable-authority.ts';
-import type { SecretLook } from '../look.ts';
+import type { ObservedSecret } from '../decide/inspect.ts';
 
 /** One component's Secret, and the CA that would sign for it. */
 export interface LeafSnapshot {
   readonly name: string;
-  readonly secret: SecretLook;
+  readonly secret: ObservedSecret;
   readonly signerName: string;
-  readonly wish: LeafWish;
+  readonly desired: DesiredLeaf;
   /** The CA that may sign now, or why none may. */
   readonly authority: AuthorityFacts | SignerError;
   /**
@@ -28,7 +28,7 @@ export interface LeafSnapshot {
 
 export type LeafPlan =
   | { readonly kind: 'keep'; readonly lookAt: number | undefined }
-  | { readonly kind: 'issue'; readonly secret: Secret; readonly due: LeafDue }
+  | { readonly kind: 'issue'; readonly secret: Secret; readonly due: LeafReason }
   /** `why` is for people, who must do something or be patient. */
   | { readonly kind: 'wait'; readonly why: string; readonly lookAt: number | undefined };
 
@@ -56,14 +56,19 @@ export function decideLeaf(snapshot: LeafSnapshot): LeafPlan {
 }
 
 function rotate(snapshot: LeafSnapshot, secret: Secret): LeafPlan {
-  const { authority, wish, now, readFrom, name } = snapshot;
+  const { authority, desired, now, readFrom, name } = snapshot;
   if (authority instanceof SignerError) {
     return wait(`the CA of ${snapshot.signerName} cannot sign: ${authority.message}`);
   }
   const { certificate, key } = materialOf(secret);
   const duration = secret.metadata.annotations?.[DURATION];
-  const held = heldLeafOf({ certificate, key, duration }, authority);
-  const { due, lookAt } = rotateLeaf({ held, wish, authorityNotAfter: authority.notAfter, now });
+  const held = leafCertificateOf({ certificate, key, duration }, authority);
+  const { due, lookAt } = leafRenewal({
+    held,
+    desired,
+    authorityNotAfter: authority.notAfter,
+    now,
+  });
   if (due === undefined) return { kind: 'keep', lookAt };
   if (readFrom === undefined || now < readFrom) {
     const why = `Secret ${name} waits until its CA has been in the ConfigMap long enough for all who read it`;

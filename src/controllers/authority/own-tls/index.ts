@@ -14,14 +14,14 @@ import type { Component } from '../../../runtime/component/component.ts';
 import { createOpenedSecrets } from '../../../runtime/ca/opened-secrets.ts';
 import { lookAgain, requireClocks, serverTime } from '../../../runtime/component/server-time.ts';
 import { usableAuthority } from '../../../runtime/ca/usable-authority.ts';
-import { isCurrent } from '../is-current.ts';
+import { isFresh } from '../apply/freshness.ts';
 import { decideBundle } from './decide-bundle.ts';
 import { decideLeaf } from './decide-leaf.ts';
 import { issueLeaf } from './issue.ts';
-import { createOwnObjects } from './objects.ts';
-import { readFrom } from './read-from.ts';
-import { createTroubles } from './troubles.ts';
-import { leafWish } from './wish.ts';
+import { createOwnTlsObjects } from './objects.ts';
+import { readableFrom } from './readable-from.ts';
+import { createErrorTracker } from './error-tracker.ts';
+import { desiredLeafOf } from './desired-leaf.ts';
 import { writeBundle, writeLeaf } from './write.ts';
 
 /** Where our own serving certificates lie, and who signs them. */
@@ -38,10 +38,10 @@ export interface OwnTlsInit {
   /** Of ourselves. */
   readonly version: string;
   /** Its CA's Secret and its bundle as they are watched; undefined before both were listed. */
-  readonly watched: (signer: ClusterSigner) => Watched | undefined;
+  readonly watched: (signer: ClusterSigner) => WatchedCa | undefined;
 }
 
-export interface Watched {
+export interface WatchedCa {
   readonly secret: Secret | undefined;
   readonly bundle: ClusterTrustBundle | undefined;
 }
@@ -78,11 +78,11 @@ export function createOwnTls(init: OwnTlsInit): OwnTls {
     for (const key of KEYS) queue.add(key);
   };
   const opened = createOpenedSecrets(init.open, () => serverTime(component));
-  const objects = createOwnObjects(component, place.namespace, wake);
-  const troubles = createTroubles(component);
+  const objects = createOwnTlsObjects(component, place.namespace, wake);
+  const troubles = createErrorTracker(component);
   let signer: ClusterSigner | undefined;
 
-  async function handleBundle(serving: ClusterSigner, { bundle }: Watched): Promise<Again> {
+  async function handleBundle(serving: ClusterSigner, { bundle }: WatchedCa): Promise<Again> {
     const now = serverTime(component);
     const plan = decideBundle({
       name: `${place.namespace}/${OWN_TLS_CONFIG_MAP}`,
@@ -93,7 +93,7 @@ export function createOwnTls(init: OwnTlsInit): OwnTls {
     });
     troubles.note(serving, CONFIG_MAP_KEY, plan.kind === 'wait' ? plan.why : undefined);
     if (plan.kind !== 'write') return undefined;
-    if (!(await isCurrent(component, serving, now))) return 'backoff';
+    if (!(await isFresh(component, serving, now))) return 'backoff';
     objects.observeConfigMap(
       await writeBundle({ ...component, version: init.version, signer: serving }, plan),
     );
@@ -105,19 +105,19 @@ export function createOwnTls(init: OwnTlsInit): OwnTls {
   async function handleLeaf(
     name: string,
     serving: ClusterSigner,
-    watched: Watched,
+    watched: WatchedCa,
   ): Promise<Again> {
     const now = serverTime(component);
     const secretName = ownTlsSecret(name);
-    const wish = leafWish(serving, name, place.namespace);
+    const desired = desiredLeafOf(serving, name, place.namespace);
     const authority = attempt(() => usable(serving, watched));
     const plan = decideLeaf({
       name: `${place.namespace}/${secretName}`,
       secret: objects.secret(secretName),
       signerName: place.signerName,
-      wish,
+      desired,
       authority: authority instanceof SignerError ? authority : authority.facts,
-      readFrom: readFrom({
+      readFrom: readableFrom({
         ...{ authority, secret: watched.secret, configMap: objects.configMap() },
         ...{ signerName: place.signerName, propagationSeconds: component.propagationSeconds, now },
       }),
@@ -127,19 +127,19 @@ export function createOwnTls(init: OwnTlsInit): OwnTls {
     if (plan.kind === 'keep') return lookAgain(component, plan.lookAt);
     if (plan.kind === 'wait') return lookAgain(component, plan.lookAt ?? now + WAIT_MS);
     if (authority instanceof SignerError) return 'backoff';
-    if (!(await isCurrent(component, serving, now))) return 'backoff';
+    if (!(await isFresh(component, serving, now))) return 'backoff';
     // After a question to the API server, whose answer tells the time.
-    await requireClocks(component, () => isCurrent(component, serving, now));
-    const leaf = await issueLeaf(authority, wish, { ...component, now });
+    await requireClocks(component, () => isFresh(component, serving, now));
+    const leaf = await issueLeaf(authority, desired, { ...component, now });
     const to = { ...component, version: init.version, signer: serving };
-    objects.observeSecret(await writeLeaf(to, plan.secret, leaf, wish));
+    objects.observeSecret(await writeLeaf(to, plan.secret, leaf, desired));
     const { reason, message } = plan.due;
     log.info({ secret: secretName, reason, why: message }, 'a serving certificate was made');
     queue.add(keyOfComponent(name));
     return undefined;
   }
 
-  function usable(serving: ClusterSigner, { secret, bundle }: Watched): Authority {
+  function usable(serving: ClusterSigner, { secret, bundle }: WatchedCa): Authority {
     const { propagationSeconds } = component;
     const authority = usableAuthority({
       ...{ signer: serving, secret, bundle, propagationSeconds },

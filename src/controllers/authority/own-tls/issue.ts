@@ -9,7 +9,7 @@ import { decodePublicKey } from '../../../pki/keys/public-key.ts';
 import { encodePem } from '../../../pki/der/pem.ts';
 import { generatePrivateKey } from '../../../pki/keys/private-key.ts';
 import type { Random } from '../../../ports.ts';
-import type { LeafWish } from '../../../rotation/leaf.ts';
+import type { DesiredLeaf } from '../../../rotation/leaf-renewal.ts';
 import type { KeyUsage } from '../../../vocabulary.ts';
 
 /** What a server needs. Nothing of ours shows these as a client. */
@@ -23,7 +23,7 @@ export interface NewLeaf {
 }
 
 /** Below this somebody made a mistake with a CA. */
-const MIN_LIFETIME_SECONDS = 600;
+const LEAST_SERVING_SECONDS = 600;
 
 /** What is begun is finished, also while stopping. */
 const NEVER = new AbortController().signal;
@@ -36,13 +36,13 @@ const NEVER = new AbortController().signal;
  */
 export async function issueLeaf(
   authority: Authority,
-  wish: LeafWish,
+  desired: DesiredLeaf,
   { random, now }: { readonly random: Random; readonly now: number },
 ): Promise<NewLeaf> {
   const { facts } = authority;
-  const { durationSeconds: lifetimeSeconds, backdateSeconds } = wish;
-  const minimumSeconds = Math.min(MIN_LIFETIME_SECONDS, lifetimeSeconds);
-  const { pem, spki } = await generatePrivateKey(wish.keyType);
+  const { durationSeconds: lifetimeSeconds, backdateSeconds } = desired;
+  const minimumSeconds = Math.min(LEAST_SERVING_SECONDS, lifetimeSeconds);
+  const { pem, spki } = await generatePrivateKey(desired.keyType);
   const prepared = prepare({
     issuer: facts,
     validity: leafValidity({
@@ -52,7 +52,7 @@ export async function issueLeaf(
       minimumSeconds,
       issuer: facts,
     }),
-    subject: { ...EMPTY_SUBJECT, dnsNames: wish.dnsNames },
+    subject: { ...EMPTY_SUBJECT, dnsNames: desired.dnsNames },
     publicKey: decodePublicKey(spki),
     usages: SERVING_USAGES,
     random,

@@ -10,14 +10,14 @@ import type { Resource } from '../../../kube/resource/resource.ts';
 import { createWatchSet, type WatchSet } from '../../../kube/watch/watch-set.ts';
 import { SECRETS } from '../../../runtime/ca/secret-watches.ts';
 import type { Component } from '../../../runtime/component/component.ts';
-import type { SecretLook } from '../look.ts';
+import type { ObservedSecret } from '../decide/inspect.ts';
 import type { ConfigMapLook } from './decide-bundle.ts';
 import { CONFIG_MAPS } from './write.ts';
 
 /** The Secrets of our own ports and the ConfigMap with their CA, each watched by its name. */
-export interface OwnObjects {
+export interface OwnTlsObjects {
   watch(wanted: boolean): void;
-  secret(name: string): SecretLook;
+  secret(name: string): ObservedSecret;
   configMap(): ConfigMapLook;
   /** Take in what a write of ours left. */
   observeSecret(secret: Secret): void;
@@ -26,11 +26,11 @@ export interface OwnObjects {
   readonly stop: () => Promise<void>;
 }
 
-export function createOwnObjects(
+export function createOwnTlsObjects(
   component: Component,
   namespace: string,
   onChange: () => void,
-): OwnObjects {
+): OwnTlsObjects {
   const stopped = new AbortController();
 
   function watchesOf<T extends KubeObject>(of: Resource): WatchSet<T> {

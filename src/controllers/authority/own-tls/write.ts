@@ -6,10 +6,10 @@ import type { ConfigMap, Secret } from '../../../api/object/object.ts';
 import { DURATION } from '../../../api/signer/rotation-annotations.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { resource } from '../../../kube/resource/resource.ts';
-import type { LeafWish } from '../../../rotation/leaf.ts';
+import type { DesiredLeaf } from '../../../rotation/leaf-renewal.ts';
 import { SECRETS } from '../../../runtime/ca/secret-watches.ts';
-import { ownLabels } from '../managed-secret.ts';
-import { JSON_PATCH, objectPatch, secretPatch } from '../secret-patch.ts';
+import { ownLabels } from '../apply/managed-secret.ts';
+import { JSON_PATCH, objectPatch, secretPatch } from '../apply/secret-patch.ts';
 import { ANCHORS_KEY, type BundlePlan } from './decide-bundle.ts';
 import type { NewLeaf } from './issue.ts';
 
@@ -27,7 +27,7 @@ export function writeLeaf(
   { client, version, signer }: WriteInit,
   secret: Secret,
   { certificate, key }: NewLeaf,
-  { durationSeconds }: LeafWish,
+  { durationSeconds }: DesiredLeaf,
 ): Promise<Secret> {
   return client.request<Secret>({
     method: 'PATCH',

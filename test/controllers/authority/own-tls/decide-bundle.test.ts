@@ -9,10 +9,10 @@ import {
   type BundlePlan,
   type ConfigMapLook,
 } from '../../../../src/controllers/authority/own-tls/decide-bundle.ts';
-import { readFrom } from '../../../../src/controllers/authority/own-tls/read-from.ts';
+import { readableFrom } from '../../../../src/controllers/authority/own-tls/readable-from.ts';
 import { encodePem } from '../../../../src/pki/der/pem.ts';
 import { NOW } from '../../../support/authorities/issuing.ts';
-import { CA, SIGNER_NAME, caOf, secretWith } from './stage.ts';
+import { CA, SIGNER_NAME, caOf, secretWith } from '../../../support/controllers/own-tls-stage.ts';
 
 const NEXT = await caOf('Countersign serving CA', NOW - 1000);
 const pemOf = ({ facts }: typeof CA): string => encodePem('CERTIFICATE', facts.certificate.raw);
@@ -120,7 +120,7 @@ for (const [law, look, why] of never) {
 
 /** Seconds from now on until leaves of NEXT may be shown. */
 function waits(look: ConfigMapLook, annotations: Readonly<Record<string, string>> = {}): unknown {
-  const from = readFrom({
+  const from = readableFrom({
     ...{ authority: NEXT, secret: secretWith(undefined, { annotations }), configMap: look },
     ...{ signerName: SIGNER_NAME, propagationSeconds: 600, now: NOW },
   });

@@ -8,7 +8,15 @@ import type { Secret } from '../../../../src/api/object/object.ts';
 import type { LeafSnapshot } from '../../../../src/controllers/authority/own-tls/decide-leaf.ts';
 import { generatePrivateKey } from '../../../../src/pki/keys/private-key.ts';
 import { NOW } from '../../../support/authorities/issuing.ts';
-import { CA, SERVICE, WISH, caOf, planOf, secretWith, texts } from './stage.ts';
+import {
+  CA,
+  SERVICE,
+  DESIRED,
+  caOf,
+  planOf,
+  secretWith,
+  texts,
+} from '../../../support/controllers/own-tls-stage.ts';
 
 const good = await texts();
 const other = await texts();
@@ -142,7 +150,7 @@ for (const [law, more, kind] of rows) {
 test('one that is as it should be is not written, and looked at again when it is due', () => {
   const end = Date.parse(new X509Certificate(good['tls.crt']).validTo);
   const plan = planOf(secretWith(good));
-  assert.deepEqual(plan, { kind: 'keep', lookAt: end - (WISH.durationSeconds * 1000) / 5 });
+  assert.deepEqual(plan, { kind: 'keep', lookAt: end - (DESIRED.durationSeconds * 1000) / 5 });
 });
 
 test('what is issued is a server’s certificate for its Service, with its key, by the CA', () => {
@@ -153,5 +161,5 @@ test('what is issued is a server’s certificate for its Service, with its key, 
   assert.equal(leaf.checkHost(SERVICE), SERVICE);
   assert.deepEqual(leaf.keyUsage, ['1.3.6.1.5.5.7.3.1']);
   const life = Date.parse(leaf.validTo) - Date.parse(leaf.validFrom);
-  assert.equal(life, WISH.durationSeconds * 1000);
+  assert.equal(life, DESIRED.durationSeconds * 1000);
 });

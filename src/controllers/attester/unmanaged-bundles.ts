@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import { isOurs } from './annotations.ts';
+
+/**
+ * Bundles under a served signer name that are neither the published one nor a retired one of ours.
+ * The kubelet merges all bundles of a signer that a selector matches, so each of them adds trust.
+ */
+export function unmanagedBundles(
+  signer: ClusterSigner,
+  bundles: readonly ClusterTrustBundle[],
+  secretNamespace: string,
+): readonly ClusterTrustBundle[] {
+  const { signerName, trustBundle } = signer.spec;
+  const own = trustBundle && bundleName(signerName, trustBundle.name);
+  return bundles.filter(
+    (bundle) =>
+      bundle.spec.signerName === signerName &&
+      bundle.metadata.name !== own &&
+      !isOurs(bundle, secretNamespace),
+  );
+}
+
+/** Counts them; the replica that leads tells once for each. */
+export function reportUnmanagedBundles(
+  component: Component,
+  signer: ClusterSigner,
+  bundles: readonly ClusterTrustBundle[],
+): void {
+  const found = unmanagedBundles(signer, bundles, component.secretNamespace);
+  const { signerName } = signer.spec;
+  component.metrics.foreignBundles(signerName, found.length);
+  if (!component.duty.mine(signerName)) return;
+  for (const { apiVersion, kind, metadata } of found) {
+    const note = `this bundle adds trust anchors under ${signerName}, but ClusterSigner ${signer.metadata.name} does not publish it; delete it if nobody you trust did`;
+    component.log.warn({ kind, name: metadata.name, signer: signerName }, note);
+    component.events.record({
+      regarding: { apiVersion, kind, name: metadata.name, uid: metadata.uid },
+      type: 'Warning',
+      reason: 'ForeignBundle',
+      action: 'Attest',
+      note,
+    });
+  }
+}

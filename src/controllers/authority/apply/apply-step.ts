@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  isDistrusted,
+  secretOf,
+  type ClusterSigner,
+  type ManagedAuthority,
+} from '../../../api/signer/cluster-signer.ts';
+import { parseDuration } from '../../../api/object/duration.ts';
+import type { Secret } from '../../../api/object/object.ts';
+import { parseTime } from '../../../api/object/time.ts';
+import type {
+  AuthorityMaterial,
+  CreateAuthority,
+  CrossSign,
+} from '../../../authorities/contract.ts';
+import { SignerError } from '../../../errors.ts';
+import { CA_BACKDATE_SECONDS } from '../../../issuance/ca-certificate.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { KubeError } from '../../../kube/client/kube-error.ts';
+import { decodeCertificate, fingerprint } from '../../../pki/x509/certificate.ts';
+import { decodePem } from '../../../pki/der/pem.ts';
+import type { RotationStep } from '../../../rotation/next-step.ts';
+import { SECRETS } from '../../../runtime/ca/secret-watches.ts';
+import {
+  intoNext,
+  intoTls,
+  ownAnnotations,
+  ownLabels,
+  withoutCross,
+  withoutNext,
+  type NewAuthority,
+  type SecretChange,
+} from './managed-secret.ts';
+import { JSON_PATCH, secretPatch } from './secret-patch.ts';
+import { slotMaterial } from '../decide/inspect.ts';
+
+export interface ApplyStepInit {
+  readonly client: Client;
+  readonly create: CreateAuthority;
+  /** Absent: no CA's key is certified by the one before it. */
+  readonly crossSign?: CrossSign;
+  /** Of ourselves; the Secret's label says who wrote it last. */
+  readonly version: string;
+}
+
+export interface ApplyStepInput {
+  readonly signer: ClusterSigner;
+  readonly managed: ManagedAuthority;
+  /** As it was judged; undefined where it is missing. */
+  readonly secret: Secret | undefined;
+  readonly step: RotationStep;
+  readonly now: number;
+}
+
+/**
+ * One phase change, one write: a Secret is created, never written over, or patched at the version
+ * that was judged.
+ *
+ * @returns the Secret as it is now, or undefined where somebody else made it first
+ * @throws KubeError
+ */
+export async function applyStep(
+  init: ApplyStepInit,
+  input: ApplyStepInput,
+): Promise<Secret | undefined> {
+  const { signer, secret } = input;
+  const change = { ...(await changeOf(init, input)), labels: ownLabels(signer, init.version) };
+  return secret === undefined
+    ? create(init, input, change)
+    : init.client.request<Secret>({
+        method: 'PATCH',
+        path: SECRETS.object(secret.metadata),
+        contentType: JSON_PATCH,
+        body: secretPatch(secret, change),
+      });
+}
+
+async function changeOf(
+  init: ApplyStepInit,
+  input: ApplyStepInput,
+): Promise<Omit<SecretChange, 'labels'>> {
+  const { step, secret, managed, now } = input;
+  const durationSeconds = parseDuration(managed.duration);
+  if (step.kind === 'discard') return withoutNext();
+  if (step.kind === 'withdraw') return withoutCross();
+  if (step.kind === 'activate' && secret !== undefined) {
+    const material = slotMaterial(secret, 'next');
+    const cross = await crossOf(init, input, slotMaterial(secret, 'tls'), material);
+    return intoTls({ ...newAuthority(material), durationSeconds }, { now, atOnce: false, cross });
+  }
+  const material = await init.create({
+    keyType: managed.keyType,
+    commonName: managed.commonName,
+    durationSeconds,
+    crossSigned: managed.crossSigned,
+    now: unusedBirthSecond(input),
+  });
+  const made = { ...newAuthority(material), durationSeconds };
+  if (step.kind === 'make' && step.slot === 'next') return intoNext(made);
+  const atOnce = step.kind === 'make' && step.atOnce;
+  return intoTls(made, { now, atOnce, cross: undefined });
+}
+
+/**
+ * The new CA's key, certified by the one that it follows, where that is wanted and possible. Never by one
+ * that is distrusted. Where it cannot be done the rotation goes on without: all who read the bundle do.
+ */
+async function crossOf(
+  { crossSign }: ApplyStepInit,
+  { signer, managed, now }: ApplyStepInput,
+  old: AuthorityMaterial,
+  next: AuthorityMaterial,
+): Promise<string | undefined> {
+  if (!managed.crossSigned || crossSign === undefined) return undefined;
+  try {
+    if (isDistrusted(signer.spec, newAuthority(old).fingerprint)) return undefined;
+    return await crossSign({ old, next, now });
+  } catch (error) {
+    if (error instanceof SignerError) return undefined;
+    throw error;
+  }
+}
+
+function newAuthority(
+  material: NewAuthority['material'],
+): Pick<NewAuthority, 'material' | 'fingerprint'> {
+  const der = decodePem(material.certificate, 'CERTIFICATE');
+  return { material, fingerprint: fingerprint(decodeCertificate(der).raw) };
+}
+
+/**
+ * A CA's name ends in the second of its birth: two of one second would share it, and verifiers look
+ * an issuer up by its name.
+ */
+function unusedBirthSecond({ signer, now }: ApplyStepInput): number {
+  const born = (signer.status?.authorities ?? []).map(
+    ({ notBefore }) => parseTime(notBefore) / 1000 + CA_BACKDATE_SECONDS,
+  );
+  let second = Math.floor(now / 1000);
+  while (born.includes(second)) second += 1;
+  return second * 1000;
+}
+
+async function create(
+  { client }: ApplyStepInit,
+  { signer }: ApplyStepInput,
+  change: SecretChange,
+): Promise<Secret | undefined> {
+  const { namespace, name } = secretOf(signer.spec);
+  const present = (map: Readonly<Record<string, string | null>>): [string, string][] =>
+    Object.entries(map).filter((each): each is [string, string] => each[1] !== null);
+  const body = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'kubernetes.io/tls',
+    metadata: {
+      namespace,
+      name,
+      labels: change.labels,
+      annotations: {
+        ...Object.fromEntries(present(change.annotations)),
+        ...ownAnnotations(signer),
+      },
+    },
+    // No ownerReference: deleting a ClusterSigner must not delete its key.
+    data: Object.fromEntries(
+      present(change.data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+    ),
+  };
+  try {
+    return await client.request<Secret>({
+      method: 'POST',
+      path: SECRETS.collection(namespace),
+      body,
+    });
+  } catch (error) {
+    // Another replica, or an earlier call whose answer was lost: the watch will show it.
+    if (error instanceof KubeError && error.code === 'KUBE_ALREADY_EXISTS') return undefined;
+    throw error;
+  }
+}

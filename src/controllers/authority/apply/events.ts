@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  secretOf,
+  type AuthorityPhase,
+  type AuthorityStatus,
+  type ClusterSigner,
+  type ClusterSignerStatus,
+} from '../../../api/signer/cluster-signer.ts';
+import { findCondition, type Condition } from '../../../api/request/conditions.ts';
+import { keyOf, type KubeObject, type Secret } from '../../../api/object/object.ts';
+import { CROSS_CERTIFICATE } from '../../../api/signer/rotation-annotations.ts';
+import { isNamespaced } from '../../../api/signer/signer.ts';
+import type { EventNote } from '../../../kube/events/event-body.ts';
+import type { RotationStep } from '../../../rotation/next-step.ts';
+import type { Component } from '../../../runtime/component/component.ts';
+
+/** Whom an Event is about. */
+export function regarding({ apiVersion, kind, metadata }: KubeObject): EventNote['regarding'] {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+}
+
+/**
+ * What a status says that was not so before: its difference, and nothing that anybody remembers. Beside a
+ * Signer there is no right to write Events: its status says it all.
+ */
+export function eventsOf(signer: KubeObject, status: ClusterSignerStatus): readonly EventNote[] {
+  if (isNamespaced(signer)) return [];
+  const before = (signer as Partial<ClusterSigner>).status;
+  return [
+    ...changedConditions(before, status).flatMap(({ was, is }) => warningOf(signer, was, is)),
+    ...phasesOf(before?.authorities ?? [], status.authorities ?? []).map(({ reason, note }) => ({
+      ...{ regarding: regarding(signer), type: 'Normal' as const },
+      ...{ reason, action: 'Rotate', note },
+    })),
+  ];
+}
+
+/** A line whenever it changes, once it is written. */
+export function logChanges(
+  { log }: Component,
+  signer: KubeObject,
+  status: ClusterSignerStatus,
+): void {
+  const before = (signer as Partial<ClusterSigner>).status;
+  const { kind, metadata } = signer;
+  const fields = { kind, name: keyOf(metadata) };
+  for (const { is } of changedConditions(before, status)) {
+    const { type, status: value, reason = '', message: detail = '' } = is;
+    log.info({ ...fields, reason, detail }, `${kind} ${type}=${value}`);
+  }
+  for (const { reason, note } of phasesOf(before?.authorities ?? [], status.authorities ?? [])) {
+    log.info({ ...fields, reason }, note);
+  }
+}
+
+interface ChangedCondition {
+  readonly was: Condition | undefined;
+  readonly is: Condition;
+}
+
+function changedConditions(
+  before: ClusterSignerStatus | undefined,
+  status: ClusterSignerStatus,
+): readonly ChangedCondition[] {
+  return ['Ready', 'Degraded', 'RotationDue'].flatMap((type) => {
+    const was = findCondition(before?.conditions, type);
+    const is = findCondition(status.conditions, type);
+    const isNew = is !== undefined && (was?.status !== is.status || was.reason !== is.reason);
+    return isNew ? [{ was, is }] : [];
+  });
+}
+
+/** An Event where somebody should hear of it, never for plain success. */
+function warningOf(
+  signer: KubeObject,
+  was: Condition | undefined,
+  is: Condition,
+): readonly EventNote[] {
+  const { reason = '', message: note = '' } = is;
+  if (!isWarning(is) || was?.reason === reason) return [];
+  return [{ regarding: regarding(signer), type: 'Warning', reason, action: 'Check', note }];
+}
+
+/** A rotation that goes its way shows in its phases; only one that presses is a warning. */
+function isWarning({ type, status, reason }: Condition): boolean {
+  if (type === 'Ready') return status !== 'True' && reason !== 'Initializing';
+  return status === 'True' && (type === 'Degraded' || reason === 'LongestLeaf');
+}
+
+/** What was just written into the CA's Secret, and why. */
+export function recordStep(
+  component: Component,
+  signer: ClusterSigner,
+  step: RotationStep,
+  written: Secret,
+): void {
+  const { namespace, name } = secretOf(signer.spec);
+  const why = 'due' in step && step.due !== undefined ? `: ${step.due.message}` : '';
+  const fields = { signer: signer.spec.signerName, secret: name, step: step.kind };
+  component.log.info(fields, `the CA’s Secret has entered its next phase${why}`);
+  if (step.kind === 'make') {
+    const note = `a new CA was made in Secret ${namespace}/${name}${why}`;
+    record(component, signer, 'AuthorityCreated', note);
+  }
+  if (step.kind === 'activate' && signer.spec.authority.managed?.crossSigned === true) {
+    const isCertified = written.data?.[CROSS_CERTIFICATE] !== undefined;
+    const [reason, note] = isCertified ? CROSS_SIGNED : NOT_CROSS_SIGNED;
+    record(component, signer, reason, note);
+  }
+}
+
+const CROSS_SIGNED = [
+  'AuthorityCrossSigned',
+  'the CA before it has certified the key of the one that signs now: verifiers that have only the old root believe its leaves',
+] as const;
+
+/** No fault: everybody who reads the bundle goes on. */
+const NOT_CROSS_SIGNED = [
+  'AuthorityNotCrossSigned',
+  'verifiers that have only the old root do not believe the leaves of the CA that signs now: the CA before it was made without crossSigned, or can be used no more',
+] as const;
+
+const PHASES: Readonly<Record<AuthorityPhase, string>> = {
+  Prepared: 'is published, and will sign when every kubelet has its anchor',
+  Active: 'signs from now on',
+  Retiring: 'signs no more; it is trusted until its last leaf has expired',
+  Distrusted: 'is distrusted: it signs no more, and its anchor leaves the bundle',
+};
+
+function phasesOf(
+  before: readonly AuthorityStatus[],
+  after: readonly AuthorityStatus[],
+): readonly { readonly reason: string; readonly note: string }[] {
+  const entered = after
+    .filter((is) => before.find(isSameCa(is))?.phase !== is.phase)
+    .map(({ fingerprint, phase, leavesExpireBy }) => {
+      const until = leavesExpireBy === undefined ? '' : `, at ${leavesExpireBy} at the latest`;
+      return { reason: `Authority${phase}`, note: `${fingerprint} ${PHASES[phase]}${until}` };
+    });
+  const gone = before
+    .filter((was) => !after.some(isSameCa(was)))
+    .map(({ fingerprint, phase }) => ({
+      reason: 'AuthorityGone',
+      note: `${fingerprint}, which was ${phase}, is gone: no leaf of it lives`,
+    }));
+  return [...entered, ...gone];
+}
+
+function isSameCa({ fingerprint }: AuthorityStatus): (each: AuthorityStatus) => boolean {
+  return (each) => each.fingerprint === fingerprint;
+}
+
+function record(component: Component, signer: KubeObject, reason: string, note: string): void {
+  component.log.info({ kind: signer.kind, name: keyOf(signer.metadata), reason }, note);
+  event(component, signer, { type: 'Normal', reason, action: 'Rotate', note });
+}
+
+/** Beside a Signer there is no right to write Events: its status says it all. */
+function event(
+  component: Component,
+  signer: KubeObject,
+  said: Omit<EventNote, 'regarding' | 'related'>,
+): void {
+  if (isNamespaced(signer)) return;
+  component.events.record({ regarding: regarding(signer), ...said });
+}

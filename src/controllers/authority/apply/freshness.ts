@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
+import type { KubeObject } from '../../../api/object/object.ts';
+import { PREPARE_AT, ROTATE_AT } from '../../../api/signer/rotation-annotations.ts';
+import { absent } from '../../../kube/client/absent.ts';
+import type { Component } from '../../../runtime/component/component.ts';
+import { resourceOf } from '../../../runtime/signers/all-signers.ts';
+import { isSameClock } from '../../../runtime/component/server-time.ts';
+
+/**
+ * Whether a signer is still what was judged, asked of the API server itself. Writes are fenced
+ * by versions; this is the fence for the spec and the wishes, whose watch may lag behind the Secret,
+ * and for our clock, by which trust ends. Both writes are rare enough to ask first.
+ *
+ * @param judgedAt - milliseconds
+ */
+export async function isFresh(
+  component: Component,
+  signer: ClusterSigner,
+  judgedAt: number,
+): Promise<boolean> {
+  const { client } = component;
+  const path = resourceOf(signer).object(signer.metadata);
+  const fresh = await client.request<KubeObject>({ method: 'GET', path }).catch(absent);
+  return (
+    fresh !== undefined &&
+    identityOf(fresh) === identityOf(signer) &&
+    isSameClock(component, judgedAt)
+  );
+}
+
+function identityOf({ metadata }: KubeObject): string {
+  const { uid, generation, deletionTimestamp, annotations = {} } = metadata;
+  const requests = [annotations[ROTATE_AT], annotations[PREPARE_AT]];
+  return JSON.stringify([uid, generation, deletionTimestamp, ...requests]);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
+import { formatDuration } from '../../../api/object/duration.ts';
+import { CLUSTER_SIGNER_UID, SIGNER_NAME } from '../../../api/signer/grant.ts';
+import {
+  ACTIVATED_AT,
+  CROSS_CERTIFICATE,
+  DURATION,
+  NEXT_CERTIFICATE,
+  NEXT_DURATION,
+  NEXT_KEY,
+  SIGNS_AT_ONCE,
+} from '../../../api/signer/rotation-annotations.ts';
+import type { AuthorityMaterial } from '../../../authorities/contract.ts';
+
+/** What a phase change makes of a Secret: null removes, what is not named stays. */
+export interface SecretChange {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string | null>>;
+  /** Texts, not base64. */
+  readonly data: Readonly<Record<string, string | null>>;
+}
+
+/** A CA that was just made. */
+export interface NewAuthority {
+  readonly material: AuthorityMaterial;
+  readonly fingerprint: string;
+  readonly durationSeconds: number;
+}
+
+/** Who the Secret belongs to, for which generation of it, and which version of us wrote it last. */
+export function ownLabels(signer: ClusterSigner, version: string): SecretChange['labels'] {
+  return {
+    'app.kubernetes.io/managed-by': 'countersign',
+    'app.kubernetes.io/version': version,
+    'countersign.dev/owner': signer.metadata.uid,
+    'countersign.dev/generation': String(signer.metadata.generation ?? 0),
+  };
+}
+
+/** Consent and ownership: what makes a Secret one that we may write again. */
+export function ownAnnotations(signer: ClusterSigner): Readonly<Record<string, string>> {
+  return {
+    [SIGNER_NAME]: signer.spec.signerName,
+    [CLUSTER_SIGNER_UID]: signer.metadata.uid,
+  };
+}
+
+const NO_NEXT = {
+  annotations: { [NEXT_DURATION]: null },
+  data: { [NEXT_CERTIFICATE]: null, [NEXT_KEY]: null },
+} as const;
+
+type Change = Omit<SecretChange, 'labels'>;
+
+/** What is said of a CA that comes to sign. */
+export interface Beginning {
+  /** Milliseconds. */
+  readonly now: number;
+  readonly atOnce: boolean;
+  /** What the CA before it certified. */
+  readonly cross: string | undefined;
+}
+
+/** The CA signs, or will when its anchor has spread; whatever was prepared is gone. */
+export function intoTls(made: NewAuthority, { now, atOnce, cross }: Beginning): Change {
+  return {
+    annotations: {
+      ...NO_NEXT.annotations,
+      [DURATION]: formatDuration(made.durationSeconds),
+      [ACTIVATED_AT]: new Date(now).toISOString(),
+      [SIGNS_AT_ONCE]: atOnce ? made.fingerprint : null,
+    },
+    data: {
+      ...NO_NEXT.data,
+      'tls.crt': made.material.certificate,
+      'tls.key': made.material.key,
+      'ca.crt': made.material.anchors ?? made.material.certificate,
+      [CROSS_CERTIFICATE]: cross ?? null,
+    },
+  };
+}
+
+/** The CA is published, and does not sign. */
+export function intoNext({ material, durationSeconds }: NewAuthority): Change {
+  return {
+    annotations: { [NEXT_DURATION]: formatDuration(durationSeconds) },
+    data: { [NEXT_CERTIFICATE]: material.certificate, [NEXT_KEY]: material.key },
+  };
+}
+
+export function withoutNext(): Change {
+  return NO_NEXT;
+}
+
+export function withoutCross(): Change {
+  return { annotations: {}, data: { [CROSS_CERTIFICATE]: null } };
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  isDistrusted,
+  type AuthorityStatus,
+  type ClusterSigner,
+  type ClusterSignerStatus,
+} from '../../../api/signer/cluster-signer.ts';
+import { hasTrueCondition } from '../../../api/request/conditions.ts';
+import { parseDuration } from '../../../api/object/duration.ts';
+import { writeAnchors } from '../../../pki/x509/trust-bundle.ts';
+import type { AuthorityFacts } from '../../../authorities/contract.ts';
+import {
+  nextAuthorities,
+  nextRemovalOrExpiry,
+  type PublicHalf,
+} from '../../../rotation/authorities.ts';
+import type { RotationStep } from '../../../rotation/next-step.ts';
+import { observe, type Observation } from './observe.ts';
+import { managedRotation } from './managed-rotation.ts';
+import { activationTime } from './activation-time.ts';
+import { conditionsChangeAt, statusOf } from './status.ts';
+import type { SignerSnapshot } from './snapshot.ts';
+
+export interface SignerPlan {
+  /** One write of the CA's Secret; the status that follows from it is written when it is seen. */
+  readonly step: RotationStep | undefined;
+  readonly status: ClusterSignerStatus;
+  readonly requeueAt: number | undefined;
+}
+
+/** How soon a Secret that could not be read is looked at again; its watch usually tells sooner. */
+const UNREAD_SECRET_RETRY_MS = 5_000;
+/** A CA of tomorrow, or one that a fast clock made, becomes valid without anybody touching it. */
+const UNUSABLE_SECRET_RETRY_MS = 30_000;
+/** Clocks are set by people or by NTP; any answer of the API server tells. */
+const CLOCKS_APART_RETRY_MS = 30_000;
+
+/** Decides one ClusterSigner. Synchronous and total. */
+export function decide(snapshot: SignerSnapshot): SignerPlan {
+  const { signer, secret, now } = snapshot;
+  if (secret.kind === 'unknown' && isReady(signer) && signer.status !== undefined) {
+    // A look that failed says nothing against what was checked before.
+    return { step: undefined, status: signer.status, requeueAt: now + UNREAD_SECRET_RETRY_MS };
+  }
+  const finding = observe(snapshot);
+  const managed = managedRotation(snapshot, finding);
+  const begins =
+    finding.active === undefined ? undefined : activationTime(snapshot, finding.active);
+  const authorities = authoritiesOf(snapshot, finding, begins !== undefined && now >= begins);
+  const input = { snapshot, finding, managed, authorities };
+  const times = [
+    lookAgainAt(snapshot, finding),
+    snapshot.clocksApart ? now + CLOCKS_APART_RETRY_MS : undefined,
+    begins,
+    managed?.lookAt,
+    nextRemovalOrExpiry(authorities, now),
+    ...conditionsChangeAt(input),
+  ];
+  return { step: managed?.step, status: statusOf(input), requeueAt: earliest(now, times) };
+}
+
+function authoritiesOf(
+  { signer, clocksApart, now }: SignerSnapshot,
+  { active, next }: Observation,
+  signs: boolean,
+): readonly AuthorityStatus[] {
+  return nextAuthorities({
+    before: signer.status?.authorities ?? [],
+    current: active && { ...publicHalf(active), signs, crossSignedBy: crossIssuer(signer, active) },
+    next: next && publicHalf(next),
+    isDistrusted: (fingerprint) => isDistrusted(signer.spec, fingerprint),
+    longestLeafSeconds: parseDuration(signer.spec.profile.maxDuration),
+    clocksApart,
+    now,
+  });
+}
+
+/** Where the look itself gave nothing. */
+function lookAgainAt({ secret, now }: SignerSnapshot, { fault }: Observation): number | undefined {
+  if (secret.kind === 'unknown') return now + UNREAD_SECRET_RETRY_MS;
+  return fault === undefined ? undefined : now + UNUSABLE_SECRET_RETRY_MS;
+}
+
+/** The next of these that lies ahead. */
+function earliest(now: number, times: readonly (number | undefined)[]): number | undefined {
+  const coming = times.filter((time): time is number => time !== undefined && time > now);
+  return coming.length === 0 ? undefined : Math.min(...coming);
+}
+
+/** As signers tell of it. */
+function crossIssuer({ spec }: ClusterSigner, { cross }: AuthorityFacts): string | undefined {
+  const isTold =
+    cross !== undefined &&
+    spec.authority.managed?.crossSigned === true &&
+    !isDistrusted(spec, cross.issuer);
+  return isTold ? cross.issuer : undefined;
+}
+
+function publicHalf(facts: AuthorityFacts): PublicHalf {
+  const { fingerprint, notBefore, notAfter, anchors } = facts;
+  return { fingerprint, notBefore, notAfter, anchors: writeAnchors(anchors) };
+}
+
+function isReady(signer: ClusterSigner): boolean {
+  const current = signer.status?.observedGeneration === signer.metadata.generation;
+  return current && hasTrueCondition(signer.status?.conditions, 'Ready');
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isDistrusted, type ClusterSigner } from '../../../api/signer/cluster-signer.ts';
+import { isOwned } from '../../../api/signer/grant.ts';
+import type { Secret } from '../../../api/object/object.ts';
+import { requestedRotationOf } from '../../../rotation/requested-rotation.ts';
+import { renewalTime } from '../../../rotation/renewal-time.ts';
+import {
+  nextStep,
+  type Rotation,
+  type RotationInput,
+  type RotationStep,
+} from '../../../rotation/next-step.ts';
+import { desiredCaOf } from '../../../rotation/desired-ca.ts';
+import type { Observation } from './observe.ts';
+import { servedSinceOf } from './activation-time.ts';
+import { slotsOf } from './slots.ts';
+import type { SignerSnapshot } from './snapshot.ts';
+
+/** Where the rotation of a managed CA stands. */
+export interface ManagedRotation extends Rotation {
+  /** Whether we made the Secret, for this very ClusterSigner; others are never written. */
+  readonly isOurs: boolean;
+  /** It is to be written, and cannot be: the API server takes no change of such a Secret. */
+  readonly isImmutable: boolean;
+  /** When a rotation is due by time alone, in milliseconds. */
+  readonly deadline: number | undefined;
+}
+
+/** @returns undefined where there is nothing to rotate, or too little is known */
+export function managedRotation(
+  snapshot: SignerSnapshot,
+  finding: Observation,
+): ManagedRotation | undefined {
+  const { signer, secret, now, propagationSeconds } = snapshot;
+  const desired = desiredCaOf(signer.spec);
+  if (desired === undefined || !finding.inspected || secret.kind === 'unknown') return undefined;
+  const slots = secret.kind === 'found' ? slotsOf(secret.secret, snapshot.inspect, now) : undefined;
+  const input: RotationInput = {
+    desired,
+    requested: requestedRotationOf(signer),
+    slots,
+    authorities: signer.status?.authorities ?? [],
+    isDistrusted: (fingerprint) => isDistrusted(signer.spec, fingerprint),
+    servedSince: (held) => servedSinceOf(snapshot, held),
+    propagationSeconds,
+    now,
+  };
+  const rotation = { ...nextStep(input), deadline: deadlineOf(input) };
+  const timely = snapshot.clocksApart ? withoutClockSteps(rotation) : rotation;
+  return secret.kind === 'missing'
+    ? { ...timely, isOurs: true, isImmutable: false }
+    : mayWrite(timely, secret.secret, signer);
+}
+
+/**
+ * While two clocks contradict each other one of them is wrong, and nobody here can tell which. A CA that
+ * is made, replaced or activated by the wrong one is of another year. It waits; distrust does not.
+ */
+function withoutClockSteps<T extends Rotation>(rotation: T): T {
+  const { step } = rotation;
+  if (step === undefined || isByDistrust(step)) return rotation;
+  const waitsFor = 'our clock and the API server’s contradict each other, and one of them is wrong';
+  return { ...rotation, step: undefined, waitsFor };
+}
+
+function isByDistrust(step: RotationStep): boolean {
+  if (step.kind === 'withdraw') return true;
+  return step.kind === 'make' && step.slot === 'tls' && step.atOnce;
+}
+
+/** Without a step where the Secret is not to be written, or cannot be. */
+function mayWrite(
+  rotation: Omit<ManagedRotation, 'isOurs' | 'isImmutable'>,
+  secret: Secret,
+  { metadata }: ClusterSigner,
+): ManagedRotation {
+  if (!isOwned(secret, metadata.uid)) {
+    const waitsFor = 'its Secret was not made for this ClusterSigner, and is not ours to write';
+    return { ...rotation, isOurs: false, isImmutable: false, step: undefined, waitsFor };
+  }
+  const isImmutable = rotation.step !== undefined && secret.immutable === true;
+  if (!isImmutable) return { ...rotation, isOurs: true, isImmutable };
+  const waitsFor = 'its Secret is immutable';
+  return { ...rotation, isOurs: true, isImmutable, step: undefined, waitsFor };
+}
+
+/** By age, or by the time that somebody asked for. */
+function deadlineOf({
+  slots,
+  desired,
+  requested,
+  propagationSeconds,
+  now,
+}: RotationInput): number | undefined {
+  const asking =
+    requested.rotateAt !== undefined && requested.rotateAt > now ? [requested.rotateAt] : [];
+  if (slots === undefined || slots.active instanceof Error) return asking[0];
+  return Math.min(renewalTime(slots.active, desired, propagationSeconds).at, ...asking);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  isDistrusted,
+  secretOf,
+  type AuthorityStatus,
+  type ClusterSigner,
+} from '../../../api/signer/cluster-signer.ts';
+import { MAX_AUTHORITIES } from '../../../api/signer/cluster-signer-limits.ts';
+import { SIGNER_NAME, isGranted } from '../../../api/signer/grant.ts';
+import type { Secret } from '../../../api/object/object.ts';
+import { parseTime } from '../../../api/object/time.ts';
+import type { AuthorityFacts } from '../../../authorities/contract.ts';
+import { SignerError } from '../../../errors.ts';
+import { tooLarge, tooSlow } from '../../../runtime/ca/modest-ca.ts';
+import { hasNext, type Inspect } from './inspect.ts';
+import type { SignerSnapshot } from './snapshot.ts';
+
+/** Reasons of Ready, one place; docs/reference/cluster-signer.md explains each. */
+export type ReadyReason =
+  | 'Checked'
+  | 'Propagating'
+  | 'Initializing'
+  | 'SignerNameTaken'
+  | 'InvalidSpec'
+  | 'SecretNotFound'
+  | 'SecretNotGranted'
+  | 'NoTrustAnchor'
+  | 'AuthorityUnavailable';
+
+/** What was found of a ClusterSigner and its CA, before time and rotation are looked at. */
+export interface Observation {
+  readonly reason: ReadyReason;
+  readonly message: string;
+  readonly isReady: boolean;
+  /** The Secret was looked into, or is known to be missing. */
+  readonly inspected: boolean;
+  /** The CA in `tls.*`, where it is usable and trusted. */
+  readonly active?: AuthorityFacts;
+  /** The CA in `next.*`, where it is. */
+  readonly next?: AuthorityFacts;
+  /** Why the Secret's CA cannot be used; what was read before may go on all the same. */
+  readonly fault?: SignerError;
+}
+
+export function observe(snapshot: SignerSnapshot): Observation {
+  const { signer, elder, specError, secret } = snapshot;
+  if (elder !== undefined) {
+    return unready(
+      'SignerNameTaken',
+      `ClusterSigner "${elder}" is older and serves ${signer.spec.signerName}; choose another signer name or delete one of the two`,
+    );
+  }
+  if (specError !== undefined) return unready('InvalidSpec', specError.message);
+  if (secret.kind === 'unknown') {
+    // Before the first list is over nothing is wrong, and nobody need be warned.
+    const reason = secret.failure === undefined ? 'Initializing' : 'AuthorityUnavailable';
+    const why = secret.failure ?? 'not listed yet';
+    return unready(reason, `Secret ${where(signer)} could not be read yet: ${why}`);
+  }
+  return secret.kind === 'missing'
+    ? observeMissing(signer)
+    : observePresent(snapshot, secret.secret);
+}
+
+function observeMissing(signer: ClusterSigner): Observation {
+  const isManaged = signer.spec.authority.managed !== undefined;
+  const found = isManaged
+    ? unready('Initializing', `making the CA in Secret ${where(signer)}`)
+    : unready(
+        'SecretNotFound',
+        `Secret ${where(signer)} does not exist; create it (type kubernetes.io/tls) with the annotation ${SIGNER_NAME}: ${signer.spec.signerName}`,
+      );
+  return { ...found, inspected: true };
+}
+
+function observePresent(snapshot: SignerSnapshot, secret: Secret): Observation {
+  const { signer, inspect } = snapshot;
+  if (!isGranted(secret, signer.spec.signerName)) {
+    return unready(
+      'SecretNotGranted',
+      `Secret ${where(signer)} does not grant its key to this signer; its owner does that with the annotation ${SIGNER_NAME}: ${signer.spec.signerName}`,
+    );
+  }
+  const facts = tooLarge(signer, secret) ?? inspect(secret, 'tls');
+  const fault = facts instanceof SignerError ? facts : faultOf(signer, facts);
+  if (fault !== undefined) return observeUnusable(snapshot, fault);
+  if (facts instanceof SignerError) return observeUnusable(snapshot, facts);
+  const found: Observation = {
+    reason: 'Checked',
+    message: `signing with ${facts.fingerprint}`,
+    isReady: true,
+    inspected: true,
+    active: facts,
+  };
+  const next = observeNext(signer, secret, inspect);
+  return next === undefined ? found : { ...found, next };
+}
+
+/** What is wrong with a CA that could sign. */
+function faultOf(signer: ClusterSigner, facts: AuthorityFacts): SignerError | undefined {
+  if (isDistrusted(signer.spec, facts.fingerprint)) {
+    return unusable(`it holds ${facts.fingerprint}, which spec.authority.managed.distrusted names`);
+  }
+  const slow = tooSlow(signer, facts);
+  if (slow !== undefined) return slow;
+  const { fingerprint } = facts;
+  const known = signer.status?.authorities ?? [];
+  const isNew = known.every((each) => each.fingerprint !== fingerprint);
+  if (!isNew || known.length < MAX_AUTHORITIES) return undefined;
+  return unusable(
+    `it holds ${fingerprint}, and status.authorities has no room for one more: leaves of all ${MAX_AUTHORITIES} may live`,
+  );
+}
+
+/** What was read before goes on, in those who hold it still, until it expires. */
+function observeUnusable({ signer, now }: SignerSnapshot, fault: SignerError): Observation {
+  const message = `Secret ${where(signer)}: ${fault.message}`;
+  const kept = stillUsable(signer, now);
+  if (kept === undefined) {
+    const reason = fault.code === 'ANCHOR_MISSING' ? 'NoTrustAnchor' : 'AuthorityUnavailable';
+    return { ...unready(reason, message), inspected: true, fault };
+  }
+  return {
+    reason: 'Checked',
+    message: `signing with ${kept.fingerprint}, as it was read before; ${message}`,
+    isReady: true,
+    inspected: true,
+    fault,
+  };
+}
+
+function stillUsable(signer: ClusterSigner, now: number): AuthorityStatus | undefined {
+  return signer.status?.authorities?.find(
+    ({ fingerprint, phase, notAfter }) =>
+      phase === 'Active' && now < parseTime(notAfter) && !isDistrusted(signer.spec, fingerprint),
+  );
+}
+
+function observeNext(
+  signer: ClusterSigner,
+  secret: Secret,
+  inspect: Inspect,
+): AuthorityFacts | undefined {
+  if (signer.spec.authority.managed === undefined || !hasNext(secret)) return undefined;
+  const facts = inspect(secret, 'next');
+  if (facts instanceof SignerError) return undefined;
+  return isDistrusted(signer.spec, facts.fingerprint) ? undefined : facts;
+}
+
+function unready(reason: ReadyReason, message: string): Observation {
+  return { reason, message, isReady: false, inspected: false };
+}
+
+function unusable(message: string): SignerError {
+  return new SignerError({ code: 'AUTHORITY_INVALID', disposition: 'authority', message });
+}
+
+function where(signer: ClusterSigner): string {
+  const { namespace, name } = secretOf(signer.spec);
+  return `${namespace}/${name}`;
+}

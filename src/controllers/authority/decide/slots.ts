@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Secret } from '../../../api/object/object.ts';
+import {
+  ACTIVATED_AT,
+  CROSS_CERTIFICATE,
+  DURATION,
+  NEXT_DURATION,
+} from '../../../api/signer/rotation-annotations.ts';
+import { parseTime } from '../../../api/object/time.ts';
+import { SignerError, attempt } from '../../../errors.ts';
+import { readCertificates } from '../../../pki/x509/certificate.ts';
+import { caCertificateOf, type CaCertificate } from '../../../rotation/ca-certificate.ts';
+import { UNREADABLE, type Slots } from '../../../rotation/next-step.ts';
+import { hasNext, slotMaterial, type Inspect, type Slot } from './inspect.ts';
+
+const DURATIONS: Readonly<Record<Slot, string>> = { tls: DURATION, next: NEXT_DURATION };
+
+/** What the rotation must know of a managed CA's Secret. */
+export function slotsOf(secret: Secret, inspect: Inspect, now: number): Slots {
+  const activatedAt = parseTime(secret.metadata.annotations?.[ACTIVATED_AT] ?? '');
+  return {
+    active: heldIn(secret, 'tls', inspect, now),
+    next: hasNext(secret) ? heldIn(secret, 'next', inspect, now) : undefined,
+    activatedAt: Number.isNaN(activatedAt) ? undefined : activatedAt,
+    crossIssuer: crossIssuerOf(secret, inspect),
+  };
+}
+
+function crossIssuerOf(secret: Secret, inspect: Inspect): Slots['crossIssuer'] {
+  if (secret.data?.[CROSS_CERTIFICATE] === undefined) return undefined;
+  const facts = inspect(secret, 'tls');
+  return facts instanceof SignerError ? undefined : (facts.cross?.issuer ?? UNREADABLE);
+}
+
+function heldIn(
+  secret: Secret,
+  slot: Slot,
+  inspect: Inspect,
+  now: number,
+): CaCertificate | SignerError {
+  const facts = inspect(secret, slot);
+  const duration = secret.metadata.annotations?.[DURATIONS[slot]];
+  if (!(facts instanceof SignerError)) return caCertificateOf(facts.certificate, duration);
+  return facts.code === 'AUTHORITY_EXPIRED' ? (ofTomorrow(secret, slot, now) ?? facts) : facts;
+}
+
+/** A CA that a fast clock made becomes valid by itself: it is no reason for another. */
+function ofTomorrow(secret: Secret, slot: Slot, now: number): CaCertificate | undefined {
+  const read = attempt(() => readCertificates(slotMaterial(secret, slot).certificate));
+  const [first] = read instanceof SignerError ? [] : read;
+  return first !== undefined && now < first.notBefore
+    ? caCertificateOf(first, undefined)
+    : undefined;
+}

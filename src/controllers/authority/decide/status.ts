@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSignerStatus } from '../../../api/signer/cluster-signer.ts';
+import { conditionMessage, setCondition, type Condition } from '../../../api/request/conditions.ts';
+import { formatDuration } from '../../../api/object/duration.ts';
+import type { KubeObject } from '../../../api/object/object.ts';
+import { derivedName, isNamespaced } from '../../../api/signer/signer.ts';
+import { formatTime } from '../../../api/object/time.ts';
+import {
+  degraded,
+  fullLeavesUntil,
+  rotating,
+  rotationDue,
+  type ConditionInput,
+} from './conditions.ts';
+import { ownCaReplacementTime } from './own-ca.ts';
+
+/** The whole status as `authority`, its only writer, puts it. */
+export function statusOf(input: ConditionInput): ClusterSignerStatus {
+  const { snapshot, finding, managed, authorities } = input;
+  const { signer, now } = snapshot;
+  const generation = signer.metadata.generation ?? 0;
+  const before = signer.status;
+  const said = [ready(input)];
+  // Where nobody looked at the CA, nothing new is known of it.
+  if (finding.inspected) said.push(rotationDue(input), rotating(input), degraded(input));
+  const conditions = said.reduce<readonly Condition[]>(
+    (all, each) =>
+      setCondition(all, {
+        ...each,
+        message: conditionMessage(each.message ?? ''),
+        observedGeneration: generation,
+        lastTransitionTime: formatTime(now),
+      }),
+    before?.conditions ?? [],
+  );
+  const next = finding.inspected ? managed?.deadline : undefined;
+  const nextRotation = next === undefined ? before?.nextRotation : formatTime(next);
+  return {
+    observedGeneration: generation,
+    ...derivedStatus(signer),
+    conditions: inOrder(conditions),
+    authorities,
+    ...(nextRotation === undefined ? {} : { nextRotation }),
+  };
+}
+
+/** The name that nobody wrote, for those who are to write it into a pod. */
+export function derivedStatus(signer: KubeObject): Pick<ClusterSignerStatus, 'signerName'> {
+  return isNamespaced(signer) ? { signerName: derivedName(signer.metadata) } : {};
+}
+
+function ready({ snapshot, finding, authorities }: ConditionInput): Condition {
+  const type = 'Ready';
+  const { reason, message, isReady, active } = finding;
+  const waits = authorities.some(
+    ({ phase, fingerprint }) => phase === 'Prepared' && fingerprint === active?.fingerprint,
+  );
+  if (active === undefined || !waits) {
+    return { type, status: isReady ? 'True' : 'False', reason, message };
+  }
+  const span = formatDuration(snapshot.propagationSeconds);
+  return {
+    type,
+    status: 'True',
+    reason: 'Propagating',
+    message: `${active.fingerprint} signs once its anchor has been published for ${span}; until then who holds the CA before it signs with that one`,
+  };
+}
+
+/** Ready first, where people and `kubectl wait` look. */
+function inOrder(conditions: readonly Condition[]): readonly Condition[] {
+  return conditions.toSorted((a, b) => Number(b.type === 'Ready') - Number(a.type === 'Ready'));
+}
+
+/** When a condition changes by time alone; milliseconds. */
+export function conditionsChangeAt({
+  snapshot,
+  managed,
+  authorities,
+}: ConditionInput): readonly number[] {
+  const active = authorities.find(({ phase }) => phase === 'Active');
+  if (active === undefined) return [];
+  const cutShort = fullLeavesUntil(active);
+  return managed === undefined
+    ? [cutShort, ownCaReplacementTime(active, snapshot.propagationSeconds).at]
+    : [cutShort];
+}

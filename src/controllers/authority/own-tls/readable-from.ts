@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import { signsAtOnce } from '../../../api/signer/grant.ts';
+import type { Secret } from '../../../api/object/object.ts';
+import type { Authority } from '../../../authorities/contract.ts';
+import { SignerError } from '../../../errors.ts';
+import { signsFrom } from '../../../rotation/signs-from.ts';
+import { isOurs, servedByConfigMap, type ConfigMapLook } from './decide-bundle.ts';
+
+export interface ReadableFromInput {
+  /** The CA that may sign now, or why none may. */
+  readonly authority: Authority | SignerError;
+  /** The CA's. */
+  readonly secret: Secret | undefined;
+  readonly configMap: ConfigMapLook;
+  readonly signerName: string;
+  readonly propagationSeconds: number;
+  readonly now: number;
+}
+
+/**
+ * When whoever reads the ConfigMap has the CA's anchor: the gate of the published bundle once more,
+ * since a ConfigMap may have been out of our reach for longer than the bundle was. Where nobody can
+ * read one of ours, nobody is to be waited for.
+ *
+ * @returns milliseconds; undefined while it is not in there
+ */
+export function readableFrom(input: ReadableFromInput): number | undefined {
+  const { authority, secret, configMap, signerName, propagationSeconds, now } = input;
+  if (configMap.kind === 'unknown' || authority instanceof SignerError) return undefined;
+  if (configMap.kind === 'missing' || !isOurs(configMap.configMap, signerName)) {
+    return Number.NEGATIVE_INFINITY;
+  }
+  const { facts } = authority;
+  const atOnce = secret !== undefined && signsAtOnce(secret, facts.fingerprint);
+  const gate = { ...servedByConfigMap(configMap.configMap), propagationSeconds, atOnce };
+  return signsFrom(facts, gate, now);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { servedSince } from '../../../src/api/object/cluster-trust-bundle.ts';
+import { requirePropagatedAnchor } from '../../../src/issuance/propagation-gate.ts';
+import { anchorFingerprints } from '../../../src/pki/x509/trust-bundle.ts';
+import {
+  HOUR,
+  NOW,
+  anchor,
+  annotated,
+  planOf,
+  served,
+  signerWith,
+  sinceOf,
+} from '../../support/controllers/bundles.ts';
+
+const [A, B, C] = [anchor('A'), anchor('B'), anchor('C')];
+const INHERITED = 'countersign.dev/inherited';
+/** The longest leaf, ten minutes in which one may be made late, and five of a late verifier. */
+const LAST = 24 * HOUR + 15 * 60_000;
+
+const published = served(planOf({ signer: signerWith([A.pem], '24h') }));
+
+/** A ClusterSigner of the same names that was made anew: it knows nothing of the CAs before it. */
+function successor(anchors: readonly string[], uid = 'made-anew'): ClusterSigner {
+  const signer = signerWith(anchors, '1h');
+  return { ...signer, metadata: { ...signer.metadata, uid } };
+}
+
+const texts = (bundle: { spec: { trustBundle: string } }): ReadonlySet<string> =>
+  anchorFingerprints(bundle.spec.trustBundle);
+
+const taken = planOf({ signer: successor([B.pem]), bundle: published, now: NOW + HOUR });
+
+test('who follows a ClusterSigner that was deleted keeps its anchors: their leaves live on', () => {
+  const bundle = served(taken);
+  assert.deepEqual(texts(bundle), new Set([A.fingerprint, B.fingerprint]));
+  assert.ok(taken.kind === 'update' && !taken.repaired);
+});
+
+test('a new CA does not sign at once because another ClusterSigner brought it', () => {
+  const bundle = served(taken);
+  const gate = { published: texts(bundle), servedSince: servedSince(bundle) };
+  assert.throws(
+    () =>
+      requirePropagatedAnchor({
+        ...gate,
+        anchor: B.fingerprint,
+        propagationSeconds: 600,
+        now: NOW + HOUR + 1000,
+      }),
+    { code: 'ANCHOR_NOT_SERVED' },
+  );
+});
+
+test('they stay until the longest leaf has expired, are not written again meanwhile, and go then', () => {
+  assert.ok(taken.kind === 'update' && taken.requeueAt !== undefined);
+  assert.ok(taken.requeueAt >= NOW + HOUR + LAST);
+  assert.ok(taken.requeueAt <= NOW + HOUR + LAST + 1000);
+  const signer = successor([B.pem]);
+  const bundle = served(taken);
+  const waiting = planOf({ signer, bundle, now: NOW + LAST });
+  assert.ok(waiting.kind === 'ignore' && waiting.requeueAt !== undefined);
+  assert.ok(waiting.requeueAt >= NOW + HOUR + LAST - 500);
+  const later = served(planOf({ signer, bundle, now: taken.requeueAt }));
+  assert.deepEqual(texts(later), new Set([B.fingerprint]));
+  assert.deepEqual(later.metadata.annotations?.[INHERITED], undefined);
+  const quiet = planOf({ signer, bundle: later, now: taken.requeueAt });
+  assert.deepEqual(quiet, { kind: 'ignore' });
+});
+
+test('a second successor lengthens nobody’s time but that of the first one', () => {
+  const signer = successor([C.pem], 'made-anew-again');
+  const plan = planOf({ signer, bundle: served(taken), now: NOW + 2 * HOUR });
+  const until = JSON.parse(served(plan).metadata.annotations?.[INHERITED] ?? '') as object;
+  assert.deepEqual(until, {
+    [A.fingerprint]: '2026-11-22T10:15:01Z',
+    [B.fingerprint]: '2026-11-22T11:15:01Z',
+  });
+});
+
+test('what the successor names itself is its own, and keeps the time since when it is served', () => {
+  const plan = planOf({ signer: successor([A.pem]), bundle: published, now: NOW + HOUR });
+  const bundle = served(plan);
+  assert.equal(bundle.metadata.annotations?.[INHERITED], undefined);
+  assert.deepEqual(sinceOf(plan), { [A.fingerprint]: '2026-11-21T09:00:00Z' });
+});
+
+test('an anchor that somebody else put in is not inherited', () => {
+  const edited = { ...published, spec: { ...published.spec, trustBundle: A.pem + C.pem } };
+  const plan = planOf({ signer: successor([B.pem]), bundle: edited });
+  assert.deepEqual(texts(served(plan)), new Set([A.fingerprint, B.fingerprint]));
+});
+
+test('nobody writes an anchor a longer life than its longest leaf', () => {
+  const forged = annotated(served(taken), {
+    [INHERITED]: JSON.stringify({ [A.fingerprint]: '2090-01-01T00:00:00Z' }),
+  });
+  const plan = planOf({ signer: successor([B.pem]), bundle: forged, now: NOW + 2 * HOUR });
+  assert.ok(plan.kind === 'update' && plan.requeueAt !== undefined);
+  assert.ok(plan.requeueAt <= NOW + 2 * HOUR + LAST + 1000);
+});
+
+test('nothing is inherited from a bundle of another installation', () => {
+  const other = annotated(published, { 'countersign.dev/secret-namespace': 'other-keys' });
+  const plan = planOf({ signer: successor([B.pem]), bundle: other });
+  assert.deepEqual(texts(served(plan)), new Set([B.fingerprint]));
+});

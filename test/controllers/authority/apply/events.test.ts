@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/** ADR 0021: what a status says for the first time is told before it is written. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type {
+  AuthorityPhase,
+  ClusterSigner,
+  ClusterSignerStatus,
+} from '../../../../src/api/signer/cluster-signer.ts';
+import type { KubeObject } from '../../../../src/api/object/object.ts';
+import { createCrossSign } from '../../../../src/authorities/cross-sign.ts';
+import { createManagedAuthorities } from '../../../../src/authorities/managed.ts';
+import { createActor } from '../../../../src/controllers/authority/apply/actor.ts';
+import type { SignerPlan } from '../../../../src/controllers/authority/decide/decide.ts';
+import { eventsOf } from '../../../../src/controllers/authority/apply/events.ts';
+import type { EventNote } from '../../../../src/kube/events/event-body.ts';
+import { KubeError } from '../../../../src/kube/client/kube-error.ts';
+import type { Again } from '../../../../src/kube/workqueue/run-loop.ts';
+import { NOW } from '../../../support/pki/chain.ts';
+import { random } from '../../../support/authorities/issuing.ts';
+import {
+  recordedComponent,
+  type RecordedComponent,
+} from '../../../support/component/recorded-component.ts';
+import { workload } from '../../../support/signers/workload-profile.ts';
+import { OWN, after, planOf } from '../../../support/controllers/ca-secrets.ts';
+
+function start(): {
+  readonly component: RecordedComponent;
+  readonly carryOut: (plan: SignerPlan, signer: ClusterSigner) => Promise<Again>;
+} {
+  const component = recordedComponent({ name: 'authority', clock: () => NOW });
+  const actor = createActor({
+    ...{ component, version: '1.2.3', observe: () => undefined },
+    create: createManagedAuthorities(random),
+    crossSign: createCrossSign(random),
+  });
+  component.client.answer(({ method, body }) => (method === 'GET' ? own : (body ?? {})));
+  const judged = { secret: undefined, clocksApart: false, now: NOW };
+  return { component, carryOut: (plan, signer) => actor.apply({ ...judged, plan, signer }) };
+}
+
+const own = workload(OWN);
+const ofOwn = planOf({ signer: own });
+
+test('what a status says is told before it is written: who dies in between leaves nothing untold', async () => {
+  const { component, carryOut } = start();
+  const order: string[] = [];
+  const told: string[] = [];
+  Object.assign(component.events, {
+    tell: (note: EventNote, occasion: string) => {
+      order.push(note.reason);
+      told.push(`${note.reason} ${occasion}`);
+      return Promise.resolve();
+    },
+  });
+  component.client.answer((request) => {
+    if (request.method !== 'PUT') return own;
+    order.push('PUT');
+    throw new KubeError({ status: 0, what: 'the process dies', cause: new Error('killed') });
+  });
+  await assert.rejects(carryOut(ofOwn, own));
+  // The next process finds the same difference, and tells the same Event: its occasion is the same.
+  await assert.rejects(carryOut(ofOwn, own));
+  assert.deepEqual(order, ['AuthorityActive', 'PUT', 'AuthorityActive', 'PUT']);
+  assert.equal(new Set(told).size, 1);
+});
+
+test('a status that is written tells nothing a second time', async () => {
+  const { component, carryOut } = start();
+  await carryOut(ofOwn, own);
+  const written = after(ofOwn, own);
+  await carryOut(planOf({ signer: written }), written);
+  assert.deepEqual(
+    component.notes.map(({ reason }) => reason),
+    ['AuthorityActive'],
+  );
+});
+
+test('each phase is told, from the difference alone; so is that a CA is gone', () => {
+  const entries = planOf().status.authorities ?? [];
+  const [active] = entries;
+  assert.ok(active !== undefined);
+  const as = (...phases: readonly AuthorityPhase[]): ClusterSignerStatus => ({
+    authorities: phases.map((phase, index) => ({ ...active, phase, fingerprint: `${index}` })),
+  });
+  const reasons = (before: ClusterSignerStatus, now: ClusterSignerStatus): readonly string[] =>
+    eventsOf({ ...workload(), status: before } as KubeObject, now).map(({ reason }) => reason);
+  assert.deepEqual(reasons({}, as('Active')), ['AuthorityActive']);
+  assert.deepEqual(reasons(as('Active'), as('Active', 'Prepared')), ['AuthorityPrepared']);
+  assert.deepEqual(reasons(as('Active', 'Prepared'), as('Retiring', 'Active')), [
+    'AuthorityRetiring',
+    'AuthorityActive',
+  ]);
+  assert.deepEqual(reasons(as('Active'), as('Distrusted')), ['AuthorityDistrusted']);
+  assert.deepEqual(reasons(as('Active', 'Retiring'), as('Active')), ['AuthorityGone']);
+  assert.deepEqual(reasons(as('Active', 'Retiring'), as('Active', 'Retiring')), []);
+});

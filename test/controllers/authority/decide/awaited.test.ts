@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Whoever orders a successor with `prepare-at` reads in the status what it waits for. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterSigner } from '../../../../src/api/signer/cluster-signer.ts';
+import { findCondition } from '../../../../src/api/request/conditions.ts';
+import { PREPARE_AT } from '../../../../src/api/signer/rotation-annotations.ts';
+import { formatTime } from '../../../../src/api/object/time.ts';
+import { NOW } from '../../../support/pki/chain.ts';
+import { workload } from '../../../support/signers/workload-profile.ts';
+import {
+  OURS,
+  after,
+  authority,
+  bundleWith,
+  planOf,
+  secret,
+} from '../../../support/controllers/ca-secrets.ts';
+
+const MINUTE = 60;
+/** Named as managed CAs are: by the time of their making. */
+const A = authority('A 1');
+const ofA = { kind: 'found', secret: secret(A, {}, OURS) } as const;
+/** What A was made for. */
+const fits = workload({
+  'authority.managed.duration': '8759h55m',
+  'authority.managed.commonName': 'A',
+});
+const quiet = after(planOf({ signer: fits, secret: ofA }), fits);
+const asking: ClusterSigner = {
+  ...quiet,
+  metadata: { ...fits.metadata, annotations: { [PREPARE_AT]: formatTime(NOW) } },
+};
+const saidOf = (signer: ClusterSigner, servedFor: number): string => {
+  const plan = planOf({ signer, secret: ofA, bundle: bundleWith([A, servedFor]) });
+  return findCondition(plan.status.conditions, 'RotationDue')?.message ?? '';
+};
+
+test('a successor that is asked for waits until the CA that signs is spread, which is said', () => {
+  const plan = planOf({ signer: asking, secret: ofA, bundle: bundleWith([A, 4 * MINUTE]) });
+  assert.equal(plan.step, undefined);
+  assert.match(
+    saidOf(asking, 4 * MINUTE),
+    /one was asked for at \S+Z, and waits: the CA that signs now is not published long enough yet/,
+  );
+});
+
+test('where nothing is asked for, or nothing waits, nothing is said of it', () => {
+  assert.doesNotMatch(saidOf(quiet, 4 * MINUTE), /waits/);
+  assert.doesNotMatch(saidOf(asking, 20 * MINUTE), /waits/);
+});

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * ADR 0020: while our clock and the API server's contradict each other nothing ends by time, and nothing
+ * is made; distrust does not wait.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterSigner } from '../../../../src/api/signer/cluster-signer.ts';
+import { findCondition } from '../../../../src/api/request/conditions.ts';
+import { ROTATE_AT } from '../../../../src/api/signer/rotation-annotations.ts';
+import { formatTime } from '../../../../src/api/object/time.ts';
+import { NOW } from '../../../support/pki/chain.ts';
+import { workload } from '../../../support/signers/workload-profile.ts';
+import {
+  A,
+  B,
+  OURS,
+  after,
+  fingerprintOf,
+  planOf,
+  secret,
+} from '../../../support/controllers/ca-secrets.ts';
+import type { SignerSnapshot } from '../../../../src/controllers/authority/decide/snapshot.ts';
+
+const YEAR = 365 * 86_400_000;
+const ofA = { kind: 'found', secret: secret(A, {}, OURS) } as const;
+const ofB = { kind: 'found', secret: secret(B, {}, OURS) } as const;
+
+const phasesOf = (snapshot: Partial<SignerSnapshot>): readonly string[] =>
+  (planOf(snapshot).status.authorities ?? []).map(({ phase }) => phase);
+
+/** A signs; somebody asked for another. */
+const asked: ClusterSigner = {
+  ...after(planOf({ secret: ofA })),
+  metadata: { ...workload().metadata, annotations: { [ROTATE_AT]: formatTime(NOW) } },
+};
+const due = { signer: asked, secret: ofA };
+
+test('a CA that is due is not replaced, which is said; once the clocks agree it is', () => {
+  const plan = planOf({ ...due, clocksApart: true });
+  assert.equal(plan.step, undefined);
+  const { message = '' } = findCondition(plan.status.conditions, 'RotationDue') ?? {};
+  assert.match(message, /it waits: our clock and the API server’s contradict each other/);
+  assert.ok(plan.requeueAt !== undefined && plan.requeueAt <= NOW + 60_000);
+  assert.notEqual(planOf(due).step, undefined);
+});
+
+test('no CA is made where there is none: it would be of a time that may be wrong', () => {
+  assert.equal(planOf({ secret: { kind: 'missing' }, clocksApart: true }).step, undefined);
+  assert.equal(planOf({ secret: { kind: 'missing' } }).step?.kind, 'make');
+});
+
+test('a CA that a clock of another year takes for expired keeps its key', () => {
+  const later = { ...due, now: NOW + 50 * YEAR };
+  assert.equal(planOf({ ...later, clocksApart: true }).step, undefined);
+  assert.equal(planOf(later).step?.kind, 'make');
+});
+
+/** B has taken A's place; A's last leaf is reckoned with. */
+const replaced = after(planOf({ signer: after(planOf({ secret: ofA })), secret: ofB }));
+
+test('a CA whose time is over is kept, and so is its anchor in the bundle', () => {
+  const later = { signer: replaced, secret: ofB, now: NOW + 2 * 86_400_000 };
+  assert.deepEqual(phasesOf({ ...later, clocksApart: true }), ['Active', 'Retiring']);
+  assert.deepEqual(phasesOf(later), ['Active']);
+});
+
+test('no CA begins to retire: when its last leaf ends cannot be told', () => {
+  const snapshot = { signer: after(planOf({ secret: ofA })), secret: ofB };
+  assert.deepEqual(phasesOf({ ...snapshot, clocksApart: true }), ['Active', 'Active']);
+  assert.deepEqual(phasesOf(snapshot), ['Active', 'Retiring']);
+});
+
+test('distrust does not wait: the CA signs no more, is replaced, and its anchor goes', () => {
+  const { spec } = workload({ 'authority.managed.distrusted': [fingerprintOf(A)] });
+  const snapshot = { signer: { ...after(planOf({ secret: ofA })), spec }, secret: ofA };
+  const plan = planOf({ ...snapshot, clocksApart: true });
+  assert.ok(plan.step?.kind === 'make' && plan.step.slot === 'tls' && plan.step.atOnce);
+  assert.deepEqual(phasesOf({ ...snapshot, clocksApart: true }), ['Distrusted']);
+});

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findCondition } from '../../../../src/api/request/conditions.ts';
+import { workload } from '../../../support/signers/workload-profile.ts';
+import {
+  A,
+  B,
+  OURS,
+  after,
+  fingerprintOf,
+  planOf,
+  readyOf,
+  secret,
+} from '../../../support/controllers/ca-secrets.ts';
+
+const distrusting = (print: string, more: object = {}): ReturnType<typeof workload> =>
+  workload({ 'authority.managed.distrusted': [print], ...more });
+const signer = distrusting(fingerprintOf(A));
+const ours = { kind: 'found', secret: secret(A, {}, OURS) } as const;
+
+test('a distrusted CA signs no more, and is replaced at once by one that signs at once', () => {
+  const plan = planOf({ signer: { ...after(planOf()), spec: signer.spec }, secret: ours });
+  assert.deepEqual([readyOf(plan).status, readyOf(plan).reason], ['False', 'AuthorityUnavailable']);
+  assert.match(readyOf(plan).message ?? '', /distrusted names/);
+  assert.ok(plan.step?.kind === 'make' && plan.step.slot === 'tls' && plan.step.atOnce);
+  assert.deepEqual(
+    plan.status.authorities?.map(({ phase }) => phase),
+    ['Distrusted'],
+  );
+});
+
+test('whoever deletes its Secret instead gets the same', () => {
+  const known = { ...after(planOf()), spec: signer.spec };
+  const plan = planOf({ signer: known, secret: { kind: 'missing' } });
+  assert.ok(plan.step?.kind === 'make' && plan.step.slot === 'tls' && plan.step.atOnce);
+});
+
+test('a Secret that is not ours is not written, not even then', () => {
+  assert.equal(planOf({ signer }).step, undefined);
+});
+
+test('another CA than the distrusted one is used', () => {
+  const { conditions } = planOf({ signer: distrusting(fingerprintOf(B)) }).status;
+  assert.equal(findCondition(conditions, 'Ready')?.status, 'True');
+});

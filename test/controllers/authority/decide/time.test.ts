@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Secret } from '../../../../src/api/object/object.ts';
+import { readClusterSigner } from '../../../../src/api/signer/read-signer.ts';
+import { openLocalAuthority } from '../../../../src/authorities/local.ts';
+import { decide, type SignerPlan } from '../../../../src/controllers/authority/decide/decide.ts';
+import { SignerError, attempt } from '../../../../src/errors.ts';
+import { certificateAuthority } from '../../../support/authorities/generated.ts';
+import { clusterSigner, workloadSpec } from '../../../support/signers/cluster-signer.ts';
+
+const HOUR = 3_600_000;
+const signer = readClusterSigner(clusterSigner(workloadSpec()));
+
+function secret(annotations: Readonly<Record<string, string>>): Secret {
+  const { metadata } = clusterSigner({});
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { ...metadata, annotations } };
+}
+
+/** A look at a CA that was made an hour ahead of `now`, by a clock that was fast. */
+async function lookEarly(
+  annotations: Readonly<Record<string, string>>,
+): Promise<{ readonly plan: SignerPlan; readonly now: number }> {
+  const material = await certificateAuthority();
+  const now = Date.now() - HOUR;
+  const plan = decide({
+    signer,
+    elder: undefined,
+    specError: undefined,
+    secret: { kind: 'found', secret: secret(annotations) },
+    inspect: () => {
+      const opened = attempt(() => openLocalAuthority({ ...material, anchors: undefined }, now));
+      return opened instanceof SignerError ? opened : opened.facts;
+    },
+    bundle: undefined,
+    propagationSeconds: 600,
+    clocksApart: false,
+    now,
+  });
+  return { plan, now };
+}
+
+test('a CA that is not valid yet is looked at again, though nobody touches it', async () => {
+  const granted = { 'countersign.dev/signer-name': signer.spec.signerName };
+  const { plan, now } = await lookEarly(granted);
+  assert.equal(plan.status.conditions?.[0]?.reason, 'AuthorityUnavailable');
+  assert.ok(plan.requeueAt !== undefined && plan.requeueAt > now && plan.requeueAt <= now + 60_000);
+});
+
+test('what only a change of the Secret can heal is not looked at again and again', async () => {
+  const { plan } = await lookEarly({});
+  assert.equal(plan.status.conditions?.[0]?.reason, 'SecretNotGranted');
+  assert.equal(plan.requeueAt, undefined);
+});

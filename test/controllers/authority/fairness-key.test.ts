@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFairOrder } from '../../../src/kube/workqueue/fair-order.ts';
+import { fairnessKeyOf } from '../../../src/controllers/authority/index.ts';
+
+test('however many Signers a namespace has, a ClusterSigner and another namespace’s wait for one of them', () => {
+  const order = createFairOrder<string>((length) => new Uint8Array(length));
+  const push = (key: string): void => {
+    order.push(key, fairnessKeyOf(key));
+  };
+  for (let index = 0; index < 1_000; index += 1) push(`team-a/web-${index}`);
+  push('workload');
+  push('team-b/web');
+  const first = Array.from({ length: 3 }, () => order.shift());
+  assert.deepEqual(first, ['team-a/web-0', 'workload', 'team-b/web']);
+});
