@@ -56,7 +56,7 @@ export function issueWhole(work: Work, kind: Kind): Issue {
   return async (index) => {
     const plan = decide(index, Date.now());
     if (plan.kind !== 'issue') throw new Error(`not issued: ${plan.kind}`);
-    const prepared = prepare({ usages: profile.usages, ...plan, issuer: facts, random });
+    const prepared = prepare({ ...plan, issuer: facts, random });
     prepared.requirePath(facts, Date.now());
     const leaf = decodeCertificate(await authority.sign(prepared, signal));
     correspond(prepared, { leaf, ...facts }, Date.now());
@@ -80,7 +80,7 @@ export function issueByStep(work: Work, kind: Kind, step: Step): Issue {
         ? decidePod({ ...common, request: at(pods, index), now, random })
         : decideCsr({ ...common, csr: at(csrs, index), now });
     if (plan.kind !== 'issue') throw new Error(`not issued: ${plan.kind}`);
-    const { chain } = await step({ usages: profile.usages, ...plan }, object);
+    const { chain } = await step(plan, object);
     return decodePemAll(chain, 'CERTIFICATE')[0] ?? new Uint8Array();
   };
 }

@@ -10,8 +10,8 @@ import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import type { Outcome } from '../../runtime/requests/outcome.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
+import { writeSubresource } from '../../runtime/requests/subresource-write.ts';
 import { decide, type Plan } from './decide.ts';
-import { METADATA_ALONE, asWritten, readPartialObjectMetadata } from '../../api/object/object.ts';
 
 export interface ActInit {
   readonly component: Component;
@@ -32,14 +32,10 @@ export function createActor(
     const type = plan.kind === 'approve' ? 'Approved' : 'Denied';
     const approval = { type, reason: plan.reason, message: plan.message } as const;
     const decided = withApproval(csr, approval, serverTime(component));
-    const answer = await component.client.request<Pick<CertificateSigningRequest, 'metadata'>>({
-      method: 'PUT',
+    const written = await writeSubresource(component.client, decided, {
       path: resource.object(csr.metadata, 'approval'),
       body: csrWriteBody(decided),
-      accept: METADATA_ALONE,
-      read: readPartialObjectMetadata,
     });
-    const written = asWritten(decided, answer);
     const told = { reason: plan.reason, message: plan.message, written };
     if (plan.kind === 'approve') return { outcome: 'approved', ...told };
     const event = {

@@ -65,5 +65,6 @@ function judge(snapshot: Snapshot, pods: PodProfile, publicKey: PublicKeyInfo): 
     issuer: authority,
   });
   const beginRefreshAt = refreshTime(validity, pods.refreshAfterPercent, snapshot.random);
-  return { kind: 'issue', subject, publicKey, validity, beginRefreshAt };
+  const { usages } = profile;
+  return { kind: 'issue', subject, publicKey, usages, validity, beginRefreshAt };
 }

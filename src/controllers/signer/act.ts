@@ -7,16 +7,18 @@ import {
   withFailed,
   type CertificateSigningRequest,
 } from '../../api/request/csr.ts';
-import { SignerError, attempt } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
-import type { Held, Issuing } from '../../runtime/issuing/issuing.ts';
-import type { Outcome } from '../../runtime/requests/outcome.ts';
-import { serverTime } from '../../runtime/component/server-time.ts';
-import { createSignOnce } from '../../runtime/issuing/sign-once.ts';
+import type { Chain, Issuing } from '../../runtime/issuing/issuing.ts';
+import { NOTHING, settleByConditions } from '../../runtime/issuing/not-issued.ts';
+import {
+  chainFromBase64,
+  createRedelivery,
+  type Redelivery,
+} from '../../runtime/issuing/redelivery.ts';
+import type { Decision } from '../../runtime/issuing/request-kind.ts';
 import { decide, type Plan } from './decide.ts';
-import { afterHeld } from './held.ts';
 
 export interface ActInit<S> {
   readonly component: Component;
@@ -24,71 +26,55 @@ export interface ActInit<S> {
   readonly profileOf: (signer: S) => Profile;
   /** @throws SignerError */
   readonly issuingOf: (signer: S) => Issuing<CertificateSigningRequest>;
-  /** How long after its creation a request is retried; undefined: for ever. Milliseconds. */
+  /** How long after its creation a request is retried, in milliseconds; undefined: without end. */
   readonly maxRetryMs?: number | undefined;
 }
 
-/** Carries plans out: one PUT a request, fenced by resourceVersion; one signature a request. */
+/** Carries out what {@link decide} plans for CertificateSigningRequests. */
 export function createActor<S extends SignerObject>(
   init: ActInit<S>,
-): {
-  readonly handle: (csr: CertificateSigningRequest, signer: S) => Promise<Outcome>;
-  /** The request of that name is gone. */
-  readonly forget: (name: string) => void;
-} {
-  const { component } = init;
-  const once = createSignOnce<CertificateSigningRequest, S>({
+): Redelivery<CertificateSigningRequest, S> {
+  const { reservedPrefixes } = init.component;
+  return createRedelivery<CertificateSigningRequest, S, Chain>({
     ...init,
+    decide: (csr, signer, { authority, now }) => {
+      const profile = init.profileOf(signer);
+      return carriedOut(csr, decide({ csr, profile, authority, reservedPrefixes, now }), now);
+    },
     isFinished,
-    bodyOf: csrWriteBody,
-    withLeaf: (csr, { chain }) => withCertificate(csr, chain),
-    certificateOf: ({ status }) => status?.certificate,
-    hold,
+    withIssued: (csr, { chain }) => withCertificate(csr, chain),
+    chainOf: ({ status }) => chainFromBase64(status?.certificate),
+    bodyOf: (csr) => ({ body: csrWriteBody(csr) }),
+    notIssued: (csr, notIssued, times) =>
+      settleByConditions(csr, notIssued, times, {
+        withFailed,
+        // certificates.k8s.io has both times in a condition.
+        dated: (time) => ({ lastTransitionTime: time, lastUpdateTime: time }),
+      }),
   });
+}
 
-  async function answer(csr: CertificateSigningRequest, signer: S): Promise<Outcome> {
-    const issuing = attempt(() => init.issuingOf(signer));
-    const plan = decide({
-      csr,
-      profile: init.profileOf(signer),
-      authority: issuing instanceof SignerError ? issuing : issuing.validity,
-      reservedPrefixes: component.reservedPrefixes,
-      now: serverTime(component),
-    });
-    if (plan.kind !== 'issue') return settle(csr, plan);
-    if (issuing instanceof SignerError) throw issuing;
-    return once.issue(csr, signer, plan, issuing);
+function carriedOut(
+  csr: CertificateSigningRequest,
+  plan: Plan,
+  now: number,
+): Decision<CertificateSigningRequest, Chain> {
+  switch (plan.kind) {
+    case 'ignore':
+      return NOTHING;
+    case 'wait':
+      return plan;
+    case 'issue':
+      return { kind: 'issue', leaf: plan, completed: (chain) => chain };
+    case 'fail': {
+      const { reason, message } = plan;
+      const event = { type: 'Warning', reason, action: 'Sign', note: message } as const;
+      return {
+        kind: 'settle',
+        write: withFailed(csr, plan, now),
+        ends: true,
+        outcome: { outcome: 'failed', reason, message, event },
+      };
+    }
   }
-
-  async function hold(csr: CertificateSigningRequest, held: Held): Promise<Outcome> {
-    const { write, ends, outcome } = afterHeld(csr, held, {
-      now: serverTime(component),
-      ahead: component.client.clockOffset(),
-      maxRetryMs: init.maxRetryMs,
-    });
-    if (write === undefined) return outcome;
-    const written = await once.put(write);
-    return ends ? { ...outcome, written } : { ...outcome, changed: written };
-  }
-
-  async function settle(
-    csr: CertificateSigningRequest,
-    plan: Exclude<Plan, { kind: 'issue' }>,
-  ): Promise<Outcome> {
-    if (plan.kind === 'ignore') return { outcome: 'ignored', reason: '' };
-    if (plan.kind === 'wait') throw plan.error;
-    const written = await once.put(withFailed(csr, plan, serverTime(component)));
-    return {
-      outcome: 'failed',
-      reason: plan.reason,
-      message: plan.message,
-      written,
-      event: { type: 'Warning', reason: plan.reason, action: 'Sign', note: plan.message },
-    };
-  }
-
-  return {
-    handle: (csr, signer) => once.handle(csr, signer, (fresh) => answer(fresh, signer)),
-    forget: once.forget,
-  };
 }

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { test } from 'node:test';
 import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
-import { SignerError } from '../../../src/errors.ts';
-import { ISSUING, ROOT, certificatesOf, openIntermediate } from '../../support/authorities/intermediate.ts';
-import { openAuthority } from '../../support/authorities/issuing.ts';
+import { NOW } from '../../support/pki/chain.ts';
+import { ISSUING, ROOT, certificatesOf } from '../../support/authorities/intermediate.ts';
 import { privateKey } from '../../support/pki/keys.ts';
-import { start, type Stage } from './actor.ts';
+import { pcrStage, type Stage } from '../../support/runtime/issuance-stage.ts';
 
 const PATH =
   '/apis/certificates.k8s.io/v1/namespaces/team-a/podcertificaterequests/req-web-0/status';
@@ -18,14 +17,14 @@ const WHOLE_SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 type Status = NonNullable<PodCertificateRequest['status']>;
 
-function statusOf(stage: Stage): Status {
+function statusOf(stage: Stage<PodCertificateRequest>): Status {
   const [sent, ...more] = stage.sent();
   assert.deepEqual(more, []);
   return sent?.status ?? {};
 }
 
 test('a chain is one PUT to /status, fenced, and nothing else', async () => {
-  const stage = start();
+  const stage = pcrStage();
   const outcome = await stage.handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['issued', 'Issued']);
   assert.equal(outcome.event, undefined);
@@ -38,7 +37,7 @@ test('a chain is one PUT to /status, fenced, and nothing else', async () => {
 });
 
 test('the chain is the leaf and what issued it, upwards, without the root', async () => {
-  const stage = start();
+  const stage = pcrStage();
   await stage.handle();
   const [leaf, issuing, ...more] = certificatesOf(statusOf(stage).certificateChain ?? '');
   assert.ok(leaf !== undefined && issuing !== undefined);
@@ -51,7 +50,7 @@ test('the chain is the leaf and what issued it, upwards, without the root', asyn
 });
 
 test('the times of the status are the leaf’s, in whole seconds; a refresh lies well between', async () => {
-  const stage = start({ spec: { maxExpirationSeconds: 7200 } });
+  const stage = pcrStage({ maxExpirationSeconds: 7200 });
   await stage.handle();
   const {
     certificateChain = '',
@@ -70,7 +69,7 @@ test('the times of the status are the leaf’s, in whole seconds; a refresh lies
 });
 
 test('an issued request has the one condition Issued, with the time that the API demands', async () => {
-  const stage = start();
+  const stage = pcrStage();
   await stage.handle();
   const [condition, ...more] = statusOf(stage).conditions ?? [];
   assert.deepEqual([condition?.type, condition?.status, more], ['Issued', 'True', []]);
@@ -91,7 +90,7 @@ const ends = [
 
 for (const [type, outcome, spec, reason] of ends) {
   test(`${type} is one PUT with that one condition: no chain, no times`, async () => {
-    const stage = start({ spec });
+    const stage = pcrStage(spec);
     const found = await stage.handle();
     assert.deepEqual([found.outcome, found.reason], [outcome, reason]);
     assert.equal(stage.requests[0]?.path, PATH);
@@ -104,8 +103,8 @@ for (const [type, outcome, spec, reason] of ends) {
     assert.match(condition.lastTransitionTime ?? '', WHOLE_SECONDS);
   });
 
-  test(`${type}: whom it concerns hears why, and no stale read may follow`, async () => {
-    const stage = start({ spec });
+  test(`${type}: an Event says why, and no stale read follows`, async () => {
+    const stage = pcrStage(spec);
     const { event, message, written } = await stage.handle();
     assert.deepEqual([event?.type, event?.reason, event?.note], ['Warning', reason, message]);
     assert.deepEqual(written?.metadata, stage.server.stored?.metadata);
@@ -113,49 +112,37 @@ for (const [type, outcome, spec, reason] of ends) {
 }
 
 test('what is already ended is ignored', async () => {
-  const stage = start();
+  const stage = pcrStage();
   const status = { conditions: [{ type: 'Issued', status: 'True' as const }] };
   const outcome = await stage.handle({ ...stage.request, status });
   assert.deepEqual(outcome, { outcome: 'ignored', reason: '' });
   assert.deepEqual(stage.requests, []);
 });
 
-const unusable = new SignerError({
-  code: 'AUTHORITY_MISSING',
-  disposition: 'authority',
-  message: 'no Secret',
-});
-const another = await openAuthority();
-const genuine = openIntermediate();
-const troubles: [law: string, authority: () => typeof genuine, code: string][] = [
-  [
-    'there is none',
-    () => {
-      throw unusable;
-    },
-    'AUTHORITY_MISSING',
-  ],
-  [
-    'it refuses to sign',
-    () => ({ ...genuine, sign: () => Promise.reject(unusable) }),
-    'AUTHORITY_MISSING',
-  ],
-  [
-    'it returns a certificate that nobody asked for',
-    () => ({ ...genuine, sign: () => Promise.resolve(another.facts.certificate.raw) }),
-    'CORRESPONDENCE',
-  ],
-  [
-    'its chain does not lead to the anchors',
-    () => ({ ...genuine, facts: { ...genuine.facts, anchors: another.facts.anchors } }),
-    'PATH_INVALID',
-  ],
-];
+const MINUTE = 60_000;
 
-for (const [law, authority, code] of troubles) {
-  test(`a CA in trouble is waited for, and nothing is written: ${law}`, async () => {
-    const stage = start({ authority });
-    await assert.rejects(stage.handle(), { code, disposition: 'authority' });
-    assert.deepEqual(stage.requests, []);
+for (const minutes of [-10, -6, -4, 4, 6, 10]) {
+  test(`with a clock ${minutes} min off, the status has the API server's time`, async () => {
+    const stage = pcrStage();
+    stage.ahead(minutes * MINUTE);
+    await stage.handle();
+    const { notBefore = '', conditions = [] } = statusOf(stage);
+    assert.equal(Date.parse(notBefore), NOW - MINUTE);
+    assert.equal(Date.parse(conditions[0]?.lastTransitionTime ?? ''), NOW);
   });
 }
+
+test('a leaf is sent again until its notBefore is five minutes old, whenever it was signed', async () => {
+  const stage = pcrStage();
+  stage.server.troubles.push('unreachable');
+  await assert.rejects(stage.handle());
+  const old = Date.parse(stage.sent()[0]?.status?.notBefore ?? '');
+  stage.later(old + 5 * MINUTE - (NOW + 700) - 1);
+  stage.server.troubles.push('unreachable');
+  await assert.rejects(stage.handle());
+  stage.later(1);
+  assert.equal((await stage.handle()).outcome, 'issued');
+  assert.deepEqual(stage.methods(), ['PUT', 'GET', 'PUT', 'GET', 'PUT']);
+  const starts = stage.sent().map(({ status }) => Date.parse(status?.notBefore ?? ''));
+  assert.deepEqual(starts, [old, old, old + 4 * MINUTE]);
+});

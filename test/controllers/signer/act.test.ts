@@ -2,21 +2,19 @@
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { test } from 'node:test';
-import type { Authority } from '../../../src/authorities/contract.ts';
-import { SignerError } from '../../../src/errors.ts';
+import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
 import { privateKey } from '../../support/pki/keys.ts';
-import { ISSUING, ROOT, certificatesOf, openIntermediate } from '../../support/authorities/intermediate.ts';
-import { openAuthority } from '../../support/authorities/issuing.ts';
-import { start, type Stage } from './actor.ts';
+import { ISSUING, ROOT, certificatesOf } from '../../support/authorities/intermediate.ts';
+import { csrStage, type Stage } from '../../support/runtime/issuance-stage.ts';
 
 const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests/jane-1/status';
 
 /** base64 of PEM, as certificates.k8s.io/v1 has it. */
-const delivered = (stage: Stage): string =>
+const delivered = (stage: Stage<CertificateSigningRequest>): string =>
   Buffer.from(stage.sent()[0]?.status?.certificate ?? '', 'base64').toString();
 
 test('a certificate is one PUT to /status, fenced, and nothing else', async () => {
-  const stage = start();
+  const stage = csrStage();
   const outcome = await stage.handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['issued', 'Issued']);
   assert.equal(outcome.event, undefined);
@@ -27,11 +25,11 @@ test('a certificate is one PUT to /status, fenced, and nothing else', async () =
   );
   const [sent] = stage.sent();
   assert.equal(sent?.metadata.resourceVersion, '1');
-  assert.deepEqual(sent.status?.conditions, stage.csr.status?.conditions);
+  assert.deepEqual(sent.status?.conditions, stage.request.status?.conditions);
 });
 
 test('the chain is the leaf and what issued it, upwards, without the root', async () => {
-  const stage = start();
+  const stage = csrStage();
   await stage.handle();
   const [leaf, issuing, ...more] = certificatesOf(delivered(stage));
   assert.ok(leaf !== undefined && issuing !== undefined);
@@ -45,7 +43,7 @@ test('the chain is the leaf and what issued it, upwards, without the root', asyn
 });
 
 test('what can never become a leaf is Failed, with a reason, and has no certificate', async () => {
-  const stage = start({ usages: ['ocsp signing'] });
+  const stage = csrStage({ usages: ['ocsp signing'] });
   const outcome = await stage.handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['failed', 'UsageNotAllowed']);
   assert.deepEqual(outcome.written, stage.server.stored);
@@ -63,60 +61,9 @@ test('what can never become a leaf is Failed, with a reason, and has no certific
   assert.match(failed?.message ?? '', /"ocsp signing"/);
 });
 
-test('who is not approved is ignored', async () => {
-  const stage = start();
-  const { status: _, ...csr } = stage.csr;
+test('a request that is not approved is ignored', async () => {
+  const stage = csrStage();
+  const { status: _, ...csr } = stage.request;
   assert.deepEqual(await stage.handle(csr), { outcome: 'ignored', reason: '' });
   assert.deepEqual(stage.requests, []);
-});
-
-const unusable = (): SignerError =>
-  new SignerError({ code: 'AUTHORITY_MISSING', disposition: 'authority', message: 'no Secret' });
-
-const another = await openAuthority();
-const genuine = openIntermediate();
-
-/** CAs that cannot do it now; time or people heal each of them. */
-const troubles: [law: string, authority: () => Authority, code: string][] = [
-  [
-    'there is none',
-    () => {
-      throw unusable();
-    },
-    'AUTHORITY_MISSING',
-  ],
-  [
-    'it refuses to sign',
-    () => ({ ...genuine, sign: () => Promise.reject(unusable()) }),
-    'AUTHORITY_MISSING',
-  ],
-  [
-    'it returns a certificate that nobody asked for',
-    () => ({ ...genuine, sign: () => Promise.resolve(another.facts.certificate.raw) }),
-    'CORRESPONDENCE',
-  ],
-  [
-    'its chain does not lead to the anchors',
-    () => ({ ...genuine, facts: { ...genuine.facts, anchors: another.facts.anchors } }),
-    'PATH_INVALID',
-  ],
-];
-
-for (const [law, authority, code] of troubles) {
-  test(`a CA in trouble is waited for, and nothing is written: ${law}`, async () => {
-    const stage = start({}, authority);
-    await assert.rejects(stage.handle(), { code, disposition: 'authority' });
-    assert.deepEqual(stage.requests, []);
-  });
-}
-
-test('once the CA is well, the request that waited is signed', async () => {
-  let ill = true;
-  const stage = start({}, () => {
-    if (ill) throw unusable();
-    return genuine;
-  });
-  await assert.rejects(stage.handle());
-  ill = false;
-  assert.equal((await stage.handle()).outcome, 'issued');
 });

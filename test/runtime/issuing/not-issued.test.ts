@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Condition } from '../../../src/api/request/conditions.ts';
-import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
-import { afterHeld } from '../../../src/controllers/signer/held.ts';
-import type { AfterHeld } from '../../../src/runtime/issuing/after-held.ts';
+import { withFailed, type CertificateSigningRequest } from '../../../src/api/request/csr.ts';
 import type { Held } from '../../../src/runtime/issuing/issuing.ts';
+import {
+  settleByConditions,
+  type Settlement,
+  type Times,
+} from '../../../src/runtime/issuing/not-issued.ts';
 import { made } from '../../policy/request.ts';
 
 const CREATED = Date.parse('2026-11-01T12:00:00Z');
@@ -18,16 +21,26 @@ const csr: CertificateSigningRequest = {
   status: { conditions: [APPROVED] },
 };
 
+const settle = (
+  request: CertificateSigningRequest,
+  held: Held,
+  times: Times,
+): Settlement<CertificateSigningRequest> =>
+  settleByConditions(request, held, times, {
+    withFailed,
+    dated: (time) => ({ lastTransitionTime: time, lastUpdateTime: time }),
+  });
+
 const after = (
   held: Omit<Held, 'kind'>,
   age: number,
   maxRetryMs: number | undefined = LIMIT,
-): AfterHeld<CertificateSigningRequest> =>
-  afterHeld(csr, { kind: 'held', ...held }, { now: CREATED + age, ahead: 0, maxRetryMs });
+): Settlement<CertificateSigningRequest> =>
+  settle(csr, { kind: 'held', ...held }, { now: CREATED + age, ahead: 0, maxRetryMs });
 
 const conditions = ({
   write,
-}: AfterHeld<CertificateSigningRequest>): readonly (string | undefined)[][] =>
+}: Settlement<CertificateSigningRequest>): readonly (string | undefined)[][] =>
   (write?.status?.conditions ?? []).map(({ type, reason, message }) => [type, reason, message]);
 
 test('an ordinary error before the limit writes nothing, and is tried again no later than the limit', () => {
@@ -43,7 +56,7 @@ test('an ordinary error at the limit ends the request with the last message', ()
 });
 
 test('without a limit, as in our own components, no age ends a request', () => {
-  const { write, outcome } = afterHeld(
+  const { write, outcome } = settle(
     csr,
     { kind: 'held', how: 'retry', message: 'CA is away' },
     { now: CREATED + 1e12, ahead: 0, maxRetryMs: undefined },
@@ -82,10 +95,10 @@ for (const how of ['retry', 'pending', 'issuer', 'permanent'] as const) {
 test('a condition that says nothing new is not written again', () => {
   const condition: Condition = { type: 'Order', status: 'True', reason: 'Made', message: '7' };
   const held: Held = { kind: 'held', how: 'pending', message: '', condition };
-  const first = afterHeld(csr, held, { now: CREATED, ahead: 0, maxRetryMs: LIMIT });
+  const first = settle(csr, held, { now: CREATED, ahead: 0, maxRetryMs: LIMIT });
   assert.ok(first.write);
   assert.equal(
-    afterHeld(first.write, held, { now: CREATED + 9, ahead: 0, maxRetryMs: LIMIT }).write,
+    settle(first.write, held, { now: CREATED + 9, ahead: 0, maxRetryMs: LIMIT }).write,
     undefined,
   );
 });
@@ -93,6 +106,6 @@ test('a condition that says nothing new is not written again', () => {
 test('an age is measured by the clock that dates requests; what is waited for, by our own', () => {
   const held: Held = { kind: 'held', how: 'retry', message: 'no' };
   const times = { now: CREATED, ahead: 5_000, maxRetryMs: LIMIT };
-  const { outcome } = afterHeld(csr, held, times);
+  const { outcome } = settle(csr, held, times);
   assert.deepEqual(outcome.again, { backoffUntil: CREATED + LIMIT + 5_000 });
 });

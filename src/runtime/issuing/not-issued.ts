@@ -5,15 +5,24 @@ import type { Held } from './issuing.ts';
 import type { Outcome } from '../requests/outcome.ts';
 import type { Conditioned } from '../requests/triggers.ts';
 
-/** What becomes of a request that a CA gave no certificate for. */
-export interface AfterHeld<T> {
-  /** The object for PUT /status, where anything is to be written. */
+/** What becomes of a request that gets no leaf now. */
+export interface Settlement<T> {
+  /** The object for PUT /status; undefined where nothing is to be written. */
   readonly write: T | undefined;
-  /** Whether that write ends the request for ever. */
+  /** Whether that write is the request's final answer. */
   readonly ends: boolean;
   readonly outcome: Outcome;
 }
 
+/** Of a request that is left as it is; nothing is told of it. */
+export const NOTHING = {
+  kind: 'settle',
+  write: undefined,
+  ends: false,
+  outcome: { outcome: 'ignored', reason: '' },
+} as const;
+
+/** When a CA gave no chain. */
 export interface Times {
   /** The API server's, which dates requests. Milliseconds. */
   readonly now: number;
@@ -23,9 +32,9 @@ export interface Times {
   readonly maxRetryMs: number | undefined;
 }
 
-/** How a kind of requests says it. */
-export interface HeldWords<T> {
-  /** The object for PUT /status that ends a request for ever. */
+/** How a kind of requests writes conditions. */
+export interface ConditionWriter<T> {
+  /** The object for PUT /status that ends a request. */
   readonly withFailed: (
     request: T,
     failure: { readonly reason: string; readonly message: string },
@@ -41,13 +50,13 @@ export interface HeldWords<T> {
  * What becomes of a request whose kind takes conditions. The CA's own condition is stored in the same
  * write that ends it, where one does.
  */
-export function afterHeld<T extends Conditioned>(
+export function settleByConditions<T extends Conditioned>(
   request: T,
   held: Held,
   times: Times,
-  words: HeldWords<T>,
-): AfterHeld<T> {
-  const kept = withHeldCondition(request, held, words.dated(formatTime(times.now)));
+  writer: ConditionWriter<T>,
+): Settlement<T> {
+  const kept = withHeldCondition(request, held, writer.dated(formatTime(times.now)));
   const deadline =
     times.maxRetryMs === undefined
       ? Infinity
@@ -57,7 +66,7 @@ export function afterHeld<T extends Conditioned>(
     const reason = late ? 'RetriesExhausted' : 'PermanentError';
     const { message } = held;
     return {
-      write: words.withFailed(kept, { reason, message }, times.now),
+      write: writer.withFailed(kept, { reason, message }, times.now),
       ends: true,
       outcome: { outcome: 'failed', reason, message, event: warning(reason, message) },
     };
@@ -91,7 +100,7 @@ function waiting({ how, message, afterMs = 0 }: Held, deadline: number, now: num
 function withHeldCondition<T extends Conditioned>(
   request: T,
   { condition }: Held,
-  dates: ReturnType<HeldWords<T>['dated']>,
+  dates: ReturnType<ConditionWriter<T>['dated']>,
 ): T {
   if (condition === undefined) return request;
   const before = findCondition(request.status?.conditions, condition.type);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { afterHeld } from '../../../src/controllers/pcr-issuer/held.ts';
+import { outcomeOf } from '../../../src/controllers/pcr-issuer/not-issued.ts';
 import type { Held } from '../../../src/runtime/issuing/issuing.ts';
 
 const held = (how: Held['how'], more: Partial<Held> = {}): Held => ({
@@ -13,26 +13,26 @@ const held = (how: Held['how'], more: Partial<Held> = {}): Held => ({
 
 for (const how of ['retry', 'permanent', 'issuer', 'pending'] as const) {
   test(`a PodCertificateRequest is never ended for what a CA says: ${how}`, () => {
-    assert.equal(afterHeld(held(how), 0).outcome, 'waiting');
+    assert.equal(outcomeOf(held(how), 0).outcome, 'waiting');
   });
 }
 
 test('when it is looked at again: with backoff, never by itself, when its issuer is ready, when due', () => {
-  assert.equal(afterHeld(held('retry'), 0).again, undefined);
-  assert.equal(afterHeld(held('permanent'), 0).again, 'on-change');
-  assert.equal(afterHeld(held('issuer'), 0).again, 'on-change');
-  assert.deepEqual(afterHeld(held('pending', { afterMs: 7 }), 5).again, { at: 12 });
+  assert.equal(outcomeOf(held('retry'), 0).again, undefined);
+  assert.equal(outcomeOf(held('permanent'), 0).again, 'on-change');
+  assert.equal(outcomeOf(held('issuer'), 0).again, 'on-change');
+  assert.deepEqual(outcomeOf(held('pending', { afterMs: 7 }), 5).again, { at: 12 });
 });
 
 test('an Event tells what a condition would', () => {
-  assert.deepEqual(afterHeld(held('permanent'), 0).event, {
+  assert.deepEqual(outcomeOf(held('permanent'), 0).event, {
     type: 'Warning',
     reason: 'PermanentError',
     action: 'Issue',
     note: 'words',
   });
   const condition = { type: 'Order', status: 'True', reason: 'Ordered', message: 'no 7' } as const;
-  assert.deepEqual(afterHeld(held('pending', { condition }), 0).event, {
+  assert.deepEqual(outcomeOf(held('pending', { condition }), 0).event, {
     type: 'Normal',
     reason: 'Ordered',
     action: 'Issue',

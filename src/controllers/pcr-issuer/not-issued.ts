@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<Held['how'], string>> = {
  * tells what a condition would; the API server removes the request after a quarter of an hour, and the
  * kubelet asks anew.
  */
-export function afterHeld(held: Held, now: number): Outcome {
+export function outcomeOf(held: Held, now: number): Outcome {
   const reason = REASONS[held.how];
   const waiting: Outcome = {
     outcome: 'waiting',

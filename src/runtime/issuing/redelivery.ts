@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * One way for every request, whatever its kind: remember what was signed, look afresh, deliver, one
+ * write with a precondition. What differs between the kinds is passed in ({@link RequestKindInit}).
+ */
+import { keyOf, type KubeObject } from '../../api/object/object.ts';
+import { BoundedMap } from '../../bounded-map.ts';
+import { SignerError, attempt } from '../../errors.ts';
+import { absent } from '../../kube/client/absent.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
+import { requireClocks, serverTime } from '../component/server-time.ts';
+import type { Outcome } from '../requests/outcome.ts';
+import { writeSubresource } from '../requests/subresource-write.ts';
+import type { Chain, Issuing } from './issuing.ts';
+import type { Settlement } from './not-issued.ts';
+import type { Decision, RequestKindInit } from './request-kind.ts';
+
+/** One signature and one write a request, however often its delivery has to be tried. */
+export interface Redelivery<T, S> {
+  /**
+   * Delivers what was signed for this request before, if it still may be; else decides, on a copy that
+   * is as fresh as need be. Neither while the clocks contradict each other.
+   *
+   * @throws SignerError why the request waits
+   */
+  readonly handle: (request: T, signer: S) => Promise<Outcome>;
+  /** Writes a status, with the resourceVersion as precondition. @returns the request as it then is */
+  readonly put: (request: T) => Promise<T>;
+  /** The request `namespace/name` is gone. */
+  readonly forget: (key: string) => void;
+}
+
+/**
+ * How long a leaf waits for its delivery, in milliseconds: an outage of the API server is shorter. Later
+ * a leaf might be expired, which the API server would take in a CertificateSigningRequest; a
+ * PodCertificateRequest's notBefore it takes within these five minutes only (validation.go, timeNear).
+ */
+const RESEND_WINDOW_MS = 5 * 60_000;
+
+/**
+ * Some three KiB each. Beyond, the oldest is evicted: its request may be signed once more, and the
+ * precondition of the write lets one of both through. An API server that takes no write must not fill our
+ * memory with what it does not take.
+ */
+const MAX_UNDELIVERED = 10_000;
+
+interface Remembered<I> {
+  readonly uid: string;
+  readonly issued: I;
+  /** By the API server's clock, in milliseconds. */
+  readonly since: number;
+  readonly signingContext: string;
+}
+
+/** All that the machine has: what its kind passed in, and what was signed and may not have landed. */
+interface Machine<T, S, I extends Chain> {
+  readonly init: RequestKindInit<T, S, I>;
+  /** By `namespace/name`. Only the functions of this file touch it. */
+  readonly undelivered: BoundedMap<string, Remembered<I>>;
+}
+
+/** One request at work. */
+interface Attempt<T, S> {
+  readonly request: T;
+  readonly signer: S;
+  /** The version of the API through which it is read and written. */
+  readonly via: Resource;
+}
+
+const GONE: Outcome = { outcome: 'ignored', reason: 'Gone' };
+
+/** The machine of one kind of requests. */
+export function createRedelivery<T extends KubeObject, S extends KubeObject, I extends Chain>(
+  init: RequestKindInit<T, S, I>,
+): Redelivery<T, S> {
+  const { resource: via } = init;
+  const machine: Machine<T, S, I> = { init, undelivered: new BoundedMap(MAX_UNDELIVERED) };
+  return {
+    handle: (request, signer) => handle(machine, { request, signer, via }),
+    put: (request) => put(init, request, via),
+    forget: (key) => {
+      machine.undelivered.delete(key);
+    },
+  };
+}
+
+/** Step 1: was it signed before? Then what the cache shows may be older than our own write. */
+async function handle<T extends KubeObject, S extends KubeObject, I extends Chain>(
+  machine: Machine<T, S, I>,
+  at: Attempt<T, S>,
+): Promise<Outcome> {
+  const { init, undelivered } = machine;
+  const { uid } = at.request.metadata;
+  await requireClocks(init.component, () => look(init, at));
+  const key = keyOf(at.request.metadata);
+  const remembered = undelivered.get(key);
+  if (remembered?.uid !== uid) return decide(machine, at);
+  const fresh = await look(init, at);
+  if (fresh?.metadata.uid !== uid || init.isFinished(fresh)) {
+    undelivered.delete(key);
+    const landed = fresh?.metadata.uid === uid && init.chainOf(fresh) === remembered.issued.chain;
+    return landed ? { outcome: 'issued', reason: 'Issued', written: fresh } : GONE;
+  }
+  if (isDeliverable(init, remembered, at.signer)) {
+    return deliver(machine, { ...at, request: fresh }, remembered.issued);
+  }
+  // An earlier write that is still under way cannot land beside a new one: both have the same precondition.
+  undelivered.delete(key);
+  return decide(machine, { ...at, request: fresh });
+}
+
+/** Step 2: what is to be done with it, by its signer and the CA as they are now. */
+async function decide<T extends KubeObject, S extends KubeObject, I extends Chain>(
+  machine: Machine<T, S, I>,
+  at: Attempt<T, S>,
+): Promise<Outcome> {
+  const { init } = machine;
+  const { request, signer, via } = at;
+  const issuing = attempt(() => init.issuingOf(signer));
+  const authority = issuing instanceof SignerError ? issuing : issuing.validity;
+  const decision = init.decide(request, signer, {
+    authority,
+    now: serverTime(init.component),
+    via,
+  });
+  switch (decision.kind) {
+    case 'wait':
+      throw decision.error;
+    case 'settle':
+      return settle(init, decision, via);
+    case 'reread':
+      return reread(machine, { ...at, via: decision.via });
+    case 'issue':
+      if (issuing instanceof SignerError) throw issuing;
+      return issue(machine, at, { ...decision, issuing });
+  }
+}
+
+/** Step 3: the CA is asked, and its answer is remembered before anything is sent. */
+async function issue<T extends KubeObject, S extends KubeObject, I extends Chain>(
+  machine: Machine<T, S, I>,
+  at: Attempt<T, S>,
+  to: Extract<Decision<T, I>, { kind: 'issue' }> & { readonly issuing: Issuing<T> },
+): Promise<Outcome> {
+  const { init, undelivered } = machine;
+  const { request, signer, via } = at;
+  const { leaf, completed, issuing } = to;
+  const chain = await issuing.issue(leaf, request);
+  if (chain.kind === 'held') {
+    const { component, maxRetryMs } = init;
+    const ahead = component.client.clockOffset();
+    const times = { now: serverTime(component), ahead, maxRetryMs };
+    return settle(init, init.notIssued(request, chain, times), via);
+  }
+  const issued = completed(chain);
+  undelivered.set(keyOf(request.metadata), {
+    uid: request.metadata.uid,
+    issued,
+    since: init.deliverableSince?.(issued) ?? serverTime(init.component),
+    signingContext: signingContextOf(signer, issuing),
+  });
+  return deliver(machine, at, issued);
+}
+
+/** Step 4: one write. Where it fails, what was signed stays remembered, and step 1 finds it. */
+async function deliver<T extends KubeObject, S, I extends Chain>(
+  { init, undelivered }: Machine<T, S, I>,
+  { request, via }: Attempt<T, S>,
+  issued: I,
+): Promise<Outcome> {
+  const delivered = init.withIssued(request, issued, serverTime(init.component));
+  const written = await put(init, delivered, via);
+  undelivered.delete(keyOf(request.metadata));
+  return { outcome: 'issued', reason: 'Issued', written };
+}
+
+/** Through another version of the API, from the beginning. */
+async function reread<T extends KubeObject, S extends KubeObject, I extends Chain>(
+  machine: Machine<T, S, I>,
+  at: Attempt<T, S>,
+): Promise<Outcome> {
+  const whole = await look(machine.init, at);
+  // Another one under the same name, perhaps of another signer: its own watch brings it.
+  if (whole?.metadata.uid !== at.request.metadata.uid) return GONE;
+  return handle(machine, { ...at, request: whole });
+}
+
+/** Without a leaf: one write, or none. */
+async function settle<T extends KubeObject>(
+  init: Pick<AnyInit<T>, 'component' | 'bodyOf'>,
+  { write, ends, outcome }: Settlement<T>,
+  via: Resource,
+): Promise<Outcome> {
+  if (write === undefined) return outcome;
+  const written = await put(init, write, via);
+  return ends ? { ...outcome, written } : { ...outcome, changed: written };
+}
+
+type AnyInit<T> = RequestKindInit<T, never, Chain>;
+
+/** The request as the API server has it now; the cache may be behind a write of ours. */
+function look<T extends KubeObject>(
+  { component }: Pick<AnyInit<T>, 'component'>,
+  { request, via }: Pick<Attempt<T, never>, 'request' | 'via'>,
+): Promise<T | undefined> {
+  const path = via.object(request.metadata);
+  return component.client.request<T>({ method: 'GET', path }).catch(absent);
+}
+
+function put<T extends KubeObject>(
+  { component, bodyOf }: Pick<AnyInit<T>, 'component' | 'bodyOf'>,
+  request: T,
+  via: Resource,
+): Promise<T> {
+  const path = via.object(request.metadata, 'status');
+  return writeSubresource(component.client, request, { path, ...bodyOf(request) });
+}
+
+/** Young enough, by either clock that may have been set since, and signed in the context of now. */
+function isDeliverable<T, S extends KubeObject, I>(
+  { component, issuingOf }: Pick<RequestKindInit<T, S, never>, 'component' | 'issuingOf'>,
+  { since, signingContext }: Remembered<I>,
+  signer: S,
+): boolean {
+  if (Math.abs(serverTime(component) - since) >= RESEND_WINDOW_MS) return false;
+  const issuing = attempt(() => issuingOf(signer));
+  return !(issuing instanceof SignerError) && signingContextOf(signer, issuing) === signingContext;
+}
+
+/**
+ * What a leaf was signed under: the signer as it then was, and its CA. A leaf is delivered later only
+ * while both are the same: a new generation may forbid it, and a CA that may not sign now may not have
+ * signed it either.
+ */
+function signingContextOf(
+  { metadata }: KubeObject,
+  { identity }: Pick<Issuing<never>, 'identity'>,
+): string {
+  return `${metadata.uid}/${metadata.generation ?? ''}/${identity}`;
+}
+
+/** The chain of a status that carries it as base64 of its PEM. */
+export function chainFromBase64(certificate: string | undefined): string | undefined {
+  return certificate === undefined
+    ? undefined
+    : Buffer.from(certificate, 'base64').toString('latin1');
+}

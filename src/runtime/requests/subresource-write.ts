@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  METADATA_ALONE,
+  asWritten,
+  readPartialObjectMetadata,
+  type KubeObject,
+} from '../../api/object/object.ts';
+import type { Client } from '../../kube/client/client.ts';
+
+/** One PUT to a subresource: `/status` or `/approval`. */
+export interface SubresourceWrite {
+  readonly path: string;
+  /** Carries the resourceVersion that was read: the API server refuses the write after any other one. */
+  readonly body: object;
+  /** Media type of `body`; JSON where it is absent. */
+  readonly contentType?: string | undefined;
+}
+
+/**
+ * Writes a subresource, with the resourceVersion as precondition. Of the answer only the metadata is read.
+ *
+ * @param written - the whole object as the body describes it
+ * @returns `written` in the version that the API server answered with
+ * @throws KubeError KUBE_CONFLICT where the object has changed since it was read
+ */
+export async function writeSubresource<T extends KubeObject>(
+  client: Client,
+  written: T,
+  { path, body, contentType }: SubresourceWrite,
+): Promise<T> {
+  const answer = await client.request<Pick<KubeObject, 'metadata'>>({
+    method: 'PUT',
+    path,
+    body,
+    ...(contentType === undefined ? {} : { contentType }),
+    accept: METADATA_ALONE,
+    read: readPartialObjectMetadata,
+  });
+  return asWritten(written, answer);
+}

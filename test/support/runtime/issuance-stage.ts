@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KubeObject } from '../../../src/api/object/object.ts';
+import type { CertificateRequest } from '../../../src/api/request/certificate-request.ts';
+import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
+import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import type { Authority } from '../../../src/authorities/contract.ts';
+import { createActor as createCertificateRequestActor } from '../../../src/controllers/certificate-request/act.ts';
+import { REQUESTS as CERTIFICATE_REQUESTS } from '../../../src/controllers/certificate-request/index.ts';
+import { createActor as createPodActor } from '../../../src/controllers/pcr-issuer/act.ts';
+import { createActor as createCsrActor } from '../../../src/controllers/signer/act.ts';
+import type { RequestInit } from '../../../src/kube/client/client.ts';
+import { resource } from '../../../src/kube/resource/resource.ts';
+import { compileCertificateRequestPolicy } from '../../../src/policy/compile-policy.ts';
+import type { LogFields } from '../../../src/ports.ts';
+import type { Issuing } from '../../../src/runtime/issuing/issuing.ts';
+import { localIssuing } from '../../../src/runtime/issuing/local-issuing.ts';
+import type { Redelivery } from '../../../src/runtime/issuing/redelivery.ts';
+import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
+import { made, type Wanted } from '../../policy/request.ts';
+import {
+  certificateRequest,
+  servicesOfTeams,
+  type CertificateRequestWanted,
+} from '../requests/certificate-request.ts';
+import { NOW } from '../pki/chain.ts';
+import { openIntermediate } from '../authorities/intermediate.ts';
+import { oneObject, type OneObject } from '../kube/single-object-api.ts';
+import { podRequest } from '../requests/pod-certificate-request.ts';
+import { readSent } from '../requests/pod-certificate-request.ts';
+import { recordedComponent, type RecordedComponent } from '../component/recorded-component.ts';
+import { workload, workloadProfile } from '../signers/workload-profile.ts';
+
+const CERTIFICATES = 'certificates.k8s.io';
+const CSRS = resource({
+  group: CERTIFICATES,
+  version: 'v1',
+  plural: 'certificatesigningrequests',
+});
+
+/** An actor, the API server's only request, and all that was asked of the server. */
+export interface Stage<T> {
+  readonly server: OneObject<T>;
+  /** As the cache has it. */
+  readonly request: T;
+  readonly signer: ClusterSigner;
+  readonly requests: readonly RequestInit[];
+  /** What was logged of each signature: UID and serial number. */
+  readonly signed: () => readonly LogFields[];
+  /** GET or PUT, in order. */
+  readonly methods: () => readonly string[];
+  readonly calls: () => readonly (readonly string[])[];
+  /** The objects of the PUTs. */
+  readonly sent: () => readonly T[];
+  /** Works on the request as the cache has it: by default as it was at first. */
+  readonly handle: (seen?: T, signer?: ClusterSigner) => Promise<Outcome>;
+  readonly later: (milliseconds: number) => void;
+  /** Our clock is so far ahead of the server's, as far as the server has told. */
+  readonly ahead: (milliseconds: number) => void;
+  readonly forget: (key: string) => void;
+}
+
+/** The CA: ours, asked for each look at a request; or anybody's. */
+export interface By<T> {
+  readonly authority?: (() => Authority) | undefined;
+  readonly issuing?: (() => Issuing<T>) | undefined;
+  /** Milliseconds; where the kind gives a request up at all. */
+  readonly maxRetryMs?: number | undefined;
+}
+
+interface StageInit<T> {
+  readonly name: string;
+  readonly request: T;
+  readonly signer: ClusterSigner;
+  readonly by: By<T>;
+  readonly actor: (
+    component: RecordedComponent,
+    issuingOf: () => Issuing<T>,
+  ) => Pick<Redelivery<T, ClusterSigner>, 'handle' | 'forget'>;
+  readonly readBody?: (body: unknown) => T;
+}
+
+/** jane's request, approved. */
+export function csrStage(
+  wanted: Wanted = {},
+  by: By<CertificateSigningRequest> = {},
+): Stage<CertificateSigningRequest> {
+  return stage({
+    name: 'signer',
+    request: {
+      ...made(wanted).csr,
+      status: { conditions: [{ type: 'Approved', status: 'True', reason: 'ByHand' }] },
+    },
+    signer: workload(),
+    by,
+    actor: (component, issuingOf) =>
+      createCsrActor({
+        component,
+        resource: CSRS,
+        profileOf: () => workloadProfile(),
+        issuingOf,
+        maxRetryMs: by.maxRetryMs,
+      }),
+  });
+}
+
+/** The request of pod team-a/web-0. */
+export function pcrStage(
+  spec: Partial<PodCertificateRequest['spec']> = {},
+  by: By<PodCertificateRequest> & { readonly legacy?: boolean } = {},
+): Stage<PodCertificateRequest> {
+  const pods = (version: string): typeof CSRS =>
+    resource({ group: CERTIFICATES, version, plural: 'podcertificaterequests' });
+  return stage({
+    name: 'pcr-issuer',
+    request: podRequest(spec),
+    signer: workload(),
+    by,
+    readBody: readSent,
+    actor: (component, issuingOf) =>
+      createPodActor({
+        component,
+        resource: pods('v1'),
+        legacy: by.legacy === true ? pods('v1beta1') : undefined,
+        profileOf: () => workloadProfile(),
+        issuingOf,
+      }),
+  });
+}
+
+/** cert-manager's request for web.team-a.svc, approved. */
+export function certificateRequestStage(
+  wanted: CertificateRequestWanted = {},
+  by: By<CertificateRequest> = {},
+): Stage<CertificateRequest> {
+  return stage({
+    name: 'certificate-request',
+    request: certificateRequest(wanted),
+    signer: servicesOfTeams(),
+    by,
+    actor: (component, issuingOf) =>
+      createCertificateRequestActor<ClusterSigner>({
+        component,
+        resource: CERTIFICATE_REQUESTS,
+        profileOf: () => workloadProfile(),
+        policyOf: ({ spec }) => compileCertificateRequestPolicy(spec),
+        issuingOf,
+        maxRetryMs: by.maxRetryMs,
+      }),
+  });
+}
+
+/** Seven tenths of a second past {@link NOW}: times are written in whole seconds. */
+function stage<T extends KubeObject>(init: StageInit<T>): Stage<T> {
+  const { name, request, signer, by, readBody = (body) => body as T } = init;
+  const { authority = openIntermediate } = by;
+  const server = oneObject(request, readBody);
+  let now = NOW + 700;
+  let offset = 0;
+  const component = recordedComponent({ name, clock: () => now });
+  const client = Object.assign(component.client, { clockOffset: () => offset });
+  client.answer(server.answer);
+  const actor = init.actor(component, by.issuing ?? (() => localIssuing(component, authority())));
+  return {
+    server,
+    request,
+    signer,
+    requests: client.requests,
+    signed: () =>
+      component.log.lines.flatMap(({ message, fields }) => (message === 'signed' ? [fields] : [])),
+    methods: () => client.requests.map(({ method }) => method),
+    calls: () => client.requests.map(({ method, path }) => [method, path]),
+    sent: () =>
+      client.requests.filter(({ method }) => method === 'PUT').map(({ body }) => readBody(body)),
+    handle: (seen = request, by = signer) => actor.handle(seen, by),
+    later: (milliseconds) => {
+      now += milliseconds;
+    },
+    ahead: (milliseconds) => {
+      now += milliseconds - offset;
+      offset = milliseconds;
+    },
+    forget: actor.forget,
+  };
+}
