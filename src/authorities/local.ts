@@ -33,7 +33,7 @@ export function openLocalAuthority(material: AuthorityMaterial, now: number): Au
   const [certificate] = chain;
   requireCa(certificate, now);
   // Who can break the CA's key makes leaves of anybody.
-  guarded('tls.crt', () => checkKey(certificate.publicKey));
+  readingSecretKey('tls.crt', () => checkKey(certificate.publicKey));
   const key = readKey(material.key, certificate);
   const anchors = readRoots(material.anchors, chain);
   const intermediates = chain.filter((each) => !isSelfIssued(each));
@@ -63,9 +63,11 @@ export function openLocalAuthority(material: AuthorityMaterial, now: number): Au
 }
 
 function readChain(pem: string): readonly [Certificate, ...Certificate[]] {
-  const blocks = guarded('tls.crt', () => decodePemAll(pem, 'CERTIFICATE'));
+  const blocks = readingSecretKey('tls.crt', () => decodePemAll(pem, 'CERTIFICATE'));
   if (blocks.length > MAX_CHAIN) throw invalid(`tls.crt holds more than ${MAX_CHAIN} certificates`);
-  const [first, ...rest] = blocks.map((der) => guarded('tls.crt', () => decodeCertificate(der)));
+  const [first, ...rest] = blocks.map((der) =>
+    readingSecretKey('tls.crt', () => decodeCertificate(der)),
+  );
   if (first === undefined) throw invalid('tls.crt holds no certificate');
   return [first, ...rest];
 }
@@ -93,7 +95,7 @@ function requireCa(certificate: Certificate, now: number): void {
 
 function readKey(pem: string, certificate: Certificate): KeyObject {
   if (pem === '') throw invalid('tls.key is empty; the Secret must hold the CA’s private key');
-  const key = guarded('tls.key', () => readPrivateKey(pem));
+  const key = readingSecretKey('tls.key', () => readPrivateKey(pem));
   if (!sameBytes(publicKeyOf(key), certificate.publicKey.spki)) {
     throw invalid('tls.key is not the private key of the first certificate of tls.crt');
   }
@@ -101,7 +103,8 @@ function readKey(pem: string, certificate: Certificate): KeyObject {
 }
 
 function readRoots(pem: string | undefined, chain: readonly Certificate[]): readonly Certificate[] {
-  if (pem !== undefined && pem.trim() !== '') return guarded('ca.crt', () => readAnchors(pem));
+  if (pem !== undefined && pem.trim() !== '')
+    return readingSecretKey('ca.crt', () => readAnchors(pem));
   const last = chain.at(-1);
   if (last !== undefined && isSelfIssued(last)) return [last];
   throw invalid(
@@ -118,7 +121,7 @@ function requireChain(
   now: number,
 ): void {
   if (anchors.some((anchor) => sameBytes(anchor.raw, certificate.raw))) return;
-  guarded('tls.crt', () => verifyPath({ leaf: certificate, intermediates, anchors, now }));
+  readingSecretKey('tls.crt', () => verifyPath({ leaf: certificate, intermediates, anchors, now }));
 }
 
 function requireKeyIdentifier(certificate: Certificate): Uint8Array {
@@ -129,7 +132,7 @@ function requireKeyIdentifier(certificate: Certificate): Uint8Array {
 }
 
 /** Runs a decoder on one key of the Secret: whatever is wrong there is the authority's matter. */
-function guarded<T>(where: string, run: () => T): T {
+function readingSecretKey<T>(where: string, run: () => T): T {
   try {
     return run();
   } catch (error) {

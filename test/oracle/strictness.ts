@@ -120,7 +120,7 @@ export const STRICTNESS: readonly Strictness[] = [
   },
   {
     code: 'DER_MALFORMED',
-    says: /has tag 0x|is missing|is cut off|longer than what holds|indefinite length|too long a length|length that is not minimal|tag number above|arc that is not minimal|ends in the middle|INTEGER|is negative|is more than|is no BIT STRING/,
+    says: /has tag 0x|is missing|is cut off|longer than the element that holds|indefinite length|a length field of more than|length that is not minimal|tag number above|arc that is not minimal|ends in the middle|INTEGER|is negative|is more than|is no BIT STRING/,
     what: 'a value inside an attribute or an extension is not DER',
     why: UNREAD,
   },

@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../errors.ts';
+import type { SignerError } from '../../errors.ts';
 import { TAG_SEQUENCE } from './der-tags.ts';
-import { malformed } from './input-error.ts';
+import { inputError, malformed } from './input-error.ts';
 
 /**
- * More length octets than this would say more than 4 GiB: nobody can have sent us so many, and
- * numbers beyond 2³¹ are where careless arithmetic goes wrong.
+ * More length octets than this mean more than 4 GiB. No input is so long, and integers beyond 2³¹ are
+ * where careless arithmetic goes wrong.
  */
 const MAX_LENGTH_OCTETS = 4;
 
 /**
- * Reads one level of DER: the elements between two positions of a buffer, each once, in order.
+ * Reads one level of DER (X.690 §8.1, §10.1): the elements between two positions of a buffer, each once,
+ * in order.
  *
- * It does not recurse: an element's contents are read only where the grammar of the caller enters
- * them, so that nesting is as deep as our grammars are and no deeper, whatever the bytes say. No
- * byte is copied; what it returns are views.
+ * It does not recurse. An element's contents are read only where the caller's grammar enters them, so
+ * hostile nesting costs nothing. No byte is copied: it returns views of the buffer.
+ *
+ * Methods that read take `what`, the name of the value in messages, and throw SignerError DER_MALFORMED
+ * when the next element is missing, has another tag, or is not DER.
  */
 export class DerReader {
   readonly #bytes: Uint8Array;
   readonly #end: number;
   readonly #what: string;
   #at: number;
-  /** Where the contents of the element read last begin. */
+  /** Where the contents of the last element that was read begin. */
   #contents = 0;
 
-  /** @param what - what is read, for messages */
+  /**
+   * @param what - what is read, for messages
+   * @param start - the offset of the first element
+   * @param end - the offset after the last element
+   */
   constructor(bytes: Uint8Array, what: string, start = 0, end = bytes.length) {
     this.#bytes = bytes;
     this.#what = what;
@@ -32,11 +39,12 @@ export class DerReader {
     this.#end = end;
   }
 
+  /** Whether every element has been read. */
   isDone(): boolean {
     return this.#at >= this.#end;
   }
 
-  /** The next identifier octet is this one. */
+  /** Whether the next identifier octet is `tag`. */
   at(tag: number): boolean {
     return this.#at < this.#end && this.#bytes[this.#at] === tag;
   }
@@ -46,7 +54,7 @@ export class DerReader {
     return this.isDone() ? undefined : this.#bytes[this.#at];
   }
 
-  /** The contents of the next element, which must have this tag. */
+  /** Reads the contents of the next element, which must have this tag. */
   read(tag: number, what: string): Uint8Array {
     const end = this.#next(tag, what);
     return this.#bytes.subarray(this.#contents, end);
@@ -58,26 +66,28 @@ export class DerReader {
     return new DerReader(this.#bytes, what, this.#contents, end);
   }
 
+  /** A reader over the contents of the next element, which must be a SEQUENCE. */
   sequence(what: string): DerReader {
     return this.enter(TAG_SEQUENCE, what);
   }
 
-  /** The next element with its header, unread; of this tag if one is given. */
+  /** Reads the next element with its header; its contents are not checked. It must have `tag` if one is given. */
   raw(what: string, tag?: number): Uint8Array {
     const start = this.#at;
     return this.#bytes.subarray(start, this.#next(tag, what));
   }
 
-  /** Nothing may be left. */
+  /** Checks that no element is left. */
   finish(): void {
     if (!this.isDone()) throw this.malformed(`${this.#what} has trailing bytes`);
   }
 
+  /** A DER_MALFORMED with the current offset, to be thrown. */
   malformed(message: string): SignerError {
     return malformed(`${message} (byte ${this.#at})`);
   }
 
-  /** Passes the next element and returns its end. */
+  /** Skips the next element and returns its end. */
   #next(tag: number | undefined, what: string): number {
     const found = this.peek();
     if (found === undefined) throw this.malformed(`${what} is missing`);
@@ -87,7 +97,7 @@ export class DerReader {
     if ((found & 0x1f) === 0x1f) throw this.malformed(`${what} has a tag number above 30`);
     const length = this.#length(what);
     const end = this.#contents + length;
-    if (end > this.#end) throw this.malformed(`${what} is longer than what holds it`);
+    if (end > this.#end) throw this.malformed(`${what} is longer than the element that holds it`);
     this.#at = end;
     return end;
   }
@@ -98,7 +108,8 @@ export class DerReader {
     if (first < 0x80) return first;
     const count = first & 0x7f;
     if (count === 0) throw this.malformed(`${what} has an indefinite length, which is not DER`);
-    if (count > MAX_LENGTH_OCTETS) throw this.malformed(`${what} has too long a length`);
+    if (count > MAX_LENGTH_OCTETS)
+      throw this.malformed(`${what} has a length field of more than 4 octets`);
     let length = 0;
     for (let i = 0; i < count; i++) {
       length = length * 256 + this.#octet(this.#contents + i, what);
@@ -116,14 +127,17 @@ export class DerReader {
   }
 }
 
-/** Reads a whole input: one SEQUENCE and nothing after it, of at most `limit` bytes. */
+/**
+ * Reads a whole input: one SEQUENCE and nothing after it.
+ *
+ * @param what - what is read, for messages
+ * @param limit - the most bytes that the input may have
+ * @returns a reader over the contents of the SEQUENCE
+ * @throws SignerError DER_MALFORMED, or DER_LIMIT above `limit`
+ */
 export function readWhole(bytes: Uint8Array, what: string, limit: number): DerReader {
   if (bytes.length > limit) {
-    throw new SignerError({
-      code: 'DER_LIMIT',
-      disposition: 'fail',
-      message: `${what} has ${bytes.length} bytes, more than ${limit}`,
-    });
+    throw inputError('DER_LIMIT', `${what} has ${bytes.length} bytes, more than ${limit}`);
   }
   const outer = new DerReader(bytes, what);
   const inner = outer.sequence(what);

@@ -10,6 +10,7 @@ import {
 } from './der-tags.ts';
 import { malformed } from './input-error.ts';
 
+/** The character string types that a DirectoryString or an IA5String can be (RFC 5280 appendix A.1). */
 export type StringType =
   | 'UTF8String'
   | 'PrintableString'
@@ -29,26 +30,44 @@ const STRING_TYPES: ReadonlyMap<number, StringType> = new Map([
   [TAG_UNIVERSAL_STRING, 'UniversalString'],
 ]);
 
-/** X.680 §41.4 plus `*` and `&`, which CAs have put there for decades and Go reads too. */
+/** X.680 §41.4, plus `*` and `&`, which CAs have written for decades and Go accepts. */
 const PRINTABLE = /^[A-Za-z0-9 '()+,\-./:=?*&]*$/;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const UTF16_BE = new TextDecoder('utf-16be', { fatal: true, ignoreBOM: true });
 
+/**
+ * The character string type of an identifier octet.
+ *
+ * @param tag - undefined where there is no element
+ * @param what - what is read, for messages
+ * @throws SignerError DER_MALFORMED when the tag is none of a character string
+ */
 export function stringTypeOf(tag: number | undefined, what: string): StringType {
   const type = tag === undefined ? undefined : STRING_TYPES.get(tag);
   if (type === undefined) throw malformed(`${what} is not a character string`);
   return type;
 }
 
-/** Decodes one string; what its type does not allow is refused, never replaced. */
+/**
+ * Decodes the contents of one character string. A character that its type does not allow is an error
+ * and is never replaced. UniversalString is always an error: Go does not read it.
+ *
+ * @param what - what is read, for messages
+ * @throws SignerError DER_MALFORMED when the contents are not of that type
+ */
 export function textOf(type: StringType, contents: Uint8Array, what: string): string {
   const text = decode(type, contents);
   if (text === undefined) throw malformed(`${what} is not a valid ${type}`);
   return text;
 }
 
-/** An IA5String's characters: seven bits each (RFC 5280 §4.2.1.6 for names). */
+/**
+ * Decodes the contents of an IA5String: seven bits a character (RFC 5280 §4.2.1.6 uses it for names).
+ *
+ * @param what - what is read, for messages
+ * @throws SignerError DER_MALFORMED when an octet is above 0x7f
+ */
 export function asciiOf(contents: Uint8Array, what: string): string {
   return textOf('IA5String', contents, what);
 }
@@ -68,7 +87,7 @@ function decode(type: StringType, contents: Uint8Array): string | undefined {
     case 'NumericString':
       return matching(/^[0-9 ]*$/, latin1());
     case 'TeletexString':
-      // T.61 proper is dead; everybody who wrote it meant Latin-1.
+      // Nobody writes T.61 proper: software that writes this type writes Latin-1.
       return latin1();
     case 'UniversalString':
       return undefined;
@@ -87,9 +106,12 @@ function matching(pattern: RegExp, text: string): string | undefined {
   return pattern.test(text) ? text : undefined;
 }
 
-/** A to Z only: the Kelvin sign must not become a k. */
+/**
+ * Lower-cases A to Z and nothing else, as DNS compares names (RFC 4343 §3): String.toLowerCase() turns
+ * the Kelvin sign into a k.
+ */
 export function lowerAscii(text: string): string {
-  // Nearly every name is in lower case: a look costs a tenth of a replacement.
+  // Nearly every name is in lower case, and the test costs a tenth of a replacement.
   if (!/[A-Z]/.test(text)) return text;
   return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -3,14 +3,21 @@ import { type DerReader } from './der-reader.ts';
 import { TAG_GENERALIZED_TIME, TAG_UTC_TIME } from './der-tags.ts';
 import { malformed } from './input-error.ts';
 
-/** From here on GeneralizedTime, before it UTCTime (RFC 5280 §4.1.2.5). */
+/** The first year that is written as GeneralizedTime; earlier ones are UTCTime (RFC 5280 §4.1.2.5). */
 export const FIRST_GENERALIZED_YEAR = 2050;
 
 /** YYMMDDHHMMSSZ and YYYYMMDDHHMMSSZ. */
 const UTC_LENGTH = 13;
 const GENERALIZED_LENGTH = 15;
 
-/** A time of a validity in milliseconds: whole seconds, Zulu, each form only in its years. */
+/**
+ * Reads notBefore or notAfter at the reader's position: whole seconds of UTC, UTCTime for 1950 to 2049
+ * and GeneralizedTime from 2050 on (RFC 5280 §4.1.2.5).
+ *
+ * @param what - what is read, for messages
+ * @returns milliseconds since 1970
+ * @throws SignerError DER_MALFORMED
+ */
 export function readValidityTime(reader: DerReader, what: string): number {
   const utc = reader.at(TAG_UTC_TIME);
   const text = reader.read(utc ? TAG_UTC_TIME : TAG_GENERALIZED_TIME, what);
@@ -19,7 +26,9 @@ export function readValidityTime(reader: DerReader, what: string): number {
   }
   const year = utc ? century(pair(text, 0)) : pair(text, 0) * 100 + pair(text, 2);
   if (!utc && year < FIRST_GENERALIZED_YEAR) {
-    throw malformed(`${what} is before ${FIRST_GENERALIZED_YEAR} and yet a GeneralizedTime`);
+    throw malformed(
+      `${what} is a GeneralizedTime before ${FIRST_GENERALIZED_YEAR}, which must be a UTCTime`,
+    );
   }
   const time = timeOf(year, text.subarray(utc ? 2 : 4));
   if (time === undefined) throw malformed(`${what} is a time that does not exist`);
@@ -45,7 +54,7 @@ function century(year: number): number {
   return year < FIRST_GENERALIZED_YEAR - 2000 ? 2000 + year : 1900 + year;
 }
 
-/** Of MMDDHHMMSS. Date.UTC carries over: the 31st of February would be a day of March. */
+/** Of MMDDHHMMSS. Date.UTC carries over: 31 February would become a day of March. */
 function timeOf(year: number, text: Uint8Array): number | undefined {
   const [month, day] = [pair(text, 0) - 1, pair(text, 2)];
   const [hour, minute, second] = [pair(text, 4), pair(text, 6), pair(text, 8)];

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../errors.ts';
-import { malformed } from './input-error.ts';
+import type { SignerError } from '../../errors.ts';
+import { inputError, malformed } from './input-error.ts';
 
-/** No registered identifier comes near; together with {@link MAX_OID_ARCS} it bounds the text. */
+/** No registered identifier is nearly as long. With {@link MAX_OID_ARCS} it bounds the dotted text. */
 const MAX_OID_BYTES = 128;
 
 /** The longest in use (under 1.3.6.1.4.1) have about 15. */
 const MAX_OID_ARCS = 20;
 
-/** DER: no octet that says nothing (X.690 §8.3.2). Returns the contents as they are. */
+/**
+ * Checks that the contents of an INTEGER are minimal: no leading octet is redundant (X.690 §8.3.2).
+ *
+ * @param what - what is read, for messages
+ * @returns the contents as they are: big-endian two's complement, at least one octet
+ * @throws SignerError DER_MALFORMED
+ */
 export function checkInteger(contents: Uint8Array, what: string): Uint8Array {
   const [first, second] = contents;
   if (first === undefined) throw malformed(`${what} is an empty INTEGER`);
@@ -19,7 +25,12 @@ export function checkInteger(contents: Uint8Array, what: string): Uint8Array {
   return contents;
 }
 
-/** An INTEGER from 0 to `max`. */
+/**
+ * Decodes the contents of an INTEGER from 0 to `max`.
+ *
+ * @param what - what is read, for messages
+ * @throws SignerError DER_MALFORMED when it is negative, larger or not minimal
+ */
 export function smallInteger(contents: Uint8Array, what: string, max: number): number {
   checkInteger(contents, what);
   if (((contents[0] ?? 0) & 0x80) !== 0) throw malformed(`${what} is negative`);
@@ -31,7 +42,12 @@ export function smallInteger(contents: Uint8Array, what: string, max: number): n
   return value;
 }
 
-/** DER: 0x00 or 0xff (X.690 §11.1). */
+/**
+ * Decodes the contents of a BOOLEAN: one octet, 0x00 or 0xff (X.690 §11.1).
+ *
+ * @param what - what is read, for messages
+ * @throws SignerError DER_MALFORMED
+ */
 export function booleanOf(contents: Uint8Array, what: string): boolean {
   const [octet] = contents;
   if (contents.length !== 1 || (octet !== 0x00 && octet !== 0xff)) {
@@ -40,20 +56,34 @@ export function booleanOf(contents: Uint8Array, what: string): boolean {
   return octet === 0xff;
 }
 
-/** The bytes of a BIT STRING that is a whole number of bytes, as keys and signatures are. */
+/**
+ * Decodes the contents of a BIT STRING that must be a whole number of bytes, as keys and signatures are
+ * (RFC 5280 §4.1.1.3, RFC 5480 §2.2).
+ *
+ * @param what - what is read, for messages
+ * @returns a view of the bytes
+ * @throws SignerError DER_MALFORMED
+ */
 export function wholeBytes(contents: Uint8Array, what: string): Uint8Array {
   if (contents.length === 0) throw malformed(`${what} is an empty BIT STRING`);
   if (contents[0] !== 0) throw malformed(`${what} is not a whole number of bytes`);
   return contents.subarray(1);
 }
 
-/** Numbers of the bits that are set; DER: named bits end with a set one (X.690 §11.2.2). */
+/**
+ * Decodes the contents of a BIT STRING with named bits: its last bit is set (X.690 §11.2.2), and unused
+ * bits are zero (§11.2.1). The caller limits the length: each set bit becomes one number.
+ *
+ * @param what - what is read, for messages
+ * @returns the numbers of the set bits, ascending
+ * @throws SignerError DER_MALFORMED
+ */
 export function namedBits(contents: Uint8Array, what: string): readonly number[] {
   const unused = contents[0];
   const last = contents.at(-1) ?? 0;
   if (unused === undefined || unused > 7) throw malformed(`${what} is no BIT STRING`);
   if (contents.length === 1) {
-    if (unused !== 0) throw malformed(`${what} is empty and yet has unused bits`);
+    if (unused !== 0) throw malformed(`${what} is empty but has unused bits`);
     return [];
   }
   if ((last & ((1 << (unused + 1)) - 1)) !== 1 << unused) {
@@ -65,10 +95,16 @@ export function namedBits(contents: Uint8Array, what: string): readonly number[]
   );
 }
 
-/** Go reads no longer arcs; where arithmetic wraps around, one identifier can pass for another. */
+/** Go's limit. Where arithmetic on longer arcs wraps around, one identifier can pass for another. */
 const MAX_ARC = 0x7fffffff;
 
-/** Dotted text of an OBJECT IDENTIFIER. */
+/**
+ * Decodes the contents of an OBJECT IDENTIFIER (X.690 §8.19).
+ *
+ * @param what - what is read, for messages
+ * @returns dotted decimal text, as in `2.5.29.17`
+ * @throws SignerError DER_MALFORMED, or DER_LIMIT above 128 bytes, 20 arcs or 31 bits an arc
+ */
 export function oidOf(contents: Uint8Array, what: string): string {
   if (contents.length > MAX_OID_BYTES) throw tooLong(what);
   let dotted = '';
@@ -96,14 +132,13 @@ function rootArcs(first: number): string {
 }
 
 function tooLong(what: string): SignerError {
-  return new SignerError({
-    code: 'DER_LIMIT',
-    disposition: 'fail',
-    message: `${what} is an OBJECT IDENTIFIER of more than ${MAX_OID_BYTES} bytes or ${MAX_OID_ARCS} arcs, or with an arc above ${MAX_ARC}`,
-  });
+  return inputError(
+    'DER_LIMIT',
+    `${what} is an OBJECT IDENTIFIER of more than ${MAX_OID_BYTES} bytes or ${MAX_OID_ARCS} arcs, or with an arc above ${MAX_ARC}`,
+  );
 }
 
-/** A big-endian unsigned number. */
+/** Reads big-endian octets as an unsigned number; of no octets, 0. */
 export function unsignedBigInt(octets: Uint8Array): bigint {
   return BigInt(
     `0x0${Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString('hex')}`,

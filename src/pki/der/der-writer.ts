@@ -4,7 +4,6 @@ import {
   TAG_BIT_STRING,
   TAG_BOOLEAN,
   TAG_GENERALIZED_TIME,
-  TAG_IA5_STRING,
   TAG_INTEGER,
   TAG_NULL,
   TAG_OCTET_STRING,
@@ -17,7 +16,12 @@ import {
 } from './der-tags.ts';
 import { FIRST_GENERALIZED_YEAR } from './der-time.ts';
 
-/** One element: identifier, shortest length, contents. */
+/**
+ * One element: identifier octet, shortest length (X.690 §10.1), contents.
+ *
+ * @param tag - the identifier octet
+ * @param contents - parts that follow each other, up to 4 GiB together
+ */
 export function element(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const part of contents) length += part.length;
@@ -35,20 +39,26 @@ export function element(tag: number, ...contents: readonly Uint8Array[]): Uint8A
   return bytes;
 }
 
+/** A SEQUENCE or SEQUENCE OF: the elements in the order given (X.690 §8.9, §8.10). */
 export function sequence(...elements: readonly Uint8Array[]): Uint8Array {
   return element(TAG_SEQUENCE, ...elements);
 }
 
-/** SET OF: the encodings in ascending order (X.690 §11.6). */
+/** A SET OF: sorts the encoded elements in ascending order (X.690 §11.6). */
 export function setOf(...elements: readonly Uint8Array[]): Uint8Array {
   return element(TAG_SET, ...elements.toSorted((a, b) => Buffer.compare(a, b)));
 }
 
+/** A BOOLEAN (X.690 §11.1). */
 export function boolean(value: boolean): Uint8Array {
   return element(TAG_BOOLEAN, Uint8Array.of(value ? 0xff : 0x00));
 }
 
-/** A non-negative INTEGER from big-endian bytes of any length. */
+/**
+ * A non-negative INTEGER, as short as possible (X.690 §8.3).
+ *
+ * @param bytes - the big-endian unsigned number; leading zeros are dropped, no bytes mean 0
+ */
 export function integer(bytes: Uint8Array): Uint8Array {
   const first = bytes.findIndex((octet) => octet !== 0);
   if (first === -1) return element(TAG_INTEGER, Uint8Array.of(0));
@@ -60,23 +70,30 @@ export function integer(bytes: Uint8Array): Uint8Array {
 const EMPTY = new Uint8Array(0);
 const ZERO = Uint8Array.of(0);
 
-/** NULL. */
+/** A NULL (X.690 §8.8). */
 export function nullValue(): Uint8Array {
   return element(TAG_NULL);
 }
 
-/** More than oids.ts has: encodings that are kept, because every certificate needs the same ones. */
-const MAX_KNOWN_OIDS = 256;
+/** More than oids.ts has. */
+const MAX_CACHED_OIDS = 256;
 
-const known = new Map<string, Uint8Array>();
+/** Module-level cache: every certificate needs the same encodings. */
+const encodedOids = new BoundedMap<string, Uint8Array>(MAX_CACHED_OIDS);
 
+/**
+ * An OBJECT IDENTIFIER (X.690 §8.19).
+ *
+ * @param dotted - dotted decimal text of at least two arcs, not checked
+ * @returns an encoding that callers share: do not modify it
+ */
 export function oid(dotted: string): Uint8Array {
-  const before = known.get(dotted);
-  if (before !== undefined) return before;
+  const cached = encodedOids.get(dotted);
+  if (cached !== undefined) return cached;
   const [root = 0, second = 0, ...rest] = dotted.split('.').map(Number);
-  const made = element(TAG_OID, Uint8Array.from([root * 40 + second, ...rest].flatMap(base128)));
-  if (known.size < MAX_KNOWN_OIDS) known.set(dotted, made);
-  return made;
+  const encoded = element(TAG_OID, Uint8Array.from([root * 40 + second, ...rest].flatMap(base128)));
+  encodedOids.set(dotted, encoded);
+  return encoded;
 }
 
 function base128(arc: number): readonly number[] {
@@ -87,16 +104,21 @@ function base128(arc: number): readonly number[] {
   return octets;
 }
 
+/** An OCTET STRING (X.690 §8.7). */
 export function octetString(bytes: Uint8Array): Uint8Array {
   return element(TAG_OCTET_STRING, bytes);
 }
 
-/** A BIT STRING of whole bytes. */
+/** A BIT STRING of whole bytes, as keys and signatures are (X.690 §8.6). */
 export function bitString(bytes: Uint8Array): Uint8Array {
   return element(TAG_BIT_STRING, ZERO, bytes);
 }
 
-/** A BIT STRING of named bits: as short as its last set bit allows (X.690 §11.2.2). */
+/**
+ * A BIT STRING with named bits: it ends with the last set bit (X.690 §11.2.2).
+ *
+ * @param bits - the numbers of the set bits, in any order
+ */
 export function namedBitString(bits: readonly number[]): Uint8Array {
   if (bits.length === 0) return element(TAG_BIT_STRING, ZERO);
   const last = Math.max(...bits);
@@ -109,43 +131,45 @@ export function namedBitString(bits: readonly number[]): Uint8Array {
   return element(TAG_BIT_STRING, octets);
 }
 
+/** A UTF8String; lone surrogates in `text` become U+FFFD. */
 export function utf8String(text: string): Uint8Array {
   return element(TAG_UTF8_STRING, Buffer.from(text, 'utf8'));
 }
 
-/** The caller has checked that `text` has characters of PrintableString only. */
+/** A PrintableString. The caller checks that `text` has only characters of that type (X.680 §41.4). */
 export function printableString(text: string): Uint8Array {
   return element(TAG_PRINTABLE_STRING, Buffer.from(text, 'latin1'));
 }
 
-/** The caller has checked that `text` is ASCII. */
-export function ia5String(text: string): Uint8Array {
-  return element(TAG_IA5_STRING, Buffer.from(text, 'latin1'));
-}
-
-/** A UTCTime has two digits of the year: 50 is 1950. */
+/** The two digits of a UTCTime's year begin with 1950 (RFC 5280 §4.1.2.5.1). */
 const FIRST_TIME = Date.UTC(1950, 0, 1);
 const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
+/** Leaves that are signed within one second begin and end at the same times. */
+const MAX_CACHED_TIMES = 64;
+
+/** Module-level cache, by milliseconds since 1970. */
+const encodedTimes = new BoundedMap<number, Uint8Array>(MAX_CACHED_TIMES);
+
 /**
- * UTCTime before 2050, GeneralizedTime from then on (RFC 5280 §4.1.2.5); whole seconds.
+ * The Time of a validity: UTCTime before 2050, GeneralizedTime from then on (RFC 5280 §4.1.2.5).
  *
- * @throws RangeError outside the years 1950 to 9999, which neither of them can say
+ * @param milliseconds - since 1970; fractions of a second are dropped
+ * @returns an encoding that callers share: do not modify it
+ * @throws RangeError outside the years 1950 to 9999, which no Time can express
  */
 export function validityTime(milliseconds: number): Uint8Array {
   if (!(milliseconds >= FIRST_TIME && milliseconds <= LAST_TIME)) {
-    throw new RangeError(`no certificate can say the time ${milliseconds} (milliseconds)`);
+    throw new RangeError(
+      `a certificate can express the years 1950 to 9999, not ${milliseconds} ms since 1970`,
+    );
   }
-  const known = times.get(milliseconds);
-  if (known !== undefined) return known;
-  const made = timeElement(new Date(milliseconds));
-  times.set(milliseconds, made);
-  return made;
+  const cached = encodedTimes.get(milliseconds);
+  if (cached !== undefined) return cached;
+  const encoded = timeElement(new Date(milliseconds));
+  encodedTimes.set(milliseconds, encoded);
+  return encoded;
 }
-
-/** Leaves that are made in one second begin and end in one. */
-const MAX_KNOWN_TIMES = 64;
-const times = new BoundedMap<number, Uint8Array>(MAX_KNOWN_TIMES);
 
 function timeElement(date: Date): Uint8Array {
   const utc = date.getUTCFullYear() < FIRST_GENERALIZED_YEAR;

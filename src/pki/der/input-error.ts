@@ -1,15 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, type ErrorCode } from '../../errors.ts';
 
-/** Bytes or names that can never be used as they are: whoever made them must make others. */
+/**
+ * The error for input that can never be accepted as it stands: its sender must send other input.
+ *
+ * @param message - what is wrong; never key material
+ * @returns an error of disposition `fail`, to be thrown
+ */
 export function inputError(code: ErrorCode, message: string, cause?: unknown): SignerError {
   return new SignerError({ code, disposition: 'fail', message, cause });
 }
 
+/**
+ * The error for bytes that are not DER (X.690), or not of the type that their place requires.
+ *
+ * @param message - which value is wrong and how; "not valid DER: " is put before it
+ * @returns a DER_MALFORMED, to be thrown
+ */
 export function malformed(message: string): SignerError {
-  return new SignerError({
-    code: 'DER_MALFORMED',
-    disposition: 'fail',
-    message: `not valid DER: ${message}`,
-  });
+  return inputError('DER_MALFORMED', `not valid DER: ${message}`);
+}
+
+/**
+ * The beginning of a text that a stranger wrote, quoted as JSON for a message: control characters are
+ * escaped, and a long text does not fill a log.
+ *
+ * @param length - how many UTF-16 code units are shown at most
+ */
+export function excerpt(text: string, length = 80): string {
+  return JSON.stringify(text.slice(0, length));
 }

@@ -1,59 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 import { inputError } from './input-error.ts';
 
-/** The most that a ConfigMap, a Secret or a CertificateSigningRequest can hold (etcd's limit). */
+/** The most that one object of the API can hold: etcd's default limit for a request, 1.5 MiB. */
 const MAX_PEM_CHARACTERS = 1_572_864;
 
-/** Blocks of a text: the smallest certificate has some 400 characters. */
+/** The most blocks of one text: the smallest certificate has about 400 characters of PEM. */
 const MAX_BLOCKS = MAX_PEM_CHARACTERS / 384;
 
-/** RFC 7468 §2: strict writers put 64 characters on a line. */
-const LINE = 64;
+/** Characters on each line but the last (RFC 7468 §2). */
+const LINE_LENGTH = 64;
 
-/** A label never has more; Go reads any. Its line, as every line, ends with a newline at last. */
+/** No label in use is longer than 64 characters, although Go reads any. A newline ends the line. */
 const BEGIN = /-----BEGIN ([A-Z0-9][A-Z0-9 ]{0,63})-----[ \t]*\r?\n/y;
 
 const BLANKS = /[ \t\r\n]*/y;
 
-/** What may follow the dashes of an END line. */
+/** What may follow the dashes of an END line: blanks, then a newline or the end of the text. */
 const END_OF_LINE = /[ \t]*(?:\r?\n|$)/y;
 
+/** One encapsulated text (RFC 7468 §2). */
 export interface PemBlock {
+  /** As in `CERTIFICATE`. */
   readonly label: string;
+  /** The decoded base64; whether it is DER is not checked. */
   readonly der: Uint8Array;
 }
 
 /**
- * The one block of a text, which must have this label. Anything else in the text is refused rather
- * than skipped: what we read must be what everybody else reads.
+ * Reads a text that must be exactly one block with this label (RFC 7468). Other content is an error and
+ * is not skipped: a text must mean the same to every reader.
  *
+ * @returns the decoded base64
  * @throws SignerError PEM_MALFORMED
  */
 export function decodePem(text: string, label: string): Uint8Array {
   const [first] = ofLabel(readPemBlocks(text, 1), label);
-  if (first === undefined) throw malformed(`there is no ${label} block; is it PEM at all?`);
+  if (first === undefined)
+    throw malformed(`there is no ${label} block; check that the text is PEM`);
   return first;
 }
 
-/** Every block of a text in order, all of one label; nothing but blanks between them. */
+/**
+ * Reads a text of any number of blocks with this label, with only blanks between them.
+ *
+ * @returns the decoded base64 of each block, in order; none for a blank text
+ * @throws SignerError PEM_MALFORMED
+ */
 export function decodePemAll(text: string, label: string): readonly Uint8Array[] {
   return ofLabel(readPemBlocks(text), label);
 }
 
 function ofLabel(blocks: readonly PemBlock[], label: string): readonly Uint8Array[] {
   return blocks.map((block) => {
-    if (block.label !== label) throw malformed(`a ${block.label} block where a ${label} belongs`);
+    if (block.label !== label) throw malformed(`found a ${block.label} block, expected ${label}`);
     return block.der;
   });
 }
 
 /**
- * Every block of a text, of which there may be so many. Cost is linear: each character is looked at a
- * fixed number of times.
+ * Reads the blocks of a text, with only blanks between them. The cost is linear: each character is read
+ * a fixed number of times.
+ *
+ * @param most - the most blocks that are accepted
+ * @throws SignerError PEM_MALFORMED
  */
 export function readPemBlocks(text: string, most = MAX_BLOCKS): readonly PemBlock[] {
   if (text.length > MAX_PEM_CHARACTERS) {
-    throw malformed(`${text.length} characters are more than ${MAX_PEM_CHARACTERS}`);
+    throw malformed(`the text has ${text.length} characters, more than ${MAX_PEM_CHARACTERS}`);
   }
   const blocks: PemBlock[] = [];
   for (let at = skipBlanks(text, 0); at < text.length;) {
@@ -61,7 +74,8 @@ export function readPemBlocks(text: string, most = MAX_BLOCKS): readonly PemBloc
     const start = BEGIN.lastIndex;
     const end = `-----END ${label}-----`;
     const stop = text.indexOf('-----', start);
-    if (stop === -1 || !text.startsWith(end, stop)) throw malformed(`no "${end}" ends the block`);
+    if (stop === -1 || !text.startsWith(end, stop))
+      throw malformed(`the block does not end with "${end}"`);
     if (blocks.length >= most) throw malformed(tooMany(most, label));
     blocks.push({ label, der: decodeBody(text.slice(start, stop), label) });
     END_OF_LINE.lastIndex = stop + end.length;
@@ -71,25 +85,25 @@ export function readPemBlocks(text: string, most = MAX_BLOCKS): readonly PemBloc
   return blocks;
 }
 
-/** Of the BEGIN line at a position; the reading goes on where it ends. */
+/** The label of the BEGIN line at a position; sets `BEGIN.lastIndex` to the end of that line. */
 function labelAt(text: string, at: number): string {
   if (at > 0 && text[at - 1] !== '\n') {
-    throw malformed(`the block at character ${at} does not begin a line`);
+    throw malformed(`the block at character ${at} does not begin on a line of its own`);
   }
   BEGIN.lastIndex = at;
   const label = BEGIN.exec(text)?.[1];
-  if (label === undefined) throw malformed(`something else than a PEM block at character ${at}`);
+  if (label === undefined) throw malformed(`there is no "-----BEGIN" line at character ${at}`);
   return label;
 }
 
 function decodeBody(body: string, label: string): Uint8Array {
   if (body.includes(':')) throw malformed(`the ${label} block has headers`);
   if (!body.endsWith('\n')) {
-    throw malformed(`the END line of the ${label} block does not begin a line`);
+    throw malformed(`the END of the ${label} block is not on a line of its own`);
   }
   const base64 = body.replaceAll(/[\r\n \t]+/g, '');
   const der = Buffer.from(base64, 'base64');
-  // Node skips what is not base64; Go does not. Only the canonical text is read by both alike.
+  // Node skips characters that are not base64, Go refuses them. Both read canonical text alike.
   if (base64 === '' || der.toString('base64') !== base64) {
     throw malformed(`the ${label} block is not valid base64`);
   }
@@ -106,10 +120,17 @@ function skipBlanks(text: string, from: number): number {
   return BLANKS.lastIndex;
 }
 
+/**
+ * Writes one block of PEM (RFC 7468): 64 characters a line, a newline at the end.
+ *
+ * @param label - as in `CERTIFICATE`
+ */
 export function encodePem(label: string, der: Uint8Array): string {
   const base64 = Buffer.from(der.buffer, der.byteOffset, der.length).toString('base64');
   const lines: string[] = [];
-  for (let at = 0; at < base64.length; at += LINE) lines.push(base64.slice(at, at + LINE));
+  for (let at = 0; at < base64.length; at += LINE_LENGTH) {
+    lines.push(base64.slice(at, at + LINE_LENGTH));
+  }
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
 }
 

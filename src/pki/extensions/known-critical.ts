@@ -22,7 +22,7 @@ import {
 import { malformed } from '../der/input-error.ts';
 
 /** What holds an extension is bounded by its own limit. */
-const MAX_BYTES = 256 * 1024;
+const MAX_UNUSED_EXTENSION_BYTES = 256 * 1024;
 
 /** Policy chains are never longer, so larger skip counts mean nothing. */
 const MAX_SKIP = 0x7fffffff;
@@ -66,7 +66,7 @@ export function checkSyntax({ oid, critical, value }: Extension): void {
 
 /** Every member of a SEQUENCE OF SEQUENCE, which must not be empty. */
 function eachMember(value: Uint8Array, what: string, check: (fields: DerReader) => void): void {
-  const list = readWhole(value, what, MAX_BYTES);
+  const list = readWhole(value, what, MAX_UNUSED_EXTENSION_BYTES);
   if (list.isDone()) throw list.malformed(`${what} is empty`);
   while (!list.isDone()) {
     const fields = list.sequence(what);
@@ -99,7 +99,7 @@ function checkInhibitAnyPolicy(value: Uint8Array): void {
 }
 
 function checkPolicyConstraints(value: Uint8Array): void {
-  const fields = readWhole(value, 'policyConstraints', MAX_BYTES);
+  const fields = readWhole(value, 'policyConstraints', MAX_UNUSED_EXTENSION_BYTES);
   for (const tag of [contextPrimitive(0), contextPrimitive(1)]) {
     if (!fields.at(tag)) continue;
     smallInteger(fields.read(tag, 'policyConstraints'), 'policyConstraints', MAX_SKIP);

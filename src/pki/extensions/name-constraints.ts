@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   isComparable,
-  isConstraint,
+  isComparableConstraint,
   isExcluded,
-  isMask,
+  isContiguousMask,
   isPermitted,
   type ConstraintKind,
-  type Subtree,
+  type NameConstraint,
 } from '../names/constraint-match.ts';
 import type { SubjectAltNames } from '../names/general-names.ts';
 import { readWhole, type DerReader } from '../der/der-reader.ts';
@@ -16,15 +16,15 @@ import { inputError, malformed } from '../der/input-error.ts';
 
 /** Subtrees × names are compared; a CA that needs more than this needs another design. */
 const MAX_SUBTREES = 100;
-const MAX_BYTES = 64 * 1024;
+const MAX_NAME_CONSTRAINTS_BYTES = 64 * 1024;
 
 /** How much of a foreign text is repeated in a message. */
 const SHOWN = 80;
 
 export interface NameConstraints {
   /** Of a kind that is not among them everything is permitted. */
-  readonly permitted: readonly Subtree[];
-  readonly excluded: readonly Subtree[];
+  readonly permitted: readonly NameConstraint[];
+  readonly excluded: readonly NameConstraint[];
   /** There are subtrees of kinds that we cannot compare: directory names and the like. */
   readonly hasOther: boolean;
 }
@@ -38,7 +38,7 @@ const KINDS: ReadonlyMap<number, ConstraintKind> = new Map([
 
 /** @throws SignerError DER_MALFORMED or DER_LIMIT */
 export function decodeNameConstraints(value: Uint8Array): NameConstraints {
-  const fields = readWhole(value, 'nameConstraints', MAX_BYTES);
+  const fields = readWhole(value, 'nameConstraints', MAX_NAME_CONSTRAINTS_BYTES);
   const permitted = readSubtrees(fields, contextConstructed(0));
   const excluded = readSubtrees(fields, contextConstructed(1));
   fields.finish();
@@ -51,14 +51,14 @@ export function decodeNameConstraints(value: Uint8Array): NameConstraints {
 }
 
 interface Subtrees {
-  readonly known: readonly Subtree[];
+  readonly known: readonly NameConstraint[];
   readonly count: number;
 }
 
 function readSubtrees(fields: DerReader, tag: number): Subtrees {
   if (!fields.at(tag)) return { known: [], count: 0 };
   const list = fields.enter(tag, 'nameConstraints');
-  const known: Subtree[] = [];
+  const known: NameConstraint[] = [];
   let count = 0;
   while (!list.isDone()) {
     count += 1;
@@ -76,18 +76,18 @@ function readSubtrees(fields: DerReader, tag: number): Subtrees {
   return { known, count };
 }
 
-function subtreeOf(kind: ConstraintKind, base: Uint8Array): Subtree {
+function subtreeOf(kind: ConstraintKind, base: Uint8Array): NameConstraint {
   if (kind === 'ip') {
     if (base.length !== 8 && base.length !== 32) {
       throw malformed(`a name constraint has an address range of ${base.length} bytes`);
     }
-    if (!isMask(base.subarray(base.length / 2))) {
+    if (!isContiguousMask(base.subarray(base.length / 2))) {
       throw malformed('a name constraint has an address mask with gaps');
     }
     return { kind, range: base };
   }
   const text = asciiOf(base, 'a name constraint');
-  if (!isConstraint(kind, text)) {
+  if (!isComparableConstraint(kind, text)) {
     const shown = JSON.stringify(text.slice(0, SHOWN));
     throw malformed(`the name constraint ${shown} is not one of ${kind} names`);
   }

@@ -19,7 +19,7 @@ import { KEY_USAGE_BITS, type KeyUsageBit } from './usages.ts';
 const MAX_EXTENSIONS = 64;
 
 /** One value of an extension that we read may be this long; the SANs are the longest. */
-const MAX_VALUE_BYTES = 1 << 20;
+const MAX_EXTENSION_VALUE_BYTES = 1 << 20;
 
 /** More purposes than this are not a restriction any more. */
 const MAX_PURPOSES = 64;
@@ -71,7 +71,7 @@ export interface BasicConstraints {
 }
 
 export function decodeBasicConstraints(value: Uint8Array): BasicConstraints {
-  const fields = readWhole(value, 'basicConstraints', MAX_VALUE_BYTES);
+  const fields = readWhole(value, 'basicConstraints', MAX_EXTENSION_VALUE_BYTES);
   const isCa = readDefaultFalse(fields, 'cA of basicConstraints');
   const what = 'the path length of basicConstraints';
   const pathLen = fields.at(TAG_INTEGER)
@@ -104,7 +104,7 @@ export function decodeKeyUsage(value: Uint8Array): ReadonlySet<KeyUsageBit> {
 }
 
 export function decodeExtKeyUsage(value: Uint8Array): readonly string[] {
-  const list = readWhole(value, 'extKeyUsage', MAX_VALUE_BYTES);
+  const list = readWhole(value, 'extKeyUsage', MAX_EXTENSION_VALUE_BYTES);
   if (list.isDone()) throw list.malformed('extKeyUsage is empty');
   const purposes: string[] = [];
   while (!list.isDone()) {
@@ -126,7 +126,7 @@ export function decodeSubjectKeyIdentifier(value: Uint8Array): Uint8Array {
 /** The key identifier, or undefined where there are only issuer and serial. */
 export function decodeAuthorityKeyIdentifier(value: Uint8Array): Uint8Array | undefined {
   const what = 'authorityKeyIdentifier';
-  const fields = readWhole(value, what, MAX_VALUE_BYTES);
+  const fields = readWhole(value, what, MAX_EXTENSION_VALUE_BYTES);
   const id = fields.at(contextPrimitive(0)) ? fields.read(contextPrimitive(0), what) : undefined;
   const hasIssuer = fields.at(contextConstructed(1));
   if (hasIssuer) fields.raw(what);

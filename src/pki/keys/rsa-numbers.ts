@@ -5,10 +5,10 @@ import { checkInteger } from '../der/der-values.ts';
 import { inputError } from '../der/input-error.ts';
 
 /** 16,384 bits are more than any key in use; above them a single verification takes too long. */
-const MAX_BYTES = 2100;
+const MAX_RSA_PUBLIC_KEY_BYTES = 2100;
 
 /** Go's limit (crypto/rsa, “public exponent too large”): it verifies no signature by more. */
-const MAX_EXPONENT = 2 ** 31 - 1;
+const MAX_RSA_EXPONENT = 2 ** 31 - 1;
 
 export interface RsaNumbers {
   /** Big-endian, without leading zeros. */
@@ -18,12 +18,12 @@ export interface RsaNumbers {
 
 /** RSAPublicKey (RFC 8017 appendix A.1.1). */
 export function decodeRsaNumbers(der: Uint8Array): RsaNumbers {
-  const key = readWhole(der, 'the RSA public key', MAX_BYTES);
+  const key = readWhole(der, 'the RSA public key', MAX_RSA_PUBLIC_KEY_BYTES);
   const modulus = positive(key.read(TAG_INTEGER, 'the modulus'), 'the modulus');
   const exponentOctets = positive(key.read(TAG_INTEGER, 'the exponent'), 'the exponent');
   key.finish();
   const exponent = exponentOctets.reduce((value, octet) => value * 256 + octet, 0);
-  if (exponent > MAX_EXPONENT) {
+  if (exponent > MAX_RSA_EXPONENT) {
     throw inputError('KEY_UNSUPPORTED', 'the RSA exponent has more than 31 bits');
   }
   return { modulus, exponent };

@@ -123,10 +123,10 @@ function verifyWith(
 }
 
 /** Go verifies no signature by an RSA key below this, nor does the API server. */
-const MIN_RSA_BITS = 1024;
+const MIN_VERIFIABLE_RSA_BITS = 1024;
 
 function isInsecure({ algorithm, bits }: PublicKeyInfo): boolean {
-  return algorithm === 'RSA' && bits < MIN_RSA_BITS;
+  return algorithm === 'RSA' && bits < MIN_VERIFIABLE_RSA_BITS;
 }
 
 /** RSA-PSS, ECDSA and Ed25519 as v1beta1 PodCertificateRequests sign their pod's UID. */

@@ -26,13 +26,13 @@ function weaknessOf(key: PublicKeyInfo): string | undefined {
 }
 
 /** NIST SP 800-57 part 1: 112 bits of security. */
-const MIN_BITS = 2048;
+const MIN_STRONG_RSA_BITS = 2048;
 
 /** Above it every verification costs its verifiers too much (Go's TLS stops there, too). */
-const MAX_BITS = 8192;
+const MAX_RSA_BITS = 8192;
 
 /** CA/B BR §6.1.6; below it small-exponent attacks on sloppy padding work. */
-const MIN_EXPONENT = 65_537;
+const MIN_RSA_EXPONENT = 65_537;
 
 /** CA/B BR §6.1.6: no factor below 752. */
 const SMALL_PRIMES = primesBelow(752);
@@ -42,11 +42,11 @@ const PRODUCT_OF_SMALL_PRIMES = SMALL_PRIMES.reduce((product, prime) => product 
 /** What is wrong with an RSA key, as a predicate, or undefined (Boulder goodkey/good_key.go). */
 export function rsaWeakness({ modulus, exponent }: RsaNumbers): string | undefined {
   const bits = bitLength(modulus);
-  if (bits < MIN_BITS) return `has ${bits} bits, fewer than ${MIN_BITS}`;
-  if (bits > MAX_BITS) return `has ${bits} bits, more than ${MAX_BITS}`;
+  if (bits < MIN_STRONG_RSA_BITS) return `has ${bits} bits, fewer than ${MIN_STRONG_RSA_BITS}`;
+  if (bits > MAX_RSA_BITS) return `has ${bits} bits, more than ${MAX_RSA_BITS}`;
   if (bits % 8 !== 0) return `has ${bits} bits, which are no whole bytes`;
-  if (exponent < MIN_EXPONENT || exponent % 2 === 0) {
-    return `has the exponent ${exponent}, which is even or less than ${MIN_EXPONENT}`;
+  if (exponent < MIN_RSA_EXPONENT || exponent % 2 === 0) {
+    return `has the exponent ${exponent}, which is even or less than ${MIN_RSA_EXPONENT}`;
   }
   const n = unsignedBigInt(modulus);
   if (hasSmallFactor(n)) return 'has a modulus with a small factor';

@@ -5,7 +5,7 @@ import { isIpv4Mapped, parseIp } from '../../ip.ts';
 export type ConstraintKind = 'dns' | 'email' | 'uri' | 'ip';
 
 /** One constraint of RFC 5280 §4.2.1.10. */
-export type Subtree =
+export type NameConstraint =
   | { readonly kind: 'dns' | 'email' | 'uri'; readonly text: string }
   /** Address and mask, equally long. */
   | { readonly kind: 'ip'; readonly range: Uint8Array };
@@ -24,7 +24,7 @@ function isMailbox(text: string): boolean {
 }
 
 /** Whether a constraint says something that can be compared: Go refuses the certificate otherwise. */
-export function isConstraint(kind: 'dns' | 'email' | 'uri', text: string): boolean {
+export function isComparableConstraint(kind: 'dns' | 'email' | 'uri', text: string): boolean {
   if (text === '') return true;
   if (kind === 'email' && text.includes('@')) return isMailbox(text);
   if (kind === 'uri' && isIP(text) !== 0) return false;
@@ -32,13 +32,13 @@ export function isConstraint(kind: 'dns' | 'email' | 'uri', text: string): boole
 }
 
 /** Set bits, then zero bits. */
-export function isMask(mask: Uint8Array): boolean {
+export function isContiguousMask(mask: Uint8Array): boolean {
   const bits = Array.from(mask, (octet) => octet.toString(2).padStart(8, '0')).join('');
   return /^1*0*$/.test(bits);
 }
 
 /** By the strictest reading that is about: RFC 5280's for URIs and email, Go's for DNS. */
-export function isPermitted(name: string, subtree: Subtree): boolean {
+export function isPermitted(name: string, subtree: NameConstraint): boolean {
   if (subtree.kind === 'ip') return !isAmbiguous(name) && isInRange(name, subtree.range);
   const base = subtree.text.toLowerCase();
   const host = hostOf(name, subtree.kind);
@@ -50,7 +50,7 @@ export function isPermitted(name: string, subtree: Subtree): boolean {
 }
 
 /** By the widest reading that is about; what has no host to compare is excluded with the rest. */
-export function isExcluded(name: string, subtree: Subtree): boolean {
+export function isExcluded(name: string, subtree: NameConstraint): boolean {
   if (subtree.kind === 'ip') return isAmbiguous(name) || isInRange(name, subtree.range);
   const base = subtree.text.toLowerCase().replace(/^\./, '');
   const host = hostOf(name, subtree.kind);

@@ -18,16 +18,16 @@ import {
 import { inputError } from '../der/input-error.ts';
 
 /** Groups become organizations: a user with more than this many has no use for a certificate. */
-const MAX_ATTRIBUTES = 256;
+const MAX_DN_ATTRIBUTES = 256;
 
 /**
  * Of one value, as of one alternative name. X.520 stops at 64 characters; users of OIDC, who have their
  * issuer's URL in their names, need some hundreds. What looks at names may take its time then.
  */
-const MAX_VALUE_BYTES = 2048;
+const MAX_ATTRIBUTE_VALUE_BYTES = 2048;
 
 /** Of a whole name, as of all alternative names: what is read fits into a certificate that is. */
-const MAX_BYTES = 100 * 1024;
+const MAX_DN_BYTES = 100 * 1024;
 
 export interface NameAttribute {
   readonly oid: string;
@@ -59,8 +59,8 @@ export function readName(reader: DerReader, what: string): DistinguishedName {
 
 /** @throws SignerError DER_MALFORMED or DER_LIMIT */
 export function decodeName(der: Uint8Array, what = 'name'): DistinguishedName {
-  if (der.length > MAX_BYTES) {
-    throw inputError('DER_LIMIT', `${what} has more than ${MAX_BYTES} bytes`);
+  if (der.length > MAX_DN_BYTES) {
+    throw inputError('DER_LIMIT', `${what} has more than ${MAX_DN_BYTES} bytes`);
   }
   const outer = new DerReader(der, what);
   const names = outer.sequence(what);
@@ -73,8 +73,8 @@ export function decodeName(der: Uint8Array, what = 'name'): DistinguishedName {
     const types = new Set(relative.map((each) => each.oid));
     // Several organizations in one are what Go writes for several groups: everybody reads those.
     if (types.size > 1) problems.push('a relative name with attributes of several types');
-    if (attributes.length > MAX_ATTRIBUTES) {
-      throw inputError('DER_LIMIT', `${what} has more than ${MAX_ATTRIBUTES} attributes`);
+    if (attributes.length > MAX_DN_ATTRIBUTES) {
+      throw inputError('DER_LIMIT', `${what} has more than ${MAX_DN_ATTRIBUTES} attributes`);
     }
   }
   return { raw: der, attributes, problems: [...problems, ...attributeProblems(attributes)] };
@@ -104,8 +104,8 @@ function readAttribute(set: DerReader, what: string): NameAttribute {
   const tag = pair.peek();
   const stringType = stringTypeOf(tag, label);
   const contents = pair.read(tag ?? 0, label);
-  if (contents.length > MAX_VALUE_BYTES) {
-    throw inputError('DER_LIMIT', `${label} has more than ${MAX_VALUE_BYTES} bytes`);
+  if (contents.length > MAX_ATTRIBUTE_VALUE_BYTES) {
+    throw inputError('DER_LIMIT', `${label} has more than ${MAX_ATTRIBUTE_VALUE_BYTES} bytes`);
   }
   const value = textOf(stringType, contents, label);
   pair.finish();

@@ -9,10 +9,10 @@ import { hasControl } from './distinguished-name.ts';
 import { inputError } from '../der/input-error.ts';
 
 /** Every rule looks at every name; no TLS peer takes a certificate with so many. */
-const MAX_NAMES = 1000;
+const MAX_SUBJECT_ALT_NAMES = 1000;
 
 /** OpenSSL reads no chain of more (SSL_MAX_CERT_LIST_DEFAULT): a leaf with more could not be used. */
-const MAX_BYTES = 100 * 1024;
+const MAX_SUBJECT_ALT_NAME_BYTES = 100 * 1024;
 
 /**
  * Of one name. The longest that can be canonical is a URI (src/pki/names/canonical.ts); more is refused before
@@ -58,7 +58,7 @@ export const NO_SUBJECT_ALT_NAMES: DecodedSubjectAltNames = Object.freeze({
  * @throws SignerError DER_MALFORMED, DER_LIMIT or NAME_INVALID
  */
 export function decodeSubjectAltNames(value: Uint8Array): DecodedSubjectAltNames {
-  const names = readWhole(value, 'subjectAltName', MAX_BYTES);
+  const names = readWhole(value, 'subjectAltName', MAX_SUBJECT_ALT_NAME_BYTES);
   if (names.isDone()) throw names.malformed('subjectAltName has no names');
   const dnsNames: string[] = [];
   const ipAddresses: string[] = [];
@@ -66,8 +66,8 @@ export function decodeSubjectAltNames(value: Uint8Array): DecodedSubjectAltNames
   const emails: string[] = [];
   let other = 0;
   for (let count = 1; !names.isDone(); count++) {
-    if (count > MAX_NAMES) {
-      throw inputError('DER_LIMIT', `subjectAltName has more than ${MAX_NAMES} names`);
+    if (count > MAX_SUBJECT_ALT_NAMES) {
+      throw inputError('DER_LIMIT', `subjectAltName has more than ${MAX_SUBJECT_ALT_NAMES} names`);
     }
     if (names.at(DNS)) dnsNames.push(text(names, DNS, 'a DNS name'));
     else if (names.at(IP)) ipAddresses.push(address(names));

@@ -7,7 +7,7 @@ import { nameText } from '../names/distinguished-name.ts';
 import { OID_ANY_EXTENDED_KEY_USAGE } from '../der/oids.ts';
 import { verifySignature } from '../keys/signature-verification.ts';
 
-export interface PathInput {
+export interface PathOptions {
   readonly leaf: Certificate;
   /** In any order; those that do not belong to the path are not looked at. */
   readonly intermediates: readonly Certificate[];
@@ -25,7 +25,7 @@ const MAX_INTERMEDIATES = 8;
  */
 const MAX_SIGNATURES = 64;
 
-interface Search extends PathInput {
+interface Search extends PathOptions {
   /** The leaf has no signature yet; all others are verified. */
   readonly isUnsigned: boolean;
   signaturesLeft: number;
@@ -40,7 +40,7 @@ interface Search extends PathInput {
  * @returns the path, leaf first, anchor last
  * @throws SignerError PATH_INVALID (`authority`), saying what was wrong with each path that was tried
  */
-export function verifyPath(input: PathInput): readonly Certificate[] {
+export function verifyPath(input: PathOptions): readonly Certificate[] {
   return find({ ...input, isUnsigned: false, signaturesLeft: MAX_SIGNATURES, faults: new Set() });
 }
 
@@ -53,7 +53,7 @@ const NONE = new Uint8Array();
  * @throws SignerError PATH_INVALID (`authority`)
  */
 export function requirePossiblePath(
-  input: Omit<PathInput, 'leaf'> & { readonly leaf: TbsCertificate },
+  input: Omit<PathOptions, 'leaf'> & { readonly leaf: TbsCertificate },
 ): void {
   const leaf: Certificate = { ...input.leaf, raw: NONE, tbs: NONE, signature: NONE };
   find({
@@ -134,7 +134,7 @@ function ownProblem(certificate: Certificate, now: number): string | undefined {
 }
 
 /** Go refuses signatures by RSA keys below 1024 bits; nobody has made a CA below this in years. */
-const MIN_RSA_BITS = 2048;
+const MIN_ISSUER_RSA_BITS = 2048;
 
 /** What is wrong with a certificate as the issuer of the last one of a path. */
 function issuerFault(issuer: Certificate, path: readonly Certificate[]): string | undefined {
@@ -153,8 +153,8 @@ function issuerProblem(issuer: Certificate, below: number): string | undefined {
   if (keyUsage !== undefined && !keyUsage.has('keyCertSign')) {
     return 'may not sign certificates (keyUsage)';
   }
-  if (publicKey.algorithm === 'RSA' && publicKey.bits < MIN_RSA_BITS) {
-    return `has an RSA key of ${publicKey.bits} bits, fewer than ${MIN_RSA_BITS}`;
+  if (publicKey.algorithm === 'RSA' && publicKey.bits < MIN_ISSUER_RSA_BITS) {
+    return `has an RSA key of ${publicKey.bits} bits, fewer than ${MIN_ISSUER_RSA_BITS}`;
   }
   if (pathLen === undefined || below <= pathLen) return undefined;
   return `allows ${pathLen} CAs below itself, but there are ${below}`;

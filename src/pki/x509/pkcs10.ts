@@ -61,7 +61,7 @@ const MAX_REQUEST_BYTES = 1_572_864;
 const VERSION_1 = 0;
 
 /** PKCS#9 knows some ten; OpenSSL's and Microsoft's tools write up to five. */
-const MAX_ATTRIBUTES = 16;
+const MAX_REQUEST_ATTRIBUTES = 16;
 
 /**
  * Decodes a DER PKCS#10 request (RFC 2986 §4) without verifying its signature: `verifyRequest` does.
@@ -117,8 +117,11 @@ function readAttributes(list: DerReader): ReadonlyMap<string, DerReader> {
       );
     }
     attributes.set(type, values);
-    if (attributes.size > MAX_ATTRIBUTES) {
-      throw inputError('DER_LIMIT', `the PKCS#10 request has over ${MAX_ATTRIBUTES} attributes`);
+    if (attributes.size > MAX_REQUEST_ATTRIBUTES) {
+      throw inputError(
+        'DER_LIMIT',
+        `the PKCS#10 request has over ${MAX_REQUEST_ATTRIBUTES} attributes`,
+      );
     }
   }
   return attributes;

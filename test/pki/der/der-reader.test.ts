@@ -85,7 +85,11 @@ describe('a reader', () => {
   });
   test('does not let an element reach beyond what holds it', () => {
     const liar = tlvWithLength(0x30, [3], [0x04, 5, 1]);
-    refuses(() => readWhole(liar, 'x', 99).raw('it'), 'DER_MALFORMED', /longer than what holds it/);
+    refuses(
+      () => readWhole(liar, 'x', 99).raw('it'),
+      'DER_MALFORMED',
+      /longer than the element that holds it/,
+    );
   });
   test('refuses an input above its limit unread', () => {
     refuses(() => readWhole(new Uint8Array(100), 'x', 99), 'DER_LIMIT', /100 bytes, more than 99/);
@@ -97,8 +101,8 @@ describe('a length is refused', () => {
     'that is indefinite': [[0x80], /indefinite/],
     'in the long form below 128': [[0x81, 0x7f], /not minimal/],
     'with a leading zero octet': [[0x82, 0, 0x80], /not minimal/],
-    'of five octets': [[0x85, 0, 0, 0, 0, 1], /too long/],
-    'of 127 octets': [[0xff], /too long/],
+    'of five octets': [[0x85, 0, 0, 0, 0, 1], /length field of more than 4 octets/],
+    'of 127 octets': [[0xff], /length field of more than 4 octets/],
     'that is cut off': [[0x82, 1], /cut off/],
   };
   for (const [name, [length, message]] of Object.entries(rows)) {
