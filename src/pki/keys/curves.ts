@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { BoundedMap } from '../../bounded-map.ts';
 import { sameBytes } from '../../bytes.ts';
 import { OID_P256, OID_P384, OID_P521 } from '../der/oids.ts';
 import { unsignedBigInt } from '../der/der-values.ts';
@@ -6,14 +7,17 @@ import { unsignedBigInt } from '../der/der-values.ts';
 /** A NIST prime curve y² = x³ − 3x + b over the field of p (SP 800-186 §3.2.1). */
 export interface Curve {
   readonly keyType: 'ECDSAP256' | 'ECDSAP384' | 'ECDSAP521';
+  /** Bits of p. */
   readonly bits: number;
   /** Octets of a coordinate. */
   readonly octets: number;
+  /** The prime of the field. */
   readonly p: bigint;
+  /** The constant of the equation. */
   readonly b: bigint;
 }
 
-/** P-224 and explicit parameters have no row: Go knows the first, Kubernetes neither. */
+/** The supported curves by their OID. P-224 has no row: Go reads it, Kubernetes does not know it. */
 export const CURVES: ReadonlyMap<string, Curve> = new Map<string, Curve>([
   [
     OID_P256,
@@ -50,24 +54,26 @@ export const CURVES: ReadonlyMap<string, Curve> = new Map<string, Curve>([
 const UNCOMPRESSED = 0x04;
 
 /**
- * Whether these are an uncompressed point of the curve: both coordinates below p, and the equation
- * holds. The cofactor is 1, so every such point has the right order (SP 800-56A §5.6.2.3.3).
- * node:crypto checks the same when it imports a key, which takes 15 times as long.
+ * Whether the octets are an uncompressed point of the curve (RFC 5480 §2.2): both coordinates are below
+ * p, and the equation holds. The cofactor is 1, so every such point has the right order (NIST SP
+ * 800-56A §5.6.2.3.3). node:crypto checks the same when it imports a key, which takes 15 times as long.
+ *
+ * @param point - the contents of the subjectPublicKey BIT STRING
  */
 export function isOnCurve(curve: Curve, point: Uint8Array): boolean {
   if (point.length !== 1 + 2 * curve.octets || point[0] !== UNCOMPRESSED) return false;
-  const last = lastOn.get(curve);
+  const last = lastPoints.get(curve);
   if (sameBytes(last, point)) return true;
   if (!satisfies(curve, point)) return false;
-  lastOn.set(curve, Uint8Array.from(point));
+  lastPoints.set(curve, Uint8Array.from(point));
   return true;
 }
 
 /**
- * The last point of each curve that was on it: what is read of a request is written into a leaf, and
- * read back from there at once.
+ * Module-level cache of the last valid point of each curve: the key of a request is checked again, a
+ * moment later, when the leaf with it is read back.
  */
-const lastOn = new Map<Curve, Uint8Array>();
+const lastPoints = new BoundedMap<Curve, Uint8Array>(CURVES.size);
 
 function satisfies(curve: Curve, point: Uint8Array): boolean {
   const x = unsignedBigInt(point.subarray(1, 1 + curve.octets));
@@ -81,10 +87,15 @@ const P = 2n ** 255n - 19n;
 /** y of the points of order 8; −y belongs to the other two (libsodium has the same list). */
 const Y8 = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n;
 
-/** y modulo p of the eight points whose order divides 8 (RFC 7748 §7 speaks of the danger). */
+/** y modulo p of the eight points whose order divides 8; RFC 7748 §7 explains the danger. */
 const SMALL_ORDER: ReadonlySet<bigint> = new Set([0n, 1n, P - 1n, Y8, P - Y8]);
 
-/** Whether 32 octets encode a point of small order, canonically (RFC 8032 §5.1.2) or not. */
+/**
+ * Whether an Ed25519 key is a point of small order, in canonical encoding (RFC 8032 §5.1.2) or not:
+ * signatures by such a key verify although nobody has its private key.
+ *
+ * @param encoded - 32 octets
+ */
 export function isSmallOrder(encoded: Uint8Array): boolean {
   const bigEndian = Uint8Array.from(encoded).reverse();
   bigEndian[0] = (bigEndian[0] ?? 0) & 0x7f;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Boulder's number (CheckPrimeFactorsTooClose): finds every factor pair of CVE-2022-26320. */
-export const FERMAT_ROUNDS = 100;
+/** As many as Boulder tries (goodkey, checkPrimeFactorsTooClose): enough for all keys of CVE-2022-26320. */
+const FERMAT_ROUNDS = 100;
 
 /**
- * Fermat's factorisation for a few rounds: n = a² − b² is found at once when the factors a + b and
- * a − b are close. Sound random primes are never found.
+ * Fermat's factorisation for {@link FERMAT_ROUNDS} rounds: it finds n = a² − b² quickly when the factors
+ * a + b and a − b are close. Factors that are random primes are never found.
+ *
+ * @param n - an odd modulus
+ * @returns whether `n` was factored
  */
 export function areFactorsClose(n: bigint): boolean {
   let a = squareRoot(n);
@@ -19,7 +22,7 @@ export function areFactorsClose(n: bigint): boolean {
   return false;
 }
 
-/** Moduli whose squares are few: one number in 150 passes all, and only those get a square root. */
+/** Moduli with few squares: one number in 150 passes all of them, and only that gets a square root. */
 const SIEVES: readonly ReadonlySet<number>[] = [64, 63, 65, 11].map(
   (modulus) => new Set(Array.from({ length: modulus }, (_, i) => (i * i) % modulus)),
 );
@@ -34,8 +37,8 @@ function isSquare(n: bigint): boolean {
   return root * root === n;
 }
 
-/** The whole part of a square root, by Newton from above: some 15 steps for 4096 bits. */
-export function squareRoot(n: bigint): bigint {
+/** The integer part of a square root, by Newton's method from above: about 15 steps for 4096 bits. */
+function squareRoot(n: bigint): bigint {
   if (n < 2n) return n;
   let x = 1n << BigInt((n.toString(2).length + 1) >> 1);
   for (;;) {

@@ -3,10 +3,10 @@ import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } fr
 import { promisify } from 'node:util';
 import { DerReader } from '../der/der-reader.ts';
 import { encodePem, readPemBlocks } from '../der/pem.ts';
-import { inputError } from '../der/input-error.ts';
+import { excerpt, inputError } from '../der/input-error.ts';
 import { signatureAlgorithm } from './signature-algorithm.ts';
 
-/** PEM labels of RFC 5958, 5915 and 8017, and what node:crypto calls their contents. */
+/** PEM labels of RFC 5958, RFC 5915 and RFC 8017, and node:crypto's names of their contents. */
 const FORMS: ReadonlyMap<string, 'pkcs8' | 'sec1' | 'pkcs1'> = new Map([
   ['PRIVATE KEY', 'pkcs8'],
   ['EC PRIVATE KEY', 'sec1'],
@@ -16,10 +16,11 @@ const FORMS: ReadonlyMap<string, 'pkcs8' | 'sec1' | 'pkcs1'> = new Map([
 const HELP = 'store it unencrypted as PKCS#8 ("openssl pkcs8 -topk8 -nocrypt")';
 
 /**
- * Reads the private key of a PEM text: PKCS#8, SEC1 (after `EC PARAMETERS`, as OpenSSL writes it) or
- * PKCS#1. No message or cause of an error holds any part of it.
+ * Reads a PEM text with one private key: PKCS#8 (RFC 5958), SEC1 (RFC 5915; `EC PARAMETERS` before it,
+ * as OpenSSL writes them, are skipped) or PKCS#1 (RFC 8017 appendix A.1.2). No message or cause of an
+ * error contains any part of the key.
  *
- * @throws SignerError KEY_ENCRYPTED, KEY_MALFORMED, KEY_UNSUPPORTED or PEM_MALFORMED
+ * @throws SignerError KEY_ENCRYPTED, KEY_MALFORMED, KEY_UNSUPPORTED, PEM_MALFORMED or DER_MALFORMED
  */
 export function readPrivateKey(pem: string): KeyObject {
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: *4, *ENCRYPTED/m.test(pem)) {
@@ -30,12 +31,12 @@ export function readPrivateKey(pem: string): KeyObject {
   if (block === undefined || blocks.length > 1) {
     throw inputError(
       'KEY_MALFORMED',
-      `${blocks.length} PEM blocks where one private key is wanted`,
+      `found ${blocks.length} PEM blocks, expected one private key`,
     );
   }
   const type = FORMS.get(block.label);
   if (type === undefined)
-    throw inputError('KEY_MALFORMED', `a ${block.label} is not a private key`);
+    throw inputError('KEY_MALFORMED', `found a ${block.label} block, expected a private key`);
   const key = openKey(block.der, type);
   signatureAlgorithm(key);
   return key;
@@ -52,14 +53,15 @@ function openKey(der: Uint8Array, type: 'pkcs8' | 'sec1' | 'pkcs1'): KeyObject {
   }
 }
 
-/** The DER SubjectPublicKeyInfo that belongs to a private key. */
+/** The public half of a private key, as DER SubjectPublicKeyInfo. */
 export function publicKeyOf(privateKey: KeyObject): Uint8Array {
   return createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
 }
 
+/** A new private key in the forms that its users need. */
 export interface GeneratedKey {
   readonly key: KeyObject;
-  /** PKCS#8. */
+  /** PEM of PKCS#8, unencrypted. */
   readonly pem: string;
   /** DER SubjectPublicKeyInfo. */
   readonly spki: Uint8Array;
@@ -80,9 +82,10 @@ const MODULUS_BITS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Makes a private key, off the main thread: RSA-4096 takes seconds.
+ * Generates a private key on another thread: RSA-4096 takes seconds. The randomness is OpenSSL's.
  *
- * @throws SignerError KEY_UNSUPPORTED: `keyType` is not a key type of ours
+ * @param keyType - a KeyType or AuthorityKeyType, as in `ECDSAP256`
+ * @throws SignerError KEY_UNSUPPORTED when `keyType` is none of those
  */
 export async function generatePrivateKey(keyType: string): Promise<GeneratedKey> {
   const { privateKey } = await generatePair(keyType);
@@ -98,5 +101,5 @@ function generatePair(keyType: string): Promise<{ readonly privateKey: KeyObject
     return generate('rsa', { modulusLength, publicExponent: 65_537 });
   if (keyType === 'ED25519') return generate('ed25519', {});
   if (keyType === 'MLDSA65') return generate('ml-dsa-65', {});
-  throw inputError('KEY_UNSUPPORTED', `"${keyType.slice(0, 40)}" is not a key type`);
+  throw inputError('KEY_UNSUPPORTED', `${excerpt(keyType, 40)} is not a key type`);
 }

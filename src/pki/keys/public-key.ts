@@ -10,22 +10,23 @@ import { encodePem } from '../der/pem.ts';
 import { inputError } from '../der/input-error.ts';
 import { bitLength, decodeRsaNumbers } from './rsa-numbers.ts';
 
+/** The algorithms of public keys that are decoded; `MLDSA65` only of CAs. */
 export type KeyAlgorithm = 'RSA' | 'ECDSA' | 'ED25519' | 'MLDSA65';
 
-/** A public key, decoded. Its form is checked; whether it is strong is `checkKey`'s matter. */
+/** A decoded public key. Its form is checked; `checkKey` of weak-keys.ts checks its strength. */
 export interface PublicKeyInfo {
   /** DER SubjectPublicKeyInfo. */
   readonly spki: Uint8Array;
   readonly algorithm: KeyAlgorithm;
   /** Bits of the RSA modulus or of the curve; of ML-DSA, of the whole key. */
   readonly bits: number;
-  /** Absent where no profile can name such a key. */
+  /** The name of its type and size in a profile; undefined where the API has none. */
   readonly keyType: KeyType | undefined;
   /** Contents of the subjectPublicKey BIT STRING. */
   readonly bytes: Uint8Array;
 }
 
-/** An 8192-bit RSA key has 1062 bytes, an ML-DSA-65 key 1974: more is no key that we take. */
+/** An 8192-bit RSA key has 1062 bytes, an ML-DSA-65 key 1974: no longer key is accepted. */
 const MAX_SPKI_BYTES = 2200;
 
 const RSA_KEY_TYPES: ReadonlyMap<number, KeyType> = new Map([
@@ -34,12 +35,15 @@ const RSA_KEY_TYPES: ReadonlyMap<number, KeyType> = new Map([
   [4096, 'RSA4096'],
 ]);
 
-/** What createPublicKey made of a key: importing costs as much as verifying, so it is done once. */
+/**
+ * Module-level cache, as long as each key lives: an import costs as much as a verification.
+ */
 const imported = new WeakMap<PublicKeyInfo, KeyObject>();
 
 /**
- * The key that somebody wants certified.
+ * Decodes a key that a leaf may have.
  *
+ * @param spki - DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) and nothing after it
  * @throws SignerError DER_MALFORMED, DER_LIMIT, KEY_MALFORMED or KEY_UNSUPPORTED
  */
 export function decodePublicKey(spki: Uint8Array): PublicKeyInfo {
@@ -50,14 +54,24 @@ export function decodePublicKey(spki: Uint8Array): PublicKeyInfo {
   return key;
 }
 
-/** The SubjectPublicKeyInfo at the reader's position: of a kind that a leaf may have. */
+/**
+ * Reads the SubjectPublicKeyInfo at the reader's position, of a kind that a leaf may have: RSA, P-256,
+ * P-384, P-521 or Ed25519.
+ *
+ * @throws SignerError DER_MALFORMED, DER_LIMIT, KEY_MALFORMED or KEY_UNSUPPORTED
+ */
 export function readPublicKey(reader: DerReader): PublicKeyInfo {
   const key = readCertifiedKey(reader);
   if (key.algorithm !== 'MLDSA65') return key;
-  throw inputError('KEY_UNSUPPORTED', 'only CAs have ML-DSA-65 keys; make a key of another type');
+  throw inputError('KEY_UNSUPPORTED', 'only CAs have ML-DSA-65 keys; use a key of another type');
 }
 
-/** The SubjectPublicKeyInfo at the reader's position, of a certificate that exists: a CA's, too. */
+/**
+ * Reads the SubjectPublicKeyInfo at the reader's position, of any certificate: also ML-DSA-65, which
+ * only CAs have.
+ *
+ * @throws SignerError DER_MALFORMED, DER_LIMIT, KEY_MALFORMED or KEY_UNSUPPORTED
+ */
 export function readCertifiedKey(reader: DerReader): PublicKeyInfo {
   const spki = reader.raw('the public key');
   const info = readWhole(spki, 'the public key', MAX_SPKI_BYTES);
@@ -84,7 +98,7 @@ export function readCertifiedKey(reader: DerReader): PublicKeyInfo {
     default:
       throw inputError(
         'KEY_UNSUPPORTED',
-        `the key algorithm ${type} is not RSA, ECDSA or Ed25519; make a key of another type`,
+        `the key algorithm ${type} is not RSA, ECDSA or Ed25519; use a key of another type`,
       );
   }
 }
@@ -94,7 +108,7 @@ function rsaKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
   return { spki, algorithm: 'RSA', bits, keyType: RSA_KEY_TYPES.get(bits), bytes };
 }
 
-/** Named curves only (RFC 5480 §2.1.1): explicit parameters can hide a generator of one's choice. */
+/** Named curves only (RFC 5480 §2.1.1): explicit parameters can hide a chosen generator (CVE-2020-0601). */
 function readCurve(algorithm: DerReader): Curve {
   if (!algorithm.at(TAG_OID)) {
     throw inputError(
@@ -110,7 +124,7 @@ function readCurve(algorithm: DerReader): Curve {
   return curve;
 }
 
-/** Uncompressed points only, as Go has it. */
+/** Uncompressed points only, as Go requires. */
 function ecKey(spki: Uint8Array, curve: Curve, bytes: Uint8Array): PublicKeyInfo {
   if (!isOnCurve(curve, bytes)) {
     throw inputError('KEY_MALFORMED', 'the EC key is not an uncompressed point of its curve');
@@ -135,16 +149,16 @@ function mldsaKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
 }
 
 /**
- * The key as node:crypto wants it.
+ * The key as a KeyObject of node:crypto, imported once for each `key`.
  *
- * @throws SignerError KEY_MALFORMED
+ * @throws SignerError KEY_MALFORMED when node:crypto refuses it
  */
 export function keyObjectOf(key: PublicKeyInfo): KeyObject {
   const known = imported.get(key);
   if (known !== undefined) return known;
   try {
-    // As text: Node 24 throws and catches two errors for each object that it is given in place of a
-    // KeyObject, stack traces and all, which costs more than the import itself (35 against 15 µs).
+    // As PEM: for an options object in place of a KeyObject, Node 24 throws and catches two errors with
+    // stack traces, which costs more than the import itself (35 against 15 µs).
     const object = createPublicKey(encodePem('PUBLIC KEY', key.spki));
     imported.set(key, object);
     return object;
@@ -153,7 +167,14 @@ export function keyObjectOf(key: PublicKeyInfo): KeyObject {
   }
 }
 
-/** SHA-1 of the subjectPublicKey bits (RFC 5280 §4.2.1.2, method 1): a name, not a protection. */
+/**
+ * The key identifier of a key: SHA-1 of the subjectPublicKey bits (RFC 5280 §4.2.1.2, method 1). It only
+ * names the key, so collisions of SHA-1 break nothing.
+ *
+ * @param spki - DER SubjectPublicKeyInfo
+ * @returns 20 bytes
+ * @throws SignerError DER_MALFORMED
+ */
 export function keyIdentifier(spki: Uint8Array): Uint8Array {
   const info = new DerReader(spki, 'the public key').sequence('the public key');
   info.raw('the key algorithm');

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The generator of the faulty library: its primes are k·M + (65537^a mod M). */
+/** The generator of the faulty library, whose primes are k·M + (65537^a mod M). */
 const GENERATOR = 65_537;
 
 /**
- * Primes that divide M at every key size that the library makes and whose subgroup of 65537 is not
- * the whole group, so that they tell something (Nemec et al., CCS 2017, §3).
+ * The primes that divide M at every key size of the library (Nemec et al., "The Return of Coppersmith's
+ * Attack", CCS 2017). Those that 65537 generates the whole group of tell nothing and are left out below.
  */
 const PRIMES: readonly number[] = [
   3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101,
@@ -23,13 +23,10 @@ const FINGERPRINTS: readonly Fingerprint[] = PRIMES.map((prime) => ({
 
 const PRODUCT = FINGERPRINTS.reduce((product, { prime }) => product * BigInt(prime), 1n);
 
-/** The share of all moduli that would be refused by mistake; held below 2⁻²⁵ by a test. */
-export const FALSE_POSITIVES: number = FINGERPRINTS.reduce(
-  (share, { prime, residues }) => (share * residues.size) / (prime - 1),
-  1,
-);
-
-/** Whether a modulus bears the mark of CVE-2017-15361: it is a power of 65537 modulo each prime. */
+/**
+ * Whether an RSA modulus has the fingerprint of CVE-2017-15361 (ROCA): modulo each small prime it is a
+ * power of 65537. Fewer than one sound modulus in 2²⁵ has it by chance; a test holds that.
+ */
 export function isRoca(modulus: bigint): boolean {
   const rest = modulus % PRODUCT;
   return FINGERPRINTS.every(({ prime, residues }) => residues.has(Number(rest % BigInt(prime))));

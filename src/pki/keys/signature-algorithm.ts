@@ -14,15 +14,16 @@ import { DerReader } from '../der/der-reader.ts';
 import { TAG_SEQUENCE, TAG_OID } from '../der/der-tags.ts';
 import { oidOf } from '../der/der-values.ts';
 
-/** How a private key signs certificates and requests. */
+/** How one private key signs certificates and requests. */
 export interface SignatureAlgorithm {
   /** For people and logs. */
   readonly name: string;
   /** DER AlgorithmIdentifier. */
   readonly der: Uint8Array;
   /**
-   * Synchronous: a P-256 signature takes 20 µs, less than a hand-over to another thread. RSA-4096 and
-   * ML-DSA-65 hold everything else up for a millisecond (docs/explanation/ml-dsa.md).
+   * Signs `data`; ECDSA in DER (RFC 3279 §2.2.3). Synchronous: a P-256 signature takes 20 µs, less than
+   * a message to another thread. RSA-4096 and ML-DSA-65 block the thread for about a millisecond
+   * (docs/explanation/ml-dsa.md).
    */
   readonly sign: (data: Uint8Array) => Uint8Array;
 }
@@ -30,13 +31,13 @@ export interface SignatureAlgorithm {
 interface Scheme {
   readonly name: string;
   readonly der: Uint8Array;
-  /** Of node:crypto; null where the algorithm hashes by itself. */
+  /** The digest's name in node:crypto; null where the algorithm hashes by itself. */
   readonly digest: string | null;
 }
 
 const ED25519: Scheme = { name: 'Ed25519', der: sequence(oid(OID_ED25519)), digest: null };
 
-/** No parameters, no context, the message itself and not its hash (RFC 9881 §3). */
+/** No parameters, no context, and the message itself is signed, not its hash (RFC 9881 §3). */
 const MLDSA65: Scheme = { name: 'ML-DSA-65', der: sequence(oid(OID_MLDSA65)), digest: null };
 
 const RSA: Scheme = {
@@ -45,7 +46,7 @@ const RSA: Scheme = {
   digest: 'sha256',
 };
 
-/** By node's name of the curve: the hash as long as the order (RFC 5480 §4). */
+/** By node:crypto's name of the curve; the hash is as strong as the curve (RFC 5480 §4). */
 const ECDSA: ReadonlyMap<string, Scheme> = new Map<string, Scheme>([
   [
     'prime256v1',
@@ -62,9 +63,10 @@ const ECDSA: ReadonlyMap<string, Scheme> = new Map<string, Scheme>([
 ]);
 
 /**
- * How this private key signs.
+ * How a private key signs: ECDSA with the hash of its curve's size, Ed25519, RSA PKCS#1 v1.5 with
+ * SHA-256, or ML-DSA-65.
  *
- * @throws SignerError KEY_UNSUPPORTED
+ * @throws SignerError KEY_UNSUPPORTED for a key of another type
  */
 export function signatureAlgorithm(privateKey: KeyObject): SignatureAlgorithm {
   const { name, der, digest } = schemeOf(privateKey);
@@ -80,14 +82,16 @@ function schemeOf(key: KeyObject): Scheme {
   if (key.asymmetricKeyType === 'ml-dsa-65') return MLDSA65;
   throw inputError(
     'KEY_UNSUPPORTED',
-    `private key of type ${key.asymmetricKeyType ?? key.type} ${curve}; use ECDSA P-256, P-384 or P-521, Ed25519, RSA or ML-DSA-65`,
+    `the private key has the type ${`${key.asymmetricKeyType ?? key.type} ${curve}`.trim()}, which is not supported; use ECDSA P-256, P-384 or P-521, Ed25519, RSA or ML-DSA-65`,
   );
 }
 
 /**
- * The AlgorithmIdentifier at the reader's position, in DER: an OBJECT IDENTIFIER and at most one
- * parameter (RFC 5280 §4.1.1.2). Which algorithms are known is not its matter.
+ * Reads the AlgorithmIdentifier at the reader's position: an OBJECT IDENTIFIER and at most one parameter
+ * (RFC 5280 §4.1.1.2). Which algorithms are supported is checked when a signature is verified.
  *
+ * @param what - what is read, for messages
+ * @returns the whole DER, header included
  * @throws SignerError DER_MALFORMED or DER_LIMIT
  */
 export function readAlgorithmIdentifier(reader: DerReader, what: string): Uint8Array {

@@ -29,9 +29,10 @@ interface Verification {
 }
 
 /**
- * By the hex of the whole AlgorithmIdentifier, so that its parameters are checked with it. RSA takes
- * NULL or nothing (RFC 4055 §5); PSS the two forms a hash that are about, with NULL (Go) or nothing
- * (OpenSSL), MGF1 of the same hash and a salt as long as it (as Go). SHA-1 and DSA have no row.
+ * The accepted signature algorithms, by the hex of the whole AlgorithmIdentifier, so that parameters are
+ * checked too. RSA PKCS#1 v1.5 has NULL or no parameters (RFC 4055 §5). RSASSA-PSS has, as in Go, MGF1
+ * of the same hash and a salt as long as the hash; its hashes have NULL (Go) or no parameters (OpenSSL).
+ * SHA-1 and DSA have no row.
  */
 const VERIFICATIONS: ReadonlyMap<string, Verification> = new Map<string, Verification>([
   ...rsa(OID_RSA_SHA256, 'sha256'),
@@ -61,7 +62,7 @@ function rsa(type: string, digest: string): readonly Row[] {
   ];
 }
 
-/** RFC 4055 §3.1; the trailer field is left out, being the default. */
+/** RSASSA-PSS-params (RFC 4055 §3.1); the trailer field is the default and so is absent. */
 function pss(hash: string, digest: string, saltLength: number): readonly Row[] {
   const padding = constants.RSA_PKCS1_PSS_PADDING;
   return [sequence(oid(hash), nullValue()), sequence(oid(hash))].map((hashAlgorithm) => {
@@ -79,24 +80,31 @@ function hex(der: Uint8Array): string {
   return Buffer.from(der.buffer, der.byteOffset, der.length).toString('hex');
 }
 
+/** Data and a signature of it. */
 export interface SignedData {
   /** DER AlgorithmIdentifier. */
   readonly algorithm: Uint8Array;
   readonly publicKey: PublicKeyInfo;
   readonly data: Uint8Array;
+  /** As in the certificate; ECDSA in DER (RFC 3279 §2.2.3). */
   readonly signature: Uint8Array;
 }
 
-/** What is wrong with a signature, as the end of a sentence, or undefined when it verifies. */
+/**
+ * Verifies a signature.
+ *
+ * @returns what is wrong with it, as a predicate for messages; undefined when it verifies
+ * @throws SignerError KEY_MALFORMED when node:crypto refuses the key
+ */
 export function signatureProblem(signed: SignedData): string | undefined {
   const { publicKey, data, signature } = signed;
   const found = VERIFICATIONS.get(hex(signed.algorithm));
-  if (found === undefined) return 'is of an algorithm, or has parameters, that are not accepted';
+  if (found === undefined) return 'has an algorithm, or parameters of it, that are not supported';
   if (found.key !== publicKey.algorithm) {
-    return `is of an algorithm for ${found.key} keys, but the key is ${publicKey.algorithm}`;
+    return `has an algorithm for ${found.key} keys, but the key is ${publicKey.algorithm}`;
   }
   if (isInsecure(publicKey)) {
-    return `is by an RSA key of ${publicKey.bits} bits, which proves nothing`;
+    return `is made with an RSA key of ${publicKey.bits} bits, fewer than ${MIN_VERIFIABLE_RSA_BITS}`;
   }
   return verifyWith(found, publicKey, data, signature) ? undefined : 'does not verify';
 }
@@ -108,8 +116,8 @@ function verifyWith(
   signature: Uint8Array,
 ): boolean {
   const key = keyObjectOf(publicKey);
-  // The key itself where nothing is to be said with it, as for ECDSA and Ed25519: Node 24 throws and
-  // catches two errors for any other object (keys.ts).
+  // Only RSA needs options: for any object but a KeyObject Node 24 throws and catches two errors
+  // (public-key.ts).
   const how =
     padding === undefined
       ? key
@@ -122,15 +130,14 @@ function verifyWith(
   }
 }
 
-/** Go verifies no signature by an RSA key below this, nor does the API server. */
+/** Go, and so the API server, verifies no signature by a shorter RSA key. */
 const MIN_VERIFIABLE_RSA_BITS = 1024;
 
 function isInsecure({ algorithm, bits }: PublicKeyInfo): boolean {
   return algorithm === 'RSA' && bits < MIN_VERIFIABLE_RSA_BITS;
 }
 
-/** RSA-PSS, ECDSA and Ed25519 as v1beta1 PodCertificateRequests sign their pod's UID. */
-export function verifiesProofOfPossession(
+function verifiesProofOfPossession(
   publicKey: PublicKeyInfo,
   data: Uint8Array,
   signature: Uint8Array,
@@ -156,7 +163,13 @@ const PROOFS: ReadonlyMap<KeyAlgorithm, Proof> = new Map<KeyAlgorithm, Proof>([
   ['ED25519', { digest: null }],
 ]);
 
-/** The signature was made with this key, by an algorithm that we know and that fits the key. */
+/**
+ * Whether a signature verifies with this key, by a supported algorithm that fits the key.
+ *
+ * @param algorithmDer - DER AlgorithmIdentifier
+ * @param tbs - the bytes that the signature covers
+ * @throws SignerError KEY_MALFORMED when node:crypto refuses the key
+ */
 export function verifySignature(
   publicKey: PublicKeyInfo,
   algorithmDer: Uint8Array,
@@ -169,10 +182,12 @@ export function verifySignature(
 }
 
 /**
- * Checks `spec.proofOfPossession` of a v1beta1 PodCertificateRequest: a signature over the pod's UID
- * with RSA-PSS and SHA-256, with ECDSA and SHA-256, or with Ed25519.
+ * Checks `spec.proofOfPossession` of a v1beta1 PodCertificateRequest (KEP-4317): a signature of the pod's
+ * UID, by RSASSA-PSS with SHA-256 and any salt length, ECDSA with SHA-256, or Ed25519.
  *
- * @throws SignerError REQUEST_SIGNATURE
+ * @param message - the UID in ASCII
+ * @throws SignerError REQUEST_SIGNATURE when it does not verify, KEY_MALFORMED when node:crypto refuses
+ * the key
  */
 export function verifyProofOfPossession(
   publicKey: PublicKeyInfo,

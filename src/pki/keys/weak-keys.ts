@@ -8,7 +8,8 @@ import { isRoca } from './roca.ts';
 import { areFactorsClose } from './fermat.ts';
 
 /**
- * Refuses keys that can be broken. Whether a profile wants such a type and size is not its matter.
+ * Refuses keys whose private key can be computed or guessed. Which types and sizes a profile accepts is
+ * checked elsewhere (src/policy).
  *
  * @throws SignerError KEY_WEAK
  */
@@ -22,29 +23,30 @@ export function checkKey(key: PublicKeyInfo): void {
 function weaknessOf(key: PublicKeyInfo): string | undefined {
   if (key.algorithm === 'RSA') return rsaWeakness(decodeRsaNumbers(key.bytes));
   if (key.algorithm !== 'ED25519') return undefined;
+  // NIST curves have cofactor 1, and of ML-DSA no weak keys are known.
   return isSmallOrder(key.bytes) ? 'is a point of small order' : undefined;
 }
 
-/** NIST SP 800-57 part 1: 112 bits of security. */
+/** NIST SP 800-57 part 1, table 2: 112 bits of security. */
 const MIN_STRONG_RSA_BITS = 2048;
 
-/** Above it every verification costs its verifiers too much (Go's TLS stops there, too). */
+/** Above it a verification costs too much; Go's crypto/tls has the same limit. */
 const MAX_RSA_BITS = 8192;
 
-/** CA/B BR §6.1.6; below it small-exponent attacks on sloppy padding work. */
+/** CA/Browser Forum BR §6.1.6; below it, attacks on faulty padding checks work. */
 const MIN_RSA_EXPONENT = 65_537;
 
-/** CA/B BR §6.1.6: no factor below 752. */
+/** CA/Browser Forum BR §6.1.6: no factor below 752. */
 const SMALL_PRIMES = primesBelow(752);
 
 const PRODUCT_OF_SMALL_PRIMES = SMALL_PRIMES.reduce((product, prime) => product * prime, 1n);
 
-/** What is wrong with an RSA key, as a predicate, or undefined (Boulder goodkey/good_key.go). */
-export function rsaWeakness({ modulus, exponent }: RsaNumbers): string | undefined {
+/** What is wrong with an RSA key, as a predicate, or undefined: Boulder's checks (goodkey/good_key.go). */
+function rsaWeakness({ modulus, exponent }: RsaNumbers): string | undefined {
   const bits = bitLength(modulus);
   if (bits < MIN_STRONG_RSA_BITS) return `has ${bits} bits, fewer than ${MIN_STRONG_RSA_BITS}`;
   if (bits > MAX_RSA_BITS) return `has ${bits} bits, more than ${MAX_RSA_BITS}`;
-  if (bits % 8 !== 0) return `has ${bits} bits, which are no whole bytes`;
+  if (bits % 8 !== 0) return `has ${bits} bits, which is not a multiple of 8`;
   if (exponent < MIN_RSA_EXPONENT || exponent % 2 === 0) {
     return `has the exponent ${exponent}, which is even or less than ${MIN_RSA_EXPONENT}`;
   }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { generatePrimeSync } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { areFactorsClose, squareRoot } from '../../../src/pki/keys/fermat.ts';
+import { areFactorsClose } from '../../../src/pki/keys/fermat.ts';
 import { decodePublicKey } from '../../../src/pki/keys/public-key.ts';
-import { FALSE_POSITIVES, isRoca } from '../../../src/pki/keys/roca.ts';
+import { isRoca } from '../../../src/pki/keys/roca.ts';
 import { bits, oid, seq } from '../../support/pki/der.ts';
 import { privateKey, spkiOf } from '../../support/pki/keys.ts';
 import { refuses } from '../../support/pki/refuses.ts';
@@ -108,16 +108,38 @@ function rocaModulus(): bigint {
   return weak(123_456_789n) * weak(987_654_321n);
 }
 
-test('ROCA takes hardly any sound modulus for a weak one', () => {
-  assert.ok(FALSE_POSITIVES < 2 ** -25, String(FALSE_POSITIVES));
+test('the ROCA check refuses fewer than one sound modulus in 2²⁵', () => {
+  const primes = Array.from({ length: 166 }, (_, i) => BigInt(i + 2)).filter((n) =>
+    Array.from({ length: 12 }, (_, i) => BigInt(i + 2)).every((d) => n === d || n % d !== 0n),
+  );
+  const product = primes.reduce((all, each) => all * each, 1n);
+  // Of the residues modulo one prime, those with the fingerprint; modulo all others it is 1, a power.
+  const accepted = (p: bigint): number => {
+    const others = product / p;
+    const unit = others * power(others, p - 2n, p);
+    const residues = Array.from({ length: Number(p) - 1 }, (_, i) => BigInt(i + 1));
+    return residues.filter((residue) => isRoca(1n + (residue - 1n) * unit)).length;
+  };
+  const share = primes.reduce((all, p) => all * (accepted(p) / Number(p - 1n)), 1);
+  assert.ok(share < 2 ** -25, String(share));
+  assert.ok(share > 0, 'some modulus has the fingerprint');
   assert.equal(isRoca(soundModulus()), false);
 });
 
-test('square roots are whole parts of square roots', () => {
-  const numbers = [0n, 1n, 2n, 3n, 4n, 8n, 9n, 15n, 16n, 2n ** 64n - 1n, 2n ** 64n, prime(512)];
+/** The integer part of a square root, bit by bit. */
+function squareRoot(n: bigint): bigint {
+  let root = 0n;
+  for (let bit = 1n << BigInt(n.toString(2).length); bit > 0n; bit >>= 1n) {
+    if ((root | bit) ** 2n <= n) root |= bit;
+  }
+  return root;
+}
+
+test('Fermat finds the factors of a square, and of two neighbours of a number of any size', () => {
+  const numbers = [4n, 6n, 8n, 10n, 16n, 100n, 2n ** 32n, 2n ** 64n, 2n ** 512n, prime(512) + 1n];
   for (const n of numbers) {
-    const root = squareRoot(n);
-    assert.ok(root * root <= n && n < (root + 1n) * (root + 1n), String(n));
+    assert.equal(areFactorsClose(n * n), true, String(n));
+    assert.equal(areFactorsClose((n - 1n) * (n + 1n)), true, String(n));
   }
 });
 

@@ -201,36 +201,36 @@ describe('a signature is refused', () => {
   const rows: Readonly<Record<string, readonly [Signing, RegExp]>> = {
     'of ECDSA with SHA-1': [
       { kind: 'P-256', algorithm: seq(oid('1.2.840.10045.4.1')), hash: 'sha1' },
-      /are not accepted/,
+      /are not supported/,
     ],
     'of ECDSA with SHA-224': [
       { kind: 'P-256', algorithm: ecdsa(1), hash: 'sha224' },
-      /are not accepted/,
+      /are not supported/,
     ],
     'of ECDSA with parameters': [
       { kind: 'P-256', algorithm: seq(oid('1.2.840.10045.4.3.2'), NULL), hash: 'sha256' },
-      /are not accepted/,
+      /are not supported/,
     ],
     'of Ed25519 with parameters': [
       { kind: 'Ed25519', algorithm: seq(oid('1.3.101.112'), NULL), hash: null },
-      /are not accepted/,
+      /are not supported/,
     ],
-    'of RSA with MD5': [{ kind: 'RSA-2048', algorithm: rsa(4), hash: 'md5' }, /are not accepted/],
+    'of RSA with MD5': [{ kind: 'RSA-2048', algorithm: rsa(4), hash: 'md5' }, /are not supported/],
     'of RSA with SHA-1': [
       { kind: 'RSA-2048', algorithm: rsa(5), hash: 'sha1' },
-      /are not accepted/,
+      /are not supported/,
     ],
     'of RSA-PSS with SHA-1': [
       { kind: 'RSA-2048', algorithm: pss(SHA1, 20), hash: 'sha1', salt: 20 },
-      /are not accepted/,
+      /are not supported/,
     ],
     'of RSA-PSS with another hash in its mask': [
       { kind: 'RSA-2048', algorithm: pss(SHA256, 32, SHA1), hash: 'sha256', salt: 32 },
-      /are not accepted/,
+      /are not supported/,
     ],
     'of RSA-PSS with a short salt': [
       { kind: 'RSA-2048', algorithm: pss(SHA256, 20), hash: 'sha256', salt: 20 },
-      /are not accepted/,
+      /are not supported/,
     ],
     'of RSA-PSS with a salt of another length than it says': [
       { kind: 'RSA-2048', algorithm: pss(SHA256, 32), hash: 'sha256', salt: 20 },
@@ -242,7 +242,7 @@ describe('a signature is refused', () => {
     ],
     'under the name of another kind of key': [
       { kind: 'P-256', algorithm: RSA_SHA256, hash: 'sha256' },
-      /is of an algorithm for RSA keys, but the key is ECDSA/,
+      /has an algorithm for RSA keys, but the key is ECDSA/,
     ],
   };
   for (const [name, [row, message]] of Object.entries(rows)) {
