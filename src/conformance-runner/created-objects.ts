@@ -5,7 +5,7 @@ import { KubeError } from '../kube/client/kube-error.ts';
 import type { Resource } from '../kube/resource/resource.ts';
 import { inParallel } from './in-parallel.ts';
 
-/** On everything that the runner makes: its value is the run. */
+/** The label of every object that the runner creates; its value is the id of the run. */
 export const RUN_LABEL = 'conformance.countersign.dev/run';
 
 export interface ObjectReference {
@@ -13,14 +13,16 @@ export interface ObjectReference {
   readonly namespace?: string | undefined;
 }
 
-/** What came of the removal. */
+/** The result of {@link CreatedObjects.deleteAll}. */
 export interface Cleanup {
   readonly removed: number;
   /** What is still there, and why. */
   readonly left: readonly string[];
 }
 
-/** The objects of one run. They are known before they are made, so that none can be lost. */
+/**
+ * The objects of one run. Each is recorded before its POST, so that an interrupted run loses none.
+ */
 export interface CreatedObjects {
   /**
    * Makes an object, labelled with the run.

@@ -10,7 +10,10 @@ import { observePcr } from './pcr/observe.ts';
 import { observeCtb } from './ctb/observe.ts';
 import type { Run } from './run.ts';
 
-/** Observes the signer, and judges what was seen. @throws KubeError when no call succeeds */
+/**
+ * Runs every scenario of a kind against the signer and evaluates the cases of that kind. @throws
+ * KubeError when no call succeeds
+ */
 export const EVALUATE: Readonly<Record<Kind, (run: Run) => Promise<readonly CaseResult[]>>> = {
   csr: async (run) => evaluateAll(CSR_CASES, await observeCsr(run)),
   ctb: async (run) => evaluateAll(CTB_CASES, await observeCtb(run)),

@@ -3,7 +3,7 @@ import { missingRights, rightText } from '../kube/client/access.ts';
 import type { Client } from '../kube/client/client.ts';
 import type { PermissionRule } from '../kube/resource/permissions.ts';
 
-/** What the user may, by SelfSubjectAccessReview. Each question is requested once. */
+/** What the user may do, by SelfSubjectAccessReview. Each rule is asked about once. */
 export interface Permissions {
   /** Why not, as `needs: …`; undefined where all of them are granted. @throws KubeError */
   missing(...rules: readonly PermissionRule[]): Promise<string | undefined>;

@@ -104,7 +104,10 @@ export function runs(run: Run, name: string, timeoutMs: number): Promise<boolean
   return awaitPod(run, name, ({ status }) => status?.phase === 'Running', timeoutMs);
 }
 
-/** Why no node takes the pod, as the scheduler says it; undefined where it says no such thing. */
+/**
+ * Why no node takes the pod, in the scheduler's words; undefined when the scheduler reports
+ * nothing of the kind.
+ */
 export function unschedulableText({ status }: Pod): string | undefined {
   const found = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (found?.status !== 'False' || found.reason !== 'Unschedulable') return undefined;

@@ -8,13 +8,13 @@ import { readWatch } from '../kube/watch/watch-events.ts';
 import type { Stored } from '../kube/resource/store.ts';
 import type { Run } from './run.ts';
 
-/** One version of an object, and when it was seen: milliseconds of the run's clock. */
+/** One version of an object, and when the runner saw it: milliseconds of our clock. */
 export interface SeenVersion<T> {
   readonly object: T;
   readonly at: number;
 }
 
-/** Writes down every version of the objects of a collection. */
+/** Records every version of the objects of a collection. */
 export interface Recorder<T> {
   /** In the order in which they came. */
   versionsOf(uid: string): readonly SeenVersion<T>[];

@@ -6,7 +6,7 @@ import type { Clock, Delay, Random } from '../ports.ts';
 import type { CreatedObjects } from './created-objects.ts';
 import type { Permissions } from './permissions.ts';
 
-/** What every probe works with: one run against one signer, with the rights of one user. */
+/** One run against one signer, with the permissions of one user. */
 export interface Run {
   readonly client: Client;
   readonly connection: Connection;

@@ -8,7 +8,10 @@ export type Step = () => Promise<string>;
 /** What a step finds wrong with an answer. */
 export class StepFailed extends Error {}
 
-/** What keeps a step from being taken, and is nobody's fault. */
+/**
+ * Something outside the API server and the signer keeps a step from running, such as a cluster
+ * without nodes.
+ */
 export class StepSkipped extends Error {}
 
 /** @throws Wrong */
@@ -17,8 +20,7 @@ export function check(holds: boolean, wrong: string): void {
 }
 
 /**
- * Takes the steps one after the other; after the first fault the others are skipped, for they build
- * on it.
+ * Runs the steps in order. After the first fault the rest are skipped, because they build on it.
  */
 export async function runSteps<O extends string>(
   names: readonly O[],
@@ -44,7 +46,7 @@ export async function runStep(step: Step): Promise<Operation> {
   }
 }
 
-/** All of them skipped for one reason. */
+/** Skips all of them for one reason. */
 export function skipSteps<O extends string>(
   names: readonly O[],
   skipped: string,

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a signer is held to: cases, and what is said of each. */
 
+/** The values of `--kind`: the API types whose signers can be checked. */
 export const KINDS = ['csr', 'pcr', 'ctb', 'certificaterequest'] as const;
+/** One of {@link KINDS}. */
 export type Kind = (typeof KINDS)[number];
 
+/** `skip`: the run gave nothing to evaluate, for example for lack of a permission. */
 export type Outcome = 'pass' | 'fail' | 'skip';
 
-/** What was found, with what was seen. */
+/** What an assertion found, with the evidence. */
 export interface AssertionResult {
   readonly outcome: Outcome;
   /** What was seen; of a skip, why nothing could be. */
@@ -31,7 +34,7 @@ export interface Case<Snapshot> {
   readonly evaluate: (snapshot: Snapshot) => AssertionResult;
 }
 
-/** A case and what came of it. */
+/** A case and its result. */
 export interface CaseResult extends AssertionResult {
   readonly id: string;
   readonly level: Level;
@@ -47,6 +50,7 @@ type Define = <Snapshot>(
   judge: (snapshot: Snapshot) => AssertionResult,
 ) => Case<Snapshot>;
 
+/** A case of level `must`. */
 export const must: Define = (id, asserts, source, judge) => ({
   id,
   level: 'must',
@@ -55,6 +59,7 @@ export const must: Define = (id, asserts, source, judge) => ({
   evaluate: judge,
 });
 
+/** A case of level `should`. */
 export const should: Define = (id, asserts, source, judge) => ({
   id,
   level: 'should',
@@ -63,24 +68,27 @@ export const should: Define = (id, asserts, source, judge) => ({
   evaluate: judge,
 });
 
+/** A passed assertion. */
 export function pass(evidence: string): AssertionResult {
   return { outcome: 'pass', evidence };
 }
 
+/** A failed assertion. */
 export function fail(evidence: string): AssertionResult {
   return { outcome: 'fail', evidence };
 }
 
+/** An assertion that had nothing to evaluate. */
 export function skip(evidence: string): AssertionResult {
   return { outcome: 'skip', evidence };
 }
 
-/** Passes where nothing is wrong. */
+/** Fails with `fault`; passes with `evidence` when there is none. */
 export function unless(fault: string | undefined, evidence: string): AssertionResult {
   return fault === undefined ? pass(evidence) : fail(fault);
 }
 
-/** The verdict of every case, in the order of the cases. */
+/** The result of every case, in the order of the cases. */
 export function evaluateAll<Snapshot>(
   cases: readonly Case<Snapshot>[],
   snapshot: Snapshot,

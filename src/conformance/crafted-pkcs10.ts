@@ -30,6 +30,7 @@ const USER_UID = '1.3.6.1.4.1.57683.2';
 /** `id-on-permanentIdentifier`'s neighbourhood: a Microsoft user principal name. */
 const USER_PRINCIPAL_NAME = '1.3.6.1.4.1.311.20.2.3';
 
+/** The parts of a PKCS#10 request (RFC 2986 §4.1), valid for a signer or not. */
 export interface CraftedRequest {
   /** Attribute types and values, one relative name each. */
   readonly subject: readonly (readonly [type: string, value: string])[];
@@ -37,7 +38,7 @@ export interface CraftedRequest {
   readonly key: KeyObject;
 }
 
-/** A signed PKCS#10 request in DER, of whatever parts. */
+/** A signed PKCS#10 request of these parts, as DER. */
 export function encodeCraftedRequest({
   subject,
   extensions = [],
@@ -76,15 +77,17 @@ export function subjectOf(
   ];
 }
 
+/** The subject attribute from which the API server reads a user's UID. */
 export function userUid(value: string): readonly [string, string] {
   return [USER_UID, value];
 }
 
+/** A common name to add after the first. */
 export function secondCommonName(value: string): readonly [string, string] {
   return [OID_COMMON_NAME, value];
 }
 
-/** subjectAltName with one otherName. */
+/** subjectAltName with one otherName (RFC 5280 §4.2.1.6): a Microsoft user principal name. */
 export function otherName(value: string): Extension {
   const name = element(
     contextConstructed(0),
@@ -94,6 +97,7 @@ export function otherName(value: string): Extension {
   return { oid: OID_SUBJECT_ALT_NAME, critical: false, value: sequence(name) };
 }
 
+/** An extension of {@link UNKNOWN_EXTENSION} that is not critical. */
 export function unknownExtension(): Extension {
   return { oid: UNKNOWN_EXTENSION, critical: false, value: utf8String('conformance') };
 }

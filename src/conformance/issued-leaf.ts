@@ -13,7 +13,7 @@ import {
   type ObservedRequest,
 } from './observed-request.ts';
 
-/** A request with its certificate, taken apart. */
+/** A request with its decoded certificates. */
 export interface IssuedLeaf {
   readonly request: ObservedRequest;
   readonly version: ObjectVersion;
@@ -37,7 +37,7 @@ function pemBlocks(pem: string): readonly Uint8Array[] {
   return blocks.flatMap((block) => readPemBlocks(block).map(({ der }) => der));
 }
 
-/** The certificate of a scenario; where there is none to judge, the verdict that says why. */
+/** The certificate of a scenario; where there is none to evaluate, the result that says why. */
 export function issuedLeafOf(scenario: Observation): IssuedLeaf | AssertionResult {
   if (isSkipped(scenario)) return skip(scenario.skipped);
   if (scenario.rejection !== undefined)
@@ -51,11 +51,12 @@ export function issuedLeafOf(scenario: Observation): IssuedLeaf | AssertionResul
   return { request: scenario, version, leaf, chain };
 }
 
+/** Whether there is no leaf but a result. */
 export function isAssertionResult(value: IssuedLeaf | AssertionResult): value is AssertionResult {
   return 'outcome' in value;
 }
 
-/** What became of a request that has no certificate. */
+/** Why a request has no certificate, as evidence. */
 export function unansweredText(request: ObservedRequest): string {
   const last = lastOf(request);
   if (last === undefined) return `refused: ${request.rejection ?? ''}`;

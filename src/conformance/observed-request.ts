@@ -4,7 +4,7 @@ import type { Condition } from '../api/request/conditions.ts';
 import type { KeyType } from '../vocabulary.ts';
 import type { KubeObject } from '../api/object/object.ts';
 
-/** What the request asked for. */
+/** What a request asks for. */
 export interface RequestedLeaf {
   /** Undefined for a key that no API names, such as RSA with 1024 bits. */
   readonly keyType: KeyType | undefined;
@@ -28,6 +28,7 @@ export interface LeafNames {
   readonly emails: readonly string[];
 }
 
+/** A request without any name. */
 export const NO_NAMES: LeafNames = {
   commonName: '',
   organizations: [],
@@ -37,6 +38,7 @@ export const NO_NAMES: LeafNames = {
   emails: [],
 };
 
+/** `approved` is never the state of a PodCertificateRequest: it needs no approval. */
 export type RequestState = 'pending' | 'approved' | 'denied' | 'failed' | 'issued';
 
 /** One version of the object. */
@@ -62,7 +64,7 @@ export interface ObjectVersion {
   readonly failureTime?: string;
 }
 
-/** A request that was made, or that the API server would not take. */
+/** A request that the runner created, or that the API server rejected. */
 export interface ObservedRequest {
   readonly requested: RequestedLeaf;
   /** In the order of their versions, the first as created; empty where it was refused. */
@@ -79,13 +81,16 @@ export interface ObservedRequest {
   readonly waitedMs: number;
 }
 
+/** A scenario that the runner left out. */
 export interface Skipped {
   /** Why there is nothing to judge. */
   readonly skipped: string;
 }
 
+/** What the runner observed of one scenario. */
 export type Observation = ObservedRequest | Skipped;
 
+/** Whether the runner left the scenario out. */
 export function isSkipped(scenario: object): scenario is Skipped {
   return 'skipped' in scenario;
 }
@@ -100,7 +105,7 @@ export function firstOf(request: ObservedRequest, state: RequestState): ObjectVe
   return request.versions.find((each) => each.state === state);
 }
 
-/** The condition that ended a request, as `Denied: Reason: message`. */
+/** The condition that ended a request, as `Type: Reason: message`, shortened. */
 export function endText({ state, conditions }: ObjectVersion): string {
   const type = { denied: 'Denied', failed: 'Failed' }[state as string] ?? state;
   const found =
@@ -117,7 +122,10 @@ export function endText({ state, conditions }: ObjectVersion): string {
 /** So much of foreign words is repeated. */
 const MAX_TEXT = 240;
 
-/** What of an object is not its signer's, as JSON: two versions with the same text differ in status only. */
+/**
+ * The fields that a signer must not change, as JSON: two versions with the same text differ in
+ * status only.
+ */
 export function immutableFieldsOf(object: KubeObject & { readonly spec?: unknown }): string {
   const metadata = object.metadata as unknown as Readonly<Record<string, unknown>>;
   const { labels, annotations, finalizers, ownerReferences } = metadata;

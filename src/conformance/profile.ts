@@ -40,6 +40,7 @@ const DEFAULT_USAGES = ['digital signature', 'client auth'] as const;
 /** A pod waits for it, and its people with it. */
 const DEFAULT_LATENCY_SECONDS = 10;
 
+/** What the runner assumes of a signer that it knows nothing about. */
 export const DEFAULT_PROFILE: ConformanceProfile = {
   keyType: 'ECDSAP256',
   usages: DEFAULT_USAGES,

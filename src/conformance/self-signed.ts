@@ -15,6 +15,7 @@ import { publicKeyOf } from '../pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../pki/keys/signature-algorithm.ts';
 import { encodeCertificate, encodeTbs } from '../pki/x509/encode-certificate.ts';
 
+/** A certificate that the runner issues to itself. Times are milliseconds since the epoch. */
 export interface SelfSignedParts {
   readonly commonName: string;
   readonly isCa: boolean;

@@ -25,7 +25,7 @@ export interface Operation {
   readonly skipped?: string;
 }
 
-/** What was observed of one signer through one kind of requests. */
+/** What one run observed of one signer through one kind of request. */
 export interface RequestSnapshot<S extends string, O extends string = never> {
   readonly signerName: string;
   readonly profile: ConformanceProfile;
@@ -36,13 +36,13 @@ export interface RequestSnapshot<S extends string, O extends string = never> {
   readonly operations: Readonly<Record<O, Operation>>;
 }
 
-/** What laws need of a snapshot whatever its scenarios are called. */
+/** What assertions need of a snapshot besides the scenario itself. */
 export type AssertionContext = Pick<RequestSnapshot<never>, 'signerName' | 'profile' | 'anchors'>;
 
-/** A assertion about a certificate: what it says of an issued one. */
+/** An assertion about an issued certificate. */
 export type LeafAssertion = (issued: IssuedLeaf, context: AssertionContext) => AssertionResult;
 
-/** A assertion about a request, whatever became of it. */
+/** An assertion about a request, issued or not. */
 export type RequestAssertion = (
   request: ObservedRequest,
   context: AssertionContext,
@@ -52,7 +52,7 @@ type WithScenarios<S extends string> = AssertionContext & {
   readonly scenarios: Readonly<Record<S, Observation>>;
 };
 
-/** Judges the certificate of a scenario; without one the case is skipped. */
+/** Evaluates the certificate of a scenario; skips the case when there is none. */
 export function onLeaf<S extends string>(
   scenario: S,
   assertion: LeafAssertion,
@@ -63,7 +63,7 @@ export function onLeaf<S extends string>(
   };
 }
 
-/** Judges a scenario that took place, also where the API server refused the request. */
+/** Evaluates a scenario that the runner tried, also when the API server rejected the request. */
 export function onRequest<S extends string>(
   scenario: S,
   assertion: RequestAssertion,
@@ -74,7 +74,7 @@ export function onRequest<S extends string>(
   };
 }
 
-/** Judges two scenarios beside each other. */
+/** Evaluates two scenarios together. */
 export function onPair<S extends string>(
   scenario: S,
   other: S,
@@ -87,7 +87,10 @@ export function onPair<S extends string>(
   };
 }
 
-/** Judges what became of the others once a request was deleted. */
+/**
+ * Evaluates the other scenarios once the runner has deleted a request; skips when it may not
+ * delete.
+ */
 export function afterDeletion<S extends { readonly scenarios: { readonly deleted: Observation } }>(
   judge: (snapshot: S) => AssertionResult,
 ): (snapshot: S) => AssertionResult {
@@ -97,7 +100,7 @@ export function afterDeletion<S extends { readonly scenarios: { readonly deleted
   };
 }
 
-/** Judges all scenarios that took place, and the burst. */
+/** Evaluates all scenarios that the runner tried, and the burst. */
 export function onAll<S extends string>(
   assertion: (requests: readonly ObservedRequest[], context: AssertionContext) => AssertionResult,
 ): (
@@ -116,7 +119,7 @@ function wasMade(scenario: Observation): scenario is ObservedRequest {
   return !isSkipped(scenario);
 }
 
-/** Judges the requests that were made at once. */
+/** Evaluates the requests that the runner created at the same time. */
 export function onBurst(
   assertion: (requests: readonly ObservedRequest[], context: AssertionContext) => AssertionResult,
 ): (snapshot: Pick<RequestSnapshot<never>, 'burst'> & AssertionContext) => AssertionResult {
@@ -124,7 +127,7 @@ export function onBurst(
     isSkipped(snapshot.burst) ? skip(snapshot.burst.skipped) : assertion(snapshot.burst, snapshot);
 }
 
-/** Judges a call of the API itself. */
+/** Evaluates a call of the API itself. */
 export function onOperation<O extends string>(
   name: O,
 ): (snapshot: { readonly operations: Readonly<Record<O, Operation>> }) => AssertionResult {
@@ -138,12 +141,14 @@ export function onOperation<O extends string>(
 
 /** What upstream's tests of API resources have in common, whatever the kind. */
 
-/** Looks into the discovery documents. */
+/** The discovery documents that upstream's tests read. */
 export const DISCOVERIES = ['discoveryGroups', 'discoveryGroup', 'discoveryResources'] as const;
 
+/** One of {@link DISCOVERIES}. */
 export type Discovery = (typeof DISCOVERIES)[number];
 
-/** The ways to patch an object. */
+/** The kinds of patch that the API server takes. */
 export const PATCHES = ['applyPatch', 'strategicPatch', 'mergePatch', 'jsonPatch'] as const;
 
+/** One of {@link PATCHES}. */
 export type Patch = (typeof PATCHES)[number];

@@ -1,35 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Where the cases come from. Upstream's paths are of kubernetes v1.37. */
 
-export const CSR_CERTIFICATE = 'certificates.k8s.io/v1 CertificateSigningRequestStatus.certificate';
-export const CSR_CONDITIONS = 'certificates.k8s.io/v1 CertificateSigningRequestCondition.type';
-export const CSR_SIGNER = 'certificates.k8s.io/v1 CertificateSigningRequestSpec.signerName';
-export const CSR_USAGES = 'certificates.k8s.io/v1 CertificateSigningRequestSpec.usages';
-export const CSR_EXPIRATION =
-  'certificates.k8s.io/v1 CertificateSigningRequestSpec.expirationSeconds';
+/** Fields of CertificateSigningRequest, certificates.k8s.io/v1. */
+export const CSR_SOURCES = {
+  certificate: 'certificates.k8s.io/v1 CertificateSigningRequestStatus.certificate',
+  conditions: 'certificates.k8s.io/v1 CertificateSigningRequestCondition.type',
+  signer: 'certificates.k8s.io/v1 CertificateSigningRequestSpec.signerName',
+  usages: 'certificates.k8s.io/v1 CertificateSigningRequestSpec.usages',
+  expiration: 'certificates.k8s.io/v1 CertificateSigningRequestSpec.expirationSeconds',
+} as const;
 
-export const PCR_SPEC = 'certificates.k8s.io/v1 PodCertificateRequestSpec';
-export const PCR_STATUS = 'certificates.k8s.io/v1 PodCertificateRequestStatus';
-export const PCR_VALIDATION =
-  'pkg/apis/certificates/validation, ValidatePodCertificateRequestStatusUpdate';
-export const PCR_STUB = 'PodCertificateRequestSpec.stubPKCS10Request; KEP-4317';
-export const PCR_ANNOTATIONS = 'PodCertificateRequestSpec.unverifiedUserAnnotations';
+/** Fields of PodCertificateRequest, certificates.k8s.io/v1, and the API server's validation. */
+export const PCR_SOURCES = {
+  spec: 'certificates.k8s.io/v1 PodCertificateRequestSpec',
+  status: 'certificates.k8s.io/v1 PodCertificateRequestStatus',
+  validation: 'pkg/apis/certificates/validation, ValidatePodCertificateRequestStatusUpdate',
+  stub: 'PodCertificateRequestSpec.stubPKCS10Request; KEP-4317',
+  annotations: 'PodCertificateRequestSpec.unverifiedUserAnnotations',
+} as const;
 
-export const CTB_SPEC = 'certificates.k8s.io/v1 ClusterTrustBundleSpec';
-export const CTB_VALIDATION = 'pkg/apis/certificates/validation, ValidateClusterTrustBundle';
+/** Fields of ClusterTrustBundle, certificates.k8s.io/v1, and the API server's validation. */
+export const CTB_SOURCES = {
+  spec: 'certificates.k8s.io/v1 ClusterTrustBundleSpec',
+  validation: 'pkg/apis/certificates/validation, ValidateClusterTrustBundle',
+} as const;
 
-export const CR_SPEC = 'cert-manager.io/v1 CertificateRequestSpec';
-export const CR_STATUS = 'cert-manager.io/v1 CertificateRequestStatus';
-export const CR_CONDITION = 'cert-manager.io/v1 CertificateRequestCondition.type';
+/** Fields of CertificateRequest, cert-manager.io/v1. */
+export const CR_SOURCES = {
+  spec: 'cert-manager.io/v1 CertificateRequestSpec',
+  status: 'cert-manager.io/v1 CertificateRequestStatus',
+  condition: 'cert-manager.io/v1 CertificateRequestCondition.type',
+} as const;
 
+/** Which keys are too weak to sign. */
 export const WEAK_KEYS = 'NIST SP 800-131A; CA/Browser Forum BR §6.1.5';
 
-/** A sentence of upstream's conformance tests. */
+/** The name of one of upstream's conformance tests, in `test/e2e/auth`. */
 export function e2e(file: string, test: string): string {
   return `test/e2e/auth/${file}: "${test}"`;
 }
 
-/** Upstream's integration tests say what its conformance tests leave out. */
+/** One of upstream's integration tests, for what its conformance tests leave out. */
 export function integration(file: string): string {
   return `test/integration/${file}`;
 }

@@ -5,7 +5,7 @@ import { unansweredText } from '../issued-leaf.ts';
 import { endText, firstOf, lastOf, type ObservedRequest } from '../observed-request.ts';
 import type { AssertionContext, RequestAssertion } from '../snapshot.ts';
 
-/** How a request was refused, by the API server or the signer; undefined where it was not. */
+/** How the API server or the signer refused a request; undefined when neither did. */
 export function refusedText(request: ObservedRequest): string | undefined {
   if (request.rejection !== undefined) return `the API server refused it: ${request.rejection}`;
   const last = lastOf(request);
@@ -20,6 +20,7 @@ function needsApproval({ requested }: ObservedRequest): boolean {
   return requested.pod === undefined;
 }
 
+/** Passes when the request was issued. Skips when nobody approved it and the runner may not. */
 export const isAnswered: RequestAssertion = (request) => {
   const last = lastOf(request);
   if (last === undefined) return fail(`the API server refused it: ${request.rejection ?? ''}`);
@@ -30,7 +31,11 @@ export const isAnswered: RequestAssertion = (request) => {
   return fail(unansweredText(request));
 };
 
-/** Issued with its key, or refused in words; what the profile lists must be issued. */
+/**
+ * Passes when the request was issued with its key type, or was refused. The key types in
+ * `profile.keyTypes` must be issued. `reasonOf` says what is wrong with the refusal; undefined
+ * when nothing is.
+ */
 export function respectsKeyType(
   reasonOf?: (request: ObservedRequest) => string | undefined,
 ): RequestAssertion {
@@ -56,7 +61,10 @@ function issuedKeyType(request: ObservedRequest, listed: boolean | undefined): A
   return pass(`issued for ${name}`);
 }
 
-/** Condition text for people: a request that ends says why. */
+/**
+ * Passes when the condition that ends a refused request has a reason and a message (Kubernetes API
+ * conventions, conditions).
+ */
 export const hasReasonAndMessage: RequestAssertion = (request) => {
   const last = lastOf(request);
   if (last?.state !== 'denied' && last?.state !== 'failed') return skip('it was not refused');
@@ -80,7 +88,10 @@ export function latencyOf(request: ObservedRequest): number | undefined {
   return Math.max(0, issued.at - (begun?.at ?? 0));
 }
 
-/** Each certificate, within the profile's latency. */
+/**
+ * Passes when every certificate comes within `profile.latency` seconds after approval, or after
+ * creation where no approval is needed.
+ */
 export function areWithinLatency(
   requests: readonly ObservedRequest[],
   { profile: { latency } }: Pick<AssertionContext, 'profile'>,
@@ -93,7 +104,7 @@ export function areWithinLatency(
   return worst <= latency * 1000 ? pass(text) : fail(`${text}, more than ${latency} s`);
 }
 
-/** All of those that were made at once. */
+/** Passes when all requests of a burst are issued. */
 export function areAllIssued(requests: readonly ObservedRequest[]): AssertionResult {
   const idle = requests.filter((each) => needsApproval(each) && lastOf(each)?.state === 'pending');
   if (idle.length === requests.length) return skip(NOT_APPROVED);

@@ -9,7 +9,9 @@ import { verifySignature } from '../../pki/keys/signature-verification.ts';
 import { fail, pass, skip, unless } from '../case.ts';
 import type { LeafAssertion } from '../snapshot.ts';
 
-/** RFC 5280 §6.1, at the moment when the runner saw it. */
+/**
+ * Verifies the path to a trust anchor (RFC 5280 §6.1) at the API server's time when the run ended.
+ */
 export const chainsToAnchor: LeafAssertion = ({ leaf, chain, request }, { anchors }) => {
   if ('skipped' in anchors) return skip(anchors.skipped);
   const path = attempt(() =>
@@ -24,7 +26,7 @@ export const chainsToAnchor: LeafAssertion = ({ leaf, chain, request }, { anchor
   return pass(`${path.length} certificates to an anchor of ${anchors.from}`);
 };
 
-/** RFC 8446 §4.4.2: each certifies the one before it. */
+/** Passes when each certificate of the chain certifies the one before it (RFC 8446 §4.4.2). */
 export const isInOrder: LeafAssertion = ({ chain }) => {
   const fault = chain
     .slice(1)
@@ -46,7 +48,10 @@ function linkFault(child: Certificate | undefined, issuer: Certificate): string 
     : `the signature of the certificate before ${name} is not by it`;
 }
 
-/** RFC 8446 §4.4.2: who verifies has the root already, or does not believe it. */
+/**
+ * Passes when the chain leaves out the root, which a verifier has as its own anchor or does not
+ * trust (RFC 8446 §4.4.2).
+ */
 export const hasNoRoot: LeafAssertion = ({ chain }) => {
   // A leaf of a CA without a name looks self-issued, too.
   const root = chain.slice(1).find(isSelfIssued);
@@ -56,7 +61,10 @@ export const hasNoRoot: LeafAssertion = ({ chain }) => {
   );
 };
 
-/** RFC 7468 §5.1: parsers may ignore, and some refuse, what stands beside the blocks. */
+/**
+ * Passes when the text holds CERTIFICATE blocks only: parsers may ignore other text, and some
+ * reject it (RFC 7468 §5.1).
+ */
 export const hasOnlyCertificateBlocks: LeafAssertion = ({ version }) => {
   const rest = version.pem.replaceAll(
     /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g,
@@ -70,7 +78,10 @@ export const hasOnlyCertificateBlocks: LeafAssertion = ({ version }) => {
   );
 };
 
-/** A leaf that outlives its CA is trusted by nobody in its last days. */
+/**
+ * Passes when the leaf expires no later than its CA: nobody trusts it after that (RFC 5280 §6.1.3
+ * (a)(2)).
+ */
 export const expiresBeforeCa: LeafAssertion = ({ leaf, chain }, { anchors }) => {
   const known = [...chain.slice(1), ...('certificates' in anchors ? anchors.certificates : [])];
   const issuers = known.filter((each) => issued(each, leaf));

@@ -9,13 +9,19 @@ import type { IssuedLeaf } from '../issued-leaf.ts';
 import type { AssertionContext, LeafAssertion } from '../snapshot.ts';
 import type { KeyUsageBit } from '../../pki/extensions/usages.ts';
 
+/**
+ * Passes when the leaf has the public key of the request, byte by byte (DER SubjectPublicKeyInfo).
+ */
 export const hasRequestedKey: LeafAssertion = ({ leaf, request }) => {
   const same = sameBytes(leaf.publicKey.spki, request.requested.spki);
   const found = `the leaf's key is ${keyText(leaf)}`;
   return same ? pass(`${found}, the request's own`) : fail(`${found}, not the request's`);
 };
 
-/** RFC 5280 §4.2.1.9 and §4.2.1.3. */
+/**
+ * Passes when the leaf has neither CA:TRUE nor keyCertSign nor cRLSign (RFC 5280 §4.2.1.9,
+ * §4.2.1.3).
+ */
 export const isNotCa: LeafAssertion = ({ leaf }) => {
   const bits = ['keyCertSign', 'cRLSign'] as const;
   const found = bits.filter((bit) => leaf.keyUsage?.has(bit));
@@ -29,6 +35,7 @@ export const isNotCa: LeafAssertion = ({ leaf }) => {
 /** CA/Browser Forum BR §7.1 asks for 64 bits of a random source; seven bytes cannot hold them. */
 const LEAST_SERIAL_BYTES = 7;
 
+/** Passes when the serial has room for 64 random bits (CA/Browser Forum BR §7.1). */
 export const hasLongSerial: LeafAssertion = ({ leaf }) => {
   const text = `serial ${Buffer.from(leaf.serial).toString('hex')}`;
   const digits = leaf.serial.length - (leaf.serial[0] === 0 ? 1 : 0);
@@ -36,7 +43,10 @@ export const hasLongSerial: LeafAssertion = ({ leaf }) => {
   return digits < LEAST_SERIAL_BYTES ? fail(`${text} has ${digits} bytes`) : pass(text);
 };
 
-/** RFC 5280 §4.2.1.1: in all certificates but self-signed ones. */
+/**
+ * Passes when authorityKeyIdentifier is the issuer's subjectKeyIdentifier. All certificates need
+ * it but self-signed ones (RFC 5280 §4.2.1.1).
+ */
 export const hasIssuerKeyIdentifier: LeafAssertion = ({ leaf, chain }, { anchors }) => {
   const id = leaf.authorityKeyIdentifier;
   if (id === undefined) return fail('the leaf has no authorityKeyIdentifier');
@@ -48,7 +58,9 @@ export const hasIssuerKeyIdentifier: LeafAssertion = ({ leaf, chain }, { anchors
   return fits ? pass("it is the issuer's subjectKeyIdentifier") : fail('it is of another key');
 };
 
-/** RFC 5280 §4.1.2.6: without a subject the names are in a critical subjectAltName. */
+/**
+ * Passes when the leaf has a subject, or names in a critical subjectAltName (RFC 5280 §4.1.2.6).
+ */
 export const hasSubjectOrNames: LeafAssertion = ({ leaf }) => {
   const { dnsNames, ipAddresses, uris, emails } = leaf.sans;
   const sans = [...dnsNames, ...ipAddresses, ...uris, ...emails];
@@ -66,6 +78,10 @@ export const hasSubjectOrNames: LeafAssertion = ({ leaf }) => {
 /** RFC 8813 §3, RFC 8410 §5: such keys encipher nothing. */
 const NOT_FOR_SIGNING_KEYS: readonly KeyUsageBit[] = ['keyEncipherment', 'dataEncipherment'];
 
+/**
+ * Passes when a key that can only sign has no keyEncipherment and no dataEncipherment (RFC 8813
+ * §3, RFC 8410 §5).
+ */
 export const keyUsageFitsKey: LeafAssertion = ({ leaf }) => {
   const { algorithm } = leaf.publicKey;
   if (algorithm === 'RSA') return skip('the key is RSA, which may do all');
@@ -77,14 +93,17 @@ export const keyUsageFitsKey: LeafAssertion = ({ leaf }) => {
   );
 };
 
-/** RFC 5280 §4.2.1.3: SHOULD be critical. */
+/** Passes when keyUsage is present and critical: RFC 5280 §4.2.1.3 says SHOULD. */
 export const hasCriticalKeyUsage: LeafAssertion = ({ leaf }) => {
   const found = leaf.extensions.find(({ oid }) => oid === OID_KEY_USAGE);
   if (found === undefined) return fail('the leaf has no keyUsage: it may be used for anything');
   return unless(found.critical ? undefined : 'keyUsage is not critical', 'keyUsage is critical');
 };
 
-/** Of a leaf that says nothing, verifiers believe everything (RFC 5280 §4.2.1.12). */
+/**
+ * Passes when extKeyUsage is present without "any": a leaf without it is valid for every purpose
+ * (RFC 5280 §4.2.1.12).
+ */
 export const hasExtKeyUsage: LeafAssertion = ({ leaf }) => {
   const purposes = leaf.extKeyUsage;
   if (purposes === undefined) return fail('the leaf has no extKeyUsage: it is good for anything');
@@ -97,7 +116,9 @@ export function extensionsOf({ leaf }: IssuedLeaf): readonly string[] {
   return leaf.extensions.map(({ oid }) => oid);
 }
 
-/** The extension of this OID was asked for inside the PKCS#10 request, which is no place to ask. */
+/**
+ * Passes when the leaf has no extension of this dotted OID, which only the PKCS#10 body asks for.
+ */
 export function lacksExtension(oid: string): LeafAssertion {
   return (issued: IssuedLeaf, _context: AssertionContext): AssertionResult =>
     extensionsOf(issued).includes(oid)
@@ -105,6 +126,10 @@ export function lacksExtension(oid: string): LeafAssertion {
       : pass(`the leaf's extensions: ${extensionsOf(issued).join(', ')}`);
 }
 
+/**
+ * Passes when extKeyUsage lacks this dotted OID, which only the PKCS#10 body asks for
+ * (`spec.usages` does not).
+ */
 export function lacksPurpose(oid: string): LeafAssertion {
   return ({ leaf }) =>
     leaf.extKeyUsage?.includes(oid) === true

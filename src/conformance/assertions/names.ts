@@ -9,7 +9,7 @@ import { isAssertionResult, issuedLeafOf, type IssuedLeaf } from '../issued-leaf
 import type { LeafAssertion, RequestAssertion } from '../snapshot.ts';
 import { refusedText } from './answer.ts';
 
-/** Every name of a certificate, as `kind value`. */
+/** Every name of a certificate as `KIND value`, such as `DNS a.example.com`. */
 export function namesOf({ subject, sans }: Certificate): readonly string[] {
   return [
     ...subject.attributes.map(({ oid, value }) => `${kindOf(oid)} ${value}`),
@@ -37,6 +37,7 @@ function requestedNamesOf({ request }: IssuedLeaf): ReadonlySet<string> {
   ]);
 }
 
+/** Passes when the request asks for every name of the leaf. */
 export const hasOnlyRequestedNames: LeafAssertion = (issued) => {
   const requested = requestedNamesOf(issued);
   const names = namesOf(issued.leaf);
@@ -47,7 +48,7 @@ export const hasOnlyRequestedNames: LeafAssertion = (issued) => {
   );
 };
 
-/** The other way round: whoever gets a certificate can use it. */
+/** Passes when the leaf has every name that the request asks for. */
 export const hasAllRequestedNames: LeafAssertion = (issued) => {
   const names = new Set(namesOf(issued.leaf));
   const missing = [...requestedNamesOf(issued)].filter(
@@ -59,7 +60,10 @@ export const hasAllRequestedNames: LeafAssertion = (issued) => {
   );
 };
 
-/** Refused, or issued without what only Kubernetes may hand out. */
+/**
+ * Passes when the request is refused, or its leaf has no subject that Kubernetes reserves
+ * (`system:`, `kubeadm:`). Skips signers of Kubernetes' own names.
+ */
 export const grantsNoReservedName: RequestAssertion = (request, { profile }) => {
   if (profile.kubernetesNames === true) return skip("its names are Kubernetes' own");
   return unlessIssued(request, ({ leaf }) => {
@@ -74,6 +78,10 @@ export const grantsNoReservedName: RequestAssertion = (request, { profile }) => 
 /** The group of administrators whom no authorizer asks. */
 const MASTERS = 'system:masters';
 
+/**
+ * Passes when the request is refused, or its leaf is not in the group `system:masters`, which
+ * bypasses RBAC.
+ */
 export const grantsNoSystemMasters: RequestAssertion = (request) =>
   unlessIssued(request, ({ leaf }) => {
     const has = leaf.subject.attributes.some(({ value }) => value === MASTERS);
@@ -84,13 +92,20 @@ export const grantsNoSystemMasters: RequestAssertion = (request) =>
 /** 1.3.6.1.4.1.57683.2: the API server takes a user's UID from it. */
 const USER_UID = '1.3.6.1.4.1.57683.2';
 
+/**
+ * Passes when the request is refused, or its leaf lacks the subject attribute from which the API
+ * server reads a user's UID (Kubernetes 1.34 and later).
+ */
 export const grantsNoUserUid: RequestAssertion = (request) =>
   unlessIssued(request, ({ leaf }) => {
     const has = leaf.subject.attributes.some(({ oid }) => oid === USER_UID);
     return has ? fail(`the subject has ${USER_UID}, the user's UID`) : pass('issued without it');
   });
 
-/** Names of kinds that no field of any API has: nobody looked at them when it was approved. */
+/**
+ * Passes when the request is refused, or its leaf has no otherName in subjectAltName (RFC 5280
+ * §4.2.1.6).
+ */
 export const grantsNoOtherName: RequestAssertion = (request) =>
   unlessIssued(request, ({ leaf }) =>
     leaf.sans.other > 0
@@ -98,6 +113,10 @@ export const grantsNoOtherName: RequestAssertion = (request) =>
       : pass('issued without it'),
   );
 
+/**
+ * Passes when the request is refused, or its leaf has at most one common name: verifiers differ on
+ * which of two they read.
+ */
 export const hasOneCommonName: RequestAssertion = (request) =>
   unlessIssued(request, ({ leaf }) => {
     const names = leaf.subject.attributes.filter(({ oid }) => oid === OID_COMMON_NAME);
@@ -116,18 +135,21 @@ export function unlessIssued(
   return isAssertionResult(issued) ? issued : assertion(issued);
 }
 
-/** What nobody should get, whatever is in the leaf. */
+/** Passes when the request is refused, whatever its leaf would have held. */
 export const isRefused: RequestAssertion = (request) =>
   unlessIssued(request, () => fail('it was issued'));
 
-/** The same of a assertion about leaves. */
+/** The same assertion about a request: a refusal passes, a certificate must pass `assertion`. */
 export function orRefused(assertion: LeafAssertion): RequestAssertion {
   return (request, context) => unlessIssued(request, (issued) => assertion(issued, context));
 }
 
 type Trial = Parameters<RequestAssertion>[0];
 
-/** Of a pod's leaf: SPIFFE IDs name the pod's own namespace and ServiceAccount. */
+/**
+ * Passes when each SPIFFE ID of a pod's leaf is of the pod's own namespace and ServiceAccount
+ * (SPIFFE-ID §2, KEP-4317).
+ */
 export const namesOnlyThePod: LeafAssertion = ({ leaf, request }) => {
   const { pod } = request.requested;
   const ids = leaf.sans.uris.filter((uri) => uri.startsWith('spiffe://'));
@@ -140,7 +162,10 @@ export const namesOnlyThePod: LeafAssertion = ({ leaf, request }) => {
   );
 };
 
-/** The profile's `uris`, filled in. */
+/**
+ * Passes when the URIs of the leaf are those of `profile[of]`, with `{namespace}` and
+ * `{serviceAccount}` filled in.
+ */
 export function hasExpectedUris(of: 'uris' | 'annotatedUris'): LeafAssertion {
   return ({ leaf, request }, { profile }) => {
     const { pod } = request.requested;

@@ -9,7 +9,10 @@ import { skip, unless } from '../case.ts';
 import type { LeafAssertion } from '../snapshot.ts';
 import { lifetimeOf } from './validity.ts';
 
-/** The API server refuses others, so that a signer which sends them never gets an answer stored. */
+/**
+ * Passes when `status.notBefore` and `notAfter` equal the leaf's. The API server rejects a status
+ * where they differ (ValidatePodCertificateRequestStatusUpdate).
+ */
 export const statusTimesMatchLeaf: LeafAssertion = ({ leaf, version }) => {
   const { notBefore = '', notAfter = '' } = version.times ?? {};
   const same = parseTime(notBefore) === leaf.notBefore && parseTime(notAfter) === leaf.notAfter;
@@ -24,6 +27,10 @@ export const statusTimesMatchLeaf: LeafAssertion = ({ leaf, version }) => {
 /** ValidatePodCertificateRequestStatusUpdate: five minutes, exclusive. */
 const NEAR_SECONDS = 300;
 
+/**
+ * Passes when notBefore is within five minutes of the API server's clock
+ * (ValidatePodCertificateRequestStatusUpdate).
+ */
 export const startsNearIssuance: LeafAssertion = ({ leaf, request }) => {
   const back = Math.round((request.endedAt - leaf.notBefore) / 1000);
   const waited = Math.round(request.waitedMs / 1000);
@@ -39,6 +46,10 @@ export const startsNearIssuance: LeafAssertion = ({ leaf, request }) => {
 /** A run is over by then. */
 const MOST_RUN_SECONDS = 120;
 
+/**
+ * Passes when the leaf lives an hour or more, and at most `spec.maxExpirationSeconds`
+ * (PodCertificateRequestSpec).
+ */
 export const hasLifetimeWithinBounds: LeafAssertion = (issued) => {
   const lifetime = lifetimeOf(issued);
   const most = issued.request.requested.lifetimeSeconds ?? Infinity;
@@ -49,6 +60,10 @@ export const hasLifetimeWithinBounds: LeafAssertion = (issued) => {
   );
 };
 
+/**
+ * Passes when beginRefreshAt is ten minutes or more after notBefore and before notAfter
+ * (ValidatePodCertificateRequestStatusUpdate).
+ */
 export const hasRefreshMargins: LeafAssertion = ({ leaf, version }) => {
   const at = parseTime(version.times?.beginRefreshAt ?? '');
   if (Number.isNaN(at)) return unless('beginRefreshAt is not set', '');
@@ -64,6 +79,7 @@ export const hasRefreshMargins: LeafAssertion = ({ leaf, version }) => {
  */
 const LEAST_PART_LEFT = 0.1;
 
+/** Passes when a tenth of the lifetime or more remains after beginRefreshAt. */
 export const leavesTimeToRefresh: LeafAssertion = ({ leaf, version }) => {
   const at = parseTime(version.times?.beginRefreshAt ?? '');
   if (Number.isNaN(at)) return skip('beginRefreshAt is not set');
@@ -75,6 +91,10 @@ export const leavesTimeToRefresh: LeafAssertion = ({ leaf, version }) => {
 /** KEP-4317: kubernetes.io signers issue for a day at the most; for others the API's own maximum. */
 const DAY_SECONDS = 86_400;
 
+/**
+ * Passes when a leaf of a `kubernetes.io` signer lives at most 24 hours
+ * (PodCertificateRequestSpec.maxExpirationSeconds). Skips other signers.
+ */
 export const respectsKubernetesMaximum: LeafAssertion = (issued, { signerName }) => {
   if (!/^(?:[^/]*\.)?kubernetes\.io\//.test(signerName))
     return skip(`${signerName} is not Kubernetes' own`);

@@ -19,6 +19,7 @@ function usagesOf({ leaf, request }: IssuedLeaf): Usages {
   };
 }
 
+/** Passes when `spec.usages` asks for every keyUsage bit and extKeyUsage purpose of the leaf. */
 export const hasOnlyRequestedUsages: LeafAssertion = (issued) => {
   const { has, requested } = usagesOf(issued);
   const more = [...has].filter((usage) => !requested.has(usage));
@@ -28,6 +29,7 @@ export const hasOnlyRequestedUsages: LeafAssertion = (issued) => {
   );
 };
 
+/** Passes when the leaf has every keyUsage bit and extKeyUsage purpose of `spec.usages`. */
 export const hasAllRequestedUsages: LeafAssertion = (issued) => {
   const { has, requested } = usagesOf(issued);
   const missing = [...requested].filter((usage) => !has.has(usage));

@@ -10,11 +10,15 @@ const BACKDATE_SECONDS = 300;
 /** Clocks of the runner, the signer and the API server may differ by this. */
 const SKEW_SECONDS = 60;
 
-/** Between notBefore and notAfter. */
+/** From notBefore to notAfter, in whole seconds. */
 export function lifetimeOf({ leaf }: Pick<IssuedLeaf, 'leaf'>): number {
   return Math.round((leaf.notAfter - leaf.notBefore) / 1000);
 }
 
+/**
+ * Passes when the leaf lives no longer than the request asks for, plus five minutes of backdating.
+ * Skips requests that ask for no lifetime.
+ */
 export const isWithinRequestedLifetime: LeafAssertion = (issued) => {
   const requested = issued.request.requested.lifetimeSeconds;
   if (requested === undefined) return skip('the request asks for no lifetime');
@@ -27,6 +31,10 @@ export const isWithinRequestedLifetime: LeafAssertion = (issued) => {
   );
 };
 
+/**
+ * Passes when the leaf lives no longer than `profile.maxDuration` seconds, plus five minutes of
+ * backdating.
+ */
 export const isWithinProfileLifetime: LeafAssertion = (issued, { profile }) => {
   const most = profile.maxDuration;
   if (most === undefined) return skip('the profile names no maxDuration');
@@ -37,7 +45,10 @@ export const isWithinProfileLifetime: LeafAssertion = (issued, { profile }) => {
   );
 };
 
-/** Exactly, as upstream's tests of projected volumes ask; less where the profile allows less. */
+/**
+ * Passes when the leaf lives exactly as long as requested, as upstream's tests of projected
+ * volumes demand; or `profile.maxDuration` where that is shorter.
+ */
 export const hasExactLifetime: LeafAssertion = (issued, { profile }) => {
   const requested = issued.request.requested.lifetimeSeconds ?? 0;
   const wanted = Math.min(requested, profile.maxDuration ?? requested);
@@ -48,6 +59,10 @@ export const hasExactLifetime: LeafAssertion = (issued, { profile }) => {
   );
 };
 
+/**
+ * Passes when the leaf is valid at the API server's time when the run ended, give or take a minute
+ * before notBefore.
+ */
 export const isValidAtDelivery: LeafAssertion = ({ leaf, request }) => {
   const early = Math.round((leaf.notBefore - request.endedAt) / 1000);
   if (early > SKEW_SECONDS) return unless(`it is valid only in ${early} s`, '');
@@ -60,6 +75,9 @@ export const isValidAtDelivery: LeafAssertion = ({ leaf, request }) => {
 /** An hour of backdating helps no clock, and makes a leaf older than the decision about it. */
 const MOST_BACKDATE_SECONDS = 3600;
 
+/**
+ * Passes when notBefore is at most an hour before the end of the run, by the API server's clock.
+ */
 export const isBackdatedAtMostAnHour: LeafAssertion = ({ leaf, request }) => {
   const back = Math.round((request.endedAt - leaf.notBefore) / 1000);
   return unless(

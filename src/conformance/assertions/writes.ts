@@ -6,7 +6,7 @@ import { issuedLeafOf, isAssertionResult, readChain } from '../issued-leaf.ts';
 import { firstOf, lastOf, type ObservedRequest } from '../observed-request.ts';
 import type { RequestAssertion } from '../snapshot.ts';
 
-/** Nobody but the runner has written it. */
+/** Passes when only the runner wrote the request. */
 export const isUntouched: RequestAssertion = (request) => {
   if (request.rejection !== undefined)
     return skip(`the API server refused it: ${request.rejection}`);
@@ -19,14 +19,17 @@ export const isUntouched: RequestAssertion = (request) => {
   );
 };
 
-/** Without an approval the signer waits. Where somebody approves by rules there is nothing to see. */
+/**
+ * Passes when the signer leaves an unapproved request alone. Skips when another approver approved
+ * or denied it.
+ */
 export const waitsForApproval: RequestAssertion = (request, context) => {
   if (firstOf(request, 'approved') !== undefined) return skip('somebody else approved it');
   if (lastOf(request)?.state === 'denied') return skip('somebody denied it');
   return isUntouched(request, context);
 };
 
-/** In no version a certificate without the approval before it. */
+/** Passes when no version of any request has a certificate without the condition Approved. */
 export const issuesOnlyApproved: (requests: readonly ObservedRequest[]) => AssertionResult = (
   requests,
 ) => {
@@ -44,7 +47,7 @@ function isApproved(conditions: readonly { type: string; status: string }[]): bo
   return conditions.some(({ type, status }) => type === 'Approved' && status === 'True');
 }
 
-/** A refusal that has a certificate all the same is both. */
+/** Passes when no request is both refused and issued. */
 export function refusesWithoutCertificate(requests: readonly ObservedRequest[]): AssertionResult {
   const wrong = requests.filter(({ versions }) =>
     versions.some(
@@ -58,7 +61,7 @@ export function refusesWithoutCertificate(requests: readonly ObservedRequest[]):
   );
 }
 
-/** The request that has its answer is not written again while the runner looks. */
+/** Passes when nobody writes an answered request again before the run ends. */
 export const isNotWrittenAfterAnswer: RequestAssertion = (request) => {
   const answer = request.versions.findIndex(({ state }) => ENDED.has(state));
   if (answer === -1) return skip('it was not answered');
@@ -68,7 +71,10 @@ export const isNotWrittenAfterAnswer: RequestAssertion = (request) => {
 
 const ENDED: ReadonlySet<string> = new Set(['issued', 'denied', 'failed']);
 
-/** Every write costs the API server, etcd and every watcher the same again. */
+/**
+ * Passes when one write answers the request: each write costs the API server, etcd and every
+ * watcher.
+ */
 export const isAnsweredInOneWrite: RequestAssertion = (request) => {
   if (!request.isComplete)
     return skip('the runner may not watch, so that a version can have been missed');
@@ -80,7 +86,9 @@ export const isAnsweredInOneWrite: RequestAssertion = (request) => {
   return unless(writes === 1 ? undefined : `${writes} writes`, 'one write');
 };
 
-/** Spec, labels, annotations, finalizers and owners stay the requester's. */
+/**
+ * Passes when spec, labels, annotations, finalizers and owners stay as the requester wrote them.
+ */
 export const keepsImmutableFields: RequestAssertion = (request) => {
   const frames = new Set(request.versions.map(({ immutableFields: frame }) => frame));
   const [first, second] = frames;
@@ -97,7 +105,7 @@ function difference(before: string, after: string): string {
   return changed.map((key) => `${key} became ${JSON.stringify(b?.[key])}`).join('; ');
 }
 
-/** RFC 5280 §4.1.2.2: unique for each CA. */
+/** Passes when no two leaves have the same serial: it is unique for each CA (RFC 5280 §4.1.2.2). */
 export function haveUniqueSerials(requests: readonly ObservedRequest[]): AssertionResult {
   const serials = requests.flatMap((request) => {
     const pem = firstOf(request, 'issued')?.pem;
@@ -112,7 +120,10 @@ export function haveUniqueSerials(requests: readonly ObservedRequest[]): Asserti
   );
 }
 
-/** Two requests with the same bytes are two requests. */
+/**
+ * Passes when two requests with the same bytes get leaves with different serials: they are two
+ * requests.
+ */
 export function haveDifferentSerials(
   request: ObservedRequest,
   other: ObservedRequest,

@@ -11,7 +11,7 @@ export const CR_KEY_TYPES = [
   'ED25519',
 ] as const satisfies readonly KeyType[];
 
-/** The runner's CertificateRequests, by what is special about each. */
+/** The CertificateRequests that the runner creates, by what is special about each. */
 export const CR_SCENARIOS = [
   'plain',
   'again',
@@ -35,8 +35,10 @@ export const CR_SCENARIOS = [
   ...CR_KEY_TYPES,
 ] as const;
 
+/** One of {@link CR_SCENARIOS}. */
 export type CrScenario = (typeof CR_SCENARIOS)[number];
 
+/** What one run observed of an issuer of CertificateRequests. */
 export interface CrSnapshot extends RequestSnapshot<CrScenario> {
   /** `status.ca` of the ordinary request. */
   readonly statusCa: Anchors | Skipped;

@@ -2,7 +2,7 @@
 import { KEY_TYPES } from '../../vocabulary.ts';
 import { DISCOVERIES, type Operation, type RequestSnapshot } from '../snapshot.ts';
 
-/** The requests that the runner makes, by what is special about each. */
+/** The CertificateSigningRequests that the runner creates, by what is special about each. */
 export const CSR_SCENARIOS = [
   // Ordinary, for an hour; the same bytes again; with labels and annotations that nobody knows.
   'plain',
@@ -43,9 +43,13 @@ export const CSR_SCENARIOS = [
   ...KEY_TYPES,
 ] as const;
 
+/** One of {@link CSR_SCENARIOS}. */
 export type CsrScenario = (typeof CSR_SCENARIOS)[number];
 
-/** Calls of the API itself, as upstream's conformance test makes them. */
+/**
+ * Calls of the API itself, as in upstream's test/e2e/auth/certificates.go; they build on each
+ * other.
+ */
 export const CSR_CALLS = [
   'create',
   'get',
@@ -63,17 +67,25 @@ export const CSR_CALLS = [
   'deleteCollection',
 ] as const;
 
+/** One of {@link CSR_CALLS}. */
 export type CsrCall = (typeof CSR_CALLS)[number];
 
+/** All that the runner tries of the API itself; each is a case. */
 export const CSR_OPERATIONS = [...DISCOVERIES, ...CSR_CALLS] as const;
 
+/** One of {@link CSR_OPERATIONS}. */
 export type CsrOperation = (typeof CSR_OPERATIONS)[number];
 
+/** What one run observed of a signer of CertificateSigningRequests. */
 export interface CsrSnapshot extends RequestSnapshot<CsrScenario, CsrOperation> {
   /** What the API server said of the ordinary request's leaf as a client certificate. */
   readonly clientAuthentication: ClientAuthentication;
 }
 
+/**
+ * What the API server answered to a client that presents the leaf (authentication.k8s.io/v1
+ * SelfSubjectReview).
+ */
 export interface ClientAuthentication extends Operation {
   /** Whom the API server took the leaf's bearer for. */
   readonly username?: string;

@@ -8,9 +8,13 @@ import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
 import { readChain } from '../issued-leaf.ts';
 import type { CtbSnapshot } from './snapshot.ts';
 
+/**
+ * What is wrong with one anchor; undefined when nothing is. `now` is the API server's clock in
+ * milliseconds since the epoch.
+ */
 export type AnchorAssertion = (anchor: Certificate, now: number) => string | undefined;
 
-/** All anchors of all bundles, or why there are none. */
+/** All anchors of all bundles, or the result that says why there are none. */
 export function anchorsIn({ bundles }: CtbSnapshot): readonly Certificate[] | AssertionResult {
   if ('skipped' in bundles) return skip(bundles.skipped);
   if (bundles.length === 0) return skip('no bundle is published');
@@ -23,6 +27,7 @@ export function anchorsIn({ bundles }: CtbSnapshot): readonly Certificate[] | As
   return anchors;
 }
 
+/** Evaluates all anchors together; skips when nothing is published. */
 export function onAnchors(
   assertion: (anchors: readonly Certificate[], snapshot: CtbSnapshot) => AssertionResult,
 ) {
@@ -32,6 +37,7 @@ export function onAnchors(
   };
 }
 
+/** Evaluates each anchor; fails with the first that breaks the assertion. */
 export function onEachAnchor(
   assertion: AnchorAssertion,
 ): (snapshot: CtbSnapshot) => AssertionResult {
@@ -44,6 +50,7 @@ export function onEachAnchor(
   });
 }
 
+/** basicConstraints has CA:TRUE (RFC 5280 §4.2.1.9). */
 export const isCaCertificate: AnchorAssertion = ({ isCa }) => (isCa ? undefined : 'is no CA');
 
 /** RFC 5280 §4.2.1.9: MUST, in CA certificates. */
@@ -67,12 +74,15 @@ export const hasKeyIdentifier: AnchorAssertion = ({ subjectKeyIdentifier }) =>
 export const hasSubject: AnchorAssertion = ({ subject }) =>
   subject.attributes.length === 0 ? 'has an empty subject' : undefined;
 
+/** notAfter is not in the past. */
 export const isNotExpired: AnchorAssertion = ({ notAfter }, now) =>
   notAfter < now ? `has expired at ${new Date(notAfter).toISOString()}` : undefined;
 
+/** notBefore is not in the future. */
 export const isAlreadyValid: AnchorAssertion = ({ notBefore }, now) =>
   notBefore > now ? `is valid only from ${new Date(notBefore).toISOString()}` : undefined;
 
+/** A self-issued anchor is signed by its own key. */
 export const hasValidSelfSignature: AnchorAssertion = (anchor) => {
   if (!isSelfIssued(anchor)) return undefined;
   const { publicKey, signatureAlgorithm, tbs, signature } = anchor;
@@ -84,12 +94,16 @@ export const hasValidSelfSignature: AnchorAssertion = (anchor) => {
 /** CA/Browser Forum BR §6.1.5. */
 const LEAST_RSA_BITS = 2048;
 
+/** An RSA key has 2048 bits or more (CA/Browser Forum BR §6.1.5). */
 export const hasStrongKey: AnchorAssertion = ({ publicKey }) =>
   publicKey.algorithm === 'RSA' && publicKey.bits < LEAST_RSA_BITS
     ? `has an RSA key with ${publicKey.bits} bits`
     : undefined;
 
-/** Verifiers that look up an issuer by name alone must find the one that signed. */
+/**
+ * Passes when anchors with one name and different keys have different key identifiers: verifiers
+ * that look up an issuer by name must find the one that signed.
+ */
 export function haveDistinctKeyIdentifiers(anchors: readonly Certificate[]): AssertionResult {
   const known = anchors.map(({ subject, subjectKeyIdentifier, publicKey }) => ({
     name: Buffer.from(subject.raw).toString('hex'),
@@ -108,6 +122,7 @@ export function haveDistinctKeyIdentifiers(anchors: readonly Certificate[]): Ass
   );
 }
 
+/** Passes when no anchor is published twice. */
 export function areDistinct(anchors: readonly Certificate[]): AssertionResult {
   const different = new Set(anchors.map(({ raw }) => Buffer.from(raw).toString('hex'))).size;
   const text = `${different} different anchors of ${anchors.length}`;

@@ -3,7 +3,7 @@ import type { ConformanceProfile } from '../profile.ts';
 import type { Observation, Skipped } from '../observed-request.ts';
 import { type Operation, PATCHES } from '../snapshot.ts';
 
-/** A ClusterTrustBundle, and how often it was written while the runner looked. */
+/** A ClusterTrustBundle, and how many times it was written during the run. */
 export interface ObservedBundle {
   readonly name: string;
   readonly signerName: string;
@@ -11,11 +11,15 @@ export interface ObservedBundle {
   readonly writes: number;
 }
 
-/** Bundles of the runner that are none of the signer's business. */
+/**
+ * Bundles of the runner that do not belong to the signer: another signer's, and one without a
+ * signer.
+ */
 export const UNRELATED_BUNDLES = ['foreign', 'unlinked'] as const;
+/** One of {@link UNRELATED_BUNDLES}. */
 export type UnrelatedBundle = (typeof UNRELATED_BUNDLES)[number];
 
-/** Bundles that the API server must refuse. */
+/** Bundles that the API server must reject (ValidateClusterTrustBundle). */
 export const INVALID_BUNDLES = [
   'wrongPrefix',
   'prefixWithoutSigner',
@@ -26,9 +30,10 @@ export const INVALID_BUNDLES = [
   'noAuthority',
   'duplicate',
 ] as const;
+/** One of {@link INVALID_BUNDLES}. */
 export type InvalidBundle = (typeof INVALID_BUNDLES)[number];
 
-/** Calls of the API itself, as upstream's conformance test makes them. */
+/** Calls of the API itself, as in upstream's test/e2e/auth/projected_clustertrustbundle.go. */
 export const CTB_CALLS = [
   'discovery',
   'create',
@@ -39,6 +44,7 @@ export const CTB_CALLS = [
   'delete',
   'deleteCollection',
 ] as const;
+/** One of {@link CTB_CALLS}. */
 export type CtbCall = (typeof CTB_CALLS)[number];
 
 /** Pods that mount bundles, as upstream's conformance tests make them. */
@@ -56,6 +62,7 @@ export const MOUNTS = [
   'manyVolumes',
   'manyJoined',
 ] as const;
+/** One of {@link MOUNTS}. */
 export type Mount = (typeof MOUNTS)[number];
 
 /** What was observed of a signer's ClusterTrustBundles. */

@@ -104,12 +104,16 @@ function ordinary({ scenarios: scenarios }: PcrSnapshot): PcrScenario {
   return isSkipped(scenarios.plain) ? 'pod' : 'plain';
 }
 
+/**
+ * Evaluates the ordinary request: the runner's own where it may create one, otherwise a kubelet's.
+ */
 export function onOrdinary(
   assertion: RequestAssertion,
 ): (snapshot: PcrSnapshot) => AssertionResult {
   return (snapshot) => onRequest<PcrScenario>(ordinary(snapshot), assertion)(snapshot);
 }
 
+/** Evaluates the certificate of the ordinary request. */
 export function onOrdinaryLeaf(
   assertion: LeafAssertion,
 ): (snapshot: PcrSnapshot) => AssertionResult {

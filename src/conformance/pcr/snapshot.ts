@@ -32,6 +32,7 @@ export const PCR_SCENARIOS = [
   ...POD_KEY_TYPES,
 ] as const;
 
+/** One of {@link PCR_SCENARIOS}. */
 export type PcrScenario = (typeof PCR_SCENARIOS)[number];
 
 /** What upstream's conformance tests make of pods. */
@@ -57,10 +58,14 @@ export const PCR_CALLS = [
   'deleteCollection',
 ] as const;
 
+/** One of {@link PCR_CALLS}. */
 export type PcrCall = (typeof PCR_CALLS)[number];
 
+/** All that the runner tries of pods and of the API itself; each is a case. */
 export const PCR_OPERATIONS = [...PCR_POD_OPERATIONS, ...DISCOVERIES, ...PCR_CALLS] as const;
 
+/** One of {@link PCR_OPERATIONS}. */
 export type PcrOperation = (typeof PCR_OPERATIONS)[number];
 
+/** What one run observed of a signer of PodCertificateRequests. */
 export type PcrSnapshot = RequestSnapshot<PcrScenario, PcrOperation>;

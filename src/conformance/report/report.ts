@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Kind, Outcome, CaseResult } from '../case.ts';
 
-/** What came of one run. */
+/** The result of one run. */
 export interface Report {
   readonly signer: string;
   readonly kind: Kind;
@@ -14,11 +14,12 @@ export interface Report {
   readonly left: readonly string[];
 }
 
+/** How many cases have this outcome. */
 export function countOf({ results }: Pick<Report, 'results'>, outcome: Outcome): number {
   return results.filter((each) => each.outcome === outcome).length;
 }
 
-/** Whether a signer fails what it must do. */
+/** Whether every case of level `must` passes or is skipped. */
 export function isConformant({ results }: Pick<Report, 'results'>): boolean {
   return !results.some(({ level, outcome }) => level === 'must' && outcome === 'fail');
 }

@@ -4,7 +4,7 @@ import { countOf, isConformant, type Report } from './report.ts';
 
 const WORDS: Readonly<Record<Outcome, string>> = { pass: 'pass', fail: 'FAIL', skip: 'skip' };
 
-/** For people: a case a line, its evidence below where it is no pass. */
+/** The report for people: one line per case, with the evidence below where it does not pass. */
 export function textReport(report: Report): string {
   const { signer, kind, results, seconds, left, removed } = report;
   const wrong = results.filter(({ outcome, level }) => outcome === 'fail' && level === 'must');
@@ -32,7 +32,10 @@ function rowsOf({ id, outcome, level, asserts, evidence, source }: CaseResult): 
 /** So many are named. */
 const NAMED = 5;
 
-/** What a user without the right to delete leaves behind; kube-controller-manager removes requests in time. */
+/**
+ * Names the objects that a user without permission to delete leaves behind. kube-controller-
+ * manager removes requests in time.
+ */
 export function leftLines(left: readonly string[]): readonly string[] {
   const named = left.slice(0, NAMED).map((each) => `still there: ${each}`);
   const more = left.length - named.length;

@@ -8,7 +8,7 @@ import {
   isWithinRequestedLifetime,
   isWithinProfileLifetime,
 } from '../../assertions/validity.ts';
-import { CR_SPEC, CR_STATUS } from '../../sources.ts';
+import { CR_SOURCES } from '../../sources.ts';
 import { onLeaf } from '../../snapshot.ts';
 import { chainsToStatusCa } from '../assertions.ts';
 import type { CrSnapshot } from '../snapshot.ts';
@@ -20,10 +20,15 @@ export const CR_CERTIFICATES: readonly Case<CrSnapshot>[] = [
   must(
     'CR-17',
     'the first certificate has the key of the request',
-    `${CR_STATUS}.certificate`,
+    `${CR_SOURCES.status}.certificate`,
     onLeaf('plain', hasRequestedKey),
   ),
-  must('CR-18', 'the chain leads to status.ca', `${CR_STATUS}.ca; RFC 5280 §6.1`, chainsToStatusCa),
+  must(
+    'CR-18',
+    'the chain leads to status.ca',
+    `${CR_SOURCES.status}.ca; RFC 5280 §6.1`,
+    chainsToStatusCa,
+  ),
   must(
     'CR-19',
     'the chain leads to the anchors',
@@ -49,13 +54,13 @@ export const CR_CERTIFICATES: readonly Case<CrSnapshot>[] = [
   must(
     'CR-26',
     'an hour asked for is an hour at the most, and five minutes of backdating',
-    `${CR_SPEC}.duration`,
+    `${CR_SOURCES.spec}.duration`,
     onLeaf('plain', isWithinRequestedLifetime),
   ),
   must(
     'CR-27',
     'ten years are cut to what the issuer gives',
-    `${CR_SPEC}.duration`,
+    `${CR_SOURCES.spec}.duration`,
     onLeaf('tenYears', isWithinProfileLifetime),
   ),
   must(
@@ -67,7 +72,7 @@ export const CR_CERTIFICATES: readonly Case<CrSnapshot>[] = [
   must(
     'CR-29',
     'without a duration a leaf has the lifetime that the issuer gives',
-    `${CR_SPEC}.duration`,
+    `${CR_SOURCES.spec}.duration`,
     onLeaf('noDuration', isWithinProfileLifetime),
   ),
 ];

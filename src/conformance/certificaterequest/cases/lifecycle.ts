@@ -10,7 +10,7 @@ import {
   isNotWrittenAfterAnswer,
   waitsForApproval,
 } from '../../assertions/writes.ts';
-import { CR_CONDITION, CR_SPEC, CR_STATUS } from '../../sources.ts';
+import { CR_SOURCES } from '../../sources.ts';
 import { onAll, onPair, onBurst, onRequest } from '../../snapshot.ts';
 import {
   haveFailureTime,
@@ -33,55 +33,55 @@ export const CR_LIFECYCLE: readonly Case<CrSnapshot>[] = [
   must(
     'CR-01',
     'an approved request gets its certificate',
-    CR_STATUS,
+    CR_SOURCES.status,
     onRequest('plain', isAnswered),
   ),
   must(
     'CR-02',
     'no certificate without the condition Approved',
-    `${CR_CONDITION}: Approved`,
+    `${CR_SOURCES.condition}: Approved`,
     onAll(issuesOnlyApproved),
   ),
   must(
     'CR-03',
     'a request that nobody approved is not issued',
-    `${CR_CONDITION}: Approved`,
+    `${CR_SOURCES.condition}: Approved`,
     onRequest('unapproved', isNotIssued),
   ),
   must(
     'CR-04',
     'a denied request is never issued, and Ready is False with reason Denied',
-    `${CR_CONDITION}: Denied`,
+    `${CR_SOURCES.condition}: Denied`,
     onRequest('denied', isMarkedDenied),
   ),
   must(
     'CR-05',
     'a request of another issuer is left alone',
-    `${CR_SPEC}.issuerRef`,
+    `${CR_SOURCES.spec}.issuerRef`,
     onRequest('foreign', isUntouched),
   ),
   must(
     'CR-06',
     'a request of an issuer of another API group with the same name is left alone',
-    `${CR_SPEC}.issuerRef`,
+    `${CR_SOURCES.spec}.issuerRef`,
     onRequest('otherGroup', isUntouched),
   ),
   must(
     'CR-07',
     'the certificate is there exactly when Ready is True',
-    `${CR_CONDITION}: Ready`,
+    `${CR_SOURCES.condition}: Ready`,
     onAll(readyMeansCertificate),
   ),
   must(
     'CR-08',
     'a refused request has failureTime',
-    `${CR_STATUS}.failureTime`,
+    `${CR_SOURCES.status}.failureTime`,
     onAll(haveFailureTime),
   ),
   should(
     'CR-09',
     'reasons of Ready are Pending, Issued, Failed and Denied',
-    `${CR_CONDITION}: reasons`,
+    `${CR_SOURCES.condition}: reasons`,
     onAll(haveKnownReasons),
   ),
   should(
@@ -108,7 +108,7 @@ export const CR_LIFECYCLE: readonly Case<CrSnapshot>[] = [
     'RFC 5280 §4.1.2.2',
     onPair('plain', 'again', haveDifferentSerials),
   ),
-  must('CR-14', 'requests made at once are all answered', CR_STATUS, onBurst(areAllIssued)),
+  must('CR-14', 'requests made at once are all answered', CR_SOURCES.status, onBurst(areAllIssued)),
   must(
     'CR-15',
     'no two leaves have the same serial',

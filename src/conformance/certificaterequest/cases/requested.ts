@@ -11,7 +11,7 @@ import {
   orRefused,
 } from '../../assertions/names.ts';
 import { hasAllRequestedUsages, hasOnlyRequestedUsages } from '../../assertions/usages.ts';
-import { CR_SPEC, CSR_USAGES, WEAK_KEYS } from '../../sources.ts';
+import { CR_SOURCES, CSR_SOURCES, WEAK_KEYS } from '../../sources.ts';
 import { onLeaf, onRequest } from '../../snapshot.ts';
 import { CR_KEY_TYPES, type CrScenario, type CrSnapshot } from '../snapshot.ts';
 
@@ -20,38 +20,38 @@ export const CR_REQUESTED: readonly Case<CrSnapshot>[] = [
   must(
     'CR-30',
     'the leaf has the usages that were asked for',
-    CSR_USAGES,
+    CSR_SOURCES.usages,
     onLeaf('plain', hasAllRequestedUsages),
   ),
-  must('CR-31', 'and no other', CSR_USAGES, onLeaf('plain', hasOnlyRequestedUsages)),
+  must('CR-31', 'and no other', CSR_SOURCES.usages, onLeaf('plain', hasOnlyRequestedUsages)),
   should(
     'CR-32',
     'without usages they are digital signature and key encipherment, or fewer',
-    `${CR_SPEC}.usages`,
+    `${CR_SOURCES.spec}.usages`,
     onRequest('defaultUsages', orRefused(hasOnlyRequestedUsages)),
   ),
   must(
     'CR-33',
     'isCA makes no CA: refused, or left out',
-    `${CR_SPEC}.isCA`,
+    `${CR_SOURCES.spec}.isCA`,
     onRequest('isCa', orRefused(isNotCa)),
   ),
   must(
     'CR-34',
     '"cert sign" makes no CA: refused, or left out',
-    `${CR_SPEC}.usages`,
+    `${CR_SOURCES.spec}.usages`,
     onRequest('certSign', orRefused(isNotCa)),
   ),
   must(
     'CR-35',
     'the leaf has no name that was not asked for',
-    CR_SPEC,
+    CR_SOURCES.spec,
     onLeaf('plain', hasOnlyRequestedNames),
   ),
   must(
     'CR-36',
     'nor has one with subject alternative names',
-    CR_SPEC,
+    CR_SOURCES.spec,
     onRequest('alternativeNames', orRefused(hasOnlyRequestedNames)),
   ),
   should(
@@ -69,7 +69,7 @@ export const CR_REQUESTED: readonly Case<CrSnapshot>[] = [
   must(
     'CR-39',
     'CA:TRUE inside the PKCS#10 request makes no CA',
-    `${CR_SPEC}.request`,
+    `${CR_SOURCES.spec}.request`,
     onRequest('authorityExtension', orRefused(isNotCa)),
   ),
   must(
@@ -82,7 +82,7 @@ export const CR_REQUESTED: readonly Case<CrSnapshot>[] = [
     must<CrSnapshot>(
       `CR-${41 + index}`,
       `${keyType} is issued, or refused with a reason`,
-      CR_SPEC,
+      CR_SOURCES.spec,
       onRequest<CrScenario>(keyType, respectsKeyType()),
     ),
   ),

@@ -11,7 +11,7 @@ import {
 } from '../../assertions/validity.ts';
 import { orRefused } from '../../assertions/names.ts';
 import { haveUniqueSerials } from '../../assertions/writes.ts';
-import { CSR_CERTIFICATE, CSR_EXPIRATION, CTB_SPEC, e2e } from '../../sources.ts';
+import { CSR_SOURCES, CTB_SOURCES, e2e } from '../../sources.ts';
 import { onAll, onLeaf, onRequest } from '../../snapshot.ts';
 import type { CsrSnapshot } from '../snapshot.ts';
 
@@ -24,7 +24,7 @@ export const CSR_CERTIFICATES: readonly Case<CsrSnapshot>[] = [
   must(
     'CSR-18',
     'the first certificate has the key of the request',
-    CSR_CERTIFICATE,
+    CSR_SOURCES.certificate,
     onLeaf('plain', hasRequestedKey),
   ),
   must(
@@ -36,7 +36,7 @@ export const CSR_CERTIFICATES: readonly Case<CsrSnapshot>[] = [
   must(
     'CSR-20',
     'the chain leads to a published anchor',
-    `RFC 5280 §6.1; ${CTB_SPEC}`,
+    `RFC 5280 §6.1; ${CTB_SOURCES.spec}`,
     onLeaf('plain', chainsToAnchor),
   ),
   leaf('CSR-21', 'inOrder'),
@@ -63,25 +63,25 @@ export const CSR_CERTIFICATES: readonly Case<CsrSnapshot>[] = [
   must(
     'CSR-32',
     'an hour asked for is an hour at the most, and five minutes of backdating',
-    `${CLIENT}; ${CSR_EXPIRATION}`,
+    `${CLIENT}; ${CSR_SOURCES.expiration}`,
     onLeaf('plain', isWithinRequestedLifetime),
   ),
   must(
     'CSR-33',
     'ten minutes, the least that can be asked for, are ten minutes',
-    `${CSR_EXPIRATION}; test/integration/certificates/duration_test.go`,
+    `${CSR_SOURCES.expiration}; test/integration/certificates/duration_test.go`,
     onLeaf('tenMinutes', isWithinRequestedLifetime),
   ),
   must(
     'CSR-34',
     'ten years are cut to what the signer gives',
-    CSR_EXPIRATION,
+    CSR_SOURCES.expiration,
     onLeaf('tenYears', isWithinProfileLifetime),
   ),
   must(
     'CSR-35',
     'without expirationSeconds a leaf has the lifetime that the signer gives',
-    CSR_EXPIRATION,
+    CSR_SOURCES.expiration,
     onLeaf('noLifetime', isWithinProfileLifetime),
   ),
   must(

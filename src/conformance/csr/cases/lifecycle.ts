@@ -16,7 +16,7 @@ import {
   isNotWrittenAfterAnswer,
   waitsForApproval,
 } from '../../assertions/writes.ts';
-import { CSR_CERTIFICATE, CSR_CONDITIONS, CSR_SIGNER } from '../../sources.ts';
+import { CSR_SOURCES } from '../../sources.ts';
 import { onAll, onPair, onBurst, onRequest, afterDeletion } from '../../snapshot.ts';
 import type { CsrScenario, CsrSnapshot } from '../snapshot.ts';
 
@@ -25,49 +25,49 @@ export const CSR_LIFECYCLE: readonly Case<CsrSnapshot>[] = [
   must(
     'CSR-01',
     'an approved request gets its certificate',
-    CSR_CERTIFICATE,
+    CSR_SOURCES.certificate,
     onRequest('plain', isAnswered),
   ),
   must(
     'CSR-02',
     'no certificate without the condition Approved',
-    CSR_CERTIFICATE,
+    CSR_SOURCES.certificate,
     onAll(issuesOnlyApproved),
   ),
   must(
     'CSR-03',
     'a request that nobody approved is left alone',
-    CSR_CONDITIONS,
+    CSR_SOURCES.conditions,
     onRequest('unapproved', waitsForApproval),
   ),
   must(
     'CSR-04',
     'a denied request is left alone',
-    CSR_CONDITIONS,
+    CSR_SOURCES.conditions,
     onRequest('denied', isUntouched),
   ),
   must(
     'CSR-05',
     'a request of another signer name is left alone',
-    CSR_SIGNER,
+    CSR_SOURCES.signer,
     onRequest('foreign', isUntouched),
   ),
   must(
     'CSR-06',
     'a request of a signer name that only begins like its own is left alone',
-    CSR_SIGNER,
+    CSR_SOURCES.signer,
     onRequest('longerName', isUntouched),
   ),
   must(
     'CSR-07',
     'a refused request has no certificate',
-    CSR_CERTIFICATE,
+    CSR_SOURCES.certificate,
     onAll(refusesWithoutCertificate),
   ),
   should(
     'CSR-08',
     'an answered request is not written again',
-    CSR_CERTIFICATE,
+    CSR_SOURCES.certificate,
     onRequest('plain', isNotWrittenAfterAnswer),
   ),
   should(
@@ -100,7 +100,12 @@ export const CSR_LIFECYCLE: readonly Case<CsrSnapshot>[] = [
     'Kubernetes API conventions: objects may go at any time',
     afterDeletion(onRequest<CsrScenario>('plain', isAnswered)),
   ),
-  must('CSR-14', 'requests made at once are all answered', CSR_CERTIFICATE, onBurst(areAllIssued)),
+  must(
+    'CSR-14',
+    'requests made at once are all answered',
+    CSR_SOURCES.certificate,
+    onBurst(areAllIssued),
+  ),
   should(
     'CSR-15',
     'each certificate comes within the latency of the profile',
@@ -110,13 +115,13 @@ export const CSR_LIFECYCLE: readonly Case<CsrSnapshot>[] = [
   should(
     'CSR-16',
     'who is refused a CA certificate is told why',
-    CSR_CONDITIONS,
+    CSR_SOURCES.conditions,
     onRequest('certSign', hasReasonAndMessage),
   ),
   should(
     'CSR-17',
     'who is refused a key type is told why',
-    CSR_CONDITIONS,
+    CSR_SOURCES.conditions,
     onRequest('RSA1024', hasReasonAndMessage),
   ),
 ];

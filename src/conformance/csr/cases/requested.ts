@@ -15,7 +15,7 @@ import {
   orRefused,
 } from '../../assertions/names.ts';
 import { hasAllRequestedUsages, hasOnlyRequestedUsages } from '../../assertions/usages.ts';
-import { CSR_SIGNER, CSR_USAGES, WEAK_KEYS } from '../../sources.ts';
+import { CSR_SOURCES, WEAK_KEYS } from '../../sources.ts';
 import { onLeaf, onRequest } from '../../snapshot.ts';
 import { UNKNOWN_EXTENSION } from '../../crafted-pkcs10.ts';
 import type { CsrScenario, CsrSnapshot } from '../snapshot.ts';
@@ -30,19 +30,19 @@ export const CSR_REQUESTED: readonly Case<CsrSnapshot>[] = [
   must(
     'CSR-39',
     'the leaf has the usages that were asked for',
-    CSR_USAGES,
+    CSR_SOURCES.usages,
     onLeaf('plain', hasAllRequestedUsages),
   ),
   must(
     'CSR-40',
     'the leaf has no usage that was not asked for',
-    CSR_USAGES,
+    CSR_SOURCES.usages,
     onLeaf('plain', hasOnlyRequestedUsages),
   ),
   must(
     'CSR-41',
     '"cert sign" makes no CA: refused, or left out',
-    CSR_USAGES,
+    CSR_SOURCES.usages,
     onRequest('certSign', orRefused(isNotCa)),
   ),
   should(
@@ -54,19 +54,19 @@ export const CSR_REQUESTED: readonly Case<CsrSnapshot>[] = [
   must(
     'CSR-43',
     'the leaf has no name that was not asked for',
-    CSR_SIGNER,
+    CSR_SOURCES.signer,
     onLeaf('plain', hasOnlyRequestedNames),
   ),
   must(
     'CSR-44',
     'nor has one with subject alternative names',
-    CSR_SIGNER,
+    CSR_SOURCES.signer,
     onRequest('alternativeNames', orRefused(hasOnlyRequestedNames)),
   ),
   should(
     'CSR-45',
     'the names that were asked for are all there',
-    CSR_SIGNER,
+    CSR_SOURCES.signer,
     onLeaf('plain', hasAllRequestedNames),
   ),
   must(
@@ -139,7 +139,7 @@ export const CSR_REQUESTED: readonly Case<CsrSnapshot>[] = [
     must<CsrSnapshot>(
       `CSR-${57 + index}`,
       `${keyType} is issued, or refused with a reason`,
-      CSR_SIGNER,
+      CSR_SOURCES.signer,
       onRequest<CsrScenario>(keyType, respectsKeyType()),
     ),
   ),

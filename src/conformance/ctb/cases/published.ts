@@ -14,7 +14,7 @@ import {
   type AssertionResult,
 } from '../../case.ts';
 import { issuedLeafOf, isAssertionResult } from '../../issued-leaf.ts';
-import { CTB_SPEC, CTB_VALIDATION, integration } from '../../sources.ts';
+import { CTB_SOURCES, integration } from '../../sources.ts';
 import {
   anchorsIn,
   areDistinct,
@@ -64,7 +64,7 @@ function isLeftAlone(which: UnrelatedBundle) {
 
 /** What a signer publishes. */
 export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
-  must('CTB-01', 'the signer publishes a bundle', CTB_SPEC, ({ bundles, signerName }) => {
+  must('CTB-01', 'the signer publishes a bundle', CTB_SOURCES.spec, ({ bundles, signerName }) => {
     if ('skipped' in bundles) return skip(bundles.skipped);
     return bundles.length === 0
       ? fail(`no ClusterTrustBundle has spec.signerName ${signerName}`)
@@ -73,7 +73,7 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
   must(
     'CTB-02',
     'its name begins with the signer name, a colon for the slash',
-    `${CTB_SPEC}.signerName`,
+    `${CTB_SOURCES.spec}.signerName`,
     onBundles((bundles, { signerName }) =>
       faultOf(bundles, ({ name }) =>
         name.startsWith(bundleName(signerName, '')) ? undefined : name,
@@ -83,7 +83,7 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
   must(
     'CTB-03',
     'it is CERTIFICATE blocks without headers, and nothing else',
-    `${CTB_SPEC}.trustBundle; RFC 7468 §5.1`,
+    `${CTB_SOURCES.spec}.trustBundle; RFC 7468 §5.1`,
     onBundles((bundles) =>
       faultOf(bundles, ({ name, pem }) =>
         pem.replaceAll(/-----BEGIN CERTIFICATE-----[^-:]+-----END CERTIFICATE-----/g, '').trim() ===
@@ -93,14 +93,19 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
       ),
     ),
   ),
-  must('CTB-04', 'every anchor is a CA', `${CTB_SPEC}.trustBundle`, onEachAnchor(isCaCertificate)),
+  must(
+    'CTB-04',
+    'every anchor is a CA',
+    `${CTB_SOURCES.spec}.trustBundle`,
+    onEachAnchor(isCaCertificate),
+  ),
   must(
     'CTB-05',
     'basicConstraints is critical in every anchor',
     'RFC 5280 §4.2.1.9',
     onEachAnchor(hasCriticalConstraints),
   ),
-  must('CTB-06', 'no anchor is there twice', CTB_VALIDATION, onAnchors(areDistinct)),
+  must('CTB-06', 'no anchor is there twice', CTB_SOURCES.validation, onAnchors(areDistinct)),
   must('CTB-07', 'no anchor has expired', 'RFC 5280 §6.1.1 (d)', onEachAnchor(isNotExpired)),
   should(
     'CTB-08',
@@ -142,7 +147,7 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
   must(
     'CTB-15',
     'it has a megabyte at the most',
-    CTB_VALIDATION,
+    CTB_SOURCES.validation,
     onBundles((bundles) =>
       faultOf(bundles, ({ name, pem }) =>
         Buffer.byteLength(pem) <= MOST_BYTES ? undefined : `${name}: ${pem.length} bytes`,
@@ -159,15 +164,25 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
       ),
     ),
   ),
-  must('CTB-17', "the signer's leaves chain to it", `RFC 5280 §6.1; ${CTB_SPEC}`, chainsToBundle),
-  must('CTB-18', 'no leaf of the signer is an anchor', `${CTB_SPEC}.trustBundle`, (snapshot) => {
-    const anchors = anchorsIn(snapshot);
-    if ('outcome' in anchors) return anchors;
-    const issued = issuedLeafOf(snapshot.leaf);
-    if (isAssertionResult(issued)) return issued;
-    const same = anchors.some(({ raw }) => sameBytes(raw, issued.leaf.raw));
-    return same ? fail('the leaf is an anchor') : pass('it is not');
-  }),
+  must(
+    'CTB-17',
+    "the signer's leaves chain to it",
+    `RFC 5280 §6.1; ${CTB_SOURCES.spec}`,
+    chainsToBundle,
+  ),
+  must(
+    'CTB-18',
+    'no leaf of the signer is an anchor',
+    `${CTB_SOURCES.spec}.trustBundle`,
+    (snapshot) => {
+      const anchors = anchorsIn(snapshot);
+      if ('outcome' in anchors) return anchors;
+      const issued = issuedLeafOf(snapshot.leaf);
+      if (isAssertionResult(issued)) return issued;
+      const same = anchors.some(({ raw }) => sameBytes(raw, issued.leaf.raw));
+      return same ? fail('the leaf is an anchor') : pass('it is not');
+    },
+  ),
   must(
     'CTB-19',
     'the field selector spec.signerName finds all of them and no other',
@@ -180,8 +195,18 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
       return a === b ? pass(a ?? '') : fail(`${a ?? ''}, but of all bundles ${b ?? ''}`);
     }),
   ),
-  must('CTB-20', 'a bundle of another signer name is left alone', CTB_SPEC, isLeftAlone('foreign')),
-  must('CTB-21', 'a bundle without a signer name is left alone', CTB_SPEC, isLeftAlone('unlinked')),
+  must(
+    'CTB-20',
+    'a bundle of another signer name is left alone',
+    CTB_SOURCES.spec,
+    isLeftAlone('foreign'),
+  ),
+  must(
+    'CTB-21',
+    'a bundle without a signer name is left alone',
+    CTB_SOURCES.spec,
+    isLeftAlone('unlinked'),
+  ),
 ];
 
 function chainsToBundle(snapshot: CtbSnapshot): AssertionResult {

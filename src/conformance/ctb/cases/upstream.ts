@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { must, type Case } from '../../case.ts';
-import { CTB_SPEC, CTB_VALIDATION, e2e, integration } from '../../sources.ts';
+import { CTB_SOURCES, e2e, integration } from '../../sources.ts';
 import { onOperation, type Operation } from '../../snapshot.ts';
 import {
   CTB_CALLS,
@@ -17,21 +17,27 @@ type Text = readonly [asserts: string, source: string];
 const REFUSED: Readonly<Record<InvalidBundle, Text>> = {
   wrongPrefix: [
     'a bundle of a signer whose name does not say so is refused',
-    `${CTB_SPEC}.signerName`,
+    `${CTB_SOURCES.spec}.signerName`,
   ],
   prefixWithoutSigner: [
     'a bundle without a signer whose name says so is refused',
-    `${CTB_SPEC}.signerName`,
+    `${CTB_SOURCES.spec}.signerName`,
   ],
   signerChange: [
     'a bundle does not change its signer',
     integration('clustertrustbundles/signer_name_change_forbidden_test.go'),
   ],
-  noCertificate: ['a bundle without a certificate is refused', CTB_VALIDATION],
-  otherBlock: ['a bundle with a block of another kind is refused', `${CTB_SPEC}.trustBundle`],
-  headers: ['a bundle with PEM headers is refused', `${CTB_SPEC}.trustBundle`],
-  noAuthority: ['a bundle with a certificate that is no CA is refused', `${CTB_SPEC}.trustBundle`],
-  duplicate: ['a bundle with one certificate twice is refused', `${CTB_SPEC}.trustBundle`],
+  noCertificate: ['a bundle without a certificate is refused', CTB_SOURCES.validation],
+  otherBlock: [
+    'a bundle with a block of another kind is refused',
+    `${CTB_SOURCES.spec}.trustBundle`,
+  ],
+  headers: ['a bundle with PEM headers is refused', `${CTB_SOURCES.spec}.trustBundle`],
+  noAuthority: [
+    'a bundle with a certificate that is no CA is refused',
+    `${CTB_SOURCES.spec}.trustBundle`,
+  ],
+  duplicate: ['a bundle with one certificate twice is refused', `${CTB_SOURCES.spec}.trustBundle`],
 };
 
 const mounts = (test: string): string => e2e('projected_clustertrustbundle.go', test);

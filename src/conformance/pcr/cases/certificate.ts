@@ -17,7 +17,7 @@ import {
   orRefused,
 } from '../../assertions/names.ts';
 import { UNKNOWN_EXTENSION } from '../../crafted-pkcs10.ts';
-import { CTB_SPEC, PCR_ANNOTATIONS, PCR_STATUS, PCR_STUB, e2e } from '../../sources.ts';
+import { CTB_SOURCES, PCR_SOURCES, e2e } from '../../sources.ts';
 import { onLeaf, onRequest } from '../../snapshot.ts';
 import {
   copiesNothingFromStub,
@@ -29,7 +29,7 @@ import {
 } from '../assertions.ts';
 import type { PcrScenario, PcrSnapshot } from '../snapshot.ts';
 
-const CHAIN = `${PCR_STATUS}.certificateChain`;
+const CHAIN = `${PCR_SOURCES.status}.certificateChain`;
 const ANNOTATED = e2e(
   'projected_podcertificate.go',
   'should honor UserAnnotations for SPIFFE URI path',
@@ -44,13 +44,13 @@ export const PCR_CERTIFICATES: readonly Case<PcrSnapshot>[] = [
   must(
     'PCR-27',
     'the first certificate has the key of the stub',
-    PCR_STUB,
+    PCR_SOURCES.stub,
     onOrdinaryLeaf(hasRequestedKey),
   ),
   must(
     'PCR-28',
     'the chain leads to a published anchor',
-    `RFC 5280 §6.1; ${CTB_SPEC}`,
+    `RFC 5280 §6.1; ${CTB_SOURCES.spec}`,
     onOrdinaryLeaf(chainsToAnchor),
   ),
   leaf('PCR-29', 'inOrder', CHAIN),
@@ -95,38 +95,38 @@ export const PCR_CERTIFICATES: readonly Case<PcrSnapshot>[] = [
   must(
     'PCR-43',
     'a subject in the stub gets into no leaf',
-    PCR_STUB,
+    PCR_SOURCES.stub,
     onRequest('stubSubject', orRefused(copiesNothingFromStub)),
   ),
   must(
     'PCR-44',
     'names in the stub get into no leaf',
-    PCR_STUB,
+    PCR_SOURCES.stub,
     onRequest('stubNames', orRefused(copiesNothingFromStub)),
   ),
   must(
     'PCR-45',
     'CA:TRUE in the stub makes no CA',
-    `${PCR_STUB}; RFC 5280 §4.2.1.9`,
+    `${PCR_SOURCES.stub}; RFC 5280 §4.2.1.9`,
     onRequest('stubAuthority', orRefused(isNotCa)),
   ),
   must(
     'PCR-46',
     'an unknown extension in the stub is not copied',
-    PCR_STUB,
+    PCR_SOURCES.stub,
     onRequest('stubUnknown', orRefused(lacksExtension(UNKNOWN_EXTENSION))),
   ),
   should('PCR-47', 'a stub with contents is denied', SHIPPED, onRequest('stubSubject', isDenied)),
   should(
     'PCR-48',
     'an annotation with an unknown key is denied as InvalidUnverifiedUserAnnotations',
-    `${PCR_ANNOTATIONS}: "signers should deny requests that contain keys they do not recognize"`,
+    `${PCR_SOURCES.annotations}: "signers should deny requests that contain keys they do not recognize"`,
     onRequest('unknownAnnotation', isDeniedFor('InvalidUnverifiedUserAnnotations')),
   ),
   should(
     'PCR-49',
     'no annotation gets a pod the SPIFFE ID of another namespace',
-    `${PCR_ANNOTATIONS}: unverified`,
+    `${PCR_SOURCES.annotations}: unverified`,
     onRequest('foreignPath', orRefused(namesOnlyThePod)),
   ),
   must(
@@ -139,7 +139,7 @@ export const PCR_CERTIFICATES: readonly Case<PcrSnapshot>[] = [
     must<PcrSnapshot>(
       `PCR-${51 + index}`,
       `${keyType} is issued, or denied as UnsupportedKeyType`,
-      PCR_STUB,
+      PCR_SOURCES.stub,
       onRequest<PcrScenario>(keyType, respectsKeyType(keyTypeReason)),
     ),
   ),

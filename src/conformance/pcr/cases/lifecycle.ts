@@ -22,7 +22,7 @@ import {
   keepsImmutableFields,
   isNotWrittenAfterAnswer,
 } from '../../assertions/writes.ts';
-import { PCR_SPEC, PCR_STATUS, PCR_VALIDATION, e2e } from '../../sources.ts';
+import { PCR_SOURCES, e2e } from '../../sources.ts';
 import { isSkipped } from '../../observed-request.ts';
 import { onAll, onBurst, onLeaf, onRequest, afterDeletion } from '../../snapshot.ts';
 import { hasOneCondition, haveCompleteStatus, onOrdinary, onOrdinaryLeaf } from '../assertions.ts';
@@ -40,35 +40,35 @@ const ONE_HOUR = e2e(
 
 /** What the signer does with a pod's request, and the times that it writes. */
 export const PCR_LIFECYCLE: readonly Case<PcrSnapshot>[] = [
-  must('PCR-01', 'a request is answered with Issued', PCR_STATUS, onOrdinary(isAnswered)),
+  must('PCR-01', 'a request is answered with Issued', PCR_SOURCES.status, onOrdinary(isAnswered)),
   must(
     'PCR-02',
     'one condition: Issued, Denied or Failed, true, with reason and time',
-    `${PCR_STATUS}.conditions`,
+    `${PCR_SOURCES.status}.conditions`,
     onOrdinary(hasOneCondition),
   ),
   must(
     'PCR-03',
     'chain, notBefore, notAfter and beginRefreshAt come together, and only with Issued',
-    PCR_STATUS,
+    PCR_SOURCES.status,
     onAll(haveCompleteStatus),
   ),
   must(
     'PCR-04',
     'a request of another signer name is left alone',
-    `${PCR_SPEC}.signerName`,
+    `${PCR_SOURCES.spec}.signerName`,
     onRequest('foreign', isUntouched),
   ),
   must(
     'PCR-05',
     'a request of a signer name that only begins like its own is left alone',
-    `${PCR_SPEC}.signerName`,
+    `${PCR_SOURCES.spec}.signerName`,
     onRequest('longerName', isUntouched),
   ),
   should(
     'PCR-06',
     'an answered request is not written again',
-    `${PCR_STATUS}: immutable once set`,
+    `${PCR_SOURCES.status}: immutable once set`,
     onOrdinary(isNotWrittenAfterAnswer),
   ),
   should(
@@ -101,7 +101,12 @@ export const PCR_LIFECYCLE: readonly Case<PcrSnapshot>[] = [
     'Kubernetes API conventions: objects may go at any time',
     afterDeletion(onOrdinary(isAnswered)),
   ),
-  must('PCR-12', 'requests made at once are all answered', PCR_STATUS, onBurst(areAllIssued)),
+  must(
+    'PCR-12',
+    'requests made at once are all answered',
+    PCR_SOURCES.status,
+    onBurst(areAllIssued),
+  ),
   should(
     'PCR-13',
     'each certificate comes within the latency of the profile: the pod waits for it',
@@ -111,7 +116,7 @@ export const PCR_LIFECYCLE: readonly Case<PcrSnapshot>[] = [
   should(
     'PCR-14',
     'who is denied is told why',
-    `${PCR_STATUS}.conditions`,
+    `${PCR_SOURCES.status}.conditions`,
     onRequest('unknownAnnotation', hasReasonAndMessage),
   ),
   must(
@@ -123,25 +128,25 @@ export const PCR_LIFECYCLE: readonly Case<PcrSnapshot>[] = [
   must(
     'PCR-16',
     'notBefore and notAfter are the leaf’s own, to the second',
-    PCR_VALIDATION,
+    PCR_SOURCES.validation,
     onOrdinaryLeaf(statusTimesMatchLeaf),
   ),
   must(
     'PCR-17',
     'notBefore is within five minutes of the API server’s clock',
-    PCR_VALIDATION,
+    PCR_SOURCES.validation,
     onOrdinaryLeaf(startsNearIssuance),
   ),
   must(
     'PCR-18',
     'the leaf lives an hour at the least and maxExpirationSeconds at the most',
-    `${PCR_SPEC}.maxExpirationSeconds`,
+    `${PCR_SOURCES.spec}.maxExpirationSeconds`,
     onOrdinaryLeaf(hasLifetimeWithinBounds),
   ),
   must(
     'PCR-19',
     'beginRefreshAt keeps ten minutes from both ends',
-    PCR_VALIDATION,
+    PCR_SOURCES.validation,
     onOrdinaryLeaf(hasRefreshMargins),
   ),
   should(
@@ -165,7 +170,7 @@ export const PCR_LIFECYCLE: readonly Case<PcrSnapshot>[] = [
   must(
     'PCR-23',
     'so it is with a request for an hour, which nothing else can answer',
-    `${ONE_HOUR}; ${PCR_VALIDATION}`,
+    `${ONE_HOUR}; ${PCR_SOURCES.validation}`,
     onLeaf('plain', hasExactLifetime),
   ),
   must(
@@ -177,13 +182,13 @@ export const PCR_LIFECYCLE: readonly Case<PcrSnapshot>[] = [
   must(
     'PCR-25',
     '91 days are cut to what the signer gives',
-    `${PCR_SPEC}.maxExpirationSeconds`,
+    `${PCR_SOURCES.spec}.maxExpirationSeconds`,
     onLeaf('days91', isWithinProfileLifetime),
   ),
   must(
     'PCR-26',
     'of a kubernetes.io signer no leaf lives longer than 24 hours',
-    `${PCR_SPEC}.maxExpirationSeconds`,
+    `${PCR_SOURCES.spec}.maxExpirationSeconds`,
     onLeaf('days91', respectsKubernetesMaximum),
   ),
 ];
