@@ -7,49 +7,51 @@ import { NAMESPACED_REQUEST, REQUEST, selfOf, type Environment } from '../cel/en
 import { REQUEST_FIELDS, type KeyUsage, type RequestField } from '../vocabulary.ts';
 import type { RequestProfile } from './violations/violation.ts';
 
+/** One entry of `rules`. */
 export interface CompiledRule {
   readonly name: string;
   readonly when: Compiled<boolean>;
-  /** Fields that are not here must be empty in the request. */
+  /** A request must leave empty the fields that are not here. */
   readonly allow: Readonly<Partial<Record<RequestField, Compiled<boolean>>>>;
   /** `allow.usages` ∩ `profile.usages`. */
   readonly usages: readonly KeyUsage[];
 }
 
+/** One entry of `deny`. */
 export interface CompiledDeny {
   readonly name: string;
   readonly when: Compiled<boolean>;
   readonly message: string;
 }
 
-/** `spec.requests` or `spec.certificateRequests`, compiled once for each generation, never changed. */
+/** `spec.requests` or `spec.certificateRequests`, compiled once per generation; immutable. */
 export interface RequestPolicy {
   readonly signerName: string;
-  /** For `refusals()`. */
+  /** For findViolations(). */
   readonly profile: RequestProfile;
   readonly maxDurationSeconds: number;
-  /** Both empty: nobody asked the approver to decide, and it must write nothing. */
+  /** With neither rules nor deny the approver must not decide: a person does. */
   readonly rules: readonly CompiledRule[];
   readonly deny: readonly CompiledDeny[];
 }
 
-/** Which part of a spec has the rules, and what they may look at. */
+/** The part of a spec that has the rules, and what they may look at. */
 interface RuleSection {
   readonly where: string;
   readonly environment: Environment;
   readonly rules: readonly RequestRule[];
   readonly deny: readonly DenyRule[];
   readonly copy: readonly RequestField[];
-  /** Of its expressions all together. */
+  /** Charges each expression to the budget of the whole part. */
   readonly chargeBudget: ReturnType<typeof createBudget>;
 }
 
 /**
- * Compiles the rules for CertificateSigningRequests of a checked spec; a spec without `requests` has
- * none.
+ * Compiles `spec.requests` of a valid spec, for CertificateSigningRequests. Without `requests` the policy
+ * has no rules.
  *
- * @throws SignerError CEL_INVALID or CEL_COST (`wait`), naming the field, the line, the column and
- * the offending name, or the dearest expression where only all together cost too much
+ * @throws SignerError CEL_INVALID or CEL_COST (`wait`) with the field, the line, the column and the
+ * offending name; or with the most expensive expression where only the sum exceeds the budget
  */
 export function compilePolicy(spec: SignerSpec): RequestPolicy {
   const { rules = [], deny = [], copy = [] } = spec.requests ?? {};
@@ -64,8 +66,9 @@ export function compilePolicy(spec: SignerSpec): RequestPolicy {
 }
 
 /**
- * The same for cert-manager's CertificateRequests. A leaf of one has all that it asked for or is not
- * issued: cert-manager compares the two, and asks again for ever where something is missing.
+ * Compiles `spec.certificateRequests`, for cert-manager's CertificateRequests. A leaf gets all names of
+ * the request or is not issued: cert-manager compares the two, and requests again without end if a name
+ * is missing.
  *
  * @throws SignerError CEL_INVALID or CEL_COST (`wait`)
  */
@@ -103,11 +106,11 @@ function compileRule(
   index: number,
   allowed: readonly KeyUsage[],
 ): CompiledRule {
-  const { environment, chargeBudget: take } = part;
+  const { environment, chargeBudget } = part;
   const where = `${part.where}.rules[${index}]`;
   return Object.freeze({
     name: rule.name,
-    when: take(
+    when: chargeBudget(
       compileExpression({
         source: rule.when,
         where: `${where}.when`,
@@ -122,14 +125,14 @@ function compileRule(
 
 function compileAllow(
   allow: AllowSpec,
-  { environment, chargeBudget: take }: RuleSection,
+  { environment, chargeBudget }: RuleSection,
   where: string,
 ): CompiledRule['allow'] {
   const compiled: Partial<Record<RequestField, Compiled<boolean>>> = {};
   for (const field of REQUEST_FIELDS) {
     const source = allow[field];
     if (source === undefined) continue;
-    compiled[field] = take(
+    compiled[field] = chargeBudget(
       compileExpression({
         source,
         where: `${where}.${field}`,

@@ -7,39 +7,43 @@ import type { CompiledRule } from './compile-policy.ts';
 import { quoteList } from './quote.ts';
 import type { RequestVariables } from './variables.ts';
 
-/** A request as the rules look at it. */
+/** A request as rules see it. */
 export interface ReviewedRequest {
   readonly request: CertificationRequest;
   readonly names: RequestedNames;
+  /** `spec.usages` of the request. */
   readonly usages: readonly string[];
   readonly variables: RequestVariables;
 }
 
-/** Why a rule does not allow a request. */
+/** One part of a request that a rule does not allow. */
 export interface Mismatch {
   readonly message: string;
-  /** An expression could not be evaluated: whether it allows the request is not known. */
+  /** True where an expression failed, so that it is unknown whether the rule allows the part. */
   readonly failed: boolean;
 }
 
 /**
- * What of a request a rule does not allow; empty: it allows the whole. A rule approves only what it
- * names, or `O=kubeadm:cluster-admins` would slip in beside a common name that it approves.
+ * Compares every part of a request with a rule. A rule allows only what it names: otherwise
+ * `O=kubeadm:cluster-admins` would be approved together with a common name that the rule allows.
+ *
+ * @returns the parts that the rule does not allow; empty where it allows the whole request
  */
-export function findMismatches(rule: CompiledRule, asked: ReviewedRequest): readonly Mismatch[] {
-  const fields = REQUEST_FIELDS.map((field) => fieldMismatch(rule, field, asked));
-  const others = [unsupportedPartsMismatch(asked.request), usageMismatch(rule, asked.usages)].map(
-    (message) => (message === undefined ? undefined : { message, failed: false }),
-  );
-  return [...fields, ...others].filter((fault) => fault !== undefined);
+export function findMismatches(rule: CompiledRule, reviewed: ReviewedRequest): readonly Mismatch[] {
+  const fields = REQUEST_FIELDS.map((field) => fieldMismatch(rule, field, reviewed));
+  const others = [
+    unsupportedPartsMismatch(reviewed.request),
+    usageMismatch(rule, reviewed.usages),
+  ].map((message) => (message === undefined ? undefined : { message, failed: false }));
+  return [...fields, ...others].filter((each) => each !== undefined);
 }
 
 function fieldMismatch(
   rule: CompiledRule,
   field: RequestField,
-  asked: ReviewedRequest,
+  reviewed: ReviewedRequest,
 ): Mismatch | undefined {
-  const found = attempt(() => describeMismatch(rule, field, asked));
+  const found = attempt(() => describeMismatch(rule, field, reviewed));
   if (found instanceof SignerError) return { message: found.message, failed: true };
   return found === undefined ? undefined : { message: found, failed: false };
 }
@@ -47,16 +51,16 @@ function fieldMismatch(
 function describeMismatch(
   rule: CompiledRule,
   field: RequestField,
-  asked: ReviewedRequest,
+  reviewed: ReviewedRequest,
 ): string | undefined {
-  const values = valuesOf(asked.names, field);
+  const values = valuesOf(reviewed.names, field);
   const allow = rule.allow[field];
   if (values.length === 0) return undefined;
   if (allow === undefined) {
-    return `allow does not name ${field}, which the request has: ${quoteList(values)}`;
+    return `allow has no ${field} expression, and the request contains ${quoteList(values)}`;
   }
-  const refused = values.filter((self) => !allow.evaluate({ ...asked.variables, self }));
-  return refused.length === 0 ? undefined : `allow.${field} does not allow ${quoteList(refused)}`;
+  const rejected = values.filter((self) => !allow.evaluate({ ...reviewed.variables, self }));
+  return rejected.length === 0 ? undefined : `allow.${field} does not allow ${quoteList(rejected)}`;
 }
 
 function valuesOf(names: RequestedNames, field: RequestField): readonly string[] {
@@ -65,10 +69,12 @@ function valuesOf(names: RequestedNames, field: RequestField): readonly string[]
   return value === '' ? [] : [value];
 }
 
-/** No field of `allow` could name them. */
+/** Attributes and name types that `allow` has no field for. */
 function unsupportedPartsMismatch(request: CertificationRequest): string | undefined {
   const parts = unsupportedParts(request);
-  return parts.length === 0 ? undefined : `no rule can allow ${quoteList(parts)}`;
+  return parts.length === 0
+    ? undefined
+    : `the request contains ${quoteList(parts)}, which no rule can allow`;
 }
 
 function usageMismatch(rule: CompiledRule, usages: readonly string[]): string | undefined {
@@ -78,5 +84,5 @@ function usageMismatch(rule: CompiledRule, usages: readonly string[]): string | 
   const allowed = known.length === 0 ? 'none' : known.join(', ');
   return outside.length === 0
     ? undefined
-    : `allow.usages does not allow ${quoteList(outside)}, only ${allowed}`;
+    : `allow.usages does not allow ${quoteList(outside)} (allowed: ${allowed})`;
 }

@@ -8,15 +8,19 @@ import { findMismatches, type ReviewedRequest } from './mismatches.ts';
 import { requestVariables } from './variables.ts';
 import type { ReviewableRequest } from '../api/request/reviewable-request.ts';
 
-/** What one rule says; `failed`: one of its expressions could not be evaluated. */
+/** The result of one rule. */
 interface RuleResult extends VerdictReason {
+  /** One of its expressions could not be evaluated. */
   readonly failed: boolean;
 }
 
 /**
- * What the policy says of a request that `refusals()` has nothing against. Every deny and every rule
- * runs. One deny denies; else one rule that allows the whole request approves; else no opinion. A
- * deny that cannot be evaluated might have denied, so nothing is approved beside it.
+ * Applies a policy to a request that has no violations. Every deny and every rule runs:
+ *
+ * 1. A deny whose `when` is true denies.
+ * 2. A deny that cannot be evaluated might have denied: no opinion.
+ * 3. A rule that allows the whole request approves.
+ * 4. Otherwise no opinion: the request waits for a person.
  *
  * @param request - `csr.spec.request`, decoded
  */
@@ -25,10 +29,10 @@ export function review(
   csr: ReviewableRequest,
   request: CertificationRequest,
 ): Verdict {
-  const asked = readRequest(policy, csr, request);
-  if (asked instanceof SignerError) return namesUnreadable(asked);
-  const denied = policy.deny.map((deny) => evaluateDeny(deny, asked));
-  const ruled = policy.rules.map((rule) => evaluateRule(rule, asked));
+  const reviewed = readRequest(policy, csr, request);
+  if (reviewed instanceof SignerError) return namesUnreadable(reviewed);
+  const denied = policy.deny.map((deny) => evaluateDeny(deny, reviewed));
+  const ruled = policy.rules.map((rule) => evaluateRule(rule, reviewed));
   const all = [...denied, ...ruled];
   return {
     outcome: combineOutcomes(denied, ruled),
@@ -46,17 +50,20 @@ function combineOutcomes(
   return ruled.some(({ outcome }) => outcome === 'approve') ? 'approve' : 'noOpinion';
 }
 
-function evaluateDeny({ name, when, message }: CompiledDeny, asked: ReviewedRequest): RuleResult {
-  const holds = evaluateWhen(when, asked);
-  if (holds instanceof SignerError) return evaluationFailure(name, holds);
-  return holds
+function evaluateDeny(
+  { name, when, message }: CompiledDeny,
+  reviewed: ReviewedRequest,
+): RuleResult {
+  const denies = evaluateWhen(when, reviewed);
+  if (denies instanceof SignerError) return evaluationFailure(name, denies);
+  return denies
     ? { rule: name, outcome: 'deny', message, failed: false }
     : { rule: name, outcome: 'noOpinion', message: 'does not deny: when is false', failed: false };
 }
 
-function evaluateRule(rule: CompiledRule, asked: ReviewedRequest): RuleResult {
+function evaluateRule(rule: CompiledRule, reviewed: ReviewedRequest): RuleResult {
   const { name } = rule;
-  const applies = evaluateWhen(rule.when, asked);
+  const applies = evaluateWhen(rule.when, reviewed);
   if (applies instanceof SignerError) return evaluationFailure(name, applies);
   if (!applies) {
     return {
@@ -66,15 +73,15 @@ function evaluateRule(rule: CompiledRule, asked: ReviewedRequest): RuleResult {
       failed: false,
     };
   }
-  const faults = findMismatches(rule, asked);
-  if (faults.length === 0) {
+  const mismatches = findMismatches(rule, reviewed);
+  if (mismatches.length === 0) {
     return { rule: name, outcome: 'approve', message: 'allows the whole request', failed: false };
   }
   return {
     rule: name,
     outcome: 'noOpinion',
-    message: faults.map(({ message }) => message).join(', '),
-    failed: faults.some(({ failed }) => failed),
+    message: mismatches.map(({ message }) => message).join('; '),
+    failed: mismatches.some(({ failed }) => failed),
   };
 }
 
@@ -82,7 +89,7 @@ function evaluationFailure(rule: string, error: SignerError): RuleResult {
   return { rule, outcome: 'noOpinion', message: error.message, failed: true };
 }
 
-/** What CEL throws is an answer: neither true nor false. */
+/** A CEL error is a result: neither true nor false. */
 function evaluateWhen(
   when: Compiled<boolean>,
   { variables }: ReviewedRequest,
@@ -101,26 +108,27 @@ function readRequest(
   return { request, names, usages: csr.spec.usages ?? [], variables };
 }
 
-/** Callers refuse such requests before; a policy still has no opinion of names it cannot read. */
+/** validateRequest() reports such requests first; a policy has no opinion on names that it cannot read. */
 function namesUnreadable({ message }: SignerError): Verdict {
   const reason: VerdictReason = { rule: 'names', outcome: 'noOpinion', message };
   return { outcome: 'noOpinion', reasons: [reason], evaluationError: false };
 }
 
-/** What a policy says of a request. No opinion leaves it to a person. */
+/** The outcome of a policy, or of one rule. With `noOpinion` the request waits for a person. */
 export type VerdictOutcome = 'approve' | 'deny' | 'noOpinion';
 
-/** What one rule says, and why. */
+/** The outcome of one rule, and why. */
 export interface VerdictReason {
   readonly rule: string;
   readonly outcome: VerdictOutcome;
   readonly message: string;
 }
 
+/** What a policy decides about a request. */
 export interface Verdict {
   readonly outcome: VerdictOutcome;
-  /** Of every deny and every rule, in the order of the spec. */
+  /** Of every deny, then of every rule, in the order of the spec. */
   readonly reasons: readonly VerdictReason[];
-  /** An expression could not be evaluated: worth an Event, since nobody meant that. */
+  /** At least one expression could not be evaluated; callers emit an Event about it. */
   readonly evaluationError: boolean;
 }

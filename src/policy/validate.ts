@@ -6,28 +6,34 @@ import { type ErrorCode, SignerError } from '../errors.ts';
 import { decodePem } from '../pki/der/pem.ts';
 import type { ReviewableRequest } from '../api/request/reviewable-request.ts';
 
+/** A decoded request without violations, or what a condition says about its violations. */
 export type ValidatedRequest =
-  | { readonly kind: 'admitted'; readonly request: CertificationRequest }
-  /** In the words of a condition: the gravest reason, and what all of them say. */
+  | { readonly kind: 'valid'; readonly request: CertificationRequest }
+  /** `reason` of the most severe violation, `message` of all of them. */
   | { readonly kind: 'fail'; readonly reason: string; readonly message: string };
 
-/** Whether a request can become a leaf at all: it is decoded, and no hard refusal stands against it. */
+/**
+ * Decodes a request and runs every rule that no spec can turn off. A valid request is not yet approved.
+ *
+ * @throws SignerError only where the request may become readable, with another disposition than `fail`
+ */
 export function validateRequest(input: Omit<ViolationInput, 'request'>): ValidatedRequest {
   const decoded = decodeSpecRequest(input.csr);
-  if (decoded.kind === 'refused') return { kind: 'fail', ...decoded.refusal };
+  if (decoded.kind === 'invalid') return { kind: 'fail', ...decoded.violation };
   const { request } = decoded;
   const found = findViolations({ ...input, request });
   const [first] = found;
-  if (first === undefined) return { kind: 'admitted', request };
+  if (first === undefined) return { kind: 'valid', request };
   const message = found.map((each) => each.message).join('; ');
   return { kind: 'fail', reason: first.reason, message };
 }
 
+/** `spec.request` decoded, or why that can never succeed. */
 export type DecodedRequest =
   | { readonly kind: 'decoded'; readonly request: CertificationRequest }
-  | { readonly kind: 'refused'; readonly refusal: Violation };
+  | { readonly kind: 'invalid'; readonly violation: Violation };
 
-/** Every other fault of a request's bytes is MalformedRequest. */
+/** Reasons by error code. For all other codes the reason is MalformedRequest. */
 const REASONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   REQUEST_SIGNATURE: 'InvalidSignature',
   KEY_MALFORMED: 'MalformedKey',
@@ -37,8 +43,10 @@ const REASONS: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 /**
- * `spec.request`, decoded strictly and its signature verified. What can never be decoded is a
- * refusal: the spec of a request does not change.
+ * Decodes `spec.request` (base64 of PEM) strictly and verifies its signature. A request that does not
+ * decode is a violation and not an error, because the spec of a request never changes.
+ *
+ * @throws SignerError with another disposition than `fail`
  */
 export function decodeSpecRequest(csr: ReviewableRequest): DecodedRequest {
   try {
@@ -49,6 +57,6 @@ export function decodeSpecRequest(csr: ReviewableRequest): DecodedRequest {
   } catch (error) {
     if (!(error instanceof SignerError) || error.disposition !== 'fail') throw error;
     const reason = REASONS[error.code] ?? 'MalformedRequest';
-    return { kind: 'refused', refusal: { reason, message: `spec.request: ${error.message}` } };
+    return { kind: 'invalid', violation: { reason, message: `spec.request: ${error.message}` } };
   }
 }

@@ -3,17 +3,17 @@ import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
 import type { RequestedNames } from '../pki/x509/requested-names.ts';
 import type { ReviewableRequest } from '../api/request/reviewable-request.ts';
 
-/** What CEL sees, in the shape of cel/environments.ts' REQUEST and NAMESPACED_REQUEST. */
+/** The variables of rules, in the shape of REQUEST and NAMESPACED_REQUEST (cel/environments.ts). */
 export interface RequestVariables {
   readonly csr: Readonly<Record<string, unknown>>;
   readonly request: Readonly<Record<string, unknown>>;
 }
 
 /**
- * `csr` is what is asked for, `request` who asks: the API server alone sets username, uid, groups
- * and extra (`spec` of certificates.k8s.io/v1); for cert-manager.io/v1 its webhook does, and our
- * admission policy lets nothing else pass. A request that names no lifetime gets the longest, so a
- * rule sees the longest.
+ * `csr` is what the request asks for, `request` who asks. The API server sets username, uid, groups and
+ * extra of a CertificateSigningRequest. cert-manager's webhook sets them of a CertificateRequest, and our
+ * admission policy rejects all others. A request without a lifetime gets the longest that the profile
+ * allows, so rules see that one in `expirationSeconds`.
  */
 export function requestVariables(
   csr: ReviewableRequest,
@@ -33,7 +33,7 @@ export function requestVariables(
     },
     request: {
       name: metadata.name,
-      // Only where the kind has one: elsewhere no expression can name it.
+      // CertificateSigningRequests have no namespace, and their environment does not declare it.
       ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
       username: spec.username ?? '',
       uid: spec.uid ?? '',

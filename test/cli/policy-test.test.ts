@@ -55,7 +55,7 @@ const verdicts: [law: string, csr: string, flags: string[], code: number, stdout
     admin,
     ['--user', 'system:admin'],
     3,
-    /^DENY\n {2}the subject has "system:admin"/,
+    /^DENY\n {2}the subject contains "system:admin"/,
   ],
   [
     'what this installation reserves',
@@ -83,7 +83,7 @@ const verdicts: [law: string, csr: string, flags: string[], code: number, stdout
     object,
     ['--user', 'jane'],
     3,
-    /^DENY\n {2}spec\.usages has "ocsp signing"/,
+    /^DENY\n {2}spec\.usages contains "ocsp signing"/,
   ],
   [
     'flags before the object’s own',

@@ -97,13 +97,13 @@ describe('compiling a policy', () => {
     test(law, () => refuses(() => compilePolicy(specOf(requests)), code, message, 'wait'));
   }
 
-  test('a signer that serves no requests has a policy without rules', () => {
+  test('a spec without requests compiles to a policy without rules', () => {
     const { requests: _, ...spec } = specOf(OWN_NAME);
     const policy = compilePolicy(spec);
     assert.deepEqual([policy.rules, policy.deny, policy.profile.copy], [[], [], []]);
   });
 
-  test('a policy does not change with the spec that it was made of', () => {
+  test('a policy does not change when its spec object does', () => {
     const copy: ('commonName' | 'organizations')[] = ['commonName'];
     const policy = compilePolicy(specOf({ ...OWN_NAME, copy }));
     copy.push('organizations');
@@ -111,7 +111,7 @@ describe('compiling a policy', () => {
     assert.ok(Object.isFrozen(policy) && Object.isFrozen(policy.profile));
   });
 
-  test('what a rule allows of usages lies in the profile', () => {
+  test('a rule allows only those of its usages that the profile has', () => {
     const [rule0] = OWN_NAME.rules ?? [];
     assert.ok(rule0);
     const usages = ['client auth', 'code signing'] as const;

@@ -27,7 +27,7 @@ const twice = extension('2.5.29.19', seq(), true);
 
 const ROWS: readonly Row[] = [
   {
-    law: 'what is not PEM is refused',
+    law: 'text that is not PEM is refused',
     pem: 'hello',
     reason: 'MalformedRequest',
     message: /^spec\.request: .*PEM/,
@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
     message: /^spec\.request: /,
   },
   {
-    law: 'DER that breaks off is refused',
+    law: 'truncated DER is refused',
     pem: pemOf(derOf({}).slice(0, -10)),
     reason: 'MalformedRequest',
     message: /^spec\.request: /,
@@ -88,7 +88,7 @@ const ROWS: readonly Row[] = [
     message: /signature/,
   },
   {
-    law: 'a curve that nobody takes is refused',
+    law: 'an unsupported curve is refused',
     pem: pemOf(derOf({ key: privateKey('P-224') })),
     reason: 'UnsupportedKeyType',
     message: /P-256/,
@@ -99,19 +99,19 @@ describe('spec.request', () => {
   for (const { law, pem, reason, message } of ROWS) {
     test(law, () => {
       const decoded = decodeSpecRequest(csrOf(pem));
-      assert.equal(decoded.kind, 'refused');
-      assert.equal(decoded.refusal.reason, reason);
-      assert.match(decoded.refusal.message, message);
+      assert.equal(decoded.kind, 'invalid');
+      assert.equal(decoded.violation.reason, reason);
+      assert.match(decoded.violation.message, message);
     });
   }
 
-  test('a good request is decoded', () => {
+  test('a well-formed request decodes', () => {
     const decoded = decodeSpecRequest(csrOf(pemOf(derOf({ subject: [[CN, 'jane']] }))));
     assert.equal(decoded.kind, 'decoded');
     assert.equal(decoded.request.subject.attributes[0]?.value, 'jane');
   });
 
-  test('a fault that is not of the request is nobody’s refusal, and rises', () => {
+  test('an error that is not about the request is thrown and becomes no violation', () => {
     const csr = csrOf('');
     const spec = { ...csr.spec, request: undefined as unknown as string };
     assert.throws(() => decodeSpecRequest({ ...csr, spec }), { name: 'TypeError' });

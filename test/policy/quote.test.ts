@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { quote, quoteList } from '../../src/policy/quote.ts';
 
-test('a foreign text is quoted, and nothing in it acts on a terminal', () => {
+test('text of a requester is quoted and its control characters are escaped', () => {
   assert.equal(quote('a"b'), String.raw`"a\"b"`);
   assert.equal(
     quote('\u001b[31m\u009b\u202e\u2028'),
@@ -11,12 +11,12 @@ test('a foreign text is quoted, and nothing in it acts on a terminal', () => {
   );
 });
 
-test('a foreign text is cut, also in the middle of a character', () => {
+test('long text is cut, also inside a surrogate pair', () => {
   assert.equal(quote('x'.repeat(81)), `"${'x'.repeat(80)}…"`);
   assert.equal(quote(`${'x'.repeat(79)}😀`), `"${'x'.repeat(79)}\ufffd…"`);
 });
 
-test('of a long list five are named and the rest is counted', () => {
+test('a long list is cut to five items and the number of the others', () => {
   assert.equal(quoteList(['a', 'b']), '"a", "b"');
   assert.equal(
     quoteList(['a', 'b', 'c', 'd', 'e', 'f', 'g']),

@@ -32,13 +32,13 @@ describe('the names of a request', () => {
     });
   });
 
-  test('are empty where nothing is asked for', () => {
+  test('are empty where the request has none', () => {
     const { request } = made({ subject: [] });
     assert.deepEqual(Object.values(requestedNames(request)), ['', [], [], [], [], [], []]);
     assert.deepEqual(unsupportedParts(request), []);
   });
 
-  test('what no field names is told, each kind once', () => {
+  test('parts that no field covers are listed, each kind once', () => {
     const { request } = made({
       subject: [
         ['0.9.2342.19200300.100.1.25', 'a'],
@@ -69,7 +69,7 @@ describe('the names of a request', () => {
     ['a percent-encoded segment of a SPIFFE ID', { uris: ['spiffe://td/a%2fb'] }, /a%2fb/],
   ];
   for (const [law, wanted, message] of ODD) {
-    test(`have one spelling: ${law} is refused`, () => {
+    test(`must be canonical: ${law} is refused`, () => {
       refuses(() => requestedNames(made(wanted).request), 'NAME_INVALID', message);
     });
   }

@@ -16,7 +16,7 @@ export interface ReviewRow {
 /** Requests that mean to get more than a rule names, and what they get. */
 export const REVIEW_ROWS: readonly ReviewRow[] = [
   {
-    law: 'a request that a rule allows whole is approved',
+    law: 'a request is approved if a rule allows all of it',
     requests: OWN_NAME,
     wanted: {
       subject: [
@@ -40,7 +40,7 @@ export const REVIEW_ROWS: readonly ReviewRow[] = [
     message: /^allow\.organizations does not allow "kubeadm:cluster-admins"$/,
   },
   {
-    law: 'one organization too many is one too many',
+    law: 'every organization must be allowed, not only one of them',
     requests: OWN_NAME,
     wanted: {
       subject: [
@@ -62,14 +62,15 @@ export const REVIEW_ROWS: readonly ReviewRow[] = [
       ],
     },
     outcome: 'noOpinion',
-    message: /^allow does not name organizationalUnits, which the request has: "x"$/,
+    message: /^allow has no organizationalUnits expression, and the request contains "x"$/,
   },
   {
-    law: 'a field that allow does not name must be empty: one SAN more',
+    law: 'a field that allow does not name must be empty: DNS names',
     requests: OWN_NAME,
     wanted: { dnsNames: ['kubernetes.default.svc'] },
     outcome: 'noOpinion',
-    message: /^allow does not name dnsNames, which the request has: "kubernetes\.default\.svc"$/,
+    message:
+      /^allow has no dnsNames expression, and the request contains "kubernetes\.default\.svc"$/,
   },
   {
     law: 'a field that allow does not name must be empty: IP addresses, URIs and emails',
@@ -77,14 +78,14 @@ export const REVIEW_ROWS: readonly ReviewRow[] = [
     wanted: { ipAddresses: [[10, 0, 0, 1]], uris: ['spiffe://a/b'], emails: ['a@b.example'] },
     outcome: 'noOpinion',
     message:
-      /name ipAddresses.*"10\.0\.0\.1", .*name uris.*"spiffe:\/\/a\/b", .*name emails.*"a@b\.example"$/,
+      /no ipAddresses expression.*"10\.0\.0\.1"; .*no uris expression.*"spiffe:\/\/a\/b"; .*no emails expression.*"a@b\.example"$/,
   },
   {
-    law: 'a common name must be allowed where only a host is',
+    law: 'a field that allow does not name must be empty: a common name beside an allowed host',
     requests: ONE_HOST,
     wanted: { dnsNames: ['a.example.com'], usages: ['server auth'] },
     outcome: 'noOpinion',
-    message: /^allow does not name commonName, which the request has: "jane"$/,
+    message: /^allow has no commonName expression, and the request contains "jane"$/,
   },
   {
     law: 'no rule can allow a subject attribute that no field names',
@@ -96,21 +97,23 @@ export const REVIEW_ROWS: readonly ReviewRow[] = [
       ],
     },
     outcome: 'noOpinion',
-    message: /^no rule can allow "subject attribute 2\.5\.4\.6"$/,
+    message: /^the request contains "subject attribute 2\.5\.4\.6", which no rule can allow$/,
   },
   {
     law: 'no rule can allow a SAN of a kind that no field names',
     requests: OWN_NAME,
     wanted: { otherNames: [tlv(0x88, [0x2a, 0x03])] },
     outcome: 'noOpinion',
-    message: /^no rule can allow "1 subject alternative names? of other kinds"$/,
+    message:
+      /^the request contains "1 subject alternative names? of other kinds", which no rule can allow$/,
   },
   {
-    law: 'one usage more is one too many, though the profile has it',
+    law: 'a usage that only the profile has is not allowed',
     requests: OWN_NAME,
     wanted: { usages: ['digital signature', 'client auth', 'server auth'] },
     outcome: 'noOpinion',
-    message: /^allow\.usages does not allow "server auth", only digital signature, client auth$/,
+    message:
+      /^allow\.usages does not allow "server auth" \(allowed: digital signature, client auth\)$/,
   },
   {
     law: 'a usage that the rule has and the profile has not is not allowed',
@@ -120,14 +123,14 @@ export const REVIEW_ROWS: readonly ReviewRow[] = [
     },
     wanted: { usages: ['code signing'] },
     outcome: 'noOpinion',
-    message: /^allow\.usages does not allow "code signing", only none$/,
+    message: /^allow\.usages does not allow "code signing" \(allowed: none\)$/,
   },
   {
     law: 'a rule without usages allows none',
     requests: { ...OWN_NAME, rules: [{ name: 'r', when: 'true', allow: { commonName: 'true' } }] },
     wanted: {},
     outcome: 'noOpinion',
-    message: /^allow\.usages does not allow "digital signature", "client auth", only none$/,
+    message: /^allow\.usages does not allow "digital signature", "client auth" \(allowed: none\)$/,
   },
   {
     law: 'a request without usages is allowed by no rule',
@@ -144,7 +147,7 @@ export const REVIEW_ROWS: readonly ReviewRow[] = [
     message: /^allow\.dnsNames does not allow "\*\.example\.com"$/,
   },
   {
-    law: 'every value of a field is asked, not only the first',
+    law: 'every value of a field must be allowed, not only the first',
     requests: ONE_HOST,
     wanted: {
       subject: [],
@@ -155,28 +158,28 @@ export const REVIEW_ROWS: readonly ReviewRow[] = [
     message: /^allow\.dnsNames does not allow "b\.example\.com"$/,
   },
   {
-    law: 'names are compared by case',
+    law: 'a when that compares names distinguishes upper and lower case',
     requests: OWN_NAME,
     wanted: { subject: [[CN, 'Jane']] },
     outcome: 'noOpinion',
     message: /^does not apply: when is false$/,
   },
   {
-    law: 'a name in another spelling than the canonical one has no opinion for it',
+    law: 'a name that is not in canonical form gets no opinion',
     requests: ONE_HOST,
     wanted: { subject: [], dnsNames: ['A.example.com'], usages: ['server auth'] },
     outcome: 'noOpinion',
     message: /"A\.example\.com" is not in canonical form; write "a\.example\.com"/,
   },
   {
-    law: 'a common name that begins with a blank is nobody’s',
+    law: 'a common name with a leading space gets no opinion',
     requests: { ...OWN_NAME, rules: [{ name: 'r', when: 'true', allow: { commonName: 'true' } }] },
     wanted: { subject: [[CN, ' jane']] },
     outcome: 'noOpinion',
     message: /the subject has " jane"/,
   },
   {
-    law: 'a lifetime that is not asked for is the longest that the signer gives',
+    law: 'a request without a lifetime counts as one for the longest that the profile allows',
     requests: {
       ...OWN_NAME,
       rules: [

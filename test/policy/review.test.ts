@@ -19,7 +19,7 @@ describe('the verdict', () => {
     assert.deepEqual(verdict, { outcome: 'noOpinion', reasons: [], evaluationError: false });
   });
 
-  test('expressions see what is asked for and who asks', () => {
+  test('expressions see the request in csr and the requester in request', () => {
     const rule = {
       name: 'everything',
       when: `csr.subject.commonName == 'jane' && csr.subject.organizations == ['dev', 'ops']

@@ -12,7 +12,7 @@ const NO = { name: 'no', when: 'false', allow: {} } as const;
 const BROKEN = "request.extra['missing'][0] == 'x'";
 
 describe('rules together', () => {
-  test('one deny denies, whatever approves, and every rule still says why', () => {
+  test('one deny denies although a rule approves, and every rule reports its reason', () => {
     const verdict = verdictOf(
       {
         copy: ['commonName'],
@@ -36,12 +36,12 @@ describe('rules together', () => {
     });
   });
 
-  test('one rule that allows the whole is enough', () => {
+  test('one rule that allows the whole request approves it', () => {
     const verdict = verdictOf({ copy: ['commonName'], rules: [NO, YES] }, {});
     assert.equal(verdict.outcome, 'approve');
   });
 
-  test('two rules that allow a half each do not make a whole', () => {
+  test('two rules that allow one half of a request each do not approve it', () => {
     const name = { ...YES, name: 'name' };
     const host = { ...YES, name: 'host', allow: { dnsNames: 'true', usages: YES.allow.usages } };
     const verdict = verdictOf(
@@ -52,13 +52,13 @@ describe('rules together', () => {
     assert.deepEqual(
       verdict.reasons.map(({ message }) => message),
       [
-        'allow does not name dnsNames, which the request has: "a.example.com"',
-        'allow does not name commonName, which the request has: "jane"',
+        'allow has no dnsNames expression, and the request contains "a.example.com"',
+        'allow has no commonName expression, and the request contains "jane"',
       ],
     );
   });
 
-  test('a deny that cannot be evaluated lets nothing be approved', () => {
+  test('nothing is approved while a deny cannot be evaluated', () => {
     const verdict = verdictOf(
       { copy: ['commonName'], rules: [YES], deny: [{ name: 'd', when: BROKEN, message: 'm' }] },
       {},
@@ -71,7 +71,7 @@ describe('rules together', () => {
     );
   });
 
-  test('a deny that holds denies beside one that cannot be evaluated', () => {
+  test('a deny denies although another deny cannot be evaluated', () => {
     const verdict = verdictOf(
       {
         copy: ['commonName'],
@@ -87,25 +87,25 @@ describe('rules together', () => {
     assert.equal(verdict.evaluationError, true);
   });
 
-  test('a when that cannot be evaluated does not approve, and is told', () => {
+  test('a when that cannot be evaluated does not approve, and the verdict reports it', () => {
     const verdict = verdictOf({ copy: ['commonName'], rules: [{ ...YES, when: BROKEN }] }, {});
     assert.equal(verdict.outcome, 'noOpinion');
     assert.equal(verdict.evaluationError, true);
     assert.match(verdict.reasons[0]?.message ?? '', /^spec\.requests\.rules\[0\]\.when: line 1/);
   });
 
-  test('an allow that cannot be evaluated does not approve, and other faults are told beside it', () => {
+  test('an allow that cannot be evaluated does not approve, and the other mismatches are reported too', () => {
     const broken = { ...YES, allow: { commonName: BROKEN, usages: ['client auth'] as const } };
     const verdict = verdictOf({ copy: ['commonName'], rules: [broken] }, {});
     assert.equal(verdict.outcome, 'noOpinion');
     assert.equal(verdict.evaluationError, true);
     assert.match(
       verdict.reasons[0]?.message ?? '',
-      /^spec\.requests\.rules\[0\]\.allow\.commonName: .*No such key: missing, allow\.usages does not allow "digital signature", only client auth$/,
+      /^spec\.requests\.rules\[0\]\.allow\.commonName: .*No such key: missing; allow\.usages does not allow "digital signature" \(allowed: client auth\)$/,
     );
   });
 
-  test('a rule that cannot be evaluated does not stop another from approving', () => {
+  test('a rule that cannot be evaluated does not keep another rule from approving', () => {
     const verdict = verdictOf(
       { copy: ['commonName'], rules: [{ ...YES, name: 'broken', when: BROKEN }, YES] },
       {},
@@ -114,7 +114,7 @@ describe('rules together', () => {
     assert.equal(verdict.evaluationError, true);
   });
 
-  test('more names than expressions are priced for are not evaluated, so not approved', () => {
+  test('a request with more names than the cost was computed for is not evaluated and not approved', () => {
     const dnsNames = Array.from({ length: 101 }, (_, index) => `h${index}.example.com`);
     const verdict = verdictOf(
       { copy: ['dnsNames'], rules: [{ ...YES, allow: { ...YES.allow, dnsNames: 'true' } }] },
@@ -125,7 +125,7 @@ describe('rules together', () => {
     assert.match(verdict.reasons[0]?.message ?? '', /csr\.dnsNames.*101.*100/);
   });
 
-  test('reasons name five values and count the rest', () => {
+  test('reasons quote five values and count the others', () => {
     const dnsNames = Array.from({ length: 9 }, (_, index) => `h${index}.example.com`);
     const verdict = verdictOf({ copy: ['commonName'], rules: [YES] }, { dnsNames });
     assert.match(verdict.reasons[0]?.message ?? '', /"h4\.example\.com" and 4 more$/);

@@ -13,8 +13,8 @@ export const PROFILE: RequestProfile = {
 export const KEY_USAGE = '2.5.29.15';
 export const BASIC_CONSTRAINTS = '2.5.29.19';
 
-export interface RefusalRow {
-  /** The file in src/policy/rules. */
+export interface ViolationRow {
+  /** The function in src/policy/violations. */
   readonly rule: string;
   readonly law: string;
   readonly wanted: Wanted;
@@ -23,19 +23,19 @@ export interface RefusalRow {
   readonly profile?: RequestProfile;
 }
 
-const reserved = (law: string, subject: Wanted['subject'], shown: string): RefusalRow => ({
-  rule: 'reserved-subject',
+const reserved = (law: string, subject: Wanted['subject'], shown: string): ViolationRow => ({
+  rule: 'reservedSubject',
   law,
   wanted: { subject: subject ?? [] },
   reason: 'ReservedSubject',
   message: new RegExp(
-    `^the subject has ${shown}: names that begin with system:, kubeadm:, oidc: are never signed$`,
+    `^the subject contains ${shown}: names that begin with system:, kubeadm:, oidc: are reserved and never signed$`,
   ),
 });
 
-export const REFUSAL_ROWS: readonly RefusalRow[] = [
+export const VIOLATION_ROWS: readonly ViolationRow[] = [
   reserved(
-    'system:masters is an organization for nobody',
+    'the organization system:masters is refused',
     [
       [O, 'system:masters'],
       [CN, 'jane'],
@@ -43,7 +43,7 @@ export const REFUSAL_ROWS: readonly RefusalRow[] = [
     '"system:masters"',
   ),
   reserved(
-    'kubeadm:cluster-admins is an organization for nobody',
+    'the organization kubeadm:cluster-admins is refused',
     [
       [O, 'dev'],
       [O, 'kubeadm:cluster-admins'],
@@ -51,7 +51,7 @@ export const REFUSAL_ROWS: readonly RefusalRow[] = [
     ],
     '"kubeadm:cluster-admins"',
   ),
-  reserved('a node’s common name is reserved', [[CN, 'system:node:a']], '"system:node:a"'),
+  reserved('the common name of a node is refused', [[CN, 'system:node:a']], '"system:node:a"'),
   reserved(
     'case does not hide a reserved name',
     [
@@ -61,7 +61,7 @@ export const REFUSAL_ROWS: readonly RefusalRow[] = [
     '"SyStEm:Masters"',
   ),
   reserved(
-    'a blank before it does not hide a reserved name',
+    'a leading space does not hide a reserved name',
     [
       [O, ' system:masters'],
       [CN, 'jane'],
@@ -76,9 +76,13 @@ export const REFUSAL_ROWS: readonly RefusalRow[] = [
     ],
     String.raw`"sys\\u\{200b\}tem:masters"`,
   ),
-  reserved('prefixes of the installation are reserved too', [[CN, 'oidc:jane']], '"oidc:jane"'),
   reserved(
-    'both places are told',
+    'a prefix that the installation reserves is refused',
+    [[CN, 'oidc:jane']],
+    '"oidc:jane"',
+  ),
+  reserved(
+    'the message names every reserved value',
     [
       [O, 'system:masters'],
       [CN, 'kubeadm:x'],
@@ -86,8 +90,8 @@ export const REFUSAL_ROWS: readonly RefusalRow[] = [
     '"system:masters", "kubeadm:x"',
   ),
   {
-    rule: 'user-id-attribute',
-    law: 'nobody chooses the UID that the API server reads',
+    rule: 'userIdAttribute',
+    law: 'an attribute that sets the UID of a user is refused',
     wanted: {
       subject: [
         [CN, 'jane'],
@@ -95,96 +99,98 @@ export const REFUSAL_ROWS: readonly RefusalRow[] = [
       ],
     },
     reason: 'UserIdAttribute',
-    message: /^the subject has the attribute 1\.3\.6\.1\.4\.1\.57683\.2, from which the API server/,
+    message:
+      /^the subject contains the attribute 1\.3\.6\.1\.4\.1\.57683\.2, which the API server reads as the user's UID/,
   },
   {
-    rule: 'certificate-authority',
-    law: 'nobody becomes a CA',
+    rule: 'certificateAuthority',
+    law: 'a request for a CA certificate is refused',
     wanted: { extensions: [extension(BASIC_CONSTRAINTS, seq(TRUE), true)] },
     reason: 'CertificateAuthority',
-    message: /^the request asks to be a CA \(basicConstraints with cA TRUE\)/,
+    message: /^the request asks for a CA certificate \(basicConstraints with cA TRUE\)/,
   },
   {
-    rule: 'certificate-signing',
+    rule: 'certificateSigning',
     law: 'cert sign is refused in spec.usages',
     wanted: { usages: ['client auth', 'cert sign'] },
     reason: 'ForbiddenUsage',
-    message: /^spec\.usages has "cert sign": no leaf gets cert sign, crl sign, any$/,
+    message:
+      /^spec\.usages contains "cert sign"; no signer issues leaf certificates with cert sign, crl sign, any$/,
   },
   {
-    rule: 'certificate-signing',
+    rule: 'certificateSigning',
     law: 'any is refused in spec.usages',
     wanted: { usages: ['any'] },
     reason: 'ForbiddenUsage',
-    message: /^spec\.usages has "any"/,
+    message: /^spec\.usages contains "any"/,
   },
   {
-    rule: 'certificate-signing',
+    rule: 'certificateSigning',
     law: 'cert sign and crl sign are refused in the keyUsage extension',
     wanted: { extensions: [extension(KEY_USAGE, bits([0x86], 1), true)] },
     reason: 'ForbiddenUsage',
-    message: /^its keyUsage extension has keyCertSign, cRLSign/,
+    message: /^the request's keyUsage extension contains keyCertSign, cRLSign/,
   },
   {
-    rule: 'malformed-name',
-    law: 'a DNS name has one spelling',
+    rule: 'malformedName',
+    law: 'a DNS name with capitals is refused',
     wanted: { dnsNames: ['A.example.com'] },
     reason: 'MalformedName',
     message: /^the DNS name "A\.example\.com" is not in canonical form; write "a\.example\.com"$/,
   },
   {
-    rule: 'malformed-name',
-    law: 'a DNS name is one at all',
+    rule: 'malformedName',
+    law: 'a DNS name with an empty label is refused',
     wanted: { dnsNames: ['a..example.com'] },
     reason: 'MalformedName',
     message: /a\.\.example\.com/,
   },
   {
-    rule: 'malformed-name',
-    law: 'a SPIFFE ID has no dot-dot segment',
+    rule: 'malformedName',
+    law: 'a SPIFFE ID with a dot-dot segment is refused',
     wanted: { uris: ['spiffe://td/ns/a/../b'] },
     reason: 'MalformedName',
     message: /spiffe:\/\/td\/ns\/a\/\.\.\/b/,
   },
   {
-    rule: 'malformed-name',
-    law: 'an IPv4 address is not written as IPv6',
+    rule: 'malformedName',
+    law: 'an IPv4-mapped IPv6 address is refused',
     wanted: { ipAddresses: [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1]] },
     reason: 'MalformedName',
     message: /mapped/,
   },
   {
-    rule: 'malformed-name',
-    law: 'a common name does not begin with a blank',
+    rule: 'malformedName',
+    law: 'a common name with a leading space is refused',
     wanted: { subject: [[CN, ' jane']] },
     reason: 'MalformedName',
     message: /^the subject has " jane": a name begins and ends with a visible character/,
   },
   {
-    rule: 'malformed-name',
-    law: 'a common name has no characters that nobody sees',
+    rule: 'malformedName',
+    law: 'a common name with an invisible character is refused',
     wanted: { subject: [[CN, 'ja\u202ene']] },
     reason: 'MalformedName',
     message: /no control, invisible or format characters$/,
   },
   {
-    rule: 'name-kinds',
-    law: 'SANs of other kinds are refused',
+    rule: 'nameKinds',
+    law: 'a SAN of a type that rules do not cover is refused',
     wanted: { otherNames: [tlv(0x88, [0x2a, 0x03])] },
     reason: 'UnknownNameKind',
     message:
-      /^1 of the subject alternative names are neither DNS names, IP addresses, URIs nor emails/,
+      /^1 of the subject alternative names are of an unsupported type; request only DNS names, IP addresses, URIs and email addresses$/,
   },
   {
-    rule: 'critical-extensions',
-    law: 'a critical extension that nobody here knows is refused',
+    rule: 'criticalExtensions',
+    law: 'an unknown critical extension is refused',
     wanted: { extensions: [extension('1.2.3.4', oid('1.2.3'), true)] },
     reason: 'UnknownCriticalExtension',
     message: /^the request marks "1\.2\.3\.4" critical/,
   },
   {
-    rule: 'critical-extensions',
-    law: 'critical name constraints are a CA’s and refused',
+    rule: 'criticalExtensions',
+    law: 'critical name constraints, which belong in CA certificates, are refused',
     wanted: {
       extensions: [extension('2.5.29.30', seq(explicit(0, seq(implicit(2, [0x61])))), true)],
     },
@@ -192,14 +198,14 @@ export const REFUSAL_ROWS: readonly RefusalRow[] = [
     message: /"2\.5\.29\.30"/,
   },
   {
-    rule: 'key-type',
-    law: 'a key type outside the profile is refused, and the message names those that work',
+    rule: 'keyType',
+    law: 'a key type outside the profile is refused, and the message lists the accepted ones',
     wanted: { key: privateKey('RSA-2048') },
     reason: 'UnsupportedKeyType',
-    message: /^the key is RSA2048; this signer takes ECDSAP256, ED25519$/,
+    message: /^the key is RSA2048; this signer accepts ECDSAP256, ED25519$/,
   },
   {
-    rule: 'weak-key',
+    rule: 'weakKey',
     law: 'a weak key is refused',
     wanted: { key: privateKey('RSA-1024') },
     reason: 'WeakKey',
@@ -207,11 +213,11 @@ export const REFUSAL_ROWS: readonly RefusalRow[] = [
   },
   {
     rule: 'usages',
-    law: 'a usage outside the profile is refused, and the message names those inside',
+    law: 'a usage outside the profile is refused, and the message lists the allowed ones',
     wanted: { usages: ['client auth', 'server auth', 'no such usage'] },
     reason: 'UsageNotAllowed',
     message:
-      /^spec\.usages has "server auth", "no such usage"; this signer allows digital signature, client auth$/,
+      /^spec\.usages contains "server auth", "no such usage"; this signer allows digital signature, client auth$/,
   },
   {
     rule: 'usages',
@@ -221,19 +227,19 @@ export const REFUSAL_ROWS: readonly RefusalRow[] = [
     message: /^spec\.usages is empty; /,
   },
   {
-    rule: 'names-nobody',
-    law: 'a leaf that would name nobody is refused',
+    rule: 'noCopiedName',
+    law: 'a request without any of the copied fields is refused',
     wanted: { subject: [[OU, 'x']], emails: ['j@example.com'] },
     reason: 'NamesNobody',
     message:
-      /^a leaf takes commonName, organizations, dnsNames of a request \(spec\.requests\.copy\), and this request has none of it$/,
+      /^the certificate would have neither a subject nor a subject alternative name: this signer copies commonName, organizations, dnsNames from a request \(spec\.requests\.copy\), and this request has none of them$/,
   },
   {
-    rule: 'names-nobody',
-    law: 'where nothing is copied, nobody is named',
+    rule: 'noCopiedName',
+    law: 'every request is refused where the signer copies nothing',
     wanted: {},
     profile: { ...PROFILE, copy: [] },
     reason: 'NamesNobody',
-    message: /^a leaf takes nothing of a request/,
+    message: /: this signer copies no names from requests \(spec\.requests\.copy\)$/,
   },
 ];

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ViolationRule } from './violation.ts';
 import {
   OID_BASIC_CONSTRAINTS,
   OID_EXT_KEY_USAGE,
@@ -7,18 +6,22 @@ import {
   OID_SUBJECT_ALT_NAME,
 } from '../../pki/der/oids.ts';
 import { quoteList } from '../quote.ts';
+import type { ViolationRule } from './violation.ts';
 
-/** Nothing of it would be copied; but who asks to be a CA must not believe to have become one. */
+/**
+ * A request for a CA certificate. The leaf would not get the extension anyway; denied, the requester does
+ * not take the leaf for a CA.
+ */
 export const certificateAuthority: ViolationRule = ({ request }) =>
   request.isCa
     ? {
         reason: 'CertificateAuthority',
         message:
-          'the request asks to be a CA (basicConstraints with cA TRUE); leaves are never CAs, ask without it',
+          'the request asks for a CA certificate (basicConstraints with cA TRUE), and this signer issues leaf certificates only; remove the extension',
       }
     : undefined;
 
-/** What a request may ask by extension: each has a rule of its own here, or is a name. */
+/** The extensions that requests may mark critical: another rule or the copied names handle each. */
 const KNOWN: ReadonlySet<string> = new Set([
   OID_BASIC_CONSTRAINTS,
   OID_EXT_KEY_USAGE,
@@ -27,8 +30,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Critical means: refuse what you do not understand (RFC 5280 §4.2). Other extensions are left out
- * of the leaf; extensions that occur twice do not decode.
+ * Critical extensions that are unknown must be refused (RFC 5280 §4.2). Other extensions are ignored;
+ * extensions that occur twice do not decode.
  */
 export const criticalExtensions: ViolationRule = ({ request }) => {
   const unknown = request.extensions
@@ -37,6 +40,6 @@ export const criticalExtensions: ViolationRule = ({ request }) => {
   if (unknown.length === 0) return undefined;
   return {
     reason: 'UnknownCriticalExtension',
-    message: `the request marks ${quoteList(unknown)} critical, which no leaf of this signer has; ask without it`,
+    message: `the request marks ${quoteList(unknown)} critical, and this signer does not issue that extension; remove it from the request`,
   };
 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Violation, ViolationInput, ViolationRule } from './violation.ts';
+/**
+ * The rules that no spec and no approval can turn off, by what they look at: `names`, `extensions`,
+ * `usages`, `keys`. In: a decoded request and the signer's profile. Out: every violation.
+ */
 import { certificateAuthority, criticalExtensions } from './extensions.ts';
 import { keyType, weakKey } from './keys.ts';
 import {
@@ -10,8 +13,9 @@ import {
   userIdAttribute,
 } from './names.ts';
 import { certificateSigning, usages } from './usages.ts';
+import type { Violation, ViolationInput, ViolationRule } from './violation.ts';
 
-/** The gravest first: the first refusal gives the condition its reason. */
+/** The most severe first: the first violation gives the condition its reason. */
 const RULES: readonly ViolationRule[] = [
   reservedSubject,
   userIdAttribute,
@@ -27,9 +31,10 @@ const RULES: readonly ViolationRule[] = [
 ];
 
 /**
- * Every reason why a request can never become a leaf. No spec and no approval by hand lifts one:
- * where rules exist such a request is Denied, and where it was approved by hand it is Failed.
- * Empty: nothing stands against it, which is not yet a reason to approve.
+ * Runs every rule. A request with a violation is Denied where the signer has approval rules, and Failed
+ * where a person approved it.
+ *
+ * @returns the violations, the most severe first; empty does not yet mean that the request is approved
  */
 export function findViolations(input: ViolationInput): readonly Violation[] {
   return RULES.map((rule) => rule(input)).filter((found) => found !== undefined);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
-import type { ViolationRule } from './violation.ts';
 import { attempt } from '../../errors.ts';
+import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import { checkKey } from '../../pki/keys/weak-keys.ts';
+import type { ViolationRule } from './violation.ts';
 
-/** The profile says which keys its leaves may have; the message says which would do. */
+/** Key types that `spec.profile.keyTypes` does not list. */
 export const keyType: ViolationRule = ({ request, profile }) => {
   const { publicKey } = request;
   if (publicKey.keyType !== undefined && profile.keyTypes.includes(publicKey.keyType)) {
@@ -12,15 +12,15 @@ export const keyType: ViolationRule = ({ request, profile }) => {
   }
   return {
     reason: 'UnsupportedKeyType',
-    message: `the key is ${nameOf(publicKey)}; this signer takes ${profile.keyTypes.join(', ')}`,
+    message: `the key is ${nameOf(publicKey)}; this signer accepts ${profile.keyTypes.join(', ')}`,
   };
 };
 
 function nameOf({ keyType: name, algorithm, bits }: PublicKeyInfo): string {
-  return name ?? `${algorithm} of ${bits} bits`;
+  return name ?? `${algorithm} with ${bits} bits`;
 }
 
-/** A key that can be broken identifies nobody, and stays so: a new one must be made. */
+/** Keys that can be broken, such as RSA keys with close primes: the requester must create another key. */
 export const weakKey: ViolationRule = ({ request }) => {
   const weakness = attempt(() => {
     checkKey(request.publicKey);

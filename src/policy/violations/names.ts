@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { RESERVED_PREFIXES, isReservedName } from '../../api/signer/reserved-names.ts';
+import { SignerError, attempt } from '../../errors.ts';
 import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../pki/der/oids.ts';
-import type { ViolationRule } from './violation.ts';
-import { quoteList } from '../quote.ts';
-import { attempt, SignerError } from '../../errors.ts';
 import { requestedNames } from '../../pki/x509/requested-names.ts';
+import { REQUEST_FIELDS, type RequestField } from '../../vocabulary.ts';
+import { quoteList } from '../quote.ts';
+import type { ViolationRule } from './violation.ts';
 
-/** The API server takes user and groups from CN and O: nobody becomes Kubernetes itself here. */
+/**
+ * Names that are reserved for Kubernetes. The API server takes the user from CN and the groups from O of a
+ * client certificate, so such a certificate would be an administrator, a node or a ServiceAccount.
+ */
 export const reservedSubject: ViolationRule = ({ request, reservedPrefixes }) => {
   const reserved = request.subject.attributes
     .filter(({ oid }) => oid === OID_COMMON_NAME || oid === OID_ORGANIZATION)
@@ -16,23 +20,23 @@ export const reservedSubject: ViolationRule = ({ request, reservedPrefixes }) =>
   const prefixes = [...RESERVED_PREFIXES, ...reservedPrefixes].join(', ');
   return {
     reason: 'ReservedSubject',
-    message: `the subject has ${quoteList(reserved)}: names that begin with ${prefixes} are never signed`,
+    message: `the subject contains ${quoteList(reserved)}: names that begin with ${prefixes} are reserved and never signed`,
   };
 };
 
 /** The API server takes a user's UID from it (feature gate AllowParsingUserUIDFromCertAuth). */
 const OID_KUBERNETES_USER_ID = '1.3.6.1.4.1.57683.2';
 
-/** Whoever could choose a UID could pass for another user wherever UIDs are compared. */
+/** A requester who chooses a UID could impersonate another user wherever UIDs are compared. */
 export const userIdAttribute: ViolationRule = ({ request }) =>
   request.subject.attributes.some(({ oid }) => oid === OID_KUBERNETES_USER_ID)
     ? {
         reason: 'UserIdAttribute',
-        message: `the subject has the attribute ${OID_KUBERNETES_USER_ID}, from which the API server would take a user's UID`,
+        message: `the subject contains the attribute ${OID_KUBERNETES_USER_ID}, which the API server reads as the user's UID; remove it from the request`,
       }
     : undefined;
 
-/** A name with two spellings or two readings is matched by one and used by the other. */
+/** A name with two spellings could match a rule in one of them and be used in the other. */
 export const malformedName: ViolationRule = ({ request }) => {
   const names = attempt(() => requestedNames(request));
   return names instanceof SignerError
@@ -40,25 +44,30 @@ export const malformedName: ViolationRule = ({ request }) => {
     : undefined;
 };
 
-/** Directory names, registered ids and other names have no rule that could allow them. */
+/** Directory names, registered IDs and otherNames: no field of a rule can allow them. */
 export const nameKinds: ViolationRule = ({ request }) =>
   request.sans.other === 0
     ? undefined
     : {
         reason: 'UnknownNameKind',
-        message: `${request.sans.other} of the subject alternative names are neither DNS names, IP addresses, URIs nor emails; ask without them`,
+        message: `${request.sans.other} of the subject alternative names are of an unsupported type; request only DNS names, IP addresses, URIs and email addresses`,
       };
 
-/** A leaf with neither a subject nor a subject alternative name identifies nobody (RFC 5280 §4.1.2.6). */
+/** A leaf needs a subject or a subject alternative name (RFC 5280 §4.1.2.6). */
 export const noCopiedName: ViolationRule = ({ request, profile }) => {
   const names = attempt(() => requestedNames(request));
-  // Names that cannot be read are malformed-name.ts' business.
+  // malformedName reports names that cannot be read.
   if (names instanceof SignerError || profile.copy.some((field) => names[field].length > 0)) {
     return undefined;
   }
-  const taken = profile.copy.length === 0 ? 'nothing' : profile.copy.join(', ');
   return {
     reason: 'NamesNobody',
-    message: `a leaf takes ${taken} of a request (spec.requests.copy), and this request has none of it`,
+    message: `the certificate would have neither a subject nor a subject alternative name: ${copiedText(profile.copy)}`,
   };
 };
+
+function copiedText(copy: readonly RequestField[]): string {
+  if (copy.length === 0) return 'this signer copies no names from requests (spec.requests.copy)';
+  const where = copy.length === REQUEST_FIELDS.length ? '' : ' (spec.requests.copy)';
+  return `this signer copies ${copy.join(', ')} from a request${where}, and this request has none of them`;
+}

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ReviewableRequest } from '../../api/request/reviewable-request.ts';
 import type { CertificationRequest } from '../../pki/x509/pkcs10.ts';
 import type { KeyType, KeyUsage, RequestField } from '../../vocabulary.ts';
-import type { ReviewableRequest } from '../../api/request/reviewable-request.ts';
 
-/** Why a request can never become a leaf of this signer, whoever approves it. */
+/** Why this signer can never issue a certificate for a request, whatever its policy and its approvers say. */
 export interface Violation {
-  /** CamelCase: the reason of the condition that says so. */
+  /** CamelCase: the reason of the condition that reports it. Reasons are API. */
   readonly reason: string;
+  /** For the condition and the Event: what is wrong with the request, and what to change. */
   readonly message: string;
 }
 
-/** What of a signer's profile the hard rules look at. */
+/** The parts of a signer's `spec.profile` and `spec.requests` that the rules compare a request with. */
 export interface RequestProfile {
   readonly keyTypes: readonly KeyType[];
   readonly usages: readonly KeyUsage[];
-  /** What a leaf takes of a request: `spec.requests.copy`. */
+  /** `spec.requests.copy`: the fields of a request that a leaf gets. */
   readonly copy: readonly RequestField[];
 }
 
+/** What a rule looks at. */
 export interface ViolationInput {
   readonly csr: ReviewableRequest;
   /** `csr.spec.request`, decoded. */
   readonly request: CertificationRequest;
   readonly profile: RequestProfile;
-  /** Prefixes that this installation reserves besides `system:` and `kubeadm:`. */
+  /** Prefixes that this installation reserves in addition to `system:` and `kubeadm:`. */
   readonly reservedPrefixes: readonly string[];
 }
 
-/** One rule that no spec can switch off. Pure; never throws on a decoded request. */
+/** One rule that no spec can turn off. Pure; never throws for a decoded request. */
 export type ViolationRule = (input: ViolationInput) => Violation | undefined;

@@ -52,7 +52,7 @@ test('what an approver and a rule agree to is issued, with all that it asks for'
 test('an approval is not enough: without a rule it waits, and is told which field nobody allows', () => {
   const plan = planOf({ subject: [[CN, 'web']] });
   assert.ok(plan.kind === 'undecided' && !plan.evaluationError);
-  assert.match(plan.message, /services-of-a-team: allow does not name commonName/);
+  assert.match(plan.message, /services-of-a-team: allow has no commonName expression/);
 });
 
 const unruled: [law: string, wanted: CertificateRequestWanted][] = [
