@@ -8,13 +8,18 @@ import { defineAuthority, openCa, type Context } from '../../src/library/index.t
 import type { KnownIssuer } from '../../src/library/issuers/issuer-cache.ts';
 import { createRequestOutcomes } from '../../src/library/signing/request-outcomes.ts';
 import type { ServedRequest } from '../../src/library/signing/signing-request.ts';
-import { localIssuing } from '../../src/runtime/issuing/local-issuing.ts';
+import { localCa } from '../../src/runtime/issuing/local-ca.ts';
 import type { Component } from '../../src/runtime/component/component.ts';
-import type { Chain, Held, Issuing, Wanted } from '../../src/runtime/issuing/issuing.ts';
+import type {
+  IssuedChain,
+  NotIssued,
+  IssuingCa,
+  LeafTemplate,
+} from '../../src/runtime/issuing/issuing-ca.ts';
 import type { Work } from './work.ts';
 
 /** A request's leaf, decided: what both paths begin with. */
-export type Step = (wanted: Wanted, request: ServedRequest) => Promise<Chain>;
+export type Step = (wanted: LeafTemplate, request: ServedRequest) => Promise<IssuedChain>;
 
 const silent = (): void => undefined;
 
@@ -30,7 +35,7 @@ const component = {
 /** The components' own: a CA whose key they hold. */
 export function builtInStep(work: Work): Step {
   const authority = openLocalAuthority({ ...work, anchors: undefined }, Date.now());
-  return answered(localIssuing(component, authority));
+  return answered(localCa(component, authority));
 }
 
 /** The library's, with an author who signs with the same key by `openCa`. */
@@ -63,10 +68,10 @@ export function libraryStep(work: Work): Step {
   );
 }
 
-function answered(issuing: Pick<Issuing<ServedRequest>, 'issue'>): Step {
+function answered(issuing: Pick<IssuingCa<ServedRequest>, 'issue'>): Step {
   return async (wanted, request) => {
-    const answer: Chain | Held = await issuing.issue(wanted, request);
-    if (answer.kind === 'held') throw new Error(answer.message);
+    const answer: IssuedChain | NotIssued = await issuing.issue(wanted, request);
+    if (answer.kind === 'notIssued') throw new Error(answer.message);
     return answer;
   };
 }

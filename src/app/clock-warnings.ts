@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { offsetText } from '../runtime/component/offset-text.ts';
-import { MAX_APART_MS } from '../runtime/component/server-time.ts';
+import { MAX_CLOCK_OFFSET_MS, offsetText } from '../runtime/component/server-time.ts';
 
 /**
  * Leaves are made by the API server's time, so nothing of ours suffers; but who sets his clock by the
@@ -13,7 +12,7 @@ const NOTED_MS = 30_000;
 export function clockWarnings(offset: number): readonly string[] {
   if (Math.abs(offset) < NOTED_MS) return [];
   const what =
-    Math.abs(offset) > MAX_APART_MS
+    Math.abs(offset) > MAX_CLOCK_OFFSET_MS
       ? 'one of both is wrong, and nothing is signed until it is set right'
       : 'leaves carry the time of the API server';
   return [`${offsetText(offset)}; ${what}`];

@@ -15,7 +15,7 @@ import { createQueue } from '../kube/workqueue/queue.ts';
 import { createRateLimiter, type RateLimiter } from '../kube/workqueue/rate-limiter.ts';
 import type { Clock, Delay, Log } from '../ports.ts';
 import type { Component, Controller } from '../runtime/component/component.ts';
-import { createRights } from '../runtime/rbac/rights.ts';
+import { createPermissionCheck } from '../runtime/rbac/permission-check.ts';
 import { serverTime } from '../runtime/component/server-time.ts';
 import { createMetrics, type Metrics } from '../web/metrics.ts';
 import { createLog } from './log.ts';
@@ -105,7 +105,7 @@ export async function runComponent(
   });
   const parts = { name, options, log, metrics, client, pace };
   const component = { ...assemble(parts), anotherLoop, ...shared };
-  const rights = createRights({
+  const rights = createPermissionCheck({
     ...component,
     // The client that reads and writes on every replica.
     client,

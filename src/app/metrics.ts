@@ -3,7 +3,7 @@ import { AUTHORITY_PHASES } from '../api/signer/cluster-signer.ts';
 import type { Answered } from '../kube/client/client.ts';
 import type { QueueMetrics } from '../kube/workqueue/queue.ts';
 import type { Component } from '../runtime/component/component.ts';
-import type { RequestKind } from '../runtime/component/request-metrics.ts';
+import type { RequestKind } from '../runtime/component/metrics.ts';
 import type { Metrics } from '../web/metrics.ts';
 
 const KINDS: readonly RequestKind[] = [

@@ -7,7 +7,7 @@ import { createPodIssuing } from '../controllers/pcr-issuer/index.ts';
 import { createCsrSigning } from '../controllers/signer/index.ts';
 import type { Resource } from '../kube/resource/resource.ts';
 import type { Component, Controller } from '../runtime/component/component.ts';
-import type { IssuingSources } from '../runtime/issuing/issuing.ts';
+import type { IssuingCas } from '../runtime/issuing/issuing-ca.ts';
 import type { SignerSet } from '../runtime/signers/signer-set.ts';
 import { watchPublishedBundles } from './signing/published-bundles.ts';
 import { createCallGuard } from './calls/call-guard.ts';
@@ -54,7 +54,7 @@ export function createLibraryController<Config>(init: LibraryInit<Config>): Cont
     });
 
   /** Each request loop has its own: watches of bundles, and what it remembers. */
-  function sources(): IssuingSources<KnownIssuer<Config>, ServedRequest> {
+  function sources(): IssuingCas<KnownIssuer<Config>, ServedRequest> {
     const bundles = watchPublishedBundles<KnownIssuer<Config>>(component, init.bundles);
     const memory = createRequestOutcomes();
     const issuing = (issuer: KnownIssuer<Config>): ReturnType<typeof externalCaIssuing<Config>> =>

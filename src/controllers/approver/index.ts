@@ -5,11 +5,11 @@ import { resource } from '../../kube/resource/resource.ts';
 import { compilePolicy, type RequestPolicy } from '../../policy/compile-policy.ts';
 import { watchSigners } from '../../runtime/signers/served-signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
-import { memoByGeneration } from '../../runtime/signers/memo.ts';
-import { refuseOlder } from '../../runtime/requests/older-requests.ts';
+import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
+import { ignoreOlderThanSigner } from '../../runtime/requests/older-than-signer.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { createRequestController } from '../../runtime/requests/request-controller.ts';
-import { csrPlace, csrStays } from '../../runtime/requests/csr-place.ts';
+import { csrFairnessKey, csrRetainedFields } from '../../runtime/requests/csr-fairness.ts';
 import { createActor } from './act.ts';
 import { permissions } from './permissions.ts';
 
@@ -23,7 +23,7 @@ const REQUESTS = resource({
 
 /** Approves and denies CertificateSigningRequests by the rules of their signer. */
 export function createApprover(component: Component): Controller {
-  const policyOf: (signer: ClusterSigner) => RequestPolicy = memoByGeneration((signer) =>
+  const policyOf: (signer: ClusterSigner) => RequestPolicy = compileOncePerGeneration((signer) =>
     compilePolicy(signer.spec),
   );
   return createRequestController<CertificateSigningRequest, ClusterSigner>({
@@ -32,10 +32,10 @@ export function createApprover(component: Component): Controller {
     resource: REQUESTS,
     workers: WORKERS,
     serves: (spec) => spec.requests !== undefined,
-    pending: (csr) => !isApproved(csr) && !isFinished(csr),
-    placeOf: csrPlace,
-    stays: csrStays,
-    handle: refuseOlder(createActor({ component, resource: REQUESTS, policyOf })),
+    isPending: (csr) => !isApproved(csr) && !isFinished(csr),
+    fairnessKeyOf: csrFairnessKey,
+    retainedFields: csrRetainedFields,
+    handle: ignoreOlderThanSigner(createActor({ component, resource: REQUESTS, policyOf })),
     regarding: ({ apiVersion, kind, metadata: { name, uid } }) => ({
       regarding: { apiVersion, kind, name, uid },
     }),

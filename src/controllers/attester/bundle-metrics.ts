@@ -2,7 +2,7 @@
 import { servedSince, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { readAnchors } from '../../pki/x509/trust-bundle.ts';
-import type { TrustMetrics } from '../../runtime/component/trust-metrics.ts';
+import type { TrustMetrics } from '../../runtime/component/metrics.ts';
 
 /** What alerts on a published bundle are written for. One that cannot be read is soon repaired. */
 export function measureBundle(

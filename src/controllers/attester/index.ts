@@ -7,9 +7,9 @@ import { createReflector } from '../../kube/watch/reflector.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { runLoop, type Again } from '../../kube/workqueue/run-loop.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
-import { explain } from '../../runtime/requests/explain.ts';
+import { toOutcome } from '../../runtime/requests/error-outcome.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
-import { areClocksStillApart, lookAgain, serverTime } from '../../runtime/component/server-time.ts';
+import { areClocksStillApart, requeueAt, serverTime } from '../../runtime/component/server-time.ts';
 import { createSigners } from '../../runtime/signers/signers.ts';
 import { act } from './act.ts';
 import { decide } from './decide.ts';
@@ -88,7 +88,7 @@ export function createAttester(component: Component, resource: Resource): Contro
     if (served !== undefined && signer !== undefined) {
       measureBundle(component.metrics, signer.spec.signerName, served);
     }
-    return lookAgain(component, at);
+    return requeueAt(component, at);
   }
 
   return {
@@ -116,7 +116,7 @@ function tell(component: Component, resource: Resource, name: string, error: unk
     message = '',
     reason,
     event,
-  } = explain(error, component.name, component.client.clockOffset());
+  } = toOutcome(error, component.name, component.client.clockOffset());
   component.log.warn({ kind: 'ClusterTrustBundle', name, reason, error: message }, 'bundle waits');
   if (event === undefined) return;
   const regarding = { apiVersion: resource.apiVersion, kind: 'ClusterTrustBundle', name };

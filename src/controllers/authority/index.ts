@@ -13,11 +13,11 @@ import { createWatchSet, type WatchSet } from '../../kube/watch/watch-set.ts';
 import { compileCertificateRequestPolicy, compilePolicy } from '../../policy/compile-policy.ts';
 import { createAllSigners, resourceOf } from '../../runtime/signers/all-signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
-import { explain } from '../../runtime/requests/explain.ts';
-import { memoByGeneration } from '../../runtime/signers/memo.ts';
+import { toOutcome } from '../../runtime/requests/error-outcome.ts';
+import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { createSecretWatches } from '../../runtime/ca/secret-watches.ts';
-import { areClocksStillApart, lookAgain, serverTime } from '../../runtime/component/server-time.ts';
+import { areClocksStillApart, requeueAt, serverTime } from '../../runtime/component/server-time.ts';
 import { createActor } from './apply/actor.ts';
 import { decide } from './decide/decide.ts';
 import { invalidSpecStatus } from './decide/invalid-spec.ts';
@@ -73,7 +73,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     ...init,
     observe: (secret) => secrets.observe(secret),
   });
-  const compiled = memoByGeneration((signer: ClusterSigner) => {
+  const compiled = compileOncePerGeneration((signer: ClusterSigner) => {
     compileProfile(signer.spec);
     compilePolicy(signer.spec);
     compileCertificateRequestPolicy(signer.spec);
@@ -145,7 +145,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     const found = secret.kind === 'found' ? secret.secret : undefined;
     const again = await actor.apply({ signer, secret: found, plan, clocksApart, now });
     if (signer.spec.signerName === init.ownTls?.signerName) ownTls?.wake();
-    return again ?? lookAgain(component, plan.requeueAt);
+    return again ?? requeueAt(component, plan.requeueAt);
   }
 
   return {
@@ -185,7 +185,7 @@ function tell(component: Component, key: string, error: unknown): void {
     message = '',
     reason,
     event,
-  } = explain(error, component.name, component.client.clockOffset());
+  } = toOutcome(error, component.name, component.client.clockOffset());
   component.log.warn({ key, reason, error: message }, 'a signer waits');
   // Beside a Signer there is no right to write Events: its status says what is wrong.
   if (event === undefined || key.includes('/')) return;

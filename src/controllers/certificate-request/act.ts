@@ -17,7 +17,7 @@ import type { Resource } from '../../kube/resource/resource.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
-import type { Chain, Issuing } from '../../runtime/issuing/issuing.ts';
+import type { IssuedChain, IssuingCa } from '../../runtime/issuing/issuing-ca.ts';
 import { NOTHING, settleByConditions } from '../../runtime/issuing/not-issued.ts';
 import {
   chainFromBase64,
@@ -34,7 +34,7 @@ export interface ActInit<S> {
   readonly profileOf: (signer: S) => Profile;
   readonly policyOf: (signer: S) => RequestPolicy;
   /** @throws SignerError */
-  readonly issuingOf: (signer: S) => Issuing<CertificateRequest>;
+  readonly issuingOf: (signer: S) => IssuingCa<CertificateRequest>;
   /** How long after its creation a request is retried, in milliseconds; undefined: without end. */
   readonly maxRetryMs?: number | undefined;
 }
@@ -52,7 +52,7 @@ export interface Actor<S> extends Redelivery<CertificateRequest, S> {
 export function createActor<S extends SignerObject>(init: ActInit<S>): Actor<S> {
   const { component } = init;
   const { reservedPrefixes } = component;
-  const redelivery = createRedelivery<CertificateRequest, S, Chain>({
+  const redelivery = createRedelivery<CertificateRequest, S, IssuedChain>({
     ...init,
     decide: (request, signer, { authority, now }) => {
       const [profile, policy] = [init.profileOf(signer), init.policyOf(signer)];
@@ -91,7 +91,7 @@ function carriedOut(
   request: CertificateRequest,
   plan: Plan,
   now: number,
-): Decision<CertificateRequest, Chain> {
+): Decision<CertificateRequest, IssuedChain> {
   switch (plan.kind) {
     case 'ignore':
       return NOTHING;
@@ -120,7 +120,7 @@ function carriedOut(
 function denied(
   request: CertificateRequest,
   now: number,
-): Extract<Decision<CertificateRequest, Chain>, { kind: 'settle' }> & {
+): Extract<Decision<CertificateRequest, IssuedChain>, { kind: 'settle' }> & {
   readonly write: CertificateRequest;
 } {
   return {

@@ -2,7 +2,7 @@
 import { DEFAULT_USAGES, type CertificateRequest } from '../../api/request/certificate-request.ts';
 import { formatDuration, parseGoDuration } from '../../api/object/duration.ts';
 import type { Violation } from '../../policy/violations/violation.ts';
-import { MIN_LIFETIME_SECONDS } from '../../runtime/issuing/wanted-leaf.ts';
+import { MIN_REQUESTED_SECONDS } from '../../runtime/issuing/leaf-template.ts';
 import type { ReviewableRequest } from '../../api/request/reviewable-request.ts';
 
 /** A CertificateRequest as policy looks at requests. Its duration is one that {@link faultOf} took. */
@@ -35,9 +35,9 @@ export function faultOf({ spec }: CertificateRequest): Violation | undefined {
   const { duration } = spec;
   if (duration === undefined) return undefined;
   const seconds = parseGoDuration(duration);
-  if (seconds !== undefined && seconds >= MIN_LIFETIME_SECONDS) return undefined;
+  if (seconds !== undefined && seconds >= MIN_REQUESTED_SECONDS) return undefined;
   return {
     reason: 'InvalidDuration',
-    message: `spec.duration is ${JSON.stringify(duration.slice(0, 40))}; ask for at least ${formatDuration(MIN_LIFETIME_SECONDS)}, or leave it out for the longest that the profile allows`,
+    message: `spec.duration is ${JSON.stringify(duration.slice(0, 40))}; ask for at least ${formatDuration(MIN_REQUESTED_SECONDS)}, or leave it out for the longest that the profile allows`,
   };
 }

@@ -12,7 +12,7 @@ import type { CertificationRequest } from '../../pki/x509/pkcs10.ts';
 import { validateRequest } from '../../policy/validate.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import { review } from '../../policy/review.ts';
-import { wantedLeaf, type WantedLeaf } from '../../runtime/issuing/wanted-leaf.ts';
+import { leafTemplate, type PlannedLeaf } from '../../runtime/issuing/leaf-template.ts';
 import { askingOf, faultOf } from './asking.ts';
 import type { ReviewableRequest } from '../../api/request/reviewable-request.ts';
 
@@ -33,7 +33,7 @@ export type Plan =
   | { readonly kind: 'fail'; readonly reason: string; readonly message: string }
   /** No rule allows it. */
   | { readonly kind: 'undecided'; readonly message: string; readonly evaluationError: boolean }
-  | WantedLeaf;
+  | PlannedLeaf;
 
 /**
  * Decides one CertificateRequest. Two must agree to it: an approver, by the condition Approved, and
@@ -64,5 +64,5 @@ function byRules(
   if (outcome === 'noOpinion') return { kind: 'undecided', message, evaluationError };
   if (authority instanceof SignerError) return { kind: 'wait', error: authority };
   const { spec } = asking;
-  return wantedLeaf({ spec, request, profile, copy: policy.profile.copy, authority, now });
+  return leafTemplate({ spec, request, profile, copy: policy.profile.copy, authority, now });
 }

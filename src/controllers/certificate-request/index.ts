@@ -16,15 +16,14 @@ import { resource, type Resource } from '../../kube/resource/resource.ts';
 import { compileCertificateRequestPolicy } from '../../policy/compile-policy.ts';
 import { createAuthoritySources } from '../../runtime/ca/authority-sources.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
-import type { IssuingSources } from '../../runtime/issuing/issuing.ts';
-import { localSources } from '../../runtime/issuing/local-issuing.ts';
-import { memoByGeneration } from '../../runtime/signers/memo.ts';
+import type { IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
+import { localCas } from '../../runtime/issuing/local-ca.ts';
+import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
-import { createPresence } from '../../runtime/component/presence.ts';
+import { createApiDiscovery } from '../../runtime/component/api-discovery.ts';
 import { createRequestController } from '../../runtime/requests/request-controller.ts';
 import { watchSigners } from '../../runtime/signers/served-signers.ts';
-import type { Selection } from '../../runtime/signers/selection.ts';
-import type { SignerSet } from '../../runtime/signers/signer-set.ts';
+import type { RequestSelector, SignerSet } from '../../runtime/signers/signer-set.ts';
 import { createActor } from './act.ts';
 import { permissions } from './permissions.ts';
 
@@ -38,9 +37,9 @@ export interface CertificateRequestInit {
 export interface CertificateRequestSigningInit<S> {
   readonly component: Component;
   readonly signers: SignerSet<S>;
-  readonly sources: IssuingSources<S, CertificateRequest>;
+  readonly sources: IssuingCas<S, CertificateRequest>;
   /** The requests whose `issuerRef` names this signer. */
-  readonly selectionOf: (signer: S) => Selection;
+  readonly selectionOf: (signer: S) => RequestSelector;
   readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
   /** How long after its creation a request is retried; undefined: for ever. Milliseconds. */
   readonly maxRetryMs?: number | undefined;
@@ -63,7 +62,7 @@ export function createCertificateRequest(init: CertificateRequestInit): Controll
   return createCertificateRequestSigning<ClusterSigner>({
     component,
     signers: watchSigners(component),
-    sources: localSources(component, sources),
+    sources: localCas(component, sources),
     selectionOf: (signer) => {
       const { name, namespace } = signer.metadata;
       const kind = isNamespaced(signer) ? 'Signer' : 'ClusterSigner';
@@ -81,12 +80,12 @@ export function createCertificateRequestSigning<S extends SignerObject>(
   const actor = createActor<S>({
     component,
     resource: REQUESTS,
-    profileOf: memoByGeneration((signer: S) => compileProfile(signer.spec)),
-    policyOf: memoByGeneration((signer: S) => compileCertificateRequestPolicy(signer.spec)),
+    profileOf: compileOncePerGeneration((signer: S) => compileProfile(signer.spec)),
+    policyOf: compileOncePerGeneration((signer: S) => compileCertificateRequestPolicy(signer.spec)),
     issuingOf: sources.issuing,
     maxRetryMs: init.maxRetryMs,
   });
-  const presence = createPresence(component, REQUESTS);
+  const presence = createApiDiscovery(component, REQUESTS);
   return createRequestController<CertificateRequest, S>({
     component,
     kind: 'CertificateRequest',
@@ -94,11 +93,11 @@ export function createCertificateRequestSigning<S extends SignerObject>(
     workers: WORKERS,
     serves: (spec) => spec.certificateRequests !== undefined,
     selectionOf: init.selectionOf,
-    presence,
-    pending: (request) => !isFinished(request) && (isApproved(request) || isDenied(request)),
+    discovery: presence,
+    isPending: (request) => !isFinished(request) && (isApproved(request) || isDenied(request)),
     // A namespace is a tenant; who asks is cert-manager itself, for all of them.
-    placeOf: ({ metadata: { namespace = '' } }) => ({ flows: [`namespace ${namespace}`] }),
-    stays: () => ({}),
+    fairnessKeyOf: ({ metadata: { namespace = '' } }) => ({ flows: [`namespace ${namespace}`] }),
+    retainedFields: () => ({}),
     begin: init.shows === true ? actor.begin : undefined,
     handle: actor.handle,
     onGone: actor.forget,
@@ -121,7 +120,7 @@ export function issuerSelection(issuer: {
   readonly kind: string;
   readonly name: string;
   readonly namespace?: string | undefined;
-}): Selection {
+}): RequestSelector {
   const { group, kind, name, namespace } = issuer;
   const fieldSelector = [
     `spec.issuerRef.group=${group}`,

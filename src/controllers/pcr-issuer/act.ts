@@ -15,7 +15,7 @@ import type { Resource } from '../../kube/resource/resource.ts';
 import type { Random } from '../../ports.ts';
 import { PROTOBUF } from '../../protobuf/envelope.ts';
 import type { Component } from '../../runtime/component/component.ts';
-import type { Chain, Issuing } from '../../runtime/issuing/issuing.ts';
+import type { IssuedChain, IssuingCa } from '../../runtime/issuing/issuing-ca.ts';
 import { NOTHING } from '../../runtime/issuing/not-issued.ts';
 import { createRedelivery, type Redelivery } from '../../runtime/issuing/redelivery.ts';
 import type { Decision, Moment } from '../../runtime/issuing/request-kind.ts';
@@ -30,11 +30,11 @@ export interface ActInit<S> {
   readonly legacy: Resource | undefined;
   readonly profileOf: (signer: S) => Profile;
   /** @throws SignerError */
-  readonly issuingOf: (signer: S) => Issuing<PodCertificateRequest>;
+  readonly issuingOf: (signer: S) => IssuingCa<PodCertificateRequest>;
 }
 
 /** A chain and when the kubelet is to begin with its renewal, in milliseconds by the API server's clock. */
-interface IssuedToPod extends Chain {
+interface IssuedToPod extends IssuedChain {
   readonly beginRefreshAt: number;
 }
 
@@ -53,7 +53,8 @@ export function createActor<S extends SignerObject>(
       const plan = decide(snapshot);
       if (plan.kind === 'reread') return reread(moment, init.legacy);
       if (plan.kind !== 'issue') return carriedOut(request, plan, now);
-      const completed = (chain: Chain): IssuedToPod => issuedToPod(plan, chain, profile, random);
+      const completed = (chain: IssuedChain): IssuedToPod =>
+        issuedToPod(plan, chain, profile, random);
       return { kind: 'issue', leaf: plan, completed };
     },
     isFinished: isTerminal,
@@ -70,7 +71,7 @@ export function createActor<S extends SignerObject>(
 /** A CA that is not ours may have given less time than was planned with. */
 function issuedToPod(
   { validity: planned, beginRefreshAt }: Extract<Plan, { kind: 'issue' }>,
-  chain: Chain,
+  chain: IssuedChain,
   { pods }: Profile,
   random: Random,
 ): IssuedToPod {

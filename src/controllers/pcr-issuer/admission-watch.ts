@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { messageOf } from '../../errors.ts';
 import type { Component } from '../../runtime/component/component.ts';
-import { keepLooking } from '../../runtime/component/keep-looking.ts';
+import { poll } from '../../runtime/component/poll.ts';
 import { policyGaps } from './admission-policy.ts';
 
 /** Warns while the admission policy does not guard what is served. */
@@ -30,7 +30,7 @@ export function createAdmissionWatch(
   }
 
   return {
-    run: (signal) => keepLooking({ subject: () => signerNames().join(), look, delay }, signal),
+    run: (signal) => poll({ subject: () => signerNames().join(), look, delay }, signal),
     warnings: () => gaps,
   };
 }

@@ -14,18 +14,21 @@ import type { Resource } from '../../kube/resource/resource.ts';
 import { createAuthoritySources } from '../../runtime/ca/authority-sources.ts';
 import { watchSigners } from '../../runtime/signers/served-signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
-import type { IssuingSources } from '../../runtime/issuing/issuing.ts';
-import { localSources } from '../../runtime/issuing/local-issuing.ts';
-import { memoByGeneration } from '../../runtime/signers/memo.ts';
+import type { IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
+import { localCas } from '../../runtime/issuing/local-ca.ts';
+import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { createRequestController } from '../../runtime/requests/request-controller.ts';
-import { inItsNamespace, type Selection } from '../../runtime/signers/selection.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
-import type { SignerSet } from '../../runtime/signers/signer-set.ts';
+import {
+  bySignerNameAndNamespace,
+  type RequestSelector,
+  type SignerSet,
+} from '../../runtime/signers/signer-set.ts';
 import { createActor } from './act.ts';
 import { createAdmissionWatch } from './admission-watch.ts';
 import { permissions } from './permissions.ts';
-import { createPcrPlace } from './place.ts';
+import { createPcrFairness } from './fairness.ts';
 
 export interface PcrIssuerInit {
   readonly component: Component;
@@ -46,10 +49,10 @@ export interface PodIssuingInit<S> extends Pick<
   'component' | 'requests' | 'legacy'
 > {
   readonly signers: SignerSet<S>;
-  readonly sources: IssuingSources<S, PodCertificateRequest>;
+  readonly sources: IssuingCas<S, PodCertificateRequest>;
   readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
   /** Which requests are a signer's; default: those of its signer name, in all namespaces. */
-  readonly selectionOf?: (signer: S) => Selection;
+  readonly selectionOf?: (signer: S) => RequestSelector;
 }
 
 /** Issues, denies and fails PodCertificateRequests of the signers that it serves. */
@@ -59,9 +62,9 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
   return createPodIssuing<ClusterSigner>({
     ...init,
     signers: watchSigners(component),
-    sources: localSources(component, sources),
+    sources: localCas(component, sources),
     permissions: (signers) => permissions(namesOf(signers, component)),
-    selectionOf: inItsNamespace,
+    selectionOf: bySignerNameAndNamespace,
   });
 }
 
@@ -72,10 +75,10 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     component,
     resource: init.requests,
     legacy: init.legacy,
-    profileOf: memoByGeneration((signer: S) => compileProfile(signer.spec)),
+    profileOf: compileOncePerGeneration((signer: S) => compileProfile(signer.spec)),
     issuingOf: sources.issuing,
   });
-  const place = createPcrPlace(() => serverTime(component));
+  const place = createPcrFairness(() => serverTime(component));
   let signerNames: readonly string[] = [];
   const admission = createAdmissionWatch(component, () => signerNames);
   const controller = createRequestController<PodCertificateRequest, S>({
@@ -84,9 +87,9 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     resource: init.requests,
     workers: WORKERS,
     serves: (spec) => spec.pods !== undefined,
-    pending: (request) => !isTerminal(request),
-    placeOf: place.of,
-    stays: place.stays,
+    isPending: (request) => !isTerminal(request),
+    fairnessKeyOf: place.keyOf,
+    retainedFields: place.retainedFields,
     onFinished: place.finished,
     readMessage: readUnlessAnswered,
     handle: actor.handle,

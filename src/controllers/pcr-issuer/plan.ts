@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DeniedReason } from '../../api/request/pod-certificate-request.ts';
 import type { SignerError } from '../../errors.ts';
-import type { Wanted } from '../../runtime/issuing/issuing.ts';
+import type { LeafTemplate } from '../../runtime/issuing/issuing-ca.ts';
 
 /** What the shell shall do. `deny` and `fail` are for ever: only for what can never heal. */
 export type Plan =
@@ -11,4 +11,4 @@ export type Plan =
   | { readonly kind: 'wait'; readonly error: SignerError }
   | { readonly kind: 'deny'; readonly reason: DeniedReason; readonly message: string }
   | { readonly kind: 'fail'; readonly reason: 'MalformedRequest'; readonly message: string }
-  | ({ readonly kind: 'issue'; readonly beginRefreshAt: number } & Wanted);
+  | ({ readonly kind: 'issue'; readonly beginRefreshAt: number } & LeafTemplate);

@@ -11,7 +11,7 @@ export interface Renewals {
 }
 
 /** The kubelet calls a renewal overdue so long after beginRefreshAt (podcertificatemanager.go). */
-export const OVERDUE_MS = 10 * 60_000;
+export const RENEWAL_OVERDUE_MS = 10 * 60_000;
 /**
  * Some 150 bytes each. Beyond, the oldest is forgotten: then its pod waits its turn as others do.
  */
@@ -41,7 +41,7 @@ export function createRenewals(): Renewals {
     },
     overdue: (request, now) => {
       const before = noted.get(keyOf(request));
-      return before !== undefined && now - before.beginRefreshAt >= OVERDUE_MS
+      return before !== undefined && now - before.beginRefreshAt >= RENEWAL_OVERDUE_MS
         ? before.notAfter
         : undefined;
     },

@@ -10,7 +10,7 @@ import {
 import type { Profile } from '../../issuance/profile.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
-import type { Chain, Issuing } from '../../runtime/issuing/issuing.ts';
+import type { IssuedChain, IssuingCa } from '../../runtime/issuing/issuing-ca.ts';
 import { NOTHING, settleByConditions } from '../../runtime/issuing/not-issued.ts';
 import {
   chainFromBase64,
@@ -25,7 +25,7 @@ export interface ActInit<S> {
   readonly resource: Resource;
   readonly profileOf: (signer: S) => Profile;
   /** @throws SignerError */
-  readonly issuingOf: (signer: S) => Issuing<CertificateSigningRequest>;
+  readonly issuingOf: (signer: S) => IssuingCa<CertificateSigningRequest>;
   /** How long after its creation a request is retried, in milliseconds; undefined: without end. */
   readonly maxRetryMs?: number | undefined;
 }
@@ -35,7 +35,7 @@ export function createActor<S extends SignerObject>(
   init: ActInit<S>,
 ): Redelivery<CertificateSigningRequest, S> {
   const { reservedPrefixes } = init.component;
-  return createRedelivery<CertificateSigningRequest, S, Chain>({
+  return createRedelivery<CertificateSigningRequest, S, IssuedChain>({
     ...init,
     decide: (csr, signer, { authority, now }) => {
       const profile = init.profileOf(signer);
@@ -58,7 +58,7 @@ function carriedOut(
   csr: CertificateSigningRequest,
   plan: Plan,
   now: number,
-): Decision<CertificateSigningRequest, Chain> {
+): Decision<CertificateSigningRequest, IssuedChain> {
   switch (plan.kind) {
     case 'ignore':
       return NOTHING;

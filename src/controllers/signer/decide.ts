@@ -4,7 +4,7 @@ import { SignerError } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import type { Validity } from '../../issuance/validity.ts';
 import { validateRequest } from '../../policy/validate.ts';
-import { wantedLeaf, type WantedLeaf } from '../../runtime/issuing/wanted-leaf.ts';
+import { leafTemplate, type PlannedLeaf } from '../../runtime/issuing/leaf-template.ts';
 
 export interface Snapshot {
   readonly csr: CertificateSigningRequest;
@@ -18,7 +18,7 @@ export interface Snapshot {
 export type Plan =
   | { readonly kind: 'ignore' }
   | { readonly kind: 'fail'; readonly reason: string; readonly message: string }
-  | WantedLeaf;
+  | PlannedLeaf;
 
 /**
  * Decides one CertificateSigningRequest: only what is approved, unfinished and free of hard
@@ -31,5 +31,5 @@ export function decide(snapshot: Snapshot): Plan {
   if (admitted.kind === 'fail') return admitted;
   if (authority instanceof SignerError) return { kind: 'wait', error: authority };
   const { request } = admitted;
-  return wantedLeaf({ spec: csr.spec, request, profile, copy: profile.copy, authority, now });
+  return leafTemplate({ spec: csr.spec, request, profile, copy: profile.copy, authority, now });
 }

@@ -8,11 +8,11 @@ import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import { createAuthoritySources } from '../../runtime/ca/authority-sources.ts';
 import { watchSigners } from '../../runtime/signers/served-signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
-import { csrPlace, csrStays } from '../../runtime/requests/csr-place.ts';
-import type { IssuingSources } from '../../runtime/issuing/issuing.ts';
-import { localSources } from '../../runtime/issuing/local-issuing.ts';
-import { memoByGeneration } from '../../runtime/signers/memo.ts';
-import { refuseOlder } from '../../runtime/requests/older-requests.ts';
+import { csrFairnessKey, csrRetainedFields } from '../../runtime/requests/csr-fairness.ts';
+import type { IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
+import { localCas } from '../../runtime/issuing/local-ca.ts';
+import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
+import { ignoreOlderThanSigner } from '../../runtime/requests/older-than-signer.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { createRequestController } from '../../runtime/requests/request-controller.ts';
 import type { SignerSet } from '../../runtime/signers/signer-set.ts';
@@ -29,7 +29,7 @@ export interface SignerInit {
 export interface CsrSigningInit<S> {
   readonly component: Component;
   readonly signers: SignerSet<S>;
-  readonly sources: IssuingSources<S, CertificateSigningRequest>;
+  readonly sources: IssuingCas<S, CertificateSigningRequest>;
   readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
   /** How long after its creation a request is retried; undefined: for ever. Milliseconds. */
   readonly maxRetryMs?: number | undefined;
@@ -50,7 +50,7 @@ export function createSigner(init: SignerInit): Controller {
   return createCsrSigning<ClusterSigner>({
     component,
     signers: watchSigners(component),
-    sources: localSources(component, sources),
+    sources: localCas(component, sources),
     permissions: (signers) => permissions(namesOf(signers, component)),
   });
 }
@@ -61,7 +61,7 @@ export function createCsrSigning<S extends SignerObject>(init: CsrSigningInit<S>
   const actor = createActor<S>({
     component,
     resource: REQUESTS,
-    profileOf: memoByGeneration((signer: S) => compileProfile(signer.spec)),
+    profileOf: compileOncePerGeneration((signer: S) => compileProfile(signer.spec)),
     issuingOf: sources.issuing,
     maxRetryMs: init.maxRetryMs,
   });
@@ -71,10 +71,10 @@ export function createCsrSigning<S extends SignerObject>(init: CsrSigningInit<S>
     resource: REQUESTS,
     workers: WORKERS,
     serves: (spec) => spec.requests !== undefined,
-    pending: (csr) => isApproved(csr) && !isFinished(csr),
-    placeOf: csrPlace,
-    stays: csrStays,
-    handle: refuseOlder((csr, signer) =>
+    isPending: (csr) => isApproved(csr) && !isFinished(csr),
+    fairnessKeyOf: csrFairnessKey,
+    retainedFields: csrRetainedFields,
+    handle: ignoreOlderThanSigner((csr, signer) =>
       signer.spec.requests === undefined
         ? Promise.resolve({ outcome: 'ignored', reason: '' })
         : actor.handle(csr, signer),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { conditionMessage } from '../../api/request/conditions.ts';
 import { messageOf } from '../../errors.ts';
-import type { Held } from '../../runtime/issuing/issuing.ts';
+import type { NotIssued } from '../../runtime/issuing/issuing-ca.ts';
 import {
   IssuerError,
   PendingError,
@@ -11,7 +11,7 @@ import {
 } from '../errors.ts';
 
 /** What an author threw. */
-export interface ClassifiedError extends Pick<Held, 'how' | 'message' | 'afterMs'> {
+export interface ClassifiedError extends Pick<NotIssued, 'how' | 'message' | 'afterMs'> {
   readonly condition?: ConditionOf;
   /** A permanent error is somewhere in it: of the issuer, where that is at fault. */
   readonly isPermanent: boolean;

@@ -7,7 +7,12 @@ import { readCertificates, type Certificate } from '../../pki/x509/certificate.t
 import { encodePem } from '../../pki/der/pem.ts';
 import { readAnchors } from '../../pki/x509/trust-bundle.ts';
 import type { Component } from '../../runtime/component/component.ts';
-import type { Chain, Held, Issuing, Wanted } from '../../runtime/issuing/issuing.ts';
+import type {
+  IssuedChain,
+  NotIssued,
+  IssuingCa,
+  LeafTemplate,
+} from '../../runtime/issuing/issuing-ca.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import type { GuardedCall } from '../calls/call-guard.ts';
 import { classifyError, type ClassifiedError } from '../calls/classify-error.ts';
@@ -42,11 +47,14 @@ const LEAST_SECONDS = 1;
 export function externalCaIssuing<Config>(
   init: ExternalCaInit<Config>,
   issuer: KnownIssuer<Config>,
-): Issuing<ServedRequest> {
+): IssuingCa<ServedRequest> {
   const { component, authority, call, loop, memory } = init;
   const key = keyOf(issuer.metadata);
 
-  async function issue(wanted: Wanted, object: ServedRequest): Promise<Chain | Held> {
+  async function issue(
+    wanted: LeafTemplate,
+    object: ServedRequest,
+  ): Promise<IssuedChain | NotIssued> {
     const { uid } = object.metadata;
     const ended = memory.permanentFailure(uid);
     if (ended !== undefined) return heldBy(ended);
@@ -68,7 +76,7 @@ export function externalCaIssuing<Config>(
     }
   }
 
-  function accepted(signed: Signed, wanted: Wanted, object: ServedRequest): Chain {
+  function accepted(signed: Signed, wanted: LeafTemplate, object: ServedRequest): IssuedChain {
     const published = init.bundleOf(issuer);
     const { chain, anchor } = verifyReturnedChain({
       ...wanted,
@@ -94,9 +102,9 @@ export function externalCaIssuing<Config>(
   return { validity: UNBOUNDED_VALIDITY, identity: authority.name, issue };
 }
 
-function heldBy({ how, message, afterMs = 0, condition }: ClassifiedError): Held {
+function heldBy({ how, message, afterMs = 0, condition }: ClassifiedError): NotIssued {
   return {
-    kind: 'held',
+    kind: 'notIssued',
     how,
     message,
     ...(how === 'pending' ? { afterMs } : {}),

@@ -4,15 +4,15 @@ import type { Condition } from '../../api/request/conditions.ts';
 import type { CertificateSigningRequest } from '../../api/request/csr.ts';
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import { encodePem } from '../../pki/der/pem.ts';
-import type { Wanted } from '../../runtime/issuing/issuing.ts';
+import type { LeafTemplate } from '../../runtime/issuing/issuing-ca.ts';
 import type { ConditionOf } from '../errors.ts';
 import type { SigningRequest } from '../request.ts';
 
 /** What was decided of the requests that authors hold. */
-const decided = new WeakMap<SigningRequest, Wanted>();
+const decided = new WeakMap<SigningRequest, LeafTemplate>();
 
 /** Undefined for an object that did not come from us. */
-export function wantedOf(request: SigningRequest): Wanted | undefined {
+export function wantedOf(request: SigningRequest): LeafTemplate | undefined {
   return decided.get(request);
 }
 
@@ -27,7 +27,7 @@ export type ServedRequest = CertificateSigningRequest | PodCertificateRequest | 
 export function toSigningRequest(
   object: ServedRequest,
   signerName: string,
-  wanted: Wanted,
+  wanted: LeafTemplate,
   kept: readonly ConditionOf[],
 ): SigningRequest {
   const { metadata, status } = object;

@@ -8,7 +8,7 @@ import { CROSS_CERTIFICATE } from '../../api/signer/rotation-annotations.ts';
 import type { Authority, AuthorityMaterial } from '../../authorities/contract.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { requireGate } from './anchor-gate.ts';
-import { tooLarge, tooSlow } from './modest-ca.ts';
+import { checkMaterialSize, checkKeySize } from './namespaced-ca-limits.ts';
 
 export interface UsableInput {
   readonly signer: ClusterSigner;
@@ -45,7 +45,7 @@ export function usableAuthority(input: UsableInput): Authority {
     );
   }
   const current = attempt(() => {
-    const large = tooLarge(signer, secret);
+    const large = checkMaterialSize(signer, secret);
     if (large !== undefined) throw large;
     const opened = input.open(secret);
     requireUsable(input, opened, signsAtOnce(secret, opened.facts.fingerprint));
@@ -68,7 +68,7 @@ function isActive({ status }: ClusterSigner, { facts }: Authority): boolean {
 function requireUsable(input: UsableInput, authority: Authority, atOnce: boolean): void {
   const { signer, bundle, propagationSeconds, now } = input;
   const { facts } = authority;
-  const slow = tooSlow(signer, facts);
+  const slow = checkKeySize(signer, facts);
   if (slow !== undefined) throw slow;
   if (isDistrusted(signer.spec, facts.fingerprint)) {
     throw unusable('AUTHORITY_INVALID', 'its CA is among spec.authority.managed.distrusted');

@@ -11,8 +11,7 @@ import type { WatchMetrics } from '../../kube/watch/reflector.ts';
 import type { LoopMetrics } from '../../kube/workqueue/run-loop.ts';
 import type { Clock, Delay, Log, Random } from '../../ports.ts';
 import type { LeasePlace } from './leases.ts';
-import type { RequestMetrics } from './request-metrics.ts';
-import type { TrustMetrics } from './trust-metrics.ts';
+import type { RequestMetrics, TrustMetrics } from './metrics.ts';
 
 /** What every controller is made from; `app/component.ts` puts it together. */
 export interface Component {

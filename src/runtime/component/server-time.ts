@@ -2,7 +2,6 @@
 import { SignerError } from '../../errors.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { Clock } from '../../ports.ts';
-import { offsetText } from './offset-text.ts';
 
 /** Our own clock, and how far it is off. */
 export interface Clocks {
@@ -23,11 +22,11 @@ export function serverTime({ clock, client }: Clocks): number {
  * Clocks that are set by anything at all are nearer to each other. Further apart one of the two is
  * broken, and nobody here can tell which: a leaf could be of any year.
  */
-export const MAX_APART_MS = 10 * 60_000;
+export const MAX_CLOCK_OFFSET_MS = 10 * 60_000;
 
 /** Whether our clock and the API server's contradict each other, as far as is known. */
 export function areClocksApart({ client }: Pick<Clocks, 'client'>): boolean {
-  return Math.abs(client.clockOffset()) > MAX_APART_MS;
+  return Math.abs(client.clockOffset()) > MAX_CLOCK_OFFSET_MS;
 }
 
 /**
@@ -73,17 +72,24 @@ export function isSameClock(clocks: Clocks, judgedAt: number): boolean {
 }
 
 /** A timer that was set by a wrong clock would else be waited for as long as that clock was wrong. */
-export const LOOK_AGAIN_MS = 3_600_000;
+export const MAX_REQUEUE_MS = 3_600_000;
 
 /**
  * When to look at something again that time changes at `at`, by our own clock.
  *
  * @param at - milliseconds, by {@link serverTime}; undefined where time changes nothing
  */
-export function lookAgain(
+export function requeueAt(
   { clock, client }: Clocks,
   at: number | undefined,
 ): { readonly at: number } {
   const exact = at === undefined ? Infinity : at + client.clockOffset();
-  return { at: Math.min(exact, clock() + LOOK_AGAIN_MS) };
+  return { at: Math.min(exact, clock() + MAX_REQUEUE_MS) };
+}
+
+/** `our clock is 75 s ahead of that of the API server`; @param clockOffset - milliseconds */
+export function offsetText(clockOffset: number): string {
+  const seconds = Math.round(Math.abs(clockOffset) / 1000);
+  const way = clockOffset < 0 ? 'behind' : 'ahead of';
+  return `our clock is ${seconds} s ${way} that of the API server`;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { findCondition, setCondition, type Condition } from '../../api/request/conditions.ts';
 import { formatTime } from '../../api/object/time.ts';
-import type { Held } from './issuing.ts';
+import type { NotIssued } from './issuing-ca.ts';
 import type { Outcome } from '../requests/outcome.ts';
-import type { Conditioned } from '../requests/triggers.ts';
+import type { Conditioned } from '../requests/change-predicate.ts';
 
 /** What becomes of a request that gets no leaf now. */
 export interface Settlement<T> {
@@ -52,7 +52,7 @@ export interface ConditionWriter<T> {
  */
 export function settleByConditions<T extends Conditioned>(
   request: T,
-  held: Held,
+  held: NotIssued,
   times: Times,
   writer: ConditionWriter<T>,
 ): Settlement<T> {
@@ -78,7 +78,7 @@ export function settleByConditions<T extends Conditioned>(
   };
 }
 
-function waiting({ how, message, afterMs = 0 }: Held, deadline: number, now: number): Outcome {
+function waiting({ how, message, afterMs = 0 }: NotIssued, deadline: number, now: number): Outcome {
   switch (how) {
     case 'pending':
       return { outcome: 'waiting', reason: 'Pending', message, again: { at: now + afterMs } };
@@ -99,7 +99,7 @@ function waiting({ how, message, afterMs = 0 }: Held, deadline: number, now: num
 /** The same object where it already says so. */
 function withHeldCondition<T extends Conditioned>(
   request: T,
-  { condition }: Held,
+  { condition }: NotIssued,
   dates: ReturnType<ConditionWriter<T>['dated']>,
 ): T {
   if (condition === undefined) return request;

@@ -11,7 +11,7 @@ import type { Resource } from '../../kube/resource/resource.ts';
 import { requireClocks, serverTime } from '../component/server-time.ts';
 import type { Outcome } from '../requests/outcome.ts';
 import { writeSubresource } from '../requests/subresource-write.ts';
-import type { Chain, Issuing } from './issuing.ts';
+import type { IssuedChain, IssuingCa } from './issuing-ca.ts';
 import type { Settlement } from './not-issued.ts';
 import type { Decision, RequestKindInit } from './request-kind.ts';
 
@@ -53,7 +53,7 @@ interface Remembered<I> {
 }
 
 /** All that the machine has: what its kind passed in, and what was signed and may not have landed. */
-interface Machine<T, S, I extends Chain> {
+interface Machine<T, S, I extends IssuedChain> {
   readonly init: RequestKindInit<T, S, I>;
   /** By `namespace/name`. Only the functions of this file touch it. */
   readonly undelivered: BoundedMap<string, Remembered<I>>;
@@ -70,7 +70,7 @@ interface Attempt<T, S> {
 const GONE: Outcome = { outcome: 'ignored', reason: 'Gone' };
 
 /** The machine of one kind of requests. */
-export function createRedelivery<T extends KubeObject, S extends KubeObject, I extends Chain>(
+export function createRedelivery<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
   init: RequestKindInit<T, S, I>,
 ): Redelivery<T, S> {
   const { resource: via } = init;
@@ -85,7 +85,7 @@ export function createRedelivery<T extends KubeObject, S extends KubeObject, I e
 }
 
 /** Step 1: was it signed before? Then what the cache shows may be older than our own write. */
-async function handle<T extends KubeObject, S extends KubeObject, I extends Chain>(
+async function handle<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
   machine: Machine<T, S, I>,
   at: Attempt<T, S>,
 ): Promise<Outcome> {
@@ -110,7 +110,7 @@ async function handle<T extends KubeObject, S extends KubeObject, I extends Chai
 }
 
 /** Step 2: what is to be done with it, by its signer and the CA as they are now. */
-async function decide<T extends KubeObject, S extends KubeObject, I extends Chain>(
+async function decide<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
   machine: Machine<T, S, I>,
   at: Attempt<T, S>,
 ): Promise<Outcome> {
@@ -137,16 +137,16 @@ async function decide<T extends KubeObject, S extends KubeObject, I extends Chai
 }
 
 /** Step 3: the CA is asked, and its answer is remembered before anything is sent. */
-async function issue<T extends KubeObject, S extends KubeObject, I extends Chain>(
+async function issue<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
   machine: Machine<T, S, I>,
   at: Attempt<T, S>,
-  to: Extract<Decision<T, I>, { kind: 'issue' }> & { readonly issuing: Issuing<T> },
+  to: Extract<Decision<T, I>, { kind: 'issue' }> & { readonly issuing: IssuingCa<T> },
 ): Promise<Outcome> {
   const { init, undelivered } = machine;
   const { request, signer, via } = at;
   const { leaf, completed, issuing } = to;
   const chain = await issuing.issue(leaf, request);
-  if (chain.kind === 'held') {
+  if (chain.kind === 'notIssued') {
     const { component, maxRetryMs } = init;
     const ahead = component.client.clockOffset();
     const times = { now: serverTime(component), ahead, maxRetryMs };
@@ -163,7 +163,7 @@ async function issue<T extends KubeObject, S extends KubeObject, I extends Chain
 }
 
 /** Step 4: one write. Where it fails, what was signed stays remembered, and step 1 finds it. */
-async function deliver<T extends KubeObject, S, I extends Chain>(
+async function deliver<T extends KubeObject, S, I extends IssuedChain>(
   { init, undelivered }: Machine<T, S, I>,
   { request, via }: Attempt<T, S>,
   issued: I,
@@ -175,7 +175,7 @@ async function deliver<T extends KubeObject, S, I extends Chain>(
 }
 
 /** Through another version of the API, from the beginning. */
-async function reread<T extends KubeObject, S extends KubeObject, I extends Chain>(
+async function reread<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
   machine: Machine<T, S, I>,
   at: Attempt<T, S>,
 ): Promise<Outcome> {
@@ -196,7 +196,7 @@ async function settle<T extends KubeObject>(
   return ends ? { ...outcome, written } : { ...outcome, changed: written };
 }
 
-type AnyInit<T> = RequestKindInit<T, never, Chain>;
+type AnyInit<T> = RequestKindInit<T, never, IssuedChain>;
 
 /** The request as the API server has it now; the cache may be behind a write of ours. */
 function look<T extends KubeObject>(
@@ -234,7 +234,7 @@ function isDeliverable<T, S extends KubeObject, I>(
  */
 function signingContextOf(
   { metadata }: KubeObject,
-  { identity }: Pick<Issuing<never>, 'identity'>,
+  { identity }: Pick<IssuingCa<never>, 'identity'>,
 ): string {
   return `${metadata.uid}/${metadata.generation ?? ''}/${identity}`;
 }

@@ -4,7 +4,7 @@ import type { Validity } from '../../issuance/validity.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../component/component.ts';
 import type { SubresourceWrite } from '../requests/subresource-write.ts';
-import type { Chain, Held, Issuing, Wanted } from './issuing.ts';
+import type { IssuedChain, NotIssued, IssuingCa, LeafTemplate } from './issuing-ca.ts';
 import type { Settlement, Times } from './not-issued.ts';
 
 /** What a kind of requests decides of one of them. */
@@ -13,7 +13,11 @@ export type Decision<T, I> =
    * A leaf: the CA is asked for it. `completed` says what is remembered of its chain; it is called once a
    * signature, because what is chosen at random must be the same in each delivery.
    */
-  | { readonly kind: 'issue'; readonly leaf: Wanted; readonly completed: (chain: Chain) => I }
+  | {
+      readonly kind: 'issue';
+      readonly leaf: LeafTemplate;
+      readonly completed: (chain: IssuedChain) => I;
+    }
   /** No leaf: one write, or none. */
   | ({ readonly kind: 'settle' } & Settlement<T>)
   /** This version of the API does not show all of it: read it through another one, once. */
@@ -37,11 +41,11 @@ export interface Moment {
  * `T` is the request, `S` its signer, `I` what is remembered of an issued leaf: all that the status carries
  * and that must be the same in each delivery.
  */
-export interface RequestKindInit<T, S, I extends Chain> {
+export interface RequestKindInit<T, S, I extends IssuedChain> {
   readonly component: Component;
   readonly resource: Resource;
   /** @throws SignerError why the signer cannot sign now */
-  readonly issuingOf: (signer: S) => Issuing<T>;
+  readonly issuingOf: (signer: S) => IssuingCa<T>;
   /** How long after its creation a request is retried, in milliseconds; undefined: without end. */
   readonly maxRetryMs?: number | undefined;
   /** Synchronous and total. */
@@ -60,5 +64,5 @@ export interface RequestKindInit<T, S, I extends Chain> {
   /** What is sent: as little of the object as its kind's strategy lets us. */
   readonly bodyOf: (request: T) => Pick<SubresourceWrite, 'body' | 'contentType'>;
   /** What becomes of a request that the CA gave no chain for. */
-  readonly notIssued: (request: T, held: Held, times: Times) => Settlement<T>;
+  readonly notIssued: (request: T, held: NotIssued, times: Times) => Settlement<T>;
 }

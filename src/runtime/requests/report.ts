@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/object/object.ts';
 import type { EventNote } from '../../kube/events/event-body.ts';
 import type { Component } from '../component/component.ts';
 import type { Outcome } from './outcome.ts';
-import type { RequestKind } from '../component/request-metrics.ts';
+import type { RequestKind } from '../component/metrics.ts';
 import { serverTime } from '../component/server-time.ts';
 
 export interface Reporting<T> {

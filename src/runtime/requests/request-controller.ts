@@ -10,18 +10,17 @@ import { createRateLimiter } from '../../kube/workqueue/rate-limiter.ts';
 import { runLoop, type Again } from '../../kube/workqueue/run-loop.ts';
 import type { ReadMessage } from '../../kube/watch/watch-frame.ts';
 import type { Component, Controller } from '../component/component.ts';
-import { explain } from './explain.ts';
+import { toOutcome } from './error-outcome.ts';
 import type { Outcome } from './outcome.ts';
-import type { RequestKind } from '../component/request-metrics.ts';
+import type { RequestKind } from '../component/metrics.ts';
 import { report, wordOf } from './report.ts';
-import type { Presence } from '../component/presence.ts';
-import { createRequests } from './requests.ts';
-import { createRescue } from './rescue.ts';
-import { bySignerName, type Selection } from '../signers/selection.ts';
-import type { SharedTexts } from './shared-texts.ts';
-import type { SignerSet } from '../signers/signer-set.ts';
+import type { ApiDiscovery } from '../component/api-discovery.ts';
+import { createPendingRequests } from './pending-requests.ts';
+import { createOrphanTakeover } from './orphan-takeover.ts';
+import type { Intern } from './interner.ts';
+import { bySignerName, type RequestSelector, type SignerSet } from '../signers/signer-set.ts';
 import { createTold } from './told.ts';
-import { createWaits } from './waits.ts';
+import { createBackoffGroups } from './backoff-groups.ts';
 
 export interface RequestControllerInit<T, S> {
   readonly component: Component;
@@ -31,13 +30,13 @@ export interface RequestControllerInit<T, S> {
   /** Whether a ClusterSigner takes such requests at all; others are no matter of ours, nor their CAs. */
   readonly serves: (spec: SignerSpec) => boolean;
   /** Which requests are a signer's; default: those of its signer name, in all namespaces. */
-  readonly selectionOf?: (signer: S) => Selection;
+  readonly selectionOf?: (signer: S) => RequestSelector;
   /** Of a kind that an API server need not have; without it nothing is watched, and no CA read. */
-  readonly presence?: Presence;
-  readonly pending: (request: T) => boolean;
+  readonly discovery?: ApiDiscovery;
+  readonly isPending: (request: T) => boolean;
   /** Whose requests it waits among, and until when it can; of what `stays`. */
-  readonly placeOf: (request: T) => Place;
-  readonly stays: (request: T, shared: SharedTexts) => object;
+  readonly fairnessKeyOf: (request: T) => Place;
+  readonly retainedFields: (request: T, shared: Intern) => object;
   readonly onFinished?: (request: T) => void;
   /** Reads a request in protobuf, where that is worth it. */
   readonly readMessage?: ReadMessage<T> | undefined;
@@ -84,10 +83,10 @@ const NOWHERE: Place = { flows: [] };
 export function createRequestController<T extends KubeObject, S extends SignerObject>(
   init: RequestControllerInit<T, S>,
 ): Controller {
-  const { component, signers, sources, presence, selectionOf = bySignerName } = init;
+  const { component, signers, sources, discovery: presence, selectionOf = bySignerName } = init;
   const { clock, queue, random } = component;
   const told = createTold();
-  const waits = createWaits({
+  const waits = createBackoffGroups({
     clock,
     random,
     wake: queue.add,
@@ -105,7 +104,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
   const due = new Set<string>();
   /** Keys at work, and whether something was heard of them meanwhile. */
   const atWork = new Map<string, boolean>();
-  const requests = createRequests<T>({
+  const requests = createPendingRequests<T>({
     ...init,
     onKey: (key, told) => {
       // What is told anew only because a server was away need not wait out its backoff.
@@ -119,7 +118,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
     for (const key of requests.keysOf(signerName)) queue.add(key);
   };
   const served = (): readonly S[] =>
-    presence?.there === false ? [] : signers.all().filter(({ spec }) => init.serves(spec));
+    presence?.served === false ? [] : signers.all().filter(({ spec }) => init.serves(spec));
   const serve = (): void => {
     const serving = served();
     sources?.serve(serving);
@@ -131,13 +130,13 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
   });
   presence?.onChange(serve);
   sources?.onChange(wake);
-  const rescue = createRescue({ component, pending: () => requests.all() });
+  const rescue = createOrphanTakeover({ component, pending: () => requests.all() });
   component.duty.onChange(() => {
     for (const { spec } of served()) wake(spec.signerName);
   });
   queue.arrange((key) => {
     const kept = requests.peek(key);
-    return kept === undefined ? NOWHERE : init.placeOf(kept);
+    return kept === undefined ? NOWHERE : init.fairnessKeyOf(kept);
   });
 
   /** What became of it, or why that is not known. */
@@ -146,7 +145,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
       return await work();
     } catch (error) {
       if (!(error instanceof SignerError)) throw error;
-      return explain(error, component.name, component.client.clockOffset());
+      return toOutcome(error, component.name, component.client.clockOffset());
     }
   }
 
@@ -166,7 +165,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
 
   async function look(key: string): Promise<Again> {
     if (isMine(key)) return work(key);
-    if (rescue.takes(key)) await help(key);
+    if (rescue.claims(key)) await help(key);
     told.forget(key);
     waits.forget(key);
     return undefined;
@@ -187,7 +186,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
     const outcome = await attempted(() => init.handle(request, signer));
     if (outcome.written === undefined) return;
     const { signerName } = signer.spec;
-    requests.observe(signerName, outcome.written as T);
+    requests.applyWrite(signerName, outcome.written as T);
     report(init, { request, signerName, outcome, news: true });
   }
 
@@ -214,8 +213,8 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
 
   /** What it ended needs no second look, whatever was heard of it at work. */
   function leave(key: string, signerName: string, left: T): void {
-    if (requests.knows(signerName, left)) atWork.set(key, false);
-    requests.observe(signerName, left);
+    if (requests.isCurrent(signerName, left)) atWork.set(key, false);
+    requests.applyWrite(signerName, left);
     if (requests.peek(key) !== undefined) return;
     atWork.set(key, false);
     init.onGone?.(key.slice(key.indexOf(' ') + 1));
@@ -253,13 +252,13 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
       waits.forget(key);
       return undefined;
     }
-    waits.past(key);
+    waits.solved(key);
     if (outcome.again !== undefined) return outcome.again;
     return outcome.outcome === 'waiting' ? 'backoff' : undefined;
   }
 
   function rest(key: string, cause: string): Again {
-    return { at: clock() + waits.wait(key, cause) };
+    return { at: clock() + waits.join(key, cause) };
   }
 
   return {

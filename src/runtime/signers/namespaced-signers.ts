@@ -8,7 +8,7 @@ import { SignerError } from '../../errors.ts';
 import { createReflector } from '../../kube/watch/reflector.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../component/component.ts';
-import { createSignerRoom } from './signer-room.ts';
+import { createSignerQuota } from './signer-quota.ts';
 import type { FaultySigner, OnSigners, Signers } from './signers.ts';
 
 export const SIGNERS = resource({ group: GROUP, version: VERSION, plural: 'signers' });
@@ -21,12 +21,12 @@ export const SIGNERS = resource({ group: GROUP, version: VERSION, plural: 'signe
 export function createNamespacedSigners(component: Component, onChange: OnSigners): Signers {
   const known = new Map<string, ClusterSigner>();
   const faulty = new Map<string, FaultySigner>();
-  const room = createSignerRoom();
+  const room = createSignerQuota();
 
   function observe(key: string, object: KubeObject | undefined): void {
     const served = known.delete(key);
     faulty.delete(key);
-    if (object === undefined) room.leave(key);
+    if (object === undefined) room.release(key);
     else read(key, object);
     const [namespace = '', name = ''] = key.split('/');
     const signerName = derivedName({ namespace, name });
@@ -37,7 +37,7 @@ export function createNamespacedSigners(component: Component, onChange: OnSigner
 
   function read(key: string, object: KubeObject): void {
     try {
-      const fault = room.enter(key, object);
+      const fault = room.admit(key, object);
       if (fault !== undefined) throw invalidSpec(object, [fault]);
       known.set(key, readSigner(object));
     } catch (error) {
@@ -53,7 +53,7 @@ export function createNamespacedSigners(component: Component, onChange: OnSigner
   const reflector = createReflector<KubeObject>({
     ...component,
     path: SIGNERS.collection(),
-    lean: room.lean,
+    lean: room.reduce,
     onEvent: (key, now) => {
       observe(key, now);
     },

@@ -9,7 +9,7 @@ import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { anchorFingerprints } from '../../../src/pki/x509/trust-bundle.ts';
 import { act } from '../../../src/controllers/attester/act.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
-import { MAX_APART_MS } from '../../../src/runtime/component/server-time.ts';
+import { MAX_CLOCK_OFFSET_MS } from '../../../src/runtime/component/server-time.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import {
   HOUR,
@@ -88,13 +88,13 @@ test('clocks that came to contradict each other since the look: nothing is delet
   };
   const carryOut = (): Promise<unknown> =>
     act({ component, resource: BUNDLES, plan, judgedAt: LATER, clocksApart: false });
-  offsetOf(MAX_APART_MS + 1);
+  offsetOf(MAX_CLOCK_OFFSET_MS + 1);
   assert.equal(await carryOut(), 'backoff');
   assert.deepEqual(
     component.client.requests.map(({ method }) => method),
     ['GET'],
   );
-  offsetOf(MAX_APART_MS);
+  offsetOf(MAX_CLOCK_OFFSET_MS);
   await carryOut();
   assert.deepEqual(
     component.client.requests.map(({ method }) => method),

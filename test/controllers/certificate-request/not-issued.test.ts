@@ -6,14 +6,14 @@ import {
   type CertificateRequest,
 } from '../../../src/api/request/certificate-request.ts';
 import type { Condition } from '../../../src/api/request/conditions.ts';
-import type { Held } from '../../../src/runtime/issuing/issuing.ts';
+import type { NotIssued } from '../../../src/runtime/issuing/issuing-ca.ts';
 import { NOW } from '../../support/pki/chain.ts';
 import { openIntermediate } from '../../support/authorities/intermediate.ts';
 import { certificateRequestStage, type Stage } from '../../support/runtime/issuance-stage.ts';
 
 /** A CA that gives no chain; {@link NOW} as the API writes times. */
-function stageOf(held: Omit<Held, 'kind'>, maxRetryMs?: number): Stage<CertificateRequest> {
-  const issue = (): Promise<Held> => Promise.resolve({ kind: 'held', ...held });
+function stageOf(held: Omit<NotIssued, 'kind'>, maxRetryMs?: number): Stage<CertificateRequest> {
+  const issue = (): Promise<NotIssued> => Promise.resolve({ kind: 'notIssued', ...held });
   const { facts } = openIntermediate();
   return certificateRequestStage(
     {},

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { outcomeOf } from '../../../src/controllers/pcr-issuer/not-issued.ts';
-import type { Held } from '../../../src/runtime/issuing/issuing.ts';
+import type { NotIssued } from '../../../src/runtime/issuing/issuing-ca.ts';
 
-const held = (how: Held['how'], more: Partial<Held> = {}): Held => ({
-  kind: 'held',
+const held = (how: NotIssued['how'], more: Partial<NotIssued> = {}): NotIssued => ({
+  kind: 'notIssued',
   how,
   message: 'words',
   ...more,

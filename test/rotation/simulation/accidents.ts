@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { PREPARE_AT, ROTATE_AT } from '../../../src/api/signer/rotation-annotations.ts';
 import { formatTime } from '../../../src/api/object/time.ts';
-import { MAX_APART_MS } from '../../../src/runtime/component/server-time.ts';
+import { MAX_CLOCK_OFFSET_MS } from '../../../src/runtime/component/server-time.ts';
 import { openedBy } from './at-work.ts';
 import { distrust } from './incidents.ts';
 import type { Fate, Process } from './process.ts';
@@ -87,9 +87,9 @@ export class Accidents {
     }
     const one = dice.of([authority, attester, ...signers.map(({ process }) => process)]);
     const isSigner = one !== authority && one !== attester;
-    const most = isSigner ? MAX_APART_MS : dice.of([MINUTE, HOUR, 400 * DAY]);
+    const most = isSigner ? MAX_CLOCK_OFFSET_MS : dice.of([MINUTE, HOUR, 400 * DAY]);
     one.offset = dice.of([-1, 1]) * dice.roll(most);
-    if (Math.abs(one.offset) <= MAX_APART_MS) return;
+    if (Math.abs(one.offset) <= MAX_CLOCK_OFFSET_MS) return;
     // It stops rotation: somebody sets it right, sooner than a successor may be late.
     this.#sim.later(this.#sim.world.now + dice.roll(LONGEST_OUTAGE), () => {
       one.offset = 0;

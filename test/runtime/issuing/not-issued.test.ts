@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Condition } from '../../../src/api/request/conditions.ts';
 import { withFailed, type CertificateSigningRequest } from '../../../src/api/request/csr.ts';
-import type { Held } from '../../../src/runtime/issuing/issuing.ts';
+import type { NotIssued } from '../../../src/runtime/issuing/issuing-ca.ts';
 import {
   settleByConditions,
   type Settlement,
@@ -23,7 +23,7 @@ const csr: CertificateSigningRequest = {
 
 const settle = (
   request: CertificateSigningRequest,
-  held: Held,
+  held: NotIssued,
   times: Times,
 ): Settlement<CertificateSigningRequest> =>
   settleByConditions(request, held, times, {
@@ -32,11 +32,11 @@ const settle = (
   });
 
 const after = (
-  held: Omit<Held, 'kind'>,
+  held: Omit<NotIssued, 'kind'>,
   age: number,
   maxRetryMs: number | undefined = LIMIT,
 ): Settlement<CertificateSigningRequest> =>
-  settle(csr, { kind: 'held', ...held }, { now: CREATED + age, ahead: 0, maxRetryMs });
+  settle(csr, { kind: 'notIssued', ...held }, { now: CREATED + age, ahead: 0, maxRetryMs });
 
 const conditions = ({
   write,
@@ -58,7 +58,7 @@ test('an ordinary error at the limit ends the request with the last message', ()
 test('without a limit, as in our own components, no age ends a request', () => {
   const { write, outcome } = settle(
     csr,
-    { kind: 'held', how: 'retry', message: 'CA is away' },
+    { kind: 'notIssued', how: 'retry', message: 'CA is away' },
     { now: CREATED + 1e12, ahead: 0, maxRetryMs: undefined },
   );
   assert.equal(write, undefined);
@@ -94,7 +94,7 @@ for (const how of ['retry', 'pending', 'issuer', 'permanent'] as const) {
 
 test('a condition that says nothing new is not written again', () => {
   const condition: Condition = { type: 'Order', status: 'True', reason: 'Made', message: '7' };
-  const held: Held = { kind: 'held', how: 'pending', message: '', condition };
+  const held: NotIssued = { kind: 'notIssued', how: 'pending', message: '', condition };
   const first = settle(csr, held, { now: CREATED, ahead: 0, maxRetryMs: LIMIT });
   assert.ok(first.write);
   assert.equal(
@@ -104,7 +104,7 @@ test('a condition that says nothing new is not written again', () => {
 });
 
 test('an age is measured by the clock that dates requests; what is waited for, by our own', () => {
-  const held: Held = { kind: 'held', how: 'retry', message: 'no' };
+  const held: NotIssued = { kind: 'notIssued', how: 'retry', message: 'no' };
   const times = { now: CREATED, ahead: 5_000, maxRetryMs: LIMIT };
   const { outcome } = settle(csr, held, times);
   assert.deepEqual(outcome.again, { backoffUntil: CREATED + LIMIT + 5_000 });

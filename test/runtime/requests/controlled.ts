@@ -12,9 +12,17 @@ import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
 import { createRequestController } from '../../../src/runtime/requests/request-controller.ts';
 import { until } from '../../cluster/until.ts';
 import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
-import { recordedComponent, type RecordedComponent } from '../../support/component/recorded-component.ts';
+import {
+  recordedComponent,
+  type RecordedComponent,
+} from '../../support/component/recorded-component.ts';
 import type { Call } from '../../support/kube/scripted-server.ts';
-import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/kube/reflector-fixture.ts';
+import {
+  PATIENCE_MS,
+  bookmark,
+  startStage,
+  type Stage,
+} from '../../support/kube/reflector-fixture.ts';
 
 const NO_RULE = { apiGroups: [], resources: [], verbs: [] } as const;
 
@@ -95,9 +103,12 @@ export async function startControlled(more: Partial<Component> = {}): Promise<Co
     resource: resource({ group: 'example.com', version: 'v1', plural: 'things' }),
     workers: 2,
     serves: ({ requests }) => requests !== undefined,
-    pending: ({ done }) => done !== true,
-    placeOf: ({ metadata: { namespace }, deadline }) => ({ flows: [namespace ?? ''], deadline }),
-    stays: ({ deadline }) => ({ deadline }),
+    isPending: ({ done }) => done !== true,
+    fairnessKeyOf: ({ metadata: { namespace }, deadline }) => ({
+      flows: [namespace ?? ''],
+      deadline,
+    }),
+    retainedFields: ({ deadline }) => ({ deadline }),
     handle: async (one, signer) => {
       looks.push(`${one.metadata.name}@${one.metadata.resourceVersion}`);
       return answering(one, signer);

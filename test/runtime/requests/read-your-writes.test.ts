@@ -14,9 +14,9 @@ import { createQueue } from '../../../src/kube/workqueue/queue.ts';
 import { createPace } from '../../../src/kube/workqueue/pace.ts';
 import { createRateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
-import { csrPlace, csrStays } from '../../../src/runtime/requests/csr-place.ts';
+import { csrFairnessKey, csrRetainedFields } from '../../../src/runtime/requests/csr-fairness.ts';
 import { watchSigners } from '../../../src/runtime/signers/served-signers.ts';
-import { localIssuing } from '../../../src/runtime/issuing/local-issuing.ts';
+import { localCa } from '../../../src/runtime/issuing/local-ca.ts';
 import { createRequestController } from '../../../src/runtime/requests/request-controller.ts';
 import { made } from '../../policy/request.ts';
 import { NOW } from '../../support/pki/chain.ts';
@@ -88,7 +88,7 @@ function world(): World {
       component,
       resource: REQUESTS,
       profileOf: () => workloadProfile(),
-      issuingOf: () => localIssuing(component, openIntermediate()),
+      issuingOf: () => localCa(component, openIntermediate()),
     });
     const controller = createRequestController<CertificateSigningRequest, ClusterSigner>({
       component,
@@ -97,14 +97,14 @@ function world(): World {
       resource: REQUESTS,
       workers: 2,
       serves: () => true,
-      pending: (csr) => !isFinished(csr),
+      isPending: (csr) => !isFinished(csr),
       handle: actor.handle,
       onGone: actor.forget,
       regarding: ({ apiVersion, kind, metadata: { name } }) => ({
         regarding: { apiVersion, kind, name },
       }),
-      placeOf: csrPlace,
-      stays: csrStays,
+      fairnessKeyOf: csrFairnessKey,
+      retainedFields: csrRetainedFields,
       permissions: () => [],
     });
     const abort = new AbortController();

@@ -2,7 +2,7 @@
 /** Of several replicas each works on its own requests, and takes up more when it is told to. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { OVERDUE_MS } from '../../../src/runtime/requests/rescue.ts';
+import { TAKEOVER_AFTER_MS } from '../../../src/runtime/requests/orphan-takeover.ts';
 import { until } from '../../cluster/until.ts';
 import { PATIENCE_MS } from '../../support/kube/reflector-fixture.ts';
 import {
@@ -74,7 +74,7 @@ test('another’s request that is overdue is taken up once, and told of only if 
   await until('they are heard of', PATIENCE_MS, () =>
     it.component.counted.some(([name, , , count]) => name === 'pending' && count === 2),
   );
-  await it.time.advance(OVERDUE_MS + 5_000);
+  await it.time.advance(TAKEOVER_AFTER_MS + 5_000);
   await it.looked('b@5', 'c@6');
   await it.time.advance(30_000);
   assert.deepEqual([...it.looks].sort(), ['b@5', 'c@6']);

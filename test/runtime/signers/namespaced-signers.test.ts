@@ -9,8 +9,13 @@ import { changed, clusterSigner, workloadSpec } from '../../support/signers/clus
 import { namespacedSigner, teamSpec } from '../../support/signers/namespaced-signer.ts';
 import type { RecordedComponent } from '../../support/component/recorded-component.ts';
 import type { Call } from '../../support/kube/scripted-server.ts';
-import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/kube/reflector-fixture.ts';
-import { MAX_SIGNERS_PER_NAMESPACE } from '../../../src/runtime/signers/signer-room.ts';
+import {
+  PATIENCE_MS,
+  bookmark,
+  startStage,
+  type Stage,
+} from '../../support/kube/reflector-fixture.ts';
+import { MAX_SIGNERS_PER_NAMESPACE } from '../../../src/runtime/signers/signer-quota.ts';
 import { componentOn } from '../requests/controlled.ts';
 
 const DERIVED = 'signers.countersign.dev/team-a.web';

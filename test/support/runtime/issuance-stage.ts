@@ -13,8 +13,8 @@ import type { RequestInit } from '../../../src/kube/client/client.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { compileCertificateRequestPolicy } from '../../../src/policy/compile-policy.ts';
 import type { LogFields } from '../../../src/ports.ts';
-import type { Issuing } from '../../../src/runtime/issuing/issuing.ts';
-import { localIssuing } from '../../../src/runtime/issuing/local-issuing.ts';
+import type { IssuingCa } from '../../../src/runtime/issuing/issuing-ca.ts';
+import { localCa } from '../../../src/runtime/issuing/local-ca.ts';
 import type { Redelivery } from '../../../src/runtime/issuing/redelivery.ts';
 import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
 import { made, type Wanted } from '../../policy/request.ts';
@@ -63,7 +63,7 @@ export interface Stage<T> {
 /** The CA: ours, asked for each look at a request; or anybody's. */
 export interface By<T> {
   readonly authority?: (() => Authority) | undefined;
-  readonly issuing?: (() => Issuing<T>) | undefined;
+  readonly issuing?: (() => IssuingCa<T>) | undefined;
   /** Milliseconds; where the kind gives a request up at all. */
   readonly maxRetryMs?: number | undefined;
 }
@@ -75,7 +75,7 @@ interface StageInit<T> {
   readonly by: By<T>;
   readonly actor: (
     component: RecordedComponent,
-    issuingOf: () => Issuing<T>,
+    issuingOf: () => IssuingCa<T>,
   ) => Pick<Redelivery<T, ClusterSigner>, 'handle' | 'forget'>;
   readonly readBody?: (body: unknown) => T;
 }
@@ -160,7 +160,7 @@ function stage<T extends KubeObject>(init: StageInit<T>): Stage<T> {
   const component = recordedComponent({ name, clock: () => now });
   const client = Object.assign(component.client, { clockOffset: () => offset });
   client.answer(server.answer);
-  const actor = init.actor(component, by.issuing ?? (() => localIssuing(component, authority())));
+  const actor = init.actor(component, by.issuing ?? (() => localCa(component, authority())));
   return {
     server,
     request,

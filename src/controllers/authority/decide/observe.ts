@@ -11,7 +11,7 @@ import type { Secret } from '../../../api/object/object.ts';
 import { parseTime } from '../../../api/object/time.ts';
 import type { AuthorityFacts } from '../../../authorities/contract.ts';
 import { SignerError } from '../../../errors.ts';
-import { tooLarge, tooSlow } from '../../../runtime/ca/modest-ca.ts';
+import { checkMaterialSize, checkKeySize } from '../../../runtime/ca/namespaced-ca-limits.ts';
 import { hasNext, type Inspect } from './inspect.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
@@ -81,7 +81,7 @@ function observePresent(snapshot: SignerSnapshot, secret: Secret): Observation {
       `Secret ${where(signer)} does not grant its key to this signer; its owner does that with the annotation ${SIGNER_NAME}: ${signer.spec.signerName}`,
     );
   }
-  const facts = tooLarge(signer, secret) ?? inspect(secret, 'tls');
+  const facts = checkMaterialSize(signer, secret) ?? inspect(secret, 'tls');
   const fault = facts instanceof SignerError ? facts : faultOf(signer, facts);
   if (fault !== undefined) return observeUnusable(snapshot, fault);
   if (facts instanceof SignerError) return observeUnusable(snapshot, facts);
@@ -101,7 +101,7 @@ function faultOf(signer: ClusterSigner, facts: AuthorityFacts): SignerError | un
   if (isDistrusted(signer.spec, facts.fingerprint)) {
     return unusable(`it holds ${facts.fingerprint}, which spec.authority.managed.distrusted names`);
   }
-  const slow = tooSlow(signer, facts);
+  const slow = checkKeySize(signer, facts);
   if (slow !== undefined) return slow;
   const { fingerprint } = facts;
   const known = signer.status?.authorities ?? [];

@@ -12,7 +12,7 @@ import { SignerError, attempt } from '../../../errors.ts';
 import type { Again } from '../../../kube/workqueue/run-loop.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import { createOpenedSecrets } from '../../../runtime/ca/opened-secrets.ts';
-import { lookAgain, requireClocks, serverTime } from '../../../runtime/component/server-time.ts';
+import { requeueAt, requireClocks, serverTime } from '../../../runtime/component/server-time.ts';
 import { usableAuthority } from '../../../runtime/ca/usable-authority.ts';
 import { isFresh } from '../apply/freshness.ts';
 import { decideBundle } from './decide-bundle.ts';
@@ -124,8 +124,8 @@ export function createOwnTls(init: OwnTlsInit): OwnTls {
       now,
     });
     troubles.note(serving, keyOfComponent(name), plan.kind === 'wait' ? plan.why : undefined);
-    if (plan.kind === 'keep') return lookAgain(component, plan.lookAt);
-    if (plan.kind === 'wait') return lookAgain(component, plan.lookAt ?? now + WAIT_MS);
+    if (plan.kind === 'keep') return requeueAt(component, plan.lookAt);
+    if (plan.kind === 'wait') return requeueAt(component, plan.lookAt ?? now + WAIT_MS);
     if (authority instanceof SignerError) return 'backoff';
     if (!(await isFresh(component, serving, now))) return 'backoff';
     // After a question to the API server, whose answer tells the time.

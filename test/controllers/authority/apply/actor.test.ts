@@ -11,7 +11,7 @@ import type { SignerPlan } from '../../../../src/controllers/authority/decide/de
 import type { RequestInit } from '../../../../src/kube/client/client.ts';
 import { KubeError } from '../../../../src/kube/client/kube-error.ts';
 import type { Again } from '../../../../src/kube/workqueue/run-loop.ts';
-import { MAX_APART_MS } from '../../../../src/runtime/component/server-time.ts';
+import { MAX_CLOCK_OFFSET_MS } from '../../../../src/runtime/component/server-time.ts';
 import { NOW } from '../../../support/pki/chain.ts';
 import { random } from '../../../support/authorities/issuing.ts';
 import {
@@ -190,7 +190,7 @@ test('a successor that cannot be written: the status says what is due all the sa
 
 test('clocks that came to contradict each other since the look: nothing is written', async () => {
   const { component, asked, carryOut } = start();
-  const apart = MAX_APART_MS + 1;
+  const apart = MAX_CLOCK_OFFSET_MS + 1;
   // The API server's time is the same as before: it is ours that was set.
   Object.assign(component, { clock: () => NOW + apart });
   Object.assign(component.client, { clockOffset: () => apart });

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
+import type { Place } from '../../kube/workqueue/fair-order.ts';
+import type { Clock } from '../../ports.ts';
+import type { Intern } from '../../runtime/requests/interner.ts';
+import { createRenewals } from './renewals.ts';
+
+/** When the turn of a PodCertificateRequest is. */
+export interface PcrFairness {
+  readonly keyOf: (request: PodCertificateRequest) => Place;
+  readonly retainedFields: (request: PodCertificateRequest, shared: Intern) => object;
+  /** One that was answered, by whomever. */
+  readonly finished: (request: PodCertificateRequest) => void;
+}
+
+/**
+ * Namespaces and nodes take turns: a namespace is a tenant, and a node that restarts asks anew for
+ * each of its pods at once. Both names are true: NodeRestriction and our admission policy let only
+ * the node itself ask, and only for pods that it runs.
+ */
+export function createPcrFairness(clock: Clock): PcrFairness {
+  const renewals = createRenewals();
+  return {
+    keyOf: (request) => ({
+      flows: [`namespace ${request.metadata.namespace ?? ''}`, `node ${request.spec.nodeName}`],
+      deadline: renewals.overdue(request, clock()),
+    }),
+    retainedFields: ({ spec: { signerName, nodeName, podUID, maxExpirationSeconds } }, shared) => ({
+      spec: {
+        signerName: shared(signerName),
+        nodeName: shared(nodeName),
+        podUID,
+        maxExpirationSeconds,
+      },
+    }),
+    finished: renewals.note,
+  };
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Condition } from '../../api/request/conditions.ts';
+import type { LeafSubject } from '../../issuance/leaf-subject.ts';
+import type { Validity } from '../../issuance/validity.ts';
+import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
+import type { KeyUsage } from '../../vocabulary.ts';
+import type { Sources } from '../requests/request-controller.ts';
+
+/** What was decided of a leaf: it may say this and nothing else. */
+export interface LeafTemplate {
+  readonly subject: LeafSubject;
+  readonly publicKey: PublicKeyInfo;
+  readonly usages: readonly KeyUsage[];
+  readonly validity: Validity;
+}
+
+/** What is delivered, as PEM; and how long the leaf itself lasts. */
+export interface IssuedChain {
+  readonly kind: 'chain';
+  /** Leaf first, without the root. */
+  readonly chain: string;
+  /** The anchors that it leads to; '' where nobody said which. */
+  readonly anchors: string;
+  readonly validity: Validity;
+}
+
+/**
+ * Why there is no chain now, in the words of a CA that is not ours. `retry`: again with backoff, as
+ * long as a request's kind has it; `permanent`: never for this request; `issuer`: the CA itself is at
+ * fault; `pending`: it is at work, ask again.
+ */
+export interface NotIssued {
+  readonly kind: 'notIssued';
+  readonly how: 'retry' | 'permanent' | 'issuer' | 'pending';
+  readonly message: string;
+  /** Of `pending`: milliseconds until it is asked again. */
+  readonly afterMs?: number;
+  /** To be kept on the request, where its kind allows. */
+  readonly condition?: Condition;
+}
+
+/**
+ * The CA behind a signer, as whoever answers requests of kind `R` sees it. The caller retries, and
+ * keeps what was issued until it is delivered. Calls may run concurrently.
+ */
+export interface IssuingCa<R> {
+  /** Its own: no leaf may lie outside. */
+  readonly validity: Validity;
+  /** Another text is another CA: what the one before it signed is not delivered any more. */
+  readonly identity: string;
+  /** @throws SignerError where the CA is ours: `authority`, `wait` or `retry` */
+  issue(wanted: LeafTemplate, request: R): Promise<IssuedChain | NotIssued>;
+}
+
+/** What the signers of a kind sign with. */
+export interface IssuingCas<S, R> extends Sources<S> {
+  /** @throws SignerError (`authority`) why the signer cannot sign now */
+  readonly issuing: (signer: S) => IssuingCa<R>;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError } from '../../errors.ts';
+import type { Profile } from '../../issuance/profile.ts';
+import { leafValidity, type Validity } from '../../issuance/validity.ts';
+import type { CertificationRequest } from '../../pki/x509/pkcs10.ts';
+import type { KeyUsage } from '../../vocabulary.ts';
+import type { LeafTemplate } from './issuing-ca.ts';
+import { copyRequestedNames } from '../../issuance/leaf-subject.ts';
+import type { ReviewableRequest } from '../../api/request/reviewable-request.ts';
+
+/** `spec.expirationSeconds` may not be shorter (certificates.k8s.io/v1, validation.go): ten minutes. */
+export const MIN_REQUESTED_SECONDS = 600;
+
+export interface LeafTemplateInput {
+  readonly spec: ReviewableRequest['spec'];
+  /** Decoded, and free of refusals. */
+  readonly request: CertificationRequest;
+  readonly profile: Profile;
+  /** Which of the names asked for come into the leaf. */
+  readonly copy: Profile['copy'];
+  /** The CA's own validity. */
+  readonly authority: Validity;
+  /** Milliseconds of the API server's clock. */
+  readonly now: number;
+}
+
+export type PlannedLeaf =
+  | ({ readonly kind: 'issue' } & LeafTemplate)
+  | { readonly kind: 'wait'; readonly error: SignerError };
+
+/** The leaf of a PKCS#10 request: as long as was asked for, and no longer than the profile allows. */
+export function leafTemplate(input: LeafTemplateInput): PlannedLeaf {
+  const { spec, request, profile, copy, authority, now } = input;
+  const longest = profile.maxDurationSeconds;
+  try {
+    const validity = leafValidity({
+      now,
+      lifetimeSeconds: Math.min(spec.expirationSeconds ?? longest, longest),
+      backdateSeconds: profile.backdateSeconds,
+      minimumSeconds: Math.min(MIN_REQUESTED_SECONDS, longest),
+      issuer: authority,
+    });
+    return {
+      kind: 'issue',
+      subject: copyRequestedNames(request, copy),
+      publicKey: request.publicKey,
+      usages: (spec.usages ?? []) as readonly KeyUsage[],
+      validity,
+    };
+  } catch (error) {
+    if (error instanceof SignerError) return { kind: 'wait', error };
+    throw error;
+  }
+}

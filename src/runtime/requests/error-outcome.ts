@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { SignerError } from '../../errors.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
+import type { Outcome } from './outcome.ts';
+import { offsetText } from '../component/server-time.ts';
+
+/** Answers that pass by themselves in a moment: worth a log line, not an Event. */
+const QUIET: ReadonlySet<string> = new Set([
+  'KUBE_CONFLICT',
+  'KUBE_NOT_FOUND',
+  'KUBE_THROTTLED',
+  'KUBE_UNAVAILABLE',
+  'KUBE_UNAUTHORIZED',
+  'KUBE_ALREADY_EXISTS',
+  'NOT_LEADING',
+]);
+
+/**
+ * An error as an outcome: the request waits, and where somebody has to do something, an Event says
+ * what. Nothing here ever ends a request.
+ *
+ * @param clockOffset - milliseconds that our clock is ahead of the API server's
+ */
+export function toOutcome(error: SignerError, component: string, clockOffset: number): Outcome {
+  const reason = reasonOf(error);
+  const message = adviceOf(error, component, clockOffset);
+  const sharedBy = sharedByOf(error);
+  if (QUIET.has(error.code)) return { outcome: 'waiting', reason, message, sharedBy };
+  return {
+    outcome: 'waiting',
+    reason,
+    message,
+    sharedBy,
+    event: { type: 'Warning', reason, action: 'Wait', note: message },
+  };
+}
+
+/** Answers that say how the server is, whatever was asked. */
+const OF_THE_SERVER: ReadonlySet<string> = new Set([
+  'KUBE_THROTTLED',
+  'KUBE_UNAVAILABLE',
+  'KUBE_UNAUTHORIZED',
+]);
+
+/** Whose requests all wait for this; undefined: it may be the matter of this one alone. */
+function sharedByOf(error: SignerError): Outcome['sharedBy'] {
+  if (error.disposition === 'authority') return 'signer';
+  if (error.code === 'CLOCKS_APART') return 'server';
+  if (!(error instanceof KubeError)) return undefined;
+  if (isForbidden(error)) return 'signer';
+  return OF_THE_SERVER.has(error.code) || isClock(error) ? 'server' : undefined;
+}
+
+/** `ANCHOR_NOT_SERVED` → `AnchorNotServed`; a refusal of rights gets its own name. */
+function reasonOf(error: SignerError): string {
+  if (error instanceof KubeError && isForbidden(error)) return 'RightMissing';
+  if (error instanceof KubeError && isClock(error)) return 'ClockSkew';
+  return error.code
+    .toLowerCase()
+    .replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+function adviceOf(error: SignerError, component: string, clockOffset: number): string {
+  if (!(error instanceof KubeError)) return error.message;
+  if (isForbidden(error)) {
+    return `a right is missing in ClusterRole countersign-${component} (rbac/${component}.yaml, or countersign rbac): ${error.message}`;
+  }
+  if (isClock(error)) {
+    return `the API server refuses notBefore, which may be five minutes from its clock: ${offsetText(clockOffset)}: ${error.message}`;
+  }
+  return error.message;
+}
+
+/**
+ * 403, or on a PodCertificateRequest's status 422 with spec.signerName Forbidden: there the sign
+ * check runs inside validation (podcertificaterequest/strategy.go).
+ */
+function isForbidden(error: KubeError): boolean {
+  return (
+    error.status === 403 ||
+    (error.status === 422 &&
+      error.causes.some(
+        ({ reason, field }) => reason === 'FieldValueForbidden' && field === 'spec.signerName',
+      ))
+  );
+}
+
+function isClock(error: KubeError): boolean {
+  return error.status === 422 && error.causes.some(({ field }) => field === 'status.notBefore');
+}

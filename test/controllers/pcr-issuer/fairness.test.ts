@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { withDenied, withIssued } from '../../../src/api/request/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
+import {
+  createPcrFairness,
+  type PcrFairness,
+} from '../../../src/controllers/pcr-issuer/fairness.ts';
+import { MAX_NOTED, RENEWAL_OVERDUE_MS } from '../../../src/controllers/pcr-issuer/renewals.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
+
+const HOUR = 3_600_000;
+const START = Date.UTC(2026, 10, 21, 6);
+const REFRESH = START + HOUR;
+const END = START + 24 * HOUR;
+
+const same = (text: string): string => text;
+
+let now: number;
+let place: PcrFairness;
+beforeEach(() => {
+  now = START;
+  place = createPcrFairness(() => now);
+});
+
+const issued = (
+  request: PodCertificateRequest,
+  times: { beginRefreshAt?: number; notAfter?: number } = {},
+): PodCertificateRequest =>
+  withIssued(
+    request,
+    { chainPem: '', notBefore: START, beginRefreshAt: REFRESH, notAfter: END, ...times },
+    START,
+  );
+
+test('a request waits among those of its namespace, and among those of its node', () => {
+  assert.deepEqual(place.keyOf(podRequest()), {
+    flows: ['namespace team-a', 'node node-1'],
+    deadline: undefined,
+  });
+});
+
+test('a renewal is urgent once the kubelet calls it overdue, until its certificate ends', () => {
+  place.finished(issued(podRequest()));
+  now = REFRESH + RENEWAL_OVERDUE_MS - 1;
+  assert.equal(place.keyOf(podRequest()).deadline, undefined);
+  now += 1;
+  assert.equal(place.keyOf(podRequest()).deadline, END);
+});
+
+test('another pod, another signer and another duration are other certificates', () => {
+  place.finished(issued(podRequest()));
+  now = REFRESH + RENEWAL_OVERDUE_MS;
+  for (const spec of [
+    { podUID: 'other' },
+    { signerName: 'example.com/other' },
+    { maxExpirationSeconds: 86_400 },
+  ]) {
+    assert.equal(place.keyOf(podRequest(spec)).deadline, undefined);
+  }
+});
+
+test('what a pod was issued last counts, in whatever order a list tells it', () => {
+  const [old, young] = [
+    issued(podRequest()),
+    issued(podRequest(), { beginRefreshAt: REFRESH + HOUR, notAfter: END + HOUR }),
+  ];
+  for (const order of [
+    [old, young],
+    [young, old],
+  ]) {
+    order.forEach(place.finished);
+    now = REFRESH + RENEWAL_OVERDUE_MS;
+    assert.equal(place.keyOf(podRequest()).deadline, undefined);
+    now += HOUR;
+    assert.equal(place.keyOf(podRequest()).deadline, END + HOUR);
+  }
+});
+
+test('one that was denied has nothing to renew', () => {
+  place.finished(withDenied(podRequest(), { reason: 'NotAllowed', message: '' }, START));
+  now = END;
+  assert.equal(place.keyOf(podRequest()).deadline, undefined);
+});
+
+test('what is known of a request that is not kept whole says the same', () => {
+  const { metadata } = podRequest();
+  const lean = { metadata, ...place.retainedFields(podRequest(), same) } as PodCertificateRequest;
+  place.finished(issued(podRequest()));
+  now = REFRESH + RENEWAL_OVERDUE_MS;
+  assert.deepEqual(place.keyOf(lean), place.keyOf(podRequest()));
+});
+
+test('of more certificates than are noted the oldest is forgotten', () => {
+  for (let index = 0; index <= MAX_NOTED; index += 1) {
+    place.finished(issued(podRequest({ podUID: `pod-${index}` })));
+  }
+  now = REFRESH + RENEWAL_OVERDUE_MS;
+  const deadlineOf = (index: number): number | undefined =>
+    place.keyOf(podRequest({ podUID: `pod-${index}` })).deadline;
+  assert.deepEqual([deadlineOf(0), deadlineOf(1), deadlineOf(MAX_NOTED)], [undefined, END, END]);
+});

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import {
+  MAX_KEPT_CHARACTERS,
+  MAX_KEPT_TOGETHER,
+  createCacheTransform,
+} from '../../../src/runtime/requests/cache-transform.ts';
+import { until } from '../../cluster/until.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
+import { PATIENCE_MS } from '../../support/kube/reflector-fixture.ts';
+import { request, startControlled, type Controlled, type Request } from './controlled.ts';
+
+const bulky = (name: string, version: number): Request => {
+  const plain = request(name, version);
+  const annotations = { bulk: 'x'.repeat(MAX_KEPT_CHARACTERS) };
+  return { ...plain, metadata: { ...plain.metadata, annotations } };
+};
+
+const stays = (): object => ({ spec: { nodeName: 'n' } });
+
+test('of a large request only who it is stays in memory', () => {
+  const { reduce: lean, isReduced: isLean } = createCacheTransform<Request>(stays);
+  const small = request('small', 1);
+  assert.equal(lean(small), small);
+  assert.equal(isLean(small), false);
+  const left = lean(bulky('large', 2));
+  assert.equal(isLean(left), true);
+  assert.ok(JSON.stringify(left).length < 300);
+  assert.deepEqual([left.metadata.uid, left.metadata.resourceVersion], ['large-1', '2']);
+  assert.deepEqual((left as { spec?: unknown }).spec, { nodeName: 'n' });
+});
+
+const half = (name: string): Request => {
+  const plain = request(name, 1);
+  const annotations = { bulk: 'x'.repeat(MAX_KEPT_CHARACTERS / 2) };
+  return { ...plain, metadata: { ...plain.metadata, annotations } };
+};
+
+test('of very many requests only who they are stays in memory, until others are let go', () => {
+  const { reduce: lean, isReduced: isLean, release: letGo } = createCacheTransform<Request>(stays);
+  const most = MAX_KEPT_TOGETHER / (MAX_KEPT_CHARACTERS / 2);
+  const kept = Array.from({ length: most }, (_, index) => lean(half(`web-${index}`)));
+  const whole = kept.filter((each) => !isLean(each));
+  assert.ok(whole.length < most && whole.length > most * 0.9);
+  assert.equal(isLean(lean(half('one-more'))), true);
+  const [first, second] = whole;
+  assert.ok(first !== undefined && second !== undefined);
+  for (const each of [first, first, kept.at(-1)]) if (each !== undefined) letGo(each);
+  assert.equal(isLean(lean(half('in-its-place'))), false);
+  assert.equal(isLean(lean(half('once'))), true);
+});
+
+test('ten thousand ordinary requests are all kept whole', () => {
+  const { reduce: lean, isReduced: isLean } =
+    createCacheTransform<ReturnType<typeof podRequest>>(stays);
+  for (let made = 0; made < 10_000; made++) assert.equal(isLean(lean(podRequest())), false);
+});
+
+let it: Controlled;
+const seen: Request[] = [];
+beforeEach(async () => {
+  seen.length = 0;
+  it = await startControlled();
+  it.answer((each) => {
+    seen.push(each);
+    return { outcome: 'undecided', reason: 'Seen' };
+  });
+});
+afterEach(() => it.stop());
+
+test('what was not kept whole is read again when its turn comes', async () => {
+  const large = bulky('large', 5);
+  it.requests.lines({ type: 'ADDED', object: large });
+  (await it.next('the read')).answer(200, { ...large, metadata: { ...large.metadata } });
+  await until('it is looked at', PATIENCE_MS, () => seen.length === 1);
+  assert.deepEqual(seen[0]?.metadata.annotations, large.metadata.annotations);
+});
+
+test('what cannot be read waits, and is read again', async () => {
+  const large = bulky('large', 5);
+  it.requests.lines({ type: 'ADDED', object: large });
+  (await it.next('the read')).answer(503, 'no endpoints');
+  const second = it.next('the second read');
+  const { log } = it.component;
+  await until('it waits', PATIENCE_MS, () =>
+    log.lines.some(({ message }) => /could not/.test(message)),
+  );
+  await it.time.advance(1_000);
+  (await second).answer(200, large);
+  await until('it is looked at', PATIENCE_MS, () => seen.length === 1);
+});
+
+for (const [law, answer] of [
+  ['has gone', [404, { reason: 'NotFound' }]],
+  ['is another one of that name', [200, { ...request('large', 9, {}), kind: 'Thing' }]],
+] as const) {
+  test(`what ${law} by then is left alone`, async () => {
+    const large = bulky('large', 5);
+    const own = { ...large, metadata: { ...large.metadata, uid: 'large-0' } };
+    it.requests.lines({ type: 'ADDED', object: own });
+    const [status, body] = answer;
+    (await it.next('the read')).answer(status, body);
+    await until('it is told as gone', PATIENCE_MS, () => it.gone.length === 1);
+    assert.deepEqual(seen, []);
+  });
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MAX_INTERNED, createInterner } from '../../../src/runtime/requests/interner.ts';
+
+test('a text stays what it is, however many others there are', () => {
+  const shared = createInterner();
+  for (let index = 0; index < 3 * MAX_INTERNED; index += 1) {
+    assert.equal(
+      shared(`node-${index % (2 * MAX_INTERNED)}`),
+      `node-${index % (2 * MAX_INTERNED)}`,
+    );
+  }
+});

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
+import { ignoreOlderThanSigner } from '../../../src/runtime/requests/older-than-signer.ts';
+import { teamSigner } from '../../support/signers/namespaced-signer.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
+import { request, type Request } from './controlled.ts';
+
+const MADE = '2026-11-21T06:00:00Z';
+
+async function outcomeOf(createdAt: string, signer: ClusterSigner): Promise<Outcome> {
+  const handle = ignoreOlderThanSigner<Request, ClusterSigner>(() =>
+    Promise.resolve({ outcome: 'issued', reason: 'Issued' }),
+  );
+  const one = request('web', 5);
+  return handle({ ...one, metadata: { ...one.metadata, creationTimestamp: createdAt } }, signer);
+}
+
+test('what was asked before its Signer was made is left untouched, and an Event says why', async () => {
+  const { outcome, reason, event, again } = await outcomeOf(
+    '2026-11-21T05:59:00Z',
+    teamSigner({ creationTimestamp: MADE }),
+  );
+  assert.deepEqual([outcome, reason, again], ['undecided', 'OlderThanSigner', undefined]);
+  assert.match(event?.note ?? '', /before Signer team-a\/web .*ask again/);
+});
+
+for (const [law, createdAt] of [
+  ['what was asked after it', '2026-11-21T06:00:01Z'],
+  ['what was asked in the same second', MADE],
+  ['what an API server dated whose clock is late', '2026-11-21T05:59:55Z'],
+] as const) {
+  test(`${law} is answered`, async () => {
+    const { outcome } = await outcomeOf(createdAt, teamSigner({ creationTimestamp: MADE }));
+    assert.equal(outcome, 'issued');
+  });
+}
+
+test('a ClusterSigner answers what waited for it: nobody else could have had its name', async () => {
+  const signer = workload({}, { metadata: { creationTimestamp: MADE } });
+  assert.equal((await outcomeOf('2026-11-20T00:00:00Z', signer)).outcome, 'issued');
+});

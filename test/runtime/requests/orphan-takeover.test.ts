@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { KubeObject } from '../../../src/api/object/object.ts';
+import {
+  TAKEOVER_AFTER_MS,
+  createOrphanTakeover,
+  type OrphanTakeover,
+} from '../../../src/runtime/requests/orphan-takeover.ts';
+import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
+
+let time: FakeTime;
+let pending: Map<string, KubeObject>;
+let queued: string[];
+let depth: number;
+let rescue: OrphanTakeover;
+let stop: AbortController;
+beforeEach(() => {
+  time = fakeTime();
+  pending = new Map();
+  queued = [];
+  depth = 0;
+  stop = new AbortController();
+  const queue = {
+    add: (key: string) => queued.push(key),
+    get depth() {
+      return depth;
+    },
+  };
+  const component = recordedComponent({
+    clock: time.clock,
+    delay: time.delay,
+    duty: { mine: (uid) => uid.startsWith('mine'), onChange: () => undefined },
+    queue: queue as never,
+  });
+  rescue = createOrphanTakeover({ component, pending: () => pending });
+  void rescue.run(stop.signal);
+});
+afterEach(() => {
+  stop.abort(new Error('stopped'));
+});
+
+function add(key: string, uid: string, resourceVersion = '1'): void {
+  const creationTimestamp = new Date(time.clock()).toISOString();
+  const metadata = { name: key, uid, resourceVersion, creationTimestamp };
+  pending.set(key, { apiVersion: 'v1', kind: 'Thing', metadata });
+}
+
+test('what another replica leaves unanswered is taken up once it is overdue, and once only', async () => {
+  add('theirs', 'theirs-1');
+  add('ours', 'mine-1');
+  await time.advance(TAKEOVER_AFTER_MS - 1);
+  assert.deepEqual(queued, []);
+  assert.equal(rescue.claims('theirs'), false);
+  await time.advance(5_001);
+  assert.deepEqual(queued, ['theirs']);
+  assert.equal(rescue.claims('theirs'), true);
+  assert.equal(rescue.claims('theirs'), false);
+  await time.advance(600_000);
+  assert.deepEqual(queued, ['theirs']);
+});
+
+test('one that changed is taken up again', async () => {
+  add('a', 'theirs-1');
+  await time.advance(TAKEOVER_AFTER_MS + 5_000);
+  const { creationTimestamp } = pending.get('a')?.metadata ?? { creationTimestamp: '' };
+  add('a', 'theirs-1', '2');
+  Object.assign(pending.get('a')?.metadata ?? {}, { creationTimestamp });
+  await time.advance(5_000);
+  assert.deepEqual(queued, ['a', 'a']);
+});
+
+test('who has work of its own takes up nothing', async () => {
+  add('a', 'theirs-1');
+  depth = 1;
+  await time.advance(TAKEOVER_AFTER_MS + 60_000);
+  assert.deepEqual(queued, []);
+  depth = 0;
+  await time.advance(5_000);
+  assert.deepEqual(queued, ['a']);
+});
+
+test('of very many the newest come first, some at a time, and all in the end', async () => {
+  for (let index = 0; index < 1_200; index += 1) add(`r${index}`, `theirs-${index}`);
+  await time.advance(TAKEOVER_AFTER_MS);
+  assert.equal(queued.length, 500);
+  assert.equal(queued.at(-1), 'r1199');
+  await time.advance(10_000);
+  assert.equal(new Set(queued).size, 1_200);
+  await time.advance(60_000);
+  assert.equal(queued.length, 1_200);
+});
