@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `countersign`: one binary, one subcommand a component, and a few commands for people. */
+/** `countersign`: one binary with a subcommand for each component, and the commands for people. */
 import { Command } from 'commander';
 import { SignerError, messageOf } from '../errors.ts';
 import { addAuthorityVerbs } from './commands/authority/flags.ts';
@@ -16,27 +16,36 @@ import { addRbacCommand } from './commands/rbac/flags.ts';
 import { addRequestCommand } from './commands/request/flags.ts';
 import { VERSION } from '../app/version.ts';
 
-/** Exit codes: 1 the work failed, 2 the command line was wrong (commander exits with 1 for that). */
+/** Exit codes: 1 an error, 2 an invalid command line (commander itself exits with 1 for most of those). */
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-/** Each component's code is loaded only by its own process: the approver never sees a key's reader. */
+/** Lazy imports: a process loads the code of its own component only, so the approver has no code that reads keys. */
 const COMPONENTS: Readonly<
   Record<string, [string, () => Promise<{ run(options: ComponentOptions): Promise<void> }>]>
 > = {
   approver: [
-    'approve and deny CertificateSigningRequests by the rules of their signer',
+    'run the component that approves and denies CertificateSigningRequests by the rules of their signer',
     () => import('./components/approver.ts'),
   ],
-  signer: ['sign approved CertificateSigningRequests', () => import('./components/signer.ts')],
-  'pcr-issuer': ['issue PodCertificateRequests', () => import('./components/pcr-issuer.ts')],
+  signer: [
+    'run the component that signs approved CertificateSigningRequests',
+    () => import('./components/signer.ts'),
+  ],
+  'pcr-issuer': [
+    'run the component that issues PodCertificateRequests',
+    () => import('./components/pcr-issuer.ts'),
+  ],
   'certificate-request': [
-    'sign approved CertificateRequests of cert-manager; dormant where it is not installed',
+    'run the component that signs approved CertificateRequests of cert-manager, once that is installed',
     () => import('./components/certificate-request.ts'),
   ],
-  attester: ['publish ClusterTrustBundles', () => import('./components/attester.ts')],
+  attester: [
+    'run the component that publishes ClusterTrustBundles',
+    () => import('./components/attester.ts'),
+  ],
   authority: [
-    'check ClusterSigners, make managed CAs and write their status',
+    'run the component that checks ClusterSigners and manages CAs; with a verb: manage CAs yourself',
     () => import('./components/authority.ts'),
   ],
 };
@@ -47,7 +56,7 @@ function program(): Command {
       'Certificates from your own CA inside Kubernetes: the signer for your own signer names.',
     )
     .version(VERSION)
-    // What stands behind a command is that command's, however deep: authority and its verbs share flags.
+    // Flags after a command belong to that command: authority and its verbs share some.
     .enablePositionalOptions()
     .showHelpAfterError('(--help shows the flags)');
   for (const [name, [description, load]] of Object.entries(COMPONENTS)) {

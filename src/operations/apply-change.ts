@@ -7,6 +7,7 @@ import type { SignerState } from './signer-state.ts';
 import type { ClusterSigner } from '../api/signer/cluster-signer.ts';
 import { CLUSTER_SIGNERS } from '../runtime/signers/signers.ts';
 
+/** One run of a verb that changes a ClusterSigner. */
 export interface ApplyChangeInit {
   readonly client: Client;
   readonly verb: Verb;
@@ -16,14 +17,14 @@ export interface ApplyChangeInit {
   readonly dryRun: boolean;
 }
 
-/** `authority` writes the status a few times while it rotates; nobody else is that busy. */
+/** The authority component writes the status a few times while it rotates a CA. No other client writes that often. */
 const MAX_CONFLICTS = 5;
 
 /**
- * Looks, asks the gate, writes. Where somebody changed the ClusterSigner in between, all of it is done
- * again: the gate must have seen what the write goes onto.
+ * Reads the ClusterSigner, plans the change, and writes it with `metadata.resourceVersion` as the
+ * precondition. On a conflict it starts again: a plan holds only for the version it was made from.
  *
- * @throws KubeError
+ * @throws KubeError of the API server; KUBE_CONFLICT after {@link MAX_CONFLICTS} conflicts
  */
 export async function applyChange(init: ApplyChangeInit): Promise<OperationReport> {
   for (let conflicts = 0; ; conflicts += 1) {
@@ -51,22 +52,22 @@ async function attemptChange(init: ApplyChangeInit): Promise<OperationReport> {
   const errors = unresolvedErrors(plan, force);
   if (errors.length > 0) {
     const canForce = errors.every(({ fatal }) => fatal !== true);
-    const notes = canForce ? ['--force gives the order all the same'] : [];
+    const notes = canForce ? ['use --force to override'] : [];
     const refusals = errors.map(({ message }) => message);
     return { ...report, notes, refusals, outcome: 'refused' };
   }
-  const overruled = plan.preflightErrors.map(({ message }) => `in spite of this: ${message}`);
+  const overruled = plan.preflightErrors.map(({ message }) => `overridden by --force: ${message}`);
   const given = { ...report, refusals: [], notes: [...overruled, ...plan.notes] };
   if (change === undefined) return { ...given, outcome: 'unchanged' };
   await patchClusterSigner(client, state.signer, change, dryRun);
   return { ...given, outcome: 'changed', change };
 }
 
-/** Who wrote these fields, in `managedFields`. */
+/** Field manager in `metadata.managedFields`. */
 const FIELD_MANAGER = 'countersign-authority-verbs';
 
-/** The JSON merge patch (RFC 7396) of a change, fenced: it fits the version that was looked at only. */
-export function patchOf(signer: ClusterSigner, { annotations, distrust = [] }: Change): object {
+/** The JSON merge patch (RFC 7396) of a change. Its resourceVersion makes it fail on any other version. */
+function patchOf(signer: ClusterSigner, { annotations, distrust = [] }: Change): object {
   const before = signer.spec.authority.managed?.distrusted ?? [];
   return {
     metadata: {
@@ -80,12 +81,12 @@ export function patchOf(signer: ClusterSigner, { annotations, distrust = [] }: C
 }
 
 /**
- * Writes a change with the user's rights.
+ * Patches the ClusterSigner with the user's permissions.
  *
- * @param dryRun - the API server checks everything, rights and admission too, and stores nothing
- * @throws KubeError KUBE_CONFLICT when somebody changed the ClusterSigner since it was looked at
+ * @param dryRun - `dryRun=All`: the API server checks permissions and admission, and stores nothing
+ * @throws KubeError KUBE_CONFLICT when the ClusterSigner changed since it was read
  */
-export async function patchClusterSigner(
+async function patchClusterSigner(
   client: Client,
   signer: ClusterSigner,
   change: Change,

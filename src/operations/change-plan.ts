@@ -2,38 +2,38 @@
 import { formatTime, parseTime } from '../api/object/time.ts';
 import type { SignerState } from './signer-state.ts';
 
-/** The only fields that a verb ever writes. */
+/** The fields that a verb may write, and no others. */
 export interface Change {
-  /** `metadata.annotations` to set. */
+  /** `metadata.annotations` to set: name to value. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** Fingerprints to add to `spec.authority.managed.distrusted`. */
   readonly distrust?: readonly string[];
 }
 
-/** Why an order is not to be given. */
+/** A reason not to write the change. */
 export interface PreflightError {
   readonly message: string;
-  /** `--force` does not help: there is nothing that could be written. */
+  /** `--force` does not override it: there is nothing to write. */
   readonly fatal?: boolean;
 }
 
-/** What a gate makes of a verb. */
+/** What a verb would write, and what speaks against it. Pure data: nothing is written yet. */
 export interface ChangePlan {
-  /** The CA that it is about, where there is one. */
+  /** Fingerprint of the CA that the verb acts on, if there is one. */
   readonly target?: string;
-  /** Undefined where nothing is to be written. */
+  /** Absent when there is nothing to write. */
   readonly change?: Change;
   readonly preflightErrors: readonly PreflightError[];
-  /** What happens now, and when. */
+  /** For the user: what happens next, and when. */
   readonly notes: readonly string[];
 }
 
-/** An order that cannot be given at all. */
+/** A plan that writes nothing, with or without `--force`. */
 export function impossible(message: string): ChangePlan {
   return { preflightErrors: [{ message, fatal: true }], notes: [] };
 }
 
-/** Why it is refused; empty when it may be given. */
+/** The preflight errors that still stand: with `--force` the fatal ones only. Empty when the change may be written. */
 export function unresolvedErrors(
   { preflightErrors }: ChangePlan,
   force: boolean,
@@ -42,20 +42,21 @@ export function unresolvedErrors(
 }
 
 /**
- * The annotation's text for an order of now. Rounded up to a whole second: cut off, it would be
- * earlier than a CA that began to sign within this second, and be taken for carried out already.
+ * The value of a rotation annotation that requests a rotation now. Rounded up to a whole second: rounded
+ * down, it would lie before a CA that became active within this second, and would count as done.
  *
- * @param now - milliseconds of the API server's clock
+ * @param now - milliseconds since the epoch, by the API server's clock
+ * @returns RFC 3339, whole seconds, UTC
  */
 export function annotationTime(now: number): string {
   return formatTime(Math.ceil(now / 1000) * 1000);
 }
 
-/** Says that an order for later is lost when the annotation is written now. */
+/** A note if writing the annotation now replaces a rotation that is scheduled for later. */
 export function replacedScheduleNotes(
   { signer, now }: SignerState,
   annotation: string,
 ): readonly string[] {
   const at = parseTime(signer.metadata.annotations?.[annotation] ?? '');
-  return at > now ? [`this takes the place of the one planned for ${formatTime(at)}`] : [];
+  return at > now ? [`replaces the rotation scheduled for ${formatTime(at)}`] : [];
 }

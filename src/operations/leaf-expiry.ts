@@ -6,8 +6,8 @@ import { LATE_SIGNING_MS } from '../rotation/authorities.ts';
 import type { SignerState } from './signer-state.ts';
 
 /**
- * The latest moment at which a leaf of the CA can be valid, in words. While it signs there is only an
- * estimate, and the CA's own end, which no leaf outlives.
+ * Says until when a leaf of the CA can be valid. While the CA signs that is an estimate, bounded by the
+ * CA's notAfter, which no leaf outlives.
  */
 export function leafExpiryText(state: SignerState, authority: AuthorityStatus): string {
   const { fingerprint, phase, leavesExpireBy, notAfter } = authority;
@@ -18,12 +18,12 @@ export function leafExpiryText(state: SignerState, authority: AuthorityStatus): 
   const stops = now + propagationSeconds * 1000 + LATE_SIGNING_MS;
   const last = stops + parseDuration(authority.longestLeaf) * 1000;
   const estimate = formatTime(Math.min(last, parseTime(notAfter)));
-  return `leaves of ${fingerprint} may be valid until about ${estimate}, and never after ${notAfter}; the exact moment is known once it signs no more`;
+  return `leaves of ${fingerprint} may be valid until about ${estimate}, and never after ${notAfter}; the exact time is known once the CA has stopped signing`;
 }
 
 /**
- * Milliseconds: what was issued later is of another CA. Undefined while it signs, and where its own
- * end cut `leavesExpireBy` short, so that nobody can tell from that when it stopped.
+ * By when the CA had stopped signing, in milliseconds since the epoch: leaves issued later are of another
+ * CA. Undefined while it signs, and when its notAfter bounds `leavesExpireBy`, which then does not tell.
  */
 export function stoppedSigningBy({
   leavesExpireBy,

@@ -9,41 +9,41 @@ import { parseTime, formatTime } from '../api/object/time.ts';
 import type { PreflightError } from './change-plan.ts';
 import { authoritiesOf, servedSinceOf, type SignerState } from './signer-state.ts';
 
-/** The `managed` member, or words for whoever keeps the CA's Secret himself. */
+/** `spec.authority.managed`, or why the verb does not apply: the user manages the CA's Secret. */
 export function managedAuthorityOf({ signer }: SignerState): ManagedAuthority | string {
   const { managed } = signer.spec.authority;
   if (managed !== undefined) return managed;
   const { namespace, name } = secretOf(signer.spec);
-  return `the CA of ${signer.metadata.name} is your own: Countersign only reads Secret ${namespace}/${name}; put another CA into it yourself`;
+  return `the CA of ${signer.metadata.name} is not managed: Countersign only reads Secret ${namespace}/${name}; to replace the CA, update that Secret`;
 }
 
-/** Nobody would carry it out, or what the status says is of yesterday. */
+/** The authority component has not observed the current generation: the status may be stale. */
 export function notObserved({ signer }: SignerState): readonly PreflightError[] {
   const { metadata, status } = signer;
   if (status?.observedGeneration === metadata.generation) return [];
-  const message = `the authority component has not looked at generation ${metadata.generation ?? 0} of ${metadata.name} yet; is it running?`;
+  const message = `the authority component has not observed generation ${metadata.generation ?? 0} of ${metadata.name} yet; check that it is running`;
   return [{ message }];
 }
 
-/** Verifiers would meet a CA that nobody told them of. */
+/** No bundle distributes the next CA: verifiers would reject its leaves. */
 export function noBundle({ signer }: SignerState): readonly PreflightError[] {
   if (signer.spec.trustBundle !== undefined) return [];
-  const message = `${signer.metadata.name} publishes no bundle (spec.trustBundle): whoever verifies its leaves must learn the next CA in another way first`;
+  const message = `${signer.metadata.name} publishes no bundle (spec.trustBundle): give the next CA to all verifiers before it signs`;
   return [{ message }];
 }
 
-/** A rotation waits while so many old CAs are still trusted. */
+/** The rotation would wait: `maxRetiring` old CAs are still trusted. */
 export function tooManyRetiring(
   state: SignerState,
   { maxRetiring }: ManagedAuthority,
 ): readonly PreflightError[] {
   const old = authoritiesOf(state).filter(({ phase }) => phase === 'Retiring');
   if (old.length < maxRetiring) return [];
-  const message = `${old.length} old CAs are still trusted (maxRetiring: ${maxRetiring}); the next one is made when one of them is gone, ${firstEnd(old)}`;
+  const message = `${old.length} old CAs are still trusted (maxRetiring: ${maxRetiring}); the next CA is created when one of them leaves the bundle, ${firstEnd(old)}`;
   return [{ message }];
 }
 
-/** Its anchor is not known to every kubelet yet. */
+/** The anchor of the prepared CA has not been published for the propagation time. */
 export function notPropagated(
   state: SignerState,
   next: AuthorityStatus,
@@ -54,18 +54,18 @@ export function notPropagated(
     return [
       {
         message:
-          'you may not read the bundle (get on clustertrustbundles.certificates.k8s.io), so nobody here knows whether it is served',
+          'you may not read the bundle, so it is unknown whether the prepared CA is published; you need get on clustertrustbundles.certificates.k8s.io',
       },
     ];
   }
   const since = servedSinceOf(state, next);
   if (since === undefined) {
-    const message = `${next.fingerprint} is not in the published bundle yet; is the attester running?`;
+    const message = `${next.fingerprint} is not in the published bundle yet; check that the attester is running`;
     return [{ message }];
   }
   const from = since + propagationSeconds * 1000;
   if (now >= from) return [];
-  const message = `not every kubelet has ${next.fingerprint} yet: it is served since ${formatTime(since)}, and may sign from ${formatTime(from)}`;
+  const message = `not every kubelet has ${next.fingerprint} yet: it is published since ${formatTime(since)} and may sign from ${formatTime(from)}`;
   return [{ message }];
 }
 

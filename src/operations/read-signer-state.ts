@@ -12,6 +12,7 @@ import { certificatesResources } from '../app/certificates-resources.ts';
 import type { ReadBundle, SignerState } from './signer-state.ts';
 import { readClusterSigner } from '../api/signer/read-signer.ts';
 
+/** How to read: with whose permissions, and by which clock. */
 export interface ReadSignerStateInit {
   readonly client: Client;
   readonly propagationSeconds: number;
@@ -19,10 +20,10 @@ export interface ReadSignerStateInit {
 }
 
 /**
- * One ClusterSigner and its bundle, with the user's rights.
+ * Reads one ClusterSigner and its bundle with the user's permissions.
  *
- * @throws KubeError; SignerError SPEC_INVALID (`wait`) where it got past the CRD's schema and cannot
- * be read
+ * @throws KubeError of the API server; SignerError SPEC_INVALID (`wait`) when the spec passed the CRD's
+ * schema and is invalid all the same
  */
 export async function readSignerState(
   init: ReadSignerStateInit,
@@ -33,7 +34,12 @@ export async function readSignerState(
   return signerStateOf(init, readClusterSigner(object));
 }
 
-/** All ClusterSigners, by name; those that cannot be read are left to `unread`. */
+/**
+ * Reads all ClusterSigners and their bundles.
+ *
+ * @param unread - called for each ClusterSigner with an invalid spec, which is left out
+ * @throws KubeError of the API server
+ */
 export async function readAllSignerStates(
   init: ReadSignerStateInit,
   unread: (name: string, error: SignerError) => void,
@@ -60,7 +66,7 @@ async function signerStateOf(
 ): Promise<SignerState> {
   const { client, clock, propagationSeconds } = init;
   const bundle = await bundleOf(client, signer);
-  // Times are compared with those of the components: by the clock that all of them share.
+  // Compared with times that the components wrote, so by the clock they share: the API server's.
   const now = serverTime({ clock, client });
   return { signer, bundle, propagationSeconds, now };
 }

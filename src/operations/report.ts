@@ -4,17 +4,18 @@ import type { Change } from './change-plan.ts';
 import type { FoundPods } from './pods/find-pods.ts';
 import { nameOf, type EvictionSummary } from './pods/evict-pods.ts';
 
+/** Values of `--output`. */
 export const OUTPUTS = ['text', 'json', 'yaml'] as const;
 export type Output = (typeof OUTPUTS)[number];
 
-export const VERBS = ['prepare', 'activate', 'taint', 'revoke'] as const;
-export type Verb = (typeof VERBS)[number];
+/** The verbs that change a ClusterSigner. */
+export type Verb = 'prepare' | 'activate' | 'taint' | 'revoke';
 
-/** For scripts: what a gate refuses, and pods that are still there, are no success. */
+/** Exit codes: preflight errors stand, or pods remain. */
 export const EXIT_REFUSED = 3;
-export const EXIT_LEFT = 4;
+export const EXIT_PODS_LEFT = 4;
 
-/** What became of an order. */
+/** The result of a verb: what `-o json` and `-o yaml` print. */
 export interface OperationReport {
   readonly verb: Verb;
   readonly clusterSigner: string;
@@ -28,12 +29,12 @@ export interface OperationReport {
   readonly restarted?: EvictionSummary;
 }
 
-/** As JSON or YAML. */
+/** A result for programs, as JSON or YAML. */
 export function structuredText(value: unknown, output: Exclude<Output, 'text'>): string {
   return output === 'json' ? `${JSON.stringify(value, undefined, 2)}\n` : stringify(value);
 }
 
-/** What was ordered, for people. */
+/** The result for people: the object, what changed, then errors and notes. */
 export function operationText(report: OperationReport): string {
   const { verb, clusterSigner, outcome, dryRun, change, refusals, notes } = report;
   const what = {
@@ -58,7 +59,7 @@ function changeLines({ annotations = {}, distrust = [] }: Change): readonly stri
   ];
 }
 
-/** Which pods are concerned, for people. */
+/** The affected pods, for people. */
 export function podsText(signerName: string, { mounting, holding }: FoundPods): string {
   const rows = holding.map((pod) =>
     [`  ${nameOf(pod)}`, pod.createdAt, pod.node, pod.remadeBy ?? 'bare'].join('   '),
@@ -67,11 +68,10 @@ export function podsText(signerName: string, { mounting, holding }: FoundPods): 
   return lines([holding.length === 0 ? title : `${title}:`, ...rows]);
 }
 
-/** What became of the pods, for people. */
+/** The result of the evictions, for people. */
 export function evictionsText({ evicted, gone, left }: EvictionSummary, dryRun: boolean): string {
-  const would = dryRun ? ' (dry run)' : '';
   return lines([
-    `${evicted.length} pods evicted${would}, ${gone.length} gone by themselves, ${left.length} left`,
+    `${evicted.length} pods ${dryRun ? 'would be evicted (dry run)' : 'evicted'}, ${gone.length} already gone, ${left.length} left`,
     ...left.map(({ pod, why }) => `  left: ${nameOf(pod)}: ${why}`),
   ]);
 }

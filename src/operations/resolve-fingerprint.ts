@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { authoritiesOf, unknownAnchors, type SignerState } from './signer-state.ts';
 
-/** Fewer digits than these are a slip of the hand more often than a name. */
-const LEAST_DIGITS = 8;
+/** A shorter prefix is more often a typing error than a CA. */
+const MIN_DIGITS = 8;
 /** SHA-256, in hexadecimal digits. */
-const ALL_DIGITS = 64;
+const SHA256_DIGITS = 64;
 
 /**
- * The CA that a user names: a fingerprint, or the beginning of one, with or without `sha256:`.
+ * Resolves a fingerprint, or a unique prefix of one, with or without `sha256:`, to a known CA.
  *
- * @returns the whole fingerprint, or why there is none
+ * @returns the whole fingerprint, or why it cannot be resolved. A whole fingerprint of an unknown CA is
+ * returned with `isKnown` false
  */
 export function resolveFingerprint(
   state: SignerState,
@@ -17,16 +18,19 @@ export function resolveFingerprint(
 ): { readonly fingerprint: string; readonly isKnown: boolean } | { readonly problem: string } {
   const digits = text.replace(/^sha256:/, '').toLowerCase();
   const known = knownFingerprints(state);
-  if (!/^[0-9a-f]*$/.test(digits) || digits.length < LEAST_DIGITS) {
-    const problem = `"${text.slice(0, 80)}" is no fingerprint; write at least ${LEAST_DIGITS} hexadecimal digits of one`;
+  if (!/^[0-9a-f]*$/.test(digits) || digits.length < MIN_DIGITS) {
+    const problem = `"${text.slice(0, 80)}" is not a fingerprint; write at least ${MIN_DIGITS} hexadecimal digits, as countersign authority show prints them`;
     return { problem };
   }
   const found = known.filter((each) => each.startsWith(`sha256:${digits}`));
   const [fingerprint] = found;
   if (fingerprint !== undefined && found.length === 1) return { fingerprint, isKnown: true };
-  if (found.length > 1) return { problem: `${text} is the beginning of ${found.join(' and of ')}` };
-  if (digits.length === ALL_DIGITS) return { fingerprint: `sha256:${digits}`, isKnown: false };
-  return { problem: `no CA of ${state.signer.metadata.name} begins with ${text}` };
+  if (found.length > 1)
+    return { problem: `${text} is ambiguous: it matches ${found.join(' and ')}` };
+  if (digits.length === SHA256_DIGITS) return { fingerprint: `sha256:${digits}`, isKnown: false };
+  return {
+    problem: `no CA of ${state.signer.metadata.name} matches ${text}; countersign authority show ${state.signer.metadata.name} lists them`,
+  };
 }
 
 function knownFingerprints(state: SignerState): readonly string[] {

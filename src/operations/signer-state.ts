@@ -6,20 +6,20 @@ import { fingerprint } from '../pki/x509/certificate.ts';
 import { anchorFingerprints, readAnchors } from '../pki/x509/trust-bundle.ts';
 import { formatTime } from '../api/object/time.ts';
 
-/** The published bundle: `unread` where the user may not read it, undefined where there is none. */
+/** The published bundle: `unread` when the user may not read it, undefined when there is none. */
 export type ReadBundle = ClusterTrustBundle | 'unread' | undefined;
 
-/** What the verbs decide on: one ClusterSigner and its bundle, as the API server has them. */
+/** What every verb decides from: one ClusterSigner and its bundle, as the API server holds them. */
 export interface SignerState {
   readonly signer: ClusterSigner;
   readonly bundle: ReadBundle;
-  /** How long an anchor must have been served before its CA signs, in seconds. */
+  /** Seconds that an anchor must have been served before its CA signs. */
   readonly propagationSeconds: number;
-  /** Milliseconds, by the API server's clock. */
+  /** Milliseconds since the epoch, by the API server's clock. */
   readonly now: number;
 }
 
-/** Since when, in milliseconds, all anchors of a CA are served; undefined while one is not. */
+/** Since when all anchors of a CA are served, in milliseconds since the epoch; undefined while one is not. */
 export function servedSinceOf(
   { bundle }: SignerState,
   authority: AuthorityStatus,
@@ -34,19 +34,20 @@ export function servedSinceOf(
   return known.length < times.length || known.length === 0 ? undefined : Math.max(...known);
 }
 
-/** Fingerprints of the anchors in the bundle; none where nobody knows. */
+/** Fingerprints of the anchors in the bundle; empty when the bundle is absent or could not be read. */
 export function publishedAnchors({ bundle }: SignerState): ReadonlySet<string> {
   return bundle === undefined || bundle === 'unread'
     ? new Set()
     : anchorFingerprints(bundle.spec.trustBundle);
 }
 
-/** Anchors in the bundle that no CA of the status has: of an earlier ClusterSigner, or a stranger's. */
+/** Fingerprints of anchors in the bundle that belong to no CA in the status: of a deleted ClusterSigner, or added by somebody else. */
 export function unknownAnchors(state: SignerState): readonly string[] {
   const own = new Set(authoritiesOf(state).flatMap(fingerprintsOf));
   return [...publishedAnchors(state)].filter((each) => !own.has(each));
 }
 
+/** The CAs in the status; empty before the first reconcile. */
 export function authoritiesOf({ signer }: SignerState): readonly AuthorityStatus[] {
   return signer.status?.authorities ?? [];
 }
@@ -57,8 +58,10 @@ function fingerprintsOf({ anchors }: AuthorityStatus): readonly string[] {
 }
 
 /**
- * From when on a successor may be made, where that is later than now: the CA that signs must be known to
- * every kubelet first (rotation/next-step.ts).
+ * The earliest time at which the authority component creates a successor, if that is in the future: the
+ * active CA must have been published for the propagation time first (rotation/next-step.ts).
+ *
+ * @returns RFC 3339
  */
 export function successorNotBefore(state: SignerState): string | undefined {
   const { now, propagationSeconds } = state;
@@ -69,12 +72,12 @@ export function successorNotBefore(state: SignerState): string | undefined {
   return now < from ? formatTime(from) : undefined;
 }
 
-/** The same, for whoever orders one. */
+/** {@link successorNotBefore} as a note for the user. */
 export function successorDelayNotes(state: SignerState): readonly string[] {
   const from = successorNotBefore(state);
   return from === undefined
     ? []
     : [
-        `the successor is made from ${from} on: the CA that signs now must be published that long first`,
+        `the successor is created at ${from} at the earliest: the active CA must have been published for the propagation time first`,
       ];
 }

@@ -6,17 +6,17 @@ import { entrypointFlags, podFlags, POD_OLD_SPACE } from '../support/cluster/ent
 
 const flags = entrypointFlags();
 
-test('no signal opens a debugger in the image, which would read keys out of the memory', () => {
+test('no signal opens a debugger in the image: it could read keys from memory', () => {
   // Node's default for SIGUSR1 is to listen on 127.0.0.1:9229, for whoever shares the pod's network.
   assert.ok(flags.includes('--disable-sigusr1'));
 });
 
-test('our Node knows the flags that the image starts it with', () => {
+test('the pinned Node accepts the flags of the image', () => {
   const { status, stderr } = spawnSync(process.execPath, [...flags, '-e', '']);
   assert.equal(status, 0, stderr.toString());
 });
 
-test('the garbage of a storm has three semi-spaces of 8 MiB, whatever the machine has', () => {
+test('the image has three semi-spaces of 8 MiB on every machine', () => {
   const size = "require('node:v8').getHeapStatistics().heap_size_limit";
   const args = [...podFlags(), '-p', size];
   const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });

@@ -41,7 +41,7 @@ const INPUT = {
 };
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-test('one file holds all that kubectl needs, and its names lead to each other', () => {
+test('the kubeconfig holds all that kubectl needs, and its references resolve', () => {
   const written = parse(renderKubeconfig(INPUT)) as Kubeconfig;
   const context = written.contexts.find(({ name }) => name === written['current-context'])?.context;
   const cluster = written.clusters.find(({ name }) => name === context?.cluster)?.cluster;
@@ -53,14 +53,14 @@ test('one file holds all that kubectl needs, and its names lead to each other', 
   });
 });
 
-test('a server of a public CA needs none of its own', () => {
+test('a server with a certificate of a public CA needs no certificate-authority-data', () => {
   const text = renderKubeconfig({ ...INPUT, certificateAuthority: undefined });
   const { clusters } = parse(text) as Kubeconfig;
   assert.deepEqual(clusters[0]?.cluster, { server: INPUT.server });
 });
 
 for (const user of ['yes', '007', 'a: b', 'x # y', '"', "o'neill", '\u{1f511}', 'a\nusers: []']) {
-  test(`a name stays a text, whatever YAML might take it for: ${JSON.stringify(user)}`, () => {
+  test(`a username stays a string in YAML: ${JSON.stringify(user)}`, () => {
     const { users, 'current-context': current } = parse(
       renderKubeconfig({ ...INPUT, user }),
     ) as Kubeconfig;
@@ -108,7 +108,7 @@ function run(
   return countersign(['request', ...asked, '--kubeconfig', kubeconfig, '--out', out]);
 }
 
-test('what was made here is for its owner only, in the directory that was named', async () => {
+test('key, certificate and kubeconfig have mode 0600 and lie in --out', async () => {
   const { code, stderr } = await run({ certificate: base64('CERTIFICATE') });
   assert.deepEqual([code, stderr], [0, '']);
   const out = join(directory, 'out');
@@ -127,25 +127,25 @@ test('what was made here is for its owner only, in the directory that was named'
   assert.ok(!JSON.stringify(server.calls.map(({ body }) => body)).includes('PRIVATE'));
 });
 
-test('a key that is there already is neither overwritten nor used for another request', async () => {
+test('an existing key is neither overwritten nor used for another request', async () => {
   const out = join(directory, 'out');
   mkdirSync(out);
   writeFileSync(join(out, 'jane_.._x.key'), 'of a request that waits');
   const { code, stderr } = await run({ certificate: base64('CERTIFICATE') });
   assert.notEqual(code, 0);
-  assert.match(stderr, /jane_\.\._x\.key is there already.*--out/);
+  assert.match(stderr, /jane_\.\._x\.key exists and may belong to a pending request.*--out/);
   assert.equal(readFileSync(join(out, 'jane_.._x.key'), 'utf8'), 'of a request that waits');
   assert.deepEqual(server.calls, []);
 });
 
-test('where nothing was asked, no key is left behind', async () => {
+test('no key remains when the request was not created', async () => {
   const { code, stderr } = await run({}, { status: 403, reason: 'Forbidden' });
   assert.notEqual(code, 0);
   assert.match(stderr, /403/);
   assert.deepEqual(readdirSync(join(directory, 'out')), []);
 });
 
-test('what was readable by others before is not any more', async () => {
+test('a file that others could read is replaced by one that they cannot', async () => {
   const out = join(directory, 'out');
   mkdirSync(out);
   writeFileSync(join(out, 'jane_.._x.kubeconfig'), 'old', { mode: 0o644 });
@@ -154,7 +154,7 @@ test('what was readable by others before is not any more', async () => {
 });
 
 for (const type of ['Denied', 'Failed']) {
-  test(`${type} is said with its reason, is no success, and leaves no kubeconfig`, async () => {
+  test(`${type}: prints the reason, exits with an error, and writes no kubeconfig`, async () => {
     const why = { type, status: 'True' as const, reason: 'NotYou', message: 'not today' };
     const { code, stderr } = await run({ conditions: [why] });
     assert.notEqual(code, 0);

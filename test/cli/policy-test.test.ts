@@ -150,13 +150,13 @@ for (const [law, csr, flags, code, stdout] of ofCertManager) {
   });
 }
 
-test('a ClusterSigner that takes no CertificateRequests has no opinion of one', async () => {
+test('a ClusterSigner without spec.certificateRequests has no opinion on a CertificateRequest', async () => {
   const { code, stdout } = await run(jane, '--user', 'jane', '--namespace', 'team-a');
   assert.equal(code, 4);
-  assert.match(stdout, /^NO OPINION\n {2}.*left untouched/);
+  assert.match(stdout, /^NO OPINION\n {2}.*does not serve CertificateRequests/);
 });
 
-test('without rules the approver writes nothing, and that is said', async () => {
+test('without rules the verdict says that the approver leaves the request to others', async () => {
   const args = ['--signer-file', unruled, '--csr', jane, '--user', 'jane'];
   const { code, stdout } = await countersign(['policy', 'test', ...args]);
   assert.equal(code, 4);
@@ -168,19 +168,19 @@ const unserved = file(
   'unserved.yaml',
   stringify({ ...ofServices, spec: without({ ...ofServices.spec }, 'requests') }),
 );
-test('whoever forgot --namespace is told where the rules for cert-manager are', async () => {
+test('without --namespace the verdict names the flag that tests the rules for cert-manager', async () => {
   const { code, stdout } = await countersign([
     ...['policy', 'test', '--signer-file', unserved, '--csr', jane, '--user', 'jane'],
   ]);
   assert.equal(code, 4);
-  assert.match(stdout, /^NO OPINION\n {2}there is no spec\.requests: .*\n {2}--namespace tries/);
+  assert.match(stdout, /^NO OPINION\n {2}there is no spec\.requests: .*\n {2}--namespace tests/);
 });
 
 const empty = file('empty.yaml', 'kind: CertificateSigningRequest\n');
 const refused: [law: string, csr: string, flags: string[], code: number, stderr: RegExp][] = [
   ['a file that is not there', join(directory, 'none'), ['--user', 'jane'], 1, /ENOENT.*none/],
   ['an object without a request', empty, ['--user', 'jane'], 1, /empty\.yaml: .*no spec\.request/],
-  ['nobody who asks', jane, [], 1, /'--user <name>' not specified/],
+  ['no --user', jane, [], 1, /'--user <name>' not specified/],
   [
     'seconds that are none',
     jane,
@@ -191,7 +191,7 @@ const refused: [law: string, csr: string, flags: string[], code: number, stderr:
 ];
 
 for (const [law, csr, flags, code, stderr] of refused) {
-  test(`no verdict on ${law}, and never success`, async () => {
+  test(`no verdict and no success: ${law}`, async () => {
     const result = await run(csr, ...flags);
     assert.match(result.stderr, stderr);
     assert.deepEqual([result.code, result.stdout], [code, '']);

@@ -11,13 +11,13 @@ spec:
   authority: {secret: {namespace: countersign-keys, name: corp-ca}}
 `;
 
-test('a file holds one ClusterSigner, and what it leaves out has its default', () => {
+test('a file with one ClusterSigner is read, with defaults for absent fields', () => {
   const signer = parseSignerFile(minimal, 'corp.yaml');
   assert.equal(signer.metadata.name, 'corp');
   assert.equal(signer.spec.profile.maxDuration, '24h');
 });
 
-test('a file holds one Signer, whose name is derived from its namespace', () => {
+test('a file with one Signer is read, with a signer name derived from its namespace', () => {
   const text = `apiVersion: countersign.dev/v1alpha1
 kind: Signer
 metadata: {name: web, namespace: team-a}
@@ -30,24 +30,32 @@ spec: {authority: {secret: {name: team-ca}}}
 });
 
 const refused: [law: string, text: string, message: RegExp][] = [
-  ['a YAML error has its line', 'spec: [', /^corp\.yaml: .* at line 1, column 8/s],
-  ['two objects are one too many', `${minimal}---\n${minimal}`, /holds several objects; keep one/],
-  ['nothing is no object', '', /^corp\.yaml: holds no object$/],
-  ['another kind', minimal.replace('ClusterSigner', 'Issuer'), /holds no ClusterSigner/],
-  ['a kind that every object has', minimal.replace('ClusterSigner', 'toString'), /holds no/],
+  ['a YAML error, with its line', 'spec: [', /^corp\.yaml: .* at line 1, column 8/s],
+  ['two objects in one file', `${minimal}---\n${minimal}`, /holds several objects; keep one/],
+  ['an empty file', '', /^corp\.yaml: holds no YAML mapping; write one ClusterSigner or Signer$/],
+  [
+    'another kind',
+    minimal.replace('ClusterSigner', 'Issuer'),
+    /is neither a ClusterSigner nor a Signer/,
+  ],
+  [
+    'a kind that is a property of every JavaScript object',
+    minimal.replace('ClusterSigner', 'toString'),
+    /is neither a ClusterSigner nor/,
+  ],
   [
     'another version',
     minimal.replace('v1alpha1', 'v9'),
     /write apiVersion: countersign\.dev\/v1al/,
   ],
-  ['no name', minimal.replace('{name: corp}', '{}'), /has no metadata\.name/],
+  ['no metadata.name', minimal.replace('{name: corp}', '{}'), /has no metadata\.name/],
   [
-    'a fault of the spec has its field',
+    'an invalid spec, with its field',
     minimal.replace('example.com/corp', 'corp'),
     /^corp\.yaml: ClusterSigner "corp": spec\.signerName: .*exactly one slash/,
   ],
   [
-    'aliases that multiply are refused',
+    'aliases that multiply',
     `a: &a [x, x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a]
 c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b, *b]\nd: [*c, *c, *c, *c, *c, *c, *c, *c, *c, *c]\n`,
     /alias/,

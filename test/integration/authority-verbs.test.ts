@@ -132,7 +132,7 @@ test('prepare, then activate: no CA signs before it is served, and the old one r
 let tainted: AuthorityStatus;
 let old: readonly Pod[];
 
-test('a rehearsed taint says who would be evicted, and who could not be', async () => {
+test('a dry run of taint says which pods would be evicted, and which could not be', async () => {
   const { cluster } = fixture;
   await applyWorkload(cluster, { ...WEB, minAvailable: 2 });
   await createPod(cluster, { ...BARE, node: 'node-1', signerName: SIGNER, keyType: 'ED25519' });
@@ -144,7 +144,7 @@ test('a rehearsed taint says who would be evicted, and who could not be', async 
   const rehearsed = await report(['taint', 'workload', tainted.fingerprint, ...flags]);
   assert.equal(rehearsed.code, 4);
   assert.equal(rehearsed.pods?.holding.length, 3);
-  assert.match(leftOf(rehearsed), /budget.*budget.*nobody would make it anew/s);
+  assert.match(leftOf(rehearsed), /budget.*budget.*no controller would replace it/s);
   assert.deepEqual(uidsOf(await readyPods(cluster, WEB)), uidsOf(old));
   assert.equal((await inPhase('Active')).fingerprint, tainted.fingerprint);
 });
@@ -157,7 +157,7 @@ test('taint replaces the CA, then evicts who may hold its leaves, as fast as bud
     lines.push(line),
   );
   await until(`both pods are blocked`, WAIT_MS, () => {
-    const blocked = lines.filter((each) => each.startsWith('waits: team-a/web-'));
+    const blocked = lines.filter((each) => each.startsWith('waiting: team-a/web-'));
     if (blocked.length === 2) return true;
     throw new Error(`it said ${lines.join('; ')}`);
   });
@@ -187,7 +187,7 @@ test('revoke ends the trust once no pod holds a leaf, and not before', async () 
   const active = await inPhase('Active');
   const signs = await report(['revoke', 'workload', active.fingerprint]);
   assert.equal(signs.code, 3);
-  assert.match(signs.refusals.join(), /signs now/);
+  assert.match(signs.refusals.join(), /is active/);
   const held = await report(['revoke', 'workload', tainted.fingerprint]);
   assert.equal(held.code, 3);
   assert.match(held.refusals.join(), /^1 running pods may hold leaves/);

@@ -25,7 +25,7 @@ function pod(name: string, remadeBy: string | undefined = 'ReplicaSet/web'): Aff
 interface Stage {
   /** `seconds name` of each eviction that was asked for. */
   readonly asked: readonly string[];
-  readonly said: readonly string[];
+  readonly progress: readonly string[];
   readonly stop: AbortController;
   readonly advance: (seconds: number) => Promise<void>;
   readonly done: Promise<EvictionSummary>;
@@ -38,15 +38,15 @@ function stage(
 ): Stage {
   const { clock, delay, advance } = fakeTime();
   const started = clock();
-  const [asked, said]: [string[], string[]] = [[], []];
+  const [asked, progress]: [string[], string[]] = [[], []];
   const stop = new AbortController();
   const done = evictPods(pods, {
     clock,
     delay,
-    say: (line) => said.push(line),
+    progress: (line) => progress.push(line),
     perMinute: 60,
     deadline: started + 60_000,
-    once: false,
+    dryRun: false,
     barePods: false,
     signal: stop.signal,
     evict: (each) => {
@@ -56,33 +56,33 @@ function stage(
     },
     ...more,
   });
-  return { asked, said, stop, advance: (seconds) => advance(seconds * 1000), done };
+  return { asked, progress, stop, advance: (seconds) => advance(seconds * 1000), done };
 }
 
 const names = (pods: readonly AffectedPod[]): readonly string[] => pods.map(({ name }) => name);
 
-test('evictions keep to the rate, one after the other in their order', async () => {
+test('pods are evicted one after the other, in order, at the given rate', async () => {
   const run = stage([pod('a'), pod('b'), pod('c')], () => EVICTED, { perMinute: 6 });
   await run.advance(60);
   assert.deepEqual(run.asked, ['0 a', '10 b', '20 c']);
   assert.deepEqual(names((await run.done).evicted), ['a', 'b', 'c']);
-  assert.deepEqual(run.said.at(-1), 'evicted: team-a/c (3 of 3)');
+  assert.deepEqual(run.progress.at(-1), 'evicted: team-a/c (3 of 3)');
 });
 
-test('what a budget protects is asked for again when the server says so, and holds up nobody', async () => {
+test('a pod that a disruption budget protects is retried after Retry-After and does not delay the others', async () => {
   const run = stage([pod('a'), pod('b')], (name, time) =>
     name === 'a' && time < 20 ? BLOCKED : EVICTED,
   );
   await run.advance(60);
   assert.deepEqual(run.asked, ['0 a', '1 b', '10 a', '20 a']);
-  assert.deepEqual(run.said, [
-    'waits: team-a/a: budget web: 1 of 1 needed',
+  assert.deepEqual(run.progress, [
+    'waiting: team-a/a: budget web: 1 of 1 needed',
     'evicted: team-a/b (1 of 2)',
     'evicted: team-a/a (2 of 2)',
   ]);
 });
 
-test('what is blocked until the deadline is left, with the reason', async () => {
+test('a pod that is blocked until the deadline remains, with the reason', async () => {
   const run = stage([pod('a'), pod('b')], (name) => (name === 'a' ? BLOCKED : EVICTED), {
     deadline: Date.UTC(2026, 0, 1) + 15_000,
   });
@@ -96,7 +96,7 @@ test('what is blocked until the deadline is left, with the reason', async () => 
   assert.deepEqual(run.asked, ['0 a', '1 b', '10 a']);
 });
 
-test('a refusal is final, and a pod that is gone is as good as evicted', async () => {
+test('a refused eviction is not retried, and a pod that is gone counts as done', async () => {
   const run = stage([pod('a'), pod('b')], (name) =>
     name === 'a' ? { kind: 'refused', message: 'no right' } : { kind: 'gone' },
   );
@@ -108,24 +108,24 @@ test('a refusal is final, and a pod that is gone is as good as evicted', async (
   );
 });
 
-test('a bare pod is left alone, unless that is asked for', async () => {
+test('a bare pod is evicted with --bare-pods only', async () => {
   const bare = { ...pod('bare'), remadeBy: undefined };
   const left = stage([bare], () => EVICTED);
-  assert.match((await left.done).left[0]?.why ?? '', /nobody would make it anew/);
+  assert.match((await left.done).left[0]?.why ?? '', /no controller would replace it/);
   assert.deepEqual(left.asked, []);
   assert.deepEqual(names((await stage([bare], () => EVICTED, { barePods: true }).done).evicted), [
     'bare',
   ]);
 });
 
-test('a dry run asks once for each pod', async () => {
-  const run = stage([pod('a'), pod('b')], () => BLOCKED, { once: true });
+test('a dry run attempts each eviction once', async () => {
+  const run = stage([pod('a'), pod('b')], () => BLOCKED, { dryRun: true });
   await run.advance(60);
   assert.deepEqual(run.asked, ['0 a', '1 b']);
   assert.equal((await run.done).left.length, 2);
 });
 
-test('whoever interrupts it is told what is left', async () => {
+test('an interrupt reports the pods that remain', async () => {
   const run = stage([pod('a'), pod('b'), pod('c')], () => EVICTED);
   await run.advance(1);
   run.stop.abort();
@@ -133,6 +133,6 @@ test('whoever interrupts it is told what is left', async () => {
   assert.deepEqual(names(evicted), ['a', 'b']);
   assert.deepEqual(
     left.map((each) => `${nameOf(each.pod)}: ${each.why}`),
-    ['team-a/c: its turn had not come'],
+    ['team-a/c: not attempted before the timeout'],
   );
 });

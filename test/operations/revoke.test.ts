@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Change } from '../../src/operations/change-plan.ts';
 import { revoke } from '../../src/operations/verbs/revoke.ts';
-import { own, run, unheard, type Row } from './rows.ts';
+import { notObserved, run, unmanaged, type Row } from './rows.ts';
 import { at, print, type Wanted } from './signer-states.ts';
 
 const revokeA: Change = { distrust: [print('a')] };
@@ -15,37 +15,37 @@ const certificates = {
 };
 
 const revokes: readonly (Row & { readonly pods?: number; readonly certManager?: boolean })[] = [
-  own,
-  { ...unheard, wanted: { authorities: { a: 'Prepared', b: 'Active' }, observed: 0 } },
+  unmanaged,
+  { ...notObserved, wanted: { authorities: { a: 'Prepared', b: 'Active' }, observed: 0 } },
   {
-    law: 'the CA that signs is not cut off unawares',
+    law: 'revoking the active CA is a preflight error',
     wanted: {},
     verdict: 'refused',
-    says: /signs now: .*taint workload first/,
+    says: /is active: .*authority taint workload sha256:\w+ first/,
     change: revokeA,
   },
   {
-    law: 'a CA that signed nothing can go',
+    law: 'a CA that has not signed anything can be revoked',
     wanted: { authorities: { a: 'Prepared', b: 'Active' } },
     verdict: 'go',
     says: /kubelets/,
     change: revokeA,
   },
   {
-    law: 'while pods hold its leaves it stays trusted',
+    law: 'pods that hold leaves of the CA are a preflight error',
     wanted: { authorities: old, spec: podsOnly },
     pods: 3,
     verdict: 'refused',
     says: /3 running pods may hold leaves of sha256:\w+ until 2026-01-01T13:00:00Z/,
   },
   {
-    law: 'pods that may not be looked at may hold its leaves',
+    law: 'pods that the user may not list may hold leaves',
     wanted: { authorities: old, spec: podsOnly },
     verdict: 'refused',
     says: /pods that you may not list/,
   },
   {
-    law: 'once no pod holds a leaf it can go',
+    law: 'a CA of which no pod holds a leaf can be revoked',
     wanted: { authorities: old, spec: podsOnly },
     pods: 0,
     verdict: 'go',
@@ -53,7 +53,7 @@ const revokes: readonly (Row & { readonly pods?: number; readonly certManager?: 
     change: revokeA,
   },
   {
-    law: 'the CA that certified its key goes with it: while leaves of that one live, that is said first',
+    law: 'live leaves of the CA that cross-signed it are a preflight error',
     wanted: {
       authorities: { a: 'Retiring', b: 'Retiring', c: 'Active' },
       authorityFields: { crossSignedBy: print('b') },
@@ -65,14 +65,14 @@ const revokes: readonly (Row & { readonly pods?: number; readonly certManager?: 
     change: revokeA,
   },
   {
-    law: 'what people hold cannot be looked up',
+    law: 'requesters of CertificateSigningRequests may hold leaves',
     wanted: { authorities: old },
     pods: 0,
     verdict: 'refused',
-    says: /^whoever asked by CertificateSigningRequest may hold/,
+    says: /^requesters of CertificateSigningRequests may hold/,
   },
   {
-    law: 'what cert-manager keeps in Secrets cannot be looked up',
+    law: 'Certificates of cert-manager may hold leaves',
     wanted: { authorities: old, spec: certificates },
     pods: 0,
     certManager: true,
@@ -80,26 +80,26 @@ const revokes: readonly (Row & { readonly pods?: number; readonly certManager?: 
     says: /^Certificates of cert-manager may hold leaves of sha256:\w+ until/,
   },
   {
-    law: 'where there is no cert-manager nobody got a leaf by it',
+    law: 'without cert-manager no Certificate holds a leaf',
     wanted: { authorities: old, spec: certificates },
     pods: 0,
     verdict: 'go',
     says: /kubelets/,
   },
   {
-    law: 'once its leaves have expired it can go',
+    law: 'a CA whose leaves have expired can be revoked',
     wanted: { authorities: old, authorityFields: { leavesExpireBy: at(0) } },
     verdict: 'go',
     says: /kubelets/,
   },
   {
-    law: 'what is distrusted is not written twice',
+    law: 'a distrusted CA is not added again',
     wanted: { managed: { distrusted: [print('a')] } },
     verdict: 'nothing',
-    says: /names sha256:\w+ already/,
+    says: /sha256:\w+ is already in spec.authority.managed.distrusted/,
   },
   {
-    law: 'a full list takes no more',
+    law: 'a full list is a fatal error',
     wanted: {
       managed: {
         distrusted: Array.from(
@@ -112,14 +112,14 @@ const revokes: readonly (Row & { readonly pods?: number; readonly certManager?: 
     says: /is full \(64\)/,
   },
   {
-    law: 'an anchor of an earlier ClusterSigner has leaves that nobody knows of',
+    law: 'an anchor of an earlier ClusterSigner is a preflight error: its leaves are unknown',
     wanted: { authorities: { b: 'Active' }, served: { a: 60, b: 60 } },
     verdict: 'refused',
     says: /of an earlier ClusterSigner/,
     change: revokeA,
   },
   {
-    law: 'a fingerprint that nobody has seen may be a slip',
+    law: 'an unknown fingerprint is a preflight error: it may be a typing error',
     wanted: { authorities: { b: 'Active' }, served: {} },
     verdict: 'refused',
     says: /neither a CA of this ClusterSigner nor in its bundle/,

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Change, ChangePlan } from '../../src/operations/change-plan.ts';
 import { OWN, state, verdictOf, wordsOf, type Wanted } from './signer-states.ts';
 
-/** One law of one verb. */
+/** One law of one verb: for this state, this plan. */
 export interface Row {
   readonly law: string;
   readonly wanted: Wanted;
@@ -13,31 +13,31 @@ export interface Row {
   readonly change?: Change;
 }
 
-/** Laws of all verbs. */
-export const own: Row = {
-  law: 'the user’s own CA is never written',
+/** Laws that all verbs share. */
+export const unmanaged: Row = {
+  law: 'a CA that is not managed is never written',
   wanted: { spec: OWN },
   verdict: 'never',
   says: /only reads Secret countersign-keys\/corp-ca/,
 };
-export const unheard: Row = {
-  law: 'an order that nobody would hear is refused',
+export const notObserved: Row = {
+  law: 'a generation that the authority component has not observed is a preflight error',
   wanted: { observed: 0 },
   verdict: 'refused',
-  says: /has not looked at generation 1/,
+  says: /has not observed generation 1/,
 };
 export function run(
   verb: string,
   rows: readonly Row[],
-  gate: (of: ReturnType<typeof state>) => ChangePlan,
+  plan: (of: ReturnType<typeof state>) => ChangePlan,
 ): void {
   for (const { law, wanted, verdict, says, change } of rows) {
     test(`${verb}: ${law}`, () => {
-      const order = gate(state(wanted));
-      assert.equal(verdictOf(order), verdict, wordsOf(order));
-      assert.match(wordsOf(order), says);
-      if (change !== undefined) assert.deepEqual(order.change, change);
-      if (verdict === 'never' || verdict === 'nothing') assert.equal(order.change, undefined);
+      const planned = plan(state(wanted));
+      assert.equal(verdictOf(planned), verdict, wordsOf(planned));
+      assert.match(wordsOf(planned), says);
+      if (change !== undefined) assert.deepEqual(planned.change, change);
+      if (verdict === 'never' || verdict === 'nothing') assert.equal(planned.change, undefined);
     });
   }
 }

@@ -11,7 +11,7 @@ const ALL: Wanted = {
   served: { a: 600, b: 3, c: 900 },
 };
 
-test('a line for each CA says its phase, its times, and what time does to it next', () => {
+test('one row for each CA: phase, times, and the next scheduled event', () => {
   const lines = renderTable([summarizeSigner(state(ALL))]).split('\n');
   const cells = lines.map((line) => line.split(/ {3,}/));
   assert.deepEqual(cells[0], [
@@ -63,7 +63,7 @@ test('a line for each CA says its phase, its times, and what time does to it nex
   ]);
 });
 
-test('an old CA that no bundle holds does not leave one', () => {
+test('a retiring CA that is not published is forgotten, not removed from the bundle', () => {
   const wanted = {
     authorities: { b: 'Active', c: 'Retiring' },
     spec: { trustBundle: undefined },
@@ -72,15 +72,15 @@ test('an old CA that no bundle holds does not leave one', () => {
   assert.match(table, /Retiring.* is forgotten 2026-01-01T13:05:00Z/);
 });
 
-test('a ClusterSigner without a CA has a line, too', () => {
+test('a ClusterSigner without a CA has a row too', () => {
   const shown = summarizeSigner(state({ authorities: {}, bundle: undefined, conditions: [] }));
   assert.match(renderTable([shown]), /^workload +none +Unknown/m);
 });
 
 const warns: [law: string, wanted: Wanted, says: RegExp | undefined][] = [
   ['nothing is wrong', {}, undefined],
-  ['nobody serves it', { conditions: [], observed: 0 }, /no condition Ready/],
-  ['the status is of yesterday', { observed: 0 }, /has not looked at generation 1/],
+  ['no component reconciles it', { conditions: [], observed: 0 }, /no condition Ready/],
+  ['the status is stale', { observed: 0 }, /has not observed generation 1/],
   [
     'it is not ready',
     {
@@ -109,57 +109,57 @@ const warns: [law: string, wanted: Wanted, says: RegExp | undefined][] = [
     /Degraded: SecretUnusable: mend it/,
   ],
   [
-    'an annotation is no time',
+    'an annotation is not a time',
     { annotations: { [ROTATE_AT]: 'tomorrow' } },
-    /rotate-at is no RFC 3339 time/,
+    /rotate-at is ignored: its value is not an RFC 3339 time/,
   ],
   [
-    'a rotation is planned',
+    'a rotation is scheduled',
     { annotations: { [ROTATE_AT]: at(HOUR) } },
-    /a rotation is asked for at 2026-01-01T02:00:00Z/,
+    /a rotation is scheduled for 2026-01-01T02:00:00Z/,
   ],
   [
-    'a successor is planned',
+    'a successor is scheduled',
     { annotations: { [PREPARE_AT]: at(HOUR) } },
-    /a successor is asked for at/,
+    /a successor is scheduled for/,
   ],
   [
-    'a successor that was asked for waits',
+    'a requested successor does not exist yet',
     { annotations: { [PREPARE_AT]: at(-MINUTE) }, served: { a: 4 } },
-    /asked for at 2026-01-01T00:59:00Z, .*made from 2026-01-01T01:06:00Z on/,
+    /requested at 2026-01-01T00:59:00Z .*created at 2026-01-01T01:06:00Z at the earliest/,
   ],
-  ['what was asked for and done is quiet', { annotations: { [ROTATE_AT]: at(-HOUR) } }, undefined],
-  ['the bundle is not there', { bundle: undefined }, /its bundle is not published/],
+  ['a requested rotation is done', { annotations: { [ROTATE_AT]: at(-HOUR) } }, undefined],
+  ['the bundle does not exist', { bundle: undefined }, /its bundle is not published/],
   ['the bundle may not be read', { bundle: 'unread' }, /you may not read the bundle/],
   ['a CA is not in the bundle', { served: { b: 60 } }, /\(Active\) is not in the published bundle/],
   [
-    'the bundle holds another',
+    'the bundle holds an unknown anchor',
     { served: { a: 60, b: 60 } },
-    /of an earlier ClusterSigner or a stranger/,
+    /no CA of this ClusterSigner: of an earlier one, or added by somebody else/,
   ],
   [
-    'a distrusted CA is served still',
+    'a distrusted CA is still published',
     { served: { a: 60, b: 60 }, managed: { distrusted: [print('b')] } },
     /is distrusted and still in the bundle/,
   ],
   ['a CA has expired', { authorityFields: { notAfter: at(0) } }, /has expired/],
   [
-    'who publishes no bundle is not reminded of it',
+    'the ClusterSigner publishes no bundle',
     { spec: { trustBundle: undefined }, bundle: undefined },
     undefined,
   ],
-  ['the user’s own CA is shown like any', { spec: OWN }, undefined],
+  ['the CA is not managed', { spec: OWN }, undefined],
 ];
 
 for (const [law, wanted, says] of warns) {
-  test(`${says === undefined ? 'no warning' : 'a warning'} where ${law}`, () => {
+  test(`${says === undefined ? 'no warning' : 'a warning'} when ${law}`, () => {
     const { warnings } = summarizeSigner(state(wanted));
     if (says === undefined) assert.deepEqual(warnings, []);
     else assert.match(warnings.join('\n'), says);
   });
 }
 
-test('no more than the public half is shown', () => {
+test('no key and no certificate is printed', () => {
   const text = JSON.stringify(summarizeSigner(state(ALL)));
   assert.ok(!text.includes('PRIVATE') && !text.includes(pem('a')));
 });

@@ -121,14 +121,14 @@ export function bundleOf(served: Readonly<Partial<Record<Name, number>>>): Clust
 /** The user's own CA in place of a managed one. */
 export const OWN = { authority: { secret: { namespace: 'countersign-keys', name: 'corp-ca' } } };
 
-/** `go`, `nothing`, `refused` where --force helps, `never` where it does not. */
-export function verdictOf(order: ChangePlan): 'go' | 'nothing' | 'refused' | 'never' {
-  if (unresolvedErrors(order, true).length > 0) return 'never';
-  if (unresolvedErrors(order, false).length > 0) return 'refused';
-  return order.change === undefined ? 'nothing' : 'go';
+/** `go`, `nothing` to do, `refused` unless forced, or `never`. */
+export function verdictOf(plan: ChangePlan): 'go' | 'nothing' | 'refused' | 'never' {
+  if (unresolvedErrors(plan, true).length > 0) return 'never';
+  if (unresolvedErrors(plan, false).length > 0) return 'refused';
+  return plan.change === undefined ? 'nothing' : 'go';
 }
 
-/** All that it says. */
+/** All messages of the plan, one a line. */
 export function wordsOf({ preflightErrors, notes }: ChangePlan): string {
   return [...preflightErrors.map(({ message }) => message), ...notes].join('\n');
 }

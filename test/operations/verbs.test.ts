@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What each verb writes, and what it refuses: a row a law. */
+/** What each verb writes, and its preflight errors: one row for each law. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PREPARE_AT, ROTATE_AT } from '../../src/api/signer/rotation-annotations.ts';
@@ -17,61 +17,61 @@ import {
   type Name,
   type Wanted,
 } from './signer-states.ts';
-import { own, run, unheard, type Row } from './rows.ts';
+import { notObserved, run, unmanaged, type Row } from './rows.ts';
 
 const prepareNow = { annotations: { [PREPARE_AT]: at(0) } };
 const rotateNow = { annotations: { [ROTATE_AT]: at(0) } };
 const DUE = { type: 'RotationDue', status: 'True', reason: 'Requested', message: '' } as const;
 const noBundle = { trustBundle: undefined };
 
-const crowded: Row = {
-  law: 'where old CAs leave no room, the rotation would wait, and that is said',
+const tooManyRetiring: Row = {
+  law: 'maxRetiring old CAs are a preflight error: the rotation would wait',
   wanted: { authorities: { a: 'Active', b: 'Retiring' }, managed: { maxRetiring: 1 } },
   verdict: 'refused',
   says: /1 old CAs are still trusted \(maxRetiring: 1\).*after 2026-01-01T13:00:00Z/,
 };
-const unpublished: Row = {
-  law: 'without a bundle nobody would know the next CA',
+const withoutBundle: Row = {
+  law: 'a ClusterSigner without a bundle is a preflight error: verifiers would not know the next CA',
   wanted: { spec: noBundle, bundle: undefined },
   verdict: 'refused',
   says: /publishes no bundle/,
 };
 
 const prepares: readonly Row[] = [
-  own,
-  unheard,
-  crowded,
+  unmanaged,
+  notObserved,
+  tooManyRetiring,
   {
-    law: 'a successor is asked for now',
+    law: 'requests a successor now',
     wanted: {},
     verdict: 'go',
     says: /publishes it/,
     change: prepareNow,
   },
   {
-    law: 'while the CA that signs is young, it is said from when on a successor is made',
+    law: 'while the active CA is young, a note says when the successor is created',
     wanted: { served: { a: 4 } },
     verdict: 'go',
-    says: /made from 2026-01-01T01:06:00Z on/,
+    says: /created at 2026-01-01T01:06:00Z at the earliest/,
     change: prepareNow,
   },
   {
-    law: 'a successor that is there is enough',
+    law: 'a prepared successor is enough',
     wanted: { authorities: { a: 'Active', b: 'Prepared' } },
     verdict: 'nothing',
-    says: /is prepared already/,
+    says: /is already prepared/,
   },
   {
-    law: 'without a bundle a CA can be prepared all the same: that is how verifiers learn it',
+    law: 'a CA can be prepared without a bundle: that is how verifiers get it in time',
     wanted: { spec: noBundle, bundle: undefined },
     verdict: 'go',
     says: /publishes it/,
   },
   {
-    law: 'a plan for later is lost, and that is said',
+    law: 'a note says that it replaces a rotation that is scheduled for later',
     wanted: { annotations: { [PREPARE_AT]: at(HOUR) } },
     verdict: 'go',
-    says: /takes the place of the one planned for 2026-01-01T02:00:00Z/,
+    says: /replaces the rotation scheduled for 2026-01-01T02:00:00Z/,
   },
 ];
 
@@ -79,144 +79,144 @@ const both: Wanted['authorities'] = { a: 'Active', b: 'Prepared' };
 const ready: Wanted = { authorities: both, served: { a: 60, b: 10 } };
 
 const activates: readonly Row[] = [
-  own,
-  { ...unheard, wanted: { ...ready, observed: 0 } },
-  { ...unpublished, wanted: { authorities: both, ...unpublished.wanted } },
+  unmanaged,
+  { ...notObserved, wanted: { ...ready, observed: 0 } },
+  { ...withoutBundle, wanted: { authorities: both, ...withoutBundle.wanted } },
   {
-    law: 'a CA that every kubelet has signs now',
+    law: 'activates a CA that every kubelet has',
     wanted: ready,
     verdict: 'go',
     says: /stays in the bundle/,
     change: rotateNow,
   },
   {
-    law: 'a CA that not every kubelet has may not sign yet',
+    law: 'a CA that was published for less than the propagation time is a preflight error',
     wanted: { authorities: both, served: { a: 60, b: 9 } },
     verdict: 'refused',
     says: /may sign from 2026-01-01T01:01:00Z/,
   },
   {
-    law: 'a CA that is not in the bundle may not sign yet',
+    law: 'a CA that is not in the bundle is a preflight error',
     wanted: { authorities: both, served: { a: 60 } },
     verdict: 'refused',
-    says: /not in the published bundle yet; is the attester running/,
+    says: /not in the published bundle yet; check that the attester is running/,
   },
   {
-    law: 'a bundle that is not there serves nothing',
+    law: 'a missing bundle publishes nothing',
     wanted: { authorities: both, bundle: undefined },
     verdict: 'refused',
     says: /not in the published bundle/,
   },
   {
-    law: 'who may not read the bundle cannot know',
+    law: 'a bundle that the user may not read is a preflight error',
     wanted: { authorities: both, bundle: 'unread' },
     verdict: 'refused',
     says: /you may not read the bundle/,
   },
   {
-    law: 'what is not prepared cannot be activated',
+    law: 'without a prepared CA there is nothing to activate',
     wanted: {},
     verdict: 'refused',
     says: /authority prepare workload first/,
   },
   {
-    law: 'who has just ordered a successor is told to wait for it, not to order it again',
+    law: 'a user who has just requested a successor is told to wait, not to request it again',
     wanted: { annotations: { [PREPARE_AT]: at(0) } },
     verdict: 'refused',
-    says: /asked for at 2026-01-01T01:00:00Z, and is not there yet: countersign authority show workload/,
+    says: /requested at 2026-01-01T01:00:00Z and does not exist yet; countersign authority show workload/,
   },
   {
-    law: 'an order that was answered long ago prepares nothing now',
+    law: 'a request that was fulfilled long ago prepares nothing now',
     wanted: { annotations: { [PREPARE_AT]: at(-HOUR) } },
     verdict: 'refused',
     says: /authority prepare workload first/,
   },
   {
-    law: 'nor does one for later',
+    law: 'a request that is scheduled for later prepares nothing now',
     wanted: { annotations: { [PREPARE_AT]: at(HOUR) } },
     verdict: 'refused',
     says: /authority prepare workload first/,
   },
-  crowded,
+  tooManyRetiring,
   {
-    law: 'a first or new CA that no other signs for begins by itself',
+    law: 'without an active CA the prepared one becomes active without a request',
     wanted: { authorities: { b: 'Prepared' } },
     verdict: 'nothing',
-    says: /signs by itself/,
+    says: /signs as soon as every kubelet/,
   },
 ];
 
 const taints: readonly Row[] = [
-  own,
-  unheard,
-  crowded,
-  unpublished,
+  unmanaged,
+  notObserved,
+  tooManyRetiring,
+  withoutBundle,
   {
-    law: 'the CA that signs is replaced',
+    law: 'replaces the active CA',
     wanted: {},
     verdict: 'go',
-    says: /signs until every kubelet has its anchor/,
+    says: /signs until every kubelet has the successor's anchor/,
     change: rotateNow,
   },
   {
-    law: 'the one prepared in the same Secret is not trusted either',
+    law: 'distrusts the CA that is prepared in the same Secret too',
     wanted: { authorities: both },
     verdict: 'go',
-    says: /whoever has the one key has the other/,
+    says: /whoever can read one key can read the other/,
     change: { ...rotateNow, distrust: [print('b')] },
   },
   {
-    law: 'while it signs, the end of its leaves is an estimate, with the CA’s own end as the latest',
+    law: 'while the CA signs, the expiry of its leaves is an estimate, bounded by its notAfter',
     wanted: {},
     verdict: 'go',
     // Ten minutes to be published, ten that it may sign late, a day of life.
     says: /until about 2026-01-02T01:20:00Z, and never after 2027-01-01T01:00:00Z/,
   },
   {
-    law: 'no estimate is later than the CA’s own end',
+    law: 'no estimate is later than the notAfter of the CA',
     wanted: { authorityFields: { notAfter: at(HOUR) } },
     verdict: 'go',
     says: /until about 2026-01-01T02:00:00Z, and never after 2026-01-01T02:00:00Z/,
   },
   {
-    law: 'an order that stands is not given twice',
+    law: 'a rotation in progress is not requested again',
     wanted: { annotations: { [ROTATE_AT]: at(-HOUR) }, conditions: [DUE] },
     verdict: 'nothing',
-    says: /is being replaced already/,
+    says: /is already being replaced/,
   },
   {
-    law: 'an order for later is no order for now',
+    law: 'a rotation that is scheduled for later is requested now',
     wanted: { annotations: { [ROTATE_AT]: at(HOUR) }, conditions: [DUE] },
     verdict: 'go',
-    says: /planned for/,
+    says: /scheduled for/,
     change: rotateNow,
   },
   {
-    law: 'of a CA that signs no more only the end is told',
+    law: 'for a CA that no longer signs, only says until when its leaves are valid',
     wanted: { authorities: { a: 'Retiring', b: 'Active' } },
     verdict: 'nothing',
-    says: /signs no more\nno leaf of sha256:\w+ is valid after 2026-01-01T13:00:00Z/,
+    says: /no longer signs\nno leaf of sha256:\w+ is valid after 2026-01-01T13:00:00Z/,
   },
   {
-    law: 'of a distrusted CA too',
+    law: 'the same for a distrusted CA',
     wanted: { authorities: { a: 'Distrusted', b: 'Active' } },
     verdict: 'nothing',
-    says: /is distrusted already/,
+    says: /is already distrusted/,
   },
   {
-    law: 'a CA that signed nothing needs no successor',
+    law: 'a CA that has not signed anything is not tainted but revoked',
     wanted: { authorities: { a: 'Prepared', b: 'Active' } },
     verdict: 'never',
-    says: /revoke it, and another is made/,
+    says: /authority revoke, and another CA is created/,
   },
   {
-    law: 'a CA of somebody else is not ours to taint',
+    law: 'a CA of another ClusterSigner cannot be tainted',
     wanted: { authorities: { b: 'Active' }, served: {} },
     verdict: 'never',
     says: /is no CA of this ClusterSigner/,
   },
   {
-    law: 'a retiring CA of the user’s own is told of like any',
+    law: 'says the same about a retiring CA that is not managed',
     wanted: { spec: OWN, authorities: { a: 'Retiring', b: 'Active' } },
     verdict: 'nothing',
     says: /no leaf of/,
@@ -226,19 +226,19 @@ const taints: readonly Row[] = [
 run('prepare', prepares, prepare);
 run('activate', activates, (each) => activate(each, undefined));
 run('taint', taints, (each) => taint(each, print('a')));
-test('activate: the CA that the user names must be the prepared one, by any beginning of it', () => {
+test('activate: the fingerprint, or any prefix of it, must be that of the prepared CA', () => {
   const here = state(ready);
   assert.equal(verdictOf(activate(here, print('b').slice(0, 20))), 'go');
   assert.equal(verdictOf(activate(here, print('a'))), 'never');
   assert.equal(verdictOf(activate(here, 'zz')), 'never');
 });
 
-test('what is written is a time of whole seconds in UTC, by the API server’s clock', () => {
+test('the annotation is a time in whole seconds, UTC, by the clock of the API server', () => {
   const { change } = prepare(state());
   assert.equal(Date.parse(change?.annotations?.[PREPARE_AT] ?? ''), NOW);
 });
 
-const beginnings: [text: (whole: string) => string, found: boolean][] = [
+const prefixes: [text: (whole: string) => string, found: boolean][] = [
   [(whole) => whole, true],
   [(whole) => whole.slice(0, 23), true],
   [(whole) => whole.slice('sha256:'.length, 15), true],
@@ -250,9 +250,9 @@ const beginnings: [text: (whole: string) => string, found: boolean][] = [
   [() => '../../secrets', false],
 ];
 
-for (const [text, found] of beginnings) {
+for (const [text, found] of prefixes) {
   const name: Name = 'a';
-  test(`a CA is ${found ? '' : 'not '}named by ${text(print(name)).slice(0, 30)}`, () => {
+  test(`a CA is ${found ? '' : 'not '}found by ${text(print(name)).slice(0, 30)}`, () => {
     const order = taint(state(), text(print(name)));
     assert.equal(order.target, found ? print(name) : undefined);
   });

@@ -9,6 +9,7 @@ import { runComponent } from '../../app/component.ts';
 import type { AuthorityOptions } from '../../app/own-tls-options.ts';
 import { VERSION } from '../../app/version.ts';
 
+/** Runs the component that checks ClusterSigners, manages CAs and writes their status, until it is told to stop. */
 export async function run(options: AuthorityOptions): Promise<void> {
   await runComponent('authority', options, async (component) => {
     const [bundles] = await certificatesResources(component.client, 'clustertrustbundles');

@@ -2,7 +2,7 @@
 import { recreatingOwner, type Pod } from '../../api/object/pod.ts';
 import { parseTime } from '../../api/object/time.ts';
 
-/** A running pod that may hold a leaf of the CA in question. */
+/** A running pod that may hold a leaf of the CA. */
 export interface AffectedPod {
   readonly namespace: string;
   readonly name: string;
@@ -10,24 +10,25 @@ export interface AffectedPod {
   readonly node: string;
   /** RFC 3339. */
   readonly createdAt: string;
-  /** `ReplicaSet/web`: makes another when this one is gone. Undefined for a bare pod. */
+  /** The controller that replaces the pod, such as `ReplicaSet/web`. Undefined for a bare pod. */
   readonly remadeBy: string | undefined;
 }
 
-/** Who issued the newest leaf that a pod got, as far as its PodCertificateRequests still say so. */
+/** Which CA issued the newest leaf of a pod, as far as its PodCertificateRequests still tell. */
 export type NewestIssuer = 'this' | 'another' | 'unknown';
 
+/** What decides whether a pod may hold a leaf of the CA. */
 export interface AffectedPodsInput {
-  /** Those that are alive and mount the signer. */
+  /** The running pods that mount the signer. */
   readonly pods: readonly Pod[];
-  /** Milliseconds: the CA signed nothing later; undefined where it may sign still. */
+  /** Milliseconds since the epoch: by then the CA had stopped signing. Undefined while it may sign. */
   readonly stoppedBy: number | undefined;
   readonly newestIssuer: (pod: Pod) => NewestIssuer;
 }
 
 /**
- * The pods whose credential may be of the CA, the eldest first. What a pod got last counts, since its
- * kubelet keeps nothing older; where nobody knows what that was, its age does.
+ * The pods that may hold a leaf of the CA, the oldest first. The newest leaf of a pod decides, because its
+ * kubelet keeps nothing older. Where that is unknown, the creation time of the pod decides.
  */
 export function affectedPods(input: AffectedPodsInput): readonly AffectedPod[] {
   return input.pods

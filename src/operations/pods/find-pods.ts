@@ -11,13 +11,14 @@ import { affectedPods, type AffectedPod } from './affected-pods.ts';
 import { stoppedSigningBy } from '../leaf-expiry.ts';
 import { newestIssuerOf } from './newest-issuer.ts';
 
+/** Where to look for pods, and for which CA. */
 export interface FindPodsInit {
   readonly client: Client;
   readonly signer: ClusterSigner;
   readonly authority: AuthorityStatus;
-  /** Empty for all. */
+  /** Namespaces to look in; empty for all. */
   readonly namespaces: readonly string[];
-  /** PodCertificateRequests in the version that the server has. */
+  /** PodCertificateRequests in the version that the API server has. */
   readonly requests: Resource;
 }
 
@@ -27,13 +28,13 @@ export interface FoundPods {
   readonly holding: readonly AffectedPod[];
 }
 
-/** What has ended needs no credential; the API server leaves it out. */
+/** Finished pods need no credential. The API server filters them out. */
 const ALIVE = 'status.phase!=Succeeded,status.phase!=Failed';
 
 /**
- * Looks with the user's rights: who may not list all pods names namespaces.
+ * Lists pods with the user's permissions. A user who may not list all pods passes namespaces.
  *
- * @throws KubeError (`wait`) when pods may not be listed
+ * @throws KubeError (`wait`) 403 when the user may not list pods
  */
 export async function findPods(init: FindPodsInit): Promise<FoundPods> {
   const { client, signer, authority, namespaces } = init;
@@ -51,7 +52,7 @@ export async function findPods(init: FindPodsInit): Promise<FoundPods> {
   return { mounting: pods.length, holding };
 }
 
-/** Where they may not be read, the age of a pod has to do. */
+/** Empty when the user may not list them: then the creation time of a pod decides. */
 async function requestsOf(init: FindPodsInit): Promise<readonly PodCertificateRequest[]> {
   const { client, signer, namespaces, requests } = init;
   const found: PodCertificateRequest[] = [];

@@ -10,8 +10,8 @@ import { readAnchors } from '../../pki/x509/trust-bundle.ts';
 import type { NewestIssuer } from './affected-pods.ts';
 
 /**
- * Who issued what a pod got last, by the PodCertificateRequests that are still there:
- * kube-controller-manager deletes them after 15 minutes, so that of most pods nothing is known.
+ * Which CA issued the newest leaf of each pod, from the PodCertificateRequests that still exist.
+ * kube-controller-manager deletes them after 15 minutes, so for most pods the answer is `unknown`.
  */
 export function newestIssuerOf(
   requests: readonly PodCertificateRequest[],
@@ -23,7 +23,7 @@ export function newestIssuerOf(
   );
   const byPod = Map.groupBy(issued, ({ spec }) => spec.podUID);
   return (pod) => {
-    // Of several files nobody knows which one a request was for.
+    // With several projections a request does not tell which of them it was for.
     const found =
       countPodCertificates(pod, signerName) === 1 ? (byPod.get(pod.metadata.uid) ?? []) : [];
     const born = found.map(({ metadata }) => parseTime(metadata.creationTimestamp));
@@ -35,8 +35,8 @@ export function newestIssuerOf(
 }
 
 /**
- * Its leaf chains to an anchor of the CA. What cannot be read may be. Of a root only what it signed
- * itself: a cross-certificate leads to it from leaves of its successor.
+ * Whether the leaf chains to an anchor of the CA; true when the chain cannot be read. For a root CA only
+ * leaves that it signed itself count: a cross-certificate also leads to it from leaves of its successor.
  */
 function isIssuedBy(
   { status }: PodCertificateRequest,

@@ -5,46 +5,49 @@ import { SignerError } from '../../errors.ts';
 import type { Clock, Delay } from '../../ports.ts';
 import { authoritiesOf, type SignerState } from '../signer-state.ts';
 
+/** What to wait for, and for how long. */
 export interface WaitUntilStoppedInit {
   readonly readState: () => Promise<SignerState>;
   readonly fingerprint: string;
   readonly clock: Clock;
   readonly delay: Delay;
-  readonly say: (line: string) => void;
-  /** Milliseconds. */
+  /** Reports one line of progress. */
+  readonly progress: (line: string) => void;
+  /** Milliseconds since the epoch. */
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
 
-/** Often enough for minutes of waiting, seldom enough for the API server. */
-const POLL_MS = 2_000;
+/** The wait takes minutes; a read every two seconds is no load. */
+const STOP_POLL_MS = 2_000;
 
 /**
- * Waits until the CA signs no more and another does: a pod that is made anew before gets a leaf of the
- * very CA that is to go.
+ * Waits until the CA has stopped signing and another is active. A pod that is replaced earlier would get
+ * a leaf of the same CA again.
  *
- * @throws SignerError USAGE (`wait`) at the deadline
+ * @returns the state in which the CA no longer signs
+ * @throws SignerError USAGE (`wait`) at the deadline, or when `signal` aborts
  */
 export async function waitUntilStopped(init: WaitUntilStoppedInit): Promise<SignerState> {
-  const { clock, delay, deadline, say, signal } = init;
-  let said = '';
+  const { clock, delay, deadline, progress, signal } = init;
+  let reported = '';
   for (;;) {
     const state = await init.readState();
     const why = whyNotStopped(state, init.fingerprint);
     if (why === undefined) return state;
-    if (why !== said) say(`waits: ${why}`);
-    said = why;
+    if (why !== reported) progress(`waiting: ${why}`);
+    reported = why;
     if (clock() >= deadline || signal.aborted) throw late(why);
-    await delay(POLL_MS, signal).catch(() => undefined);
+    await delay(STOP_POLL_MS, signal).catch(() => undefined);
   }
 }
 
-/** Why pods that are made anew could still get a leaf of the CA; undefined when they cannot. */
-export function whyNotStopped(state: SignerState, fingerprint: string): string | undefined {
+/** Why a replaced pod could still get a leaf of the CA; undefined when it cannot. */
+function whyNotStopped(state: SignerState, fingerprint: string): string | undefined {
   const { metadata, status } = state.signer;
   const active = authoritiesOf(state).find(({ phase }) => phase === 'Active');
-  if (active === undefined) return 'no CA signs yet';
-  if (active.fingerprint === fingerprint) return `${fingerprint} signs still${rotation(status)}`;
+  if (active === undefined) return 'no CA is active yet';
+  if (active.fingerprint === fingerprint) return `${fingerprint} still signs${rotation(status)}`;
   const isCurrent = status?.observedGeneration === metadata.generation;
   const ready = findCondition(status?.conditions, 'Ready');
   if (isCurrent && ready?.status === 'True') return undefined;
@@ -59,6 +62,6 @@ function rotation(status: ClusterSignerStatus | undefined): string {
 }
 
 function late(why: string): SignerError {
-  const message = `no pod was evicted, because ${why}; the order stands, try --restart again later`;
+  const message = `no pod was evicted: ${why}; the rotation is still requested, so run the same command again later`;
   return new SignerError({ code: 'USAGE', disposition: 'wait', message });
 }

@@ -14,13 +14,14 @@ export interface AuthoritySummary {
   readonly notAfter: string;
   readonly longestLeaf: string;
   readonly leavesExpireBy?: string;
-  /** Who pins the root of this CA believes its leaves, too. */
+  /** Fingerprint of the CA that cross-signed this one: verifiers that trust that CA trust these leaves too. */
   readonly crossSignedBy?: string;
   readonly servedSince?: string;
-  /** What time alone does to it next. */
+  /** The next scheduled event. */
   readonly next?: { readonly what: string; readonly at: string };
 }
 
+/** One ClusterSigner as `show` prints it. */
 export interface SignerSummary {
   readonly name: string;
   readonly signerName: string;
@@ -30,6 +31,7 @@ export interface SignerSummary {
   readonly warnings: readonly string[];
 }
 
+/** Summarizes a ClusterSigner, its CAs, and what the user should look at. */
 export function summarizeSigner(state: SignerState): SignerSummary {
   const { metadata, spec, status } = state.signer;
   const ready = findCondition(status?.conditions, 'Ready');

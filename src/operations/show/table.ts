@@ -12,10 +12,10 @@ const TITLES = [
   'NEXT',
 ];
 const GAP = '   ';
-/** Enough to tell a signer's CAs apart, and to name one to the other verbs. */
+/** Long enough to tell a signer's CAs apart, and to pass to the other verbs. */
 const SHORT = 'sha256:'.length + 16;
 
-/** `show` for people: a line for each CA, then the warnings. */
+/** `show` for people: one row for each CA, then the warnings. */
 export function renderTable(signers: readonly SignerSummary[]): string {
   const rows = signers.flatMap((signer) =>
     signer.authorities.length === 0

@@ -13,7 +13,7 @@ import {
   type SignerState,
 } from '../signer-state.ts';
 
-/** What somebody should know of a ClusterSigner's CAs, or do about them. */
+/** What the user should know about a ClusterSigner's CAs, or do about them. */
 export function warningsOf(state: SignerState): readonly string[] {
   return [
     ...notObserved(state).map(({ message }) => message),
@@ -29,7 +29,8 @@ export function warningsOf(state: SignerState): readonly string[] {
 
 function notReady({ signer }: SignerState): readonly string[] {
   const ready = findCondition(signer.status?.conditions, 'Ready');
-  if (ready === undefined) return ['it has no condition Ready: no authority component serves it'];
+  if (ready === undefined)
+    return ['it has no condition Ready: no authority component reconciles it'];
   return ready.status === 'True'
     ? []
     : [`not ready: ${ready.reason ?? ''}: ${ready.message ?? ''}`];
@@ -51,14 +52,14 @@ function requestedRotations({ signer, now }: SignerState): readonly string[] {
     ['a successor', prepareAt],
   ];
   return [
-    ...unread.map((name) => `the annotation ${name} is no RFC 3339 time, and does nothing`),
+    ...unread.map((name) => `the annotation ${name} is ignored: its value is not an RFC 3339 time`),
     ...plans.flatMap(([what, at]) =>
-      at !== undefined && at > now ? [`${what} is asked for at ${formatTime(at)}`] : [],
+      at !== undefined && at > now ? [`${what} is scheduled for ${formatTime(at)}`] : [],
     ),
   ];
 }
 
-/** An order that is not carried out yet is no fault, but nobody is to wonder. */
+/** A requested successor that does not exist yet: not a fault, but the user should know why. */
 function pendingSuccessor(state: SignerState): readonly string[] {
   const { signer, now } = state;
   const since = successorAwaitedSince(signer, authoritiesOf(state), now);
@@ -66,9 +67,9 @@ function pendingSuccessor(state: SignerState): readonly string[] {
   const from = successorNotBefore(state);
   const why =
     from === undefined
-      ? `the condition RotationDue says why, if it is not there soon: kubectl describe clustersigner ${signer.metadata.name}`
-      : `it is made from ${from} on, when the CA that signs now has been published long enough`;
-  return [`a successor was asked for at ${formatTime(since)}, and is not there yet; ${why}`];
+      ? `if it does not appear soon, the condition RotationDue says why: kubectl describe clustersigner ${signer.metadata.name}`
+      : `it is created at ${from} at the earliest, when the active CA has been published for the propagation time`;
+  return [`a successor was requested at ${formatTime(since)} and does not exist yet; ${why}`];
 }
 
 function ofBundle(state: SignerState): readonly string[] {
@@ -76,11 +77,13 @@ function ofBundle(state: SignerState): readonly string[] {
   if (signer.spec.trustBundle === undefined) return [];
   if (bundle === 'unread')
     return [
-      'you may not read the bundle (get on clustertrustbundles.certificates.k8s.io): since when it is served is not known',
+      'you may not read the bundle, so it is unknown since when each CA is published; you need get on clustertrustbundles.certificates.k8s.io',
     ];
-  if (bundle === undefined) return ['its bundle is not published; is the attester running?'];
+  if (bundle === undefined)
+    return ['its bundle is not published; check that the attester is running'];
   return unknownAnchors(state).map(
-    (each) => `the bundle holds ${each}, of an earlier ClusterSigner or a stranger`,
+    (each) =>
+      `the bundle holds ${each}, which is no CA of this ClusterSigner: of an earlier one, or added by somebody else`,
   );
 }
 
@@ -89,7 +92,9 @@ function ofDistrust(state: SignerState): readonly string[] {
   const { distrusted = [] } = state.signer.spec.authority.managed ?? {};
   return distrusted
     .filter((each) => served.has(each))
-    .map((each) => `${each} is distrusted and still in the bundle; is the attester running?`);
+    .map(
+      (each) => `${each} is distrusted and still in the bundle; check that the attester is running`,
+    );
 }
 
 function ofAuthority(state: SignerState, authority: AuthorityStatus): readonly string[] {

@@ -19,10 +19,10 @@ import { authoritiesOf, type SignerState } from '../signer-state.ts';
 import { resolveFingerprint } from '../resolve-fingerprint.ts';
 
 /**
- * `activate`: the prepared CA signs from now on. With `--force` the order stands although it cannot
- * be carried out yet: authority then makes, publishes and waits for whatever is missing.
+ * Plans `activate`: the prepared CA signs from now on. With `--force` the request is written even though
+ * it cannot be fulfilled yet: the authority component then creates, publishes and waits as needed.
  *
- * @param wanted - the CA that the user takes to be the prepared one: its fingerprint, or its beginning
+ * @param wanted - the CA that the user expects to be prepared: its fingerprint or a prefix
  */
 export function activate(state: SignerState, wanted: string | undefined): ChangePlan {
   const managed = managedAuthorityOf(state);
@@ -30,13 +30,16 @@ export function activate(state: SignerState, wanted: string | undefined): Change
   const { now } = state;
   const all = authoritiesOf(state);
   const next = all.find(({ phase }) => phase === 'Prepared');
-  const problem = wanted === undefined ? undefined : otherThan(state, wanted, next?.fingerprint);
+  const problem =
+    wanted === undefined ? undefined : unexpectedAuthority(state, wanted, next?.fingerprint);
   if (problem !== undefined) return impossible(problem);
   if (next !== undefined && !all.some(({ phase }) => phase === 'Active')) {
-    const notes = [`${next.fingerprint} signs by itself as soon as every kubelet has its anchor`];
+    const notes = [
+      `nothing to do: ${next.fingerprint} signs as soon as every kubelet has its anchor`,
+    ];
     return { target: next.fingerprint, preflightErrors: [], notes };
   }
-  const missing = `nothing is prepared: ${howToPrepare(state)}`;
+  const missing = `no CA is prepared; ${howToPrepare(state)}`;
   return {
     ...(next === undefined ? {} : { target: next.fingerprint }),
     change: { annotations: { [ROTATE_AT]: annotationTime(now) } },
@@ -49,24 +52,24 @@ export function activate(state: SignerState, wanted: string | undefined): Change
     ],
     notes: [
       ...replacedScheduleNotes(state, ROTATE_AT),
-      'the CA that signed until then stays in the bundle while leaves of it live',
+      'the previous CA stays in the bundle until its last leaf has expired',
     ],
   };
 }
 
-/** Who has ordered it a moment ago is not to order it again. */
+/** Someone who has just requested a successor should wait, not request it again. */
 function howToPrepare(state: SignerState): string {
   const { signer, now } = state;
   const { name } = signer.metadata;
   const since = successorAwaitedSince(signer, authoritiesOf(state), parseTime(annotationTime(now)));
   if (since !== undefined) {
-    return `a successor was asked for at ${formatTime(since)}, and is not there yet: countersign authority show ${name} tells when it is and what it waits for`;
+    return `a successor was requested at ${formatTime(since)} and does not exist yet; countersign authority show ${name} says what it waits for`;
   }
-  return `countersign authority prepare ${name} first, so that every kubelet has the anchor before it is needed`;
+  return `run countersign authority prepare ${name} first, so that every kubelet has the anchor before the CA signs`;
 }
 
-/** Whether the user has another CA in mind than the one that would sign. */
-function otherThan(
+/** The problem when the user expects another CA than the one that would sign. */
+function unexpectedAuthority(
   state: SignerState,
   wanted: string,
   next: string | undefined,
@@ -74,5 +77,7 @@ function otherThan(
   const found = resolveFingerprint(state, wanted);
   if ('problem' in found) return found.problem;
   if (found.fingerprint === next) return undefined;
-  return `${found.fingerprint} is not prepared; ${next ?? 'no CA'} is`;
+  return next === undefined
+    ? `${found.fingerprint} is not prepared; no CA is`
+    : `${found.fingerprint} is not prepared; the prepared CA is ${next}`;
 }

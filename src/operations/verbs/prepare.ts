@@ -9,14 +9,17 @@ import {
 } from '../change-plan.ts';
 import { authoritiesOf, successorDelayNotes, type SignerState } from '../signer-state.ts';
 
-/** `prepare`: a successor is made and published, and held until it is activated or due. */
+/**
+ * Plans `prepare`: the authority component creates and publishes a successor, and keeps it until you
+ * activate it or a rotation is due.
+ */
 export function prepare(state: SignerState): ChangePlan {
   const managed = managedAuthorityOf(state);
   if (typeof managed === 'string') return impossible(managed);
   const { signer, now } = state;
   const next = authoritiesOf(state).find(({ phase }) => phase === 'Prepared');
   if (next !== undefined) {
-    const notes = [`${next.fingerprint} is prepared already`];
+    const notes = [`${next.fingerprint} is already prepared`];
     return { target: next.fingerprint, preflightErrors: [], notes };
   }
   return {
@@ -24,7 +27,7 @@ export function prepare(state: SignerState): ChangePlan {
     preflightErrors: [...notObserved(state), ...tooManyRetiring(state, managed)],
     notes: [
       ...replacedScheduleNotes(state, PREPARE_AT),
-      `authority makes a successor in the same Secret and publishes it; countersign authority show ${signer.metadata.name} says when it may sign`,
+      `the authority component creates a successor in the same Secret and publishes it; countersign authority show ${signer.metadata.name} says when it may sign`,
       ...successorDelayNotes(state),
     ],
   };

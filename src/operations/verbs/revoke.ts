@@ -7,19 +7,19 @@ import { impossible, type PreflightError, type ChangePlan } from '../change-plan
 import { authoritiesOf, publishedAnchors, type SignerState } from '../signer-state.ts';
 import { resolveFingerprint } from '../resolve-fingerprint.ts';
 
-/** What is known of those who hold leaves of the CA. */
+/** What is known about who holds leaves of the CA. */
 export interface LeafHolders {
-  /** Running pods whose leaf may be of this CA; undefined where the user may not see them all. */
+  /** How many running pods may hold a leaf of this CA; undefined when the user may not list them all. */
   readonly pods: number | undefined;
-  /** Whether this API server has cert-manager's CertificateRequests, which the signer may have signed. */
+  /** Whether the API server serves cert-manager's CertificateRequests, which the signer may have signed. */
   readonly certManager: boolean;
 }
 
 /**
- * `revoke`: its fingerprint goes into `distrusted`, its anchor leaves the bundle. Whatever leaf of it
- * lives is refused by everybody from then on, so its leaves should be gone first.
+ * Plans `revoke`: adds the CA to `spec.authority.managed.distrusted`, which removes its anchor from the
+ * bundle. Verifiers then reject all its leaves, so its leaves should be replaced first.
  *
- * @param text - the CA's fingerprint, or its beginning
+ * @param text - the CA's fingerprint or a prefix
  */
 export function revoke(state: SignerState, text: string, holders: LeafHolders): ChangePlan {
   const managed = managedAuthorityOf(state);
@@ -29,12 +29,12 @@ export function revoke(state: SignerState, text: string, holders: LeafHolders): 
   const { fingerprint } = found;
   const { distrusted = [] } = managed;
   if (distrusted.includes(fingerprint)) {
-    const notes = [`spec.authority.managed.distrusted names ${fingerprint} already`];
+    const notes = [`${fingerprint} is already in spec.authority.managed.distrusted`];
     return { target: fingerprint, preflightErrors: [], notes };
   }
   if (distrusted.length >= MAX_DISTRUSTED) {
     return impossible(
-      `spec.authority.managed.distrusted is full (${MAX_DISTRUSTED}); take fingerprints out that countersign authority show does not list any more`,
+      `spec.authority.managed.distrusted is full (${MAX_DISTRUSTED}); remove fingerprints that countersign authority show no longer lists`,
     );
   }
   const target = authoritiesOf(state).find((each) => each.fingerprint === fingerprint);
@@ -51,10 +51,10 @@ export function revoke(state: SignerState, text: string, holders: LeafHolders): 
   };
 }
 
-/** No CA of the status: an anchor of an earlier ClusterSigner, or one that nobody has seen here. */
+/** The CA is not in the status: an anchor of an earlier ClusterSigner, or one that is unknown here. */
 function unknownAuthority(state: SignerState, fingerprint: string): readonly PreflightError[] {
   const message = publishedAnchors(state).has(fingerprint)
-    ? `${fingerprint} is of an earlier ClusterSigner: nobody here knows how long its leaves live`
+    ? `${fingerprint} is of an earlier ClusterSigner: it is unknown how long its leaves are valid`
     : `${fingerprint} is neither a CA of this ClusterSigner nor in its bundle`;
   return [{ message }];
 }
@@ -65,18 +65,18 @@ function liveLeaves(
   holders: LeafHolders,
 ): readonly PreflightError[] {
   if (phase === 'Active') {
-    const message = `${fingerprint} signs now: all its leaves are refused as soon as verifiers read the new bundle, and a fresh CA signs before all of them have its anchor; countersign authority taint ${signer.metadata.name} first replaces it without a gap`;
+    const message = `${fingerprint} is active: verifiers reject all its leaves as soon as they read the new bundle, and a new CA signs before all of them have its anchor; to replace it without an outage, run countersign authority taint ${signer.metadata.name} ${fingerprint} first`;
     return [{ message }];
   }
   if (phase !== 'Retiring') return [];
   if (parseTime(leavesExpireBy ?? '') <= now) return [];
   const who = possibleHolders(signer.spec, holders);
   if (who.length === 0) return [];
-  const message = `${who.join(', and ')} may hold leaves of ${fingerprint} until ${leavesExpireBy ?? 'nobody knows when'}; countersign authority taint ${signer.metadata.name} ${fingerprint} --restart replaces those of pods; others have to be asked for anew`;
+  const message = `${who.join(' and ')} may hold leaves of ${fingerprint} until ${leavesExpireBy ?? 'an unknown time'}; countersign authority taint ${signer.metadata.name} ${fingerprint} --restart replaces those of pods, all others must be requested again`;
   return [{ message }];
 }
 
-/** The CA that certified its key goes out of trust with it: its root would be the way back in. */
+/** The CA that cross-signed it leaves the bundle too: through its root verifiers would still accept the revoked CA. */
 function crossSigner(
   state: SignerState,
   { fingerprint, crossSignedBy }: AuthorityStatus,
@@ -85,26 +85,26 @@ function crossSigner(
     .filter((each) => each.fingerprint === crossSignedBy && each.phase === 'Retiring')
     .filter(({ leavesExpireBy }) => state.now < parseTime(leavesExpireBy ?? ''))
     .map((each) => ({
-      message: `the root of ${each.fingerprint} leaves the bundle as well, because that CA certified the key of ${fingerprint} (crossSigned): leaves of both are refused, of the older one until ${each.leavesExpireBy ?? ''}`,
+      message: `the root of ${each.fingerprint} leaves the bundle as well, because that CA cross-signed ${fingerprint} (crossSigned): verifiers reject leaves of both, and leaves of the older CA are valid until ${each.leavesExpireBy ?? ''}`,
     }));
 }
 
-/** Everybody whom the ClusterSigner answers, but for those who are known to hold nothing. */
+/** All kinds of holders that the ClusterSigner issues to, except those that are known to hold no leaf. */
 function possibleHolders(
   { pods, requests, certificateRequests }: ClusterSignerSpec,
   holders: LeafHolders,
 ): readonly string[] {
   return [
-    ...(pods === undefined || holders.pods === 0 ? [] : [podsText(holders.pods)]),
-    ...(requests === undefined ? [] : ['whoever asked by CertificateSigningRequest']),
-    // Their leaves lie in Secrets, which nobody here may read; a CertificateRequest may be gone by now.
+    ...(pods === undefined || holders.pods === 0 ? [] : [podHolders(holders.pods)]),
+    ...(requests === undefined ? [] : ['requesters of CertificateSigningRequests']),
+    // The leaves are in Secrets that this command does not read; their CertificateRequests may be deleted.
     ...(certificateRequests === undefined || !holders.certManager
       ? []
       : ['Certificates of cert-manager']),
   ];
 }
 
-function podsText(pods: number | undefined): string {
+function podHolders(pods: number | undefined): string {
   return pods === undefined ? 'pods that you may not list' : `${pods} running pods`;
 }
 
@@ -112,14 +112,14 @@ function notesOf({ signer }: SignerState, target: AuthorityStatus | undefined): 
   const notes: string[] = [];
   if (target?.phase === 'Active') {
     notes.push(
-      'a fresh CA is made and signs as soon as its anchor is published',
-      `pods get leaves of it when their kubelet renews them; at once with: countersign authority taint ${signer.metadata.name} ${target.fingerprint} --restart`,
+      'a new CA is created and signs as soon as its anchor is published',
+      `pods get new leaves when their kubelet renews them; to replace them at once: countersign authority taint ${signer.metadata.name} ${target.fingerprint} --restart`,
     );
   }
   notes.push(
     signer.spec.trustBundle === undefined
-      ? 'this ClusterSigner publishes no bundle: take the root away from whoever was given it'
-      : 'kubelets that read the bundle by name have the new one within ten minutes',
+      ? 'this ClusterSigner publishes no bundle: remove the root from every verifier that you gave it to'
+      : 'kubelets that mount the bundle by name have the new one within ten minutes',
   );
   return notes;
 }

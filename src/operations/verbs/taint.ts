@@ -15,10 +15,11 @@ import { authoritiesOf, successorDelayNotes, type SignerState } from '../signer-
 import { resolveFingerprint } from '../resolve-fingerprint.ts';
 
 /**
- * `taint`: a CA that can no longer be relied upon signs no more as soon as its successor may, and
- * stays trusted, so that nothing breaks while its leaves are replaced. `revoke` ends the trust.
+ * Plans `taint`: replaces a CA that you no longer trust. The CA stops signing as soon as its successor
+ * may sign, and stays in the bundle, so that nothing breaks while its leaves are replaced. `revoke` ends
+ * the trust.
  *
- * @param text - the CA's fingerprint, or its beginning
+ * @param text - the CA's fingerprint or a prefix
  */
 export function taint(state: SignerState, text: string): ChangePlan {
   const found = resolveFingerprint(state, text);
@@ -27,15 +28,17 @@ export function taint(state: SignerState, text: string): ChangePlan {
   const target = authoritiesOf(state).find((each) => each.fingerprint === fingerprint);
   if (target === undefined) {
     return impossible(
-      `${fingerprint} is no CA of this ClusterSigner; revoke takes its anchor out of the bundle`,
+      `${fingerprint} is no CA of this ClusterSigner; to remove its anchor from the bundle, use countersign authority revoke`,
     );
   }
   if (target.phase === 'Prepared') {
-    return impossible(`${fingerprint} has signed nothing yet: revoke it, and another is made`);
+    return impossible(
+      `${fingerprint} has not signed anything yet; use countersign authority revoke, and another CA is created`,
+    );
   }
   const notes = [leafExpiryText(state, target)];
   if (target.phase !== 'Active') {
-    const done = { Retiring: 'signs no more', Distrusted: 'is distrusted already' }[target.phase];
+    const done = { Retiring: 'no longer signs', Distrusted: 'is already distrusted' }[target.phase];
     return {
       target: fingerprint,
       preflightErrors: [],
@@ -51,7 +54,7 @@ function replaceActive(state: SignerState, { fingerprint }: AuthorityStatus): Ch
   if (typeof managed === 'string') return impossible(managed);
   const { now } = state;
   if (isRotationRequested(state)) {
-    return { preflightErrors: [], notes: [`${fingerprint} is being replaced already`] };
+    return { preflightErrors: [], notes: [`${fingerprint} is already being replaced`] };
   }
   const beside = authoritiesOf(state)
     .filter(({ phase }) => phase === 'Prepared')
@@ -70,17 +73,17 @@ function replaceActive(state: SignerState, { fingerprint }: AuthorityStatus): Ch
       ...replacedScheduleNotes(state, ROTATE_AT),
       ...beside.map(
         (each) =>
-          `${each}, prepared in the same Secret, is distrusted: whoever has the one key has the other`,
+          `${each}, prepared in the same Secret, is distrusted too: whoever can read one key can read the other`,
       ),
-      `a successor is made and published; ${fingerprint} signs until every kubelet has its anchor (if it must stop this moment: revoke --force)`,
+      `a successor is created and published; ${fingerprint} signs until every kubelet has the successor's anchor (to stop it at once: countersign authority revoke --force)`,
       ...(beside.length === 0 ? successorDelayNotes(state) : []),
     ],
   };
 }
 
-/** Asked for before, and on its way. */
+/** A rotation was requested before and is in progress. */
 function isRotationRequested({ signer, now }: SignerState): boolean {
   const { metadata, status } = signer;
-  const asked = parseTime(metadata.annotations?.[ROTATE_AT] ?? '');
-  return asked <= now && hasTrueCondition(status?.conditions, 'RotationDue');
+  const requestedAt = parseTime(metadata.annotations?.[ROTATE_AT] ?? '');
+  return requestedAt <= now && hasTrueCondition(status?.conditions, 'RotationDue');
 }

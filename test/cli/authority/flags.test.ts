@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import { countersign } from '../../support/cluster/countersign.ts';
 
 // The component has a flag of that name, too.
-test('a flag behind a verb is the verb’s', async () => {
+test('a flag after a verb belongs to the verb', async () => {
   const { code, stderr } = await countersign(['authority', 'show', '--kubeconfig', '/nowhere']);
   assert.equal(code, 1);
   assert.match(stderr, /kubeconfig \/nowhere cannot be used/);
 });
 
-test('a wrong verb, flag or number is a wrong command line', async () => {
+test('an unknown verb or flag, or an invalid number, is a usage error', async () => {
   const wrong = [
     ['shwo'],
     ['show', 'workload', 'people'],
@@ -26,7 +26,7 @@ test('a wrong verb, flag or number is a wrong command line', async () => {
   }
 });
 
-test('a word that is no verb is told which there are', async () => {
+test('an unknown verb prints the valid ones', async () => {
   const { stderr } = await countersign(['authority', 'rotate', 'workload']);
-  assert.match(stderr, /"rotate" is no verb .*show, prepare, activate, taint, revoke/);
+  assert.match(stderr, /unknown verb "rotate" .*show, prepare, activate, taint, revoke/);
 });

@@ -14,9 +14,9 @@ export type { ChangeOptions } from './session.ts';
 /**
  * Runs `countersign authority prepare | activate | revoke`.
  *
- * @param fingerprint - or its beginning
+ * @param fingerprint - of the CA, or a prefix of it
  * @returns the exit code
- * @throws KubeError
+ * @throws KubeError of the API server
  */
 export async function runChange(
   verb: Exclude<Verb, 'taint'>,
@@ -36,7 +36,7 @@ export async function runChange(
   });
 }
 
-/** Revoking is safe once no pod holds a leaf any more: that is looked up, where it is of any use. */
+/** Revoking is safe once nobody holds a leaf. For a retiring CA that serves pods, that is looked up. */
 async function planRevocation(
   session: Session,
   state: SignerState,
@@ -48,7 +48,7 @@ async function planRevocation(
   );
   const isUseful = target?.phase === 'Retiring' && state.signer.spec.pods !== undefined;
   const pods = isUseful ? await unlessForbidden(session.pods(state, target)) : undefined;
-  // Who may not even ask that has to reckon with it.
+  // A user who may not ask must assume that it is served.
   const certManager = (await unlessForbidden(session.hasCertManager())) ?? true;
   return revoke(state, text, { pods: pods?.holding.length, certManager });
 }

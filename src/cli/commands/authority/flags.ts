@@ -8,33 +8,38 @@ import type { TaintOptions } from './taint.ts';
 import { durationFlag, gather, positiveFlag } from '../../../app/flag-values.ts';
 import { addUserOptions } from '../../../app/user-client.ts';
 
-const DEFAULT_TIMEOUT_SECONDS = 1800;
-/** One a second: a Deployment of a hundred pods is through in less than two minutes. */
+/** Longer than the propagation time, plus disruption budgets. */
+const DEFAULT_TAINT_TIMEOUT_SECONDS = 1800;
+/** Evictions a minute: a Deployment of a hundred pods is replaced in less than two minutes. */
 const DEFAULT_RATE = 60;
 
 const EXIT_CODES = `
-Exit code: 0 done, or nothing to do; 3 refused, nothing was written; 4 pods are left;
-1 something went wrong; 2 the CA signed until the timeout.`;
+Exit code: 0 done, or nothing to do; 1 an error; 2 the CA still signed at the timeout;
+3 refused, nothing was written; 4 pods are left.`;
 
 /**
- * `countersign authority show | prepare | activate | taint | revoke`: what people do about a signer's
- * CAs, with their own rights. `countersign authority` alone runs the component.
+ * Adds `countersign authority show | prepare | activate | taint | revoke`: what people do about a signer's
+ * CAs, with their own permissions. `countersign authority` alone runs the component.
  */
 export function addAuthorityVerbs(authority: Command): void {
-  // The component's own flags end where a verb begins: both have --kubeconfig and --propagation.
+  // Flags before the verb are the component's: both have --kubeconfig and --propagation.
   authority.enablePositionalOptions();
   addShow(authority);
   const prepare = verb(
     authority,
     'prepare <signer>',
-    'make and publish a successor of the CA that signs',
+    'create and publish a successor of the active CA',
   );
-  addOrderOptions(prepare).action(async (name: string, options: ChangeOptions) => {
+  addChangeOptions(prepare).action(async (name: string, options: ChangeOptions) => {
     const { runChange } = await import('./change.ts');
     process.exitCode = await runChange('prepare', [name, undefined], options);
   });
-  const activate = verb(authority, 'activate <signer> [fingerprint]', 'let the prepared CA sign');
-  addOrderOptions(activate).action(
+  const activate = verb(
+    authority,
+    'activate <signer> [fingerprint]',
+    'make the prepared CA active',
+  );
+  addChangeOptions(activate).action(
     async (name: string, fingerprint: string | undefined, options: ChangeOptions) => {
       const { runChange } = await import('./change.ts');
       process.exitCode = await runChange('activate', [name, fingerprint], options);
@@ -44,25 +49,25 @@ export function addAuthorityVerbs(authority: Command): void {
   const revoke = verb(
     authority,
     'revoke <signer> <fingerprint>',
-    'end the trust in a CA: it leaves the bundle',
+    'distrust a CA: its anchor leaves the bundle, and verifiers reject its leaves',
   );
-  addOrderOptions(revoke).action(
+  addChangeOptions(revoke).action(
     async (name: string, fingerprint: string, options: ChangeOptions) => {
       const { runChange } = await import('./change.ts');
       process.exitCode = await runChange('revoke', [name, fingerprint], options);
     },
   );
-  // Last: what is made before it does not inherit its leniency.
-  refuseOtherVerbs(authority);
+  // Last: verbs added before it do not inherit that excess arguments are allowed.
+  rejectUnknownVerbs(authority);
 }
 
-/** To commander a word that is no verb is an argument too many, of which nobody learns what to write. */
-function refuseOtherVerbs(authority: Command): void {
+/** commander reports an unknown subcommand as "too many arguments"; print the valid verbs instead. */
+function rejectUnknownVerbs(authority: Command): void {
   authority.allowExcessArguments(true).hook('preAction', (_command, action) => {
-    const [other] = action === authority ? action.args : [];
-    if (other === undefined) return;
+    const [unknown] = action === authority ? action.args : [];
+    if (unknown === undefined) return;
     const verbs = authority.commands.map((each) => each.name()).join(', ');
-    authority.error(`error: "${other}" is no verb of authority; there are ${verbs}`);
+    authority.error(`error: unknown verb "${unknown}" of authority; use one of ${verbs}`);
   });
 }
 
@@ -71,8 +76,8 @@ function verb(authority: Command, usage: string, description: string): Command {
 }
 
 function addShow(authority: Command): void {
-  const show = verb(authority, 'show [signer]', 'show the CAs of a ClusterSigner, or of all');
-  addLookOptions(show).action(async (name: string | undefined, options: ShowOptions) => {
+  const show = verb(authority, 'show [signer]', 'show the CAs of one ClusterSigner, or of all');
+  addReadOptions(show).action(async (name: string | undefined, options: ShowOptions) => {
     const command = await import('./show.ts');
     await command.show(name, options);
   });
@@ -82,23 +87,32 @@ function addTaint(authority: Command): void {
   const taint = verb(
     authority,
     'taint <signer> <fingerprint>',
-    'replace a CA that can no longer be relied upon, say how long its leaves live, and who mounts them',
+    'replace a CA that you no longer trust, and list the pods that may hold its leaves',
   )
-    .option('-n, --namespace <name>', 'look for pods there only (repeatable)', gather, [])
-    .option('--restart', 'evict the pods that may hold its leaves, once it signs no more', false)
+    .option(
+      '-n, --namespace <name>',
+      'look for pods in this namespace only (repeatable)',
+      gather,
+      [],
+    )
+    .option(
+      '--restart',
+      'evict the pods that may hold its leaves, once it has stopped signing',
+      false,
+    )
     .addOption(
       new Option('--rate <n>', 'evictions a minute').argParser(positiveFlag).default(DEFAULT_RATE),
     )
     .addOption(
       new Option(
         '--timeout <duration>',
-        'how long to wait for the successor and for disruption budgets',
+        'how long to wait for the successor, and for disruption budgets',
       )
         .argParser(durationFlag)
-        .default(DEFAULT_TIMEOUT_SECONDS, '30m'),
+        .default(DEFAULT_TAINT_TIMEOUT_SECONDS, '30m'),
     )
-    .option('--bare-pods', 'evict also pods that nobody makes anew', false);
-  addOrderOptions(taint).action(
+    .option('--bare-pods', 'evict also pods without a controller, which nothing replaces', false);
+  addChangeOptions(taint).action(
     async (name: string, fingerprint: string, options: TaintOptions) => {
       const { taintAuthority } = await import('./taint.ts');
       process.exitCode = await taintAuthority([name, fingerprint], options);
@@ -106,24 +120,33 @@ function addTaint(authority: Command): void {
   );
 }
 
-function addOrderOptions(command: Command): Command {
-  return addLookOptions(
+function addChangeOptions(command: Command): Command {
+  return addReadOptions(
     command
-      .option('--force', 'give the order in spite of what speaks against it', false)
-      .option('--dry-run', 'let the API server check everything, and change nothing', false),
+      .option(
+        '--force',
+        'write the change in spite of refusals; those without an override stand',
+        false,
+      )
+      .option(
+        '--dry-run',
+        'let the API server check permissions and admission, and change nothing',
+        false,
+      ),
   ).addHelpText('after', EXIT_CODES);
 }
 
-function addLookOptions(command: Command): Command {
+function addReadOptions(command: Command): Command {
   return addUserOptions(
     command
       .addOption(
-        new Option('-o, --output <format>', 'for people or for programs')
-          .choices(OUTPUTS)
-          .default('text'),
+        new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
       )
       .addOption(
-        new Option('--propagation <duration>', 'the flag that the components run with')
+        new Option(
+          '--propagation <duration>',
+          'the value of --propagation that the components run with',
+        )
           .argParser(durationFlag)
           .default(DEFAULT_PROPAGATION_SECONDS, '10m'),
       ),

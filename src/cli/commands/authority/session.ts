@@ -14,7 +14,7 @@ import { readSignerState } from '../../../operations/read-signer-state.ts';
 import { structuredText, type Output } from '../../../operations/report.ts';
 import type { SignerState } from '../../../operations/signer-state.ts';
 
-/** Flags that all four orders have. */
+/** Flags that the four verbs with a change have in common. */
 export interface ChangeOptions extends UserOptions {
   readonly output: Output;
   readonly propagation: number;
@@ -22,17 +22,17 @@ export interface ChangeOptions extends UserOptions {
   readonly dryRun: boolean;
 }
 
-/** One run of a verb: whose rights it has, and how it speaks. */
+/** One run of a verb: the user's client, and where output goes. */
 export interface Session {
   readonly client: Client;
   readonly readState: () => Promise<SignerState>;
-  /** On stderr: what is going on. */
+  /** Writes a line of progress to stderr. */
   readonly progress: (line: string) => void;
-  /** On stdout, where people read. */
+  /** Writes to stdout with `-o text`. */
   readonly print: (text: string) => void;
-  /** On stdout, where programs read: once, at the end. */
+  /** Writes the result to stdout with `-o json` and `-o yaml`: once, at the end. */
   readonly printStructured: (value: unknown) => void;
-  /** Whether CertificateRequests are served here: every user may ask that. */
+  /** Whether the API server serves CertificateRequests of cert-manager. */
   readonly hasCertManager: () => Promise<boolean>;
   readonly pods: (
     state: SignerState,
@@ -41,7 +41,12 @@ export interface Session {
   ) => Promise<FoundPods>;
 }
 
-/** Runs `work` as the user of the kubeconfig. @returns what it returns: the exit code */
+/**
+ * Connects as the user of the kubeconfig, runs `work`, and closes the connection.
+ *
+ * @param name - of the ClusterSigner
+ * @returns the exit code that `work` returns
+ */
 export async function inSession(
   name: string,
   options: ChangeOptions,
@@ -75,7 +80,7 @@ export async function inSession(
   }
 }
 
-/** What a user may not see is unknown; everything else that goes wrong is an error. */
+/** Undefined when the API server answers 403: what a user may not read is unknown. Other errors are thrown. */
 export async function unlessForbidden<T>(work: Promise<T>): Promise<T | undefined> {
   return work.catch((error: unknown) => {
     if (error instanceof KubeError && error.status === 403) return undefined;

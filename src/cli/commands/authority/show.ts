@@ -12,7 +12,12 @@ export interface ShowOptions extends UserOptions {
   readonly propagation: number;
 }
 
-/** Runs `countersign authority show`. @throws KubeError */
+/**
+ * Runs `countersign authority show`.
+ *
+ * @param name - of the ClusterSigner; all of them if undefined
+ * @throws KubeError of the API server
+ */
 export async function show(name: string | undefined, options: ShowOptions): Promise<void> {
   const { client } = await connectUser(options, 'authority');
   const init = { client, clock: Date.now, propagationSeconds: options.propagation };

@@ -6,7 +6,7 @@ import { waitUntilStopped } from '../../../operations/pods/wait-until-stopped.ts
 import type { FoundPods } from '../../../operations/pods/find-pods.ts';
 import { applyChange } from '../../../operations/apply-change.ts';
 import {
-  EXIT_LEFT,
+  EXIT_PODS_LEFT,
   EXIT_REFUSED,
   operationText,
   podsText,
@@ -34,11 +34,11 @@ const delay: Delay = async (milliseconds, signal) => {
 };
 
 /**
- * Runs `countersign authority taint`: the order first, then the pods.
+ * Runs `countersign authority taint`: requests the rotation, then lists or evicts the affected pods.
  *
- * @param fingerprint - or its beginning
+ * @param fingerprint - of the CA, or a prefix of it
  * @returns the exit code
- * @throws KubeError; SignerError USAGE (`wait`) where the CA goes on signing until the timeout
+ * @throws KubeError of the API server; SignerError USAGE (`wait`) when the CA still signs at the timeout
  */
 export async function taintAuthority(
   [name, fingerprint]: readonly [name: string, fingerprint: string],
@@ -74,7 +74,13 @@ async function replaceLeaves(
   process.once('SIGINT', interrupted);
   try {
     const deadline = Date.now() + options.timeout * 1000;
-    const timing = { clock: Date.now, delay, say: session.progress, deadline, signal: stop.signal };
+    const timing = {
+      clock: Date.now,
+      delay,
+      progress: session.progress,
+      deadline,
+      signal: stop.signal,
+    };
     const state =
       options.restart && !options.dryRun
         ? await waitUntilStopped({ ...session, ...timing, fingerprint: target })
@@ -86,18 +92,18 @@ async function replaceLeaves(
         ? await evictPods(pods.holding, {
             ...timing,
             perMinute: options.rate,
-            once: options.dryRun,
+            dryRun: options.dryRun,
             barePods: options.barePods,
             evict: (pod) => evict(session.client, pod, options.dryRun),
           })
         : undefined;
-    return conclude(session, report, { pods, restarted });
+    return finish(session, report, { pods, restarted });
   } finally {
     process.removeListener('SIGINT', interrupted);
   }
 }
 
-/** Whoever only wants to know is told what he may know; whoever restarts must see all of them. */
+/** Without `--restart`, undefined when the user may not list the pods. With it, that is an error. */
 async function podsOf(
   session: Session,
   options: TaintOptions,
@@ -109,12 +115,14 @@ async function podsOf(
   const looking = session.pods(state, authority, options.namespace);
   const pods = await (options.restart ? looking : unlessForbidden(looking));
   if (pods === undefined) {
-    session.progress('you may not list these pods; name namespaces where you may with --namespace');
+    session.progress(
+      'you may not list these pods; with --namespace, name the namespaces in which you may',
+    );
   }
   return pods;
 }
 
-function conclude(
+function finish(
   session: Session,
   report: OperationReport,
   found: { readonly pods: FoundPods | undefined; readonly restarted: EvictionSummary | undefined },
@@ -126,5 +134,5 @@ function conclude(
     ...(pods === undefined ? {} : { pods }),
     ...(restarted === undefined ? {} : { restarted }),
   } satisfies OperationReport);
-  return (restarted?.left.length ?? 0) > 0 ? EXIT_LEFT : 0;
+  return (restarted?.left.length ?? 0) > 0 ? EXIT_PODS_LEFT : 0;
 }

@@ -5,16 +5,16 @@ import type { KubeObject, ObjectMeta } from '../../../api/object/object.ts';
 import { readClusterSigner, readSigner } from '../../../api/signer/read-signer.ts';
 import { SignerError, messageOf } from '../../../errors.ts';
 
-/** etcd takes no larger object, so no ClusterSigner is longer. */
+/** The largest object that etcd stores by default, in bytes. */
 const MAX_FILE_LENGTH = 1_572_864;
 
-/** More than a person writes. */
+/** YAML aliases; more than a person writes. */
 const MAX_ALIASES = 100;
 
-/** What the API server adds to an object; a file has none of it. */
+/** What the API server adds to an object, and a file lacks. */
 const NOT_YET_STORED = { uid: '', resourceVersion: '', creationTimestamp: '', generation: 0 };
 
-/** Who writes a file may leave its namespace to kubectl. */
+/** By kind. A file may leave the namespace to kubectl. */
 const READERS = new Map<unknown, (object: KubeObject) => ClusterSigner>([
   ['ClusterSigner', readClusterSigner],
   [
@@ -27,10 +27,10 @@ const READERS = new Map<unknown, (object: KubeObject) => ClusterSigner>([
 ]);
 
 /**
- * Reads a file with one ClusterSigner or Signer as a user writes it.
+ * Parses a YAML file with one ClusterSigner or Signer, as a user writes it.
  *
- * @param fileName - for messages
- * @throws SignerError SPEC_INVALID (`wait`) naming the file, and the line or the field
+ * @param fileName - for error messages
+ * @throws SignerError SPEC_INVALID (`wait`) with the file, and the line or the field
  */
 export function parseSignerFile(text: string, fileName: string): ClusterSigner {
   const object = parseYaml(text, fileName);
@@ -40,11 +40,11 @@ export function parseSignerFile(text: string, fileName: string): ClusterSigner {
   if (read === undefined || apiVersion !== wanted) {
     throw invalid(
       fileName,
-      `holds no ClusterSigner and no Signer; write apiVersion: ${wanted} and its kind`,
+      `is neither a ClusterSigner nor a Signer; write apiVersion: ${wanted} and kind: ClusterSigner or Signer`,
     );
   }
   if (!isRecord(metadata) || typeof metadata['name'] !== 'string') {
-    throw invalid(fileName, 'has no metadata.name; write one');
+    throw invalid(fileName, 'has no metadata.name; add one');
   }
   const stored = { ...NOT_YET_STORED, ...metadata } as ObjectMeta;
   try {
@@ -55,7 +55,9 @@ export function parseSignerFile(text: string, fileName: string): ClusterSigner {
 }
 
 function parseYaml(text: string, fileName: string): Readonly<Record<string, unknown>> {
-  if (text.length > MAX_FILE_LENGTH) throw invalid(fileName, 'is longer than any ClusterSigner');
+  if (text.length > MAX_FILE_LENGTH) {
+    throw invalid(fileName, `is larger than any ClusterSigner (${MAX_FILE_LENGTH} bytes)`);
+  }
   const document = parseDocument(text, {
     lineCounter: new LineCounter(),
     prettyErrors: true,
@@ -65,15 +67,18 @@ function parseYaml(text: string, fileName: string): Readonly<Record<string, unkn
   const [problem] = document.errors;
   if (problem !== undefined) {
     const why =
-      problem.code === 'MULTIPLE_DOCS' ? 'holds several objects; keep one' : problem.message;
+      problem.code === 'MULTIPLE_DOCS'
+        ? 'holds several objects; keep one of them'
+        : problem.message;
     throw invalid(fileName, why, problem);
   }
   const object = resolve(document, fileName);
-  if (!isRecord(object)) throw invalid(fileName, 'holds no object');
+  if (!isRecord(object))
+    throw invalid(fileName, 'holds no YAML mapping; write one ClusterSigner or Signer');
   return object;
 }
 
-/** Aliases may make a large object of a small text; the parser counts what they copy. */
+/** Aliases can expand a small text to a huge object; the parser limits them. */
 function resolve(document: Document, fileName: string): unknown {
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES });

@@ -8,30 +8,31 @@ import { SignerError } from '../../../errors.ts';
 import { compileProfile } from '../../../issuance/profile.ts';
 import { compileCertificateRequestPolicy } from '../../../policy/compile-policy.ts';
 
-/** Nothing is signed here: where the rules say yes, this is what is missing. */
+/** Stands in for the CA: a plan that waits for it is a request that the rules allow. */
 const NO_CA = new SignerError({
   code: 'AUTHORITY_MISSING',
   disposition: 'authority',
-  message: 'no CA is asked without a cluster',
+  message: 'no CA: this is a test without a cluster',
 });
 
-/** What the certificate-request component says of a CertificateRequest that an approver approved. */
+/** The verdict of the certificate-request component on a CertificateRequest that is approved. */
 export function judgeCertificateRequest(
   signer: ClusterSigner,
   text: string,
   options: PolicyTestOptions & { readonly namespace: string },
-): Verdict {
+): PolicyTestVerdict {
   if (signer.spec.certificateRequests === undefined) {
     return {
       word: 'NO OPINION',
-      message: 'there are no certificateRequests in its spec: they are left untouched',
+      message:
+        'there is no spec.certificateRequests: this signer does not serve CertificateRequests',
     };
   }
   const { namespace = options.namespace } = signer.metadata;
   if (namespace !== options.namespace) {
     return {
       word: 'NO OPINION',
-      message: `a Signer of namespace ${namespace} leaves requests of other namespaces untouched`,
+      message: `a Signer in namespace ${namespace} serves CertificateRequests of its own namespace only`,
     };
   }
   return verdictOf(
@@ -46,14 +47,14 @@ export function judgeCertificateRequest(
   );
 }
 
-function verdictOf(plan: Plan): Verdict {
+function verdictOf(plan: Plan): PolicyTestVerdict {
   if (plan.kind === 'wait') return { word: 'APPROVE', message: 'a rule allows the whole request' };
   if (plan.kind === 'undecided') return { word: 'NO OPINION', message: plan.message };
   const message = plan.kind === 'fail' ? plan.message : '';
   return { word: 'DENY', message };
 }
 
-/** The object that the API server would hold: identity from the flags, the rest from the file. */
+/** The object as the API server would hold it: the requester from the flags, the rest from the file. */
 function requestOf(
   text: string,
   { kind, metadata }: ClusterSigner,
@@ -91,12 +92,12 @@ function specOf(
   throw new SignerError({
     code: 'REQUEST_MALFORMED',
     disposition: 'fail',
-    message: `${fileName}: the CertificateRequest has no spec.request`,
+    message: `${fileName}: the CertificateRequest has no spec.request; add the PKCS#10 request`,
   });
 }
 
-/** What is printed, and what the exit code says. */
-export interface Verdict {
+/** What is printed, and what decides the exit code. */
+export interface PolicyTestVerdict {
   readonly word: 'APPROVE' | 'DENY' | 'NO OPINION';
   /** Reasons, separated by `; `. */
   readonly message: string;
@@ -106,7 +107,7 @@ export interface Verdict {
 export interface PolicyTestOptions {
   readonly signerFile: string;
   readonly csr: string;
-  /** Of a CertificateRequest of cert-manager; absent: it is a CertificateSigningRequest. */
+  /** Namespace of a CertificateRequest of cert-manager; absent for a CertificateSigningRequest. */
   readonly namespace?: string;
   readonly user: string;
   readonly uid: string;

@@ -10,24 +10,29 @@ import { parseSignerFile } from './signer-file.ts';
 import {
   judgeCertificateRequest,
   type PolicyTestOptions,
-  type Verdict,
+  type PolicyTestVerdict,
 } from './test-certificate-request.ts';
 
-/** For scripts and CI: a policy test that is not approved is not a success. */
-const EXIT_CODES: Readonly<Record<Verdict['word'], number>> = {
+/** For scripts and CI: a request that is not approved is not a success. */
+const EXIT_CODES: Readonly<Record<PolicyTestVerdict['word'], number>> = {
   APPROVE: 0,
   DENY: 3,
   'NO OPINION': 4,
 };
 
-const WORDS: Readonly<Record<Plan['kind'], Verdict['word']>> = {
+const WORDS: Readonly<Record<Plan['kind'], PolicyTestVerdict['word']>> = {
   approve: 'APPROVE',
   deny: 'DENY',
   wait: 'NO OPINION',
   ignore: 'NO OPINION',
 };
 
-/** @returns the exit code */
+/**
+ * Runs `countersign policy test`: prints the verdict and its reasons.
+ *
+ * @returns the exit code
+ * @throws SignerError SPEC_INVALID or REQUEST_MALFORMED for a file that cannot be read
+ */
 export async function testPolicy(options: PolicyTestOptions): Promise<number> {
   const signer = parseSignerFile(await readFile(options.signerFile, 'utf8'), options.signerFile);
   const text = await readFile(options.csr, 'utf8');
@@ -45,26 +50,27 @@ export async function testPolicy(options: PolicyTestOptions): Promise<number> {
   return EXIT_CODES[word];
 }
 
-function judge(signer: ClusterSigner, text: string, options: PolicyTestOptions): Verdict {
+function judge(signer: ClusterSigner, text: string, options: PolicyTestOptions): PolicyTestVerdict {
   const plan = decide({
     csr: requestOf(text, signer.spec.signerName, options),
     policy: compilePolicy(signer.spec),
     reservedPrefixes: options.reservedPrefix,
   });
-  const message = plan.kind === 'ignore' ? unruled(signer) : plan.message;
+  const message = plan.kind === 'ignore' ? whyIgnored(signer) : plan.message;
   return { word: WORDS[plan.kind], message };
 }
 
-/** Why nothing was asked of the request. */
-function unruled({ spec: { requests, certificateRequests } }: ClusterSigner): string {
+/** Why no rule was evaluated. */
+function whyIgnored({ spec: { requests, certificateRequests } }: ClusterSigner): string {
   if (requests !== undefined)
-    return 'there are neither rules nor deny: the approver writes nothing';
-  const unserved = 'there is no spec.requests: CertificateSigningRequests are not served';
+    return 'spec.requests has neither rules nor deny: the approver leaves the request to others';
+  const unserved =
+    'there is no spec.requests: this signer does not serve CertificateSigningRequests';
   if (certificateRequests === undefined) return unserved;
-  return `${unserved}; --namespace tries spec.certificateRequests, the rules for cert-manager`;
+  return `${unserved}; --namespace tests spec.certificateRequests, the rules for cert-manager`;
 }
 
-/** The object that the API server would hold: identity from the flags, the rest from the file. */
+/** The object as the API server would hold it: the requester from the flags, the rest from the file. */
 function requestOf(
   text: string,
   signerName: string,
@@ -105,6 +111,6 @@ function specOf(
   throw new SignerError({
     code: 'REQUEST_MALFORMED',
     disposition: 'fail',
-    message: `${fileName}: the CertificateSigningRequest has no spec.request`,
+    message: `${fileName}: the CertificateSigningRequest has no spec.request; add the PKCS#10 request`,
   });
 }

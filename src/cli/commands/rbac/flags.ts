@@ -4,11 +4,11 @@ import { OWN_TLS_SIGNER } from '../../../api/signer/own-tls.ts';
 import type { RbacOptions } from './run.ts';
 import { gather } from '../../../app/flag-values.ts';
 
-/** `countersign rbac`: roles and admission policies that spell out the user's own names. */
+/** Adds `countersign rbac`: roles and admission policies for the user's own names. */
 export function addRbacCommand(root: Command): void {
   root
     .command('rbac')
-    .description('print the roles, bindings and admission policies for your own names')
+    .description('print the roles, bindings and admission policies for your own signer names')
     .option('--signer <name>', 'signer name (repeatable)', gather, [])
     .option(
       '--bundle <signer>:<name>',
@@ -17,14 +17,10 @@ export function addRbacCommand(root: Command): void {
       [],
     )
     .option('--secret <namespace>/<name>', 'Secret of a CA (repeatable)', gather, [])
-    .option(
-      '--namespaced-signers',
-      'for components that serve the Signers of namespaces as well',
-      false,
-    )
+    .option('--namespaced-signers', 'for components that also serve Signers in namespaces', false)
     .option(
       '--signer-secret <namespace>/<name>',
-      'Secret of a Signer, which lies beside it (repeatable)',
+      'Secret of a Signer, in the namespace of the Signer (repeatable)',
       gather,
       [],
     )
@@ -34,15 +30,15 @@ export function addRbacCommand(root: Command): void {
       'signer name whose CA signs the certificates of the components’ own ports',
       OWN_TLS_SIGNER,
     )
-    .option('--output <directory>', 'write one file a component instead of printing')
+    .option('--output <directory>', 'write one file for each component instead of printing')
     .option(
       '--who-may-request',
-      'print also the policies by which each requester needs the verb request',
+      'also print the policies that require the verb request of each requester',
       false,
     )
     .addHelpText(
       'after',
-      '\nName all of yours at once: it takes the place of what was applied before.\n--output writes all policies, who-may-request.yaml too: apply that one only if you mean it.',
+      '\nName all your signers, bundles and Secrets in one call: the output replaces what was applied before.\n--output also writes who-may-request.yaml, which is opt-in: apply it only to require the verb request.',
     )
     .action(async (options: RbacOptions) => {
       const { writeRbac } = await import('./run.ts');

@@ -19,11 +19,11 @@ export interface RbacOptions {
 }
 
 /**
- * Prints roles, bindings and admission policies, or writes them: `<output>/<component>.yaml` and
- * `<output>/admission/<policy>.yaml`. What is printed is made to be applied as it is, so the policy
- * that takes rights away is there only when it is asked for.
+ * Prints roles, bindings and admission policies, or writes them to `<output>/<component>.yaml` and
+ * `<output>/admission/<policy>.yaml`. What is printed can be applied as it is, so the policy that takes
+ * permissions away is printed with `--who-may-request` only.
  *
- * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for a name that is none
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for an invalid name
  */
 export async function writeRbac(options: RbacOptions): Promise<void> {
   const { signer: signers, bundle: bundles, namespace, servingSigner, output } = options;

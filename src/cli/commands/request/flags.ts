@@ -5,15 +5,15 @@ import type { RequestOptions } from './run.ts';
 import { durationFlag, gather } from '../../../app/flag-values.ts';
 import { addUserOptions } from '../../../app/user-client.ts';
 
-const DEFAULT_TIMEOUT_SECONDS = 600;
+const DEFAULT_WAIT_SECONDS = 600;
 
-/** `countersign request`: a key, a request and, once it is signed, a certificate and a kubeconfig. */
+/** Adds `countersign request`: makes a key and a request and, once it is signed, a kubeconfig. */
 export function addRequestCommand(root: Command): void {
   const command = root
     .command('request')
-    .description('make a key here, ask a signer for a certificate, wait, and write a kubeconfig')
+    .description('generate a key, request a certificate, wait for it, and write a kubeconfig')
     .requiredOption('--signer <name>', 'signer name, such as example.com/people')
-    .requiredOption('--name <name>', 'common name: the user that the certificate is for')
+    .requiredOption('--name <name>', 'common name: the username of the certificate')
     .option('--group <name>', 'organization: a group of the user (repeatable)', gather, [])
     .option('--dns <name>', 'DNS name (repeatable)', gather, [])
     .option('--ip <address>', 'IP address (repeatable)', gather, [])
@@ -26,18 +26,20 @@ export function addRequestCommand(root: Command): void {
       [],
     )
     .addOption(
-      new Option('--key-type <type>', 'key to make').choices(KEY_TYPES).default('ECDSAP256'),
+      new Option('--key-type <type>', 'type of the key to generate')
+        .choices(KEY_TYPES)
+        .default('ECDSAP256'),
     )
-    .addOption(new Option('--expires <duration>', 'validity to ask for').argParser(durationFlag))
-    .option('--out <directory>', 'where <name>.key, <name>.crt and <name>.kubeconfig go', '.')
+    .addOption(new Option('--expires <duration>', 'validity to request').argParser(durationFlag))
+    .option('--out <directory>', 'directory for <name>.key, <name>.crt and <name>.kubeconfig', '.')
     .option(
       '--csr-name <name>',
       'name of the CertificateSigningRequest (default: made from --name)',
     )
     .addOption(
-      new Option('--timeout <duration>', 'how long to wait')
+      new Option('--timeout <duration>', 'how long to wait for the certificate')
         .argParser(durationFlag)
-        .default(DEFAULT_TIMEOUT_SECONDS, '10m'),
+        .default(DEFAULT_WAIT_SECONDS, '10m'),
     );
   addUserOptions(command).action(async (options: RequestOptions) => {
     const { request } = await import('./run.ts');

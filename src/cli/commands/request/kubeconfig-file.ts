@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from 'yaml';
 
+/** What a kubeconfig for one user of one cluster holds. */
 export interface ClientKubeconfig {
   readonly server: string;
-  /** PEM, when the server's certificate is of a CA of its own. */
+  /** PEM of the CA that issued the server's certificate; undefined for a CA that the system trusts. */
   readonly certificateAuthority: string | undefined;
   readonly user: string;
   /** PEM texts. */
@@ -11,7 +12,7 @@ export interface ClientKubeconfig {
   readonly key: string;
 }
 
-/** A kubeconfig for `kubectl` with the client certificate embedded: one file to hand over. */
+/** A kubeconfig for `kubectl` with the client certificate and key embedded. @returns YAML */
 export function renderKubeconfig(input: ClientKubeconfig): string {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const { certificateAuthority: ca } = input;

@@ -13,7 +13,7 @@ import { resource } from '../../../kube/resource/resource.ts';
 import { encodePem } from '../../../pki/der/pem.ts';
 import { encodeRequest } from '../../../pki/x509/pkcs10.ts';
 import { generatePrivateKey } from '../../../pki/keys/private-key.ts';
-import { keepKey, replace } from './owner-only-file.ts';
+import { replaceFile, writeNewKey } from './owner-only-file.ts';
 import { renderKubeconfig } from './kubeconfig-file.ts';
 import type { KeyType } from '../../../vocabulary.ts';
 import { connectUser, type UserOptions } from '../../../app/user-client.ts';
@@ -41,19 +41,24 @@ const REQUESTS = resource({
   plural: 'certificatesigningrequests',
 });
 
-/** Often enough for a person who waits, seldom enough for the API server. */
-const POLL_MS = 500;
-/** The hint about approval by hand comes when the rules have certainly been looked at. */
+/** How often the CSR is read while a person waits. */
+const CSR_POLL_MS = 500;
+/** By then the approver has evaluated the rules: a request that is still pending needs a person. */
 const HINT_MS = 3_000;
 
-/** Runs `countersign request`. @throws SignerError when it is denied, failed or too late */
+/**
+ * Runs `countersign request`.
+ *
+ * @throws SignerError USAGE when the request is denied or failed, or at the timeout; KubeError of the API
+ * server
+ */
 export async function request(options: RequestOptions): Promise<void> {
   const { connection, client } = await connectUser(options, 'request');
   try {
     const { key, pem } = await generatePrivateKey(options.keyType);
     const base = join(options.out, options.name.replaceAll(/[^A-Za-z0-9._@-]/g, '_'));
     await mkdir(options.out, { recursive: true });
-    await keepKey(`${base}.key`, pem);
+    await writeNewKey(`${base}.key`, pem);
     const der = encodeRequest({
       subject: { commonName: options.name, organizations: options.group, organizationalUnits: [] },
       sans: {
@@ -66,18 +71,18 @@ export async function request(options: RequestOptions): Promise<void> {
     });
     const made = await create(client, options, encodePem('CERTIFICATE REQUEST', der)).catch(
       async (error: unknown) => {
-        // Nobody was asked, or nobody answered: what comes of it has no use for this key.
+        // The request was not created, so nothing needs this key.
         if (!mayHaveLanded(error)) await rm(`${base}.key`, { force: true });
         throw error;
       },
     );
-    say(`certificatesigningrequest.certificates.k8s.io/${made.metadata.name} created`);
+    report(`certificatesigningrequest.certificates.k8s.io/${made.metadata.name} created`);
     const certificate = await issued(client, made.metadata.name, options.timeout * 1000);
-    await replace(`${base}.crt`, certificate);
+    await replaceFile(`${base}.crt`, certificate);
     const kubeconfig = await kubeconfigOf(connection, options.name, certificate, pem);
-    await replace(`${base}.kubeconfig`, kubeconfig);
-    say(
-      `${base}.crt and ${base}.kubeconfig written; try: kubectl --kubeconfig ${base}.kubeconfig auth whoami`,
+    await replaceFile(`${base}.kubeconfig`, kubeconfig);
+    report(
+      `wrote ${base}.crt and ${base}.kubeconfig; try: kubectl --kubeconfig ${base}.kubeconfig auth whoami`,
     );
   } finally {
     await client.close();
@@ -131,11 +136,11 @@ async function issued(client: Client, name: string, timeoutMs: number): Promise<
     if (waited > timeoutMs) throw late(name);
     if (!hinted && waited > HINT_MS) {
       hinted = true;
-      say(
-        `waiting; no rule may cover it: kubectl describe csr ${name} says why, kubectl certificate approve ${name} decides`,
+      report(
+        `waiting for approval; kubectl describe csr ${name} says why, and kubectl certificate approve ${name} approves it`,
       );
     }
-    await sleep(POLL_MS);
+    await sleep(CSR_POLL_MS);
   }
 }
 
@@ -169,10 +174,10 @@ function late(name: string): SignerError {
   return new SignerError({
     code: 'USAGE',
     disposition: 'wait',
-    message: `${name} has no certificate yet; it goes on waiting, and its key is kept: kubectl describe csr ${name} says why; once it is signed, kubectl get csr ${name} -o jsonpath='{.status.certificate}' | base64 -d is the certificate`,
+    message: `timed out: ${name} has no certificate yet; the request and its key are kept, and kubectl describe csr ${name} says what it waits for; once it is signed, kubectl get csr ${name} -o jsonpath='{.status.certificate}' | base64 -d prints the certificate`,
   });
 }
 
-function say(line: string): void {
+function report(line: string): void {
   process.stdout.write(`${line}\n`);
 }
