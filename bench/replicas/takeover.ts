@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '../../src/api/object/object.ts';
-import { createShares } from '../../src/kube/lease/rendezvous.ts';
+import { createRendezvousHash } from '../../src/kube/lease/rendezvous-hash.ts';
 import type { Program } from '../cluster/contender.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { REQUESTS, podRequest } from '../requests/backlog.ts';
@@ -51,7 +51,7 @@ export async function measureTakeover(bench: BenchCluster, init: TakeoverInit): 
     });
     const killed = performance.now();
     process.kill(dies.process.pid, 'SIGKILL');
-    const ownerOf = createShares([stays.lease, dies.lease]);
+    const ownerOf = createRendezvousHash([stays.lease, dies.lease]);
     const owners = new Map<string, string | undefined>();
     const created = new Map<string, number>();
     await inParallel(stubs, CREATIONS_IN_FLIGHT, async (stub, index) => {

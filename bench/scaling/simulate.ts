@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createShares } from '../../src/kube/lease/rendezvous.ts';
+import { createRendezvousHash } from '../../src/kube/lease/rendezvous-hash.ts';
 import { createAgenda, createCores, type Cores } from './agenda.ts';
 import { EVENTS_PER_REQUEST, IN_FLIGHT, type Costs } from './costs.ts';
 
@@ -42,7 +42,7 @@ export function simulate(plan: Plan): Result {
   const shards = Array.from({ length: plan.shards }, (_value, shard) =>
     Array.from({ length: plan.replicas }, (_none, index) => replica(`shard-${shard}-${index}`)),
   );
-  let shares = shards.map((all) => createShares(all.map(({ name }) => name)));
+  let shares = shards.map((all) => createRendezvousHash(all.map(({ name }) => name)));
   const ownerOf = (request: number): Replica => {
     const shard = request % plan.shards;
     const name = shares[shard]?.(`request-${request}`);
@@ -87,7 +87,7 @@ export function simulate(plan: Plan): Result {
   /** The members change: what was the dead one's is its heirs'. */
   function inherit(dead: Replica): void {
     const left = (shards[0] ?? []).filter((each) => each !== dead);
-    shares = [createShares(left.map(({ name }) => name)), ...shares.slice(1)];
+    shares = [createRendezvousHash(left.map(({ name }) => name)), ...shares.slice(1)];
     for (const request of dead.queue.splice(0)) {
       const heir = ownerOf(request);
       heir.queue.push(request);

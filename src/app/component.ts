@@ -9,7 +9,10 @@ import {
 } from '../kube/workqueue/delaying-queue.ts';
 import { createEventRecorder } from '../kube/events/events.ts';
 import { loadConnection } from '../kube/client/kubeconfig.ts';
-import { createPace, type Pace } from '../kube/workqueue/pace.ts';
+import {
+  createConcurrencyLimiter,
+  type ConcurrencyLimiter,
+} from '../kube/workqueue/concurrency-limiter.ts';
 import { missingRights } from '../kube/client/access.ts';
 import { createQueue } from '../kube/workqueue/queue.ts';
 import { createRateLimiter, type RateLimiter } from '../kube/workqueue/rate-limiter.ts';
@@ -69,17 +72,17 @@ export async function runComponent(
     onUnreadable: () => metrics.credentials.inc({ change: 'unreadable' }),
   });
   const userAgent = `countersign-${name}/${VERSION}`;
-  const paces: Pace[] = [];
-  const newPace = (): Pace => {
-    const made = createPace({ clock, random, startTimer });
-    paces.push(made);
+  const limiters: ConcurrencyLimiter[] = [];
+  const newConcurrencyLimiter = (): ConcurrencyLimiter => {
+    const made = createConcurrencyLimiter({ clock, random, startTimer });
+    limiters.push(made);
     return made;
   };
-  const pace = newPace();
+  const concurrency = newConcurrencyLimiter();
   const onAnswer = (answered: Answered): void => {
     countAnswer(metrics, answered);
     // Only what is written for a decision: reads and Events go another way through the server.
-    if (answered.method === 'PUT') for (const each of paces) each.observe(answered);
+    if (answered.method === 'PUT') for (const each of limiters) each.observe(answered);
   };
   const client = createClient({
     ...{ connection, clock, monotonic, userAgent, onAnswer },
@@ -96,14 +99,14 @@ export async function runComponent(
     secretNamespace: options.secretNamespace,
     isReady: () => running.controller?.notReady().length === 0,
   });
-  const { duty, leases, client: guarded } = replica;
-  const shared = { duty, leases, client: guarded };
+  const { shard, leases, client: fenced } = replica;
+  const shared = { shard, leases, client: fenced };
   const anotherLoop: Component['anotherLoop'] = (loop) => ({
     queue: newQueue(metrics, `${name}/${loop}`),
     limiter: newLimiter(),
-    pace: newPace(),
+    concurrency: newConcurrencyLimiter(),
   });
-  const parts = { name, options, log, metrics, client, pace };
+  const parts = { name, options, log, metrics, client, concurrency };
   const component = { ...assemble(parts), anotherLoop, ...shared };
   const rights = createPermissionCheck({
     ...component,
@@ -150,15 +153,15 @@ function assemble(parts: {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly client: Client;
-  readonly pace: Pace;
-}): Omit<Component, 'duty' | 'leases' | 'anotherLoop'> {
-  const { name, options, log, metrics, client, pace } = parts;
+  readonly concurrency: ConcurrencyLimiter;
+}): Omit<Component, 'shard' | 'leases' | 'anotherLoop'> {
+  const { name, options, log, metrics, client, concurrency } = parts;
   const queue = newQueue(metrics, name);
   metrics.onScrape(() => {
     const { total, longest } = queue.unfinished();
     metrics.queueUnfinished.set({ name }, total);
     metrics.queueLongest.set({ name }, longest);
-    metrics.inFlightLimit.set(pace.limit);
+    metrics.inFlightLimit.set(concurrency.limit);
     metrics.clockOffset.set(client.clockOffset() / 1000);
   });
   return {
@@ -181,7 +184,7 @@ function assemble(parts: {
     metrics: componentMetrics(metrics, name),
     queue,
     limiter: newLimiter(),
-    pace,
+    concurrency,
     secretNamespace: options.secretNamespace,
     namespacedSigners: options.namespacedSigners === true,
     // By the client that asks on every replica, whoever leads.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { DEFAULT_LEASE_SECONDS, MIN_LEASE_SECONDS } from '../kube/lease/lease-times.ts';
-import { MAX_LEASE_SECONDS } from '../kube/lease/lease.ts';
+import {
+  DEFAULT_LEASE_SECONDS,
+  MAX_LEASE_SECONDS,
+  MIN_LEASE_SECONDS,
+} from '../kube/lease/lease.ts';
 import { durationFlag } from './flag-values.ts';
 
 /** The flags about Leases. */

@@ -2,17 +2,22 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Client } from '../kube/client/client.ts';
-import { WHOLE_DUTY, type Duty, type DutyMetrics, type LeasedDuty } from '../kube/lease/duty.ts';
-import { createLeadership } from '../kube/lease/leadership.ts';
-import { leaderTimes, memberTimes } from '../kube/lease/lease-times.ts';
-import { createMembership } from '../kube/lease/membership.ts';
+import {
+  SINGLE_REPLICA,
+  type ShardFilter,
+  type LeaseMetrics,
+  type LeasedShardFilter,
+} from '../kube/lease/shard-filter.ts';
+import { createLeaderElection } from '../kube/lease/leader-election.ts';
+import { createShardMembership } from '../kube/lease/shard-membership.ts';
 import type { WatchMetrics } from '../kube/watch/reflector.ts';
 import type { Clock, Delay, Log, Random } from '../ports.ts';
 import { leaderLease, leaseLabels, type LeasePlace } from '../runtime/component/leases.ts';
-import { createLeaderMetrics, createShareMetrics } from '../web/duty-metrics.ts';
+import { createLeaderMetrics, createShareMetrics } from '../web/replica-metrics.ts';
 import type { Metrics } from '../web/metrics.ts';
 import { memberName } from './member-name.ts';
 import { monotonic } from './monotonic.ts';
+import { leaderTimes, memberTimes } from '../kube/lease/lease.ts';
 
 /** Components of which one replica works: CA Secrets and bundles have one writer. */
 const LED: readonly string[] = ['attester', 'authority'];
@@ -37,12 +42,12 @@ export interface ReplicaInit {
 
 /** This process among the replicas of its component. */
 export interface Replica {
-  readonly duty: Duty;
+  readonly shard: ShardFilter;
   /** The client of the controller: of a component that is led it writes only while this replica leads. */
   readonly client: Client;
   readonly leases: LeasePlace | undefined;
-  readonly run: LeasedDuty['run'];
-  readonly warnings: LeasedDuty['warnings'];
+  readonly run: LeasedShardFilter['run'];
+  readonly warnings: LeasedShardFilter['warnings'];
 }
 
 export function createReplica(init: ReplicaInit): Replica {
@@ -50,7 +55,7 @@ export function createReplica(init: ReplicaInit): Replica {
   if (namespace === undefined) {
     log.info({}, 'no Leases are taken: this process does all the work (--lease-namespace)');
     const run = (): Promise<void> => Promise.resolve();
-    return { duty: WHOLE_DUTY, client, leases: undefined, run, warnings: () => [] };
+    return { shard: SINGLE_REPLICA, client, leases: undefined, run, warnings: () => [] };
   }
   const common = {
     ...init,
@@ -61,24 +66,24 @@ export function createReplica(init: ReplicaInit): Replica {
   };
   const leases = { namespace, secretNamespaces: [secretNamespace] };
   if (LED.includes(name)) {
-    const leadership = createLeadership({
+    const leadership = createLeaderElection({
       ...common,
       name: leaderLease(name, secretNamespace),
       times: leaderTimes(init.leaseSeconds),
       metrics: { ...init.metrics, ...leaderMetrics(init.registry) },
     });
-    return { ...leadership, duty: leadership, client: leadership.guard(client), leases };
+    return { ...leadership, shard: leadership, client: leadership.fenced(client), leases };
   }
-  const membership = createMembership({
+  const membership = createShardMembership({
     ...common,
     name: memberName(name, init.inCluster ? hostname() : undefined, init.random),
     times: memberTimes(init.leaseSeconds),
     metrics: { ...init.metrics, ...shareMetrics(init.registry) },
   });
-  return { ...membership, duty: membership, client, leases };
+  return { ...membership, shard: membership, client, leases };
 }
 
-function leaderMetrics(registry: Metrics['registry']): DutyMetrics {
+function leaderMetrics(registry: Metrics['registry']): LeaseMetrics {
   const { leader, leaseFailures } = createLeaderMetrics(registry);
   return {
     leads: (leads) => leader.set(Number(leads)),
@@ -87,7 +92,7 @@ function leaderMetrics(registry: Metrics['registry']): DutyMetrics {
   };
 }
 
-function shareMetrics(registry: Metrics['registry']): DutyMetrics {
+function shareMetrics(registry: Metrics['registry']): LeaseMetrics {
   const { members, share, leaseFailures } = createShareMetrics(registry);
   return {
     leads: () => undefined,

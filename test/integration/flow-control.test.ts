@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
-import { MAX_IN_FLIGHT } from '../../src/kube/workqueue/pace.ts';
+import { MAX_IN_FLIGHT } from '../../src/kube/workqueue/concurrency-limiter.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { COMPONENTS } from '../support/cluster/component-process.ts';

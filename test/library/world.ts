@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Condition } from '../../src/api/request/conditions.ts';
 import { createDelayingQueue } from '../../src/kube/workqueue/delaying-queue.ts';
-import { createPace } from '../../src/kube/workqueue/pace.ts';
+import { createConcurrencyLimiter } from '../../src/kube/workqueue/concurrency-limiter.ts';
 import { createQueue } from '../../src/kube/workqueue/queue.ts';
 import { createRateLimiter } from '../../src/kube/workqueue/rate-limiter.ts';
 import { resource } from '../../src/kube/resource/resource.ts';
@@ -123,10 +123,10 @@ export async function startWorld(
   const api = memoryApi();
   const time = fakeTime(NOW);
   const counts = { added: () => undefined, depth: () => undefined, waited: () => undefined };
-  const loop = (): Pick<Component, 'queue' | 'limiter' | 'pace'> => ({
+  const loop = (): Pick<Component, 'queue' | 'limiter' | 'concurrency'> => ({
     queue: createDelayingQueue(createQueue(time.clock, counts, zeros), time.clock, time.startTimer),
     limiter: createRateLimiter({ firstMs: 1_000, maxMs: 30_000, random: zeros }),
-    pace: createPace({ ...time, random: zeros }),
+    concurrency: createConcurrencyLimiter({ ...time, random: zeros }),
   });
   const component = recordedComponent({
     ...{ name: 'test', client: api.client, clock: time.clock, delay: time.delay },

@@ -5,7 +5,7 @@ import { SignerError } from '../../errors.ts';
 import { absent } from '../../kube/client/absent.ts';
 import { createReflector } from '../../kube/watch/reflector.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
-import { runLoop, type Again } from '../../kube/workqueue/run-loop.ts';
+import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import { toOutcome } from '../../runtime/requests/error-outcome.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
@@ -46,15 +46,15 @@ export function createAttester(component: Component, resource: Resource): Contro
     },
   });
 
-  component.duty.onChange(() => {
+  component.shard.onChange(() => {
     for (const name of [...wanted.keys(), ...bundles.list().map(({ metadata }) => metadata.name)]) {
       queue.add(name);
     }
     for (const signer of signers.all()) reportUnmanagedBundles(component, signer, bundles.list());
   });
 
-  async function handle(name: string): Promise<Again> {
-    if (!component.duty.mine(name)) return undefined;
+  async function handle(name: string): Promise<ReconcileResult> {
+    if (!component.shard.owns(name)) return undefined;
     // Before both lists are whole, "nobody wants this bundle" would be a guess.
     if (!signers.settled || !bundles.synced) return 'backoff';
     const clocksApart = await areClocksStillApart(component, () => ask(name));
@@ -81,7 +81,7 @@ export function createAttester(component: Component, resource: Resource): Contro
       .catch(absent);
   }
 
-  function again(name: string, at: number | undefined): Again {
+  function again(name: string, at: number | undefined): ReconcileResult {
     const served = bundles.get(name);
     if (served === undefined && at === undefined) return undefined;
     const signer = wanted.get(name);

@@ -32,7 +32,7 @@ export function reportUnmanagedBundles(
   const found = unmanagedBundles(signer, bundles, component.secretNamespace);
   const { signerName } = signer.spec;
   component.metrics.foreignBundles(signerName, found.length);
-  if (!component.duty.mine(signerName)) return;
+  if (!component.shard.owns(signerName)) return;
   for (const { apiVersion, kind, metadata } of found) {
     const note = `this bundle adds trust anchors under ${signerName}, but ClusterSigner ${signer.metadata.name} does not publish it; delete it if nobody you trust did`;
     component.log.warn({ kind, name: metadata.name, signer: signerName }, note);

@@ -8,7 +8,7 @@ import { compileProfile } from '../../issuance/profile.ts';
 import { absent } from '../../kube/client/absent.ts';
 import { createReflector } from '../../kube/watch/reflector.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
-import { runLoop, type Again } from '../../kube/workqueue/run-loop.ts';
+import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 import { createWatchSet, type WatchSet } from '../../kube/watch/watch-set.ts';
 import { compileCertificateRequestPolicy, compilePolicy } from '../../policy/compile-policy.ts';
 import { createAllSigners, resourceOf } from '../../runtime/signers/all-signers.ts';
@@ -24,7 +24,7 @@ import { invalidSpecStatus } from './decide/invalid-spec.ts';
 import { inspectWith, type ObservedSecret } from './decide/inspect.ts';
 import { createOwnTls, type OwnTlsPlace, type WatchedCa } from './own-tls/index.ts';
 import { permissions } from './permissions.ts';
-import type { Place } from '../../kube/workqueue/fair-order.ts';
+import type { FlowAssignment } from '../../kube/workqueue/fair-queue.ts';
 
 export interface AuthorityInit {
   readonly component: Component;
@@ -102,15 +102,15 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     return { secret: secret.kind === 'found' ? secret.secret : undefined, bundle };
   }
 
-  component.duty.onChange(() => {
+  component.shard.onChange(() => {
     ownTls?.wake();
     for (const key of signers.keys()) queue.add(key);
   });
 
-  queue.arrange(fairnessKeyOf);
+  queue.assignFlows(fairnessKeyOf);
 
-  async function handle(key: string): Promise<Again> {
-    if (!component.duty.mine(key)) return undefined;
+  async function handle(key: string): Promise<ReconcileResult> {
+    if (!component.shard.owns(key)) return undefined;
     return ownTls?.owns(key) === true ? ownTls.handle(key) : handleSigner(key);
   }
 
@@ -119,7 +119,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
     return component.client.request({ method: 'GET', path }).catch(absent);
   }
 
-  async function handleSigner(key: string): Promise<Again> {
+  async function handleSigner(key: string): Promise<ReconcileResult> {
     const faulty = signers.faulty(key);
     if (faulty !== undefined) {
       await actor.writeStatus(faulty.object, invalidSpecStatus(faulty, serverTime(component)));
@@ -197,6 +197,6 @@ function tell(component: Component, key: string, error: unknown): void {
  * Signers by their namespaces, ClusterSigners, and our own ports take turns: who writes one Signer after
  * the other holds up those of his own namespace, not the rotation of everybody's CAs.
  */
-export function fairnessKeyOf(key: string): Place {
-  return { flows: [key.slice(0, key.indexOf('/') + 1)] };
+export function fairnessKeyOf(key: string): FlowAssignment {
+  return { distinguishers: [key.slice(0, key.indexOf('/') + 1)] };
 }

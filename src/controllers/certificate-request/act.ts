@@ -80,7 +80,7 @@ export function createActor<S extends SignerObject>(init: ActInit<S>): Actor<S> 
     }
     if (!isApproved(request) || !isUntouched(request)) return undefined;
     const changed = await redelivery.put(withInitializing(request, now));
-    const again = { at: component.clock() };
+    const again = { requeueAt: component.clock() };
     return { outcome: 'waiting', reason: 'Initializing', changed, again };
   }
 

@@ -96,7 +96,7 @@ export function createCertificateRequestSigning<S extends SignerObject>(
     discovery: presence,
     isPending: (request) => !isFinished(request) && (isApproved(request) || isDenied(request)),
     // A namespace is a tenant; who asks is cert-manager itself, for all of them.
-    fairnessKeyOf: ({ metadata: { namespace = '' } }) => ({ flows: [`namespace ${namespace}`] }),
+    fairnessKeyOf: ({ metadata: { namespace = '' } }) => ({ distinguishers: [`namespace ${namespace}`] }),
     retainedFields: () => ({}),
     begin: init.shows === true ? actor.begin : undefined,
     handle: actor.handle,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
-import type { Place } from '../../kube/workqueue/fair-order.ts';
+import type { FlowAssignment } from '../../kube/workqueue/fair-queue.ts';
 import type { Clock } from '../../ports.ts';
 import type { Intern } from '../../runtime/requests/interner.ts';
 import { createRenewals } from './renewals.ts';
 
 /** When the turn of a PodCertificateRequest is. */
 export interface PcrFairness {
-  readonly keyOf: (request: PodCertificateRequest) => Place;
+  readonly keyOf: (request: PodCertificateRequest) => FlowAssignment;
   readonly retainedFields: (request: PodCertificateRequest, shared: Intern) => object;
   /** One that was answered, by whomever. */
   readonly finished: (request: PodCertificateRequest) => void;
@@ -22,7 +22,7 @@ export function createPcrFairness(clock: Clock): PcrFairness {
   const renewals = createRenewals();
   return {
     keyOf: (request) => ({
-      flows: [`namespace ${request.metadata.namespace ?? ''}`, `node ${request.spec.nodeName}`],
+      distinguishers: [`namespace ${request.metadata.namespace ?? ''}`, `node ${request.spec.nodeName}`],
       deadline: renewals.overdue(request, clock()),
     }),
     retainedFields: ({ spec: { signerName, nodeName, podUID, maxExpirationSeconds } }, shared) => ({

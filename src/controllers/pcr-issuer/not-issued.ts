@@ -31,7 +31,7 @@ export function outcomeOf(held: NotIssued, now: number): Outcome {
 
 function laterOf({ how, afterMs = 0 }: NotIssued, now: number): Pick<Outcome, 'again'> {
   if (how === 'retry') return {};
-  return { again: how === 'pending' ? { at: now + afterMs } : 'on-change' };
+  return { again: how === 'pending' ? { requeueAt: now + afterMs } : 'on-change' };
 }
 
 /** Of the issuer's trouble its own condition tells; a CA at work is no news unless it says so. */

@@ -80,7 +80,7 @@ export function createDelayingQueue(
 
   return {
     add: queue.add,
-    arrange: queue.arrange,
+    assignFlows: queue.assignFlows,
     take: queue.take,
     done: queue.done,
     unfinished: queue.unfinished,

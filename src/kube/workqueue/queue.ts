@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Clock, Random } from '../../ports.ts';
-import { createFairOrder, type Place } from './fair-order.ts';
+import { createFairQueue, type FlowAssignment } from './fair-queue.ts';
 import { createFifo } from './fifo.ts';
 
 /**
@@ -12,7 +12,7 @@ import { createFifo } from './fifo.ts';
 export interface Queue {
   readonly add: (key: string) => void;
   /** Whoever owns the keys says where each belongs, from now on; without, all are of one flow. */
-  readonly arrange: (placeOf: (key: string) => Place) => void;
+  readonly assignFlows: (placeOf: (key: string) => FlowAssignment) => void;
   /** The next key; undefined once the queue is shut down. Whoever takes a key must call `done`. */
   readonly take: () => Promise<string | undefined>;
   readonly done: (key: string) => void;
@@ -38,17 +38,17 @@ export interface QueueMetrics {
   waited(seconds: number): void;
 }
 
-const NOWHERE: Place = { flows: [] };
+const NOWHERE: FlowAssignment = { distinguishers: [] };
 
 /** @param random - asked once, for the salt of flows */
 export function createQueue(clock: Clock, metrics: QueueMetrics, random: Random): Queue {
-  const waiting = createFairOrder<string>(random);
+  const waiting = createFairQueue<string>(random);
   const takers = createFifo<(key: string | undefined) => void>();
   /** Keys to be worked on (again), and since when; client-go calls them dirty. */
   const dirty = new Map<string, number>();
   /** Keys that are worked on, and since when. */
   const processing = new Map<string, number>();
-  let placeOf: (key: string) => Place = () => NOWHERE;
+  let placeOf: (key: string) => FlowAssignment = () => NOWHERE;
   let closed = false;
 
   function offer(key: string): void {
@@ -78,7 +78,7 @@ export function createQueue(clock: Clock, metrics: QueueMetrics, random: Random)
   }
 
   return {
-    arrange: (by) => {
+    assignFlows: (by) => {
       placeOf = by;
     },
     add: (key) => {

@@ -8,7 +8,7 @@ import { createReservations, type TokenBucketInit } from './token-bucket.ts';
  */
 export interface RateLimiter {
   /** Milliseconds to wait before the next try; counts one failure more. */
-  next(key: string): number;
+  nextDelay(key: string): number;
   failures(key: string): number;
   forget(key: string): void;
 }
@@ -22,7 +22,7 @@ export function createRateLimiter(init: RateLimiterInit): RateLimiter {
   const failures = new Map<string, number>();
   const reserve = init.overall === undefined ? undefined : createReservations(init.overall);
   return {
-    next: (key) => {
+    nextDelay: (key) => {
       const count = failures.get(key) ?? 0;
       failures.set(key, count + 1);
       // A long line of others makes nobody wait for longer than his own failures could.

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Clock, Delay } from '../../ports.ts';
 import type { DelayingQueue } from './delaying-queue.ts';
-import type { Pace } from './pace.ts';
+import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 /**
  * When to look at a key again: after growing delays, the same but no later than a time, at a time, or
  * only when it changes. Times are milliseconds of the clock.
  */
-export type Again =
-  'backoff' | { readonly backoffUntil: number } | { readonly at: number } | undefined;
+export type ReconcileResult =
+  'backoff' | { readonly backoffUntil: number } | { readonly requeueAt: number } | undefined;
 
 export interface RunLoopInit {
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
-  /** No more keys than this are worked on at once, whatever the pace allows. */
+  /** No more keys than this are worked on at once, whatever the concurrency allows. */
   readonly workers: number;
   /** Of this loop alone. */
-  readonly pace: Pace;
+  readonly concurrency: ConcurrencyLimiter;
   readonly clock: Clock;
   readonly delay: Delay;
   /** Works on one key; one call a key at a time. A rejection is told to `onError` and backed off. */
-  readonly handle: (key: string) => Promise<Again>;
+  readonly handle: (key: string) => Promise<ReconcileResult>;
   readonly onError: (key: string, error: unknown) => void;
   readonly metrics: LoopMetrics;
 }
@@ -49,7 +49,7 @@ const ENOUGH = new Error('enough keys to begin with');
  * is more urgent may come.
  */
 export async function runLoop(init: RunLoopInit, signal: AbortSignal): Promise<void> {
-  const { queue, pace, workers } = init;
+  const { queue, concurrency, workers } = init;
   const working = new Set<Promise<void>>();
   let closed = false;
   let wake: () => void = () => undefined;
@@ -63,15 +63,18 @@ export async function runLoop(init: RunLoopInit, signal: AbortSignal): Promise<v
   };
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
-  pace.onFree(() => {
+  concurrency.onAvailable(() => {
     wake();
   });
 
   /** How many more keys may be begun now. */
-  const room = (): number => Math.min(pace.room, workers - working.size);
+  const room = (): number => Math.min(concurrency.available, workers - working.size);
   /** How many are worth beginning together; never more than half of those that may be at work. */
   const enough = (): number =>
-    Math.max(1, Math.min(TOGETHER, queue.depth, Math.floor(Math.min(pace.limit, workers) / 2)));
+    Math.max(
+      1,
+      Math.min(TOGETHER, queue.depth, Math.floor(Math.min(concurrency.limit, workers) / 2)),
+    );
 
   /** Resolves when so many keys may be begun, or fewer for long enough, or none any more. */
   async function turn(wanted: () => number): Promise<void> {
@@ -96,10 +99,10 @@ export async function runLoop(init: RunLoopInit, signal: AbortSignal): Promise<v
   }
 
   function start(key: string): void {
-    pace.begin();
+    concurrency.acquire();
     const work = workOn(init, key).finally(() => {
       working.delete(work);
-      pace.end();
+      concurrency.release();
     });
     working.add(work);
   }
@@ -120,7 +123,7 @@ export async function runLoop(init: RunLoopInit, signal: AbortSignal): Promise<v
 
 async function workOn(init: RunLoopInit, key: string): Promise<void> {
   const started = init.clock();
-  let again: Again = 'backoff';
+  let again: ReconcileResult = 'backoff';
   try {
     again = await init.handle(key);
   } catch (error) {
@@ -131,15 +134,19 @@ async function workOn(init: RunLoopInit, key: string): Promise<void> {
   init.queue.done(key);
 }
 
-function settle({ queue, limiter, clock, metrics }: RunLoopInit, key: string, again: Again): void {
+function settle(
+  { queue, limiter, clock, metrics }: RunLoopInit,
+  key: string,
+  again: ReconcileResult,
+): void {
   if (again === 'backoff' || (again !== undefined && 'backoffUntil' in again)) {
     metrics.retried();
     const latest = again === 'backoff' ? Infinity : again.backoffUntil;
-    queue.addAt(key, Math.min(clock() + limiter.next(key), latest));
+    queue.addAt(key, Math.min(clock() + limiter.nextDelay(key), latest));
     return;
   }
   limiter.forget(key);
   // A look that was still to come, from before it was woken, is not needed any longer.
   if (again === undefined) queue.cancel(key);
-  else queue.addAt(key, again.at);
+  else queue.addAt(key, again.requeueAt);
 }

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../api/object/object.ts';
 import { SignerError, messageOf } from '../../errors.ts';
 import { createRateLimiter } from '../../kube/workqueue/rate-limiter.ts';
-import { runLoop, type Again } from '../../kube/workqueue/run-loop.ts';
+import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 import { withoutManagedFields } from '../../kube/resource/managed-fields.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
@@ -19,7 +19,7 @@ import {
 import type { IssuerCache, KnownIssuer } from './issuer-cache.ts';
 
 export interface IssuerControllerInit<Config> {
-  /** With a queue, a limiter and a pace of its own. */
+  /** With a queue, a rate limiter and a concurrency limiter of its own. */
   readonly component: Component;
   readonly authority: AuthorityType<Config>;
   readonly issuers: IssuerCache<Config>;
@@ -48,20 +48,20 @@ export function createIssuerController<Config>(
   init: IssuerControllerInit<Config>,
 ): IssuerController {
   const { component, authority, issuers, call } = init;
-  const { clock, duty, queue, random } = component;
+  const { clock, shard, queue, random } = component;
   /** Errors that requests reported and no status tells yet. */
   const reported = new Map<string, ClassifiedError>();
   /** Issuers that this process took upon itself by a report, whoever's they are. */
   const adopted = new Set<string>();
   const reports = createRateLimiter({ firstMs: FIRST_REPORT_MS, maxMs: MAX_REPORT_MS, random });
 
-  async function handle(key: string): Promise<Again> {
+  async function handle(key: string): Promise<ReconcileResult> {
     const raw = issuers.raw(key);
     if (raw === undefined) {
       forget(key);
       return undefined;
     }
-    if (!duty.mine(raw.metadata.uid) && !adopted.has(key)) return undefined;
+    if (!shard.owns(raw.metadata.uid) && !adopted.has(key)) return undefined;
     const read = issuers.read(key);
     const elder = issuers.conflictOf(key);
     if (read === undefined || read instanceof SignerError) {
@@ -79,18 +79,18 @@ export function createIssuerController<Config>(
   }
 
   /** Ready is no longer true. */
-  async function invalidate(key: string, raw: KubeObject, error: ClassifiedError): Promise<Again> {
+  async function invalidate(key: string, raw: KubeObject, error: ClassifiedError): Promise<ReconcileResult> {
     if (isReady(raw)) await write(raw, readinessOf(error));
     // Only now: while it could not be written it is still to be told.
     reported.delete(key);
-    return error.isPermanent ? undefined : { at: clock() + reports.next(key) };
+    return error.isPermanent ? undefined : { requeueAt: clock() + reports.nextDelay(key) };
   }
 
   async function check(
     key: string,
     raw: KubeObject,
     { view }: KnownIssuer<Config>,
-  ): Promise<Again> {
+  ): Promise<ReconcileResult> {
     const current =
       currentReady(raw) === undefined
         ? await write(raw, { status: 'Unknown', reason: 'Initializing', message: '' })
@@ -101,15 +101,15 @@ export function createIssuerController<Config>(
     );
     if (thrown === undefined) {
       await write(current, { status: 'True', reason: 'Checked', message: '' });
-      if (!duty.mine(raw.metadata.uid)) adopted.delete(key);
+      if (!shard.owns(raw.metadata.uid)) adopted.delete(key);
       return undefined;
     }
     await write(current, readinessOf(thrown));
     if (thrown.isPermanent) return undefined;
-    return thrown.how === 'pending' ? { at: clock() + (thrown.afterMs ?? 0) } : 'backoff';
+    return thrown.how === 'pending' ? { requeueAt: clock() + (thrown.afterMs ?? 0) } : 'backoff';
   }
 
-  async function tell(raw: KubeObject, verdict: Readiness): Promise<Again> {
+  async function tell(raw: KubeObject, verdict: Readiness): Promise<ReconcileResult> {
     await write(raw, verdict);
     return undefined;
   }
@@ -149,7 +149,7 @@ export function createIssuerController<Config>(
   }
 
   issuers.onTrigger(queue.add);
-  duty.onChange(() => {
+  shard.onChange(() => {
     for (const key of issuers.keys()) {
       const raw = issuers.raw(key);
       if (raw !== undefined && !isReady(raw)) queue.add(key);

@@ -2,10 +2,10 @@
 import type { Client } from '../../kube/client/client.ts';
 import type { DelayingQueue } from '../../kube/workqueue/delaying-queue.ts';
 import type { MissingRight } from '../../kube/client/access.ts';
-import type { Duty } from '../../kube/lease/duty.ts';
+import type { ShardFilter } from '../../kube/lease/shard-filter.ts';
 import type { EventRecorder } from '../../kube/events/events.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
-import type { Pace } from '../../kube/workqueue/pace.ts';
+import type { ConcurrencyLimiter } from '../../kube/workqueue/concurrency-limiter.ts';
 import type { RateLimiter } from '../../kube/workqueue/rate-limiter.ts';
 import type { WatchMetrics } from '../../kube/watch/reflector.ts';
 import type { LoopMetrics } from '../../kube/workqueue/run-loop.ts';
@@ -27,11 +27,11 @@ export interface Component {
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
   /** Of its one loop. */
-  readonly pace: Pace;
-  /** A queue for one more loop in the same process, with a limiter and a pace of its own. */
-  readonly anotherLoop: (name: string) => Pick<Component, 'queue' | 'limiter' | 'pace'>;
+  readonly concurrency: ConcurrencyLimiter;
+  /** A queue for one more loop in the same process, with a rate limiter and a concurrency limiter of its own. */
+  readonly anotherLoop: (name: string) => Pick<Component, 'queue' | 'limiter' | 'concurrency'>;
   /** Which part of the work is this replica's. */
-  readonly duty: Duty;
+  readonly shard: ShardFilter;
   /** Where Leases are taken; undefined: none are. */
   readonly leases: LeasePlace | undefined;
   /** Only ClusterSigners whose CA Secret lies in this namespace are served. */

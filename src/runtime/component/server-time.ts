@@ -82,9 +82,9 @@ export const MAX_REQUEUE_MS = 3_600_000;
 export function requeueAt(
   { clock, client }: Clocks,
   at: number | undefined,
-): { readonly at: number } {
+): { readonly requeueAt: number } {
   const exact = at === undefined ? Infinity : at + client.clockOffset();
-  return { at: Math.min(exact, clock() + MAX_REQUEUE_MS) };
+  return { requeueAt: Math.min(exact, clock() + MAX_REQUEUE_MS) };
 }
 
 /** `our clock is 75 s ahead of that of the API server`; @param clockOffset - milliseconds */

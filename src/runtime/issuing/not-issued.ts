@@ -81,7 +81,12 @@ export function settleByConditions<T extends Conditioned>(
 function waiting({ how, message, afterMs = 0 }: NotIssued, deadline: number, now: number): Outcome {
   switch (how) {
     case 'pending':
-      return { outcome: 'waiting', reason: 'Pending', message, again: { at: now + afterMs } };
+      return {
+        outcome: 'waiting',
+        reason: 'Pending',
+        message,
+        again: { requeueAt: now + afterMs },
+      };
     case 'issuer':
       return { outcome: 'waiting', reason: 'IssuerError', message, again: 'on-change' };
     case 'retry':

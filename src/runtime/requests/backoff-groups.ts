@@ -65,7 +65,7 @@ export function createBackoffGroups(init: BackoffGroupsInit): BackoffGroups {
 
   /** The next one to look, in turn: what keeps one of them may not be what keeps the others. */
   function sendScout(cause: Cause): number {
-    const delay = looks.next(cause.name);
+    const delay = looks.nextDelay(cause.name);
     for (const key of cause.keys) {
       cause.scout = key;
       init.wakeAfter(key, delay);
@@ -105,7 +105,7 @@ export function createBackoffGroups(init: BackoffGroupsInit): BackoffGroups {
       waiting.set(key, cause);
       cause.keys.delete(key);
       cause.keys.add(key);
-      const rest = rests.next(key);
+      const rest = rests.nextDelay(key);
       const mine = cause.scout === undefined || cause.scout === key;
       const soon = mine ? sendScout(cause) : rest;
       return cause.scout === key ? soon : rest;

@@ -6,7 +6,7 @@ import { serverTime } from '../component/server-time.ts';
 type Pending = readonly [key: string, request: KubeObject];
 
 export interface OrphanTakeoverInit {
-  readonly component: Pick<Component, 'client' | 'clock' | 'delay' | 'duty' | 'queue' | 'log'>;
+  readonly component: Pick<Component, 'client' | 'clock' | 'delay' | 'shard' | 'queue' | 'log'>;
   /** Every pending request with its key. */
   readonly pending: () => Iterable<Pending>;
 }
@@ -31,7 +31,7 @@ const SWEEP_MS = 5_000;
 const MOST_AT_ONCE = 500;
 
 export function createOrphanTakeover({ component, pending }: OrphanTakeoverInit): OrphanTakeover {
-  const { client, clock, delay, duty, queue, log } = component;
+  const { client, clock, delay, shard, queue, log } = component;
   const granted = new Set<string>();
   /** Key → the state in which it was taken up; it is not taken up twice. */
   let tried = new Map<string, string>();
@@ -47,7 +47,7 @@ export function createOrphanTakeover({ component, pending }: OrphanTakeoverInit)
     // Who has work of its own is no help.
     if (queue.depth > 0) return;
     const overdue = [...pending()].filter(
-      ([, request]) => !duty.mine(request.metadata.uid) && isOverdue(request),
+      ([, request]) => !shard.owns(request.metadata.uid) && isOverdue(request),
     );
     const isTried = ([key, { metadata }]: Pending): boolean =>
       tried.get(key) === metadata.resourceVersion;

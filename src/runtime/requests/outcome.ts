@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '../../api/object/object.ts';
 import type { EventNote } from '../../kube/events/event-body.ts';
-import type { Again } from '../../kube/workqueue/run-loop.ts';
+import type { ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 
 /** What a look at one request came to. */
 export interface Outcome {
@@ -30,4 +30,4 @@ export interface Outcome {
  * When a request is looked at again: only when it, its signer or what that signs with changes; at a
  * time; or with backoff, yet no later than a time (milliseconds).
  */
-export type Later = 'on-change' | Exclude<Again, 'backoff' | undefined>;
+export type Later = 'on-change' | Exclude<ReconcileResult, 'backoff' | undefined>;

@@ -142,7 +142,7 @@ export function createPendingRequests<T extends KubeObject>(
     },
     keysOf: (signerName) =>
       (watches.get(signerName)?.list() ?? [])
-        .filter(({ metadata }) => component.duty.mine(metadata.uid))
+        .filter(({ metadata }) => component.shard.owns(metadata.uid))
         .map(({ metadata }) => requestKey(signerName, keyOf(metadata))),
     all: function* () {
       for (const [signerName, each] of watches.entries()) {

@@ -3,11 +3,11 @@ import type { SignerObject, SignerSpec } from '../../api/signer/cluster-signer.t
 import type { KubeObject } from '../../api/object/object.ts';
 import { SignerError, messageOf } from '../../errors.ts';
 import type { EventNote } from '../../kube/events/event-body.ts';
-import type { Place } from '../../kube/workqueue/fair-order.ts';
+import type { FlowAssignment } from '../../kube/workqueue/fair-queue.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { createRateLimiter } from '../../kube/workqueue/rate-limiter.ts';
-import { runLoop, type Again } from '../../kube/workqueue/run-loop.ts';
+import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 import type { ReadMessage } from '../../kube/watch/watch-frame.ts';
 import type { Component, Controller } from '../component/component.ts';
 import { toOutcome } from './error-outcome.ts';
@@ -35,7 +35,7 @@ export interface RequestControllerInit<T, S> {
   readonly discovery?: ApiDiscovery;
   readonly isPending: (request: T) => boolean;
   /** Whose requests it waits among, and until when it can; of what `stays`. */
-  readonly fairnessKeyOf: (request: T) => Place;
+  readonly fairnessKeyOf: (request: T) => FlowAssignment;
   readonly retainedFields: (request: T, shared: Intern) => object;
   readonly onFinished?: (request: T) => void;
   /** Reads a request in protobuf, where that is worth it. */
@@ -77,7 +77,7 @@ const MAX_RETRY_MS = 1_000_000;
 const RETRIES = { burst: 1_000, perSecond: 100 };
 
 /** What has gone is forgotten quickly, and is nobody's. */
-const NOWHERE: Place = { flows: [] };
+const NOWHERE: FlowAssignment = { distinguishers: [] };
 
 /** The loop that all share who answer requests: watch, queue, handle, tell. */
 export function createRequestController<T extends KubeObject, S extends SignerObject>(
@@ -131,10 +131,10 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
   presence?.onChange(serve);
   sources?.onChange(wake);
   const rescue = createOrphanTakeover({ component, pending: () => requests.all() });
-  component.duty.onChange(() => {
+  component.shard.onChange(() => {
     for (const { spec } of served()) wake(spec.signerName);
   });
-  queue.arrange((key) => {
+  queue.assignFlows((key) => {
     const kept = requests.peek(key);
     return kept === undefined ? NOWHERE : init.fairnessKeyOf(kept);
   });
@@ -149,7 +149,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
     }
   }
 
-  async function handle(key: string): Promise<Again> {
+  async function handle(key: string): Promise<ReconcileResult> {
     // Until it is known: whoever throws is looked at again.
     due.add(key);
     atWork.set(key, false);
@@ -163,7 +163,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
     }
   }
 
-  async function look(key: string): Promise<Again> {
+  async function look(key: string): Promise<ReconcileResult> {
     if (isMine(key)) return work(key);
     if (rescue.claims(key)) await help(key);
     told.forget(key);
@@ -174,7 +174,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
   /** What is gone is everybody's: each forgets what it knew of it. */
   function isMine(key: string): boolean {
     const kept = requests.peek(key);
-    return kept === undefined || component.duty.mine(kept.metadata.uid);
+    return kept === undefined || component.shard.owns(kept.metadata.uid);
   }
 
   /** One look at another replica's request, told of only if that ended it. */
@@ -190,7 +190,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
     report(init, { request, signerName, outcome, news: true });
   }
 
-  async function work(key: string): Promise<Again> {
+  async function work(key: string): Promise<ReconcileResult> {
     const signerName = key.slice(0, key.indexOf(' '));
     const read = await attempted(async () => ({ request: await requests.load(key) }));
     if ('outcome' in read) return unread(key, signerName, read);
@@ -235,14 +235,14 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
     return true;
   }
 
-  function unread(key: string, signerName: string, outcome: Outcome): Again {
+  function unread(key: string, signerName: string, outcome: Outcome): ReconcileResult {
     const news = told.isNews(key, `unread ${outcome.reason}`);
     const { message: error } = outcome;
     component.log[news ? 'warn' : 'debug']({ key, error }, 'a request could not be read; it waits');
     return again(key, signerName, outcome);
   }
 
-  function again(key: string, signerName: string, outcome: Outcome): Again {
+  function again(key: string, signerName: string, outcome: Outcome): ReconcileResult {
     const { reason, sharedBy } = outcome;
     if (outcome.outcome === 'waiting' && sharedBy !== undefined) {
       return rest(key, sharedBy === 'signer' ? `${signerName} ${reason}` : reason);
@@ -257,8 +257,8 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
     return outcome.outcome === 'waiting' ? 'backoff' : undefined;
   }
 
-  function rest(key: string, cause: string): Again {
-    return { at: clock() + waits.join(key, cause) };
+  function rest(key: string, cause: string): ReconcileResult {
+    return { requeueAt: clock() + waits.join(key, cause) };
   }
 
   return {

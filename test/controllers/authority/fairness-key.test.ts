@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFairOrder } from '../../../src/kube/workqueue/fair-order.ts';
+import { createFairQueue } from '../../../src/kube/workqueue/fair-queue.ts';
 import { fairnessKeyOf } from '../../../src/controllers/authority/index.ts';
 
 test('however many Signers a namespace has, a ClusterSigner and another namespace’s wait for one of them', () => {
-  const order = createFairOrder<string>((length) => new Uint8Array(length));
+  const order = createFairQueue<string>((length) => new Uint8Array(length));
   const push = (key: string): void => {
     order.push(key, fairnessKeyOf(key));
   };

@@ -21,7 +21,7 @@ test('when it is looked at again: with backoff, never by itself, when its issuer
   assert.equal(outcomeOf(held('retry'), 0).again, undefined);
   assert.equal(outcomeOf(held('permanent'), 0).again, 'on-change');
   assert.equal(outcomeOf(held('issuer'), 0).again, 'on-change');
-  assert.deepEqual(outcomeOf(held('pending', { afterMs: 7 }), 5).again, { at: 12 });
+  assert.deepEqual(outcomeOf(held('pending', { afterMs: 7 }), 5).again, { requeueAt: 12 });
 });
 
 test('an Event tells what a condition would', () => {

@@ -30,13 +30,18 @@ test('chance adds up to a half, and never anything else', () => {
 test('a limiter counts the failures of each item by itself, until it is forgotten', () => {
   const limiter = createRateLimiter({ firstMs: 5, maxMs: 1_000, random: least });
   assert.deepEqual(
-    [limiter.next('a'), limiter.next('a'), limiter.next('b'), limiter.next('a')],
+    [
+      limiter.nextDelay('a'),
+      limiter.nextDelay('a'),
+      limiter.nextDelay('b'),
+      limiter.nextDelay('a'),
+    ],
     [5, 10, 5, 20],
   );
   assert.equal(limiter.failures('a'), 3);
   limiter.forget('a');
   assert.equal(limiter.failures('a'), 0);
-  assert.equal(limiter.next('a'), 5);
+  assert.equal(limiter.nextDelay('a'), 5);
 });
 
 test('a bucket lets a burst through, and then what the rate allows', async () => {
@@ -54,13 +59,13 @@ test('together they come back at a rate, however many failed; each its own wait 
   const overall = { burst: 2, perSecond: 10, clock: time.clock };
   const limiter = createRateLimiter({ firstMs: 5, maxMs: 1_000, random: least, overall });
   assert.deepEqual(
-    ['a', 'b', 'c', 'd', 'e'].map((key) => limiter.next(key)),
+    ['a', 'b', 'c', 'd', 'e'].map((key) => limiter.nextDelay(key)),
     [5, 5, 100, 200, 300],
   );
-  for (let other = 0; other < 1_000; other += 1) limiter.next(`other-${other}`);
-  assert.equal(limiter.next('f'), 1_000, 'no longer than its own failures could make it wait');
+  for (let other = 0; other < 1_000; other += 1) limiter.nextDelay(`other-${other}`);
+  assert.equal(limiter.nextDelay('f'), 1_000, 'no longer than its own failures could make it wait');
   await time.advance(200_000);
-  assert.equal(limiter.next('g'), 5);
+  assert.equal(limiter.nextDelay('g'), 5);
 });
 
 test('a place in a line is as far away as there are others in it', async () => {

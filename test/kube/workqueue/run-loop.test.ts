@@ -5,17 +5,26 @@ import {
   createDelayingQueue,
   type DelayingQueue,
 } from '../../../src/kube/workqueue/delaying-queue.ts';
-import { FIRST_IN_FLIGHT, createPace, type Pace } from '../../../src/kube/workqueue/pace.ts';
+import {
+  FIRST_IN_FLIGHT,
+  createConcurrencyLimiter,
+  type ConcurrencyLimiter,
+} from '../../../src/kube/workqueue/concurrency-limiter.ts';
 import { createQueue } from '../../../src/kube/workqueue/queue.ts';
 import { createRateLimiter, type RateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
-import { GATHER_MS, TOGETHER, runLoop, type Again } from '../../../src/kube/workqueue/run-loop.ts';
+import {
+  GATHER_MS,
+  TOGETHER,
+  runLoop,
+  type ReconcileResult,
+} from '../../../src/kube/workqueue/run-loop.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 
 interface Loop {
   readonly time: FakeTime;
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
-  readonly pace: Pace;
+  readonly concurrency: ConcurrencyLimiter;
   readonly handled: string[];
   readonly errors: string[];
   readonly counts: { worked: number; retried: number };
@@ -27,12 +36,12 @@ const nothing = (): void => undefined;
 const ignored = { added: nothing, depth: nothing, waited: nothing };
 const zeros = (size: number): Uint8Array => new Uint8Array(size);
 
-function startLoop(handle: (key: string) => Promise<Again>, workers = 1): Loop {
+function startLoop(handle: (key: string) => Promise<ReconcileResult>, workers = 1): Loop {
   const time = fakeTime();
   const plain = createQueue(time.clock, ignored, zeros);
   const queue = createDelayingQueue(plain, time.clock, time.startTimer);
   const limiter = createRateLimiter({ firstMs: 5, maxMs: 1_000, random: zeros });
-  const pace = createPace({ ...time, random: zeros });
+  const concurrency = createConcurrencyLimiter({ ...time, random: zeros });
   const [handled, errors]: [string[], string[]] = [[], []];
   const counts = { worked: 0, retried: 0 };
   const abort = new AbortController();
@@ -40,7 +49,7 @@ function startLoop(handle: (key: string) => Promise<Again>, workers = 1): Loop {
     {
       queue,
       limiter,
-      pace,
+      concurrency,
       workers,
       clock: time.clock,
       delay: time.delay,
@@ -59,7 +68,7 @@ function startLoop(handle: (key: string) => Promise<Again>, workers = 1): Loop {
   const stop = (): void => {
     abort.abort();
   };
-  return { time, queue, limiter, pace, handled, errors, counts, stop, ended };
+  return { time, queue, limiter, concurrency, handled, errors, counts, stop, ended };
 }
 
 test('what fails comes back after growing waits, and is forgiven when it succeeds', async () => {
@@ -97,7 +106,7 @@ test('one key that fails for ever does not keep the others waiting', async () =>
 
 test('a key that is to be looked at later is, at that time', async () => {
   let at: number | undefined;
-  const loop = startLoop(() => Promise.resolve(at === undefined ? undefined : { at }));
+  const loop = startLoop(() => Promise.resolve(at === undefined ? undefined : { requeueAt: at }));
   at = loop.time.clock() + 60_000;
   loop.queue.add('a');
   await loop.time.advance(59_999);
@@ -136,8 +145,11 @@ test('no more than so many are worked on at once, and never one key twice', asyn
 
 test('while the server asks us to stay away nothing is begun, and what is more urgent then comes first', async () => {
   const loop = startLoop(() => Promise.resolve(undefined), 9);
-  loop.queue.arrange((key) => ({ flows: [], deadline: key === 'urgent' ? 1 : undefined }));
-  loop.pace.observe({ begun: loop.time.clock(), status: 429, retryAfter: 5_000 });
+  loop.queue.assignFlows((key) => ({
+    distinguishers: [],
+    deadline: key === 'urgent' ? 1 : undefined,
+  }));
+  loop.concurrency.observe({ begun: loop.time.clock(), status: 429, retryAfter: 5_000 });
   for (const key of ['a', 'b', 'c', 'urgent']) loop.queue.add(key);
   await loop.time.advance(4_999);
   assert.equal(loop.handled.length, 0);
@@ -151,24 +163,24 @@ test('while the server asks us to stay away nothing is begun, and what is more u
 test('stopped while the server asks us to stay away, it ends at once', async () => {
   const loop = startLoop(() => Promise.resolve(undefined));
   await loop.time.advance(0);
-  loop.pace.observe({ begun: loop.time.clock(), status: 429, retryAfter: 60_000 });
+  loop.concurrency.observe({ begun: loop.time.clock(), status: 429, retryAfter: 60_000 });
   loop.queue.add('a');
   await loop.time.advance(0);
   loop.stop();
   await loop.ended;
 });
 
-test('no more are worked on at once than the pace allows, and more as soon as it does', async () => {
+test('no more are worked on at once than the concurrency limit allows, and more as soon as it does', async () => {
   const open: (() => void)[] = [];
   const loop = startLoop(() => new Promise((resolve) => open.push(() => resolve(undefined))), 99);
   const { length } = Array.from({ length: 50 }, (_each, index) => loop.queue.add(`key-${index}`));
   assert.equal(length, 50);
   await loop.time.advance(0);
-  assert.equal(open.length, Math.floor(loop.pace.limit));
-  loop.pace.observe({ begun: loop.time.clock(), status: 429, retryAfter: 0 });
+  assert.equal(open.length, Math.floor(loop.concurrency.limit));
+  loop.concurrency.observe({ begun: loop.time.clock(), status: 429, retryAfter: 0 });
   for (const finish of open.splice(0)) finish();
   await loop.time.advance(0);
-  assert.equal(open.length, Math.floor(loop.pace.limit));
+  assert.equal(open.length, Math.floor(loop.concurrency.limit));
   loop.stop();
   for (const finish of open) finish();
   await loop.ended;
@@ -259,7 +271,7 @@ test('started after the stop, it does nothing', async () => {
       queue,
       limiter: createRateLimiter({ firstMs: 5, maxMs: 10, random: zeros }),
       workers: 3,
-      pace: createPace({ ...time, random: zeros }),
+      concurrency: createConcurrencyLimiter({ ...time, random: zeros }),
       clock: time.clock,
       delay: time.delay,
       handle: () => Promise.reject(new Error('worked on')),

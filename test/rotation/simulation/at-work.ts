@@ -13,7 +13,7 @@ import { decide } from '../../../src/controllers/authority/decide/decide.ts';
 import { inspectWith } from '../../../src/controllers/authority/decide/inspect.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { leafValidity, type Validity } from '../../../src/issuance/validity.ts';
-import type { Again } from '../../../src/kube/workqueue/run-loop.ts';
+import type { ReconcileResult } from '../../../src/kube/workqueue/run-loop.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { createOpenedSecrets, type OpenedSecrets } from '../../../src/runtime/ca/opened-secrets.ts';
 import type { Component } from '../../../src/runtime/component/component.ts';
@@ -100,11 +100,11 @@ async function askedTheTime(component: Component): Promise<boolean | { readonly 
   return next === undefined ? apart : { next };
 }
 
-async function settled(deed: () => Promise<Again | number>): Promise<Next> {
+async function settled(deed: () => Promise<ReconcileResult | number>): Promise<Next> {
   try {
     const next = await deed();
     if (typeof next !== 'object') return next;
-    return 'at' in next ? next.at : next.backoffUntil;
+    return 'requeueAt' in next ? next.requeueAt : next.backoffUntil;
   } catch (error) {
     if (error instanceof Killed) return 'killed';
     if (error instanceof SignerError) return 'backoff';

@@ -73,7 +73,7 @@ test('a permanent error ends the request at once', () => {
 test('what is pending is exempt from the limit, and asked again when it says', () => {
   const { write, outcome } = after({ how: 'pending', message: 'at work', afterMs: 5 }, 10 * LIMIT);
   assert.equal(write, undefined);
-  assert.deepEqual(outcome.again, { at: CREATED + 10 * LIMIT + 5 });
+  assert.deepEqual(outcome.again, { requeueAt: CREATED + 10 * LIMIT + 5 });
 });
 
 test('an error of the issuer leaves the request as it is, at any age', () => {

@@ -123,7 +123,7 @@ test('18. a request that is too large to be kept whole reconciles for the same r
 
 test('18. a request reconciles when the one before it said so, and only then', async () => {
   const waits: readonly (Outcome['again'] | undefined)[] = [
-    { at: it.time.clock() + 5_000 },
+    { requeueAt: it.time.clock() + 5_000 },
     'on-change',
   ];
   let turn = 0;

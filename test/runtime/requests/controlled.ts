@@ -2,7 +2,7 @@
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { KubeObject } from '../../../src/api/object/object.ts';
 import { createDelayingQueue } from '../../../src/kube/workqueue/delaying-queue.ts';
-import { createPace } from '../../../src/kube/workqueue/pace.ts';
+import { createConcurrencyLimiter } from '../../../src/kube/workqueue/concurrency-limiter.ts';
 import { createQueue } from '../../../src/kube/workqueue/queue.ts';
 import { createRateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
@@ -68,7 +68,7 @@ export function componentOn(stage: Stage, more: Partial<Component> = {}): Record
     random: zeros,
     queue: createDelayingQueue(createQueue(clock, counts, zeros), clock, startTimer),
     limiter: createRateLimiter({ firstMs: 5, maxMs: 30_000, random: zeros }),
-    pace: createPace({ clock, startTimer, random: zeros }),
+    concurrency: createConcurrencyLimiter({ clock, startTimer, random: zeros }),
     ...more,
   });
 }
@@ -105,7 +105,7 @@ export async function startControlled(more: Partial<Component> = {}): Promise<Co
     serves: ({ requests }) => requests !== undefined,
     isPending: ({ done }) => done !== true,
     fairnessKeyOf: ({ metadata: { namespace }, deadline }) => ({
-      flows: [namespace ?? ''],
+      distinguishers: [namespace ?? ''],
       deadline,
     }),
     retainedFields: ({ deadline }) => ({ deadline }),

@@ -31,7 +31,7 @@ beforeEach(() => {
   const component = recordedComponent({
     clock: time.clock,
     delay: time.delay,
-    duty: { mine: (uid) => uid.startsWith('mine'), onChange: () => undefined },
+    shard: { owns: (uid) => uid.startsWith('mine'), onChange: () => undefined },
     queue: queue as never,
   });
   rescue = createOrphanTakeover({ component, pending: () => pending });

@@ -11,7 +11,7 @@ import { isFinished, type CertificateSigningRequest } from '../../../src/api/req
 import { createActor } from '../../../src/controllers/signer/act.ts';
 import { createDelayingQueue } from '../../../src/kube/workqueue/delaying-queue.ts';
 import { createQueue } from '../../../src/kube/workqueue/queue.ts';
-import { createPace } from '../../../src/kube/workqueue/pace.ts';
+import { createConcurrencyLimiter } from '../../../src/kube/workqueue/concurrency-limiter.ts';
 import { createRateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { csrFairnessKey, csrRetainedFields } from '../../../src/runtime/requests/csr-fairness.ts';
@@ -77,12 +77,12 @@ function world(): World {
         maxMs: 30_000,
         random: (size) => new Uint8Array(size),
       }),
-      pace: createPace({
+      concurrency: createConcurrencyLimiter({
         clock: time.clock,
         startTimer: time.startTimer,
         random: (size) => new Uint8Array(size),
       }),
-      duty: { mine: () => owner === index, onChange: (listener) => void listeners.push(listener) },
+      shard: { owns: () => owner === index, onChange: (listener) => void listeners.push(listener) },
     });
     const actor = createActor({
       component,

@@ -19,8 +19,8 @@ let changed: () => void;
 beforeEach(async () => {
   ours = new Set(['a-1']);
   it = await startControlled({
-    duty: {
-      mine: (uid) => ours.has(uid),
+    shard: {
+      owns: (uid) => ours.has(uid),
       onChange: (listener) => {
         changed = listener;
       },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { WHOLE_DUTY } from '../../../src/kube/lease/duty.ts';
+import { SINGLE_REPLICA } from '../../../src/kube/lease/shard-filter.ts';
 import type { EventNote } from '../../../src/kube/events/event-body.ts';
 import type { Component } from '../../../src/runtime/component/component.ts';
 import { NOW, random } from '../authorities/issuing.ts';
@@ -52,7 +52,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       bundle: count('bundle'),
       unserved: count('unserved'),
     },
-    duty: WHOLE_DUTY,
+    duty: SINGLE_REPLICA,
     leases: undefined,
     secretNamespace: 'countersign-keys',
     namespacedSigners: false,

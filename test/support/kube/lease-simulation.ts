@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createElection, type Election } from '../../../src/kube/lease/election.ts';
+import { createElector, type Elector } from '../../../src/kube/lease/elector.ts';
 import {
   heldSpec,
-  releasedSpec,
   type Lease,
   type LeaseSpec,
+  type LeaseTimes,
+  releasedSpec,
 } from '../../../src/kube/lease/lease.ts';
-import type { LeaseTimes } from '../../../src/kube/lease/lease-times.ts';
 
 /** What may go wrong, all of it decided by `random`. */
 export interface WorldInit {
@@ -21,7 +21,7 @@ export interface WorldInit {
 }
 
 interface Candidate {
-  readonly election: Election;
+  readonly election: Elector;
   readonly now: () => number;
   /** Nothing of it runs before. */
   stoppedUntil: number;
@@ -59,7 +59,7 @@ export function runWorld(init: WorldInit): WorldEnd {
   const candidates = init.rates.map((rate, index): Candidate => {
     const offset = init.random() * 1e9;
     return {
-      election: createElection({
+      election: createElector({
         identity: `candidate-${index}`,
         times: init.times,
         sole: false,

@@ -4,7 +4,7 @@ import type { KubeObject, Secret } from '../../../api/object/object.ts';
 import { isNamespaced } from '../../../api/signer/signer.ts';
 import type { CreateAuthority, CrossSign } from '../../../authorities/contract.ts';
 import { withoutManagedFields } from '../../../kube/resource/managed-fields.ts';
-import type { Again } from '../../../kube/workqueue/run-loop.ts';
+import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import type { RotationStep } from '../../../rotation/next-step.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import { resourceOf } from '../../../runtime/signers/all-signers.ts';
@@ -35,7 +35,7 @@ export interface JudgedPlan {
 }
 
 export interface Actor {
-  apply(judged: JudgedPlan): Promise<Again>;
+  apply(judged: JudgedPlan): Promise<ReconcileResult>;
   writeStatus(signer: KubeObject, status: ClusterSignerStatus): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function createActor(init: ActorInit): Actor {
   const { component } = init;
   const { client } = component;
 
-  async function carryOut(judged: JudgedPlan): Promise<Again> {
+  async function carryOut(judged: JudgedPlan): Promise<ReconcileResult> {
     const { signer, plan, now } = judged;
     const { step, status } = plan;
     measureAuthorities(component, signer, status);

@@ -9,7 +9,7 @@ import {
 } from '../../../api/signer/own-tls.ts';
 import type { Authority, OpenAuthority } from '../../../authorities/contract.ts';
 import { SignerError, attempt } from '../../../errors.ts';
-import type { Again } from '../../../kube/workqueue/run-loop.ts';
+import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import { createOpenedSecrets } from '../../../runtime/ca/opened-secrets.ts';
 import { requeueAt, requireClocks, serverTime } from '../../../runtime/component/server-time.ts';
@@ -52,7 +52,7 @@ export interface OwnTls {
   serve(signers: readonly ClusterSigner[]): void;
   /** Whether a key of the queue is one of ours; no name of a signer, or of a namespace, begins so. */
   owns(key: string): boolean;
-  handle(key: string): Promise<Again>;
+  handle(key: string): Promise<ReconcileResult>;
   /** Puts everything into the queue. */
   wake(): void;
   /** Set while there is such a ClusterSigner: where rights are needed. */
@@ -82,7 +82,7 @@ export function createOwnTls(init: OwnTlsInit): OwnTls {
   const troubles = createErrorTracker(component);
   let signer: ClusterSigner | undefined;
 
-  async function handleBundle(serving: ClusterSigner, { bundle }: WatchedCa): Promise<Again> {
+  async function handleBundle(serving: ClusterSigner, { bundle }: WatchedCa): Promise<ReconcileResult> {
     const now = serverTime(component);
     const plan = decideBundle({
       name: `${place.namespace}/${OWN_TLS_CONFIG_MAP}`,
@@ -106,7 +106,7 @@ export function createOwnTls(init: OwnTlsInit): OwnTls {
     name: string,
     serving: ClusterSigner,
     watched: WatchedCa,
-  ): Promise<Again> {
+  ): Promise<ReconcileResult> {
     const now = serverTime(component);
     const secretName = ownTlsSecret(name);
     const desired = desiredLeafOf(serving, name, place.namespace);

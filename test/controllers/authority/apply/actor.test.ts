@@ -10,7 +10,7 @@ import { createActor } from '../../../../src/controllers/authority/apply/actor.t
 import type { SignerPlan } from '../../../../src/controllers/authority/decide/decide.ts';
 import type { RequestInit } from '../../../../src/kube/client/client.ts';
 import { KubeError } from '../../../../src/kube/client/kube-error.ts';
-import type { Again } from '../../../../src/kube/workqueue/run-loop.ts';
+import type { ReconcileResult } from '../../../../src/kube/workqueue/run-loop.ts';
 import { MAX_CLOCK_OFFSET_MS } from '../../../../src/runtime/component/server-time.ts';
 import { NOW } from '../../../support/pki/chain.ts';
 import { random } from '../../../support/authorities/issuing.ts';
@@ -39,7 +39,7 @@ interface Stage {
     signer?: ClusterSigner,
     secret?: Secret,
     now?: number,
-  ) => Promise<Again>;
+  ) => Promise<ReconcileResult>;
 }
 
 function start(): Stage {

@@ -15,7 +15,7 @@ import type { SignerPlan } from '../../../../src/controllers/authority/decide/de
 import { eventsOf } from '../../../../src/controllers/authority/apply/events.ts';
 import type { EventNote } from '../../../../src/kube/events/event-body.ts';
 import { KubeError } from '../../../../src/kube/client/kube-error.ts';
-import type { Again } from '../../../../src/kube/workqueue/run-loop.ts';
+import type { ReconcileResult } from '../../../../src/kube/workqueue/run-loop.ts';
 import { NOW } from '../../../support/pki/chain.ts';
 import { random } from '../../../support/authorities/issuing.ts';
 import {
@@ -27,7 +27,7 @@ import { OWN, after, planOf } from '../../../support/controllers/ca-secrets.ts';
 
 function start(): {
   readonly component: RecordedComponent;
-  readonly carryOut: (plan: SignerPlan, signer: ClusterSigner) => Promise<Again>;
+  readonly carryOut: (plan: SignerPlan, signer: ClusterSigner) => Promise<ReconcileResult>;
 } {
   const component = recordedComponent({ name: 'authority', clock: () => NOW });
   const actor = createActor({

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { LeasedDuty } from '../../../src/kube/lease/duty.ts';
-import { memberTimes } from '../../../src/kube/lease/lease-times.ts';
-import { createMembership } from '../../../src/kube/lease/membership.ts';
+import type { LeasedShardFilter } from '../../../src/kube/lease/shard-filter.ts';
+import { createShardMembership } from '../../../src/kube/lease/shard-membership.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 import { leaseApi, type LeaseApi } from '../../support/kube/lease-api.ts';
 import { recordedLog } from '../../support/component/recorded-log.ts';
+import { memberTimes } from '../../../src/kube/lease/lease.ts';
 
 interface Replica {
-  readonly duty: LeasedDuty;
+  readonly duty: LeasedShardFilter;
   readonly log: ReturnType<typeof recordedLog>;
   /** Members and part, as they were counted. */
   readonly counted: (readonly [number, number])[];
@@ -33,7 +33,7 @@ function start(name: string, isReady: () => boolean = () => true): Replica {
   const counted: (readonly [number, number])[] = [];
   const held: (() => void)[] = [];
   let paused = false;
-  const duty = createMembership({
+  const duty = createShardMembership({
     client: api.client(name),
     clock: time.clock,
     monotonic: time.clock,
@@ -77,11 +77,11 @@ function start(name: string, isReady: () => boolean = () => true): Replica {
 }
 
 const KEYS = Array.from({ length: 400 }, (_value, index) => `key-${index}`);
-const share = (replica: Replica): string[] => KEYS.filter(replica.duty.mine);
+const share = (replica: Replica): string[] => KEYS.filter(replica.duty.owns);
 
 /** Keys that nobody has, and keys that several have. */
 function gapsAndOverlaps(...all: readonly Replica[]): [number, number] {
-  const owners = KEYS.map((key) => all.filter(({ duty }) => duty.mine(key)).length);
+  const owners = KEYS.map((key) => all.filter(({ duty }) => duty.owns(key)).length);
   return [owners.filter((count) => count === 0).length, owners.filter((count) => count > 1).length];
 }
 
@@ -112,7 +112,7 @@ test('a replica that ends leaves at once; its keys go to the others', async () =
   await c.stop();
   await time.advance(0);
   assert.deepEqual(gapsAndOverlaps(a, b), [0, 0]);
-  assert.ok(kept.every(a.duty.mine));
+  assert.ok(kept.every(a.duty.owns));
   assert.deepEqual([...api.leases.keys()], ['a', 'b']);
 });
 

@@ -2,22 +2,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createElection, type Election } from '../../../src/kube/lease/election.ts';
+import { createElector, type Elector } from '../../../src/kube/lease/elector.ts';
 import {
   heldSpec,
-  releasedSpec,
+  leaderTimes,
   type Lease,
   type LeaseSpec,
+  memberTimes,
+  releasedSpec,
 } from '../../../src/kube/lease/lease.ts';
-import { leaderTimes, memberTimes } from '../../../src/kube/lease/lease-times.ts';
 import { runWorld, type WorldEnd } from '../../support/kube/lease-simulation.ts';
 
 const TIMES = leaderTimes(15);
 const WALL = Date.UTC(2026, 0, 1);
 
-function candidate(more: { sole?: boolean } = {}): Election {
+function candidate(more: { sole?: boolean } = {}): Elector {
   const random = (): Uint8Array => new Uint8Array(1);
-  return createElection({ identity: 'me', times: TIMES, sole: false, random, ...more });
+  return createElector({ identity: 'me', times: TIMES, sole: false, random, ...more });
 }
 
 function lease(version: number, spec: LeaseSpec): Lease {
@@ -29,7 +30,7 @@ function heldBy(identity: string, version: number, before?: LeaseSpec): Lease {
 }
 
 /** A candidate that holds the Lease since 1000. */
-function holder(): Election {
+function holder(): Elector {
   const election = candidate();
   election.saw(undefined, 0);
   election.began(1_000);
@@ -109,7 +110,7 @@ test('renewals are due every period, and spread', () => {
   const election = holder();
   assert.deepEqual(election.next(1_200), { kind: 'wait', ms: 1_800 });
   assert.equal(election.next(3_000).kind, 'update');
-  const spread = createElection({
+  const spread = createElector({
     identity: 'me',
     times: TIMES,
     sole: false,
@@ -146,7 +147,7 @@ test('who resigns holds nothing from then on, and may give back what it had', ()
 });
 
 test('a Lease that is nobody else’s is made without asking, and a predecessor’s is taken at once', () => {
-  const election = createElection({
+  const election = createElector({
     identity: 'me',
     times: memberTimes(15),
     sole: true,

@@ -2,25 +2,25 @@
 import { SignerError, messageOf } from '../../errors.ts';
 import type { Random } from '../../ports.ts';
 import type { Client } from '../client/client.ts';
-import type { DutyMetrics, LeasedDuty } from './duty.ts';
-import { createElection } from './election.ts';
+import type { LeaseMetrics, LeasedShardFilter } from './shard-filter.ts';
+import { createElector } from './elector.ts';
 import { KubeError } from '../client/kube-error.ts';
-import { createLeaseHolder, type LeaseHolderInit } from './lease-holder.ts';
+import { createLeaseRenewer, type LeaseRenewerInit } from './lease-renewer.ts';
 import { LEASES, holderOf, type Lease } from './lease.ts';
 import { createReflector, type WatchMetrics } from '../watch/reflector.ts';
 
-export interface LeadershipInit extends Omit<
-  LeaseHolderInit,
+export interface LeaderElectionInit extends Omit<
+  LeaseRenewerInit,
   'election' | 'end' | 'observe' | 'onStep' | 'metrics'
 > {
   readonly random: Random;
-  readonly metrics: DutyMetrics & WatchMetrics;
+  readonly metrics: LeaseMetrics & WatchMetrics;
 }
 
 /** The work that one replica at a time is to do. */
-export interface Leadership extends LeasedDuty {
+export interface LeaderElection extends LeasedShardFilter {
   /** A client that writes only while this replica leads; its writes under way are cut off at the end. */
-  readonly guard: (client: Client) => Client;
+  readonly fenced: (client: Client) => Client;
 }
 
 /**
@@ -31,10 +31,10 @@ export interface Leadership extends LeasedDuty {
  * Without the right to Leases everybody works, as one process alone would: the fences of each write
  * keep that right, and a warning says so.
  */
-export function createLeadership(init: LeadershipInit): Leadership {
+export function createLeaderElection(init: LeaderElectionInit): LeaderElection {
   const { monotonic, log, metrics, namespace, name, identity } = init;
   const listeners: (() => void)[] = [];
-  const election = createElection({ ...init, sole: false });
+  const election = createElector({ ...init, sole: false });
   let led = false;
   let holder: string | undefined;
   let term = new AbortController();
@@ -81,7 +81,7 @@ export function createLeadership(init: LeadershipInit): Leadership {
     fieldSelector: `metadata.name=${name}`,
     onEvent: (_key, now) => standing.saw(now),
   });
-  const standing = createLeaseHolder({
+  const standing = createLeaseRenewer({
     ...init,
     election,
     end: 'release',
@@ -90,7 +90,7 @@ export function createLeadership(init: LeadershipInit): Leadership {
   });
 
   return {
-    mine: leads,
+    owns: leads,
     onChange: (listener) => {
       listeners.push(listener);
     },
@@ -108,7 +108,7 @@ export function createLeadership(init: LeadershipInit): Leadership {
       watching.abort();
       await watched;
     },
-    guard: (client) => ({
+    fenced: (client) => ({
       ...client,
       request: (request) => {
         if (request.method === 'GET') return client.request(request);

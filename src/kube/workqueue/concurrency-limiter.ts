@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Clock, Random } from '../../ports.ts';
 import { backoffDelay } from '../wait/backoff.ts';
-import { createBestLatency } from './best-latency.ts';
 import type { StartTimer } from './delaying-queue.ts';
 
 /** What a write came to, and when it was begun. */
@@ -19,19 +18,19 @@ export interface Sample {
  * more for each round of good answers, fewer when they take long (but no fewer than it began with),
  * half at a 429 and while the server is away; and a rest for as long as it asks. (AIMD, as TCP does.)
  */
-export interface Pace {
+export interface ConcurrencyLimiter {
   /** How many more may be begun now. */
-  readonly room: number;
+  readonly available: number;
   /** How many may be at work, whole or not; a pause does not show in it. */
   readonly limit: number;
-  readonly begin: () => void;
-  readonly end: () => void;
+  readonly acquire: () => void;
+  readonly release: () => void;
   readonly observe: (sample: Sample) => void;
   /** Called whenever it may have become free. */
-  readonly onFree: (listener: () => void) => void;
+  readonly onAvailable: (listener: () => void) => void;
 }
 
-export interface PaceInit {
+export interface ConcurrencyLimiterInit {
   readonly clock: Clock;
   readonly random: Random;
   readonly startTimer: StartTimer;
@@ -66,7 +65,11 @@ const AWAY = { firstMs: 100, maxMs: 2_000 };
 /** Answers of what stands in front of a server, or of one that cannot reach etcd. */
 const AWAY_STATUSES: ReadonlySet<number> = new Set([0, 502, 503, 504]);
 
-export function createPace({ clock, random, startTimer }: PaceInit): Pace {
+export function createConcurrencyLimiter({
+  clock,
+  random,
+  startTimer,
+}: ConcurrencyLimiterInit): ConcurrencyLimiter {
   const best = createBestLatency(clock);
   let listener: () => void = () => undefined;
   let limit = FIRST_IN_FLIGHT;
@@ -108,17 +111,17 @@ export function createPace({ clock, random, startTimer }: PaceInit): Pace {
   }
 
   return {
-    get room() {
+    get available() {
       return paused === undefined ? Math.max(0, Math.floor(limit) - busy) : 0;
     },
     get limit() {
       return limit;
     },
-    begin: () => {
+    acquire: () => {
       busy += 1;
       if (busy >= Math.floor(limit)) fullAt = clock();
     },
-    end: () => {
+    release: () => {
       busy -= 1;
       listener();
     },
@@ -132,8 +135,35 @@ export function createPace({ clock, random, startTimer }: PaceInit): Pace {
         failures += 1;
       } else if (status < 500) answered(begun);
     },
-    onFree: (by) => {
+    onAvailable: (by) => {
       listener = by;
+    },
+  };
+}
+
+/** The shortest that was seen lately: how long a write takes when nobody is in its way. */
+export interface BestLatency {
+  /** @returns the shortest of this and the last window, this one included */
+  readonly note: (milliseconds: number) => number;
+}
+
+/** Long enough to hold a quiet moment, short enough to forget a server that was faster. */
+export const WINDOW_MS = 5 * 60_000;
+
+export function createBestLatency(clock: Clock): BestLatency {
+  let before = Infinity;
+  let best = Infinity;
+  let since = clock();
+  return {
+    note: (milliseconds) => {
+      const now = clock();
+      if (Math.abs(now - since) >= WINDOW_MS) {
+        before = best;
+        best = Infinity;
+        since = now;
+      }
+      best = Math.min(best, milliseconds);
+      return Math.min(best, before);
     },
   };
 }

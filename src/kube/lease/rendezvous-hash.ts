@@ -12,7 +12,9 @@ import { fnv1a } from '../../hash.ts';
  *
  * @returns undefined where there are no members
  */
-export function createShares(members: readonly string[]): (key: string) => string | undefined {
+export function createRendezvousHash(
+  members: readonly string[],
+): (key: string) => string | undefined {
   // In one order everywhere, so that equal scores have one winner.
   const seeded = [...new Set(members)].sort().map((name) => ({ name, seed: mix(fnv1a(name)) }));
   return (key) => {

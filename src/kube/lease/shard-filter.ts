@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /** Which part of the work is this replica's. It saves work: what keeps writes right is their fences. */
-export interface Duty {
+export interface ShardFilter {
   /** Whether the work on the object with this UID (or other key) is this replica's now. Cheap. */
-  readonly mine: (key: string) => boolean;
+  readonly owns: (key: string) => boolean;
   /** Called after what is this replica's may have changed. */
   readonly onChange: (listener: () => void) => void;
 }
 
 /** Of a process that is alone. */
-export const WHOLE_DUTY: Duty = { mine: () => true, onChange: () => undefined };
+export const SINGLE_REPLICA: ShardFilter = { owns: () => true, onChange: () => undefined };
 
 /** A duty that is kept up to date by Leases. */
-export interface LeasedDuty extends Duty {
+export interface LeasedShardFilter extends ShardFilter {
   /** Takes part until `signal` is aborted, then gives back what it holds, and resolves. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** What somebody should mend; the work goes on all the same. */
@@ -20,7 +20,7 @@ export interface LeasedDuty extends Duty {
 }
 
 /** What is counted of Leases. */
-export interface DutyMetrics {
+export interface LeaseMetrics {
   /** Whether this replica does the work that only one is to do. */
   leads(leads: boolean): void;
   /** Replicas that share the work, and this one's part of it, from 0 to 1. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createShares } from '../../../src/kube/lease/rendezvous.ts';
+import { createRendezvousHash } from '../../../src/kube/lease/rendezvous-hash.ts';
 
 const uid = fc.uuid({ version: 4 });
 const members = fc.uniqueArray(fc.stringMatching(/^countersign-signer-[0-9a-f]{10}$/), {
@@ -31,16 +31,19 @@ function countsOf(owners: readonly (string | undefined)[], names: readonly strin
 test('every key has one owner, who is a member; without members it has none', () => {
   fc.assert(
     fc.property(members, uid, (names, key) => {
-      assert.ok(names.includes(createShares(names)(key) ?? ''));
+      assert.ok(names.includes(createRendezvousHash(names)(key) ?? ''));
     }),
   );
-  assert.equal(createShares([])('any'), undefined);
+  assert.equal(createRendezvousHash([])('any'), undefined);
 });
 
 test('whoever knows the same members agrees, in whatever order it heard of them', () => {
   fc.assert(
     fc.property(members, uid, (names, key) => {
-      const [one, other] = [createShares(names), createShares([...names, ...names].reverse())];
+      const [one, other] = [
+        createRendezvousHash(names),
+        createRendezvousHash([...names, ...names].reverse()),
+      ];
       assert.equal(one(key), other(key));
     }),
   );
@@ -50,8 +53,8 @@ test('a member that leaves moves its own keys and no others', () => {
   fc.assert(
     fc.property(members, uid, fc.nat(), (names, key, pick) => {
       const gone = names[pick % names.length];
-      const before = createShares(names)(key);
-      const after = createShares(names.filter((name) => name !== gone))(key);
+      const before = createRendezvousHash(names)(key);
+      const after = createRendezvousHash(names.filter((name) => name !== gone))(key);
       if (before !== gone) assert.equal(after, before);
     }),
   );
@@ -60,8 +63,8 @@ test('a member that leaves moves its own keys and no others', () => {
 test('a member that joins takes keys, and moves none between the others', () => {
   fc.assert(
     fc.property(members, uid, (names, key) => {
-      const before = createShares(names)(key);
-      const after = createShares([...names, 'countersign-signer-new'])(key);
+      const before = createRendezvousHash(names)(key);
+      const after = createRendezvousHash([...names, 'countersign-signer-new'])(key);
       assert.ok(after === before || after === 'countersign-signer-new');
     }),
   );
@@ -73,7 +76,7 @@ const LIMITS: Readonly<Record<number, number>> = { 2: 20, 3: 24, 5: 30, 10: 40 }
 test('keys are shared evenly, also by members with names that are almost the same', () => {
   for (const [count, limit] of Object.entries(LIMITS)) {
     const names = pods(Number(count));
-    const owners = KEYS.map(createShares(names));
+    const owners = KEYS.map(createRendezvousHash(names));
     const found = chiSquare(countsOf(owners, names), KEYS.length);
     assert.ok(found < limit, `χ² of ${count} members: ${found}`);
   }
@@ -82,9 +85,9 @@ test('keys are shared evenly, also by members with names that are almost the sam
 test('what a member leaves behind is shared evenly by the others', () => {
   const names = pods(6);
   const [gone = '', ...left] = names;
-  const whole = createShares(names);
+  const whole = createRendezvousHash(names);
   const orphans = KEYS.filter((key) => whole(key) === gone);
-  const found = chiSquare(countsOf(orphans.map(createShares(left)), left), orphans.length);
+  const found = chiSquare(countsOf(orphans.map(createRendezvousHash(left)), left), orphans.length);
   assert.ok(found < 30, `χ² ${found}`);
 });
 
@@ -94,5 +97,5 @@ test('the shares are those of the first version: replicas of two versions must a
     { length: 12 },
     (_value, index) => `0000000${index.toString(16)}-9d4a-4e6f-8b7c-1a2d3e4f5061`,
   );
-  assert.equal(keys.map(createShares(['a', 'b', 'c'])).join(''), 'ccabcabbabaa');
+  assert.equal(keys.map(createRendezvousHash(['a', 'b', 'c'])).join(''), 'ccabcabbabaa');
 });

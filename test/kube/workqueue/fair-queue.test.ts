@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createFairOrder, type FairOrder } from '../../../src/kube/workqueue/fair-order.ts';
+import { createFairQueue, type FairQueue } from '../../../src/kube/workqueue/fair-queue.ts';
 import { MAX_FLOWS, SHARED_FLOWS } from '../../../src/kube/workqueue/flows.ts';
 
-const order = (): FairOrder<string> => createFairOrder((size) => new Uint8Array(size).fill(7));
+const order = (): FairQueue<string> => createFairQueue((size) => new Uint8Array(size).fill(7));
 
 /** How many others are handed out before `item`. */
-function waitOf(waiting: FairOrder<string>, item: string): number {
+function waitOf(waiting: FairQueue<string>, item: string): number {
   for (let others = 0; ; others += 1) {
     const next = waiting.shift();
     assert.notEqual(next, undefined, `${item} was lost`);
@@ -20,14 +20,14 @@ const STORM = 10_000;
 
 test('what is of no flow is handed out in the order of coming', () => {
   const waiting = order();
-  for (const each of ['a', 'b', 'c']) waiting.push(each, { flows: [] });
+  for (const each of ['a', 'b', 'c']) waiting.push(each, { distinguishers: [] });
   assert.deepEqual([1, 2, 3, 4].map(waiting.shift), ['a', 'b', 'c', undefined]);
 });
 
 test('within a flow nobody is overtaken', () => {
   const waiting = order();
   for (const each of ['a1', 'b1', 'a2', 'b2', 'a3'])
-    waiting.push(each, { flows: [each.charAt(0)] });
+    waiting.push(each, { distinguishers: [each.charAt(0)] });
   assert.deepEqual([1, 2, 3, 4, 5].map(waiting.shift), ['a1', 'b1', 'a2', 'b2', 'a3']);
 });
 
@@ -35,9 +35,9 @@ test('a namespace’s storm of 10,000 over 100 nodes delays another namespace by
   const waiting = order();
   const nodes = 100;
   for (let index = 0; index < STORM; index += 1) {
-    waiting.push(`storm-${index}`, { flows: ['ns storm', `node ${index % nodes}`] });
+    waiting.push(`storm-${index}`, { distinguishers: ['ns storm', `node ${index % nodes}`] });
   }
-  waiting.push('victim', { flows: ['ns quiet', 'node 5'] });
+  waiting.push('victim', { distinguishers: ['ns quiet', 'node 5'] });
   assert.ok(waitOf(waiting, 'victim') <= nodes + 1);
 });
 
@@ -45,19 +45,20 @@ test('a node’s storm of 10,000 in 200 namespaces delays one of these namespace
   const waiting = order();
   const namespaces = 200;
   for (let index = 0; index < STORM; index += 1) {
-    waiting.push(`storm-${index}`, { flows: [`ns ${index % namespaces}`, 'node storm'] });
+    waiting.push(`storm-${index}`, { distinguishers: [`ns ${index % namespaces}`, 'node storm'] });
   }
-  waiting.push('victim', { flows: ['ns 5', 'node quiet'] });
+  waiting.push('victim', { distinguishers: ['ns 5', 'node quiet'] });
   assert.ok(waitOf(waiting, 'victim') <= namespaces + 1);
 });
 
 test('under a storm that never ends, everybody who comes is served within a turn of each flow', () => {
   const waiting = order();
-  for (let index = 0; index < 1_000; index += 1) waiting.push(`s${index}`, { flows: ['storm'] });
+  for (let index = 0; index < 1_000; index += 1)
+    waiting.push(`s${index}`, { distinguishers: ['storm'] });
   for (let round = 0; round < 500; round += 1) {
-    waiting.push(`victim-${round}`, { flows: [`quiet ${round % 3}`] });
+    waiting.push(`victim-${round}`, { distinguishers: [`quiet ${round % 3}`] });
     for (let storm = 0; storm < 20; storm += 1) {
-      waiting.push(`s${round}-${storm}`, { flows: ['storm'] });
+      waiting.push(`s${round}-${storm}`, { distinguishers: ['storm'] });
     }
     assert.ok(waitOf(waiting, `victim-${round}`) <= 2);
   }
@@ -94,7 +95,7 @@ test('nobody waits longer than the turns of all flows times the place in the sho
           );
           const patience = Math.min(...places) * (names.length + 1);
           pending.set(`item-${(count += 1)}`, { flows, patience });
-          waiting.push(`item-${count}`, { flows: each });
+          waiting.push(`item-${count}`, { distinguishers: each });
         }
         assert.equal(waiting.length, pending.size);
       }
@@ -105,9 +106,9 @@ test('nobody waits longer than the turns of all flows times the place in the sho
 
 test('of what is urgent the soonest deadline comes first, and what came first waits twice as long at most', () => {
   const waiting = order();
-  for (const each of ['a', 'b', 'c']) waiting.push(each, { flows: ['one'] });
+  for (const each of ['a', 'b', 'c']) waiting.push(each, { distinguishers: ['one'] });
   for (const deadline of [30, 10, 20, 40]) {
-    waiting.push(`at ${deadline}`, { flows: ['two'], deadline });
+    waiting.push(`at ${deadline}`, { distinguishers: ['two'], deadline });
   }
   assert.deepEqual(Array.from({ length: 7 }, waiting.shift), [
     ...['at 10', 'a', 'at 20', 'at 30', 'at 40', 'b', 'c'],
@@ -117,9 +118,9 @@ test('of what is urgent the soonest deadline comes first, and what came first wa
 test('a storm of what is urgent starves nobody', () => {
   const waiting = order();
   for (let index = 0; index < STORM; index += 1) {
-    waiting.push(`urgent-${index}`, { flows: ['storm'], deadline: index });
+    waiting.push(`urgent-${index}`, { distinguishers: ['storm'], deadline: index });
   }
-  waiting.push('victim', { flows: ['quiet'] });
+  waiting.push('victim', { distinguishers: ['quiet'] });
   assert.ok(waitOf(waiting, 'victim') <= 2 * 2);
 });
 
@@ -127,7 +128,8 @@ test('the number of flows is bounded, and nobody starves for being the newest of
   const waiting = order();
   const many = 3 * MAX_FLOWS;
   for (let index = 0; index < many; index += 1) {
-    for (const each of [1, 2, 3]) waiting.push(`${index}-${each}`, { flows: [`ns ${index}`] });
+    for (const each of [1, 2, 3])
+      waiting.push(`${index}-${each}`, { distinguishers: [`ns ${index}`] });
   }
   const newest = `${many - 1}-1`;
   const inShared = Math.ceil((3 * (many - MAX_FLOWS)) / SHARED_FLOWS);
@@ -139,14 +141,15 @@ test('beyond the bound one storm still leaves others a flow to wait in', () => {
   const waiting = order();
   // Three: what is first of its flow at its turn leaves the flow full.
   for (let index = 0; index < MAX_FLOWS; index += 1) {
-    for (const each of [1, 2, 3]) waiting.push(`${index}-${each}`, { flows: [`ns ${index}`] });
+    for (const each of [1, 2, 3])
+      waiting.push(`${index}-${each}`, { distinguishers: [`ns ${index}`] });
   }
   for (let index = 0; index < STORM; index += 1) {
-    waiting.push(`storm-${index}`, { flows: ['ns storm'] });
+    waiting.push(`storm-${index}`, { distinguishers: ['ns storm'] });
   }
   let late = 0;
   const victims = Array.from({ length: 50 }, (_each, index) => `victim-${index}`);
-  for (const victim of victims) waiting.push(victim, { flows: [`ns ${victim}`] });
+  for (const victim of victims) waiting.push(victim, { distinguishers: [`ns ${victim}`] });
   for (let taken = 0; taken < 2 * (MAX_FLOWS + SHARED_FLOWS); taken += 1) {
     if (waiting.shift()?.startsWith('victim') === true) late += 1;
   }
@@ -156,13 +159,13 @@ test('beyond the bound one storm still leaves others a flow to wait in', () => {
 test('what was handed out is not held on to', () => {
   const waiting = order();
   for (let index = 0; index < STORM; index += 1) {
-    waiting.push(`deep-${index}`, { flows: ['ns deep', 'node'], deadline: 1 });
+    waiting.push(`deep-${index}`, { distinguishers: ['ns deep', 'node'], deadline: 1 });
   }
   // Each goes with its own namespace, long before the node's turn comes to it.
   for (let index = 0; index < 100_000; index += 1) {
-    waiting.push(`quick-${index}`, { flows: [`ns ${index}`, 'node'], deadline: 10 });
+    waiting.push(`quick-${index}`, { distinguishers: [`ns ${index}`, 'node'], deadline: 10 });
     waiting.shift();
-    waiting.push(`again-${index}`, { flows: ['ns deep', 'node'], deadline: 5 });
+    waiting.push(`again-${index}`, { distinguishers: ['ns deep', 'node'], deadline: 5 });
     waiting.shift();
     assert.ok(waiting.held <= 7 * waiting.length + 1_000);
   }

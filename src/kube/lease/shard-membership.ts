@@ -2,21 +2,21 @@
 import { messageOf } from '../../errors.ts';
 import type { Random } from '../../ports.ts';
 import { createBell } from '../wait/bell.ts';
-import type { DutyMetrics, LeasedDuty } from './duty.ts';
-import { createElection } from './election.ts';
+import type { LeaseMetrics, LeasedShardFilter } from './shard-filter.ts';
+import { createElector } from './elector.ts';
 import { removeLease } from './lease-remains.ts';
-import { createLeaseHolder, type LeaseHolderInit } from './lease-holder.ts';
+import { createLeaseRenewer, type LeaseRenewerInit } from './lease-renewer.ts';
 import { LEASES, type Lease } from './lease.ts';
-import { createMembers } from './members.ts';
+import { createPeers } from './peers.ts';
 import { createReflector, type WatchMetrics } from '../watch/reflector.ts';
-import { createShares } from './rendezvous.ts';
+import { createRendezvousHash } from './rendezvous-hash.ts';
 
-export interface MembershipInit extends Omit<
-  LeaseHolderInit,
+export interface ShardMembershipInit extends Omit<
+  LeaseRenewerInit,
   'election' | 'end' | 'observe' | 'onStep' | 'metrics'
 > {
   readonly random: Random;
-  readonly metrics: DutyMetrics & WatchMetrics;
+  readonly metrics: LeaseMetrics & WatchMetrics;
   /** From the first time that this is true the replica takes part. */
   readonly isReady: () => boolean;
 }
@@ -39,17 +39,17 @@ const BLIND_DURATIONS = 2;
  *
  * Without the right to Leases every replica is alone, and works on everything; a warning says so.
  */
-export function createMembership(init: MembershipInit): LeasedDuty {
+export function createShardMembership(init: ShardMembershipInit): LeasedShardFilter {
   const { monotonic, delay, log, metrics, namespace, name, times } = init;
   const durationMs = times.durationSeconds * 1000;
   const listeners: (() => void)[] = [];
-  const members = createMembers();
+  const members = createPeers();
   const bell = createBell(delay);
-  const election = createElection({ ...init, sole: true });
+  const election = createElector({ ...init, sole: true });
   let joined = false;
   /** Undefined until it is known who is there: nothing is ours before. */
   let view: readonly string[] | undefined;
-  let shareOf = createShares([]);
+  let shareOf = createRendezvousHash([]);
   let looked = monotonic();
   let blindSince: number | undefined;
   let cleaning = false;
@@ -63,11 +63,11 @@ export function createMembership(init: MembershipInit): LeasedDuty {
     onEvent: (_key, now, before) => {
       const seen = (now ?? before)?.metadata.name ?? '';
       if (seen === name) own.saw(now);
-      else members.saw(seen, now, monotonic());
+      else members.observe(seen, now, monotonic());
       bell.ring();
     },
   });
-  const own = createLeaseHolder({
+  const own = createLeaseRenewer({
     ...init,
     election,
     end: 'delete',
@@ -81,14 +81,14 @@ export function createMembership(init: MembershipInit): LeasedDuty {
       blindSince ??= looked;
       return now - blindSince > BLIND_DURATIONS * durationMs ? [] : members.live(blindSince);
     }
-    if (blindSince !== undefined) members.pardon(blindSince, now);
+    if (blindSince !== undefined) members.extend(blindSince, now);
     blindSince = undefined;
     return members.live(now);
   }
 
   function look(due: number): void {
     const now = monotonic();
-    if (now - due > STALL_MS) members.pardon(looked, now);
+    if (now - due > STALL_MS) members.extend(looked, now);
     if (!watch.synced && watch.failure === undefined) return;
     const others = othersAt(now);
     looked = now;
@@ -96,7 +96,7 @@ export function createMembership(init: MembershipInit): LeasedDuty {
     if (whole.join() === view?.join()) return;
     tell(view ?? [], whole);
     view = whole;
-    shareOf = createShares(whole);
+    shareOf = createRendezvousHash(whole);
     for (const listener of listeners) listener();
   }
 
@@ -114,7 +114,7 @@ export function createMembership(init: MembershipInit): LeasedDuty {
     cleaning = true;
     for (const lease of members.expiredFor(REMAINS_DURATIONS * durationMs, monotonic())) {
       const isGone = await removeLease(init, lease, signal);
-      if (isGone) members.saw(lease.metadata.name, undefined, monotonic());
+      if (isGone) members.observe(lease.metadata.name, undefined, monotonic());
     }
     cleaning = false;
   }
@@ -142,7 +142,7 @@ export function createMembership(init: MembershipInit): LeasedDuty {
   }
 
   return {
-    mine: (key) => view !== undefined && shareOf(key) === name,
+    owns: (key) => view !== undefined && shareOf(key) === name,
     onChange: (listener) => {
       listeners.push(listener);
     },

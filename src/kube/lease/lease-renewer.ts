@@ -4,27 +4,33 @@ import type { Clock, Delay, Log, Monotonic } from '../../ports.ts';
 import { absent } from '../client/absent.ts';
 import { createBell, type Bell } from '../wait/bell.ts';
 import type { Client } from '../client/client.ts';
-import type { DutyMetrics } from './duty.ts';
-import type { Election, Step } from './election.ts';
+import type { LeaseMetrics } from './shard-filter.ts';
+import type { Elector, Step } from './elector.ts';
 import { KubeError } from '../client/kube-error.ts';
-import type { LeaseTimes } from './lease-times.ts';
-import { LEASES, heldSpec, releasedSpec, type Lease, type LeaseSpec } from './lease.ts';
+import {
+  heldSpec,
+  type Lease,
+  LEASES,
+  type LeaseSpec,
+  type LeaseTimes,
+  releasedSpec,
+} from './lease.ts';
 import { withoutManagedFields } from '../resource/managed-fields.ts';
 import { within } from '../wait/within.ts';
 
-export interface LeaseHolderInit {
+export interface LeaseRenewerInit {
   readonly client: Client;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly delay: Delay;
   readonly log: Log;
-  readonly metrics: Pick<DutyMetrics, 'leaseFailed'>;
+  readonly metrics: Pick<LeaseMetrics, 'leaseFailed'>;
   readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly identity: string;
   readonly times: LeaseTimes;
-  readonly election: Election;
+  readonly election: Elector;
   /** How it is given back: a Lease of one process's own is deleted. */
   readonly end: 'delete' | 'release';
   /** Takes in what a write of ours was answered with, so that no stale watch follows it. */
@@ -34,7 +40,7 @@ export interface LeaseHolderInit {
 }
 
 /** Stands for one Lease, and renews it while it has it. */
-export interface LeaseHolder {
+export interface LeaseRenewer {
   /** Until `signal` is aborted; then gives the Lease back, and resolves. */
   run(signal: AbortSignal): Promise<void>;
   /** What the watch said of the Lease; undefined: it is gone. */
@@ -48,16 +54,16 @@ const GIVE_BACK_MS = 2_000;
 /** The renewal that the stop cut off may have landed: then the version is another one. */
 const GIVE_BACK_TRIES = 2;
 
-export function createLeaseHolder(init: LeaseHolderInit): LeaseHolder {
+export function createLeaseRenewer(init: LeaseRenewerInit): LeaseRenewer {
   return new RunningHolder(init);
 }
 
-class RunningHolder implements LeaseHolder {
+class RunningHolder implements LeaseRenewer {
   failure: unknown;
-  readonly #init: LeaseHolderInit;
+  readonly #init: LeaseRenewerInit;
   readonly #bell: Bell;
 
-  constructor(init: LeaseHolderInit) {
+  constructor(init: LeaseRenewerInit) {
     this.#init = init;
     this.#bell = createBell(init.delay);
   }

@@ -2,15 +2,18 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { SignerError } from '../../../src/errors.ts';
-import { createLeadership, type Leadership } from '../../../src/kube/lease/leadership.ts';
-import { leaderTimes } from '../../../src/kube/lease/lease-times.ts';
+import {
+  createLeaderElection,
+  type LeaderElection,
+} from '../../../src/kube/lease/leader-election.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 import { leaseApi, type LeaseApi } from '../../support/kube/lease-api.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
 import { recordedLog } from '../../support/component/recorded-log.ts';
+import { leaderTimes } from '../../../src/kube/lease/lease.ts';
 
 interface Replica {
-  readonly leadership: Leadership;
+  readonly leadership: LeaderElection;
   readonly log: ReturnType<typeof recordedLog>;
   readonly counted: unknown[];
   readonly stop: () => Promise<void>;
@@ -33,7 +36,7 @@ function start(identity: string): Replica {
   const counted: unknown[] = [];
   const held: (() => void)[] = [];
   let paused = false;
-  const leadership = createLeadership({
+  const leadership = createLeaderElection({
     client: api.client(identity),
     clock: time.clock,
     monotonic: time.clock,
@@ -81,7 +84,7 @@ function start(identity: string): Replica {
 }
 
 const holder = (): string | undefined => api.leases.get('leader')?.spec?.holderIdentity;
-const leads = (replica: Replica): boolean => replica.leadership.mine('anything');
+const leads = (replica: Replica): boolean => replica.leadership.owns('anything');
 
 test('of two replicas one leads, and renews every two seconds', async () => {
   const [a, b] = [start('a'), start('b')];
@@ -193,7 +196,7 @@ test('without the right to Leases everybody works, and says so; not beside a lea
 test('the guarded client reads always, and writes only while this replica leads', async () => {
   const a = start('a');
   const client = recordedClient();
-  const guarded = a.leadership.guard(client);
+  const guarded = a.leadership.fenced(client);
   const write = { method: 'PUT', path: '/x', body: {} } as const;
   const refused = (error: unknown): boolean =>
     error instanceof SignerError && error.code === 'NOT_LEADING' && error.disposition === 'retry';
@@ -223,7 +226,7 @@ test('a write that is under way when the term ends is cut off', async () => {
         });
       }),
   );
-  const write = a.leadership.guard(client).request({ method: 'PUT', path: '/x', body: {} });
+  const write = a.leadership.fenced(client).request({ method: 'PUT', path: '/x', body: {} });
   const cutOff = assert.rejects(write, { code: 'NOT_LEADING' });
   api.set('leader', { holderIdentity: 'thief', leaseDurationSeconds: 15 });
   await time.advance(0);

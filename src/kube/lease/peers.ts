@@ -6,14 +6,14 @@ import { leaseMilliseconds, type Lease } from './lease.ts';
  * milliseconds of one monotonic clock of this process: a Lease counts for its duration from the
  * moment when we saw it change, and what others' clocks say is never looked at.
  */
-export interface Members {
+export interface Peers {
   /** The Lease `name` as of `now`; undefined: it is gone. */
-  saw(name: string, lease: Lease | undefined, now: number): void;
+  observe(name: string, lease: Lease | undefined, now: number): void;
   /**
    * From `since` until `now` nothing could be heard: whoever was there at `since` is taken to be there
    * still, for one duration more.
    */
-  pardon(since: number, now: number): void;
+  extend(since: number, now: number): void;
   /** Names of those that are there, sorted. */
   live(now: number): readonly string[];
   /** When the next of them runs out, unless it is renewed; undefined when there is none. */
@@ -22,7 +22,7 @@ export interface Members {
   expiredFor(ms: number, now: number): readonly Lease[];
 }
 
-export function createMembers(): Members {
+export function createPeers(): Peers {
   const known = new Map<string, { readonly lease: Lease; readonly seenAt: number }>();
   const expiryOf = ({ lease, seenAt }: { lease: Lease; seenAt: number }): number =>
     seenAt + leaseMilliseconds(lease);
@@ -30,7 +30,7 @@ export function createMembers(): Members {
     [...known].filter(([, each]) => now < expiryOf(each));
 
   return {
-    saw: (name, lease, now) => {
+    observe: (name, lease, now) => {
       if (lease === undefined) {
         known.delete(name);
         return;
@@ -41,7 +41,7 @@ export function createMembers(): Members {
       if (before?.uid === uid && before.resourceVersion === resourceVersion) return;
       known.set(name, { lease, seenAt: now });
     },
-    pardon: (since, now) => {
+    extend: (since, now) => {
       for (const [name, { lease }] of liveAt(since)) known.set(name, { lease, seenAt: now });
     },
     live: (now) =>

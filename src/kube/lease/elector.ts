@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Random } from '../../ports.ts';
-import type { LeaseTimes } from './lease-times.ts';
-import { holderOf, leaseMilliseconds, type Lease } from './lease.ts';
+import { holderOf, type Lease, leaseMilliseconds, type LeaseTimes } from './lease.ts';
 import { isNewer } from '../resource/resource-version.ts';
 
 /** What the holder, or candidate, of a Lease is to do next. */
@@ -13,7 +12,7 @@ export type Step =
   /** A write fenced by this very state's UID and resourceVersion. */
   | { readonly kind: 'update'; readonly from: Lease };
 
-export interface ElectionInit {
+export interface ElectorInit {
   /** Of one process only. */
   readonly identity: string;
   readonly times: LeaseTimes;
@@ -33,7 +32,7 @@ export interface ElectionInit {
  * - Every write names the state that it was decided on, so that of several candidates one succeeds,
  *   and one that was looking away takes nothing from a holder that renewed meanwhile.
  */
-export interface Election {
+export interface Elector {
   next(now: number): Step;
   /** An attempt of `next` was begun; the one after it is a period later, unless the Lease changes. */
   began(now: number): void;
@@ -56,13 +55,13 @@ export interface Election {
 /** Periods are spread by a fifth, so that candidates do not stay in step. */
 const SPREAD = 0.2;
 
-export function createElection(init: ElectionInit): Election {
+export function createElector(init: ElectorInit): Elector {
   return new Candidacy(init);
 }
 
-class Candidacy implements Election {
+class Candidacy implements Elector {
   lease: Lease | undefined;
-  readonly #init: ElectionInit;
+  readonly #init: ElectorInit;
   /** Whether `lease` is what some answer said; before, its absence means nothing. */
   #known: boolean;
   /** When `lease` was first seen in its present state. */
@@ -70,7 +69,7 @@ class Candidacy implements Election {
   #deadline: number | undefined;
   #nextAttempt = -Infinity;
 
-  constructor(init: ElectionInit) {
+  constructor(init: ElectorInit) {
     this.#init = init;
     // Its creation says whether there is one.
     this.#known = init.sole;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Random } from '../../ports.ts';
 import { createFifo } from './fifo.ts';
-import type { Entry, Flow } from './flow.ts';
-import { createFlows } from './flows.ts';
+import { createFlows, type Entry, type Flow } from './flows.ts';
 import { createHeap } from './heap.ts';
 
 /** Where an item belongs among others. */
-export interface Place {
+export interface FlowAssignment {
   /**
    * The flows that it is of: a namespace, a node, a user. Those of one flow wait behind each other,
    * and the flows take turns. None: it is of one flow with all others that have none.
    */
-  readonly flows: readonly string[];
+  readonly distinguishers: readonly string[];
   /** What happens at that time (milliseconds) happens without it: the sooner, the more urgent. */
   readonly deadline?: number | undefined;
 }
@@ -27,8 +26,8 @@ export interface Place {
  * Every second turn belongs to the most urgent, while something is urgent: urgency can double a wait,
  * never more.
  */
-export interface FairOrder<T> {
-  readonly push: (item: T, place: Place) => void;
+export interface FairQueue<T> {
+  readonly push: (item: T, place: FlowAssignment) => void;
   readonly shift: () => T | undefined;
   readonly length: number;
   /** Entries in memory, those already handed out included: at most a few times `length`. */
@@ -39,7 +38,7 @@ export interface FairOrder<T> {
 const CLEAR_AT = 64;
 const NO_FLOW = [''];
 
-export function createFairOrder<T>(random: Random): FairOrder<T> {
+export function createFairQueue<T>(random: Random): FairQueue<T> {
   const flows = createFlows<T>(random);
   /** Flows in the order of their turns; a flow is in it once, and only while something waits in it. */
   const turns = createFifo<Flow<T>>();
@@ -85,7 +84,7 @@ export function createFairOrder<T>(random: Random): FairOrder<T> {
 
   return {
     push: (item, place) => {
-      const names = place.flows.length === 0 ? NO_FLOW : place.flows;
+      const names = place.distinguishers.length === 0 ? NO_FLOW : place.distinguishers;
       const entry: Entry<T> = {
         item,
         flows: names.map((name) => flows.of(name)),
