@@ -52,7 +52,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       bundle: count('bundle'),
       unserved: count('unserved'),
     },
-    duty: SINGLE_REPLICA,
+    shard: SINGLE_REPLICA,
     leases: undefined,
     secretNamespace: 'countersign-keys',
     namespacedSigners: false,
