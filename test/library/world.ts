@@ -22,7 +22,10 @@ import { fakeTime, type FakeTime } from '../support/kube/fake-time.ts';
 import { intermediateMaterial } from '../support/authorities/intermediate.ts';
 import { memoryApi, type MemoryApi, type Thing } from '../support/kube/memory-api.ts';
 import { podRequest } from '../support/requests/pod-certificate-request.ts';
-import { recordedComponent, type RecordedComponent } from '../support/component/recorded-component.ts';
+import {
+  recordedComponent,
+  type RecordedComponent,
+} from '../support/component/recorded-component.ts';
 
 export interface Config {
   readonly url: string;

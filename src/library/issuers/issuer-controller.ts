@@ -79,7 +79,11 @@ export function createIssuerController<Config>(
   }
 
   /** Ready is no longer true. */
-  async function invalidate(key: string, raw: KubeObject, error: ClassifiedError): Promise<ReconcileResult> {
+  async function invalidate(
+    key: string,
+    raw: KubeObject,
+    error: ClassifiedError,
+  ): Promise<ReconcileResult> {
     if (isReady(raw)) await write(raw, readinessOf(error));
     // Only now: while it could not be written it is still to be told.
     reported.delete(key);

@@ -59,7 +59,7 @@ for (const [how, reason, again, hasEvent] of waits) {
 test('pending: our own clock says when to look again, however far it is ahead', async () => {
   const stage = stageOf({ how: 'pending', message: 'later', afterMs: 7_000 });
   stage.ahead(500);
-  assert.deepEqual((await stage.handle()).again, { at: NOW + 700 + 500 + 7_000 });
+  assert.deepEqual((await stage.handle()).again, { requeueAt: NOW + 700 + 500 + 7_000 });
 });
 
 test('a condition is stored as cert-manager writes them, with one time, and once', async () => {

@@ -36,7 +36,7 @@ const issued = (
 
 test('a request waits among those of its namespace, and among those of its node', () => {
   assert.deepEqual(place.keyOf(podRequest()), {
-    flows: ['namespace team-a', 'node node-1'],
+    distinguishers: ['namespace team-a', 'node node-1'],
     deadline: undefined,
   });
 });
