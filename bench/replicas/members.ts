@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import { absent } from '../../src/kube/client/absent.ts';
 import type { Lease } from '../../src/kube/lease/lease.ts';
 import { resource } from '../../src/kube/resource/resource.ts';
 import { leaseLabels } from '../../src/runtime/component/leases.ts';
@@ -9,6 +8,7 @@ import { until } from '../../test/cluster/until.ts';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
 import type { Program } from '../cluster/contender.ts';
 import type { BenchCluster } from '../cluster/start.ts';
+import { ignoreNotFound } from '../../src/kube/client/kube-error.ts';
 
 const LEASES = resource({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases' });
 const START_MS = 60_000;
@@ -50,5 +50,5 @@ export async function startMember(
 /** Takes a killed replica's Lease away: one that starts later would take it for a living one's, for its duration. */
 export async function removeLease({ client }: BenchCluster, name: string): Promise<void> {
   const path = LEASES.object({ namespace: SYSTEM_NAMESPACE, name });
-  await client.request({ method: 'DELETE', path }).catch(absent);
+  await client.request({ method: 'DELETE', path }).catch(ignoreNotFound);
 }

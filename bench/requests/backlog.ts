@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
 import { listPages } from '../../src/kube/watch/list-pages.ts';
 import { resource } from '../../src/kube/resource/resource.ts';
-import type { Stored } from '../../src/kube/resource/store.ts';
 import { stubRequest } from '../../test/support/requests/stub-pkcs10.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { removeAll } from './remove-all.ts';
 import { inParallel } from './in-parallel.ts';
+import type { StoredObject } from '../../src/kube/resource/object.ts';
 
 export const REQUESTS = resource({
   group: 'certificates.k8s.io',
@@ -59,7 +59,7 @@ export async function createBacklog(
   const fieldSelector = `spec.signerName=${signerName}`;
   const list = async (): Promise<Listing> => {
     const items: PodCertificateRequest[] = [];
-    const take = (object: Stored): unknown => items.push(object as PodCertificateRequest);
+    const take = (object: StoredObject): unknown => items.push(object as PodCertificateRequest);
     return { resourceVersion: await listPages({ client, path, fieldSelector }, take), items };
   };
   return {

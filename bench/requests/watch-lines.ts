@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Client } from '../../src/kube/client/client.ts';
-import { lines } from '../../src/kube/watch/lines.ts';
+import { decodeLines } from '../../src/kube/watch/line-decoder.ts';
 
 export interface WatchInit {
   readonly client: Client;
@@ -32,7 +32,7 @@ export async function watchLines(
       signal: init.signal,
     });
   const read = async (chunks: AsyncIterable<Uint8Array>): Promise<boolean> => {
-    for await (const line of lines(chunks)) {
+    for await (const line of decodeLines(chunks)) {
       // What ends a watch from the server's side: a Status, such as 410.
       if (line.startsWith('{"type":"ERROR"')) throw new Error(`${init.fieldSelector}: ${line}`);
       version = textAfter(line, '"resourceVersion":"');

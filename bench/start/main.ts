@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import { readUnlessAnswered } from '../../src/api/request/pod-certificate-request-message.ts';
-import { acceptedBy } from '../../src/kube/watch/watch-events.ts';
+import { watchMediaTypes } from '../../src/kube/watch/watch-decoder.ts';
 import type { Program } from '../cluster/contender.ts';
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
 import { createPeer } from '../cluster/peer.ts';
@@ -47,7 +47,7 @@ try {
       name: 'watch-list',
       command: [process.execPath, script, kubeconfig, signerName, accept],
     });
-    const inProtobuf = list(acceptedBy(readUnlessAnswered));
+    const inProtobuf = list(watchMediaTypes(readUnlessAnswered));
     const inJson = list('application/json');
     // Lists come in the order of names: the backlog's begin with `workload-`.
     const contenders = [

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient, type Answered, type Client } from '../kube/client/client.ts';
+import { createClient, type CallResult, type Client } from '../kube/client/client.ts';
 import {
   createDelayingQueue,
   type DelayingQueue,
   type StartTimer,
 } from '../kube/workqueue/delaying-queue.ts';
-import { createEventRecorder } from '../kube/events/events.ts';
+import { createEventRecorder } from '../kube/events/recorder.ts';
 import { loadConnection } from '../kube/client/kubeconfig.ts';
 import {
   createConcurrencyLimiter,
   type ConcurrencyLimiter,
 } from '../kube/workqueue/concurrency-limiter.ts';
-import { missingRights } from '../kube/client/access.ts';
+import { missingPermissions } from '../kube/client/access-review.ts';
 import { createQueue } from '../kube/workqueue/queue.ts';
 import { createRateLimiter, type RateLimiter } from '../kube/workqueue/rate-limiter.ts';
 import type { Clock, Delay, Log } from '../ports.ts';
@@ -79,13 +79,13 @@ export async function runComponent(
     return made;
   };
   const concurrency = newConcurrencyLimiter();
-  const onAnswer = (answered: Answered): void => {
+  const onResponse = (answered: CallResult): void => {
     countAnswer(metrics, answered);
     // Only what is written for a decision: reads and Events go another way through the server.
     if (answered.method === 'PUT') for (const each of limiters) each.observe(answered);
   };
   const client = createClient({
-    ...{ connection, clock, monotonic, userAgent, onAnswer },
+    ...{ connection, clock, monotonic, userAgent, onResponse },
     onCredentials: (change) => metrics.credentials.inc({ change }),
   });
   const running: { controller?: Controller } = {};
@@ -114,7 +114,7 @@ export async function runComponent(
     client,
     component: name,
     permissions: () => running.controller?.permissions() ?? [],
-    missing: (count) => metrics.missingRights.set(count),
+    missing: (count) => metrics.missingPermissions.set(count),
   });
   const notReady = (): readonly string[] =>
     running.controller === undefined
@@ -188,7 +188,7 @@ function assemble(parts: {
     secretNamespace: options.secretNamespace,
     namespacedSigners: options.namespacedSigners === true,
     // By the client that asks on every replica, whoever leads.
-    missingRights: (rules) => missingRights(client, rules),
+    missingPermissions: (rules) => missingPermissions(client, rules),
     reservedPrefixes: options.reservedPrefix,
     propagationSeconds: options.propagation,
   };

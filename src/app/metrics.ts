@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { AUTHORITY_PHASES } from '../api/signer/cluster-signer.ts';
-import type { Answered } from '../kube/client/client.ts';
+import type { CallResult } from '../kube/client/client.ts';
 import type { QueueMetrics } from '../kube/workqueue/queue.ts';
 import type { Component } from '../runtime/component/component.ts';
 import type { RequestKind } from '../runtime/component/metrics.ts';
@@ -16,9 +16,9 @@ const KINDS: readonly RequestKind[] = [
 export function componentMetrics(metrics: Metrics, name: string): Component['metrics'] {
   return {
     watchRestart: ({ resource }, reason) => metrics.watchRestarts.inc({ resource, reason }),
-    watchHeard: ({ resource, selector }, seconds) =>
+    watchEvent: ({ resource, selector }, seconds) =>
       metrics.watchLastEvent.set({ resource, selector }, seconds),
-    watchOver: ({ resource, selector }) => metrics.watchLastEvent.remove({ resource, selector }),
+    watchStopped: ({ resource, selector }) => metrics.watchLastEvent.remove({ resource, selector }),
     worked: (seconds) => metrics.queueWork.observe({ name }, seconds),
     retried: () => metrics.queueRetries.inc({ name }),
     outcome: ({ kind, signer, outcome, reason }) =>
@@ -48,7 +48,7 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
 }
 
 /** Every answer of the API server, as client-go's dashboards expect it. */
-export function countAnswer(metrics: Metrics, { method, status }: Answered): void {
+export function countAnswer(metrics: Metrics, { method, status }: CallResult): void {
   metrics.calls.inc({ method, code: status === 0 ? '<error>' : String(status) });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { missingRights, rightText } from '../kube/client/access.ts';
+import { missingPermissions, permissionText } from '../kube/client/access-review.ts';
 import type { Client } from '../kube/client/client.ts';
 import type { PermissionRule } from '../kube/resource/permissions.ts';
 
@@ -27,8 +27,8 @@ export function createPermissions(client: Client): Permissions {
   const requested = new Map<string, Promise<string | undefined>>();
 
   async function ask(rule: PermissionRule): Promise<string | undefined> {
-    const missing = await missingRights(client, [rule]);
-    return missing.length === 0 ? undefined : missing.map(rightText).join(', ');
+    const missing = await missingPermissions(client, [rule]);
+    return missing.length === 0 ? undefined : missing.map(permissionText).join(', ');
   }
 
   function answerOf(rule: PermissionRule): Promise<string | undefined> {

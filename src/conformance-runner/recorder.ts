@@ -4,8 +4,8 @@ import { messageOf } from '../errors.ts';
 import { listPages } from '../kube/watch/list-pages.ts';
 import type { Resource } from '../kube/resource/resource.ts';
 import type { WatchEvent } from '../kube/watch/watch-event.ts';
-import { readWatch } from '../kube/watch/watch-events.ts';
-import type { Stored } from '../kube/resource/store.ts';
+import { decodeWatch } from '../kube/watch/watch-decoder.ts';
+import type { StoredObject } from '../kube/resource/object.ts';
 import type { Run } from './run.ts';
 
 /** One version of an object, and when the runner saw it: milliseconds of our clock. */
@@ -71,7 +71,7 @@ export async function startRecorder<T extends KubeObject>(
   };
 
   function list(): Promise<string> {
-    const take = (object: Stored): void => note(object as unknown as T);
+    const take = (object: StoredObject): void => note(object as unknown as T);
     return listPages({ client: run.client, path, ...selectors }, take, signal);
   }
 
@@ -85,7 +85,7 @@ export async function startRecorder<T extends KubeObject>(
       ...selectors,
     };
     const body = await run.client.stream({ method: 'GET', path, query, signal });
-    await readWatch<T & Stored>(body, undefined, (event) => {
+    await decodeWatch<T & StoredObject>(body, undefined, (event) => {
       if (event.type === 'put') note(event.object);
       version = versionOf(event);
     });
@@ -131,6 +131,6 @@ export async function startRecorder<T extends KubeObject>(
   };
 }
 
-function versionOf(event: WatchEvent<Stored>): string {
+function versionOf(event: WatchEvent<StoredObject>): string {
   return event.type === 'bookmark' ? event.resourceVersion : event.object.metadata.resourceVersion;
 }

@@ -44,13 +44,13 @@ export function readObjectMeta(fields: MessageReader): ObjectMeta {
     resourceVersion: '',
     creationTimestamp: '',
   };
-  const maps = { labels: [] as Entry[], annotations: [] as Entry[] };
+  const maps = { labels: [] as MapEntry[], annotations: [] as MapEntry[] };
   for (let field = fields.next(); field !== 0; field = fields.next()) {
     if (isOneOf(TEXTS, field)) {
       const text = fields.string();
       if (text !== '') metadata[TEXTS[field]] = text;
     } else if (isOneOf(TIMES, field)) metadata[TIMES[field]] = readTime(fields.message());
-    else if (isOneOf(MAPS, field)) maps[MAPS[field]].push(readEntry(fields.message()));
+    else if (isOneOf(MAPS, field)) maps[MAPS[field]].push(readMapEntry(fields.message()));
     else if (field === GENERATION) withNumber(fields, (number) => (metadata.generation = number));
     else fields.skip();
   }
@@ -69,10 +69,10 @@ function withNumber(fields: MessageReader, set: (number: number) => void): void 
   if (number !== 0) set(number);
 }
 
-export type Entry = readonly [key: string, value: string];
+export type MapEntry = readonly [key: string, value: string];
 
 /** One entry of a `map<string, string>`. */
-export function readEntry(fields: MessageReader): Entry {
+export function readMapEntry(fields: MessageReader): MapEntry {
   let key = '';
   let value = '';
   for (let field = fields.next(); field !== 0; field = fields.next()) {

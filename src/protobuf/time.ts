@@ -14,8 +14,8 @@ export function readTime(fields: MessageReader): string {
 }
 
 /** What comes together was made in the same few seconds: most texts are made already. */
-const MAX_TEXTS = 64;
-const texts = new BoundedMap<number, string>(MAX_TEXTS);
+const MAX_CACHED_TEXTS = 64;
+const texts = new BoundedMap<number, string>(MAX_CACHED_TEXTS);
 
 function textOf(seconds: number): string {
   const known = texts.get(seconds);

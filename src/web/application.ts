@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { Registry } from 'prom-client';
-import { TEXT, type Answer, type Handler } from './answer.ts';
-import { healthz, readyz } from './health.ts';
+import { type Handler, healthz, type HttpResponse, readyz, TEXT } from './handlers.ts';
 
 export interface ApplicationInit {
   readonly registry: Registry;
@@ -50,7 +49,7 @@ const failed: ErrorRequestHandler = (_error, _request, response, next) => {
 
 function send(
   response: Parameters<RequestHandler>[1],
-  { status, contentType, body }: Answer,
+  { status, contentType, body }: HttpResponse,
 ): void {
   response.status(status).set('content-type', contentType);
   // What is here is of this moment.

@@ -3,7 +3,7 @@ import { createServer } from 'node:https';
 import type { TlsOptions } from 'node:tls';
 import type { Delay, Clock, Log } from '../ports.ts';
 import { createApplication } from './application.ts';
-import { readCredentials, type Credentials } from './credentials.ts';
+import { readServingCertificate, type ServingCertificate } from './serving-certificate.ts';
 import { REQUEST_TIMEOUT_MS, listening, type ServerInit } from './server.ts';
 
 export interface HttpsInit extends ServerInit {
@@ -28,7 +28,7 @@ export interface HttpsServer {
  * A kubelet needs about a minute to bring a changed Secret to the files; a tenth of that on top is
  * nothing. Projected volumes swap a symbolic link, which watches of files do not see.
  */
-const LOOK_MS = 5_000;
+const RELOAD_MS = 5_000;
 
 /** Whoever scrapes us has it since 2018 (RFC 8446). Older ones are no reason for a weaker port. */
 const MIN_VERSION: TlsOptions['minVersion'] = 'TLSv1.3';
@@ -45,11 +45,11 @@ export async function createHttpsServer(init: HttpsInit): Promise<HttpsServer> {
   const options = { requestTimeout: REQUEST_TIMEOUT_MS, minVersion: MIN_VERSION };
   const server = createServer(options, createApplication(init));
   const open = await listening(server, init.listen);
-  let current: Credentials | undefined;
+  let current: ServingCertificate | undefined;
   let problem: string | undefined = 'not read yet';
 
   async function look(): Promise<void> {
-    const found = await readCredentials(directory, clock());
+    const found = await readServingCertificate(directory, clock());
     if (typeof found === 'string') {
       if (found !== problem)
         log.warn({ directory, error: found }, 'serving certificate not usable');
@@ -74,7 +74,7 @@ export async function createHttpsServer(init: HttpsInit): Promise<HttpsServer> {
     run: async (signal) => {
       while (!signal.aborted) {
         await look();
-        await delay(LOOK_MS, signal).catch(() => undefined);
+        await delay(RELOAD_MS, signal).catch(() => undefined);
       }
       await open.close();
     },

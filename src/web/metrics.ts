@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import { callSeries, type CallSeries } from './call-series.ts';
+import { callSeries, type CallSeries } from './client-series.ts';
 import { trustSeries, type TrustSeries } from './trust-series.ts';
 
 /** The series of one component. Labels are fixed, small sets: never a name out of a request. */
@@ -13,7 +13,7 @@ export interface Metrics extends TrustSeries, CallSeries {
   readonly requestPending: Gauge<'kind' | 'signer'>;
   readonly watchRestarts: Counter<'resource' | 'reason'>;
   readonly watchLastEvent: Gauge<'resource' | 'selector'>;
-  readonly missingRights: Gauge;
+  readonly missingPermissions: Gauge;
   readonly servingNotAfter: Gauge;
   readonly inFlightLimit: Gauge;
   readonly clockOffset: Gauge;
@@ -113,7 +113,7 @@ function requestSeries(
       help: 'How many objects may be worked on at once: what 429 and slow answers leave of it.',
       registers,
     }),
-    missingRights: new Gauge({
+    missingPermissions: new Gauge({
       name: 'countersign_missing_rights',
       help: 'Rights of this component’s role that the API server does not grant.',
       registers,

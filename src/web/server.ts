@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../errors.ts';
 import { createApplication, type ApplicationInit } from './application.ts';
-import { listenError, parseListen } from './listen.ts';
+import { listenError, parseListen } from './listen-address.ts';
 
 export interface ServerInit extends ApplicationInit {
   /** `host:port`; port 0 takes a free one. */

@@ -27,9 +27,9 @@ test('a live watch hides no dead one of the same collection, and one that is ove
   const told = componentMetrics(metrics, 'signer');
   const resource = '/apis/certificates.k8s.io/v1/podcertificaterequests';
   const [dead, live] = ['spec.signerName=example.com/dead', 'spec.signerName=example.com/live'];
-  told.watchHeard({ resource, selector: dead }, 1_000);
-  told.watchHeard({ resource, selector: live }, 1_000);
-  told.watchHeard({ resource, selector: live }, 2_000);
+  told.watchEvent({ resource, selector: dead }, 1_000);
+  told.watchEvent({ resource, selector: live }, 1_000);
+  told.watchEvent({ resource, selector: live }, 2_000);
   const lastHeard = async (): Promise<readonly unknown[]> => {
     const { values } = await metrics.watchLastEvent.get();
     return values.map(({ labels, value }) => [labels.selector, value]);
@@ -38,6 +38,6 @@ test('a live watch hides no dead one of the same collection, and one that is ove
     [dead, 1_000],
     [live, 2_000],
   ]);
-  told.watchOver({ resource, selector: dead });
+  told.watchStopped({ resource, selector: dead });
   assert.deepEqual(await lastHeard(), [[live, 2_000]]);
 });

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { missingRights, rightText } from '../../src/kube/client/access.ts';
+import { missingPermissions, permissionText } from '../../src/kube/client/access-review.ts';
 import { createClient, type Client } from '../../src/kube/client/client.ts';
 import { servedVersions } from '../../src/kube/client/discovery.ts';
-import { createEventRecorder } from '../../src/kube/events/events.ts';
+import { createEventRecorder } from '../../src/kube/events/recorder.ts';
 import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
-import { lines } from '../../src/kube/watch/lines.ts';
+import { decodeLines } from '../../src/kube/watch/line-decoder.ts';
 import { readWatchEvent } from '../../src/kube/watch/watch-event.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
@@ -91,7 +91,7 @@ test('the answer to a write, metadata alone, counts at once and is no event twic
   });
   assert.equal(answer.kind, 'PartialObjectMetadata');
   assert.equal(answer.data, undefined);
-  watched.reflector.observe({ ...sent, metadata: answer.metadata });
+  watched.reflector.applyWrite({ ...sent, metadata: answer.metadata });
   assert.deepEqual(watched.reflector.get('observe/a')?.data, { n: '2' });
   await where.create('later');
   await watched.tells('+later');
@@ -145,7 +145,7 @@ test('a ServiceAccount has the rights of its role, and what it lacks is named', 
     `--serviceaccount=${where}:reader`,
   ]);
   const client = await connect(await cluster.serviceAccountKubeconfig(where, 'reader'));
-  const missing = await missingRights(client, [
+  const missing = await missingPermissions(client, [
     {
       apiGroups: [''],
       resources: ['secrets'],
@@ -165,7 +165,7 @@ test('a ServiceAccount has the rights of its role, and what it lacks is named', 
       verbs: ['update'],
     },
   ]);
-  assert.deepEqual(missing.map(rightText), [
+  assert.deepEqual(missing.map(permissionText), [
     'watch secrets "ca" in namespace rights',
     'sign certificates.k8s.io/signers "example.com/x"',
     'update certificates.k8s.io/certificatesigningrequests/status',
@@ -201,7 +201,7 @@ test('a version from long ago is 410, which means a new list', async () => {
     const query = { watch: true, resourceVersion: '1' };
     const path = CONFIG_MAPS.collection();
     const chunks = await admin.stream({ method: 'GET', path, query, signal: abort });
-    for await (const line of lines(chunks)) readWatchEvent(line);
+    for await (const line of decodeLines(chunks)) readWatchEvent(line);
   };
   await cluster.apiServer.restart();
   await until('410', PATIENCE_MS, async () => (await failure(read())).status === 410);

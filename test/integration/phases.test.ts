@@ -13,7 +13,7 @@ import { createCrossSign } from '../../src/authorities/cross-sign.ts';
 import { createManagedAuthorities } from '../../src/authorities/managed.ts';
 import { createActor } from '../../src/controllers/authority/apply/actor.ts';
 import type { Client } from '../../src/kube/client/client.ts';
-import { createEventRecorder } from '../../src/kube/events/events.ts';
+import { createEventRecorder } from '../../src/kube/events/recorder.ts';
 import { decodePemAll } from '../../src/pki/der/pem.ts';
 import { until } from '../cluster/until.ts';
 import { Openssl } from '../oracle/openssl.ts';

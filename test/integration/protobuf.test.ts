@@ -14,7 +14,7 @@ import { createClient, type Client } from '../../src/kube/client/client.ts';
 import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
 import { resource, type Resource } from '../../src/kube/resource/resource.ts';
 import type { WatchEvent } from '../../src/kube/watch/watch-event.ts';
-import { acceptedBy, readWatch } from '../../src/kube/watch/watch-events.ts';
+import { watchMediaTypes, decodeWatch } from '../../src/kube/watch/watch-decoder.ts';
 import { PROTOBUF, openEnvelope } from '../../src/protobuf/envelope.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { stubRequest } from '../support/requests/stub-pkcs10.ts';
@@ -84,12 +84,12 @@ async function listed(inProtobuf: boolean): Promise<ReadonlyMap<string, Request>
       ...{ watch: true, sendInitialEvents: true, allowWatchBookmarks: true },
       resourceVersionMatch: 'NotOlderThan',
     },
-    accept: acceptedBy(read),
+    accept: watchMediaTypes(read),
     signal: end.signal,
   });
   assert.equal(body.contentType.startsWith(PROTOBUF), inProtobuf);
   const found = new Map<string, Request>();
-  await readWatch<Request>(body, read, (event) => {
+  await decodeWatch<Request>(body, read, (event) => {
     if (isEnd(event)) end.abort();
     else if (event.type === 'put') found.set(event.object.metadata.name, event.object);
   }).catch((error: unknown) => {

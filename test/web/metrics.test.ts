@@ -68,7 +68,7 @@ test('what has to be looked up is looked up before a scrape is read', async () =
 
 test('two components in one process do not share their series', async () => {
   const [one, two] = [createMetrics('signer', '1'), createMetrics('approver', '1')];
-  one.missingRights.set(3);
+  one.missingPermissions.set(3);
   assert.match(
     await one.registry.metrics(),
     /^countersign_missing_rights\{component="signer"\} 3$/m,

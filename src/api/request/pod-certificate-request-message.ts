@@ -7,9 +7,9 @@ import { envelope, type TypeMeta } from '../../protobuf/envelope.ts';
 import {
   isOneOf,
   objectMetaMessage,
-  readEntry,
+  readMapEntry,
   readObjectMeta,
-  type Entry,
+  type MapEntry,
 } from '../../protobuf/object-meta.ts';
 import { MessageReader } from '../../protobuf/reader.ts';
 import { readTime, timeMessage } from '../../protobuf/time.ts';
@@ -79,12 +79,12 @@ function readSpec(fields: MessageReader, octets: boolean): Spec {
     nodeName: '',
     nodeUID: '',
   };
-  const annotations: Entry[] = [];
+  const annotations: MapEntry[] = [];
   for (let field = fields.next(); field !== 0; field = fields.next()) {
     if (isOneOf(TEXTS, field)) spec[TEXTS[field]] = fields.string();
     else if (octets && isOneOf(BYTES, field)) spec[BYTES[field]] = fields.base64();
     else if (field === MAX_EXPIRATION_SECONDS) spec.maxExpirationSeconds = fields.integer();
-    else if (field === ANNOTATIONS) annotations.push(readEntry(fields.message()));
+    else if (field === ANNOTATIONS) annotations.push(readMapEntry(fields.message()));
     else fields.skip();
   }
   if (annotations.length > 0) spec.unverifiedUserAnnotations = Object.fromEntries(annotations);

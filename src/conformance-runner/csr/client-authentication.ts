@@ -48,7 +48,7 @@ export async function authenticateWith(
   const connection: Connection = {
     server: run.connection.server,
     credentials: () => Promise.resolve({ tls: own }),
-    forget: () => undefined,
+    invalidate: () => undefined,
   };
   const client = run.clientWith(connection);
   try {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
-import { absent } from '../../kube/client/absent.ts';
+import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
-import { withoutManagedFields } from '../../kube/resource/managed-fields.ts';
+import { withoutManagedFields } from '../../kube/resource/object.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { areClocksApart, isSameClock } from '../../runtime/component/server-time.ts';
 import type { BundleChange } from './decide.ts';
@@ -28,7 +28,7 @@ export async function act(input: ApplyInput): Promise<ClusterTrustBundle | 'back
   if (plan.kind === 'ignore') return undefined;
   const { name } = plan.bundle.metadata;
   const path = resource.object({ name });
-  await client.request({ method: 'GET', path }).catch(absent);
+  await client.request({ method: 'GET', path }).catch(ignoreNotFound);
   if (!isSameClock(component, input.judgedAt)) return 'backoff';
   if (areClocksApart(component) !== input.clocksApart) return 'backoff';
   const fields = { kind: 'ClusterTrustBundle', name };

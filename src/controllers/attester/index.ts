@@ -2,7 +2,6 @@
 import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import { SignerError } from '../../errors.ts';
-import { absent } from '../../kube/client/absent.ts';
 import { createReflector } from '../../kube/watch/reflector.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
@@ -17,6 +16,7 @@ import { reportUnmanagedBundles } from './unmanaged-bundles.ts';
 import { measureBundle } from './bundle-metrics.ts';
 import { publisherOf } from './annotations.ts';
 import { permissions } from './permissions.ts';
+import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 
 /** Few bundles, each with one writer. */
 const BUNDLE_WORKERS = 2;
@@ -71,14 +71,14 @@ export function createAttester(component: Component, resource: Resource): Contro
     });
     const written = await act({ component, resource, plan, judgedAt: now, clocksApart });
     if (written === 'backoff') return 'backoff';
-    if (written !== undefined) bundles.observe(written);
+    if (written !== undefined) bundles.applyWrite(written);
     return again(name, 'requeueAt' in plan ? plan.requeueAt : undefined);
   }
 
   function ask(name: string): Promise<unknown> {
     return component.client
       .request({ method: 'GET', path: resource.object({ name }) })
-      .catch(absent);
+      .catch(ignoreNotFound);
   }
 
   function again(name: string, at: number | undefined): ReconcileResult {

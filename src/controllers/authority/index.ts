@@ -5,7 +5,7 @@ import { keyOf } from '../../api/object/object.ts';
 import type { CreateAuthority, CrossSign, OpenAuthority } from '../../authorities/contract.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { compileProfile } from '../../issuance/profile.ts';
-import { absent } from '../../kube/client/absent.ts';
+import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 import { createReflector } from '../../kube/watch/reflector.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
@@ -116,7 +116,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
 
   function ask(signer: ClusterSigner): Promise<unknown> {
     const path = resourceOf(signer).object(signer.metadata);
-    return component.client.request({ method: 'GET', path }).catch(absent);
+    return component.client.request({ method: 'GET', path }).catch(ignoreNotFound);
   }
 
   async function handleSigner(key: string): Promise<ReconcileResult> {

@@ -12,7 +12,7 @@ import {
 } from '../../api/request/certificate-request.ts';
 import type { SignerObject } from '../../api/signer/cluster-signer.ts';
 import type { Profile } from '../../issuance/profile.ts';
-import { withoutManagedFields } from '../../kube/resource/managed-fields.ts';
+import { withoutManagedFields } from '../../kube/resource/object.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import type { Component } from '../../runtime/component/component.ts';

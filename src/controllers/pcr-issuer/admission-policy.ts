@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { absent } from '../../kube/client/absent.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { resource } from '../../kube/resource/resource.ts';
+import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 
 /** deploy/admission/pod-certificate-requests.yaml: only a pod's own kubelet asks on its behalf. */
 export const POLICY_NAME = 'countersign-pod-certificate-requests';
@@ -39,7 +39,9 @@ export async function policyGaps(
 ): Promise<readonly string[]> {
   if (signerNames.length === 0) return [];
   const read = <T>(from: typeof POLICIES): Promise<T | undefined> =>
-    client.request<T>({ method: 'GET', path: from.object({ name: POLICY_NAME }) }).catch(absent);
+    client
+      .request<T>({ method: 'GET', path: from.object({ name: POLICY_NAME }) })
+      .catch(ignoreNotFound);
   const policy = await read<AdmissionPolicy>(POLICIES);
   const binding = await read<AdmissionPolicyBinding>(BINDINGS);
   if (policy === undefined) return [gap('ValidatingAdmissionPolicy', 'is not installed')];

@@ -8,7 +8,7 @@ import { readUnlessAnswered } from '../../api/request/pod-certificate-request-me
 import { DERIVED_PREFIX, isDerivedName } from '../../api/signer/signer.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
-import type { EventNote } from '../../kube/events/event-body.ts';
+import type { EventDetails } from '../../kube/events/body.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { createAuthoritySources } from '../../runtime/ca/authority-sources.ts';
@@ -124,7 +124,7 @@ function guarded(signers: readonly SignerObject[]): readonly string[] {
 }
 
 /** People describe pods; PodCertificateRequests vanish after a quarter of an hour. */
-function regarding(request: PodCertificateRequest): Pick<EventNote, 'regarding' | 'related'> {
+function regarding(request: PodCertificateRequest): Pick<EventDetails, 'regarding' | 'related'> {
   const { metadata, spec, apiVersion } = request;
   const namespace = metadata.namespace ?? '';
   return {

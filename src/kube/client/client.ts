@@ -3,11 +3,11 @@ import type { Dispatcher } from 'undici';
 import type { Clock, Monotonic } from '../../ports.ts';
 import { createClockOffset } from './clock-offset.ts';
 import type { Connection } from './connection.ts';
-import { exchange, type Answer } from './exchange.ts';
-import { createGather } from './gather.ts';
+import { roundTrip, type ApiResponse } from './round-trip.ts';
+import { createCompletionBatch } from './completion-batch.ts';
 import { parseJson } from '../resource/json.ts';
 import { createPools, type CredentialsChange, type OpenPools } from './pools.ts';
-import { isProtobuf, noAnswer, refusal, retryAfterOf } from './refusal.ts';
+import { isProtobuf, toNoResponseError, toKubeError, retryAfterOf } from './response.ts';
 import { bodyOf, headersOf, identityHeaders, queryText, type Identity } from './request.ts';
 import type { RequestInit } from './request.ts';
 
@@ -48,13 +48,13 @@ export interface ClientInit extends Identity {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   /** Told of every call that ended, and of none that the caller gave up. */
-  readonly onAnswer?: (answered: Answered) => void;
+  readonly onResponse?: (answered: CallResult) => void;
   /** Told when new credentials are taken up. */
   readonly onCredentials?: (change: CredentialsChange) => void;
 }
 
 /** What a call came to. */
-export interface Answered {
+export interface CallResult {
   readonly method: RequestInit['method'];
   /** HTTP status; 0 without a whole answer. */
   readonly status: number;
@@ -70,7 +70,7 @@ export function createClient(init: ClientInit): Client {
   const pools = createPools(init.connection, init.onCredentials);
   const identity = identityHeaders(init);
   const { monotonic } = init;
-  const gather = createGather();
+  const gather = createCompletionBatch();
   /** Of the monotonic clock. */
   const offset = createClockOffset();
 
@@ -81,7 +81,7 @@ export function createClient(init: ClientInit): Client {
     const open = await pools.current();
     const response = await send(open);
     if (response.status !== 401) return response;
-    init.connection.forget(open.credentials);
+    init.connection.invalidate(open.credentials);
     return send(await pools.current());
   }
 
@@ -94,7 +94,7 @@ export function createClient(init: ClientInit): Client {
     };
   }
 
-  function observeDate({ status, headers: { date } }: Answer, begun: number): void {
+  function observeDate({ status, headers: { date } }: ApiResponse, begun: number): void {
     // An error page of what stands before an API server has the clock of that.
     if (status >= 500) return;
     const time = typeof date === 'string' ? Date.parse(date) : NaN;
@@ -106,28 +106,28 @@ export function createClient(init: ClientInit): Client {
     return ahead === undefined ? 0 : init.clock() - (init.monotonic() - ahead);
   }
 
-  async function call(request: RequestInit): Promise<Answer> {
+  async function call(request: RequestInit): Promise<ApiResponse> {
     const [begun, since] = [init.clock(), init.monotonic()];
     const { signal } = request;
     try {
       const answer = await authorized((open) =>
-        exchange(open.calls, optionsOf(request, open), { monotonic, gather, signal }),
+        roundTrip(open.calls, optionsOf(request, open), { monotonic, batch: gather, signal }),
       );
       observeDate(answer, since);
       tell(request, begun, answer);
       return answer;
     } catch (cause) {
       if (signal?.aborted !== true) tell(request, begun, undefined);
-      throw noAnswer(request, cause);
+      throw toNoResponseError(request, cause);
     }
   }
 
-  function tell({ method }: RequestInit, begun: number, answer: Answer | undefined): void {
+  function tell({ method }: RequestInit, begun: number, answer: ApiResponse | undefined): void {
     const retryAfter = answer === undefined ? undefined : retryAfterOf(answer.headers);
-    init.onAnswer?.({ method, status: answer?.status ?? 0, begun, retryAfter });
+    init.onResponse?.({ method, status: answer?.status ?? 0, begun: begun, retryAfter });
   }
 
-  async function openStream(request: RequestInit): Promise<Opened> {
+  async function openStream(request: RequestInit): Promise<OpenedStream> {
     const [begun, since] = [init.clock(), init.monotonic()];
     try {
       const opened = await opening(request);
@@ -136,11 +136,11 @@ export function createClient(init: ClientInit): Client {
       return opened;
     } catch (cause) {
       if (request.signal?.aborted !== true) tell(request, begun, undefined);
-      throw noAnswer(request, cause);
+      throw toNoResponseError(request, cause);
     }
   }
 
-  function opening(request: RequestInit): Promise<Opened> {
+  function opening(request: RequestInit): Promise<OpenedStream> {
     return authorized(async (open) => {
       const { statusCode, headers, body } = await open.streams.request({
         ...optionsOf(request, open),
@@ -157,18 +157,18 @@ export function createClient(init: ClientInit): Client {
   return {
     request: async <T>(request: RequestInit) => {
       const answer = await call(request);
-      if (!isSuccess(answer.status)) throw refusal(request, answer);
+      if (!isSuccess(answer.status)) throw toKubeError(request, answer);
       try {
         const read = isProtobuf(answer.headers) ? request.read : undefined;
         return (read?.(answer.body) ?? parseJson(answer.body.toString('utf8'))) as T;
       } catch (cause) {
-        throw noAnswer(request, cause);
+        throw toNoResponseError(request, cause);
       }
     },
     stream: async (request) => {
       const opened = await openStream(request);
       const { chunks, headers } = opened;
-      if (chunks === undefined) throw refusal(request, opened);
+      if (chunks === undefined) throw toKubeError(request, opened);
       const contentType = String(headers['content-type'] ?? '');
       return { contentType, [Symbol.asyncIterator]: () => chunks[Symbol.asyncIterator]() };
     },
@@ -178,7 +178,7 @@ export function createClient(init: ClientInit): Client {
 }
 
 /** A response whose body is left to be read, where it is a success. */
-interface Opened extends Answer {
+interface OpenedStream extends ApiResponse {
   readonly chunks?: AsyncIterable<Uint8Array>;
 }
 

@@ -23,5 +23,5 @@ export interface Connection {
   /** Cached for a minute; token files, CA files and exec plugins are read anew after that. */
   credentials(): Promise<Credentials>;
   /** The server answered 401 to these: the next `credentials()` reads everything anew. */
-  forget(refused: Credentials): void;
+  invalidate(refused: Credentials): void;
 }

@@ -17,7 +17,7 @@ const AGAIN_MS = 5_000;
 export function cacheCredentials(
   read: (anew: boolean) => Promise<Credentials>,
   { clock, onUnreadable }: { readonly clock: Clock; readonly onUnreadable?: () => void },
-): Pick<Connection, 'credentials' | 'forget'> {
+): Pick<Connection, 'credentials' | 'invalidate'> {
   let cached: { readonly value: Credentials; readonly until: number } | undefined;
   let reading: Promise<Credentials> | undefined;
   let refused = false;
@@ -44,7 +44,7 @@ export function cacheCredentials(
       reading ??= renew();
       return reading;
     },
-    forget: (value) => {
+    invalidate: (value) => {
       // Of many calls that got a 401 together, only the first makes us read anew.
       if (cached?.value !== value) return;
       cached = undefined;

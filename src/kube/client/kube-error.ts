@@ -96,3 +96,9 @@ function retryAfterOf({ retryAfter, body }: KubeErrorInit): number | undefined {
   const asked = retryAfter ?? (seconds === undefined ? undefined : seconds * 1000);
   return asked === undefined ? undefined : Math.min(asked, MAX_RETRY_AFTER_MS);
 }
+
+/** For `.catch`: a 404 becomes undefined, everything else stays an error. */
+export function ignoreNotFound(error: unknown): undefined {
+  if (error instanceof KubeError && error.status === 404) return undefined;
+  throw error;
+}

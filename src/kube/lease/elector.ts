@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Random } from '../../ports.ts';
 import { holderOf, type Lease, leaseMilliseconds, type LeaseTimes } from './lease.ts';
-import { isNewer } from '../resource/resource-version.ts';
+import { isNewer } from '../resource/object.ts';
 
 /** What the holder, or candidate, of a Lease is to do next. */
 export type Step =

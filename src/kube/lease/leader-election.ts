@@ -85,7 +85,7 @@ export function createLeaderElection(init: LeaderElectionInit): LeaderElection {
     ...init,
     election,
     end: 'release',
-    observe: (lease) => watch.observe(lease),
+    observe: (lease) => watch.applyWrite(lease),
     onStep: tell,
   });
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { messageOf } from '../../errors.ts';
 import type { Clock, Delay, Log, Monotonic } from '../../ports.ts';
-import { absent } from '../client/absent.ts';
-import { createBell, type Bell } from '../wait/bell.ts';
+import { ignoreNotFound } from '../client/kube-error.ts';
+import { createWakeup, type Wakeup } from '../wait/wakeup.ts';
 import type { Client } from '../client/client.ts';
 import type { LeaseMetrics } from './shard-filter.ts';
 import type { Elector, Step } from './elector.ts';
@@ -15,8 +15,8 @@ import {
   type LeaseTimes,
   releasedSpec,
 } from './lease.ts';
-import { withoutManagedFields } from '../resource/managed-fields.ts';
-import { within } from '../wait/within.ts';
+import { withoutManagedFields } from '../resource/object.ts';
+import { withTimeout } from '../wait/timeout.ts';
 
 export interface LeaseRenewerInit {
   readonly client: Client;
@@ -61,18 +61,18 @@ export function createLeaseRenewer(init: LeaseRenewerInit): LeaseRenewer {
 class RunningHolder implements LeaseRenewer {
   failure: unknown;
   readonly #init: LeaseRenewerInit;
-  readonly #bell: Bell;
+  readonly #bell: Wakeup;
 
   constructor(init: LeaseRenewerInit) {
     this.#init = init;
-    this.#bell = createBell(init.delay);
+    this.#bell = createWakeup(init.delay);
   }
 
   saw(lease: Lease | undefined): void {
     const { election, monotonic, onStep } = this.#init;
     election.saw(lease, monotonic());
     onStep();
-    this.#bell.ring();
+    this.#bell.wake();
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -98,7 +98,7 @@ class RunningHolder implements LeaseRenewer {
     // client-go's: half of the deadline, so that one lost answer does not end a term.
     const ms = Math.min(times.deadlineMs / 2, (election.heldUntil(now) ?? Infinity) - now);
     try {
-      await within({ delay, ms, outer }, (signal) => this.#take(step, signal));
+      await withTimeout({ delay, ms, outer }, (signal) => this.#take(step, signal));
       this.#well();
     } catch (error) {
       if (!outer.aborted) this.#failed(error);
@@ -123,7 +123,7 @@ class RunningHolder implements LeaseRenewer {
     const { client, election, monotonic } = this.#init;
     const lease = await client
       .request<Lease>({ method: 'GET', path: LEASES.object(this.#init), signal })
-      .catch(absent);
+      .catch(ignoreNotFound);
     election.saw(lease, monotonic());
   }
 
@@ -149,7 +149,7 @@ class RunningHolder implements LeaseRenewer {
     const { client, election, delay, log, name } = this.#init;
     const outer = new AbortController().signal;
     try {
-      await within({ delay, ms: GIVE_BACK_MS, outer }, (signal) => this.#end(lease, signal));
+      await withTimeout({ delay, ms: GIVE_BACK_MS, outer }, (signal) => this.#end(lease, signal));
       log.debug({ lease: name }, 'the Lease was given back');
     } catch (error) {
       const fresh =

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { microTime } from '../resource/micro-time.ts';
 import { resource } from '../resource/resource.ts';
-import type { Stored } from '../resource/store.ts';
+import { microTime } from '../resource/json.ts';
+import type { StoredObject } from '../resource/object.ts';
 
 /** `coordination.k8s.io/v1` Lease, as far as we read or write it. */
-export interface Lease extends Stored {
-  readonly metadata: Stored['metadata'] & { readonly labels?: Readonly<Record<string, string>> };
+export interface Lease extends StoredObject {
+  readonly metadata: StoredObject['metadata'] & {
+    readonly labels?: Readonly<Record<string, string>>;
+  };
   readonly spec?: LeaseSpec;
 }
 

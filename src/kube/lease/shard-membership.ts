@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { messageOf } from '../../errors.ts';
 import type { Random } from '../../ports.ts';
-import { createBell } from '../wait/bell.ts';
+import { createWakeup } from '../wait/wakeup.ts';
 import type { LeaseMetrics, LeasedShardFilter } from './shard-filter.ts';
 import { createElector } from './elector.ts';
 import { removeLease } from './lease-remains.ts';
@@ -44,7 +44,7 @@ export function createShardMembership(init: ShardMembershipInit): LeasedShardFil
   const durationMs = times.durationSeconds * 1000;
   const listeners: (() => void)[] = [];
   const members = createPeers();
-  const bell = createBell(delay);
+  const bell = createWakeup(delay);
   const election = createElector({ ...init, sole: true });
   let joined = false;
   /** Undefined until it is known who is there: nothing is ours before. */
@@ -64,14 +64,14 @@ export function createShardMembership(init: ShardMembershipInit): LeasedShardFil
       const seen = (now ?? before)?.metadata.name ?? '';
       if (seen === name) own.saw(now);
       else members.observe(seen, now, monotonic());
-      bell.ring();
+      bell.wake();
     },
   });
   const own = createLeaseRenewer({
     ...init,
     election,
     end: 'delete',
-    observe: (lease) => watch.observe(lease),
+    observe: (lease) => watch.applyWrite(lease),
     onStep: () => undefined,
   });
 
@@ -137,7 +137,7 @@ export function createShardMembership(init: ShardMembershipInit): LeasedShardFil
     }
     if (signal.aborted) return;
     joined = true;
-    bell.ring();
+    bell.wake();
     await own.run(signal);
   }
 
@@ -158,7 +158,7 @@ export function createShardMembership(init: ShardMembershipInit): LeasedShardFil
       const watching = new AbortController();
       const both = [watch.run(watching.signal), keep(watching.signal)];
       watch.whenSynced(watching.signal).then(
-        () => bell.ring(),
+        () => bell.wake(),
         () => undefined,
       );
       await join(signal);

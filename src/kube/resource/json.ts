@@ -13,3 +13,8 @@ export function parseJson(text: string): unknown {
     throw new SyntaxError(`${text.length} characters that are not JSON`);
   }
 }
+
+/** `metav1.MicroTime`: exactly six fraction digits; anything else is answered with 400. */
+export function microTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace('Z', '000Z');
+}

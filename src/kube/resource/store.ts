@@ -1,21 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-
-/** What a store must know of an object. */
-export interface Stored {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-  };
-}
-
-/** `namespace/name`, or the name alone. */
-export function storeKey({ metadata }: Stored): string {
-  return metadata.namespace === undefined
-    ? metadata.name
-    : `${metadata.namespace}/${metadata.name}`;
-}
+import { type StoredObject, objectKey } from './object.ts';
 
 /** A change as the owner of the store hears of it. */
 export type OnChange<T> = (key: string, now: T | undefined, before: T | undefined) => void;
@@ -31,7 +14,7 @@ export interface Store<T> {
   put(object: T): void;
   remove(key: string): void;
   /** Tells every object as if it had changed. */
-  retell(): void;
+  resync(): void;
   /** Removes every key that is not wanted: what a full list no longer has. */
   retain(wanted: (key: string) => boolean): void;
 }
@@ -41,7 +24,7 @@ export interface Store<T> {
  * @param lean - what is kept of an object; at least its metadata's name, namespace, uid and
  * resourceVersion
  */
-export function createStore<T extends Stored>(
+export function createStore<T extends StoredObject>(
   keep: (object: T) => boolean,
   onChange: OnChange<T>,
   lean: (object: T) => T = (object) => object,
@@ -56,7 +39,7 @@ export function createStore<T extends Stored>(
   }
 
   function put(object: T): void {
-    const key = storeKey(object);
+    const key = objectKey(object);
     let before = objects.get(key);
     if (before !== undefined && before.metadata.uid !== object.metadata.uid) {
       remove(key);
@@ -80,7 +63,7 @@ export function createStore<T extends Stored>(
     },
     put,
     remove,
-    retell: () => {
+    resync: () => {
       for (const [key, object] of [...objects]) onChange(key, object, object);
     },
     retain: (wanted) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Client } from '../client/client.ts';
-import type { Stored } from '../resource/store.ts';
+import type { StoredObject } from '../resource/object.ts';
 
 /** The collection to be listed. */
 export interface ListInit {
@@ -15,7 +15,7 @@ interface ListPage {
   /** The items' kind with `List` behind it. */
   readonly kind: string;
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  readonly items?: readonly Stored[] | null;
+  readonly items?: readonly StoredObject[] | null;
 }
 
 /** client-go's page size: a page of the largest objects still fits into memory. */
@@ -29,7 +29,7 @@ const PAGE = 500;
  */
 export async function listPages(
   { client, path, fieldSelector, labelSelector }: ListInit,
-  take: (object: Stored) => void,
+  take: (object: StoredObject) => void,
   signal?: AbortSignal,
 ): Promise<string> {
   let next: string | undefined;
@@ -43,7 +43,7 @@ export async function listPages(
 }
 
 /** Items of a list lack the two fields that every write must have. */
-function withType(item: Stored, { apiVersion, kind }: ListPage): Stored {
+function withType(item: StoredObject, { apiVersion, kind }: ListPage): StoredObject {
   const type = { apiVersion, kind: kind.replace(/List$/, '') };
   return { ...item, ...type };
 }

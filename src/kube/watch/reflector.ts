@@ -4,15 +4,16 @@ import type { Clock, Delay, Log, Random } from '../../ports.ts';
 import { backoffDelay } from '../wait/backoff.ts';
 import type { Client, Query } from '../client/client.ts';
 import { listPages } from './list-pages.ts';
-import { watchOver, type Liveness } from './liveness.ts';
-import { createMirror, type Mirror } from './mirror.ts';
-import type { OnChange, Stored } from '../resource/store.ts';
-import { acceptedBy, readWatch } from './watch-events.ts';
-import type { ReadMessage } from './watch-frame.ts';
-import { WatchTrouble, readTrouble } from './watch-trouble.ts';
+import { createIdleTimeout, type IdleTimeout } from './idle-timeout.ts';
+import { createObjectCache, type ObjectCache } from './object-cache.ts';
+import type { OnChange } from '../resource/store.ts';
+import { watchMediaTypes, decodeWatch } from './watch-decoder.ts';
+import type { ReadMessage } from './watch-message.ts';
+import { WatchError, classifyWatchError } from './watch-error.ts';
+import type { StoredObject } from '../resource/object.ts';
 
 /** Which watch: of one collection there may be many, and each can die alone. */
-export interface Watched {
+export interface WatchTarget {
   /** The collection's path. */
   readonly resource: string;
   /** Its field selector; '' without one. */
@@ -21,12 +22,12 @@ export interface Watched {
 
 /** What a reflector counts. */
 export interface WatchMetrics {
-  /** `reason`: `ended`, or as {@link readTrouble} names it. */
-  watchRestart(watched: Watched, reason: string): void;
+  /** `reason`: `ended`, or as {@link classifyWatchError} names it. */
+  watchRestart(watched: WatchTarget, reason: string): void;
   /** A line of the watch came, a bookmark at least every 75 s; Unix seconds. */
-  watchHeard(watched: Watched, seconds: number): void;
+  watchEvent(watched: WatchTarget, seconds: number): void;
   /** Nobody watches that any longer: it is not silent, it is over. */
-  watchOver(watched: Watched): void;
+  watchStopped(watched: WatchTarget): void;
 }
 
 export interface ReflectorInit<T> {
@@ -41,11 +42,11 @@ export interface ReflectorInit<T> {
    * Asked before each list or watch: why there is no use in it now, if there is none. Then it is asked
    * again, as often as a refused call would be tried again.
    */
-  readonly withheld?: () => Promise<string | undefined>;
+  readonly preflight?: () => Promise<string | undefined>;
   /** Objects for which this is false are forgotten at once. */
   readonly keep?: (object: T) => boolean;
   /** What is kept of an object that is; its metadata at least. */
-  readonly lean?: (object: T) => T;
+  readonly transform?: (object: T) => T;
   /**
    * Called in the order of events; must be quick. What it throws is logged, and lost. After an outage
    * of the server it is called for every object, with the same one as `now` and `before`.
@@ -77,7 +78,7 @@ export interface Reflector<T> {
    * Takes in what a write of our own was answered with, so that no stale read follows it. Metadata
    * alone will do, put over what was sent: `{...sent, metadata: answer.metadata}`.
    */
-  observe(object: T): void;
+  applyWrite(object: T): void;
   /** Forgets everything, telling `onEvent`: nobody is interested any more. */
   clear(): void;
 }
@@ -95,15 +96,15 @@ const SILENCE_MS = 90_000;
 /** A watch that ends sooner was cut by something in between: no tight loop. */
 const SHORTEST_WATCH_MS = 1_000;
 
-export function createReflector<T extends Stored>(init: ReflectorInit<T>): Reflector<T> {
+export function createReflector<T extends StoredObject>(init: ReflectorInit<T>): Reflector<T> {
   return new RunningReflector(init);
 }
 
-class RunningReflector<T extends Stored> implements Reflector<T> {
+class RunningReflector<T extends StoredObject> implements Reflector<T> {
   failure: string | undefined;
   readonly #init: ReflectorInit<T>;
-  readonly #watched: Watched;
-  readonly #mirror: Mirror<T>;
+  readonly #watched: WatchTarget;
+  readonly #mirror: ObjectCache<T>;
   readonly #synced = Promise.withResolvers<undefined>();
   /** The server cannot stream the list (old, or the feature is off). */
   #paged = false;
@@ -119,7 +120,7 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
     const tell: OnChange<T> = (...change) => {
       this.#tell(...change);
     };
-    this.#mirror = createMirror<T>(init.keep ?? (() => true), tell, init.lean);
+    this.#mirror = createObjectCache<T>(init.keep ?? (() => true), tell, init.transform);
   }
 
   get synced(): boolean {
@@ -134,13 +135,13 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
     return this.#mirror.values();
   }
 
-  observe(object: T): void {
-    this.#mirror.observe(object);
+  applyWrite(object: T): void {
+    this.#mirror.applyWrite(object);
   }
 
   clear(): void {
     this.#mirror.clear();
-    this.#init.metrics.watchOver(this.#watched);
+    this.#init.metrics.watchStopped(this.#watched);
   }
 
   whenSynced(signal: AbortSignal): Promise<void> {
@@ -171,38 +172,38 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
   /** One list, where one is due, and one watch until its end. */
   async #cycle(signal: AbortSignal): Promise<void> {
     const started = this.#init.clock();
-    const withheld = await this.#init.withheld?.();
-    if (withheld !== undefined) throw new WatchTrouble('withheld', withheld);
+    const withheld = await this.#init.preflight?.();
+    if (withheld !== undefined) throw new WatchError('withheld', withheld);
     if (this.#mirror.resourceVersion === undefined && this.#paged) await this.#listPages(signal);
-    const liveness = watchOver({ ...this.#init, silenceMs: SILENCE_MS }, signal);
+    const liveness = createIdleTimeout({ ...this.#init, timeoutMs: SILENCE_MS }, signal);
     try {
       await this.#watch(liveness);
     } finally {
-      liveness.end();
+      liveness.stop();
     }
     const short = this.#init.clock() - started < SHORTEST_WATCH_MS;
-    if (short && !signal.aborted) throw new WatchTrouble('short', 'the watch ended at once');
+    if (short && !signal.aborted) throw new WatchError('short', 'the watch ended at once');
     this.#failures = 0;
     this.#init.metrics.watchRestart(this.#watched, 'ended');
   }
 
-  async #watch(liveness: Liveness): Promise<void> {
+  async #watch(liveness: IdleTimeout): Promise<void> {
     const { client, path, clock, metrics, readMessage } = this.#init;
     const initial = this.#mirror.resourceVersion === undefined;
     const query = this.#watchQuery();
     const { signal } = liveness;
-    const accept = acceptedBy(readMessage);
+    const accept = watchMediaTypes(readMessage);
     const body = await client.stream({ method: 'GET', path, query, accept, signal });
     if (initial) this.#mirror.beginList();
     else this.#heal();
-    await readWatch(body, readMessage, (event) => {
+    await decodeWatch(body, readMessage, (event) => {
       // What had come before we were stopped is nobody's business any more.
       signal.throwIfAborted();
-      liveness.heard();
-      if (!this.#mirror.take(event)) {
-        throw new WatchTrouble('disordered', 'the watch went back in time');
+      liveness.reset();
+      if (!this.#mirror.apply(event)) {
+        throw new WatchError('disordered', 'the watch went back in time');
       }
-      metrics.watchHeard(this.#watched, clock() / 1000);
+      metrics.watchEvent(this.#watched, clock() / 1000);
       this.#failures = 0;
       this.#noteHealth();
     });
@@ -220,7 +221,7 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
     this.failure = undefined;
     if (!this.#outage) return;
     this.#outage = false;
-    this.#mirror.retell();
+    this.#mirror.resync();
   }
 
   #watchQuery(): Query {
@@ -244,7 +245,7 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
     const resourceVersion = await listPages(
       this.#init,
       (object) => {
-        this.#mirror.listed(object as T);
+        this.#mirror.addListed(object as T);
       },
       signal,
     );
@@ -254,10 +255,10 @@ class RunningReflector<T extends Stored> implements Reflector<T> {
 
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
     const { path, delay, log, metrics, random } = this.#init;
-    const trouble = readTrouble(error, this.#mirror.resourceVersion === undefined);
+    const trouble = classifyWatchError(error, this.#mirror.resourceVersion === undefined);
     this.failure = trouble.message;
     if (trouble.outage) this.#outage = true;
-    if (trouble.relist) this.#mirror.expire();
+    if (trouble.relist) this.#mirror.invalidate();
     if (trouble.paged) this.#paged = true;
     metrics.watchRestart(this.#watched, trouble.reason);
     // Another trouble begins anew: a version that an outage made too old is not one more outage.

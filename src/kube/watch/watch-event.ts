@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseJson } from '../resource/json.ts';
 import { KubeError, type Status } from '../client/kube-error.ts';
-import type { Stored } from '../resource/store.ts';
+import type { StoredObject } from '../resource/object.ts';
 
 /** One line of a watch, taken apart. */
 export type WatchEvent<T> =
@@ -22,13 +22,13 @@ const INITIAL_END = 'k8s.io/initial-events-end';
  *
  * @throws SyntaxError for what is not a watch line; KubeError for an ERROR event (410 and others)
  */
-export function readWatchEvent<T extends Stored>(line: string): WatchEvent<T> {
+export function readWatchEvent<T extends StoredObject>(line: string): WatchEvent<T> {
   const { type, object } = (parseJson(line) ?? {}) as Line;
-  return eventOf<T>(type, object);
+  return toWatchEvent<T>(type, object);
 }
 
 /** An event of its two parts, in whatever form they came. @throws as {@link readWatchEvent} */
-export function eventOf<T extends Stored>(
+export function toWatchEvent<T extends StoredObject>(
   type: string | undefined,
   object: unknown,
 ): WatchEvent<T> {

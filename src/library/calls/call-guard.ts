@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SIGNER_NAME, isGranted } from '../../api/signer/grant.ts';
 import type { Secret } from '../../api/object/object.ts';
-import { absent } from '../../kube/client/absent.ts';
 import { SECRETS } from '../../runtime/ca/secret-watches.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import { IssuerError } from '../errors.ts';
 import type { Context, Issuer, SecretData } from '../issuer.ts';
 import { createCallTimeout } from './call-timeout.ts';
+import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 
 export interface CallGuardInit<Config> {
   readonly component: Component;
@@ -32,7 +32,7 @@ export function createCallGuard<Config>(init: CallGuardInit<Config>): GuardedCal
     const namespace = issuer.namespace ?? component.secretNamespace;
     const secret = await component.client
       .request<Secret>({ method: 'GET', path: SECRETS.object({ namespace, name }) })
-      .catch(absent);
+      .catch(ignoreNotFound);
     if (secret === undefined) throw new IssuerError(`Secret ${namespace}/${name} does not exist`);
     if (!isGranted(secret, issuer.signerName)) {
       throw new IssuerError(

@@ -159,7 +159,7 @@ export function createIssuerCache<Config>(
     observe: (written) => {
       own = true;
       try {
-        reflector.observe(written);
+        reflector.applyWrite(written);
       } finally {
         own = false;
       }

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/object/object.ts';
 import { SignerError, messageOf } from '../../errors.ts';
 import { createRateLimiter } from '../../kube/workqueue/rate-limiter.ts';
 import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
-import { withoutManagedFields } from '../../kube/resource/managed-fields.ts';
+import { withoutManagedFields } from '../../kube/resource/object.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import type { GuardedCall } from '../calls/call-guard.ts';

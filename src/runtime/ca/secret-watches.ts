@@ -2,7 +2,7 @@
 import { secretOf, type ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import { keyOf, type Secret } from '../../api/object/object.ts';
 import { isNamespaced } from '../../api/signer/signer.ts';
-import { rightText } from '../../kube/client/access.ts';
+import { permissionText } from '../../kube/client/access-review.ts';
 import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import { createWatchSet, type WatchSet } from '../../kube/watch/watch-set.ts';
@@ -50,7 +50,7 @@ export function createSecretWatches(init: SecretWatchesInit): SecretWatches {
       ...component,
       path: SECRETS.collection(namespace),
       fieldSelector: `metadata.name=${name}`,
-      ...(withheld === undefined ? {} : { withheld }),
+      ...(withheld === undefined ? {} : { preflight: withheld }),
       onEvent: (_name, now) => {
         init.onEvent(key, now);
       },
@@ -64,11 +64,11 @@ export function createSecretWatches(init: SecretWatchesInit): SecretWatches {
 
   async function whyWithheld(key: string): Promise<string | undefined> {
     const [namespace = '', name = ''] = key.split('/');
-    const [missing] = await component.missingRights([
+    const [missing] = await component.missingPermissions([
       { apiGroups: [''], resources: ['secrets'], resourceNames: [name], verbs: READ, namespace },
     ]);
     if (missing === undefined) return undefined;
-    return `${component.name} was not granted ${rightText(missing)}; an administrator does that with countersign rbac --namespaced-signers --signer-secret ${key}`;
+    return `${component.name} was not granted ${permissionText(missing)}; an administrator does that with countersign rbac --namespaced-signers --signer-secret ${key}`;
   }
 
   function setOf(signer: ClusterSigner): WatchSet<Secret> {
@@ -89,7 +89,7 @@ export function createSecretWatches(init: SecretWatchesInit): SecretWatches {
     },
     observe: (secret) => {
       for (const each of [ofCluster, ofNamespaces])
-        each.get(keyOf(secret.metadata))?.observe(secret);
+        each.get(keyOf(secret.metadata))?.applyWrite(secret);
     },
     unread: () =>
       ofCluster.entries().filter(([, each]) => !each.synced || each.failure !== undefined),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Client } from '../../kube/client/client.ts';
 import type { DelayingQueue } from '../../kube/workqueue/delaying-queue.ts';
-import type { MissingRight } from '../../kube/client/access.ts';
+import type { MissingPermission } from '../../kube/client/access-review.ts';
 import type { ShardFilter } from '../../kube/lease/shard-filter.ts';
-import type { EventRecorder } from '../../kube/events/events.ts';
+import type { EventRecorder } from '../../kube/events/recorder.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { ConcurrencyLimiter } from '../../kube/workqueue/concurrency-limiter.ts';
 import type { RateLimiter } from '../../kube/workqueue/rate-limiter.ts';
@@ -43,7 +43,9 @@ export interface Component {
    *
    * @throws KubeError when it cannot be asked
    */
-  readonly missingRights: (rules: readonly PermissionRule[]) => Promise<readonly MissingRight[]>;
+  readonly missingPermissions: (
+    rules: readonly PermissionRule[],
+  ) => Promise<readonly MissingPermission[]>;
   /** Prefixes of names that are reserved besides `system:` and `kubeadm:`. */
   readonly reservedPrefixes: readonly string[];
   /** How long an added anchor must have been served before a CA behind it signs. */

@@ -6,7 +6,7 @@
 import { keyOf, type KubeObject } from '../../api/object/object.ts';
 import { BoundedMap } from '../../bounded-map.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { absent } from '../../kube/client/absent.ts';
+import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { requireClocks, serverTime } from '../component/server-time.ts';
 import type { Outcome } from '../requests/outcome.ts';
@@ -204,7 +204,7 @@ function look<T extends KubeObject>(
   { request, via }: Pick<Attempt<T, never>, 'request' | 'via'>,
 ): Promise<T | undefined> {
   const path = via.object(request.metadata);
-  return component.client.request<T>({ method: 'GET', path }).catch(absent);
+  return component.client.request<T>({ method: 'GET', path }).catch(ignoreNotFound);
 }
 
 function put<T extends KubeObject>(

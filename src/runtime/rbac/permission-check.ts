@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { messageOf } from '../../errors.ts';
-import { missingRights, rightText } from '../../kube/client/access.ts';
+import { missingPermissions, permissionText } from '../../kube/client/access-review.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { Delay, Log } from '../../ports.ts';
@@ -31,10 +31,10 @@ export function createPermissionCheck(init: PermissionCheckInit): PermissionChec
   let reasons: readonly string[] = ['rights have not been checked yet'];
 
   async function check(): Promise<number> {
-    const missing = await missingRights(init.client, init.permissions());
+    const missing = await missingPermissions(init.client, init.permissions());
     const told = missing.map(
       (right) =>
-        `ClusterRole or Role countersign-${init.component} lacks: ${rightText(right)} (rbac/${init.component}.yaml, or countersign rbac)`,
+        `ClusterRole or Role countersign-${init.component} lacks: ${permissionText(right)} (rbac/${init.component}.yaml, or countersign rbac)`,
     );
     init.missing(missing.length);
     for (const reason of told.filter((each) => !reasons.includes(each))) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '../../api/object/object.ts';
-import type { EventNote } from '../../kube/events/event-body.ts';
+import type { EventDetails } from '../../kube/events/body.ts';
 import type { ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 
 /** What a look at one request came to. */
@@ -17,7 +17,7 @@ export interface Outcome {
   /** Of what waits: who else waits for the same thing, if anybody does. */
   readonly sharedBy?: 'signer' | 'server' | undefined;
   /** Told to the people concerned; absent where success speaks for itself. */
-  readonly event?: Omit<EventNote, 'regarding' | 'related'>;
+  readonly event?: Omit<EventDetails, 'regarding' | 'related'>;
   /** Where it is not looked at again as the outcome has it. */
   readonly again?: Later;
   /** The request as a write left it that did not end it. */

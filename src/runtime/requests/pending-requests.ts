@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { keyOf, type KubeObject } from '../../api/object/object.ts';
 import { isDerivedName } from '../../api/signer/signer.ts';
-import { absent } from '../../kube/client/absent.ts';
+import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 import { createReflector } from '../../kube/watch/reflector.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
-import type { ReadMessage } from '../../kube/watch/watch-frame.ts';
+import type { ReadMessage } from '../../kube/watch/watch-message.ts';
 import { createWatchSet } from '../../kube/watch/watch-set.ts';
 import type { Component } from '../component/component.ts';
 import { createCacheTransform } from './cache-transform.ts';
@@ -80,7 +80,7 @@ export function createPendingRequests<T extends KubeObject>(
       fieldSelector,
       keep,
       readMessage: init.readMessage,
-      lean,
+      transform: lean,
       onEvent: (key, now, before) => {
         count += Number(now !== undefined) - Number(before !== undefined);
         if (before !== undefined && before !== now) leaner.release(before);
@@ -120,7 +120,7 @@ export function createPendingRequests<T extends KubeObject>(
 
   async function whole(kept: T): Promise<T | undefined> {
     const path = init.resource.object(kept.metadata);
-    const fresh = await component.client.request<T>({ method: 'GET', path }).catch(absent);
+    const fresh = await component.client.request<T>({ method: 'GET', path }).catch(ignoreNotFound);
     return fresh?.metadata.uid === kept.metadata.uid && init.isPending(fresh) ? fresh : undefined;
   }
 
@@ -156,7 +156,7 @@ export function createPendingRequests<T extends KubeObject>(
     applyWrite: (signerName, request) => {
       own = true;
       try {
-        watches.get(signerName)?.observe(request);
+        watches.get(signerName)?.applyWrite(request);
       } finally {
         own = false;
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '../../api/object/object.ts';
-import type { EventNote } from '../../kube/events/event-body.ts';
+import type { EventDetails } from '../../kube/events/body.ts';
 import type { Component } from '../component/component.ts';
 import type { Outcome } from './outcome.ts';
 import type { RequestKind } from '../component/metrics.ts';
@@ -10,7 +10,7 @@ export interface Reporting<T> {
   readonly component: Component;
   readonly kind: RequestKind;
   /** Whom an Event about a request regards. */
-  readonly regarding: (request: T) => Pick<EventNote, 'regarding' | 'related'>;
+  readonly regarding: (request: T) => Pick<EventDetails, 'regarding' | 'related'>;
 }
 
 /** One look at a request. */

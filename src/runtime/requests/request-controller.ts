@@ -2,13 +2,13 @@
 import type { SignerObject, SignerSpec } from '../../api/signer/cluster-signer.ts';
 import type { KubeObject } from '../../api/object/object.ts';
 import { SignerError, messageOf } from '../../errors.ts';
-import type { EventNote } from '../../kube/events/event-body.ts';
+import type { EventDetails } from '../../kube/events/body.ts';
 import type { FlowAssignment } from '../../kube/workqueue/fair-queue.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { createRateLimiter } from '../../kube/workqueue/rate-limiter.ts';
 import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
-import type { ReadMessage } from '../../kube/watch/watch-frame.ts';
+import type { ReadMessage } from '../../kube/watch/watch-message.ts';
 import type { Component, Controller } from '../component/component.ts';
 import { toOutcome } from './error-outcome.ts';
 import type { Outcome } from './outcome.ts';
@@ -48,7 +48,7 @@ export interface RequestControllerInit<T, S> {
   /** Works on one request of a signer that serves. Throws what went wrong. */
   readonly handle: (request: T, signer: S) => Promise<Outcome>;
   /** Whom an Event about a request regards. */
-  readonly regarding: (request: T) => Pick<EventNote, 'regarding' | 'related'>;
+  readonly regarding: (request: T) => Pick<EventDetails, 'regarding' | 'related'>;
   readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
   readonly signers: SignerSet<S>;
   /** More to be watched for the served signers: CA Secrets and bundles. */

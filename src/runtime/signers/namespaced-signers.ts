@@ -53,7 +53,7 @@ export function createNamespacedSigners(component: Component, onChange: OnSigner
   const reflector = createReflector<KubeObject>({
     ...component,
     path: SIGNERS.collection(),
-    lean: room.reduce,
+    transform: room.reduce,
     onEvent: (key, now) => {
       observe(key, now);
     },

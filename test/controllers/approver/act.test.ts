@@ -4,13 +4,16 @@ import { test } from 'node:test';
 import type { RequestsSpec } from '../../../src/api/signer/cluster-signer.ts';
 import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
 import { createActor } from '../../../src/controllers/approver/act.ts';
-import { eventBody } from '../../../src/kube/events/event-body.ts';
+import { eventBody } from '../../../src/kube/events/body.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { compilePolicy } from '../../../src/policy/compile-policy.ts';
 import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
 import { CN, OWN_NAME, made, specOf, type Wanted } from '../../policy/request.ts';
-import { recordedComponent, type RecordedComponent } from '../../support/component/recorded-component.ts';
+import {
+  recordedComponent,
+  type RecordedComponent,
+} from '../../support/component/recorded-component.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
 
 const REQUESTS = resource({

@@ -59,6 +59,6 @@ function watchOpen({ admin }: Lab, kind: Kind): Reflector<AnyRequest> {
     },
     random: (size) => randomBytes(size),
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-    metrics: { watchRestart: ignore, watchHeard: ignore, watchOver: ignore },
+    metrics: { watchRestart: ignore, watchEvent: ignore, watchStopped: ignore },
   });
 }

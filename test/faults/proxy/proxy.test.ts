@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createClient, type Client } from '../../../src/kube/client/client.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { lines } from '../../../src/kube/watch/lines.ts';
+import { decodeLines } from '../../../src/kube/watch/line-decoder.ts';
 import { until } from '../../cluster/until.ts';
 import { startScriptedServer, type ScriptedServer } from '../../support/kube/scripted-server.ts';
 import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
@@ -35,7 +35,7 @@ beforeEach(async () => {
     connection: {
       server: door.url,
       credentials: () => Promise.resolve(credentials),
-      forget: () => undefined,
+      invalidate: () => undefined,
     },
     clock: Date.now,
     monotonic: () => performance.now(),
@@ -162,7 +162,7 @@ async function watched(script: string, sent: readonly string[]): Promise<readonl
   call.end();
   const got: string[] = [];
   try {
-    for await (const each of lines(await opening)) got.push(each);
+    for await (const each of decodeLines(await opening)) got.push(each);
   } catch {
     got.push('broken');
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ServerResponse } from 'node:http';
-import { lines } from '../../../src/kube/watch/lines.ts';
+import { decodeLines } from '../../../src/kube/watch/line-decoder.ts';
 import { before, struck } from './call.ts';
 import { forward, passed, type Call } from './forward.ts';
 import { createLinePasser } from './line.ts';
@@ -31,7 +31,7 @@ export async function passWatch(inside: Inside, call: Call): Promise<void> {
     }
     requireJson(headers['content-type']);
     const passer = createLinePasser(inside, call);
-    for await (const line of lines(body)) {
+    for await (const line of decodeLines(body)) {
       if (response.destroyed) return;
       if (!(await passer(line))) return;
       await drained(response);

@@ -8,7 +8,7 @@ import {
 } from '../../../src/api/request/pod-certificate-request-message.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { readWatchFrame } from '../../../src/kube/watch/watch-frame.ts';
+import { readWatchMessage } from '../../../src/kube/watch/watch-message.ts';
 import { openEnvelope } from '../../../src/protobuf/envelope.ts';
 import type { Target } from '../engine.ts';
 
@@ -38,7 +38,7 @@ export const watchFrame: Target = {
   mostBytes: 8192,
   isExpected,
   run: (input) => {
-    readWatchFrame(input, readUnlessAnswered);
+    readWatchMessage(input, readUnlessAnswered);
   },
 };
 

@@ -14,7 +14,7 @@ test('a 401 is tried once more, with credentials that were read anew', async () 
   let cached: Credentials = { tls: {}, authorization: 'Bearer old' };
   const connection = wire.connection({
     credentials: () => Promise.resolve(cached),
-    forget: (refused) => {
+    invalidate: (refused) => {
       forgotten.push(refused);
       cached = { tls: {}, authorization: `Bearer ${token}` };
     },

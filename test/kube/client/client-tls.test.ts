@@ -42,7 +42,7 @@ function connect(
     connection: {
       server: url,
       credentials: () => Promise.resolve(current),
-      forget: () => undefined,
+      invalidate: () => undefined,
     },
   });
   ending.push(() => client.close());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Answered } from '../../../src/kube/client/client.ts';
+import type { CallResult } from '../../../src/kube/client/client.ts';
 import type { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { until } from '../../cluster/until.ts';
@@ -232,8 +232,8 @@ test('a stream that is refused is a KubeError as any other', async () => {
 });
 
 test('every answer is told, and that none came; not what the caller gave up himself', async () => {
-  const answers: Answered[] = [];
-  const client = wire.connect({ onAnswer: (each) => answers.push(each) });
+  const answers: CallResult[] = [];
+  const client = wire.connect({ onResponse: (each) => answers.push(each) });
   const steps: readonly ((call: Call) => void)[] = [
     (call) => {
       call.answer(200, {});

@@ -52,10 +52,10 @@ test('many that ask at once share one reading', async () => {
 test('what the server refused is read anew, plugins included, and once for all who were refused', async () => {
   const { cache, asked } = cached();
   const refused = await cache.credentials();
-  cache.forget(refused);
+  cache.invalidate(refused);
   const fresh = await cache.credentials();
   assert.deepEqual([fresh.authorization, asked], ['Bearer 2', [false, true]]);
-  cache.forget(refused);
+  cache.invalidate(refused);
   assert.equal(await cache.credentials(), fresh, 'the late refusal was of the old ones');
 });
 
@@ -68,7 +68,7 @@ test('while they cannot be read, the old ones are kept, and counted; refused one
   assert.equal(kept.authorization, 'Bearer 1');
   assert.equal(await cache.credentials(), kept);
   assert.deepEqual([asked.length, unreadable()], [2, 1], 'not read with each call');
-  cache.forget(kept);
+  cache.invalidate(kept);
   await assert.rejects(cache.credentials(), /no such file/);
   source.fail = false;
   assert.equal(await tokenOf(cache.credentials()), 'Bearer 4');

@@ -106,7 +106,7 @@ test('an exec plugin whose token was refused is asked again', async () => {
   const connection = await load(kubeconfig({ user: { exec } }));
   const [first] = await Promise.all([connection.credentials(), connection.credentials()]);
   assert.equal(first.authorization, 'Bearer 1');
-  connection.forget(first);
+  connection.invalidate(first);
   assert.equal((await connection.credentials()).authorization, 'Bearer 2');
 });
 

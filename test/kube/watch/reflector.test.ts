@@ -124,7 +124,7 @@ test('what need not be kept is not', async () => {
   const keep = ({ done }: Thing): boolean => done !== true;
   const { run } = await stage.established([thing('a', 1), thing('b', 2, { done: true })], { keep });
   assert.deepEqual(run.told, ['+a']);
-  run.reflector.observe(thing('a', 15, { done: true }));
+  run.reflector.applyWrite(thing('a', 15, { done: true }));
   assert.deepEqual(run.told, ['+a', '-a']);
   assert.deepEqual(run.reflector.list(), []);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { readWatchEvent } from '../../../src/kube/watch/watch-event.ts';
-import { readTrouble } from '../../../src/kube/watch/watch-trouble.ts';
+import { classifyWatchError } from '../../../src/kube/watch/watch-error.ts';
 
 const object = { metadata: { name: 'a', uid: 'u', resourceVersion: '7' }, other: { kept: true } };
 
@@ -62,7 +62,7 @@ const status = (init: Partial<ConstructorParameters<typeof KubeError>[0]>): Kube
 
 test('410, Expired and a version ahead of the server mean a new list', () => {
   const ahead = { reason: 'Timeout', details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } };
-  const relist = (error: unknown): boolean => readTrouble(error, false).relist;
+  const relist = (error: unknown): boolean => classifyWatchError(error, false).relist;
   assert.ok(relist(status({ status: 410 })));
   assert.ok(relist(status({ status: 500, body: { reason: 'Expired' } })));
   assert.ok(relist(status({ status: 504, body: ahead })));
@@ -72,22 +72,25 @@ test('410, Expired and a version ahead of the server mean a new list', () => {
 });
 
 test('only a list that was streamed and refused is paged from then on', () => {
-  assert.ok(readTrouble(status({ status: 422 }), true).paged);
-  assert.ok(readTrouble(status({ status: 400 }), true).paged);
-  assert.ok(!readTrouble(status({ status: 422 }), false).paged);
-  assert.ok(!readTrouble(status({ status: 403 }), true).paged);
-  assert.ok(!readTrouble(new Error('x'), true).paged);
+  assert.ok(classifyWatchError(status({ status: 422 }), true).paged);
+  assert.ok(classifyWatchError(status({ status: 400 }), true).paged);
+  assert.ok(!classifyWatchError(status({ status: 422 }), false).paged);
+  assert.ok(!classifyWatchError(status({ status: 403 }), true).paged);
+  assert.ok(!classifyWatchError(new Error('x'), true).paged);
 });
 
 test('the metric label of a trouble is of a small set, and Retry-After is kept', () => {
   assert.equal(
-    readTrouble(status({ status: 0, cause: new Error('x') }), false).reason,
+    classifyWatchError(status({ status: 0, cause: new Error('x') }), false).reason,
     'unreachable',
   );
-  assert.equal(readTrouble(status({ status: 429 }), false).reason, '429');
-  assert.equal(readTrouble(new SyntaxError('cut'), false).reason, 'malformed');
-  assert.equal(readTrouble(new Error('socket hang up'), false).reason, 'broken');
-  assert.equal(readTrouble(status({ status: 429, retryAfter: 7_000 }), false).retryAfter, 7_000);
+  assert.equal(classifyWatchError(status({ status: 429 }), false).reason, '429');
+  assert.equal(classifyWatchError(new SyntaxError('cut'), false).reason, 'malformed');
+  assert.equal(classifyWatchError(new Error('socket hang up'), false).reason, 'broken');
+  assert.equal(
+    classifyWatchError(status({ status: 429, retryAfter: 7_000 }), false).retryAfter,
+    7_000,
+  );
 });
 
 test('of a line that is torn nothing is repeated: it may have been a Secret', () => {

@@ -24,7 +24,7 @@ function watched(): {
     whenSynced: () => Promise.resolve(),
     get: () => undefined,
     list: () => [],
-    observe: () => undefined,
+    applyWrite: () => undefined,
   }));
   return { done, set, finish };
 }

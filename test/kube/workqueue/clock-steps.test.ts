@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_TIMER_MS, createDelayingQueue } from '../../../src/kube/workqueue/delaying-queue.ts';
-import { watchOver } from '../../../src/kube/watch/liveness.ts';
+import { createIdleTimeout } from '../../../src/kube/watch/idle-timeout.ts';
 import { createQueue } from '../../../src/kube/workqueue/queue.ts';
 import type { Clock } from '../../../src/ports.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
@@ -58,9 +58,9 @@ test('a silent watch is given up in time, also when the clock was set back meanw
   const time = fakeTime();
   const { clock, step } = stepped(time);
   const outer = new AbortController();
-  const liveness = watchOver({ silenceMs: 90_000, clock, delay: time.delay }, outer.signal);
+  const liveness = createIdleTimeout({ timeoutMs: 90_000, clock, delay: time.delay }, outer.signal);
   await time.advance(50_000);
-  liveness.heard();
+  liveness.reset();
   step(-HOUR);
   await time.advance(179_999);
   assert.ok(liveness.signal.aborted);
@@ -69,10 +69,10 @@ test('a silent watch is given up in time, also when the clock was set back meanw
 test('a watch is given up when nothing was heard for that long, and not sooner', async () => {
   const time = fakeTime();
   const outer = new AbortController();
-  const liveness = watchOver({ ...time, silenceMs: 90_000 }, outer.signal);
+  const liveness = createIdleTimeout({ ...time, timeoutMs: 90_000 }, outer.signal);
   for (let lines = 0; lines < 10; lines += 1) {
     await time.advance(80_000);
-    liveness.heard();
+    liveness.reset();
   }
   await time.advance(89_999);
   assert.ok(!liveness.signal.aborted);

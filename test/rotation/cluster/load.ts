@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from 'node:timers/promises';
-import { absent } from '../../../src/kube/client/absent.ts';
 import type { Client } from '../../../src/kube/client/client.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { RESOURCES } from '../../faults/lab/wanted.ts';
 import { podObject } from '../../support/cluster/pods.ts';
 import { requestPem } from '../../support/cluster/requests/csr.ts';
+import { ignoreNotFound } from '../../../src/kube/client/kube-error.ts';
 
 export const NAMESPACE = 'team-a';
 const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
@@ -110,7 +110,7 @@ export class Load {
     for (const { metadata } of old) {
       const path = PODS.object(metadata);
       // The burst before this one may be at it as well.
-      await this.#init.admin.request({ method: 'DELETE', path }).catch(absent);
+      await this.#init.admin.request({ method: 'DELETE', path }).catch(ignoreNotFound);
     }
   }
 

@@ -7,7 +7,6 @@ import type { PodCertificateRequest } from '../../../src/api/request/pod-certifi
 import type { Client } from '../../../src/kube/client/client.ts';
 import { createReflector } from '../../../src/kube/watch/reflector.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
-import type { Stored } from '../../../src/kube/resource/store.ts';
 import {
   readCertificates,
   fingerprint,
@@ -16,6 +15,7 @@ import {
 import { readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
 import { RESOURCES, type AnyRequest, type Kind } from '../../faults/lab/wanted.ts';
 import { recordedLog } from '../../support/component/recorded-log.ts';
+import type { StoredObject } from '../../../src/kube/resource/object.ts';
 
 const BUNDLES = resource({
   group: 'certificates.k8s.io',
@@ -66,8 +66,8 @@ export async function listen(client: Client): Promise<Story> {
   const stopped = new AbortController();
   const running: Promise<void>[] = [];
 
-  function follow(path: string, onEvent: (now: Stored) => void): Promise<void> {
-    const reflector = createReflector<Stored>({
+  function follow(path: string, onEvent: (now: StoredObject) => void): Promise<void> {
+    const reflector = createReflector<StoredObject>({
       client,
       path,
       onEvent: (_key, now) => {
@@ -77,7 +77,7 @@ export async function listen(client: Client): Promise<Story> {
       delay: (ms, signal) => sleep(ms, undefined, { signal }),
       random: (size) => randomBytes(size),
       log: recordedLog(),
-      metrics: { watchRestart: ignore, watchHeard: ignore, watchOver: ignore },
+      metrics: { watchRestart: ignore, watchEvent: ignore, watchStopped: ignore },
     });
     running.push(reflector.run(stopped.signal));
     return reflector.whenSynced(stopped.signal);

@@ -64,7 +64,7 @@ export class Process {
       random: (size) => Uint8Array.from({ length: size }, () => init.dice.roll(256)),
       events: {
         record: () => undefined,
-        tell: ({ reason, note }) => {
+        recordOnce: ({ reason, note }) => {
           world.told.add(`${reason} ${note.slice(0, FINGERPRINT_TEXT)}`);
           return Promise.resolve();
         },

@@ -2,13 +2,18 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
-import type { MissingRight } from '../../../src/kube/client/access.ts';
+import type { MissingPermission } from '../../../src/kube/client/access-review.ts';
 import type { PermissionRule } from '../../../src/kube/resource/permissions.ts';
 import { createSecretWatches, type SecretWatches } from '../../../src/runtime/ca/secret-watches.ts';
 import { until } from '../../cluster/until.ts';
 import { teamSigner } from '../../support/signers/namespaced-signer.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
-import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/kube/reflector-fixture.ts';
+import {
+  PATIENCE_MS,
+  bookmark,
+  startStage,
+  type Stage,
+} from '../../support/kube/reflector-fixture.ts';
 import { componentOn } from '../requests/controlled.ts';
 
 const OURS = '/api/v1/namespaces/countersign-keys/secrets';
@@ -23,14 +28,14 @@ let heard: string[];
 beforeEach(async () => {
   stage = await startStage();
   [asked, granted, heard] = [[], false, []];
-  const lacking: MissingRight = {
+  const lacking: MissingPermission = {
     verb: 'watch',
     resource: 'secrets',
     name: 'team-ca',
     namespace: 'team-a',
   };
   const component = componentOn(stage, {
-    missingRights: (rules) => {
+    missingPermissions: (rules) => {
       asked.push(...rules);
       return Promise.resolve(granted ? [] : [lacking]);
     },

@@ -79,8 +79,8 @@ async function watch(init: {
     log: recordedLog(),
     metrics: {
       watchRestart: (_watched, reason) => restarts.push(reason),
-      watchHeard: () => undefined,
-      watchOver: () => undefined,
+      watchEvent: () => undefined,
+      watchStopped: () => undefined,
     },
     onEvent: (key, now, before) => {
       const kind = now === undefined ? '-' : before === undefined ? '+' : '~';

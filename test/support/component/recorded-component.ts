@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SINGLE_REPLICA } from '../../../src/kube/lease/shard-filter.ts';
-import type { EventNote } from '../../../src/kube/events/event-body.ts';
+import type { EventDetails } from '../../../src/kube/events/body.ts';
 import type { Component } from '../../../src/runtime/component/component.ts';
 import { NOW, random } from '../authorities/issuing.ts';
 import { recordedClient, type RecordedClient } from '../kube/recorded-client.ts';
@@ -11,14 +11,14 @@ export interface RecordedComponent extends Component {
   readonly client: RecordedClient;
   readonly log: Component['log'] & { readonly lines: readonly LogLine[] };
   /** Events that were told. */
-  readonly notes: readonly EventNote[];
+  readonly notes: readonly EventDetails[];
   /** The metric and what it was given. */
   readonly counted: readonly (readonly unknown[])[];
 }
 
 /** Its clock stands still; `more` replaces parts. */
 export function recordedComponent(more: Partial<Component> = {}): RecordedComponent {
-  const notes: EventNote[] = [];
+  const notes: EventDetails[] = [];
   const counted: (readonly unknown[])[] = [];
   const count =
     (name: string) =>
@@ -32,14 +32,14 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
     random,
     log: recordedLog(),
     events: {
-      record: (note: EventNote) => notes.push(note),
-      tell: (note: EventNote) => Promise.resolve(void notes.push(note)),
+      record: (note: EventDetails) => notes.push(note),
+      recordOnce: (note: EventDetails) => Promise.resolve(void notes.push(note)),
       flush: () => Promise.resolve(),
     },
     metrics: {
       watchRestart: count('watchRestart'),
-      watchHeard: () => undefined,
-      watchOver: () => undefined,
+      watchEvent: () => undefined,
+      watchStopped: () => undefined,
       worked: count('worked'),
       retried: count('retried'),
       outcome: count('outcome'),
@@ -56,7 +56,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
     leases: undefined,
     secretNamespace: 'countersign-keys',
     namespacedSigners: false,
-    missingRights: () => Promise.resolve([]),
+    missingPermissions: () => Promise.resolve([]),
     reservedPrefixes: [],
     propagationSeconds: 600,
     ...more,

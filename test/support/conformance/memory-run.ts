@@ -55,7 +55,7 @@ export function memoryRun(
   const connection: Connection = {
     server: 'https://memory',
     credentials: () => Promise.resolve({ tls: {} }),
-    forget: () => undefined,
+    invalidate: () => undefined,
   };
   const run: Run = {
     client,

@@ -100,8 +100,8 @@ function run(
     random: (size) => new Uint8Array(size),
     metrics: {
       watchRestart: ({ resource }, reason) => restarts.push(`${resource} ${reason}`),
-      watchHeard: (_watched, seconds) => heard.push(seconds),
-      watchOver: ({ resource, selector }) => over.push(`${resource} ${selector}`.trim()),
+      watchEvent: (_watched, seconds) => heard.push(seconds),
+      watchStopped: ({ resource, selector }) => over.push(`${resource} ${selector}`.trim()),
     },
     onEvent: (key, now) => told.push(`${now === undefined ? '-' : '+'}${key}`),
     ...init,

@@ -24,7 +24,7 @@ export async function startWire(): Promise<Wire> {
   const connection = (more: Partial<Connection> = {}): Connection => ({
     server: server.url,
     credentials: () => Promise.resolve(credentials),
-    forget: () => undefined,
+    invalidate: () => undefined,
     ...more,
   });
   return {

@@ -3,7 +3,7 @@ import type { ClusterSigner, ClusterSignerStatus } from '../../../api/signer/clu
 import type { KubeObject, Secret } from '../../../api/object/object.ts';
 import { isNamespaced } from '../../../api/signer/signer.ts';
 import type { CreateAuthority, CrossSign } from '../../../authorities/contract.ts';
-import { withoutManagedFields } from '../../../kube/resource/managed-fields.ts';
+import { withoutManagedFields } from '../../../kube/resource/object.ts';
 import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import type { RotationStep } from '../../../rotation/next-step.ts';
 import type { Component } from '../../../runtime/component/component.ts';
@@ -101,7 +101,7 @@ export function createActor(init: ActorInit): Actor {
     const { uid, resourceVersion } = signer.metadata;
     const occasion = `${uid}/${resourceVersion}`;
     await Promise.all(
-      eventsOf(signer, status).map((note) => component.events.tell(note, occasion)),
+      eventsOf(signer, status).map((note) => component.events.recordOnce(note, occasion)),
     );
   }
 

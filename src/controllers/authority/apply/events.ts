@@ -10,12 +10,12 @@ import { findCondition, type Condition } from '../../../api/request/conditions.t
 import { keyOf, type KubeObject, type Secret } from '../../../api/object/object.ts';
 import { CROSS_CERTIFICATE } from '../../../api/signer/rotation-annotations.ts';
 import { isNamespaced } from '../../../api/signer/signer.ts';
-import type { EventNote } from '../../../kube/events/event-body.ts';
+import type { EventDetails } from '../../../kube/events/body.ts';
 import type { RotationStep } from '../../../rotation/next-step.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 
 /** Whom an Event is about. */
-export function regarding({ apiVersion, kind, metadata }: KubeObject): EventNote['regarding'] {
+export function regarding({ apiVersion, kind, metadata }: KubeObject): EventDetails['regarding'] {
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
 }
 
@@ -23,7 +23,7 @@ export function regarding({ apiVersion, kind, metadata }: KubeObject): EventNote
  * What a status says that was not so before: its difference, and nothing that anybody remembers. Beside a
  * Signer there is no right to write Events: its status says it all.
  */
-export function eventsOf(signer: KubeObject, status: ClusterSignerStatus): readonly EventNote[] {
+export function eventsOf(signer: KubeObject, status: ClusterSignerStatus): readonly EventDetails[] {
   if (isNamespaced(signer)) return [];
   const before = (signer as Partial<ClusterSigner>).status;
   return [
@@ -75,7 +75,7 @@ function warningOf(
   signer: KubeObject,
   was: Condition | undefined,
   is: Condition,
-): readonly EventNote[] {
+): readonly EventDetails[] {
   const { reason = '', message: note = '' } = is;
   if (!isWarning(is) || was?.reason === reason) return [];
   return [{ regarding: regarding(signer), type: 'Warning', reason, action: 'Check', note }];
@@ -159,7 +159,7 @@ function record(component: Component, signer: KubeObject, reason: string, note: 
 function event(
   component: Component,
   signer: KubeObject,
-  said: Omit<EventNote, 'regarding' | 'related'>,
+  said: Omit<EventDetails, 'regarding' | 'related'>,
 ): void {
   if (isNamespaced(signer)) return;
   component.events.record({ regarding: regarding(signer), ...said });

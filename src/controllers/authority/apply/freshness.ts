@@ -2,7 +2,7 @@
 import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import type { KubeObject } from '../../../api/object/object.ts';
 import { PREPARE_AT, ROTATE_AT } from '../../../api/signer/rotation-annotations.ts';
-import { absent } from '../../../kube/client/absent.ts';
+import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import { resourceOf } from '../../../runtime/signers/all-signers.ts';
 import { isSameClock } from '../../../runtime/component/server-time.ts';
@@ -21,7 +21,7 @@ export async function isFresh(
 ): Promise<boolean> {
   const { client } = component;
   const path = resourceOf(signer).object(signer.metadata);
-  const fresh = await client.request<KubeObject>({ method: 'GET', path }).catch(absent);
+  const fresh = await client.request<KubeObject>({ method: 'GET', path }).catch(ignoreNotFound);
   return (
     fresh !== undefined &&
     identityOf(fresh) === identityOf(signer) &&

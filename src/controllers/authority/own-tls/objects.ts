@@ -74,8 +74,8 @@ export function createOwnTlsObjects(
       const configMap = found(reflector, OWN_TLS_CONFIG_MAP);
       return configMap === undefined ? { kind: 'missing' } : { kind: 'found', configMap };
     },
-    observeSecret: (secret) => secrets.get(secret.metadata.name)?.observe(secret),
-    observeConfigMap: (configMap) => configMaps.get(configMap.metadata.name)?.observe(configMap),
+    observeSecret: (secret) => secrets.get(secret.metadata.name)?.applyWrite(secret),
+    observeConfigMap: (configMap) => configMaps.get(configMap.metadata.name)?.applyWrite(configMap),
     notReady: () =>
       all()
         .filter(([, each]) => !each.synced || each.failure !== undefined)

@@ -13,7 +13,7 @@ import { createManagedAuthorities } from '../../../../src/authorities/managed.ts
 import { createActor } from '../../../../src/controllers/authority/apply/actor.ts';
 import type { SignerPlan } from '../../../../src/controllers/authority/decide/decide.ts';
 import { eventsOf } from '../../../../src/controllers/authority/apply/events.ts';
-import type { EventNote } from '../../../../src/kube/events/event-body.ts';
+import type { EventDetails } from '../../../../src/kube/events/body.ts';
 import { KubeError } from '../../../../src/kube/client/kube-error.ts';
 import type { ReconcileResult } from '../../../../src/kube/workqueue/run-loop.ts';
 import { NOW } from '../../../support/pki/chain.ts';
@@ -48,7 +48,7 @@ test('what a status says is told before it is written: who dies in between leave
   const order: string[] = [];
   const told: string[] = [];
   Object.assign(component.events, {
-    tell: (note: EventNote, occasion: string) => {
+    recordOnce: (note: EventDetails, occasion: string) => {
       order.push(note.reason);
       told.push(`${note.reason} ${occasion}`);
       return Promise.resolve();

@@ -17,7 +17,7 @@ export type WatchFault =
   /** An event that is older than one before it: perhaps others never came. */
   | 'disordered';
 
-export class WatchTrouble extends Error {
+export class WatchError extends Error {
   readonly fault: WatchFault;
 
   constructor(fault: WatchFault, message: string) {
@@ -28,7 +28,7 @@ export class WatchTrouble extends Error {
 }
 
 /** What a broken list or watch means for the next one. */
-export interface Trouble {
+export interface WatchFailure {
   /**
    * Label of the restart's metric, of a small fixed set: a {@link WatchFault}, `broken` for a
    * connection that was cut, `unreachable` for none at all, or the status of the answer.
@@ -46,14 +46,14 @@ export interface Trouble {
 }
 
 /** @param listing - the error came while the list was streamed */
-export function readTrouble(error: unknown, listing: boolean): Trouble {
+export function classifyWatchError(error: unknown, listing: boolean): WatchFailure {
   const message = messageOf(error);
   if (!(error instanceof KubeError)) {
     return {
       reason: faultOf(error),
       message,
       outage: false,
-      relist: error instanceof WatchTrouble && error.fault === 'disordered',
+      relist: error instanceof WatchError && error.fault === 'disordered',
       paged: false,
       retryAfter: 0,
     };
@@ -70,7 +70,7 @@ export function readTrouble(error: unknown, listing: boolean): Trouble {
 }
 
 function faultOf(error: unknown, otherwise = 'broken'): string {
-  if (error instanceof WatchTrouble) return error.fault;
+  if (error instanceof WatchError) return error.fault;
   return error instanceof SyntaxError ? 'malformed' : otherwise;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isNewer } from '../resource/resource-version.ts';
-import { createStore, storeKey, type OnChange, type Stored } from '../resource/store.ts';
+import { createStore, type OnChange } from '../resource/store.ts';
 import type { WatchEvent } from './watch-event.ts';
+import { isNewer, objectKey, type StoredObject } from '../resource/object.ts';
 
 /**
  * A collection as far as its lists, its watch and our own writes have told it: the reflector without
@@ -12,7 +12,7 @@ import type { WatchEvent } from './watch-event.ts';
  * remembered until the watch has caught up with it (as KEP-5647 does), so that no older state of
  * that object comes back, even of one that is no longer kept.
  */
-export interface Mirror<T> {
+export interface ObjectCache<T> {
   /** Where the next watch goes on; undefined: a full list is due. */
   readonly resourceVersion: string | undefined;
   /** True once one full list is complete. */
@@ -22,33 +22,33 @@ export interface Mirror<T> {
   /** A full list begins; what an unfinished one gathered is void. */
   beginList(): void;
   /** One object of a paged list. */
-  listed(object: T): void;
+  addListed(object: T): void;
   /** The list is whole as of `resourceVersion`: what was not in it is gone. */
   completeList(resourceVersion: string): void;
   /**
    * @returns false where it is older than what came before, which no watch sends: then nothing of it
    * was taken, and what else has been lost only a new list can tell
    */
-  take(event: WatchEvent<T>): boolean;
+  apply(event: WatchEvent<T>): boolean;
   /** The server no longer knows `resourceVersion`. */
-  expire(): void;
+  invalidate(): void;
   /** The answer to a write of our own. */
-  observe(object: T): void;
+  applyWrite(object: T): void;
   /** Tells every object as if it had changed. */
-  retell(): void;
+  resync(): void;
   /** Everything is gone: the collection is watched no longer. */
   clear(): void;
 }
 
-export function createMirror<T extends Stored>(
+export function createObjectCache<T extends StoredObject>(
   keep: (object: T) => boolean,
   onChange: OnChange<T>,
   lean?: (object: T) => T,
-): Mirror<T> {
+): ObjectCache<T> {
   return new CollectionMirror(keep, onChange, lean);
 }
 
-class CollectionMirror<T extends Stored> implements Mirror<T> {
+class CollectionMirror<T extends StoredObject> implements ObjectCache<T> {
   resourceVersion: string | undefined;
   synced = false;
   readonly #store;
@@ -74,8 +74,8 @@ class CollectionMirror<T extends Stored> implements Mirror<T> {
     this.#listed = new Set();
   }
 
-  listed(object: T): void {
-    const key = storeKey(object);
+  addListed(object: T): void {
+    const key = objectKey(object);
     this.#listed?.add(key);
     if (!this.#isOutdated(key, object)) this.#store.put(object);
   }
@@ -88,7 +88,7 @@ class CollectionMirror<T extends Stored> implements Mirror<T> {
     this.synced = true;
   }
 
-  take(event: WatchEvent<T>): boolean {
+  apply(event: WatchEvent<T>): boolean {
     const isBookmark = event.type === 'bookmark';
     const version = isBookmark ? event.resourceVersion : event.object.metadata.resourceVersion;
     if (this.#listed !== undefined) this.#takeInitial(event);
@@ -107,18 +107,18 @@ class CollectionMirror<T extends Stored> implements Mirror<T> {
   }
 
   #change(event: Exclude<WatchEvent<T>, { type: 'bookmark' }>): void {
-    if (event.type === 'put') this.listed(event.object);
+    if (event.type === 'put') this.addListed(event.object);
     else this.#remove(event.object);
   }
 
-  expire(): void {
+  invalidate(): void {
     this.resourceVersion = undefined;
     // After a restore of etcd even our own writes may never have been.
     this.#ahead.clear();
   }
 
-  observe(object: T): void {
-    const key = storeKey(object);
+  applyWrite(object: T): void {
+    const key = objectKey(object);
     const { resourceVersion } = object.metadata;
     // The watch has passed that moment: the store is as new, or rightly knows it no more.
     if (this.resourceVersion !== undefined && !isNewer(resourceVersion, this.resourceVersion))
@@ -130,8 +130,8 @@ class CollectionMirror<T extends Stored> implements Mirror<T> {
     this.#store.put(object);
   }
 
-  retell(): void {
-    this.#store.retell();
+  resync(): void {
+    this.#store.resync();
   }
 
   clear(): void {
@@ -142,12 +142,12 @@ class CollectionMirror<T extends Stored> implements Mirror<T> {
   }
 
   #remove(object: T): void {
-    const key = storeKey(object);
+    const key = objectKey(object);
     if (!this.#isOutdated(key, object)) this.#store.remove(key);
   }
 
   /** Whether a write of our own has overtaken this state; when not, the watch has caught up. */
-  #isOutdated(key: string, { metadata }: Stored): boolean {
+  #isOutdated(key: string, { metadata }: StoredObject): boolean {
     const ahead = this.#ahead.get(key);
     if (ahead === undefined) return false;
     if (isNewer(ahead, metadata.resourceVersion)) return true;

@@ -2,7 +2,7 @@
 import type { Delay } from '../../ports.ts';
 
 /** Runs `work` with a signal that is aborted after `ms`, or with `outer`. */
-export async function within<T>(
+export async function withTimeout<T>(
   { delay, ms, outer }: { readonly delay: Delay; readonly ms: number; readonly outer: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -3,8 +3,8 @@ import { openEnvelope, type Enveloped, type TypeMeta } from '../../protobuf/enve
 import { MessageReader } from '../../protobuf/reader.ts';
 import { readObjectMeta } from '../../protobuf/object-meta.ts';
 import { readStatusMessage } from '../client/protobuf-status.ts';
-import type { Stored } from '../resource/store.ts';
-import { eventOf, type WatchEvent } from './watch-event.ts';
+import { toWatchEvent, type WatchEvent } from './watch-event.ts';
+import type { StoredObject } from '../resource/object.ts';
 
 /** Makes an object of its protobuf message. @throws SyntaxError */
 export type ReadMessage<T> = (type: TypeMeta, raw: Uint8Array) => T;
@@ -14,7 +14,7 @@ export type ReadMessage<T> = (type: TypeMeta, raw: Uint8Array) => T;
  *
  * @throws as `readWatchEvent`
  */
-export function readWatchFrame<T extends Stored>(
+export function readWatchMessage<T extends StoredObject>(
   frame: Uint8Array,
   read: ReadMessage<T>,
 ): WatchEvent<T> {
@@ -27,7 +27,7 @@ export function readWatchFrame<T extends Stored>(
     else fields.skip();
   }
   if (object === undefined) throw new SyntaxError('a watch frame without an object');
-  return eventOf<T>(type, partOf(type, object, read));
+  return toWatchEvent<T>(type, partOf(type, object, read));
 }
 
 /** `runtime.RawExtension`. */

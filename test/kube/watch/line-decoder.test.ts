@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { MAX_LINE_BYTES, lines } from '../../../src/kube/watch/lines.ts';
+import { MAX_EVENT_BYTES, decodeLines } from '../../../src/kube/watch/line-decoder.ts';
 
 /** Cut at these places, modulo the length. */
 async function split(bytes: Uint8Array, cuts: readonly number[]): Promise<string[]> {
   const places = cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b);
   const chunks = [0, ...places].map((from, index) => bytes.subarray(from, places[index]));
-  return Array.fromAsync(lines(chunksOf(chunks)));
+  return Array.fromAsync(decodeLines(chunksOf(chunks)));
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- the shape of a body
@@ -30,7 +30,7 @@ test('what follows the last newline is no line: it was cut off, and is said to b
   const seen: string[] = [];
   const reading = async (): Promise<void> => {
     const bytes = Buffer.from('{"a":1}\n{"b":');
-    for await (const line of lines(chunksOf([bytes.subarray(0, 9), bytes.subarray(9)])))
+    for await (const line of decodeLines(chunksOf([bytes.subarray(0, 9), bytes.subarray(9)])))
       seen.push(line);
   };
   await assert.rejects(reading(), { name: 'WatchTrouble', fault: 'truncated' });
@@ -43,19 +43,19 @@ test('a line longer than any object is refused before it fills the memory', asyn
   function* endless(): Generator<Uint8Array> {
     for (const chunk = Buffer.alloc(1024 * 1024, 'x'); ; sent += chunk.length) yield chunk;
   }
-  await assert.rejects(Array.fromAsync(lines(chunksOf(endless()))), {
+  await assert.rejects(Array.fromAsync(decodeLines(chunksOf(endless()))), {
     name: 'WatchTrouble',
     fault: 'malformed',
     message: /a watch line is longer than 8388608 bytes/,
   });
-  assert.ok(sent <= MAX_LINE_BYTES + 1024 * 1024);
+  assert.ok(sent <= MAX_EVENT_BYTES + 1024 * 1024);
 });
 
 test('lines that were cut in two do not add up to one that is too long', async () => {
   const half = Buffer.alloc(512 * 1024, 'x');
   const whole = Buffer.concat([half, Buffer.from('\n'), half]);
   const chunks = [...Array<Uint8Array>(40).fill(whole), Buffer.from('\n')];
-  const found = await Array.fromAsync(lines(chunksOf(chunks)));
+  const found = await Array.fromAsync(decodeLines(chunksOf(chunks)));
   assert.equal(found.length, 41);
 });
 
@@ -65,5 +65,5 @@ test('a long line in many chunks comes whole', async () => {
   const chunks = Array.from({ length: 4_097 }, (_each, index) =>
     bytes.subarray(index * 1_024, (index + 1) * 1_024),
   );
-  assert.deepEqual(await Array.fromAsync(lines(chunksOf(chunks))), [line]);
+  assert.deepEqual(await Array.fromAsync(decodeLines(chunksOf(chunks))), [line]);
 });

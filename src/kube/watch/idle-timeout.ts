@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Clock, Delay } from '../../ports.ts';
-import { WatchTrouble } from './watch-trouble.ts';
+import { WatchError } from './watch-error.ts';
 
 /** Aborts what has been silent for too long. */
-export interface Liveness {
+export interface IdleTimeout {
   /** Aborted with the outer signal, or with a WatchTrouble when nothing was heard for `silenceMs`. */
   readonly signal: AbortSignal;
   /** Something was heard. Cheap: called for every line of a watch. */
-  heard(): void;
+  reset(): void;
   /** Must be called at the end; frees the timer. */
-  end(): void;
+  stop(): void;
 }
 
-export interface LivenessInit {
-  readonly silenceMs: number;
+export interface IdleTimeoutInit {
+  readonly timeoutMs: number;
   readonly clock: Clock;
   readonly delay: Delay;
 }
@@ -22,21 +22,21 @@ export interface LivenessInit {
  * Watches over one watch. Bytes do not count, lines do: a connection that trickles a byte a second
  * is as dead as one that is half open.
  */
-export function watchOver(init: LivenessInit, outer: AbortSignal): Liveness {
+export function createIdleTimeout(init: IdleTimeoutInit, outer: AbortSignal): IdleTimeout {
   const own = new AbortController();
   let last = init.clock();
   let times = 0;
 
   async function guard(): Promise<void> {
-    for (let left = init.silenceMs; left > 0;) {
+    for (let left = init.timeoutMs; left > 0;) {
       const before = times;
       await init.delay(left, own.signal);
       // Not by the clock alone: one that is set back would keep a dead watch for as long.
-      const more = Math.min(last + init.silenceMs - init.clock(), init.silenceMs);
+      const more = Math.min(last + init.timeoutMs - init.clock(), init.timeoutMs);
       left = times === before ? 0 : more;
     }
     own.abort(
-      new WatchTrouble('silent', `nothing was heard for ${Math.round(init.silenceMs / 1000)} s`),
+      new WatchError('silent', `nothing was heard for ${Math.round(init.timeoutMs / 1000)} s`),
     );
   }
 
@@ -44,11 +44,11 @@ export function watchOver(init: LivenessInit, outer: AbortSignal): Liveness {
   guard().catch(() => undefined);
   return {
     signal: AbortSignal.any([outer, own.signal]),
-    heard: () => {
+    reset: () => {
       times += 1;
       last = init.clock();
     },
-    end: () => {
+    stop: () => {
       own.abort();
     },
   };

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createGather } from '../../../src/kube/client/gather.ts';
+import { createCompletionBatch } from '../../../src/kube/client/completion-batch.ts';
 
 test('what comes in one turn is done at its end, in its order; what that brings, at the end of the next', async () => {
-  const gather = createGather();
+  const gather = createCompletionBatch();
   const done: string[] = [];
   gather(() => {
     done.push('a');

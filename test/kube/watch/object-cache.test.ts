@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMirror, type Mirror } from '../../../src/kube/watch/mirror.ts';
-import { isNewer } from '../../../src/kube/resource/resource-version.ts';
+import { createObjectCache, type ObjectCache } from '../../../src/kube/watch/object-cache.ts';
+import { isNewer } from '../../../src/kube/resource/object.ts';
 
 interface Thing {
   readonly metadata: { name: string; namespace?: string; uid: string; resourceVersion: string };
@@ -17,15 +17,15 @@ function thing(name: string, version: number, more: { uid?: string; done?: boole
 }
 
 /** A mirror of what is not done, and what it told: keys and resourceVersions. */
-function mirrorWith(...objects: Thing[]): { mirror: Mirror<Thing>; told: Change[] } {
+function mirrorWith(...objects: Thing[]): { mirror: ObjectCache<Thing>; told: Change[] } {
   const told: Change[] = [];
-  const mirror = createMirror<Thing>(
+  const mirror = createObjectCache<Thing>(
     (object) => object.done !== true,
     (key, now, before) =>
       told.push([key, now?.metadata.resourceVersion, before?.metadata.resourceVersion]),
   );
   mirror.beginList();
-  objects.forEach(mirror.listed.bind(mirror));
+  objects.forEach(mirror.addListed.bind(mirror));
   mirror.completeList('10');
   told.length = 0;
   return { mirror, told };
@@ -45,9 +45,9 @@ test('resourceVersions are compared as numbers of any length', () => {
 
 test('events are told in their order, with what was before', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
-  mirror.take(put(thing('a', 11)));
-  mirror.take(put(thing('b', 12)));
-  mirror.take(remove(thing('a', 13)));
+  mirror.apply(put(thing('a', 11)));
+  mirror.apply(put(thing('b', 12)));
+  mirror.apply(remove(thing('a', 13)));
   assert.deepEqual(told, [
     ['a', '11', '1'],
     ['b', '12', undefined],
@@ -58,7 +58,7 @@ test('events are told in their order, with what was before', () => {
 
 test('what is older than what came before is not taken: neither a state, nor an end, nor a bookmark', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
-  mirror.take(put(thing('a', 12, { done: true })));
+  mirror.apply(put(thing('a', 12, { done: true })));
   const before = [...told];
   for (const late of [
     put(thing('a', 11)),
@@ -66,11 +66,11 @@ test('what is older than what came before is not taken: neither a state, nor an 
     remove(thing('a', 11)),
     bookmark('11'),
   ])
-    assert.equal(mirror.take(late), false);
+    assert.equal(mirror.apply(late), false);
   assert.deepEqual(told, before);
   assert.equal(mirror.resourceVersion, '12');
   assert.equal(
-    mirror.take(put(thing('a', 12, { done: true }))),
+    mirror.apply(put(thing('a', 12, { done: true }))),
     true,
     'twice the same is not older',
   );
@@ -78,7 +78,7 @@ test('what is older than what came before is not taken: neither a state, nor an 
 
 test('an object that was deleted and made again is two changes, not an update', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
-  mirror.take(put(thing('a', 12, { uid: 'a-2' })));
+  mirror.apply(put(thing('a', 12, { uid: 'a-2' })));
   assert.deepEqual(told, [
     ['a', undefined, '1'],
     ['a', '12', undefined],
@@ -87,21 +87,21 @@ test('an object that was deleted and made again is two changes, not an update', 
 
 test('what need not be kept is forgotten, and told as gone once', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
-  mirror.take(put(thing('a', 11, { done: true })));
-  mirror.take(put(thing('a', 12, { done: true })));
-  mirror.take(remove(thing('a', 13, { done: true })));
+  mirror.apply(put(thing('a', 11, { done: true })));
+  mirror.apply(put(thing('a', 12, { done: true })));
+  mirror.apply(remove(thing('a', 13, { done: true })));
   assert.deepEqual(told, [['a', undefined, '1']]);
   assert.deepEqual(mirror.values(), []);
 });
 
 test('what a new list no longer has is gone; what it has again is told only if it changed', () => {
   const { mirror, told } = mirrorWith(thing('a', 1), thing('b', 2), thing('c', 3));
-  mirror.expire();
+  mirror.invalidate();
   mirror.beginList();
-  mirror.take(put(thing('b', 2)));
-  mirror.take(put(thing('c', 15)));
+  mirror.apply(put(thing('b', 2)));
+  mirror.apply(put(thing('c', 15)));
   assert.deepEqual(told, [['c', '15', '3']]);
-  mirror.take(bookmark('20', true));
+  mirror.apply(bookmark('20', true));
   assert.deepEqual(told, [
     ['c', '15', '3'],
     ['a', undefined, '1'],
@@ -112,12 +112,12 @@ test('what a new list no longer has is gone; what it has again is told only if i
 test('a list that breaks off removes nothing and leaves no place to go on from', () => {
   const { mirror } = mirrorWith(thing('a', 1), thing('b', 2));
   mirror.beginList();
-  mirror.take(put(thing('a', 1)));
-  mirror.take(bookmark('15'));
+  mirror.apply(put(thing('a', 1)));
+  mirror.apply(bookmark('15'));
   assert.equal(mirror.resourceVersion, undefined, 'a bookmark inside the list is no end of it');
   mirror.beginList();
-  mirror.take(put(thing('b', 2)));
-  mirror.take(bookmark('16', true));
+  mirror.apply(put(thing('b', 2)));
+  mirror.apply(bookmark('16', true));
   assert.deepEqual(
     mirror.values().map(({ metadata }) => metadata.name),
     ['b'],
@@ -127,34 +127,34 @@ test('a list that breaks off removes nothing and leaves no place to go on from',
 test('an object that goes while the list is streamed is not kept for having been listed', () => {
   const { mirror } = mirrorWith();
   mirror.beginList();
-  mirror.take(put(thing('a', 5)));
-  mirror.take(remove(thing('a', 12)));
-  mirror.take(bookmark('12', true));
+  mirror.apply(put(thing('a', 5)));
+  mirror.apply(remove(thing('a', 12)));
+  mirror.apply(bookmark('12', true));
   assert.deepEqual(mirror.values(), []);
 });
 
 test('it is synced from the first whole list on, relists included', () => {
-  const mirror = createMirror<Thing>(
+  const mirror = createObjectCache<Thing>(
     () => true,
     () => undefined,
   );
   mirror.beginList();
-  mirror.take(put(thing('a', 1)));
+  mirror.apply(put(thing('a', 1)));
   assert.equal(mirror.synced, false);
-  mirror.take(bookmark('3', true));
+  mirror.apply(bookmark('3', true));
   assert.equal(mirror.synced, true);
-  mirror.expire();
+  mirror.invalidate();
   mirror.beginList();
   assert.equal(mirror.synced, true, 'a relist is no reason to stop the work');
 });
 
 test('our own write counts at once; its echo and what is older are no news', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
-  mirror.observe(thing('a', 15));
-  mirror.take(put(thing('a', 12)));
+  mirror.applyWrite(thing('a', 15));
+  mirror.apply(put(thing('a', 12)));
   assert.equal(mirror.get('a')?.metadata.resourceVersion, '15');
-  mirror.take(put(thing('a', 15)));
-  mirror.take(put(thing('a', 18)));
+  mirror.apply(put(thing('a', 15)));
+  mirror.apply(put(thing('a', 18)));
   assert.deepEqual(told, [
     ['a', '15', '1'],
     ['a', '18', '15'],
@@ -163,20 +163,20 @@ test('our own write counts at once; its echo and what is older are no news', () 
 
 test('what our own write ended does not come back as pending by an older event', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
-  mirror.observe(thing('a', 15, { done: true }));
-  mirror.take(put(thing('a', 12)));
-  mirror.take(put(thing('a', 15, { done: true })));
+  mirror.applyWrite(thing('a', 15, { done: true }));
+  mirror.apply(put(thing('a', 12)));
+  mirror.apply(put(thing('a', 15, { done: true })));
   assert.deepEqual(told, [['a', undefined, '1']]);
 });
 
 test('an answer that comes after its echo, or after the end of its object, is no news', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
-  mirror.take(put(thing('a', 11)));
-  mirror.take(put(thing('a', 13)));
-  mirror.observe(thing('a', 11));
+  mirror.apply(put(thing('a', 11)));
+  mirror.apply(put(thing('a', 13)));
+  mirror.applyWrite(thing('a', 11));
   assert.equal(mirror.get('a')?.metadata.resourceVersion, '13');
-  mirror.take(remove(thing('a', 14)));
-  mirror.observe(thing('a', 13));
+  mirror.apply(remove(thing('a', 14)));
+  mirror.applyWrite(thing('a', 13));
   assert.equal(mirror.get('a'), undefined);
   assert.equal(told.length, 3);
 });
@@ -184,29 +184,29 @@ test('an answer that comes after its echo, or after the end of its object, is no
 test('an old answer that comes while a list is under way is no news either', () => {
   const { mirror } = mirrorWith(thing('a', 5));
   mirror.beginList();
-  mirror.observe(thing('a', 4));
+  mirror.applyWrite(thing('a', 4));
   assert.equal(mirror.get('a')?.metadata.resourceVersion, '5');
 });
 
 test('a list taken before our own write was stored does not take it away again', () => {
   const { mirror } = mirrorWith();
   mirror.beginList();
-  mirror.observe(thing('new', 25));
-  mirror.take(bookmark('20', true));
+  mirror.applyWrite(thing('new', 25));
+  mirror.apply(bookmark('20', true));
   assert.equal(mirror.get('new')?.metadata.resourceVersion, '25');
   // A bookmark past the write without its object: it came and went.
   mirror.beginList();
-  mirror.take(bookmark('30', true));
+  mirror.apply(bookmark('30', true));
   assert.equal(mirror.get('new'), undefined);
 });
 
 test('after etcd was restored from a backup, smaller versions are the truth again', () => {
   const { mirror } = mirrorWith(thing('a', 1));
-  mirror.observe(thing('a', 90));
-  mirror.expire();
+  mirror.applyWrite(thing('a', 90));
+  mirror.invalidate();
   mirror.beginList();
-  mirror.take(put(thing('a', 5)));
-  mirror.take(bookmark('6', true));
+  mirror.apply(put(thing('a', 5)));
+  mirror.apply(bookmark('6', true));
   assert.equal(mirror.get('a')?.metadata.resourceVersion, '5');
 });
 

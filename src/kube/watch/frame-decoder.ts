@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { MAX_LINE_BYTES } from './lines.ts';
-import { WatchTrouble } from './watch-trouble.ts';
+import { MAX_EVENT_BYTES } from './line-decoder.ts';
+import { WatchError } from './watch-error.ts';
 
 /** Before each frame stands its length, big-endian (apimachinery, util/framer). */
 const LENGTH_OCTETS = 4;
@@ -11,7 +11,7 @@ const LENGTH_OCTETS = 4;
  *
  * @throws WatchTrouble as `lines`, and what `take` throws
  */
-export async function eachFrame(
+export async function decodeFrames(
   chunks: AsyncIterable<Uint8Array>,
   take: (frame: Buffer) => void,
 ): Promise<void> {
@@ -28,17 +28,17 @@ export async function eachFrame(
     held = all.subarray(start);
   }
   if (held.length > 0)
-    throw new WatchTrouble('truncated', 'the watch ended in the middle of a frame');
+    throw new WatchError('truncated', 'the watch ended in the middle of a frame');
 }
 
 /** Where the frame that begins at `start` ends; Infinity while not even its length is there. */
 function endOf(bytes: Buffer, start: number): number {
   if (bytes.length < start + LENGTH_OCTETS) return Infinity;
   const length = bytes.readUInt32BE(start);
-  if (length > MAX_LINE_BYTES) {
-    throw new WatchTrouble(
+  if (length > MAX_EVENT_BYTES) {
+    throw new WatchError(
       'malformed',
-      `a watch frame is longer than ${MAX_LINE_BYTES} bytes, as no object is`,
+      `a watch frame is longer than ${MAX_EVENT_BYTES} bytes, as no object is`,
     );
   }
   return start + LENGTH_OCTETS + length;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 
 /** What a server shows: PEM of its certificate, what is above it, and the key. */
-export interface Credentials {
+export interface ServingCertificate {
   readonly certificate: string;
   readonly key: string;
   /** When the certificate ends, in milliseconds. */
@@ -17,10 +17,10 @@ export interface Credentials {
  *
  * @returns why they cannot be used, in words, where they cannot: not there, half written, expired
  */
-export async function readCredentials(
+export async function readServingCertificate(
   directory: string,
   now: number,
-): Promise<Credentials | string> {
+): Promise<ServingCertificate | string> {
   try {
     const [certificate, key] = await Promise.all([
       readFile(join(directory, 'tls.crt'), 'utf8'),

@@ -33,7 +33,7 @@ export interface EventSenderInit {
 }
 
 /** Beyond this, what is newest is dropped: it is said again with the next retry. */
-export const MAX_QUEUED = 1_000;
+const MAX_QUEUED = 1_000;
 /** A restart of the API server takes seconds; what it does not survive is old news. */
 const TRIES = 6;
 const FIRST_RETRY_MS = 500;

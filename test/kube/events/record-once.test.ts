@@ -2,8 +2,8 @@
 /** ADR 0021: what is told before it becomes so, by whoever is there to tell it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EventNote } from '../../../src/kube/events/event-body.ts';
-import { createEventRecorder, type EventRecorder } from '../../../src/kube/events/events.ts';
+import type { EventDetails } from '../../../src/kube/events/body.ts';
+import { createEventRecorder, type EventRecorder } from '../../../src/kube/events/recorder.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
@@ -33,7 +33,7 @@ function start(): Stage {
   return { time, client, events, dropped };
 }
 
-const note: EventNote = {
+const note: EventDetails = {
   regarding: {
     apiVersion: 'countersign.dev/v1alpha1',
     kind: 'ClusterSigner',
@@ -48,7 +48,7 @@ const note: EventNote = {
 
 test('what is told on an occasion is one Event, by whichever process, and as often as it is told', async () => {
   const nameOf = async ({ events, client, time }: Stage, occasion: string): Promise<unknown> => {
-    const told = events.tell(note, occasion);
+    const told = events.recordOnce(note, occasion);
     await time.advance(0);
     await told;
     const { metadata } = client.requests.at(-1)?.body as { metadata: { name: string } };
@@ -66,7 +66,7 @@ test('what is there already was told: that is no fault', async () => {
   client.answer(({ path }) => {
     throw new KubeError({ status: 409, what: path, body: { reason: 'AlreadyExists' } });
   });
-  const told = events.tell(note, 'u-1/7');
+  const told = events.recordOnce(note, 'u-1/7');
   await time.advance(0);
   await told;
   assert.deepEqual(dropped, []);
@@ -77,7 +77,7 @@ test('who tells waits until it is written, and two seconds at the most', async (
   const answer = Promise.withResolvers<object>();
   client.answer(() => answer.promise);
   let isTold = false;
-  void events.tell(note, 'u-1/7').then(() => {
+  void events.recordOnce(note, 'u-1/7').then(() => {
     isTold = true;
   });
   await time.advance(1_999);

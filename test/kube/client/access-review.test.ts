@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { absent } from '../../../src/kube/client/absent.ts';
-import { missingRights, rightText } from '../../../src/kube/client/access.ts';
+import { missingPermissions, permissionText } from '../../../src/kube/client/access-review.ts';
 import { servedVersions } from '../../../src/kube/client/discovery.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import { ignoreNotFound, KubeError } from '../../../src/kube/client/kube-error.ts';
 import { startWire, type Wire } from '../../support/kube/server-and-clients.ts';
 
 let wire: Wire;
@@ -26,7 +25,7 @@ test('each verb of each resource under each name is asked for, and what is missi
     asked.push(text);
     call.answer(201, { status: { allowed: attributes['verb'] !== 'update' } });
   });
-  const missing = await missingRights(wire.connect(), [
+  const missing = await missingPermissions(wire.connect(), [
     {
       apiGroups: ['certificates.k8s.io'],
       resources: ['certificatesigningrequests/approval'],
@@ -47,7 +46,7 @@ test('each verb of each resource under each name is asked for, and what is missi
     'update  secrets  y keys',
     'update certificates.k8s.io certificatesigningrequests approval  ',
   ]);
-  assert.deepEqual(missing.map(rightText), [
+  assert.deepEqual(missing.map(permissionText), [
     'update certificates.k8s.io/certificatesigningrequests/approval',
     'update secrets "x" in namespace keys',
     'update secrets "y" in namespace keys',
@@ -59,7 +58,7 @@ test('a server that cannot be asked has not said no', async () => {
     call.answer(503, 'away');
   });
   const rules = [{ apiGroups: [''], resources: ['events'], verbs: ['create'] }];
-  await assert.rejects(missingRights(wire.connect(), rules), { code: 'KUBE_UNAVAILABLE' });
+  await assert.rejects(missingPermissions(wire.connect(), rules), { code: 'KUBE_UNAVAILABLE' });
 });
 
 test('the served versions are those that have the resource, in the order of preference', async () => {
@@ -90,7 +89,7 @@ test('a server that cannot be asked for its versions has not said that it has no
 
 test('only a 404 means absent', async () => {
   const ask = (status: number): Promise<unknown> =>
-    Promise.reject(new KubeError({ status, what: 'GET /x' })).catch(absent);
+    Promise.reject(new KubeError({ status, what: 'GET /x' })).catch(ignoreNotFound);
   assert.equal(await ask(404), undefined);
   for (const status of [0, 403, 410, 500]) await assert.rejects(ask(status), { status });
 });

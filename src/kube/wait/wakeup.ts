@@ -2,18 +2,18 @@
 import type { Delay } from '../../ports.ts';
 
 /** A wait that can be cut short. */
-export interface Bell {
+export interface Wakeup {
   /** Ends the wait that is under way, or else the next one before it begins. */
-  ring(): void;
+  wake(): void;
   /** Resolves after `ms`, at a ring, or when `signal` is aborted. One at a time. */
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-export function createBell(delay: Delay): Bell {
+export function createWakeup(delay: Delay): Wakeup {
   let rung = false;
   let waiting: AbortController | undefined;
   return {
-    ring: () => {
+    wake: () => {
       rung = true;
       waiting?.abort();
     },

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { RequestInit } from '../../../src/kube/client/client.ts';
-import type { EventNote } from '../../../src/kube/events/event-body.ts';
-import { MAX_QUEUED } from '../../../src/kube/events/event-sender.ts';
-import { createEventRecorder, type EventRecorder } from '../../../src/kube/events/events.ts';
+import type { EventDetails } from '../../../src/kube/events/body.ts';
+import { createEventRecorder, type EventRecorder } from '../../../src/kube/events/recorder.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
@@ -32,7 +31,7 @@ beforeEach(() => {
   });
 });
 
-const note: EventNote = {
+const note: EventDetails = {
   regarding: {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
@@ -252,9 +251,9 @@ test('recording never waits for a server that hangs, nor throws, nor grows witho
   client.answer(() => ({}));
   resume({});
   await time.advance(0);
-  assert.equal(client.requests.length, 1 + MAX_QUEUED);
+  assert.equal(client.requests.length, 1 + 1_000);
   const count = (cause: string): number => dropped.filter((each) => each === cause).length;
-  assert.deepEqual([count('full'), count('rate')], [200 * 50 - 1 - MAX_QUEUED, 0]);
+  assert.deepEqual([count('full'), count('rate')], [200 * 50 - 1 - 1_000, 0]);
 });
 
 test('the last words are sent before the process ends', async () => {

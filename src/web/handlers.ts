@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { TEXT, type Handler } from './answer.ts';
 
 /** The event loop turns: nothing more, so that no outage of others restarts us. */
 export const healthz: Handler = () => ({ status: 200, contentType: TEXT, body: 'ok\n' });
@@ -21,3 +20,15 @@ export function readyz(
 }
 
 const warning = (text: string): string => `warning: ${text}`;
+
+/** What a handler says; `server.ts` turns it into HTTP. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** A handler knows nothing of express. A rejection becomes a 500 that says nothing. */
+export type Handler = () => HttpResponse | Promise<HttpResponse>;
+
+export const TEXT = 'text/plain; charset=utf-8';

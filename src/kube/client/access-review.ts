@@ -3,7 +3,7 @@ import type { Client } from './client.ts';
 import type { PermissionRule } from '../resource/permissions.ts';
 
 /** One right that the API server says we lack. */
-export interface MissingRight {
+export interface MissingPermission {
   readonly verb: string;
   /** `group/resource/subresource`, without the group for core. */
   readonly resource: string;
@@ -28,10 +28,10 @@ const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
  * @returns the rights that are not granted
  * @throws KubeError when the API server cannot be asked
  */
-export async function missingRights(
+export async function missingPermissions(
   client: Client,
   rules: readonly PermissionRule[],
-): Promise<readonly MissingRight[]> {
+): Promise<readonly MissingPermission[]> {
   const questions = rules.flatMap(questionsOf);
   const answers = await Promise.all(questions.map((question) => ask(client, question)));
   return questions.filter((_question, index) => answers[index] !== true).map(missing);
@@ -64,7 +64,7 @@ async function ask(client: Client, question: Question): Promise<boolean> {
   return answer.status?.allowed === true;
 }
 
-function missing(question: Question): MissingRight {
+function missing(question: Question): MissingPermission {
   const { group, resource, subresource, verb, name, namespace } = question;
   return {
     verb,
@@ -75,7 +75,7 @@ function missing(question: Question): MissingRight {
 }
 
 /** `update certificates.k8s.io/certificatesigningrequests/approval "x" in namespace y` */
-export function rightText({ verb, resource, name, namespace }: MissingRight): string {
+export function permissionText({ verb, resource, name, namespace }: MissingPermission): string {
   const named = name === undefined ? '' : ` "${name}"`;
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
   return `${verb} ${resource}${named}${where}`;

@@ -2,15 +2,15 @@
 import { createHash } from 'node:crypto';
 import type { Clock, Delay, Log, Random } from '../../ports.ts';
 import type { Client } from '../client/client.ts';
-import { EVENTS, eventBody, type EventNote } from './event-body.ts';
-import { createEventSender, type DropCause } from './event-sender.ts';
-import { createEventSeries, type Said } from './event-series.ts';
-import { microTime } from '../resource/micro-time.ts';
+import { EVENTS, eventBody, type EventDetails } from './body.ts';
+import { createEventSender, type DropCause } from './sender.ts';
+import { createEventSeries, type SeriesEntry } from './series.ts';
 import { createTokenBucket } from '../workqueue/token-bucket.ts';
+import { microTime } from '../resource/json.ts';
 
 /** Tells people what happens to an object. Never blocks a decision and never throws. */
 export interface EventRecorder {
-  record(note: EventNote): void;
+  record(note: EventDetails): void;
   /**
    * Tells of what is about to become so. Whoever tells it again, this process or the next, makes no
    * second Event of it.
@@ -18,7 +18,7 @@ export interface EventRecorder {
    * @param occasion - what is the same then, and another when the same happens anew
    * @returns when it is written, or given up, or 2 s later: nothing waits for Events longer
    */
-  tell(note: EventNote, occasion: string): Promise<void>;
+  recordOnce(note: EventDetails, occasion: string): Promise<void>;
   /** The last call: resolves when everything recorded was sent or given up, or after 5 s. */
   flush(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export function createEventRecorder(init: EventRecorderInit): EventRecorder {
   const allowsNew = createTokenBucket(rate);
   const allowsCount = createTokenBucket(rate);
 
-  function create(key: string, note: EventNote, now: number): void {
+  function create(key: string, note: EventDetails, now: number): void {
     if (!allowsNew()) {
       init.onDropped('rate');
       init.log.debug({ ...note }, 'an Event was left out: there are too many');
@@ -69,7 +69,7 @@ export function createEventRecorder(init: EventRecorderInit): EventRecorder {
     });
   }
 
-  async function tell(note: EventNote, occasion: string): Promise<void> {
+  async function tell(note: EventDetails, occasion: string): Promise<void> {
     if (!allowsNew()) {
       init.onDropped('rate');
       return;
@@ -90,7 +90,7 @@ export function createEventRecorder(init: EventRecorderInit): EventRecorder {
     done.abort();
   }
 
-  function count(key: string, said: Said, now: number): void {
+  function count(key: string, said: SeriesEntry, now: number): void {
     sender.send({
       method: 'PATCH',
       path: EVENTS.object(said),
@@ -100,7 +100,7 @@ export function createEventRecorder(init: EventRecorderInit): EventRecorder {
     });
   }
 
-  function nameFor(note: EventNote, now: number): Pick<Said, 'name' | 'namespace'> {
+  function nameFor(note: EventDetails, now: number): Pick<SeriesEntry, 'name' | 'namespace'> {
     return place(note, now.toString(16) + Buffer.from(init.random(4)).toString('hex'));
   }
 
@@ -112,12 +112,15 @@ export function createEventRecorder(init: EventRecorderInit): EventRecorder {
       if (said === undefined) create(key, note, now);
       else if (series.repeat(said, now) && allowsCount()) count(key, said, now);
     },
-    tell,
+    recordOnce: tell,
     flush: sender.flush,
   };
 }
 
-function place({ regarding }: EventNote, unique: string): Pick<Said, 'name' | 'namespace'> {
+function place(
+  { regarding }: EventDetails,
+  unique: string,
+): Pick<SeriesEntry, 'name' | 'namespace'> {
   const { name, namespace = 'default' } = regarding;
   return { name: `${nameStem(name)}.${unique}`, namespace };
 }
@@ -129,7 +132,7 @@ function digestOf(...texts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, DIGEST_DIGITS);
 }
 
-function keyFor({ regarding, type, reason, action, note }: EventNote): string {
+function keyFor({ regarding, type, reason, action, note }: EventDetails): string {
   const { namespace = '', name, uid = '' } = regarding;
   return JSON.stringify([namespace, name, uid, type, reason, action, note]);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { WatchTrouble } from './watch-trouble.ts';
+import { WatchError } from './watch-error.ts';
 
 /** One watch event of the largest object that etcd takes (1.5 MiB), base64 and escapes included. */
-export const MAX_LINE_BYTES = 8 * 1024 * 1024;
+export const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
@@ -13,7 +13,7 @@ const NEWLINE = 0x0a;
  * @throws WatchTrouble `malformed` when a line is longer than any object can be, `truncated` when the
  * stream ends inside one
  */
-export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* decodeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let held: Uint8Array[] = [];
   let size = 0;
   for await (const bytes of chunks) {
@@ -30,12 +30,12 @@ export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
     if (start === chunk.length) continue;
     held.push(chunk.subarray(start));
     size += chunk.length - start;
-    if (size > MAX_LINE_BYTES) {
-      throw new WatchTrouble(
+    if (size > MAX_EVENT_BYTES) {
+      throw new WatchError(
         'malformed',
-        `a watch line is longer than ${MAX_LINE_BYTES} bytes, as no object is`,
+        `a watch line is longer than ${MAX_EVENT_BYTES} bytes, as no object is`,
       );
     }
   }
-  if (size > 0) throw new WatchTrouble('truncated', 'the watch ended in the middle of a line');
+  if (size > 0) throw new WatchError('truncated', 'the watch ended in the middle of a line');
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { readWatchFrame } from '../../../src/kube/watch/watch-frame.ts';
+import { readWatchMessage } from '../../../src/kube/watch/watch-message.ts';
 import { envelope, type TypeMeta } from '../../../src/protobuf/envelope.ts';
 import { objectMetaMessage } from '../../../src/protobuf/object-meta.ts';
 import { bytesField, integerField, message, stringField } from '../../../src/protobuf/writer.ts';
@@ -24,7 +24,7 @@ function frame(event: string, object: Uint8Array): Buffer {
 const seen: [TypeMeta, Uint8Array][] = [];
 function read(of: Uint8Array): unknown {
   seen.length = 0;
-  return readWatchFrame(of, (is, raw) => {
+  return readWatchMessage(of, (is, raw) => {
     seen.push([is, raw]);
     return { metadata };
   });

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { PROTOBUF } from '../../protobuf/envelope.ts';
 import type { Body } from '../client/client.ts';
-import { eachFrame } from './frames.ts';
-import { lines } from './lines.ts';
-import type { Stored } from '../resource/store.ts';
+import { decodeFrames } from './frame-decoder.ts';
+import { decodeLines } from './line-decoder.ts';
 import { readWatchEvent, type WatchEvent } from './watch-event.ts';
-import { readWatchFrame, type ReadMessage } from './watch-frame.ts';
+import { readWatchMessage, type ReadMessage } from './watch-message.ts';
+import type { StoredObject } from '../resource/object.ts';
 
 /** What a watch asks for: protobuf where we can read its objects, and JSON where the server has none. */
-export function acceptedBy(read: ReadMessage<unknown> | undefined): string {
+export function watchMediaTypes(read: ReadMessage<unknown> | undefined): string {
   return read === undefined ? 'application/json' : `${PROTOBUF},application/json`;
 }
 
@@ -17,16 +17,16 @@ export function acceptedBy(read: ReadMessage<unknown> | undefined): string {
  *
  * @throws as `lines` and `readWatchEvent`, and what `take` throws
  */
-export async function readWatch<T extends Stored>(
+export async function decodeWatch<T extends StoredObject>(
   body: Body,
   read: ReadMessage<T> | undefined,
   take: (event: WatchEvent<T>) => void,
 ): Promise<void> {
   if (read !== undefined && body.contentType.startsWith(PROTOBUF)) {
-    await eachFrame(body, (frame) => {
-      take(readWatchFrame(frame, read));
+    await decodeFrames(body, (frame) => {
+      take(readWatchMessage(frame, read));
     });
   } else {
-    for await (const line of lines(body)) take(readWatchEvent<T>(line));
+    for await (const line of decodeLines(body)) take(readWatchEvent<T>(line));
   }
 }

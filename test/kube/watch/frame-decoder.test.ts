@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { eachFrame } from '../../../src/kube/watch/frames.ts';
-import { MAX_LINE_BYTES } from '../../../src/kube/watch/lines.ts';
+import { decodeFrames } from '../../../src/kube/watch/frame-decoder.ts';
+import { MAX_EVENT_BYTES } from '../../../src/kube/watch/line-decoder.ts';
 
 // eslint-disable-next-line @typescript-eslint/require-await -- the shape of a body
 async function* chunksOf(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -12,7 +12,7 @@ async function* chunksOf(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Arra
 
 async function frames(chunks: Iterable<Uint8Array>): Promise<readonly Buffer[]> {
   const got: Buffer[] = [];
-  await eachFrame(chunksOf(chunks), (frame) => got.push(frame));
+  await decodeFrames(chunksOf(chunks), (frame) => got.push(frame));
   return got;
 }
 
@@ -45,7 +45,7 @@ test('a frame that was cut off is none, and is said to be', async () => {
   const whole = framed(Buffer.from('abc'));
   for (const rest of [2, 4, 6]) {
     const seen: string[] = [];
-    const reading = eachFrame(chunksOf([whole, whole.subarray(0, rest)]), (frame) => {
+    const reading = decodeFrames(chunksOf([whole, whole.subarray(0, rest)]), (frame) => {
       seen.push(frame.toString());
     });
     await assert.rejects(reading, { name: 'WatchTrouble', fault: 'truncated' });
@@ -55,7 +55,7 @@ test('a frame that was cut off is none, and is said to be', async () => {
 
 test('a frame longer than any object is refused before it comes', async () => {
   const length = Buffer.alloc(4);
-  length.writeUInt32BE(MAX_LINE_BYTES + 1);
+  length.writeUInt32BE(MAX_EVENT_BYTES + 1);
   await assert.rejects(frames([length]), {
     name: 'WatchTrouble',
     fault: 'malformed',

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createMirror } from '../../../src/kube/watch/mirror.ts';
-import { isNewer } from '../../../src/kube/resource/resource-version.ts';
+import { createObjectCache } from '../../../src/kube/watch/object-cache.ts';
+import { isNewer } from '../../../src/kube/resource/object.ts';
 
 interface Thing {
   readonly metadata: { name: string; uid: string; resourceVersion: string };
@@ -62,7 +62,7 @@ function run(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : ne
 } {
   const server = new Collection();
   const last = new Map<string, Thing>();
-  const mirror = createMirror<Thing>(
+  const mirror = createObjectCache<Thing>(
     ({ done }) => !done,
     (_key, now) => {
       if (now === undefined) return;
@@ -78,21 +78,21 @@ function run(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : ne
   const answers: Thing[] = [];
   let delivered = 0;
   const deliver = (count: number): void => {
-    for (const event of server.history.slice(delivered, delivered + count)) mirror.take(event);
+    for (const event of server.history.slice(delivered, delivered + count)) mirror.apply(event);
     delivered = Math.min(delivered + count, server.history.length);
   };
   const list = (): void => {
-    mirror.expire();
+    mirror.invalidate();
     mirror.beginList();
-    for (const object of server.objects.values()) mirror.take({ type: 'put', object });
-    mirror.take({ type: 'bookmark', resourceVersion: server.version, initialEnd: true });
+    for (const object of server.objects.values()) mirror.apply({ type: 'put', object });
+    mirror.apply({ type: 'bookmark', resourceVersion: server.version, initialEnd: true });
     delivered = server.history.length;
   };
   /** A list that ends early: only another list can follow. */
   const breakOff = (listed: number): void => {
     mirror.beginList();
     for (const object of [...server.objects.values()].slice(0, listed))
-      mirror.take({ type: 'put', object });
+      mirror.apply({ type: 'put', object });
   };
   list();
   for (const each of steps) {
@@ -108,7 +108,7 @@ function run(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : ne
         break;
       case 'answer':
         for (const answer of answers.splice(each.pick % (answers.length + 1), 1))
-          mirror.observe(answer);
+          mirror.applyWrite(answer);
         break;
       case 'deliver':
         deliver(each.count);
@@ -116,7 +116,7 @@ function run(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : ne
       case 'bookmark':
         // As the server sends it: of the moment up to which the watch has got everything.
         if (mirror.resourceVersion !== undefined)
-          mirror.take({
+          mirror.apply({
             type: 'bookmark',
             resourceVersion: String(100 + delivered),
             initialEnd: false,
@@ -132,7 +132,7 @@ function run(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : ne
     }
   }
   deliver(server.history.length);
-  for (const answer of answers) mirror.observe(answer);
+  for (const answer of answers) mirror.applyWrite(answer);
   const text = (objects: Iterable<Thing>): string[] =>
     [...objects]
       .filter(({ done }) => !done)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { microTime } from '../resource/micro-time.ts';
 import { resource } from '../resource/resource.ts';
+import { microTime } from '../resource/json.ts';
 
 export const EVENTS = resource({ group: 'events.k8s.io', version: 'v1', plural: 'events' });
 
@@ -15,7 +15,7 @@ export interface ObjectReference {
 }
 
 /** What shall be said about an object. */
-export interface EventNote {
+export interface EventDetails {
   readonly regarding: ObjectReference;
   readonly related?: ObjectReference;
   readonly type: 'Normal' | 'Warning';
@@ -32,7 +32,7 @@ const MAX_INSTANCE = 128;
 
 /** The Event as it is POSTed. */
 export function eventBody(
-  note: EventNote,
+  note: EventDetails,
   from: {
     readonly name: string;
     readonly namespace: string;

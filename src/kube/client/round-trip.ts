@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Dispatcher } from 'undici';
 import type { Monotonic } from '../../ports.ts';
-import type { Gather } from './gather.ts';
+import type { CompletionBatch } from './completion-batch.ts';
 
 /** A whole answer. */
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
 }
 
 /** More than any list page or object that we ask for; a proxy gone wrong must not fill memory. */
-export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /**
  * As kube-apiserver's own --request-timeout: whole answers take no longer. The timeouts of the pool are
  * for silence, which a byte a second is not; it would hold a worker for a day. Looked at when bytes come,
  * so a timer for each call is not needed.
  */
-export const MAX_ANSWER_MS = 60_000;
+const MAX_RESPONSE_MS = 60_000;
 
-export interface ExchangeInit {
+export interface RoundTripInit {
   readonly monotonic: Monotonic;
   /** Answers that come together are handed out together. */
-  readonly gather: Gather;
+  readonly batch: CompletionBatch;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -33,33 +33,33 @@ export interface ExchangeInit {
  *
  * Rejects when no whole answer came, or with the signal's reason.
  */
-export function exchange(
+export function roundTrip(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
-  init: ExchangeInit,
-): Promise<Answer> {
+  init: RoundTripInit,
+): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
-    dispatcher.dispatch(options, new Gathering(resolve, reject, init));
+    dispatcher.dispatch(options, new ResponseHandler(resolve, reject, init));
   });
 }
 
-class Gathering implements Dispatcher.DispatchHandler {
-  readonly #resolve: (answer: Answer) => void;
+class ResponseHandler implements Dispatcher.DispatchHandler {
+  readonly #resolve: (answer: ApiResponse) => void;
   readonly #reject: (error: unknown) => void;
   readonly #monotonic: Monotonic;
-  readonly #gather: Gather;
+  readonly #gather: CompletionBatch;
   readonly #signal: AbortSignal | undefined;
   #begun = 0;
   #stop: (() => void) | undefined;
   #status = 0;
-  #headers: Answer['headers'] = {};
+  #headers: ApiResponse['headers'] = {};
   #chunks: Buffer[] = [];
   #size = 0;
 
   constructor(
-    resolve: (answer: Answer) => void,
+    resolve: (answer: ApiResponse) => void,
     reject: (error: unknown) => void,
-    { monotonic, gather, signal }: ExchangeInit,
+    { monotonic, batch: gather, signal }: RoundTripInit,
   ) {
     this.#resolve = resolve;
     this.#reject = reject;
@@ -86,7 +86,7 @@ class Gathering implements Dispatcher.DispatchHandler {
   onResponseStart(
     _controller: Dispatcher.DispatchController,
     status: number,
-    headers: Answer['headers'],
+    headers: ApiResponse['headers'],
   ): void {
     this.#status = status;
     this.#headers = headers;
@@ -95,10 +95,10 @@ class Gathering implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
-    if (this.#size > MAX_ANSWER_BYTES) {
-      controller.abort(new RangeError(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`));
-    } else if (this.#monotonic() - this.#begun > MAX_ANSWER_MS) {
-      controller.abort(new RangeError(`the answer takes longer than ${MAX_ANSWER_MS / 1000} s`));
+    if (this.#size > MAX_RESPONSE_BYTES) {
+      controller.abort(new RangeError(`the answer is longer than ${MAX_RESPONSE_BYTES} bytes`));
+    } else if (this.#monotonic() - this.#begun > MAX_RESPONSE_MS) {
+      controller.abort(new RangeError(`the answer takes longer than ${MAX_RESPONSE_MS / 1000} s`));
     }
   }
 
