@@ -115,6 +115,7 @@ function verifyWith(
   data: Uint8Array,
   signature: Uint8Array,
 ): boolean {
+  if (!hasPossibleLength(publicKey, signature)) return false;
   const key = keyObjectOf(publicKey);
   // Only RSA needs options: for any object but a KeyObject Node 24 throws and catches two errors
   // (public-key.ts).
@@ -128,6 +129,14 @@ function verifyWith(
     // node:crypto throws for some malformed signatures and returns false for others.
     return false;
   }
+}
+
+/**
+ * An RSA signature is as long as the modulus (RFC 8017 §8.1.2 step 1, §8.2.2 step 1). OpenSSL does not
+ * check that of RSASSA-PSS: it takes a signature whose first octet is zero without that octet, too.
+ */
+function hasPossibleLength({ algorithm, bits }: PublicKeyInfo, signature: Uint8Array): boolean {
+  return algorithm !== 'RSA' || signature.length === Math.ceil(bits / 8);
 }
 
 /** Go, and so the API server, verifies no signature by a shorter RSA key. */

@@ -53,6 +53,25 @@ for (const kind of KINDS) {
   });
 }
 
+test('a proof whose first octet, a zero, is left out is refused (RFC 8017 §8.1.2 step 1)', () => {
+  const key = privateKey('RSA-2048');
+  const publicKey = decodePublicKey(spkiOf(key));
+  const firstZero = (): Buffer => {
+    // One of 256 salts gives such a signature.
+    for (;;) {
+      const found = proof(key, UID);
+      if (found[0] === 0) return found;
+    }
+  };
+  const whole = firstZero();
+  assert.doesNotThrow(() => verifyProofOfPossession(publicKey, UID, whole));
+  refuses(
+    () => verifyProofOfPossession(publicKey, UID, whole.subarray(1)),
+    'REQUEST_SIGNATURE',
+    /proof of possession/,
+  );
+});
+
 test('a PKCS#1 v1.5 signature is no proof', () => {
   const key = privateKey('RSA-3072');
   const publicKey = decodePublicKey(spkiOf(key));
