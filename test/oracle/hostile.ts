@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { san, link, ca, usage } from '../support/pki/chain.ts';
-import { explicit, extension, implicit, oid, rdn, seq, set, tlv, utf8 } from '../support/pki/der.ts';
+import {
+  explicit,
+  extension,
+  implicit,
+  oid,
+  rdn,
+  seq,
+  set,
+  tlv,
+  utf8,
+} from '../support/pki/der.ts';
 import { extensionRequest } from '../support/pki/request-der.ts';
 import { COMMON_NAME, NAMES, ORGANIZATION, certificate, request } from './corpus/bases.ts';
 import type { Case } from './corpus/case.ts';

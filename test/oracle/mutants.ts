@@ -6,8 +6,11 @@ import { seal } from './seal.ts';
 import type { Seed } from './seeds.ts';
 import { copyTree, encodeTree, type Node } from './tree.ts';
 
-/** Fixed, so that the mutation of a number is the same in every run, but for keys and signatures. */
-const SEED = 0x5eed;
+/**
+ * Fixed, so that the mutation of a number is the same in every run, but for RSA keys and the numbers in
+ * signatures. `ORACLE_SEED` gives other mutations.
+ */
+const SEED = Number(process.env['ORACLE_SEED'] ?? 0x5eed);
 
 /** Spreads neighbouring numbers over all dice. */
 const SPREAD = 0x9e3779b1;

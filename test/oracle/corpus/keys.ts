@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { NULL, bits, int, oid, seq } from '../../support/pki/der.ts';
 import { privateKey, spkiOf } from '../../support/pki/keys.ts';
-import { ECDSA_SHA256, ED25519, RSA_SHA256, type RequestDer } from '../../support/pki/request-der.ts';
+import {
+  ECDSA_SHA256,
+  ED25519,
+  RSA_SHA256,
+  type RequestDer,
+} from '../../support/pki/request-der.ts';
 import { request, signedBy } from './bases.ts';
 import { casesOf, type Case, type Table } from './case.ts';
 import { rsaKeys } from './rsa-keys.ts';

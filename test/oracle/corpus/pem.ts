@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { request } from './bases.ts';
+import { rdn, seq, utf8 } from '../../support/pki/der.ts';
+import { COMMON_NAME, request } from './bases.ts';
 import { casesOf, type Case, type Table } from './case.ts';
 
 const PEM = 'RFC 7468 §3';
@@ -7,7 +8,8 @@ const REQUEST = 'RFC 7468 §7';
 const ONE = 'the text is what the API server reads';
 const LABEL = 'CERTIFICATE REQUEST';
 
-const body = (): string => Buffer.from(request()).toString('base64');
+const base64 = (der: Uint8Array): string => Buffer.from(der).toString('base64');
+const body = (): string => base64(request());
 const lines = (text = body(), width = 64): string =>
   text.replaceAll(new RegExp(`.{1,${width}}`, 'g'), '$&\n');
 const block = (inner: string, label = LABEL): string =>
@@ -96,7 +98,7 @@ const TEXTS: Table<() => string> = {
   'no-padding': [
     'the padding is missing',
     'RFC 4648 §3.2',
-    () => block(lines(padded(1).replaceAll('=', ''))),
+    () => block(lines(padded().replaceAll('=', ''))),
   ],
   'more-padding': [
     'there is padding too many',
@@ -107,7 +109,7 @@ const TEXTS: Table<() => string> = {
   'unused-bits': [
     'bits that are not used are set',
     'RFC 4648 §3.5',
-    () => block(lines(padded(1).replace(/.==$/, 'B=='))),
+    () => block(lines(padded().replace(/.==$/, withUnusedBit))),
   ],
   'one-letter-short': [
     'a letter is missing',
@@ -144,10 +146,18 @@ const TEXTS: Table<() => string> = {
   ],
 };
 
-/** The base64 of something that needs two characters of padding. */
-function padded(rest: number): string {
-  const der = request();
-  return Buffer.from(der.subarray(0, der.length - ((der.length - rest) % 3))).toString('base64');
+/** The base64 of a whole request that needs two characters of padding. */
+function padded(): string {
+  const found = ['a', 'aa', 'aaa']
+    .map((name) => base64(request({ subject: seq(rdn(COMMON_NAME, utf8(name))) })))
+    .find((text) => text.endsWith('=='));
+  if (found === undefined) throw new Error('no request needs two characters of padding');
+  return found;
+}
+
+/** Of the six bits before `==` the first two belong to the last octet; the other four should be zero. */
+function withUnusedBit(end: string): string {
+  return `${{ A: 'B', Q: 'R', g: 'h', w: 'x' }[end[0] ?? ''] ?? ''}==`;
 }
 
 export function pem(): readonly Case[] {

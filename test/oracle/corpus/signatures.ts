@@ -1,118 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-import { constants, sign, type KeyObject } from 'node:crypto';
-import { NULL, bits, explicit, int, oid, seq, tlv } from '../../support/pki/der.ts';
-import { privateKey, spkiOf } from '../../support/pki/keys.ts';
-import { ECDSA_SHA256, ED25519, RSA_SHA256 } from '../../support/pki/request-der.ts';
+import { sign } from 'node:crypto';
+import { NULL, bits, int, oid, seq, tlv } from '../../support/pki/der.ts';
+import { privateKey, signatureBy, spkiOf } from '../../support/pki/keys.ts';
+import { ECDSA_SHA256, RSA_SHA256 } from '../../support/pki/request-der.ts';
 import { encodeTree, nodeAtPath, parseTree } from '../tree.ts';
 import { request } from './bases.ts';
 import { casesOf, type Case, type Table } from './case.ts';
+import {
+  RSA,
+  ECDSA,
+  type Signing,
+  p256,
+  ecdsa,
+  rsa,
+  rewritten,
+  N,
+  number,
+  edited,
+  plain,
+  edPlain,
+  withLast,
+  addOrder,
+  pss,
+  withoutZero,
+} from './signing.ts';
 
-const RSA = '1.2.840.113549.1.1';
-const ECDSA = '1.2.840.10045.4';
 const SIGNATURE = 'RFC 2986 §4.2';
-
-/** What signs the info of a request, and under which algorithm. */
-interface Signing {
-  readonly key: KeyObject;
-  readonly algorithm: Uint8Array;
-  readonly sign: (info: Uint8Array) => Uint8Array;
-}
 
 function signed({ key, algorithm, sign: make }: Signing): Uint8Array {
   const spki = spkiOf(key);
   const info = encodeTree(nodeAtPath(parseTree(request({ spki, algorithm })), [0]));
   return request({ spki, algorithm, signature: bits(make(info)) });
-}
-
-const p256 = privateKey('P-256');
-const ed25519 = privateKey('Ed25519');
-const rsaKey = privateKey('RSA-2048');
-
-const ecdsa = (algorithm: Uint8Array, digest = 'sha256', key = p256): Signing => ({
-  key,
-  algorithm,
-  sign: (info) => sign(digest, info, key),
-});
-const rsa = (algorithm: Uint8Array, digest = 'sha256'): Signing => ({
-  key: rsaKey,
-  algorithm,
-  sign: (info) => sign(digest, info, rsaKey),
-});
-
-/** The two numbers of an ECDSA signature, written in another way. */
-const rewritten = (write: (r: bigint, s: bigint) => Uint8Array): Signing => ({
-  key: p256,
-  algorithm: ECDSA_SHA256,
-  sign: (info) => {
-    const raw = sign('sha256', info, { key: p256, dsaEncoding: 'ieee-p1363' }).toString('hex');
-    return write(BigInt(`0x${raw.slice(0, 64)}`), BigInt(`0x${raw.slice(64)}`));
-  },
-});
-
-const N = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
-
-function number(value: bigint, padding: readonly number[] = []): Uint8Array {
-  const hex = value.toString(16);
-  const octets = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex');
-  return tlv(0x02, padding, (octets[0] ?? 0) >= 0x80 ? [0, ...octets] : octets);
-}
-
-const edited = (change: (signature: Uint8Array) => Uint8Array, of: Signing): Signing => ({
-  ...of,
-  sign: (info) => change(of.sign(info)),
-});
-const plain = ecdsa(ECDSA_SHA256);
-const edPlain: Signing = {
-  key: ed25519,
-  algorithm: ED25519,
-  sign: (info) => sign(null, info, ed25519),
-};
-const withLast =
-  (octet: number) =>
-  (signature: Uint8Array): Uint8Array => {
-    const copy = Uint8Array.from(signature);
-    copy[copy.length - 1] = (copy.at(-1) ?? 0) ^ octet;
-    return copy;
-  };
-
-/** RFC 8032 §5.1.7: S must be below the order of the group. */
-function addOrder(signature: Uint8Array): Uint8Array {
-  const order = 2n ** 252n + 27742317777372353535851937790883648493n;
-  const s = BigInt(`0x${Buffer.from(signature.subarray(32)).reverse().toString('hex')}`) + order;
-  const octets = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse();
-  return Buffer.concat([signature.subarray(0, 32), octets]);
-}
-
-const HASHES = {
-  sha256: '2.16.840.1.101.3.4.2.1',
-  sha384: '2.16.840.1.101.3.4.2.2',
-  sha512: '2.16.840.1.101.3.4.2.3',
-  sha1: '1.3.14.3.2.26',
-};
-
-interface Pss {
-  readonly digest?: keyof typeof HASHES;
-  readonly maskDigest?: keyof typeof HASHES;
-  readonly salt?: number;
-  readonly parameters?: Uint8Array;
-}
-
-function pss(wanted: Pss = {}): Signing {
-  const { digest = 'sha256', maskDigest = digest, salt = 32 } = wanted;
-  const hash = seq(oid(HASHES[digest]), NULL);
-  const mask = seq(oid(`${RSA}.8`), seq(oid(HASHES[maskDigest]), NULL));
-  const parameters =
-    wanted.parameters ?? seq(explicit(0, hash), explicit(1, mask), explicit(2, int(salt)));
-  return {
-    key: rsaKey,
-    algorithm: seq(oid(`${RSA}.10`), parameters),
-    sign: (info) =>
-      sign(digest, info, {
-        key: rsaKey,
-        padding: constants.RSA_PKCS1_PSS_PADDING,
-        saltLength: salt,
-      }),
-  };
 }
 
 const SIGNATURES: Table<Signing> = {
@@ -136,6 +54,11 @@ const SIGNATURES: Table<Signing> = {
     'there are no parameters',
     'RFC 4055 §3.1',
     { ...pss(), algorithm: seq(oid(`${RSA}.10`)) },
+  ],
+  'pss-short': [
+    'the first octet of the signature, a zero, is left out',
+    'RFC 8017 §8.1.2',
+    { ...pss(), sign: withoutZero(pss()) },
   ],
   'pss-other-mask': ['the mask has another hash', 'RFC 4055 §3.1', pss({ maskDigest: 'sha512' })],
   'pss-short-salt': ['the salt is shorter than the hash', 'RFC 4055 §3.1', pss({ salt: 20 })],
@@ -192,12 +115,12 @@ const SIGNATURES: Table<Signing> = {
   'ecdsa-other-key': [
     'another key signed',
     SIGNATURE,
-    { ...plain, sign: (info) => sign('sha256', info, privateKey('P-256', 'other')) },
+    { ...plain, sign: (info) => signatureBy(privateKey('P-256', 'other'), info) },
   ],
   'ecdsa-other-bytes': [
     'the signature is over other octets',
     SIGNATURE,
-    { ...plain, sign: () => sign('sha256', Buffer.from('x'), p256) },
+    { ...plain, sign: () => signatureBy(p256, Buffer.from('x')) },
   ],
   'ecdsa-as-rsa': [
     'the algorithm is for RSA keys, the key is P-256',

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { sign, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { bits, explicit, int, printable, rdn, seq, utcTime, type Octets } from './der.ts';
-import { privateKey, spkiOf } from './keys.ts';
-import { ECDSA_SHA256, digestOf } from './request-der.ts';
+import { privateKey, signatureBy, spkiOf } from './keys.ts';
+import { ECDSA_SHA256 } from './request-der.ts';
 
 export const COMMON_NAME = '2.5.4.3';
 
@@ -41,5 +41,5 @@ export function certificateDer(parts: CertificateDer = {}): Uint8Array {
     parts.spki ?? spkiOf(key),
     parts.extensionField ?? (extensions.length === 0 ? [] : explicit(3, seq(...extensions))),
   );
-  return seq(tbs, algorithm, parts.signature ?? bits(sign(digestOf(key), tbs, key)));
+  return seq(tbs, algorithm, parts.signature ?? bits(signatureBy(key, tbs)));
 }

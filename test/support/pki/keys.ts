@@ -1,24 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  sign,
+  type KeyObject,
+} from 'node:crypto';
+import { explicit, implicit, int, octets, oid, seq } from './der.ts';
 
 /** Made once a process: RSA keys take their time. */
 const made = new Map<string, KeyObject>();
 
-const MAKERS: Readonly<Record<string, () => KeyObject>> = {
-  'P-224': () => generateKeyPairSync('ec', { namedCurve: 'secp224r1' }).privateKey,
-  'P-256': () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
-  'P-384': () => generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey,
-  'P-521': () => generateKeyPairSync('ec', { namedCurve: 'P-521' }).privateKey,
-  secp256k1: () => generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey,
-  Ed25519: () => generateKeyPairSync('ed25519').privateKey,
-  X25519: () => generateKeyPairSync('x25519').privateKey,
+/** By the key's name; every kind but RSA gives the same key for the same name in every run. */
+const MAKERS: Readonly<Record<TestKey, (name: string) => KeyObject>> = {
+  'P-224': (name) => ecKey('1.3.132.0.33', 28, name),
+  'P-256': (name) => ecKey('1.2.840.10045.3.1.7', 32, name),
+  'P-384': (name) => ecKey('1.3.132.0.34', 48, name),
+  // One octet less than the order, which begins with 0x01 0xff.
+  'P-521': (name) => ecKey('1.3.132.0.35', 65, name),
+  secp256k1: (name) => ecKey('1.3.132.0.10', 32, name),
+  Ed25519: (name) => pkcs8('1.3.101.112', octets(digest(name, 32))),
+  X25519: (name) => pkcs8('1.3.101.110', octets(digest(name, 32))),
   'RSA-1024': () => generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey,
   'RSA-2048': () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
   'RSA-3072': () => generateKeyPairSync('rsa', { modulusLength: 3072 }).privateKey,
   'RSA-4096': () => generateKeyPairSync('rsa', { modulusLength: 4096 }).privateKey,
-  'ML-DSA-44': () => generateKeyPairSync('ml-dsa-44').privateKey,
-  'ML-DSA-65': () => generateKeyPairSync('ml-dsa-65').privateKey,
+  'ML-DSA-44': (name) => pkcs8('2.16.840.1.101.3.4.3.17', implicit(0, digest(name, 32))),
+  'ML-DSA-65': (name) => pkcs8('2.16.840.1.101.3.4.3.18', implicit(0, digest(name, 32))),
 };
+
+function digest(name: string, length: number): Uint8Array {
+  return createHash('shake256', { outputLength: length }).update(name).digest();
+}
+
+/** SEC1 without the public key, which OpenSSL computes. */
+function ecKey(curve: string, length: number, name: string): KeyObject {
+  const scalar = digest(name, length);
+  // Below every order, of which each begins with 0xff.
+  scalar[0] = (scalar[0] ?? 0) & 0x7f;
+  const der = seq(int(1), octets(scalar), explicit(0, oid(curve)));
+  return createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'sec1' });
+}
+
+function pkcs8(algorithm: string, key: Uint8Array): KeyObject {
+  const der = seq(int(0), seq(oid(algorithm)), octets(key));
+  return createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' });
+}
 
 export type TestKey =
   | 'P-224'
@@ -38,8 +66,7 @@ export type TestKey =
 /** A private key of this kind; `which` tells several of a kind apart. */
 export function privateKey(kind: TestKey, which = ''): KeyObject {
   const name = `${kind}/${which}`;
-  const key = made.get(name) ?? MAKERS[kind]?.();
-  if (key === undefined) throw new Error(`no key of kind ${kind}`);
+  const key = made.get(name) ?? MAKERS[kind](name);
   made.set(name, key);
   return key;
 }
@@ -47,4 +74,33 @@ export function privateKey(kind: TestKey, which = ''): KeyObject {
 /** DER SubjectPublicKeyInfo of a private key. */
 export function spkiOf(key: KeyObject): Uint8Array {
   return new Uint8Array(createPublicKey(key).export({ type: 'spki', format: 'der' }));
+}
+
+/** Of node:crypto's sign: null where the algorithm hashes by itself. */
+export const digestOf = ({ asymmetricKeyType: type }: KeyObject): string | null =>
+  type === 'ed25519' || type === 'ml-dsa-65' ? null : 'sha256';
+
+/** The most frequent length of an ECDSA signature in DER: shorter and longer ones have other padding. */
+const ECDSA_LENGTHS: Readonly<Record<string, number>> = {
+  secp224r1: 63,
+  prime256v1: 71,
+  secp256k1: 71,
+  secp384r1: 103,
+  secp521r1: 139,
+};
+
+/**
+ * A signature whose length is the same in every run, so that what holds it is as long, too. ECDSA signs
+ * again until it is: twice on the average.
+ */
+export function signatureBy(
+  key: KeyObject,
+  data: Uint8Array,
+  hash: string | null = digestOf(key),
+): Buffer {
+  const length = ECDSA_LENGTHS[key.asymmetricKeyDetails?.namedCurve ?? ''];
+  for (;;) {
+    const signature = sign(hash, data, key);
+    if (length === undefined || signature.length === length) return signature;
+  }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { sign, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { NULL, bits, explicit, int, oid, seq, set, type Octets } from './der.ts';
-import { privateKey, spkiOf } from './keys.ts';
+import { privateKey, signatureBy, spkiOf } from './keys.ts';
 
 const EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
 export const ECDSA_SHA256 = seq(oid('1.2.840.10045.4.3.2'));
@@ -34,13 +34,9 @@ export function requestDer(parts: RequestDer = {}): Uint8Array {
     parts.attributeField ?? explicit(0, ...(parts.attributes ?? [])),
     parts.afterInfo ?? [],
   );
-  const signature = parts.signature ?? bits(sign(digestOf(key), info, key));
+  const signature = parts.signature ?? bits(signatureBy(key, info));
   return seq(info, parts.algorithm ?? ECDSA_SHA256, signature, parts.after ?? []);
 }
-
-/** Of node:crypto's sign: null where the algorithm hashes by itself. */
-export const digestOf = ({ asymmetricKeyType: type }: KeyObject): string | null =>
-  type === 'ed25519' || type === 'ml-dsa-65' ? null : 'sha256';
 
 /** The extensionRequest attribute (RFC 2985 §5.4.2). */
 export function extensionRequest(...extensions: readonly Uint8Array[]): Uint8Array {
