@@ -97,6 +97,26 @@ export const REQUEST_FIELDS = [
 export type RequestField = (typeof REQUEST_FIELDS)[number];
 
 /**
+ * The subject and the subject alternative names of a leaf, or those that a request asks for, by
+ * {@link RequestField}; in canonical form. `commonName` is '' for none.
+ */
+export interface LeafSubject {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  readonly organizationalUnits: readonly string[];
+  readonly dnsNames: readonly string[];
+  readonly ipAddresses: readonly string[];
+  readonly uris: readonly string[];
+  readonly emails: readonly string[];
+}
+
+/**
+ * UTF-16 units of one CEL expression, for the CRD's schema and for the compiler. Useful rules have a few
+ * hundred.
+ */
+export const MAX_EXPRESSION = 2_048;
+
+/**
  * Characters that nobody sees and some readers drop: controls, formats, separators of lines, what Unicode
  * calls default-ignorable (variation selectors, fillers, joiners), and the two besides that LDAP maps to
  * nothing (RFC 4518 §2.2).

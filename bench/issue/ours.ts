@@ -5,8 +5,8 @@ import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { decide as decidePod } from '../../src/controllers/pcr-issuer/decide.ts';
 import { decide as decideCsr } from '../../src/controllers/signer/decide.ts';
 import { correspond } from '../../src/issuance/correspond.ts';
-import { type LeafSubject, copyRequestedNames } from '../../src/issuance/leaf-subject.ts';
-import { encodeLeafTbs, type LeafInput } from '../../src/issuance/leaf.ts';
+import { copyRequestedNames } from '../../src/issuance/leaf-subject.ts';
+import { encodeLeafTbs, type LeafTbsInput } from '../../src/issuance/leaf.ts';
 import { podSubject, podVariables } from '../../src/issuance/pod-subject.ts';
 import { prepare } from '../../src/issuance/prepare.ts';
 import { leafValidity } from '../../src/issuance/validity.ts';
@@ -20,6 +20,7 @@ import { csrObject, podObject, profileOf } from './objects.ts';
 import type { Issue } from './contender.ts';
 import type { Step } from './library.ts';
 import type { Kind, Work } from './work.ts';
+import type { LeafSubject } from '../../src/vocabulary.ts';
 
 const random = (size: number): Uint8Array => randomBytes(size);
 const signal = new AbortController().signal;
@@ -86,7 +87,7 @@ export function issueByStep(work: Work, kind: Kind, step: Step): Issue {
 }
 
 /** Everything that a leaf will be, from the bytes of a request. */
-function planner(work: Work, kind: Kind): (index: number) => LeafInput {
+function planner(work: Work, kind: Kind): (index: number) => LeafTbsInput {
   const { facts } = openLocalAuthority({ ...work, anchors: undefined }, Date.now());
   const profile = profileOf(kind);
   const requests = work.requests[kind].map((each) => Uint8Array.from(Buffer.from(each, 'base64')));

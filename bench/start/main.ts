@@ -5,7 +5,10 @@
  * ARGS: `--objects 50000 --rounds 5`.
  */
 import { join } from 'node:path';
-import { readUnlessAnswered } from '../../src/api/request/pod-certificate-request-message.ts';
+import {
+  UNLESS_ANSWERED,
+  readPodCertificateRequest,
+} from '../../src/api/request/pod-certificate-request-message.ts';
 import { watchMediaTypes } from '../../src/kube/watch/watch-decoder.ts';
 import type { Program } from '../cluster/contender.ts';
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
@@ -47,7 +50,9 @@ try {
       name: 'watch-list',
       command: [process.execPath, script, kubeconfig, signerName, accept],
     });
-    const inProtobuf = list(watchMediaTypes(readUnlessAnswered));
+    const inProtobuf = list(
+      watchMediaTypes((type, raw) => readPodCertificateRequest(type, raw, UNLESS_ANSWERED)),
+    );
     const inJson = list('application/json');
     // Lists come in the order of names: the backlog's begin with `workload-`.
     const contenders = [

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Issuer } from '../issuance/issuer.ts';
+import type { SigningCa } from '../issuance/signing-ca.ts';
 import type { Prepared } from '../issuance/prepare.ts';
 import type { Certificate } from '../pki/x509/certificate.ts';
 import type { AuthorityKeyType } from '../vocabulary.ts';
 
 /** The public half of a CA as a signer uses it. */
-export interface AuthorityFacts extends Issuer {
+export interface AuthorityFacts extends SigningCa {
   readonly certificate: Certificate;
   /** What a leaf is delivered with after itself: the issuing CA upwards, without the root. */
   readonly intermediates: readonly Certificate[];

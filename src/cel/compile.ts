@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { EvaluationError, ParseError, TypeError as CheckError } from '@marcbachmann/cel-js';
 import { SignerError, messageOf } from '../errors.ts';
+import { MAX_EXPRESSION } from '../vocabulary.ts';
 import { costOf } from './cost/cost.ts';
 import type { Environment } from './environments.ts';
 import { findIssue } from './validator.ts';
@@ -41,9 +42,6 @@ export interface ExpressionSpec<T extends boolean | string> {
  */
 export const MAX_COST = 1_000_000;
 
-/** Longer text is a program, not a rule. The CRD has the same limit. */
-export const MAX_SOURCE = 2_048;
-
 type Program = (variables: Variables) => unknown;
 
 /**
@@ -56,8 +54,8 @@ export function compileExpression<T extends boolean | string>(
   spec: ExpressionSpec<T>,
 ): Compiled<T> {
   const { source, environment, result } = spec;
-  if (source.length > MAX_SOURCE) {
-    throw invalid(spec, MAX_SOURCE, `an expression has at most ${MAX_SOURCE} characters`);
+  if (source.length > MAX_EXPRESSION) {
+    throw invalid(spec, MAX_EXPRESSION, `an expression has at most ${MAX_EXPRESSION} characters`);
   }
   const patterns: PatternSet = new Set();
   const cost = check(spec, patterns);
@@ -162,13 +160,13 @@ function runtimeMessage({ source }: Spec, error: unknown): string {
 }
 
 /** What a request may bring into a message. */
-const MAX_MESSAGE = 300;
+const MAX_EVALUATION_MESSAGE = 300;
 
 function failed({ where }: Spec, message: string, cause?: unknown): SignerError {
   return new SignerError({
     code: 'CEL_EVALUATION',
     disposition: 'wait',
-    message: `${where}: ${message.slice(0, MAX_MESSAGE)}`,
+    message: `${where}: ${message.slice(0, MAX_EVALUATION_MESSAGE)}`,
     cause,
   });
 }

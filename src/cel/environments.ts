@@ -11,7 +11,7 @@ export interface Environment {
 }
 
 /** Names that one request may hold of one kind: a leaf for more than a hundred is a mistake. */
-export const MAX_NAMES = 100;
+const MAX_NAMES = 100;
 
 /** Groups of a user: a token that lists more than a thousand does not fit an HTTP header. */
 const MAX_GROUPS = 1_000;
@@ -108,9 +108,8 @@ function selvesOf({ variables }: Environment): SelfEnvironments {
   };
 }
 
-/** One object an environment: what the library makes of it is kept by it. */
+// One object per environment: libraryOf() caches by it.
 const SELVES = selvesOf(REQUEST);
-export const { each: SELF, uri: SELF_URI, once: SELF_ONCE } = SELVES;
 const NAMESPACED_SELVES = selvesOf(NAMESPACED_REQUEST);
 
 /** The environment of `allow.<field>` beside that of `when`. */

@@ -2,7 +2,7 @@
 import { SignerError, type ErrorCode } from '../errors.ts';
 
 /** A place in an expression that somebody wrote. */
-export interface Place {
+export interface SourcePosition {
   /** The field that holds it, such as `spec.requests.rules[0].when`. */
   readonly where: string;
   readonly source: string;
@@ -20,7 +20,7 @@ export function position(source: string, offset: number): { line: number; column
 /** A fault of the expression itself: whoever wrote it can mend it, so requests wait. */
 export function invalidExpression(
   code: Extract<ErrorCode, 'CEL_INVALID' | 'CEL_COST'>,
-  place: Place,
+  place: SourcePosition,
   message: string,
 ): SignerError {
   const { line, column } = position(place.source, place.offset);

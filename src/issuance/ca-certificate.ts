@@ -9,7 +9,7 @@ import { keyIdentifier } from '../pki/keys/public-key.ts';
 import { encodeName } from '../pki/names/distinguished-name.ts';
 import { encodeTbs } from '../pki/x509/encode-certificate.ts';
 import type { Random } from '../ports.ts';
-import { newSerial } from './issuer.ts';
+import { newSerial } from './signing-ca.ts';
 
 /**
  * How far a new CA's notBefore lies in the past: more than any leaf's backdate (at most four

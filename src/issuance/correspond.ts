@@ -4,7 +4,7 @@ import type { Certificate } from '../pki/x509/certificate.ts';
 import { verifyPath } from '../pki/x509/path.ts';
 import type { Prepared } from './prepare.ts';
 
-export interface Signed {
+export interface SignedLeaf {
   readonly leaf: Certificate;
   /** From the issuer of the leaf upwards, without the root. */
   readonly intermediates: readonly Certificate[];
@@ -17,7 +17,7 @@ export interface Signed {
  *
  * @throws SignerError CORRESPONDENCE (`authority`) or PATH_INVALID
  */
-export function correspond(prepared: Prepared, signed: Signed, now: number): void {
+export function correspond(prepared: Prepared, signed: SignedLeaf, now: number): void {
   if (!prepared.equals(signed.leaf.tbs)) {
     throw new SignerError({
       code: 'CORRESPONDENCE',

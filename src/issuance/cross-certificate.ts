@@ -8,13 +8,13 @@ import {
 } from '../pki/extensions/encode-extensions.ts';
 import { encodeTbs } from '../pki/x509/encode-certificate.ts';
 import type { Random } from '../ports.ts';
-import { type Issuer, newSerial } from './issuer.ts';
+import { type SigningCa, newSerial } from './signing-ca.ts';
 
 export interface CrossInput {
   /** The CA whose key is certified. */
   readonly of: Certificate;
   /** The CA before it. */
-  readonly issuer: Issuer;
+  readonly issuer: SigningCa;
   readonly random: Random;
 }
 

@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
-import type { RequestField } from '../vocabulary.ts';
+import type { LeafSubject, RequestField } from '../vocabulary.ts';
 import { requestedNames } from '../pki/x509/requested-names.ts';
-
-/** Everything that a leaf says of its holder, in canonical form. Nothing else gets in. */
-export interface LeafSubject {
-  readonly commonName: string;
-  readonly organizations: readonly string[];
-  readonly organizationalUnits: readonly string[];
-  readonly dnsNames: readonly string[];
-  readonly ipAddresses: readonly string[];
-  readonly uris: readonly string[];
-  readonly emails: readonly string[];
-}
 
 export const EMPTY_SUBJECT: LeafSubject = Object.freeze({
   commonName: '',

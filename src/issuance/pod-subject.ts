@@ -4,8 +4,9 @@ import { isReservedName } from '../api/signer/reserved-names.ts';
 import { SignerError, messageOf } from '../errors.ts';
 import { canonicalDnsName, canonicalUri } from '../pki/names/canonical.ts';
 import { requireVisible } from '../pki/x509/requested-names.ts';
-import { EMPTY_SUBJECT, namesNobody, type LeafSubject } from './leaf-subject.ts';
-import type { PodProfile } from './profile.ts';
+import { EMPTY_SUBJECT, namesNobody } from './leaf-subject.ts';
+import type { LeafSubject } from '../vocabulary.ts';
+import type { PodProfile } from './pod-profile.ts';
 
 /** What CEL sees of a request, as `pod`: true through NodeRestriction and our admission policy. */
 export function podVariables(
@@ -41,12 +42,12 @@ export function podSubject(
 ): LeafSubject {
   const commonName = profile.commonName.evaluate(variables);
   if (isReservedName(commonName, reservedPrefixes)) {
-    throw waiting(
+    throw specError(
       'NAME_RESERVED',
       `spec.pods.commonName gave "${commonName.slice(0, 80)}", which is reserved for Kubernetes itself`,
     );
   }
-  if (commonName !== '') mended('commonName', () => requireVisible(commonName, 'the result'));
+  if (commonName !== '') orWait('commonName', () => requireVisible(commonName, 'the result'));
   const subject: LeafSubject = {
     ...EMPTY_SUBJECT,
     commonName,
@@ -54,7 +55,7 @@ export function podSubject(
     dnsNames: names(profile, 'dnsNames', variables),
   };
   if (namesNobody(subject)) {
-    throw waiting('NAME_INVALID', 'spec.pods gives this pod neither a subject nor a name');
+    throw specError('NAME_INVALID', 'spec.pods gives this pod neither a subject nor a name');
   }
   return subject;
 }
@@ -68,21 +69,21 @@ function names(
 ): readonly string[] {
   const found = profile[field].map((expression, index) => {
     const text = expression.evaluate(variables);
-    return text === '' ? '' : mended(`${field}[${index}]`, () => CANONICAL[field](text));
+    return text === '' ? '' : orWait(`${field}[${index}]`, () => CANONICAL[field](text));
   });
   return [...new Set(found)].filter((text) => text !== '');
 }
 
 /** What an expression made wrong can be mended where the expression stands. */
-function mended<T>(field: string, spell: () => T): T {
+function orWait<T>(field: string, spell: () => T): T {
   try {
     return spell();
   } catch (error) {
-    throw waiting('NAME_INVALID', `spec.pods.${field}: ${messageOf(error)}`, error);
+    throw specError('NAME_INVALID', `spec.pods.${field}: ${messageOf(error)}`, error);
   }
 }
 
-function waiting(
+function specError(
   code: 'NAME_INVALID' | 'NAME_RESERVED',
   message: string,
   cause?: unknown,

@@ -9,12 +9,12 @@ import {
 } from '../pki/x509/certificate.ts';
 import { requirePossiblePath } from '../pki/x509/path.ts';
 import { encodeCrossTbs, type CrossInput } from './cross-certificate.ts';
-import type { Issuer } from './issuer.ts';
-import { encodeLeafTbs, type LeafInput } from './leaf.ts';
-import { CROSS_RULES, lint } from './lint/index.ts';
+import type { SigningCa } from './signing-ca.ts';
+import { encodeLeafTbs, type LeafTbsInput } from './leaf.ts';
+import { CROSS_RULES, LEAF_RULES, lint } from './lint/index.ts';
 import type { Validity } from './validity.ts';
 
-export type PrepareInput = LeafInput;
+export type PrepareInput = LeafTbsInput;
 
 /** What is above a leaf: its issuer upwards without the root, and the roots. */
 export interface IssuerChain {
@@ -38,7 +38,7 @@ export class Prepared {
   readonly #fingerprint: string;
   #spent = false;
 
-  constructor(brand: symbol, tbs: Uint8Array, leaf: TbsCertificate, issuer: Issuer) {
+  constructor(brand: symbol, tbs: Uint8Array, leaf: TbsCertificate, issuer: SigningCa) {
     if (brand !== BRAND) throw new TypeError('a Prepared comes from prepare() only');
     this.#tbs = tbs;
     this.#leaf = leaf;
@@ -63,9 +63,9 @@ export class Prepared {
    * @throws SignerError PREPARED_SPENT (`retry`); TypeError where `prepared` is none
    */
   static consume(prepared: Prepared, fingerprint: string): Uint8Array {
-    if (prepared.#spent) throw refused('was signed already; prepare a new one');
+    if (prepared.#spent) throw tokenError('was signed already; prepare a new one');
     if (fingerprint !== prepared.#fingerprint) {
-      throw refused(`was made for ${prepared.#fingerprint}`);
+      throw tokenError(`was made for ${prepared.#fingerprint}`);
     }
     prepared.#spent = true;
     return prepared.#tbs.slice();
@@ -95,7 +95,7 @@ export class Prepared {
 export function prepare(input: PrepareInput): Prepared {
   const tbs = encodeLeafTbs(input);
   const leaf = decodeTbs(tbs);
-  lint(leaf, input.issuer);
+  lint(leaf, input.issuer, LEAF_RULES);
   return new Prepared(BRAND, tbs, leaf, input.issuer);
 }
 
@@ -111,7 +111,7 @@ export function prepareCross(input: CrossInput): Prepared {
   return new Prepared(BRAND, tbs, cross, input.issuer);
 }
 
-function refused(reason: string): SignerError {
+function tokenError(reason: string): SignerError {
   return new SignerError({
     code: 'PREPARED_SPENT',
     disposition: 'retry',

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { REFRESH_MARGIN_SECONDS } from '../api/request/pod-certificate-request.ts';
 import { SignerError } from '../errors.ts';
 import type { Random } from '../ports.ts';
 
@@ -48,17 +49,14 @@ export function leafValidity(input: ValidityInput): Validity {
  */
 const JITTER_SHARE = 0.05;
 
-/** PodCertificateRequest status: beginRefreshAt keeps ten minutes from both ends. */
-const REFRESH_MARGIN = 600_000;
-
 /** When the kubelet shall ask anew: `percent` of the lifetime plus jitter, inside the API's bounds. */
 export function refreshTime(validity: Validity, percent: number, random: Random): number {
   const lifetime = validity.notAfter - validity.notBefore;
   const jitter = fraction(random) * JITTER_SHARE * lifetime;
   const wanted = validity.notBefore + (lifetime * percent) / 100 + jitter;
   const clamped = Math.min(
-    Math.max(wanted, validity.notBefore + REFRESH_MARGIN),
-    validity.notAfter - REFRESH_MARGIN,
+    Math.max(wanted, validity.notBefore + REFRESH_MARGIN_SECONDS * 1000),
+    validity.notAfter - REFRESH_MARGIN_SECONDS * 1000,
   );
   return Math.floor(clamped / 1000) * 1000;
 }

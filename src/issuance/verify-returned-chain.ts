@@ -6,8 +6,7 @@ import type { PublicKeyInfo } from '../pki/keys/public-key.ts';
 import { verifyPath } from '../pki/x509/path.ts';
 import { requestedNames, unsupportedParts } from '../pki/x509/requested-names.ts';
 import { usageBits } from '../pki/extensions/usages.ts';
-import { KEY_USAGES, REQUEST_FIELDS, type KeyUsage } from '../vocabulary.ts';
-import type { LeafSubject } from './leaf-subject.ts';
+import { KEY_USAGES, type KeyUsage, type LeafSubject, REQUEST_FIELDS } from '../vocabulary.ts';
 import type { Validity } from './validity.ts';
 
 export interface ReturnedChain {
@@ -57,15 +56,17 @@ const MAX_NOT_BEFORE_OFF_MS = 5 * 60_000;
  */
 export function verifyReturnedChain(input: ReturnedChain): VerifiedChain {
   if (input.chain.length > MAX_CHAIN_CHARACTERS) {
-    throw differs(`a chain of ${input.chain.length} characters, more than ${MAX_CHAIN_CHARACTERS}`);
+    throw mismatchError(
+      `a chain of ${input.chain.length} characters, more than ${MAX_CHAIN_CHARACTERS}`,
+    );
   }
   const [leaf, ...above] = readChain(input);
-  const fault = faultOfLeaf(leaf, input);
-  if (fault !== undefined) throw differs(fault);
+  const fault = findLeafMismatch(leaf, input);
+  if (fault !== undefined) throw mismatchError(fault);
   const last = above.at(-1);
   const anchors = input.anchors ?? (last === undefined ? [] : [last]);
   if (anchors.length === 0) {
-    throw differs('a leaf alone; return its issuers too, or the anchors that it leads to');
+    throw mismatchError('a leaf alone; return its issuers too, or the anchors that it leads to');
   }
   const path = verifyPath({ leaf, intermediates: above, anchors, now: input.now });
   const anchor = path.at(-1) ?? leaf;
@@ -88,16 +89,17 @@ function readChain({
     ...(prepared === undefined ? readCertificates(pem.slice(0, end)) : [prepared]),
     ...readAbove(pem.slice(end).trimStart()),
   ]);
-  if (read instanceof SignerError) throw differs(`what cannot be read: ${read.message}`, read);
+  if (read instanceof SignerError)
+    throw mismatchError(`what cannot be read: ${read.message}`, read);
   const [leaf, ...above] = read;
-  if (leaf === undefined) throw differs('no certificate');
+  if (leaf === undefined) throw mismatchError('no certificate');
   if (read.length > MAX_CERTIFICATES) {
-    throw differs(`${read.length} certificates, more than ${MAX_CERTIFICATES}`);
+    throw mismatchError(`${read.length} certificates, more than ${MAX_CERTIFICATES}`);
   }
   return [leaf, ...above];
 }
 
-function faultOfLeaf(leaf: Certificate, input: ReturnedChain): string | undefined {
+function findLeafMismatch(leaf: Certificate, input: ReturnedChain): string | undefined {
   if (!sameBytes(leaf.publicKey.spki, input.publicKey.spki)) {
     return 'a certificate of another public key';
   }
@@ -105,11 +107,11 @@ function faultOfLeaf(leaf: Certificate, input: ReturnedChain): string | undefine
   const asked = input.prepared === leaf;
   const fault = asked
     ? undefined
-    : (faultOfNames(leaf, input.subject) ?? faultOfUsages(leaf, input));
-  return fault ?? faultOfTimes(leaf, input);
+    : (findNameMismatch(leaf, input.subject) ?? findUsageMismatch(leaf, input));
+  return fault ?? findTimeMismatch(leaf, input);
 }
 
-function faultOfNames(leaf: Certificate, wanted: LeafSubject): string | undefined {
+function findNameMismatch(leaf: Certificate, wanted: LeafSubject): string | undefined {
   const [more] = unsupportedParts(leaf);
   if (more !== undefined) return `a certificate with ${more}, which nobody asked for`;
   const named = attempt(() => requestedNames(leaf));
@@ -125,7 +127,7 @@ function textOf(names: string | readonly string[]): string {
   return JSON.stringify(typeof names === 'string' ? names : [...new Set(names)].sort());
 }
 
-function faultOfUsages(leaf: Certificate, { usages }: ReturnedChain): string | undefined {
+function findUsageMismatch(leaf: Certificate, { usages }: ReturnedChain): string | undefined {
   const allowed = usageBits(usages);
   const bits = [...(leaf.keyUsage ?? [])];
   const bit = bits.find((each) => !allowed.keyUsage.includes(each));
@@ -148,7 +150,7 @@ function purposeText(oid: string): string {
   return usage === undefined ? oid : `"${usage}"`;
 }
 
-function faultOfTimes(leaf: Certificate, input: ReturnedChain): string | undefined {
+function findTimeMismatch(leaf: Certificate, input: ReturnedChain): string | undefined {
   const seconds = (leaf.notAfter - leaf.notBefore) / 1000;
   const most = (input.validity.notAfter - input.validity.notBefore) / 1000;
   if (seconds > most) return `a certificate for ${seconds} s, where ${most} s was the most`;
@@ -159,7 +161,7 @@ function faultOfTimes(leaf: Certificate, input: ReturnedChain): string | undefin
   return `a certificate whose notBefore is ${Math.round((leaf.notBefore - input.now) / 1000)} s from now`;
 }
 
-function differs(what: string, cause?: SignerError): SignerError {
+function mismatchError(what: string, cause?: SignerError): SignerError {
   return new SignerError({
     code: 'CORRESPONDENCE',
     disposition: 'authority',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KeyType, KeyUsage } from '../vocabulary.ts';
+import type { KeyType, KeyUsage, LeafSubject } from '../vocabulary.ts';
 
 /** The kinds of requests that an authority may serve. */
 export type RequestKindName =
@@ -12,15 +12,7 @@ export type RequestKindName =
  * What a leaf must say: neither more nor less is delivered. All names are canonical, and free of what
  * is reserved for Kubernetes. Source: RFC 5280 §4.1.2.6, §4.2.1.6.
  */
-export interface LeafTemplate {
-  /** '' for none. */
-  readonly commonName: string;
-  readonly organizations: readonly string[];
-  readonly organizationalUnits: readonly string[];
-  readonly dnsNames: readonly string[];
-  readonly ipAddresses: readonly string[];
-  readonly uris: readonly string[];
-  readonly emails: readonly string[];
+export interface LeafTemplate extends LeafSubject {
   /** `certificates.k8s.io/v1` KeyUsage names: what is not here may not be in the leaf. */
   readonly usages: readonly KeyUsage[];
   /** Milliseconds since the epoch, whole seconds. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, attempt } from '../errors.ts';
-import { unsupportedParts, type RequestedNames } from '../pki/x509/requested-names.ts';
+import { unsupportedParts } from '../pki/x509/requested-names.ts';
 import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
-import { REQUEST_FIELDS, type RequestField } from '../vocabulary.ts';
+import { REQUEST_FIELDS, type LeafSubject, type RequestField } from '../vocabulary.ts';
 import type { CompiledRule } from './compile-policy.ts';
 import { quoteList } from './quote.ts';
 import type { RequestVariables } from './variables.ts';
@@ -10,7 +10,7 @@ import type { RequestVariables } from './variables.ts';
 /** A request as rules see it. */
 export interface ReviewedRequest {
   readonly request: CertificationRequest;
-  readonly names: RequestedNames;
+  readonly names: LeafSubject;
   /** `spec.usages` of the request. */
   readonly usages: readonly string[];
   readonly variables: RequestVariables;
@@ -63,7 +63,7 @@ function describeMismatch(
   return rejected.length === 0 ? undefined : `allow.${field} does not allow ${quoteList(rejected)}`;
 }
 
-function valuesOf(names: RequestedNames, field: RequestField): readonly string[] {
+function valuesOf(names: LeafSubject, field: RequestField): readonly string[] {
   const value = names[field];
   if (typeof value !== 'string') return value;
   return value === '' ? [] : [value];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
-import type { RequestedNames } from '../pki/x509/requested-names.ts';
+import type { LeafSubject } from '../vocabulary.ts';
 import type { ReviewableRequest } from '../api/request/reviewable-request.ts';
 
 /** The variables of rules, in the shape of REQUEST and NAMESPACED_REQUEST (cel/environments.ts). */
@@ -18,7 +18,7 @@ export interface RequestVariables {
 export function requestVariables(
   csr: ReviewableRequest,
   { publicKey }: CertificationRequest,
-  names: RequestedNames,
+  names: LeafSubject,
   maxDurationSeconds: number,
 ): RequestVariables {
   const { spec, metadata } = csr;

@@ -4,11 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { MAX_EXPRESSION } from '../../src/api/signer/cluster-signer-limits.ts';
 import { secretOf } from '../../src/api/signer/cluster-signer.ts';
 import { bundleName } from '../../src/api/object/cluster-trust-bundle.ts';
 import type { KubeObject } from '../../src/api/object/object.ts';
-import { MAX_SOURCE } from '../../src/cel/compile.ts';
 import { DEMO } from '../../src/manifests/demo.ts';
 import { compileProfile } from '../../src/issuance/profile.ts';
 import { compileCertificateRequestPolicy, compilePolicy } from '../../src/policy/compile-policy.ts';
@@ -43,8 +41,4 @@ test('the shipped roles and policies are made for the names of the examples', ()
       trustBundle === undefined ? [] : [bundleName(signerName, trustBundle.name)],
     ),
   );
-});
-
-test('what the CRD takes for an expression, the compiler takes as well', () => {
-  assert.equal(MAX_EXPRESSION, MAX_SOURCE);
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileExpression } from '../../src/cel/compile.ts';
-import { POD, REQUEST, SELF, type Environment } from '../../src/cel/environments.ts';
+import { POD, REQUEST, selfOf, type Environment } from '../../src/cel/environments.ts';
 import { request } from './request.ts';
 
 function bool(source: string, environment: Environment = REQUEST): (variables: object) => boolean {
@@ -87,8 +87,14 @@ test('the expressions of the design compile and mean what they say', () => {
   const variables = request({ username: 'alice', groups: ['dev'], commonName: 'alice' });
   assert.equal(bool('request.username == csr.subject.commonName')(variables), true);
   assert.equal(bool("request.username.startsWith('robot:')")(variables), false);
-  assert.equal(bool('self in request.groups', SELF)({ ...variables, self: 'dev' }), true);
-  assert.equal(bool('self in request.groups', SELF)({ ...variables, self: 'Dev' }), false);
+  assert.equal(
+    bool('self in request.groups', selfOf('dnsNames'))({ ...variables, self: 'dev' }),
+    true,
+  );
+  assert.equal(
+    bool('self in request.groups', selfOf('dnsNames'))({ ...variables, self: 'Dev' }),
+    false,
+  );
   assert.equal(bool('csr.key.size >= 256 && request.expirationSeconds < 3601')(variables), true);
   assert.equal(bool("'a' in request.extra['scopes']")(variables), true);
   assert.equal(bool('has(request.extra.scopes) && !has(request.extra.team)')(variables), true);

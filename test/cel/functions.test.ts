@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import fc from 'fast-check';
 import { compileExpression } from '../../src/cel/compile.ts';
-import { SELF_ONCE } from '../../src/cel/environments.ts';
+import { selfOf } from '../../src/cel/environments.ts';
 import { indexIn } from '../../src/cel/functions/search.ts';
 import { URLS } from '../../src/cel/functions/url.ts';
 import { ERRORS, TRUE } from '../support/cel/expressions.ts';
@@ -14,7 +14,7 @@ function evaluate(source: string, self = ''): boolean {
   const compiled = compileExpression({
     source,
     where: 'here',
-    environment: SELF_ONCE,
+    environment: selfOf('commonName'),
     result: 'bool',
   });
   return compiled.evaluate({ ...request({}), self });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compileExpression, type Compiled } from '../../src/cel/compile.ts';
-import { SELF_ONCE } from '../../src/cel/environments.ts';
+import { selfOf } from '../../src/cel/environments.ts';
 import { SignerError } from '../../src/errors.ts';
 import { request } from './request.ts';
 
@@ -59,7 +59,12 @@ function onlySignerErrors<T>(action: () => T): T | undefined {
 }
 
 function compileAny(source: string): Compiled<boolean> | undefined {
-  const spec = { source, where: 'here', environment: SELF_ONCE, result: 'bool' } as const;
+  const spec = {
+    source,
+    where: 'here',
+    environment: selfOf('commonName'),
+    result: 'bool',
+  } as const;
   return onlySignerErrors(() => compileExpression(spec));
 }
 

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { compileExpression } from '../../src/cel/compile.ts';
-import { SELF_ONCE } from '../../src/cel/environments.ts';
+import { selfOf } from '../../src/cel/environments.ts';
 import { SignerError, attempt } from '../../src/errors.ts';
 import { request } from '../cel/request.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
@@ -146,7 +146,7 @@ describe('the functions say the same as the API server’s', TOGETHER, () => {
       const ours = compileExpression({
         source: expression,
         where: 'here',
-        environment: SELF_ONCE,
+        environment: selfOf('commonName'),
         result: 'string',
       });
       const inputs = inputsOf(family, INPUTS);

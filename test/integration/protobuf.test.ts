@@ -19,7 +19,7 @@ import { PROTOBUF, openEnvelope } from '../../src/protobuf/envelope.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { stubRequest } from '../support/requests/stub-pkcs10.ts';
 import { failure } from '../support/kube/server-and-clients.ts';
-import { METADATA_ALONE, readPartialObjectMetadata } from '../../src/api/object/object.ts';
+import { ACCEPT_METADATA, readPartialObjectMetadata } from '../../src/api/object/object.ts';
 
 const NAMESPACE = 'protobuf';
 const signerName = 'protobuf.example.com/x';
@@ -137,7 +137,7 @@ function write(request: Request): Promise<{ readonly metadata: Request['metadata
     path: requests.object(request.metadata, 'status'),
     body: podStatusBody(request),
     contentType: PROTOBUF,
-    accept: METADATA_ALONE,
+    accept: ACCEPT_METADATA,
     read: readPartialObjectMetadata,
   });
 }

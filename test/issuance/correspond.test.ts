@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { correspond, type Signed } from '../../src/issuance/correspond.ts';
+import { correspond, type SignedLeaf } from '../../src/issuance/correspond.ts';
 import { Prepared, prepare } from '../../src/issuance/prepare.ts';
 import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
 import { leafInput, NOW, openAuthority } from '../support/authorities/issuing.ts';
@@ -12,7 +12,7 @@ const authority = await openAuthority();
 const { intermediates, anchors } = authority.facts;
 const prepared = prepare(leafInput(authority));
 const der = await authority.sign(prepared, signal);
-const signed: Signed = { leaf: decodeCertificate(der), intermediates, anchors };
+const signed: SignedLeaf = { leaf: decodeCertificate(der), intermediates, anchors };
 
 test('what was prepared, signed by the CA under its anchor, corresponds', () => {
   assert.doesNotThrow(() => correspond(prepared, signed, NOW));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EMPTY_SUBJECT, type LeafSubject } from '../../src/issuance/leaf-subject.ts';
-import type { KeyUsage } from '../../src/vocabulary.ts';
+import { EMPTY_SUBJECT } from '../../src/issuance/leaf-subject.ts';
+import type { KeyUsage, LeafSubject } from '../../src/vocabulary.ts';
 import { LEAF_USAGES } from '../../src/vocabulary.ts';
 import { publicKeyInfo } from '../support/authorities/issuing.ts';
 import { privateKey, type TestKey } from '../support/pki/keys.ts';
-import { leafExtensions } from '../../src/issuance/leaf.ts';
+import { leafExtensions } from '../../src/issuance/leaf-extensions.ts';
 
 const KEY_USAGE = '2.5.29.15';
 const EXT_KEY_USAGE = '2.5.29.37';

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
 import type { PodsSpec } from '../../src/api/signer/cluster-signer.ts';
-import { EMPTY_SUBJECT, type LeafSubject } from '../../src/issuance/leaf-subject.ts';
+import { EMPTY_SUBJECT } from '../../src/issuance/leaf-subject.ts';
 import { podSubject, podVariables } from '../../src/issuance/pod-subject.ts';
 import { podRequest } from '../support/requests/pod-certificate-request.ts';
 import { refuses } from '../support/pki/refuses.ts';
-import { compilePods } from '../../src/issuance/profile.ts';
+import type { LeafSubject } from '../../src/vocabulary.ts';
+import { compilePodProfile } from '../../src/issuance/pod-profile.ts';
 
 /** The names of pod team-a/web-0 by these expressions. */
 function subjectOf(
@@ -15,7 +16,7 @@ function subjectOf(
   request: PodCertificateRequest = podRequest(),
   reserved: readonly string[] = [],
 ): LeafSubject {
-  const profile = compilePods({ allow: 'true', ...spec });
+  const profile = compilePodProfile({ allow: 'true', ...spec });
   return podSubject(profile, podVariables(request, profile), reserved);
 }
 

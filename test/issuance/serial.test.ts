@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { newSerial } from '../../src/issuance/issuer.ts';
+import { newSerial } from '../../src/issuance/signing-ca.ts';
 
 const filled =
   (value: number) =>

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate, generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
 import { encodeLeafTbs } from '../../src/issuance/leaf.ts';
-import type { LeafInput } from '../../src/issuance/leaf.ts';
+import type { LeafTbsInput } from '../../src/issuance/leaf.ts';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import type { SigningRequest, Signed } from '../../src/library/index.ts';
 import { wantedOf } from '../../src/library/signing/signing-request.ts';
@@ -30,7 +30,7 @@ const { facts } = openLocalAuthority({ ...intermediateMaterial(), anchors: undef
 const key = readPrivateKey(intermediateMaterial().key);
 
 /** What a CA signs that minds nothing: what was asked for, changed. */
-function signed(request: SigningRequest, change: Partial<LeafInput>): Signed {
+function signed(request: SigningRequest, change: Partial<LeafTbsInput>): Signed {
   const wanted = wantedOf(request);
   assert.ok(wanted);
   const random = (size: number): Uint8Array => new Uint8Array(size).fill(7);
@@ -73,13 +73,13 @@ const subject = {
   uris: [],
   emails: [],
 };
-const other = (): LeafInput['publicKey'] =>
+const other = (): LeafTbsInput['publicKey'] =>
   decodePublicKey(generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' }));
 const HOUR = 3_600_000;
 
 const wrong: [
   what: string,
-  change: (request: SigningRequest) => Partial<LeafInput>,
+  change: (request: SigningRequest) => Partial<LeafTbsInput>,
   says: RegExp,
 ][] = [
   ['another key', () => ({ publicKey: other() }), /another public key/],

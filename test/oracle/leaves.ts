@@ -2,15 +2,16 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { Authority } from '../../src/authorities/contract.ts';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
-import { EMPTY_SUBJECT, type LeafSubject } from '../../src/issuance/leaf-subject.ts';
+import { EMPTY_SUBJECT } from '../../src/issuance/leaf-subject.ts';
 import { prepare } from '../../src/issuance/prepare.ts';
 import { decodePublicKey, type PublicKeyInfo } from '../../src/pki/keys/public-key.ts';
 import {
   AUTHORITY_KEY_TYPES,
-  LEAF_USAGES,
   type AuthorityKeyType,
   type KeyType,
   type KeyUsage,
+  LEAF_USAGES,
+  type LeafSubject,
 } from '../../src/vocabulary.ts';
 import { certificateAuthority } from '../support/authorities/generated.ts';
 import { NOW, random } from '../support/authorities/issuing.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { inShortOrLong } from './length.ts';
-import { newSerial } from '../../src/issuance/issuer.ts';
+import { newSerial } from '../../src/issuance/signing-ca.ts';
 
 const count = inShortOrLong(100_000, 1_000_000);
 

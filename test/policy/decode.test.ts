@@ -5,7 +5,7 @@ import { encodePem } from '../../src/pki/der/pem.ts';
 import { extension, seq } from '../support/pki/der.ts';
 import { privateKey } from '../support/pki/keys.ts';
 import { CN, csrOf, derOf } from './request.ts';
-import { decodeSpecRequest } from '../../src/policy/validate.ts';
+import { decodeSpecRequest } from '../../src/policy/decode.ts';
 
 const pemOf = (der: Uint8Array): string => encodePem('CERTIFICATE REQUEST', der);
 

@@ -12,7 +12,7 @@ import { bits, extension, oid, seq } from '../support/pki/der.ts';
 import { privateKey } from '../support/pki/keys.ts';
 import { BASIC_CONSTRAINTS, KEY_USAGE, PROFILE, VIOLATION_ROWS } from './violation-rows.ts';
 import { CN, O, csrOf, derOf, type Wanted } from './request.ts';
-import { decodeSpecRequest } from '../../src/policy/validate.ts';
+import { decodeSpecRequest } from '../../src/policy/decode.ts';
 
 /** As callers do: a request that does not decode is a violation by itself. */
 function violationsOf(wanted: Wanted, profile = PROFILE): readonly Violation[] {

@@ -61,7 +61,7 @@ const WHOLE = new RegExp(`^[-+]?(?:${NUMBER}${UNIT})+$`);
 const PARTS = new RegExp(`(${NUMBER})(${UNIT})`, 'g');
 
 /** Longer texts say no more: Go prints a duration in 25 characters. */
-const MAX_TEXT = 64;
+const MAX_GO_DURATION_TEXT = 64;
 
 /**
  * Whole seconds of a `metav1.Duration` as somebody else wrote it, by the grammar of Go's
@@ -71,7 +71,7 @@ const MAX_TEXT = 64;
  */
 export function parseGoDuration(text: string): number | undefined {
   if (/^[-+]?0$/.test(text)) return 0;
-  if (text.length > MAX_TEXT || !WHOLE.test(text)) return undefined;
+  if (text.length > MAX_GO_DURATION_TEXT || !WHOLE.test(text)) return undefined;
   const seconds = Math.floor(millisecondsOf(text) / 1_000);
   if (!Number.isSafeInteger(seconds)) return undefined;
   return text.startsWith('-') ? -seconds : seconds;

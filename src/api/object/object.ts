@@ -34,7 +34,7 @@ export function keyOf(metadata: Pick<ObjectMeta, 'name' | 'namespace'>): string 
 }
 
 /** Accept: of the answer to a write only the metadata is read, so the server need not send the rest. */
-export const METADATA_ALONE = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json`;
+export const ACCEPT_METADATA = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json`;
 
 /** `metav1.PartialObjectMetadata`: what a write is answered with where nothing else is asked for. */
 export function readPartialObjectMetadata(bytes: Uint8Array): { readonly metadata: ObjectMeta } {

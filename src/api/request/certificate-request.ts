@@ -70,7 +70,7 @@ export function withInitializing(request: CertificateRequest, now: number): Cert
 }
 
 /** What is written into the status with a certificate, as PEM. */
-export interface Issued {
+export interface IssuedCertificate {
   /** Leaf first, without the root. */
   readonly chain: string;
   /** The anchors that it leads to. */
@@ -80,7 +80,7 @@ export interface Issued {
 /** The object for PUT /status that delivers a certificate. */
 export function withIssued(
   request: CertificateRequest,
-  { chain, anchors }: Issued,
+  { chain, anchors }: IssuedCertificate,
   now: number,
 ): CertificateRequest {
   const message = 'Certificate fetched from issuer successfully';

@@ -12,7 +12,7 @@ export interface Condition {
 }
 
 /** Bytes; the API server refuses longer messages (`metav1.Condition`, ValidateCondition). */
-export const MAX_CONDITION_MESSAGE = 32_768;
+const MAX_CONDITION_MESSAGE = 32_768;
 
 const ELLIPSIS = '…';
 

@@ -19,26 +19,23 @@ type Mutable<T> = { -readonly [key in keyof T]: T[key] };
 type Spec = Mutable<PodCertificateRequest['spec']>;
 type Status = Mutable<NonNullable<PodCertificateRequest['status']>>;
 
-/** As JSON.parse would have read it, but for what we read nothing of: owners, finalizers, managedFields. */
-export function readPodCertificateRequest(type: TypeMeta, raw: Uint8Array): PodCertificateRequest {
-  return read(type, raw, () => true);
-}
-
-/**
- * The same for who answers requests: of one that has its answer already, as most that a list or the echo
- * of a write brings, keys, proofs, stubs and chains are left out. Nobody reads them again.
- */
-export function readUnlessAnswered(type: TypeMeta, raw: Uint8Array): PodCertificateRequest {
-  return read(type, raw, (status) => !isTerminal({ status }));
-}
-
-/** Whether a request with this much of its status is read whole. */
+/** True where a request with these conditions is read with its keys, proofs, stub and chain. */
 type IsWhole = (status: Status) => boolean;
 
-function read(
+/** Requests that are already answered are read without keys, proofs, stubs and chains: no code needs them. */
+export const UNLESS_ANSWERED: IsWhole = (status) => !isTerminal({ status });
+
+/**
+ * Reads a PodCertificateRequest as JSON.parse would, but without owners, finalizers and managedFields.
+ *
+ * @param raw - the message inside the envelope
+ * @param isWhole - asked with the conditions, before the large fields are read; by default all are read
+ * @throws SyntaxError where the message is malformed, or lacks metadata or spec
+ */
+export function readPodCertificateRequest(
   { apiVersion, kind }: TypeMeta,
   raw: Uint8Array,
-  isWhole: IsWhole,
+  isWhole: IsWhole = () => true,
 ): PodCertificateRequest {
   const fields = new MessageReader(raw);
   let metadata: ObjectMeta | undefined;
@@ -96,7 +93,7 @@ function readStatus(fields: MessageReader, isWhole: IsWhole): Status {
   const conditions: Condition[] = [];
   for (let field = fields.next(); field !== 0; field = fields.next()) {
     if (field === 1) conditions.push(readCondition(fields.message()));
-    // Fields come in the order of their numbers; one that does not is read in vain, and no more.
+    // Fields come in the order of their numbers. A field out of order is only read without need.
     else if (field === 2 && isWhole({ conditions })) status.certificateChain = fields.string();
     else if (field === 4) status.notBefore = readTime(fields.message());
     else if (field === 5) status.beginRefreshAt = readTime(fields.message());
@@ -126,9 +123,9 @@ function readCondition(fields: MessageReader): Condition {
 }
 
 /**
- * The body of a PUT to `/status`: the status, and of the object what fences the write. All else stays
- * as it is whatever a body says of it (podcertificaterequest/strategy.go, GetResetFields and
- * ResetObjectMetaForStatus), `generateName` excepted: left out, it would be wiped.
+ * The body of a PUT to `/status`: the status, and the metadata that the precondition needs. The API server
+ * ignores everything else (podcertificaterequest/strategy.go, GetResetFields and
+ * ResetObjectMetaForStatus), except `generateName`: without it in the body, it is cleared.
  */
 export function podStatusBody(
   request: Pick<PodCertificateRequest, 'apiVersion' | 'kind' | 'metadata' | 'status'>,

@@ -48,7 +48,7 @@ export function isTerminal({ status }: Pick<PodCertificateRequest, 'status'>): b
 const ENDS = ['Issued', 'Denied', 'Failed'] as const;
 
 /** What an issued request carries; times in milliseconds, whole seconds, equal to the leaf's. */
-export interface Issued {
+export interface IssuedPodCertificate {
   readonly chainPem: string;
   readonly notBefore: number;
   readonly beginRefreshAt: number;
@@ -58,7 +58,7 @@ export interface Issued {
 /** The object for PUT /status that delivers a chain. The whole status is immutable afterwards. */
 export function withIssued(
   request: PodCertificateRequest,
-  issued: Issued,
+  issued: IssuedPodCertificate,
   now: number,
 ): PodCertificateRequest {
   return {

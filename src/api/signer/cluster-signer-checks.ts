@@ -11,8 +11,8 @@ import {
   MAX_POD_LEAF_SECONDS,
   MIN_CA_LIFETIMES,
   MIN_LEAF_SECONDS,
-  MIN_POD_LEAF_SECONDS,
 } from './cluster-signer-limits.ts';
+import { MIN_LIFETIME_SECONDS } from '../request/pod-certificate-request.ts';
 import { formatDuration, parseDuration } from '../object/duration.ts';
 import { NAMESPACED_DOMAIN, checkSignerName } from './signer-name.ts';
 import { isDerivedName } from './signer.ts';
@@ -69,7 +69,7 @@ function faultsOfPods({ uris = [], dnsNames = [], commonName }: PodsSpec): reado
 function faultsOfProfile(profile: ProfileSpec, servesPods: boolean): readonly SpecProblem[] {
   const faults: SpecProblem[] = [];
   const longest = parseDuration(profile.maxDuration);
-  const shortest = servesPods ? MIN_POD_LEAF_SECONDS : MIN_LEAF_SECONDS;
+  const shortest = servesPods ? MIN_LIFETIME_SECONDS : MIN_LEAF_SECONDS;
   const path = 'spec.profile.maxDuration';
   if (longest < shortest) {
     const whose = servesPods ? 'a PodCertificateRequest' : 'a CertificateSigningRequest';

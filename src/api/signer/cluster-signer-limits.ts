@@ -28,8 +28,6 @@ export const DEFAULT_MAX_RETIRING = 8;
 /** `status.authorities`, bounded by the CRD. */
 export const MAX_AUTHORITIES = 64;
 
-/** One CEL expression, as src/cel compiles it. The longest sensible ones have a few hundred characters. */
-export const MAX_EXPRESSION = 2048;
 /** One RE2 pattern; whole-value matches of annotations are short. */
 export const MAX_PATTERN = 512;
 /** Expressions for names: a leaf with more names than this belongs to several pods. */
@@ -43,8 +41,7 @@ export const MAX_DENY_MESSAGE = 1024;
 /** Labels put on the published ClusterTrustBundle. */
 export const MAX_BUNDLE_LABELS = 32;
 
-/** The API refuses leaves outside these for PodCertificateRequests (validation.go: 1 h and 91 d). */
-export const MIN_POD_LEAF_SECONDS = 3_600;
+/** The longest leaf of a PodCertificateRequest that the API accepts (validation.go: 91 days). */
 export const MAX_POD_LEAF_SECONDS = 7_862_400;
 /** The shortest `spec.expirationSeconds` of a CertificateSigningRequest (ten minutes). */
 export const MIN_LEAF_SECONDS = 600;

@@ -4,7 +4,13 @@
  * version does not know of must not be dropped in silence.
  */
 import { z } from 'zod';
-import { AUTHORITY_KEY_TYPES, KEY_TYPES, LEAF_USAGES, REQUEST_FIELDS } from '../../vocabulary.ts';
+import {
+  AUTHORITY_KEY_TYPES,
+  KEY_TYPES,
+  LEAF_USAGES,
+  MAX_EXPRESSION,
+  REQUEST_FIELDS,
+} from '../../vocabulary.ts';
 import type { ClusterSignerSpec } from './cluster-signer.ts';
 import * as limits from './cluster-signer-limits.ts';
 import { MAX_SIGNER_NAME } from './signer-name.ts';
@@ -21,10 +27,10 @@ const DURATION = /^([0-9]{1,10}h)?([0-9]{1,10}m)?([0-9]{1,10}s)?$/;
 const VISIBLE = /^\P{Cc}+$/u;
 const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
 
-export const objectName = z.string().min(1).max(limits.MAX_OBJECT_NAME).regex(DNS_SUBDOMAIN);
+const objectName = z.string().min(1).max(limits.MAX_OBJECT_NAME).regex(DNS_SUBDOMAIN);
 const labelText = z.string().min(1).max(limits.MAX_LABEL).regex(DNS_LABEL);
 const duration = z.string().min(2).max(limits.MAX_DURATION_TEXT).regex(DURATION);
-const expression = z.string().min(1).max(limits.MAX_EXPRESSION);
+const expression = z.string().min(1).max(MAX_EXPRESSION);
 const usages = z.array(z.enum(LEAF_USAGES)).min(1).max(LEAF_USAGES.length);
 
 const secretReference = z.strictObject({ namespace: labelText, name: objectName });

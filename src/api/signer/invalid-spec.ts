@@ -6,9 +6,9 @@ import { conditionMessage } from '../request/conditions.ts';
 import type { KubeObject } from '../object/object.ts';
 
 /** A message names so many faults; whoever has more mends these first. */
-const MAX_FAULTS = 10;
+const MAX_REPORTED_PROBLEMS = 10;
 /** One fault quotes what a user wrote, which may be long. */
-const MAX_FAULT = 300;
+const MAX_PROBLEM_BYTES = 300;
 
 /**
  * SPEC_INVALID (`wait`) for a spec that is not of its kind's shape.
@@ -18,11 +18,11 @@ const MAX_FAULT = 300;
 export function invalidShape(object: KubeObject, error: z.ZodError, word: string): SignerError {
   return invalidSpec(
     object,
-    error.issues.map((issue) => faultOfShape(issue, word)),
+    error.issues.map((issue) => shapeProblem(issue, word)),
   );
 }
 
-function faultOfShape(issue: z.core.$ZodIssue, word: string): SpecProblem {
+function shapeProblem(issue: z.core.$ZodIssue, word: string): SpecProblem {
   const path = issue.path.map((part) =>
     typeof part === 'number' ? `[${part}]` : `.${String(part)}`,
   );
@@ -39,9 +39,12 @@ function explained(word: string, field: string): string {
 /** The same of a message about its fields: each at fault is named, with what to do. */
 export function invalidSpec(object: KubeObject, faults: readonly SpecProblem[]): SignerError {
   const named = faults
-    .slice(0, MAX_FAULTS)
-    .map(({ path, message }) => conditionMessage(`${path}: ${message}`, MAX_FAULT));
-  const more = faults.length > MAX_FAULTS ? `, and ${faults.length - MAX_FAULTS} more` : '';
+    .slice(0, MAX_REPORTED_PROBLEMS)
+    .map(({ path, message }) => conditionMessage(`${path}: ${message}`, MAX_PROBLEM_BYTES));
+  const more =
+    faults.length > MAX_REPORTED_PROBLEMS
+      ? `, and ${faults.length - MAX_REPORTED_PROBLEMS} more`
+      : '';
   return new SignerError({
     code: 'SPEC_INVALID',
     disposition: 'wait',

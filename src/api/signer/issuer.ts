@@ -46,7 +46,7 @@ const OUR_PART = z.strictObject({
  * The signer name of an issuer that does not choose one: `<plural>.<group>/<name>`, or
  * `<plural>.<group>/<namespace>.<name>`, as cert-manager's issuer-lib has it.
  */
-export function derivedSignerName(
+function derivedSignerName(
   { group, plural }: IssuerPlace,
   { namespace, name }: KubeObject['metadata'],
 ): string {

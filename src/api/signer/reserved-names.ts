@@ -11,7 +11,7 @@ export const RESERVED_PREFIXES = ['system:', 'kubeadm:'] as const;
  * How much of a name is looked at for each character of a prefix: NFKC makes one character of at most
  * four, and puts a long run of combining marks in order in quadratic time.
  */
-const LOOKED_AT = 8;
+const EXAMINED_PER_CHARACTER = 8;
 
 /**
  * Whether a common name or an organization is one that only Kubernetes may hand out.
@@ -24,7 +24,7 @@ const LOOKED_AT = 8;
 export function isReservedName(value: string, extraPrefixes: readonly string[]): boolean {
   const prefixes = [...RESERVED_PREFIXES, ...extraPrefixes];
   const longest = Math.max(...prefixes.map(({ length }) => length));
-  const folded = fold(visible(value).slice(0, LOOKED_AT * longest));
+  const folded = fold(visible(value).slice(0, EXAMINED_PER_CHARACTER * longest));
   return prefixes.some((prefix) => folded.startsWith(fold(prefix)));
 }
 

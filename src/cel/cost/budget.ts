@@ -7,7 +7,7 @@ import { MAX_COMPILE_WORK, compileWorkOf, type PatternSet } from '../pattern/reg
  * Most that all expressions of a part of a spec may cost for one request: a hostile request holds up
  * those behind it for less than 100 ms, however many expressions there are.
  */
-export const MAX_BUDGET = 5 * MAX_COST;
+const MAX_BUDGET = 5 * MAX_COST;
 
 /**
  * Takes in each expression of a part of a spec as soon as it is compiled, and gives it back: what is too

@@ -25,14 +25,14 @@ interface Estimate {
 type Scope = ReadonlyMap<string, Bound>;
 
 /** Comparing reads both sides, where they are equal. */
-const COMPARED = 0.01;
+const PER_COMPARED = 0.01;
 /** An item of a list that `in` looks at, and a character of it that is no different. */
-const LOOKED_AT = 0.2;
-const ALIKE = 0.002;
+const PER_LIST_ITEM = 0.2;
+const PER_EQUAL_CHARACTER = 0.002;
 /** Copying an item or a character. */
-const COPIED = 0.02;
+const PER_COPIED = 0.02;
 /** Besides the body: binding the variable, keeping the result. */
-const ROUND = 2;
+const PER_ITERATION = 2;
 
 /** Cost of one run. */
 export function costOf(node: Node, environment: Environment): number {
@@ -86,19 +86,20 @@ function operator(op: Node['op'], parts: readonly Estimate[]): Estimate {
   if (op === 'in') return { cost: spent + searched(left, right), bound: SCALAR };
   if (op === '+') {
     const bound = sum(left, right);
-    return { cost: spent + COPIED * bound.size, bound };
+    return { cost: spent + PER_COPIED * bound.size, bound };
   }
-  return { cost: spent + COMPARED * Math.min(volume(left), volume(right)), bound: SCALAR };
+  return { cost: spent + PER_COMPARED * Math.min(volume(left), volume(right)), bound: SCALAR };
 }
 
 /** Maps are hashed; a list is read until the item is found, and texts may begin alike. */
 function searched(item: Bound, within: Bound): number {
-  const read = COMPARED * volume(item);
+  const read = PER_COMPARED * volume(item);
   if (within.keys !== undefined) return read;
   const each = within.of ?? SCALAR;
   const alike =
-    ALIKE * Math.min(volume(item), volume(each)) + (item.of === undefined ? 0 : item.size);
-  return within.size * (LOOKED_AT + alike) + read;
+    PER_EQUAL_CHARACTER * Math.min(volume(item), volume(each)) +
+    (item.of === undefined ? 0 : item.size);
+  return within.size * (PER_LIST_ITEM + alike) + read;
 }
 
 function estimateCall(call: Call, scope: Scope): Estimate {
@@ -123,7 +124,7 @@ function estimateLoop(
   const inner = new Map(scope);
   if (variable.op === 'id') inner.set(variable.args, item);
   const parts = body.map((each) => estimate(each, inner));
-  const cost = over.cost + 1 + over.bound.size * (ROUND + total(parts));
+  const cost = over.cost + 1 + over.bound.size * (PER_ITERATION + total(parts));
   if (name === 'filter') return { cost, bound: listOf(over.bound.size, item) };
   if (name === 'map') {
     return { cost, bound: listOf(over.bound.size, parts.at(-1)?.bound ?? SCALAR) };

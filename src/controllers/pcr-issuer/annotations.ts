@@ -2,7 +2,7 @@
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import { quote } from '../../policy/quote.ts';
 import type { Plan } from './plan.ts';
-import type { PodProfile } from '../../issuance/profile.ts';
+import type { PodProfile } from '../../issuance/pod-profile.ts';
 
 /** How many faults are named; a request has room for some ten thousand. */
 const MAX_FAULTS = 5;

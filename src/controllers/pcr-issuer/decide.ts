@@ -7,13 +7,14 @@ import {
 } from '../../api/request/pod-certificate-request.ts';
 import { SignerError } from '../../errors.ts';
 import { podSubject, podVariables } from '../../issuance/pod-subject.ts';
-import type { PodProfile, Profile } from '../../issuance/profile.ts';
+import type { Profile } from '../../issuance/profile.ts';
 import { leafValidity, refreshTime, type Validity } from '../../issuance/validity.ts';
 import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import type { Random } from '../../ports.ts';
 import { checkAnnotations } from './annotations.ts';
 import type { Plan } from './plan.ts';
 import { requestedKey } from './requested-key.ts';
+import type { PodProfile } from '../../issuance/pod-profile.ts';
 
 /** Everything that a decision rests on, taken at one moment. */
 export interface Snapshot {

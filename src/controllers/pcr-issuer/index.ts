@@ -4,7 +4,10 @@ import {
   isTerminal,
   type PodCertificateRequest,
 } from '../../api/request/pod-certificate-request.ts';
-import { readUnlessAnswered } from '../../api/request/pod-certificate-request-message.ts';
+import {
+  UNLESS_ANSWERED,
+  readPodCertificateRequest,
+} from '../../api/request/pod-certificate-request-message.ts';
 import { DERIVED_PREFIX, isDerivedName } from '../../api/signer/signer.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
@@ -91,7 +94,7 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     fairnessKeyOf: place.keyOf,
     retainedFields: place.retainedFields,
     onFinished: place.finished,
-    readMessage: readUnlessAnswered,
+    readMessage: (type, raw) => readPodCertificateRequest(type, raw, UNLESS_ANSWERED),
     handle: actor.handle,
     onGone: actor.forget,
     regarding,

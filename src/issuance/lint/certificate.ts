@@ -63,7 +63,7 @@ export const validityInsideIssuer: LintRule = {
   },
 };
 
-const KNOWN: ReadonlySet<string> = new Set([
+const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   OID_AUTHORITY_KEY_IDENTIFIER,
   OID_BASIC_CONSTRAINTS,
   OID_EXT_KEY_USAGE,
@@ -79,7 +79,7 @@ export const knownExtensionsOnly: LintRule = {
   check: ({ extensions }) => {
     const seen = new Set<string>();
     for (const { oid, value } of extensions) {
-      if (!KNOWN.has(oid)) return `extension ${oid} has no place in a leaf`;
+      if (!KNOWN_EXTENSIONS.has(oid)) return `extension ${oid} has no place in a leaf`;
       if (seen.has(oid)) return `extension ${oid} occurs twice`;
       if (value.length <= 2 && oid !== OID_BASIC_CONSTRAINTS) return `extension ${oid} is empty`;
       seen.add(oid);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../../errors.ts';
 import type { TbsCertificate } from '../../pki/x509/certificate.ts';
-import type { Issuer } from '../issuer.ts';
+import type { SigningCa } from '../signing-ca.ts';
 import {
   basicConstraintsEndEntity,
   keyUsageFitsKey,
@@ -31,7 +31,7 @@ const OF_EVERY_CERTIFICATE: readonly LintRule[] = [
 ];
 
 /** Every rule, in the order of the certificate's fields. */
-export const LINT_RULES: readonly LintRule[] = [
+export const LEAF_RULES: readonly LintRule[] = [
   ...OF_EVERY_CERTIFICATE,
   basicConstraintsEndEntity,
   keyIdentifiers,
@@ -53,7 +53,7 @@ export const CROSS_RULES: readonly LintRule[] = [
  * @throws SignerError LINT_FAILED (`wait`) naming every rule that is broken: the fault is ours or
  * the profile's, so the request waits and is never failed for it
  */
-export function lint(leaf: TbsCertificate, issuer: Issuer, rules = LINT_RULES): void {
+export function lint(leaf: TbsCertificate, issuer: SigningCa, rules: readonly LintRule[]): void {
   const broken: string[] = [];
   for (const rule of rules) {
     const finding = rule.check(leaf, issuer);

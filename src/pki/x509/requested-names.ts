@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { INVISIBLE_CHARACTERS, type RequestField } from '../../vocabulary.ts';
+import { INVISIBLE_CHARACTERS, type LeafSubject, type RequestField } from '../../vocabulary.ts';
 import { canonicalDnsName, canonicalEmail, canonicalIp, canonicalUri } from '../names/canonical.ts';
 import type { DistinguishedName } from '../names/distinguished-name.ts';
 import { OID_COMMON_NAME, OID_ORGANIZATION, OID_ORGANIZATIONAL_UNIT } from '../der/oids.ts';
 import type { CertificationRequest } from './pkcs10.ts';
 import { inputError } from '../der/input-error.ts';
-
-/** The names that a request asks for, by the fields of the API. `commonName` is '' for none. */
-export interface RequestedNames {
-  readonly commonName: string;
-  readonly organizations: readonly string[];
-  readonly organizationalUnits: readonly string[];
-  readonly dnsNames: readonly string[];
-  readonly ipAddresses: readonly string[];
-  readonly uris: readonly string[];
-  readonly emails: readonly string[];
-}
 
 type Named = Pick<CertificationRequest, 'subject' | 'sans'>;
 
@@ -31,7 +20,7 @@ const FIELDS: Readonly<Record<string, RequestField>> = {
  *
  * @throws SignerError NAME_INVALID (`fail`) where a name is not canonical or can be read in two ways
  */
-export function requestedNames({ subject, sans }: Named): RequestedNames {
+export function requestedNames({ subject, sans }: Named): LeafSubject {
   const [problem] = subject.problems;
   if (problem !== undefined) throw inputError('NAME_INVALID', `the subject has ${problem}`);
   const commonNames = valuesOf(subject, OID_COMMON_NAME);

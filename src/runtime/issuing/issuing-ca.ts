@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Condition } from '../../api/request/conditions.ts';
-import type { LeafSubject } from '../../issuance/leaf-subject.ts';
 import type { Validity } from '../../issuance/validity.ts';
 import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
-import type { KeyUsage } from '../../vocabulary.ts';
+import type { KeyUsage, LeafSubject } from '../../vocabulary.ts';
 import type { Sources } from '../requests/request-controller.ts';
 
 /** What was decided of a leaf: it may say this and nothing else. */

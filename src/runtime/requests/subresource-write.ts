@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
-  METADATA_ALONE,
+  ACCEPT_METADATA,
   asWritten,
   readPartialObjectMetadata,
   type KubeObject,
@@ -33,7 +33,7 @@ export async function writeSubresource<T extends KubeObject>(
     path,
     body,
     ...(contentType === undefined ? {} : { contentType }),
-    accept: METADATA_ALONE,
+    accept: ACCEPT_METADATA,
     read: readPartialObjectMetadata,
   });
   return asWritten(written, answer);

@@ -2,13 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  MAX_CONDITION_MESSAGE,
   conditionMessage,
   findCondition,
   hasTrueCondition,
   setCondition,
   type Condition,
 } from '../../../src/api/request/conditions.ts';
+
+/** metav1.Condition: bytes of a message (ValidateCondition). */
+const MAX_MESSAGE_BYTES = 32_768;
 
 const ready = (status: Condition['status'], lastTransitionTime: string) => ({
   type: 'Ready',
@@ -44,14 +46,14 @@ test('other conditions stay and nothing is mutated', () => {
 
 test('a message beyond what the API takes is cut with an ellipsis', () => {
   assert.equal(conditionMessage('short'), 'short');
-  const cut = conditionMessage('x'.repeat(MAX_CONDITION_MESSAGE + 1));
-  assert.equal(Buffer.byteLength(cut), MAX_CONDITION_MESSAGE);
+  const cut = conditionMessage('x'.repeat(MAX_MESSAGE_BYTES + 1));
+  assert.equal(Buffer.byteLength(cut), MAX_MESSAGE_BYTES);
   assert.ok(cut.endsWith('…'));
 });
 
 test('the limit of a message counts bytes, as the API server does, and cuts no character in two', () => {
-  for (const text of ['é', '€', '😀'].map((each) => each.repeat(MAX_CONDITION_MESSAGE))) {
-    for (const limit of [300, 301, 302, 303, MAX_CONDITION_MESSAGE]) {
+  for (const text of ['é', '€', '😀'].map((each) => each.repeat(MAX_MESSAGE_BYTES))) {
+    for (const limit of [300, 301, 302, 303, MAX_MESSAGE_BYTES]) {
       const cut = conditionMessage(text, limit);
       assert.ok(Buffer.byteLength(cut) <= limit, `${Buffer.byteLength(cut)} bytes`);
       assert.ok(text.startsWith(cut.slice(0, -1)) && cut.endsWith('…'));

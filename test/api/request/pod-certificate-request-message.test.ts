@@ -6,7 +6,7 @@ import { withDenied, withIssued } from '../../../src/api/request/pod-certificate
 import {
   podStatusBody,
   readPodCertificateRequest,
-  readUnlessAnswered,
+  UNLESS_ANSWERED,
 } from '../../../src/api/request/pod-certificate-request-message.ts';
 import { envelope, openEnvelope } from '../../../src/protobuf/envelope.ts';
 import { objectMetaMessage } from '../../../src/protobuf/object-meta.ts';
@@ -135,7 +135,7 @@ test('who answers requests reads a pending one whole, whatever else is said of i
   for (const said of others) {
     const pending = { ...request, status: { conditions: [said], certificateChain: 'chain' } };
     for (const raw of withStatus(pending)) {
-      assert.deepEqual(readUnlessAnswered(type, raw), pending);
+      assert.deepEqual(readPodCertificateRequest(type, raw, UNLESS_ANSWERED), pending);
     }
   }
 });
@@ -148,7 +148,11 @@ for (const answered of [issued, denied]) {
     const whole = { ...request, status: answered.status };
     for (const raw of withStatus(answered)) {
       assert.deepEqual(readPodCertificateRequest(type, raw), whole);
-      assert.deepEqual(readUnlessAnswered(type, raw), { ...request, spec: left, status: ended });
+      assert.deepEqual(readPodCertificateRequest(type, raw, UNLESS_ANSWERED), {
+        ...request,
+        spec: left,
+        status: ended,
+      });
     }
   });
 }

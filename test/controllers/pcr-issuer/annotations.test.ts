@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import { checkAnnotations } from '../../../src/controllers/pcr-issuer/annotations.ts';
-import { compilePods } from '../../../src/issuance/profile.ts';
+import { compilePodProfile } from '../../../src/issuance/pod-profile.ts';
 
-const pods = compilePods({
+const pods = compilePodProfile({
   allow: 'true',
   commonName: 'pod.name',
   annotations: [{ key: 'example.com/role', pattern: '(?s).*' }],

@@ -2,9 +2,9 @@
 /** Protobuf as an API server, or who is between it and us, sends it: frames of a watch, answers, statuses. */
 import { createMessages } from '../../../bench/path/messages.ts';
 import {
+  UNLESS_ANSWERED,
   podStatusBody,
   readPodCertificateRequest,
-  readUnlessAnswered,
 } from '../../../src/api/request/pod-certificate-request-message.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
@@ -38,7 +38,7 @@ export const watchFrame: Target = {
   mostBytes: 8192,
   isExpected,
   run: (input) => {
-    readWatchMessage(input, readUnlessAnswered);
+    readWatchMessage(input, (type, raw) => readPodCertificateRequest(type, raw, UNLESS_ANSWERED));
   },
 };
 

@@ -3,7 +3,7 @@ import type { Validity } from './validity.ts';
 import type { Random } from '../ports.ts';
 
 /** What `prepare` must know of the CA that will sign; public facts only. */
-export interface Issuer extends Validity {
+export interface SigningCa extends Validity {
   /** `sha256:<hex>` of the CA certificate's DER: a Prepared can be redeemed by this CA only. */
   readonly fingerprint: string;
   /** DER Name: the leaf's issuer, byte for byte the CA's subject (RFC 5280 §4.1.2.4). */

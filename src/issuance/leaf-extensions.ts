@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { LeafSubject, KeyUsage } from '../vocabulary.ts';
+import type { PublicKeyInfo, KeyAlgorithm } from '../pki/keys/public-key.ts';
+import {
+  type Extension,
+  subjectKeyIdentifier,
+  authorityKeyIdentifier,
+  subjectAltName,
+  basicConstraints,
+  keyUsage,
+  extKeyUsage,
+} from '../pki/extensions/encode-extensions.ts';
+import { usageBits, type KeyUsageBit } from '../pki/extensions/usages.ts';
+
+export interface LeafExtensionsInput {
+  readonly subject: LeafSubject;
+  readonly publicKey: PublicKeyInfo;
+  readonly usages: readonly KeyUsage[];
+  readonly issuerKeyIdentifier: Uint8Array;
+}
+
+/**
+ * The extensions of a leaf, in the order Go writes them: key usage, extended key usage, basic
+ * constraints CA:FALSE, key identifiers, subject alternative names (critical under an empty
+ * subject, RFC 5280 §4.2.1.6). No other extension is ever copied or added. A usage that a key of this
+ * kind cannot have is left out: one profile serves several kinds.
+ */
+export function leafExtensions(input: LeafExtensionsInput): readonly Extension[] {
+  const { subject, publicKey } = input;
+  const sans = {
+    dnsNames: subject.dnsNames,
+    ipAddresses: subject.ipAddresses,
+    uris: subject.uris,
+    emails: subject.emails,
+  };
+  const hasSans = Object.values(sans).some((values) => values.length > 0);
+  const emptyName =
+    subject.commonName === '' &&
+    subject.organizations.length === 0 &&
+    subject.organizationalUnits.length === 0;
+  return [
+    ...usageExtensions(input.usages, publicKey.algorithm),
+    END_ENTITY,
+    subjectKeyIdentifier(publicKey.spki),
+    authorityKeyIdentifier(input.issuerKeyIdentifier),
+    ...(hasSans ? [subjectAltName(sans, emptyName)] : []),
+  ];
+}
+
+const END_ENTITY = basicConstraints({ ca: false });
+
+type ByAlgorithm = Map<KeyAlgorithm, readonly Extension[]>;
+
+/** A profile's list is the same object for all its leaves, and is never changed. */
+const usageExtensionCache = new WeakMap<readonly KeyUsage[], ByAlgorithm>();
+
+function usageExtensions(
+  wanted: readonly KeyUsage[],
+  algorithm: KeyAlgorithm,
+): readonly Extension[] {
+  const known = usageExtensionCache.get(wanted) ?? (new Map() as ByAlgorithm);
+  const before = known.get(algorithm);
+  if (before !== undefined) return before;
+  const usages = usageBits(wanted);
+  const unusable = UNUSABLE_BITS[algorithm];
+  const bits = usages.keyUsage.filter((bit) => !unusable.includes(bit));
+  const extensions = [
+    ...(bits.length > 0 ? [keyUsage(bits)] : []),
+    ...(usages.extKeyUsage.length > 0 ? [extKeyUsage(usages.extKeyUsage)] : []),
+  ];
+  usageExtensionCache.set(wanted, known.set(algorithm, extensions));
+  return extensions;
+}
+
+/**
+ * What a key of this kind cannot do, and a leaf of it therefore must not say: RFC 3279 §2.3.1 for
+ * RSA, RFC 5480 §3 for ECDSA, RFC 9295 §3 for Ed25519,
+ * RFC 9881 §5 for ML-DSA.
+ */
+export const UNUSABLE_BITS: Readonly<Record<KeyAlgorithm, readonly KeyUsageBit[]>> = {
+  RSA: ['keyAgreement', 'encipherOnly', 'decipherOnly'],
+  ECDSA: ['keyEncipherment', 'dataEncipherment'],
+  ED25519: ['keyEncipherment', 'dataEncipherment', 'keyAgreement', 'encipherOnly', 'decipherOnly'],
+  MLDSA65: ['keyEncipherment', 'dataEncipherment', 'keyAgreement', 'encipherOnly', 'decipherOnly'],
+};
