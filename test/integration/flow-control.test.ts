@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
-import { MAX_IN_FLIGHT } from '../../src/kube/workqueue/concurrency-limiter.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { COMPONENTS } from '../support/cluster/component-process.ts';
@@ -15,6 +14,8 @@ import { SYSTEM_NAMESPACE, applyManifests } from '../support/cluster/installatio
 
 const FILE = join(import.meta.dirname, '../../deploy/flow-control/countersign.yaml');
 const PATIENCE_MS = 60_000;
+/** The most writes that one component has in flight (src/kube/workqueue/concurrency-limiter.ts). */
+const MAX_IN_FLIGHT = 32;
 
 let cluster: Cluster;
 let schema: string;

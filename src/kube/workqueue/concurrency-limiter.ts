@@ -3,167 +3,184 @@ import type { Clock, Random } from '../../ports.ts';
 import { backoffDelay } from '../wait/backoff.ts';
 import type { StartTimer } from './delaying-queue.ts';
 
-/** What a write came to, and when it was begun. */
+/** The result of one write to the API server. */
 export interface Sample {
-  /** Milliseconds of the clock. */
+  /** When the write was sent, in milliseconds of our clock. */
   readonly begun: number;
-  /** HTTP status; 0 without an answer. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number;
-  /** Milliseconds that the server asks us to stay away. */
+  /** `Retry-After` in milliseconds. */
   readonly retryAfter?: number | undefined;
 }
 
 /**
- * How many objects are worked on at once, so that the API server is kept busy and never flooded: one
- * more for each round of good answers, fewer when they take long (but no fewer than it began with),
- * half at a 429 and while the server is away; and a rest for as long as it asks. (AIMD, as TCP does.)
+ * An adaptive concurrency limiter: how many objects a loop processes at once, so that the API server
+ * is busy and never flooded. It adapts by AIMD (additive increase, multiplicative decrease), as TCP
+ * congestion control does:
+ *
+ * - one more for each round of quick responses, while the limit is reached;
+ * - a tenth fewer when responses are slow, but not below the initial limit;
+ * - half at a 429 and while the API server is unavailable, and a pause (`Retry-After`).
  */
 export interface ConcurrencyLimiter {
-  /** How many more may be begun now. */
+  /** How many more objects may be started now; 0 during a pause. */
   readonly available: number;
-  /** How many may be at work, whole or not; a pause does not show in it. */
+  /** The present limit, not rounded; a pause does not change it. */
   readonly limit: number;
+  /** Counts one object more in progress. Does not check `available`. */
   readonly acquire: () => void;
+  /** Counts one object less in progress. */
   readonly release: () => void;
   readonly observe: (sample: Sample) => void;
-  /** Called whenever it may have become free. */
+  /** Sets the one listener, which is called whenever `available` may have grown. */
   readonly onAvailable: (listener: () => void) => void;
 }
 
 export interface ConcurrencyLimiterInit {
+  /** Our clock, in milliseconds. */
   readonly clock: Clock;
   readonly random: Random;
   readonly startTimer: StartTimer;
 }
 
 /** Two: while one write is slow, another shows whether all are. */
-export const MIN_IN_FLIGHT = 2;
+const MIN_IN_FLIGHT = 2;
 /**
  * Half of the seats of our priority level (deploy/flow-control), or an eighth of those of
- * `workload-low`: what is over queues up there, where it is in others' way.
+ * `workload-low`. More would queue in the API server and delay other clients there.
  */
-export const MAX_IN_FLIGHT = 32;
-/** Enough to reach what an API server on two cores can store (design §6). */
-export const FIRST_IN_FLIGHT = 16;
-/** What the API server does within this is quick, however fast it once was. */
+const MAX_IN_FLIGHT = 32;
+/** Enough to reach what an API server on two cores can store. */
+const INITIAL_IN_FLIGHT = 16;
+/** A response within this time is never slow, whatever the lowest latency is. */
 const QUICK_MS = 100;
-/** Three times the shortest way: two thirds of the time are spent in queues. */
+/** A response is slow at three times the lowest latency: two thirds of it is time in queues. */
 const SLOW_FACTOR = 3;
 /**
- * Slow answers alone take no more than what was won: it may be others who keep the server busy, and who
- * makes room for those that make none is starved. Where it is too much the server says 429.
+ * Slow responses do not reduce the limit below its initial value. Other clients may cause the latency,
+ * and backing off alone would starve us. Real overload is signalled by a 429.
  */
-const SLOW_LEAST = FIRST_IN_FLIGHT;
+const SLOW_FLOOR = INITIAL_IN_FLIGHT;
 const SLOW_SHRINK = 0.9;
-const REFUSED_SHRINK = 0.5;
-/** As client-go, where a 429 does not say for how long. */
+const REJECTED_SHRINK = 0.5;
+/** The pause after a 429 without `Retry-After`, as in client-go. */
 const THROTTLED_MS = 1_000;
-/** A proxy that asks for days is asked again, too. */
+/** A longer `Retry-After` is cut to this: a proxy may ask for days. */
 const MAX_THROTTLED_MS = 60_000;
-/** A server that is away is asked again soon: pods wait for us when it is back. */
-const AWAY = { firstMs: 100, maxMs: 2_000 };
-/** Answers of what stands in front of a server, or of one that cannot reach etcd. */
-const AWAY_STATUSES: ReadonlySet<number> = new Set([0, 502, 503, 504]);
+/** Retries while the API server is unavailable are frequent: pods wait for their certificates. */
+const UNAVAILABLE = { firstMs: 100, maxMs: 2_000 };
+/** No response, or one of a proxy without a backend, or of an API server without etcd. */
+const UNAVAILABLE_STATUSES: ReadonlySet<number> = new Set([0, 502, 503, 504]);
 
-export function createConcurrencyLimiter({
-  clock,
-  random,
-  startTimer,
-}: ConcurrencyLimiterInit): ConcurrencyLimiter {
-  const best = createBestLatency(clock);
-  let listener: () => void = () => undefined;
-  let limit = FIRST_IN_FLIGHT;
-  let busy = 0;
-  let failures = 0;
-  /** What was begun no later says nothing new: it was under way when the limit was cut. */
-  let cutAt = -Infinity;
-  /** When as many were at work as may be, last. */
-  let fullAt = -Infinity;
-  let paused: (() => void) | undefined;
-  let pausedUntil = 0;
+export function createConcurrencyLimiter(init: ConcurrencyLimiterInit): ConcurrencyLimiter {
+  return new AimdLimiter(init);
+}
 
-  function cut(begun: number, factor: number, least = MIN_IN_FLIGHT): boolean {
-    if (begun <= cutAt) return false;
-    cutAt = clock();
-    limit = Math.max(Math.min(least, limit), limit * factor);
+class AimdLimiter implements ConcurrencyLimiter {
+  limit = INITIAL_IN_FLIGHT;
+  readonly #init: ConcurrencyLimiterInit;
+  readonly #lowest: LowestLatency;
+  #listener: () => void = () => undefined;
+  #inProgress = 0;
+  #failures = 0;
+  /** When the limit was last cut. Writes that were sent before say nothing about the new limit. */
+  #cutAt = -Infinity;
+  /** When the limit was last reached. */
+  #reachedAt = -Infinity;
+  #endPause: (() => void) | undefined;
+  #pausedUntil = 0;
+
+  constructor(init: ConcurrencyLimiterInit) {
+    this.#init = init;
+    this.#lowest = new LowestLatency(init.clock);
+  }
+
+  get available(): number {
+    if (this.#endPause !== undefined) return 0;
+    return Math.max(0, Math.floor(this.limit) - this.#inProgress);
+  }
+
+  readonly acquire = (): void => {
+    this.#inProgress += 1;
+    if (this.#inProgress >= Math.floor(this.limit)) this.#reachedAt = this.#init.clock();
+  };
+
+  readonly release = (): void => {
+    this.#inProgress -= 1;
+    this.#listener();
+  };
+
+  readonly observe = ({ begun, status, retryAfter }: Sample): void => {
+    if (status === 429) {
+      this.#cut(begun, REJECTED_SHRINK);
+      this.#pause(retryAfter ?? THROTTLED_MS);
+    } else if (UNAVAILABLE_STATUSES.has(status)) {
+      if (!this.#cut(begun, REJECTED_SHRINK)) return;
+      const delay = backoffDelay(this.#failures, { ...UNAVAILABLE, random: this.#init.random });
+      this.#pause(Math.max(retryAfter ?? 0, delay));
+      this.#failures += 1;
+    } else if (status < 500) this.#onResponse(begun);
+  };
+
+  readonly onAvailable = (listener: () => void): void => {
+    this.#listener = listener;
+  };
+
+  #cut(begun: number, factor: number, floor = MIN_IN_FLIGHT): boolean {
+    if (begun <= this.#cutAt) return false;
+    this.#cutAt = this.#init.clock();
+    this.limit = Math.max(Math.min(floor, this.limit), this.limit * factor);
     return true;
   }
 
-  function pause(asked: number): void {
-    const milliseconds = Math.min(asked, MAX_THROTTLED_MS);
-    const until = clock() + milliseconds;
-    if (paused !== undefined && until <= pausedUntil) return;
-    paused?.();
-    pausedUntil = until;
-    paused = startTimer(milliseconds, () => {
-      paused = undefined;
-      listener();
+  #pause(requested: number): void {
+    const milliseconds = Math.min(requested, MAX_THROTTLED_MS);
+    const until = this.#init.clock() + milliseconds;
+    if (this.#endPause !== undefined && until <= this.#pausedUntil) return;
+    this.#endPause?.();
+    this.#pausedUntil = until;
+    this.#endPause = this.#init.startTimer(milliseconds, () => {
+      this.#endPause = undefined;
+      this.#listener();
     });
   }
 
-  function answered(begun: number): void {
-    failures = 0;
-    const took = Math.max(0, clock() - begun);
-    const slow = took > Math.max(QUICK_MS, SLOW_FACTOR * best.note(took));
-    if (slow) cut(begun, SLOW_SHRINK, SLOW_LEAST);
-    // A limit that nobody comes up against says nothing of the server.
-    else if (fullAt >= begun) limit = Math.min(MAX_IN_FLIGHT, limit + 1 / limit);
+  #onResponse(begun: number): void {
+    this.#failures = 0;
+    const latency = Math.max(0, this.#init.clock() - begun);
+    const isSlow = latency > Math.max(QUICK_MS, SLOW_FACTOR * this.#lowest.observe(latency));
+    if (isSlow) this.#cut(begun, SLOW_SHRINK, SLOW_FLOOR);
+    // A limit that was not reached was not tested.
+    else if (this.#reachedAt >= begun) {
+      this.limit = Math.min(MAX_IN_FLIGHT, this.limit + 1 / this.limit);
+    }
+  }
+}
+
+/** Long enough to contain a quiet moment, short enough to forget a server that was faster. */
+const WINDOW_MS = 5 * 60_000;
+
+/** The lowest latency of the present and the previous window: a write on an idle API server. */
+class LowestLatency {
+  readonly #clock: Clock;
+  #previous = Infinity;
+  #present = Infinity;
+  #since: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#since = clock();
   }
 
-  return {
-    get available() {
-      return paused === undefined ? Math.max(0, Math.floor(limit) - busy) : 0;
-    },
-    get limit() {
-      return limit;
-    },
-    acquire: () => {
-      busy += 1;
-      if (busy >= Math.floor(limit)) fullAt = clock();
-    },
-    release: () => {
-      busy -= 1;
-      listener();
-    },
-    observe: ({ begun, status, retryAfter }) => {
-      if (status === 429) {
-        cut(begun, REFUSED_SHRINK);
-        pause(retryAfter ?? THROTTLED_MS);
-      } else if (AWAY_STATUSES.has(status)) {
-        if (!cut(begun, REFUSED_SHRINK)) return;
-        pause(Math.max(retryAfter ?? 0, backoffDelay(failures, { ...AWAY, random })));
-        failures += 1;
-      } else if (status < 500) answered(begun);
-    },
-    onAvailable: (by) => {
-      listener = by;
-    },
-  };
-}
-
-/** The shortest that was seen lately: how long a write takes when nobody is in its way. */
-export interface BestLatency {
-  /** @returns the shortest of this and the last window, this one included */
-  readonly note: (milliseconds: number) => number;
-}
-
-/** Long enough to hold a quiet moment, short enough to forget a server that was faster. */
-export const WINDOW_MS = 5 * 60_000;
-
-export function createBestLatency(clock: Clock): BestLatency {
-  let before = Infinity;
-  let best = Infinity;
-  let since = clock();
-  return {
-    note: (milliseconds) => {
-      const now = clock();
-      if (Math.abs(now - since) >= WINDOW_MS) {
-        before = best;
-        best = Infinity;
-        since = now;
-      }
-      best = Math.min(best, milliseconds);
-      return Math.min(best, before);
-    },
-  };
+  /** Takes in a latency in milliseconds, and returns the lowest, this one included. */
+  observe(latency: number): number {
+    const now = this.#clock();
+    if (Math.abs(now - this.#since) >= WINDOW_MS) {
+      this.#previous = this.#present;
+      this.#present = Infinity;
+      this.#since = now;
+    }
+    this.#present = Math.min(this.#present, latency);
+    return Math.min(this.#present, this.#previous);
+  }
 }

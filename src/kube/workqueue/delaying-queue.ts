@@ -3,81 +3,44 @@ import type { Clock } from '../../ports.ts';
 import { createHeap } from './heap.ts';
 import type { Queue } from './queue.ts';
 
-/** A queue to which a key can also be added later. Of several times for one key the earliest wins. */
+/** A queue to which a key can also be added at a later time: client-go's `DelayingInterface`. */
 export interface DelayingQueue extends Queue {
-  /** Adds `key` at `time` (milliseconds of the clock). */
+  /**
+   * Adds `key` at `time`, in milliseconds of our clock; at once if that time has passed. If several
+   * times are set for one key, the earliest applies.
+   */
   readonly addAt: (key: string, time: number) => void;
-  /** Forgets the later adding of `key`, if there is one. */
+  /** Discards the time that is set for `key`, if any. */
   readonly cancel: (key: string) => void;
 }
 
-/** setTimeout overflows at 2³¹ ms and then fires at once: longer waits are taken in pieces. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
+/** `setTimeout` overflows at 2³¹ ms and then fires at once. Longer delays take several timers. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Runs `action` after `ms`; the result cancels. `cli` passes setTimeout in. */
+/** Runs `action` after `ms`; the result cancels it. `app` passes `setTimeout` in. */
 export type StartTimer = (ms: number, action: () => void) => () => void;
 
-interface Later {
+interface DelayedKey {
   readonly key: string;
-  /** By {@link createForwardClock}. */
+  /** In milliseconds of the {@link ForwardClock}. */
   readonly due: number;
 }
 
-/** What was cancelled is cleared away once there is so much more of it than of what waits. */
-const CLEAR_AT = 64;
+/** The heap drops cancelled entries when this many more of them than of live ones are in it. */
+const MAX_STALE = 64;
 
-/** One timer for all: a hundred thousand keys may wait, and a timer of its own costs more than a key. */
+/**
+ * Adds delays to `queue`. One timer serves all keys: 100,000 keys may wait, and a timer each would
+ * cost more memory than the keys.
+ *
+ * @param clock - our clock, in milliseconds; a clock that is set back does not prolong a delay
+ */
 export function createDelayingQueue(
   queue: Queue,
   clock: Clock,
   startTimer: StartTimer,
 ): DelayingQueue {
-  const waiting = new Map<string, Later>();
-  const heap = createHeap<Later>((a, b) => a.due < b.due);
-  const time = createForwardClock(clock);
-  let timer: { readonly due: number; readonly stop: () => void } | undefined;
-  let closed = false;
-
-  const waits = (later: Later): boolean => waiting.get(later.key) === later;
-
-  function clear(): void {
-    if (heap.length > 2 * waiting.size + CLEAR_AT) heap.retain(waits);
-  }
-
-  function earliest(): Later | undefined {
-    let first = heap.peek();
-    while (first !== undefined && !waits(first)) {
-      heap.shift();
-      first = heap.peek();
-    }
-    return first;
-  }
-
-  /** Sees to it that a timer fires when the first is due, or earlier. */
-  function arm(): void {
-    const first = earliest();
-    if (first === undefined || (timer !== undefined && timer.due <= first.due)) return;
-    timer?.stop();
-    const now = time.now();
-    const wait = Math.min(Math.max(0, first.due - now), MAX_TIMER_MS);
-    const stop = startTimer(wait, () => {
-      timer = undefined;
-      time.passed(now + wait);
-      release();
-    });
-    timer = { due: now + wait, stop };
-  }
-
-  function release(): void {
-    const now = time.now();
-    for (let first = earliest(); first !== undefined && first.due <= now; first = earliest()) {
-      heap.shift();
-      waiting.delete(first.key);
-      queue.add(first.key);
-    }
-    arm();
-  }
-
+  const delays = new Delays({ clock, startTimer, onDue: queue.add });
   return {
     add: queue.add,
     assignFlows: queue.assignFlows,
@@ -87,40 +50,116 @@ export function createDelayingQueue(
     get depth() {
       return queue.depth;
     },
-    addAt: (key, at) => {
-      const later = { key, due: time.now() + at - clock() };
-      const known = waiting.get(key);
-      if (closed || (known !== undefined && known.due <= later.due)) return;
-      waiting.set(key, later);
-      heap.push(later);
-      clear();
-      arm();
-    },
-    cancel: (key) => {
-      if (waiting.delete(key)) clear();
-    },
+    addAt: (key, time) => delays.set(key, time - clock()),
+    cancel: (key) => delays.cancel(key),
     shutDown: () => {
-      closed = true;
-      waiting.clear();
-      timer?.stop();
+      delays.close();
       queue.shutDown();
     },
   };
 }
 
-/** A clock that does not go back: one that is set back an hour would hold up every retry for it. */
-function createForwardClock(clock: Clock): { now: () => number; passed: (time: number) => void } {
-  let ahead = 0;
-  let last = clock();
-  const passed = (time: number): void => {
-    last = Math.max(last, time);
-    ahead = Math.max(ahead, last - clock());
-  };
-  return {
-    passed,
-    now: () => {
-      passed(clock() + ahead);
-      return last;
-    },
-  };
+/** Keys with the time at which each is due. */
+class Delays {
+  readonly #waiting = new Map<string, DelayedKey>();
+  readonly #heap = createHeap<DelayedKey>((a, b) => a.due < b.due);
+  readonly #time: ForwardClock;
+  readonly #startTimer: StartTimer;
+  readonly #onDue: (key: string) => void;
+  #timer: { readonly due: number; readonly stop: () => void } | undefined;
+  #closed = false;
+
+  constructor(init: {
+    readonly clock: Clock;
+    readonly startTimer: StartTimer;
+    readonly onDue: (key: string) => void;
+  }) {
+    this.#time = new ForwardClock(init.clock);
+    this.#startTimer = init.startTimer;
+    this.#onDue = init.onDue;
+  }
+
+  set(key: string, delay: number): void {
+    const delayed = { key, due: this.#time.now() + delay };
+    const known = this.#waiting.get(key);
+    if (this.#closed || (known !== undefined && known.due <= delayed.due)) return;
+    this.#waiting.set(key, delayed);
+    this.#heap.push(delayed);
+    this.#compact();
+    this.#arm();
+  }
+
+  cancel(key: string): void {
+    if (this.#waiting.delete(key)) this.#compact();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#waiting.clear();
+    this.#timer?.stop();
+  }
+
+  readonly #isLive = (delayed: DelayedKey): boolean => this.#waiting.get(delayed.key) === delayed;
+
+  #compact(): void {
+    if (this.#heap.length > 2 * this.#waiting.size + MAX_STALE) this.#heap.retain(this.#isLive);
+  }
+
+  #earliest(): DelayedKey | undefined {
+    let first = this.#heap.peek();
+    while (first !== undefined && !this.#isLive(first)) {
+      this.#heap.shift();
+      first = this.#heap.peek();
+    }
+    return first;
+  }
+
+  /** Makes sure that a timer fires no later than the earliest key is due. */
+  #arm(): void {
+    const first = this.#earliest();
+    if (first === undefined || (this.#timer !== undefined && this.#timer.due <= first.due)) return;
+    this.#timer?.stop();
+    const now = this.#time.now();
+    const wait = Math.min(Math.max(0, first.due - now), MAX_TIMER_MS);
+    const stop = this.#startTimer(wait, () => {
+      this.#timer = undefined;
+      this.#time.advanceTo(now + wait);
+      this.#release();
+    });
+    this.#timer = { due: now + wait, stop };
+  }
+
+  #release(): void {
+    const now = this.#time.now();
+    let first = this.#earliest();
+    for (; first !== undefined && first.due <= now; first = this.#earliest()) {
+      this.#heap.shift();
+      this.#waiting.delete(first.key);
+      this.#onDue(first.key);
+    }
+    this.#arm();
+  }
+}
+
+/** A clock that never goes back. A clock that is set back an hour would delay every retry by it. */
+class ForwardClock {
+  readonly #clock: Clock;
+  #ahead = 0;
+  #last: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#last = clock();
+  }
+
+  now(): number {
+    this.advanceTo(this.#clock() + this.#ahead);
+    return this.#last;
+  }
+
+  /** Takes note that `time` has been reached, whatever the clock shows. */
+  advanceTo(time: number): void {
+    this.#last = Math.max(this.#last, time);
+    this.#ahead = Math.max(this.#ahead, this.#last - this.#clock());
+  }
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** First in, first out, in constant time: `shift` of a long array moves all that is behind it. */
+/** A queue with `shift` in constant time; `shift` of a long array moves all items behind the first. */
 export interface Fifo<T> {
   push(item: T): void;
-  /** The first, which stays. */
+  /** The first item, which stays. */
   peek(): T | undefined;
   shift(): T | undefined;
-  /** Keeps those only for which it is true, in time proportional to all. */
+  /** Keeps the items for which `wanted` is true, in time proportional to the length. */
   retain(wanted: (item: T) => boolean): void;
   readonly length: number;
 }
 
-/** Taken places are given back once there are so many, and they are half of all. */
+/** Slots before the head are freed when there are this many, and half of all slots. */
 const COMPACT_AT = 1_024;
 
 export function createFifo<T>(): Fifo<T> {

@@ -3,117 +3,117 @@ import { fnv1a } from '../../hash.ts';
 import type { Random } from '../../ports.ts';
 import { createFifo } from './fifo.ts';
 
-/** The flows in which something waits, by name; a bounded number of them. */
-export interface Flows<T> {
-  /** The flow for one more entry of that name. */
-  of(name: string): Flow<T>;
-  /** It is empty: forgotten, until the next entry of its name. */
-  drop(flow: Flow<T>): void;
-  readonly size: number;
-}
-
-/**
- * So many namespaces and nodes with something pending at one moment have a flow of their own. It
- * bounds the memory, and how long anybody's turn can be away.
- */
-export const MAX_FLOWS = 4_096;
-/** Those beyond share so many, as in API priority and fairness. */
-export const SHARED_FLOWS = 64;
-/** Each has the choice among so many of them: a storm fills one, and others find one beside it. */
-const HAND = 4;
-
-export function createFlows<T>(random: Random): Flows<T> {
-  const own = new Map<string, Flow<T>>();
-  const shared = Array.from({ length: SHARED_FLOWS }, (_each, index) =>
-    createFlow<T>(`shared ${index}`),
-  );
-  // Unknown outside: nobody can choose a name that shares with a certain other one.
-  const seed = Buffer.from(random(4)).readUInt32LE();
-
-  function leastOf(name: string): Flow<T> {
-    let hash = fnv1a(name, seed);
-    let best = shared[hash % SHARED_FLOWS] as Flow<T>;
-    for (let dealt = 1; dealt < HAND; dealt += 1) {
-      hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0;
-      const other = shared[hash % SHARED_FLOWS] as Flow<T>;
-      if (other.waiting < best.waiting) best = other;
-    }
-    return best;
-  }
-
-  return {
-    of: (name) => {
-      const known = own.get(name);
-      if (known !== undefined) return known;
-      if (own.size >= MAX_FLOWS) return leastOf(name);
-      const flow = createFlow<T>(name);
-      own.set(name, flow);
-      return flow;
-    },
-    drop: (flow) => {
-      if (own.get(flow.name) === flow) own.delete(flow.name);
-    },
-    get size() {
-      return own.size;
-    },
-  };
-}
-
-/** One item in every flow that it is of; whichever has its turn first hands it out. */
-export interface Entry<T> {
+/** One item, queued in each of its flows. The first flow whose turn comes hands it out. */
+export interface QueuedItem<T> {
   readonly item: T;
   readonly flows: readonly Flow<T>[];
-  /** Milliseconds; undefined: it is not urgent. */
+  /** In milliseconds; undefined if the item is not urgent. */
   readonly deadline: number | undefined;
+  /** True once one of its flows, or the queue of deadlines, has handed it out. */
   taken: boolean;
 }
 
-/** What waits in one line, first in, first out. */
-export interface Flow<T> {
-  readonly name: string;
-  /** How many wait; those that another flow handed out count no more. */
-  readonly waiting: number;
-  /** How many it holds, handed out or not. */
-  readonly held: number;
-  push(entry: Entry<T>): void;
-  /** The first that waits; undefined when none does. */
-  first(): Entry<T> | undefined;
-  /** One of its entries was handed out, by this flow or by another. */
-  left(): void;
+/** A flow drops items that were handed out when this many more of them than of others are in it. */
+const MAX_STALE = 64;
+
+/** The items that wait in one flow, first in, first out. */
+export class Flow<T> {
+  readonly distinguisher: string;
+  readonly #items = createFifo<QueuedItem<T>>();
+  #waiting = 0;
+
+  constructor(distinguisher: string) {
+    this.distinguisher = distinguisher;
+  }
+
+  /** How many items wait; items that another flow handed out do not count. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** How many entries are in memory, handed out or not. */
+  get held(): number {
+    return this.#items.length;
+  }
+
+  push(item: QueuedItem<T>): void {
+    this.#items.push(item);
+    this.#waiting += 1;
+  }
+
+  /** The first item that waits; undefined if none does. */
+  first(): QueuedItem<T> | undefined {
+    let item = this.#items.peek();
+    while (item?.taken === true) {
+      this.#items.shift();
+      item = this.#items.peek();
+    }
+    return item;
+  }
+
+  /** Takes note that one of its items was handed out, by this flow or by another. */
+  onTaken(): void {
+    this.#waiting -= 1;
+    if (this.#items.length > 2 * this.#waiting + MAX_STALE) {
+      this.#items.retain(({ taken }) => !taken);
+    }
+  }
 }
 
-/** Handed-out entries are cleared away once there are so many more of them than of others. */
-const CLEAR_AT = 64;
+/** The flows in which items wait, by flow distinguisher. Their number is bounded. */
+export interface Flows<T> {
+  /** The flow in which to queue one more item. */
+  of(distinguisher: string): Flow<T>;
+  /** Forgets an empty flow. */
+  drop(flow: Flow<T>): void;
+}
 
-export function createFlow<T>(name: string): Flow<T> {
-  const line = createFifo<Entry<T>>();
-  let waiting = 0;
+/**
+ * This many distinguishers with pending items have a flow of their own. The limit bounds the memory,
+ * and the number of turns until a flow has its next one.
+ */
+const MAX_FLOWS = 4_096;
+/** Distinguishers beyond `MAX_FLOWS` share this many queues. */
+const SHARED_FLOWS = 64;
+/** Each chooses the shortest of this many queues, so a storm fills one and others avoid it. */
+const HAND_SIZE = 4;
 
-  function first(): Entry<T> | undefined {
-    let entry = line.peek();
-    while (entry?.taken === true) {
-      line.shift();
-      entry = line.peek();
+/**
+ * Shuffle sharding as in API Priority and Fairness (KEP-1040), for the distinguishers beyond
+ * `MAX_FLOWS`.
+ *
+ * @param random - seeds the hash, so nobody can choose a name that collides with a given other one
+ */
+export function createFlows<T>(random: Random): Flows<T> {
+  const own = new Map<string, Flow<T>>();
+  const shared = Array.from(
+    { length: SHARED_FLOWS },
+    (_each, index) => new Flow<T>(`shared ${index}`),
+  );
+  const seed = Buffer.from(random(4)).readUInt32LE();
+
+  function shortestInHand(distinguisher: string): Flow<T> {
+    let hash = fnv1a(distinguisher, seed);
+    let shortest = shared[hash % SHARED_FLOWS] as Flow<T>;
+    for (let dealt = 1; dealt < HAND_SIZE; dealt += 1) {
+      hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0;
+      const other = shared[hash % SHARED_FLOWS] as Flow<T>;
+      if (other.waiting < shortest.waiting) shortest = other;
     }
-    return entry;
+    return shortest;
   }
 
   return {
-    name,
-    get waiting() {
-      return waiting;
+    of: (distinguisher) => {
+      const known = own.get(distinguisher);
+      if (known !== undefined) return known;
+      if (own.size >= MAX_FLOWS) return shortestInHand(distinguisher);
+      const flow = new Flow<T>(distinguisher);
+      own.set(distinguisher, flow);
+      return flow;
     },
-    get held() {
-      return line.length;
-    },
-    push: (entry) => {
-      line.push(entry);
-      waiting += 1;
-    },
-    first,
-    left: () => {
-      waiting -= 1;
-      if (line.length > 2 * waiting + CLEAR_AT) line.retain(({ taken }) => !taken);
+    drop: (flow) => {
+      if (own.get(flow.distinguisher) === flow) own.delete(flow.distinguisher);
     },
   };
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** A binary heap: the least item is the next one. */
+/** A binary heap: `shift` removes the least item. */
 export interface Heap<T> {
   push(item: T): void;
   /** The least item, which stays. */
   peek(): T | undefined;
-  /** The least item, which goes. */
+  /** Removes the least item. */
   shift(): T | undefined;
-  /** Keeps those only for which it is true, in time proportional to all. */
+  /** Keeps the items for which `wanted` is true, in time proportional to the length. */
   retain(wanted: (item: T) => boolean): void;
   readonly length: number;
 }
 
-/** @param isLess - a strict order; what is equal in it comes out in no order */
+/** @param isLess - a strict weak order; items that are equal in it leave in any order */
 export function createHeap<T>(isLess: (a: T, b: T) => boolean): Heap<T> {
   let items: T[] = [];
 

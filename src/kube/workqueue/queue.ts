@@ -4,110 +4,137 @@ import { createFairQueue, type FlowAssignment } from './fair-queue.ts';
 import { createFifo } from './fifo.ts';
 
 /**
- * client-go's workqueue. Stingy: a key is worked on by one worker at a time, and a key added several
- * times before that is worked on once. A key added while it is worked on comes back when that is
- * done. Fair: in the order of adding, except that flows take turns where `arrange` says that there
- * are several.
+ * A work queue with the guarantees of client-go's `util/workqueue`.
+ *
+ * - Stingy: one worker at a time processes a key. A key that is added several times before a worker
+ *   takes it is processed once. A key that is added while a worker processes it is queued again when
+ *   that worker calls `done`.
+ * - Fair: first in, first out. If `assignFlows` divides the keys into flows, the flows take turns.
  */
 export interface Queue {
+  /** Queues `key`, unless it waits already or the queue is shut down. */
   readonly add: (key: string) => void;
-  /** Whoever owns the keys says where each belongs, from now on; without, all are of one flow. */
-  readonly assignFlows: (placeOf: (key: string) => FlowAssignment) => void;
-  /** The next key; undefined once the queue is shut down. Whoever takes a key must call `done`. */
+  /** Sets the function that assigns keys to flows from now on. By default all keys are one flow. */
+  readonly assignFlows: (assign: (key: string) => FlowAssignment) => void;
+  /**
+   * Waits for the next key. Every worker that takes a key must call `done` with it.
+   *
+   * @returns the key; undefined once the queue is shut down
+   */
   readonly take: () => Promise<string | undefined>;
+  /** Ends the processing of `key`. */
   readonly done: (key: string) => void;
-  /** No key is handed out any more; waiting takers get undefined. */
+  /** Hands out no more keys; workers that wait get undefined. */
   readonly shutDown: () => void;
-  /** Keys that wait for a worker. */
+  /** How many keys wait for a worker. */
   readonly depth: number;
-  /** How long the keys that are worked on now have been at it. */
-  readonly unfinished: () => Unfinished;
+  /** How long workers have been processing the keys that they hold. */
+  readonly unfinished: () => UnfinishedWork;
 }
 
-/** Seconds of work in progress: of all keys together, and of the one that takes longest. */
-export interface Unfinished {
+/** Seconds of work in progress, as client-go's metrics count it. */
+export interface UnfinishedWork {
+  /** `workqueue_unfinished_work_seconds`: the sum over all keys in progress. */
   readonly total: number;
+  /** `workqueue_longest_running_processor_seconds`: the key that takes longest. */
   readonly longest: number;
 }
 
-/** What a queue counts. */
+/** Receives the counts of client-go's `workqueue_*` metrics. */
 export interface QueueMetrics {
   added(): void;
   depth(count: number): void;
-  /** Seconds between add and take. */
+  /** Seconds between `add` and `take`. */
   waited(seconds: number): void;
 }
 
-const NOWHERE: FlowAssignment = { distinguishers: [] };
+const NO_FLOWS: FlowAssignment = { distinguishers: [] };
 
-/** @param random - asked once, for the salt of flows */
+/**
+ * @param clock - our clock, in milliseconds; used for metrics only
+ * @param random - read once, to seed the hash of flows
+ */
 export function createQueue(clock: Clock, metrics: QueueMetrics, random: Random): Queue {
-  const waiting = createFairQueue<string>(random);
-  const takers = createFifo<(key: string | undefined) => void>();
-  /** Keys to be worked on (again), and since when; client-go calls them dirty. */
-  const dirty = new Map<string, number>();
-  /** Keys that are worked on, and since when. */
-  const processing = new Map<string, number>();
-  let placeOf: (key: string) => FlowAssignment = () => NOWHERE;
-  let closed = false;
+  return new WorkQueue(clock, metrics, random);
+}
 
-  function offer(key: string): void {
-    const taker = takers.shift();
+class WorkQueue implements Queue {
+  readonly #clock: Clock;
+  readonly #metrics: QueueMetrics;
+  readonly #waiting;
+  readonly #takers = createFifo<(key: string | undefined) => void>();
+  /** Keys that are to be processed (again), and since when: client-go's `dirty`. */
+  readonly #dirty = new Map<string, number>();
+  /** Keys that a worker processes, and since when. */
+  readonly #processing = new Map<string, number>();
+  #assign: (key: string) => FlowAssignment = () => NO_FLOWS;
+  #closed = false;
+
+  constructor(clock: Clock, metrics: QueueMetrics, random: Random) {
+    this.#clock = clock;
+    this.#metrics = metrics;
+    this.#waiting = createFairQueue<string>(random);
+  }
+
+  readonly assignFlows = (assign: (key: string) => FlowAssignment): void => {
+    this.#assign = assign;
+  };
+
+  readonly add = (key: string): void => {
+    if (this.#closed || this.#dirty.has(key)) return;
+    this.#dirty.set(key, this.#clock());
+    this.#metrics.added();
+    if (!this.#processing.has(key)) this.#offer(key);
+  };
+
+  readonly take = (): Promise<string | undefined> => {
+    if (this.#closed) return Promise.resolve(undefined);
+    const key = this.#waiting.shift();
+    if (key === undefined) return new Promise((resolve) => this.#takers.push(resolve));
+    this.#metrics.depth(this.#waiting.length);
+    return Promise.resolve(this.#start(key));
+  };
+
+  readonly done = (key: string): void => {
+    this.#processing.delete(key);
+    if (!this.#closed && this.#dirty.has(key)) this.#offer(key);
+  };
+
+  readonly shutDown = (): void => {
+    this.#closed = true;
+    const takers = this.#takers;
+    for (let taker = takers.shift(); taker !== undefined; taker = takers.shift()) taker(undefined);
+  };
+
+  get depth(): number {
+    return this.#waiting.length;
+  }
+
+  readonly unfinished = (): UnfinishedWork => {
+    const now = this.#clock();
+    const seconds = [...this.#processing.values()].map((since) => (now - since) / 1000);
+    return {
+      total: seconds.reduce((sum, each) => sum + each, 0),
+      longest: seconds.reduce((most, each) => Math.max(most, each), 0),
+    };
+  };
+
+  /** Gives `key` to a worker that waits, or queues it. */
+  #offer(key: string): void {
+    const taker = this.#takers.shift();
     if (taker !== undefined) {
-      taker(begin(key));
+      taker(this.#start(key));
       return;
     }
-    waiting.push(key, placeOf(key));
-    metrics.depth(waiting.length);
+    this.#waiting.push(key, this.#assign(key));
+    this.#metrics.depth(this.#waiting.length);
   }
 
-  function begin(key: string): string {
-    const now = clock();
-    metrics.waited((now - (dirty.get(key) ?? now)) / 1000);
-    dirty.delete(key);
-    processing.set(key, now);
+  #start(key: string): string {
+    const now = this.#clock();
+    this.#metrics.waited((now - (this.#dirty.get(key) ?? now)) / 1000);
+    this.#dirty.delete(key);
+    this.#processing.set(key, now);
     return key;
   }
-
-  function take(): Promise<string | undefined> {
-    if (closed) return Promise.resolve(undefined);
-    const key = waiting.shift();
-    if (key === undefined) return new Promise((resolve) => takers.push(resolve));
-    metrics.depth(waiting.length);
-    return Promise.resolve(begin(key));
-  }
-
-  return {
-    assignFlows: (by) => {
-      placeOf = by;
-    },
-    add: (key) => {
-      if (closed || dirty.has(key)) return;
-      dirty.set(key, clock());
-      metrics.added();
-      if (!processing.has(key)) offer(key);
-    },
-    take,
-    done: (key) => {
-      processing.delete(key);
-      if (!closed && dirty.has(key)) offer(key);
-    },
-    shutDown: () => {
-      closed = true;
-      for (let taker = takers.shift(); taker !== undefined; taker = takers.shift()) {
-        taker(undefined);
-      }
-    },
-    get depth() {
-      return waiting.length;
-    },
-    unfinished: () => {
-      const now = clock();
-      const seconds = [...processing.values()].map((since) => (now - since) / 1000);
-      return {
-        total: seconds.reduce((sum, each) => sum + each, 0),
-        longest: seconds.reduce((most, each) => Math.max(most, each), 0),
-      };
-    },
-  };
 }

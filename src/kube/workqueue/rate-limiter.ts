@@ -3,18 +3,20 @@ import { backoffDelay, type BackoffInit } from '../wait/backoff.ts';
 import { createReservations, type TokenBucketInit } from './token-bucket.ts';
 
 /**
- * Delays an item by how often it failed in a row, and all items together to a rate: client-go's
- * ItemExponentialFailureRateLimiter and BucketRateLimiter, whichever is longer.
+ * How long to wait before a key is retried: client-go's `ItemExponentialFailureRateLimiter` and
+ * `BucketRateLimiter`, whichever delays longer.
  */
 export interface RateLimiter {
-  /** Milliseconds to wait before the next try; counts one failure more. */
+  /** Counts one more failure of `key`, and returns the milliseconds to wait before its next try. */
   nextDelay(key: string): number;
+  /** How often `key` failed in a row. */
   failures(key: string): number;
+  /** Resets the failures of `key`. */
   forget(key: string): void;
 }
 
 export interface RateLimiterInit extends BackoffInit {
-  /** Without, only each item by itself is delayed. */
+  /** The rate of retries of all keys together; not limited by default. */
   readonly overall?: TokenBucketInit;
 }
 
@@ -25,7 +27,7 @@ export function createRateLimiter(init: RateLimiterInit): RateLimiter {
     nextDelay: (key) => {
       const count = failures.get(key) ?? 0;
       failures.set(key, count + 1);
-      // A long line of others makes nobody wait for longer than his own failures could.
+      // Retries of other keys delay a key by no more than its own failures could.
       const turn = Math.min(reserve?.() ?? 0, init.maxMs);
       return Math.max(backoffDelay(count, init), turn);
     },

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Clock, Delay } from '../../ports.ts';
-import type { DelayingQueue } from './delaying-queue.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import type { DelayingQueue } from './delaying-queue.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 /**
- * When to look at a key again: after growing delays, the same but no later than a time, at a time, or
- * only when it changes. Times are milliseconds of the clock.
+ * What to do with a key after one reconciliation, as controller-runtime's `reconcile.Result`. Times
+ * are milliseconds of our clock.
+ *
+ * - `'backoff'`: requeue after growing delays.
+ * - `backoffUntil`: the same, but no later than this time.
+ * - `requeueAt`: requeue at this time; the backoff starts over.
+ * - undefined: requeue only when the key is added again; the backoff starts over.
  */
 export type ReconcileResult =
   'backoff' | { readonly backoffUntil: number } | { readonly requeueAt: number } | undefined;
@@ -14,139 +19,155 @@ export type ReconcileResult =
 export interface RunLoopInit {
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
-  /** No more keys than this are worked on at once, whatever the concurrency allows. */
+  /** The most keys that are processed at once, whatever the concurrency limiter allows. */
   readonly workers: number;
-  /** Of this loop alone. */
+  /** Must not be shared with another loop. */
   readonly concurrency: ConcurrencyLimiter;
   readonly clock: Clock;
   readonly delay: Delay;
-  /** Works on one key; one call a key at a time. A rejection is told to `onError` and backed off. */
+  /** Reconciles one key; never called twice at once for one key. A rejection means backoff. */
   readonly handle: (key: string) => Promise<ReconcileResult>;
+  /** Receives the rejections of `handle`. */
   readonly onError: (key: string, error: unknown) => void;
   readonly metrics: LoopMetrics;
 }
 
-/** What the workers count. */
+/** Receives the counts of the workers. */
 export interface LoopMetrics {
+  /** Seconds that one reconciliation took. */
   worked(seconds: number): void;
   retried(): void;
 }
 
 /**
- * Where many keys wait, so many are begun together. Each step of their way is then done for one after
- * the other while its code and data are in the core's caches, which takes a fifth less CPU time than
- * their ways one by one.
+ * While many keys wait, this many are started at once. Each step is then executed for one key after
+ * the other while its code and data are in the CPU caches, which takes a fifth less CPU time than
+ * keys one by one (docs/adr/0024).
  */
-export const TOGETHER = 8;
-/** For so long a key waits for others to be begun with: some slow writes are no reason to wait for more. */
-export const GATHER_MS = 20;
-/** Made once: a reason of Node's own would be made, stack trace and all, each time. */
-const ENOUGH = new Error('enough keys to begin with');
+const BATCH_SIZE = 8;
+/** The longest that a key waits for its batch to fill. Some slow writes must not hold up others. */
+const BATCH_WAIT_MS = 20;
+/** Made once: Node would otherwise make an abort reason with a stack trace each time. */
+const BATCH_STARTED = new Error('the batch has started');
 
 /**
- * Works on the queue until `signal` is aborted, finishes what is in flight, then resolves. Errors of
- * one key never stop the others. A key is taken no sooner than it can be worked on: until then what
- * is more urgent may come.
+ * Processes the queue until `signal` is aborted, finishes the keys in progress, then resolves. An
+ * error of one key never stops the others. A key leaves the queue only when it can start, so that a
+ * more urgent key may still overtake it.
  */
 export async function runLoop(init: RunLoopInit, signal: AbortSignal): Promise<void> {
-  const { queue, concurrency, workers } = init;
-  const working = new Set<Promise<void>>();
-  let closed = false;
-  let wake: () => void = () => undefined;
+  await new Loop(init).run(signal);
+}
 
-  // A function: it changes behind the compiler's back.
-  const isClosed = (): boolean => closed;
-  const stop = (): void => {
-    closed = true;
-    queue.shutDown();
-    wake();
-  };
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  concurrency.onAvailable(() => {
-    wake();
-  });
+class Loop {
+  readonly #init: RunLoopInit;
+  readonly #inProgress = new Set<Promise<void>>();
+  #isClosed = false;
+  #wake: () => void = () => undefined;
 
-  /** How many more keys may be begun now. */
-  const room = (): number => Math.min(concurrency.available, workers - working.size);
-  /** How many are worth beginning together; never more than half of those that may be at work. */
-  const enough = (): number =>
-    Math.max(
-      1,
-      Math.min(TOGETHER, queue.depth, Math.floor(Math.min(concurrency.limit, workers) / 2)),
-    );
+  constructor(init: RunLoopInit) {
+    this.#init = init;
+  }
 
-  /** Resolves when so many keys may be begun, or fewer for long enough, or none any more. */
-  async function turn(wanted: () => number): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
+    const { queue, concurrency } = this.#init;
+    if (signal.aborted) this.#stop();
+    signal.addEventListener('abort', () => this.#stop(), { once: true });
+    concurrency.onAvailable(() => this.#wake());
+    for (;;) {
+      await this.#untilAvailable(() => this.#batchSize());
+      const key = await queue.take();
+      if (key === undefined) break;
+      // A pause may have begun while the queue was empty.
+      await this.#untilAvailable(() => 1);
+      if (this.#closed()) continue;
+      const more = Math.min(this.#available() - 1, queue.depth);
+      const others = await Promise.all(Array.from({ length: more }, queue.take));
+      for (const each of [key, ...others]) if (each !== undefined) this.#start(each);
+    }
+    await Promise.all(this.#inProgress);
+  }
+
+  #stop(): void {
+    this.#isClosed = true;
+    this.#init.queue.shutDown();
+    this.#wake();
+  }
+
+  // A method: the compiler would take the field for unchanged across an await.
+  #closed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** How many more keys may be started now. */
+  #available(): number {
+    const { concurrency, workers } = this.#init;
+    return Math.min(concurrency.available, workers - this.#inProgress.size);
+  }
+
+  /** How many keys to start at once: at most half of those that may be in progress. */
+  #batchSize(): number {
+    const { queue, concurrency, workers } = this.#init;
+    const half = Math.floor(Math.min(concurrency.limit, workers) / 2);
+    return Math.max(1, Math.min(BATCH_SIZE, queue.depth, half));
+  }
+
+  /** Resolves when `wanted()` keys may start, or one after `BATCH_WAIT_MS`, or at the stop. */
+  async #untilAvailable(wanted: () => number): Promise<void> {
     let patience: AbortController | undefined;
     const waited = { long: false };
-    while (!isClosed() && room() < (waited.long ? 1 : wanted())) {
-      if (patience === undefined && room() > 0) {
+    while (!this.#closed() && this.#available() < (waited.long ? 1 : wanted())) {
+      if (patience === undefined && this.#available() > 0) {
         patience = new AbortController();
-        void init.delay(GATHER_MS, patience.signal).then(
+        void this.#init.delay(BATCH_WAIT_MS, patience.signal).then(
           () => {
             waited.long = true;
-            wake();
+            this.#wake();
           },
           () => undefined,
         );
       }
       await new Promise<void>((resolve) => {
-        wake = resolve;
+        this.#wake = resolve;
       });
     }
-    patience?.abort(ENOUGH);
+    patience?.abort(BATCH_STARTED);
   }
 
-  function start(key: string): void {
+  #start(key: string): void {
+    const { concurrency } = this.#init;
     concurrency.acquire();
-    const work = workOn(init, key).finally(() => {
-      working.delete(work);
+    const work = reconcile(this.#init, key).finally(() => {
+      this.#inProgress.delete(work);
       concurrency.release();
     });
-    working.add(work);
+    this.#inProgress.add(work);
   }
-
-  for (;;) {
-    await turn(enough);
-    const key = await queue.take();
-    if (key === undefined) break;
-    // Meanwhile the server may have asked us to stay away.
-    await turn(() => 1);
-    if (isClosed()) continue;
-    const more = Math.min(room() - 1, queue.depth);
-    const others = await Promise.all(Array.from({ length: more }, queue.take));
-    for (const each of [key, ...others]) if (each !== undefined) start(each);
-  }
-  await Promise.all(working);
 }
 
-async function workOn(init: RunLoopInit, key: string): Promise<void> {
+async function reconcile(init: RunLoopInit, key: string): Promise<void> {
   const started = init.clock();
-  let again: ReconcileResult = 'backoff';
+  let result: ReconcileResult = 'backoff';
   try {
-    again = await init.handle(key);
+    result = await init.handle(key);
   } catch (error) {
     init.onError(key, error);
   }
   init.metrics.worked((init.clock() - started) / 1000);
-  settle(init, key, again);
+  requeue(init, key, result);
   init.queue.done(key);
 }
 
-function settle(
-  { queue, limiter, clock, metrics }: RunLoopInit,
-  key: string,
-  again: ReconcileResult,
-): void {
-  if (again === 'backoff' || (again !== undefined && 'backoffUntil' in again)) {
+function requeue(init: RunLoopInit, key: string, result: ReconcileResult): void {
+  const { queue, limiter, clock, metrics } = init;
+  if (result === 'backoff' || (result !== undefined && 'backoffUntil' in result)) {
     metrics.retried();
-    const latest = again === 'backoff' ? Infinity : again.backoffUntil;
+    const latest = result === 'backoff' ? Infinity : result.backoffUntil;
     queue.addAt(key, Math.min(clock() + limiter.nextDelay(key), latest));
     return;
   }
   limiter.forget(key);
-  // A look that was still to come, from before it was woken, is not needed any longer.
-  if (again === undefined) queue.cancel(key);
-  else queue.addAt(key, again.requeueAt);
+  // An earlier requeue that is still to come is obsolete.
+  if (result === undefined) queue.cancel(key);
+  else queue.addAt(key, result.requeueAt);
 }

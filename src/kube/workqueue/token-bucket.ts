@@ -2,13 +2,13 @@
 import type { Clock } from '../../ports.ts';
 
 export interface TokenBucketInit {
-  /** So many at once, after a time of rest. */
+  /** How many at once, when the bucket is full. */
   readonly burst: number;
   readonly perSecond: number;
   readonly clock: Clock;
 }
 
-/** Says whether one more is within the rate; counts it if so. */
+/** @returns a function that takes a token, and returns false if there is none */
 export function createTokenBucket(init: TokenBucketInit): () => boolean {
   const bucket = createBucket(init);
   return () => {
@@ -18,7 +18,10 @@ export function createTokenBucket(init: TokenBucketInit): () => boolean {
   };
 }
 
-/** Counts one more, and says how many milliseconds later it is within the rate. */
+/**
+ * @returns a function that reserves a token, and returns the milliseconds until that token is there, as
+ * `Reserve` of golang.org/x/time/rate does
+ */
 export function createReservations(init: TokenBucketInit): () => number {
   const bucket = createBucket(init);
   return () => {
@@ -37,7 +40,7 @@ function createBucket({ burst, perSecond, clock }: TokenBucketInit): {
   return {
     filled: () => {
       const now = clock();
-      // A clock that was set back gives nothing, and takes nothing.
+      // A clock that was set back adds no tokens, and removes none.
       tokens = Math.min(burst, tokens + (Math.max(0, now - last) * perSecond) / 1000);
       last = now;
       return tokens;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_TIMER_MS, createDelayingQueue } from '../../../src/kube/workqueue/delaying-queue.ts';
+import { createDelayingQueue } from '../../../src/kube/workqueue/delaying-queue.ts';
 import { createIdleTimeout } from '../../../src/kube/watch/idle-timeout.ts';
 import { createQueue } from '../../../src/kube/workqueue/queue.ts';
 import type { Clock } from '../../../src/ports.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 
 const HOUR = 3_600_000;
+/** The longest delay of setTimeout. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const zeros = (size: number): Uint8Array => new Uint8Array(size);
 
-/** Timers go on as they did, as the system's do, when somebody sets the clock. */
+/** A clock that can be set; timers do not follow it, as those of the system. */
 function stepped(time: FakeTime): { readonly clock: Clock; readonly step: (ms: number) => void } {
   let offset = 0;
   return {
@@ -21,7 +23,7 @@ function stepped(time: FakeTime): { readonly clock: Clock; readonly step: (ms: n
   };
 }
 
-test('a clock that is set back an hour holds nobody up for that hour', async () => {
+test('a clock that is set back an hour does not delay a key by that hour', async () => {
   const time = fakeTime();
   const { clock, step } = stepped(time);
   const nothing = (): void => undefined;
@@ -37,7 +39,7 @@ test('a clock that is set back an hour holds nobody up for that hour', async () 
   assert.equal(queue.depth, 1);
 });
 
-test('a wait of months goes by the clock at each of its pieces', async () => {
+test('a delay of months follows the clock whenever one of its timers fires', async () => {
   const time = fakeTime();
   const { clock, step } = stepped(time);
   const nothing = (): void => undefined;
@@ -54,7 +56,7 @@ test('a wait of months goes by the clock at each of its pieces', async () => {
   assert.equal(queue.depth, 1);
 });
 
-test('a silent watch is given up in time, also when the clock was set back meanwhile', async () => {
+test('a silent watch times out even if the clock was set back meanwhile', async () => {
   const time = fakeTime();
   const { clock, step } = stepped(time);
   const outer = new AbortController();
@@ -66,7 +68,7 @@ test('a silent watch is given up in time, also when the clock was set back meanw
   assert.ok(liveness.signal.aborted);
 });
 
-test('a watch is given up when nothing was heard for that long, and not sooner', async () => {
+test('a watch times out after the silence it allows, and not sooner', async () => {
   const time = fakeTime();
   const outer = new AbortController();
   const liveness = createIdleTimeout({ ...time, timeoutMs: 90_000 }, outer.signal);

@@ -3,13 +3,16 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import {
   createConcurrencyLimiter,
-  FIRST_IN_FLIGHT,
-  MAX_IN_FLIGHT,
-  MIN_IN_FLIGHT,
   type ConcurrencyLimiter,
-  WINDOW_MS,
 } from '../../../src/kube/workqueue/concurrency-limiter.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
+
+/** The limits of concurrency-limiter.ts: half of the seats of our priority level is the highest. */
+const MIN_IN_FLIGHT = 2;
+const INITIAL_IN_FLIGHT = 16;
+const MAX_IN_FLIGHT = 32;
+/** How long the lowest latency is remembered. */
+const WINDOW_MS = 5 * 60_000;
 
 let time: FakeTime;
 let limiter: ConcurrencyLimiter;
@@ -18,7 +21,7 @@ beforeEach(() => {
   limiter = createConcurrencyLimiter({ ...time, random: (size) => new Uint8Array(size) });
 });
 
-/** As many at once as may be, each answered after `took` ms; `rounds` times. */
+/** `count` rounds, each of as many writes as are allowed, with a response after `took` ms. */
 async function rounds(count: number, took: number, status = 200): Promise<void> {
   for (let round = 0; round < count; round += 1) {
     const begun = time.clock();
@@ -32,14 +35,14 @@ async function rounds(count: number, took: number, status = 200): Promise<void> 
   }
 }
 
-test('a full round of quick answers lets one more in, up to the most there is', async () => {
+test('a round of quick responses at the limit raises it by one, up to the maximum', async () => {
   await rounds(1, 5);
-  assert.ok(limiter.limit > FIRST_IN_FLIGHT && limiter.limit <= FIRST_IN_FLIGHT + 1);
+  assert.ok(limiter.limit > INITIAL_IN_FLIGHT && limiter.limit <= INITIAL_IN_FLIGHT + 1);
   await rounds(200, 5);
   assert.equal(limiter.limit, MAX_IN_FLIGHT);
 });
 
-test('who does not use what there is gets no more of it', async () => {
+test('a limit that is not reached does not grow', async () => {
   for (let turn = 0; turn < 500; turn += 1) {
     const begun = time.clock();
     limiter.acquire();
@@ -47,10 +50,10 @@ test('who does not use what there is gets no more of it', async () => {
     limiter.observe({ begun, status: 200 });
     limiter.release();
   }
-  assert.equal(limiter.limit, FIRST_IN_FLIGHT);
+  assert.equal(limiter.limit, INITIAL_IN_FLIGHT);
 });
 
-test('a 429 halves it once for all that were under way, and stays away for as long as it asks', async () => {
+test('a 429 halves the limit once for all writes in flight, and pauses for its Retry-After', async () => {
   const begun = time.clock();
   for (let index = 0; index < 10; index += 1) limiter.acquire();
   await time.advance(5);
@@ -58,7 +61,7 @@ test('a 429 halves it once for all that were under way, and stays away for as lo
     limiter.observe({ begun, status: 429, retryAfter: 7_000 });
     limiter.release();
   }
-  assert.equal(limiter.limit, FIRST_IN_FLIGHT / 2);
+  assert.equal(limiter.limit, INITIAL_IN_FLIGHT / 2);
   let freed = 0;
   limiter.onAvailable(() => (freed += 1));
   await time.advance(6_999);
@@ -67,7 +70,7 @@ test('a 429 halves it once for all that were under way, and stays away for as lo
   assert.deepEqual([limiter.available > 0, freed], [true, 1]);
 });
 
-test('a 429 that does not say for how long keeps us away for a second', async () => {
+test('a 429 without Retry-After pauses for a second', async () => {
   limiter.observe({ begun: time.clock(), status: 429 });
   await time.advance(999);
   assert.equal(limiter.available > 0, false);
@@ -75,7 +78,7 @@ test('a 429 that does not say for how long keeps us away for a second', async ()
   assert.equal(limiter.available > 0, true);
 });
 
-test('however often it is refused, two are tried', async () => {
+test('however many writes get a 429, two stay allowed', async () => {
   for (let turn = 0; turn < 20; turn += 1) {
     limiter.observe({ begun: time.clock(), status: 429 });
     await time.advance(1_000);
@@ -84,24 +87,24 @@ test('however often it is refused, two are tried', async () => {
   assert.equal(limiter.available > 0, true);
 });
 
-test('a server that takes ever longer is asked for less, and for more when it is quick again', async () => {
+test('slow responses reduce the limit, and quick ones raise it again', async () => {
   await rounds(200, 5);
   assert.equal(limiter.limit, MAX_IN_FLIGHT);
   await rounds(100, 1_000);
-  assert.equal(limiter.limit, FIRST_IN_FLIGHT);
+  assert.equal(limiter.limit, INITIAL_IN_FLIGHT);
   await rounds(500, 5);
   assert.equal(limiter.limit, MAX_IN_FLIGHT);
 });
 
-test('a server that others keep slow is asked for as much as at first: who gives way to them is starved', async () => {
+test('a server that other clients keep slow does not reduce the limit below its initial value', async () => {
   await rounds(20, 5);
   for (let round = 0; round < 2_000; round += 1) {
     await rounds(1, 150);
-    assert.ok(limiter.limit >= FIRST_IN_FLIGHT);
+    assert.ok(limiter.limit >= INITIAL_IN_FLIGHT);
   }
 });
 
-test('what slow answers leave, refusals take: and slow ones give none of it back', async () => {
+test('a 429 reduces the limit below its initial value, and slow responses do not raise it', async () => {
   await rounds(1, 5);
   for (let turn = 0; turn < 20; turn += 1) {
     limiter.observe({ begun: time.clock(), status: 429 });
@@ -111,12 +114,12 @@ test('what slow answers leave, refusals take: and slow ones give none of it back
   assert.equal(limiter.limit, MIN_IN_FLIGHT);
 });
 
-test('a server that is slow by nature, whatever is asked of it, is asked for all it can do', async () => {
+test('a server with a constant high latency gets the highest limit', async () => {
   await rounds(200, 400);
   assert.equal(limiter.limit, MAX_IN_FLIGHT);
 });
 
-test('a server that was faster an hour ago is not measured by that', async () => {
+test('a lowest latency older than two windows is forgotten', async () => {
   await rounds(1, 5);
   await time.advance(WINDOW_MS);
   await rounds(1, 300);
@@ -125,7 +128,7 @@ test('a server that was faster an hour ago is not measured by that', async () =>
   assert.equal(limiter.limit, MAX_IN_FLIGHT);
 });
 
-test('a server that is away is asked again after 0.1 s, doubling to 2 s; one answer and all is well', async () => {
+test('an unavailable server is retried after 0.1 s, doubling to 2 s; one response resets it', async () => {
   for (const wait of [100, 200, 400, 800, 1_600, 2_000, 2_000]) {
     const begun = time.clock();
     for (const status of [0, 503]) limiter.observe({ begun, status });
@@ -140,14 +143,14 @@ test('a server that is away is asked again after 0.1 s, doubling to 2 s; one ans
   assert.deepEqual(time.waits(), [100]);
 });
 
-test('one object at which the server itself fails slows nobody down', () => {
+test('a 500 for one object does not reduce the limit', () => {
   for (let turn = 0; turn < 100; turn += 1) limiter.observe({ begun: time.clock(), status: 500 });
-  assert.deepEqual([limiter.limit, limiter.available > 0], [FIRST_IN_FLIGHT, true]);
+  assert.deepEqual([limiter.limit, limiter.available > 0], [INITIAL_IN_FLIGHT, true]);
 });
 
-// A server with so many seats and no queue, whose answers take 10 ms.
+// A server with this many seats and no queue, whose responses take 10 ms.
 for (const seats of [3, 10, 20]) {
-  test(`beside a server with ${seats} seats it is refused seldom, and leaves few of them empty`, async () => {
+  test(`a server with ${seats} seats rejects under 15 % of the writes, and 60 % of its seats are used`, async () => {
     let [served, refused, elapsed] = [0, 0, 0];
     for (let round = 0; round < 600; round += 1) {
       const begun = time.clock();

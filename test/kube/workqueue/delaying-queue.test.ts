@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
-  MAX_TIMER_MS,
   createDelayingQueue,
   type DelayingQueue,
 } from '../../../src/kube/workqueue/delaying-queue.ts';
 import { createQueue } from '../../../src/kube/workqueue/queue.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
+
+/** The longest delay of setTimeout: more than 24.8 days overflow, and fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function delaying(time: FakeTime): DelayingQueue {
   const nothing = (): void => undefined;
@@ -17,7 +19,7 @@ function delaying(time: FakeTime): DelayingQueue {
   return createDelayingQueue(queue, time.clock, time.startTimer);
 }
 
-test('a key comes when its time has come, and not before', async () => {
+test('a key is queued at its time, and not before', async () => {
   const time = fakeTime();
   const queue = delaying(time);
   queue.addAt('a', time.clock() + 1_000);
@@ -27,7 +29,7 @@ test('a key comes when its time has come, and not before', async () => {
   assert.equal(queue.depth, 1);
 });
 
-test('a time that has passed is now', async () => {
+test('a key whose time has passed is queued at once', async () => {
   const time = fakeTime();
   const queue = delaying(time);
   queue.addAt('a', time.clock() - 5_000);
@@ -35,7 +37,7 @@ test('a time that has passed is now', async () => {
   assert.equal(queue.depth, 1);
 });
 
-test('of several times for one key the earliest wins, in whatever order they are named', async () => {
+test('of several times for one key the earliest applies, in whatever order they are set', async () => {
   const soonest = fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1, maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(soonest, async (offsets) => {
@@ -50,13 +52,13 @@ test('of several times for one key the earliest wins, in whatever order they are
       assert.equal(await queue.take(), 'a');
       queue.done('a');
       await time.advance(100);
-      assert.equal(queue.depth, 0, 'and it comes once');
+      assert.equal(queue.depth, 0, 'and it is queued once');
     }),
     { numRuns: 30 },
   );
 });
 
-test('a cancelled key does not come; a key added now may still come later', async () => {
+test('a cancelled key is not queued; a key that is added now is still queued at its time, too', async () => {
   const time = fakeTime();
   const queue = delaying(time);
   queue.addAt('a', time.clock() + 10);
@@ -70,7 +72,7 @@ test('a cancelled key does not come; a key added now may still come later', asyn
   assert.equal(queue.depth, 0);
 });
 
-test('ten thousand keys wait on one timer, and come in the order of their times', async () => {
+test('10,000 keys share one timer, and are queued in the order of their times', async () => {
   const time = fakeTime();
   const queue = delaying(time);
   const count = 10_000;
@@ -85,7 +87,7 @@ test('ten thousand keys wait on one timer, and come in the order of their times'
     assert.equal(await queue.take(), `key-${index}`);
 });
 
-test('a wait of months is taken in pieces: a timer of more than 24.8 days would fire at once', async () => {
+test('a delay of months takes several timers: one of more than 24.8 days would fire at once', async () => {
   const time = fakeTime();
   const queue = delaying(time);
   const months = 3 * MAX_TIMER_MS + 17;
@@ -97,7 +99,7 @@ test('a wait of months is taken in pieces: a timer of more than 24.8 days would 
   assert.equal(queue.depth, 1);
 });
 
-test('shut down, it leaves no timer behind that would keep the process alive', async () => {
+test('a queue that is shut down leaves no timer that would keep the process alive', async () => {
   const time = fakeTime();
   const queue = delaying(time);
   queue.addAt('a', time.clock() + 10);

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createFairQueue, type FairQueue } from '../../../src/kube/workqueue/fair-queue.ts';
-import { MAX_FLOWS, SHARED_FLOWS } from '../../../src/kube/workqueue/flows.ts';
 
 const order = (): FairQueue<string> => createFairQueue((size) => new Uint8Array(size).fill(7));
 
@@ -17,21 +16,24 @@ function waitOf(waiting: FairQueue<string>, item: string): number {
 }
 
 const STORM = 10_000;
+/** Distinguishers with a flow of their own, and flows that the others share (flows.ts). */
+const MAX_FLOWS = 4_096;
+const SHARED_FLOWS = 64;
 
-test('what is of no flow is handed out in the order of coming', () => {
+test('items without a flow are first in, first out', () => {
   const waiting = order();
   for (const each of ['a', 'b', 'c']) waiting.push(each, { distinguishers: [] });
   assert.deepEqual([1, 2, 3, 4].map(waiting.shift), ['a', 'b', 'c', undefined]);
 });
 
-test('within a flow nobody is overtaken', () => {
+test('items of one flow are first in, first out', () => {
   const waiting = order();
   for (const each of ['a1', 'b1', 'a2', 'b2', 'a3'])
     waiting.push(each, { distinguishers: [each.charAt(0)] });
   assert.deepEqual([1, 2, 3, 4, 5].map(waiting.shift), ['a1', 'b1', 'a2', 'b2', 'a3']);
 });
 
-test('a namespace’s storm of 10,000 over 100 nodes delays another namespace by a turn of each flow', () => {
+test('a burst of 10,000 in one namespace, over 100 nodes, delays another namespace by one turn of each flow', () => {
   const waiting = order();
   const nodes = 100;
   for (let index = 0; index < STORM; index += 1) {
@@ -41,7 +43,7 @@ test('a namespace’s storm of 10,000 over 100 nodes delays another namespace by
   assert.ok(waitOf(waiting, 'victim') <= nodes + 1);
 });
 
-test('a node’s storm of 10,000 in 200 namespaces delays one of these namespaces by a turn of each flow', () => {
+test('a burst of 10,000 on one node, over 200 namespaces, delays another node by one turn of each flow', () => {
   const waiting = order();
   const namespaces = 200;
   for (let index = 0; index < STORM; index += 1) {
@@ -51,7 +53,7 @@ test('a node’s storm of 10,000 in 200 namespaces delays one of these namespace
   assert.ok(waitOf(waiting, 'victim') <= namespaces + 1);
 });
 
-test('under a storm that never ends, everybody who comes is served within a turn of each flow', () => {
+test('during a burst that never ends, an item of another flow is handed out within a turn of each flow', () => {
   const waiting = order();
   for (let index = 0; index < 1_000; index += 1)
     waiting.push(`s${index}`, { distinguishers: ['storm'] });
@@ -65,7 +67,7 @@ test('under a storm that never ends, everybody who comes is served within a turn
 });
 
 // The law itself: the n-th of any of its flows waits for at most n turns of every flow there is.
-test('nobody waits longer than the turns of all flows times the place in the shortest own one', () => {
+test('an item waits for at most a turn of each flow per item before it in its shortest flow', () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   const step = fc.oneof(
     fc.uniqueArray(fc.constantFrom(...names), { maxLength: 3 }),
@@ -104,7 +106,7 @@ test('nobody waits longer than the turns of all flows times the place in the sho
   );
 });
 
-test('of what is urgent the soonest deadline comes first, and what came first waits twice as long at most', () => {
+test('urgent items leave by deadline and take every second turn', () => {
   const waiting = order();
   for (const each of ['a', 'b', 'c']) waiting.push(each, { distinguishers: ['one'] });
   for (const deadline of [30, 10, 20, 40]) {
@@ -115,7 +117,7 @@ test('of what is urgent the soonest deadline comes first, and what came first wa
   ]);
 });
 
-test('a storm of what is urgent starves nobody', () => {
+test('a burst of urgent items does not starve others', () => {
   const waiting = order();
   for (let index = 0; index < STORM; index += 1) {
     waiting.push(`urgent-${index}`, { distinguishers: ['storm'], deadline: index });
@@ -124,7 +126,7 @@ test('a storm of what is urgent starves nobody', () => {
   assert.ok(waitOf(waiting, 'victim') <= 2 * 2);
 });
 
-test('the number of flows is bounded, and nobody starves for being the newest of too many', () => {
+test('the number of flows is bounded, and a flow beyond the bound does not starve', () => {
   const waiting = order();
   const many = 3 * MAX_FLOWS;
   for (let index = 0; index < many; index += 1) {
@@ -137,7 +139,7 @@ test('the number of flows is bounded, and nobody starves for being the newest of
   assert.ok(waitOf(waiting, newest) <= 1.1 * inShared * (MAX_FLOWS + SHARED_FLOWS));
 });
 
-test('beyond the bound one storm still leaves others a flow to wait in', () => {
+test('beyond the bound a burst fills one shared flow, and others are served by another', () => {
   const waiting = order();
   // Three: what is first of its flow at its turn leaves the flow full.
   for (let index = 0; index < MAX_FLOWS; index += 1) {
@@ -156,7 +158,7 @@ test('beyond the bound one storm still leaves others a flow to wait in', () => {
   assert.ok(late >= 45, `${late} of 50 were served within two turns`);
 });
 
-test('what was handed out is not held on to', () => {
+test('items that were handed out are released from memory', () => {
   const waiting = order();
   for (let index = 0; index < STORM; index += 1) {
     waiting.push(`deep-${index}`, { distinguishers: ['ns deep', 'node'], deadline: 1 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createHeap } from '../../../src/kube/workqueue/heap.ts';
 
-test('the least comes first, whatever came and went, or was cleared away, before', () => {
+test('the least item leaves first, after any pushes, shifts and retains', () => {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.integer({ min: 0, max: 99 }) },
     { weight: 3, arbitrary: fc.constant('shift' as const) },

@@ -19,12 +19,12 @@ function queueOf(...keys: string[]): Queue {
   return queue;
 }
 
-test('keys are handed out in the order of adding', async () => {
+test('keys are first in, first out', async () => {
   const queue = queueOf('a', 'b', 'c');
   assert.deepEqual([await queue.take(), await queue.take(), await queue.take()], ['a', 'b', 'c']);
 });
 
-test('a key added many times before it is taken is worked on once', async () => {
+test('a key that is added many times before a worker takes it is processed once', async () => {
   const queue = queueOf('a', 'a', 'a');
   assert.equal(queue.depth, 1);
   assert.equal(await queue.take(), 'a');
@@ -32,7 +32,7 @@ test('a key added many times before it is taken is worked on once', async () => 
   assert.equal(queue.depth, 0);
 });
 
-test('a key added while it is worked on comes back once, when that is done and not before', async () => {
+test('a key that is added while it is processed is queued once more, after done', async () => {
   const queue = queueOf('a');
   await queue.take();
   queue.add('a');
@@ -45,7 +45,7 @@ test('a key added while it is worked on comes back once, when that is done and n
   assert.equal(queue.depth, 0);
 });
 
-test('a waiting worker gets the key at once, the one that waits longest first', async () => {
+test('a waiting worker gets the key at once, the longest-waiting worker first', async () => {
   const queue = queueOf();
   const [first, second] = [queue.take(), queue.take()];
   queue.add('a');
@@ -53,7 +53,7 @@ test('a waiting worker gets the key at once, the one that waits longest first', 
   assert.deepEqual(await Promise.all([first, second]), ['a', 'b']);
 });
 
-test('a queue that is shut down sends every worker home, even with keys left', async () => {
+test('a queue that is shut down gives workers undefined, even if keys are left', async () => {
   const idle = queueOf();
   const waiting = idle.take();
   idle.shutDown();
@@ -68,7 +68,7 @@ test('a queue that is shut down sends every worker home, even with keys left', a
   assert.equal(await full.take(), undefined);
 });
 
-test('it counts adds, depth, waiting and work in progress', async () => {
+test('it counts adds, depth, queue time and unfinished work', async () => {
   const time = fakeTime();
   const seen: (string | number)[] = [];
   const queue = createQueue(
@@ -94,7 +94,7 @@ test('it counts adds, depth, waiting and work in progress', async () => {
   assert.deepEqual(queue.unfinished(), { total: 0, longest: 0 });
 });
 
-test('200,000 keys go in and out in their order', async () => {
+test('200,000 keys stay in order', async () => {
   const keys = Array.from({ length: 200_000 }, (_each, index) => `namespace/request-${index}`);
   const queue = queueOf(...keys.slice(0, 1));
   keys.forEach(queue.add);
@@ -104,8 +104,7 @@ test('200,000 keys go in and out in their order', async () => {
   }
 });
 
-// Whatever workers and events do: never two at one key, and no add is forgotten.
-test('no key is ever with two workers, and every add is followed by a look', async () => {
+test('no two workers ever process one key, and every add is followed by a take', async () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('add' as const), key: fc.constantFrom('a', 'b', 'c') }),
     fc.record({ kind: fc.constant('take' as const) }),

@@ -6,19 +6,19 @@ import {
   type DelayingQueue,
 } from '../../../src/kube/workqueue/delaying-queue.ts';
 import {
-  FIRST_IN_FLIGHT,
   createConcurrencyLimiter,
   type ConcurrencyLimiter,
 } from '../../../src/kube/workqueue/concurrency-limiter.ts';
 import { createQueue } from '../../../src/kube/workqueue/queue.ts';
 import { createRateLimiter, type RateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
-import {
-  GATHER_MS,
-  TOGETHER,
-  runLoop,
-  type ReconcileResult,
-} from '../../../src/kube/workqueue/run-loop.ts';
+import { runLoop, type ReconcileResult } from '../../../src/kube/workqueue/run-loop.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
+
+/** The limit that a concurrency limiter starts with (concurrency-limiter.ts). */
+const INITIAL_IN_FLIGHT = 16;
+/** How many keys a batch has, and how long it waits to fill (run-loop.ts). */
+const BATCH_SIZE = 8;
+const BATCH_WAIT_MS = 20;
 
 interface Loop {
   readonly time: FakeTime;
@@ -71,7 +71,7 @@ function startLoop(handle: (key: string) => Promise<ReconcileResult>, workers = 
   return { time, queue, limiter, concurrency, handled, errors, counts, stop, ended };
 }
 
-test('what fails comes back after growing waits, and is forgiven when it succeeds', async () => {
+test('a key that fails is retried after growing delays, and success resets them', async () => {
   let failures = 3;
   const loop = startLoop(() => {
     failures -= 1;
@@ -91,7 +91,7 @@ test('what fails comes back after growing waits, and is forgiven when it succeed
   await loop.ended;
 });
 
-test('one key that fails for ever does not keep the others waiting', async () => {
+test('a key that always fails does not delay others', async () => {
   const loop = startLoop((key) =>
     key === 'bad' ? Promise.resolve('backoff') : Promise.resolve(undefined),
   );
@@ -99,12 +99,12 @@ test('one key that fails for ever does not keep the others waiting', async () =>
   loop.queue.add('good');
   await loop.time.advance(0);
   assert.deepEqual(loop.handled, ['bad', 'good']);
-  assert.deepEqual(loop.errors, [], 'a backoff that was asked for is no error');
+  assert.deepEqual(loop.errors, [], 'a backoff result is no error');
   loop.stop();
   await loop.ended;
 });
 
-test('a key that is to be looked at later is, at that time', async () => {
+test('a key is requeued at the time that the result names', async () => {
   let at: number | undefined;
   const loop = startLoop(() => Promise.resolve(at === undefined ? undefined : { requeueAt: at }));
   at = loop.time.clock() + 60_000;
@@ -118,7 +118,7 @@ test('a key that is to be looked at later is, at that time', async () => {
   await loop.ended;
 });
 
-test('no more than so many are worked on at once, and never one key twice', async () => {
+test('at most `workers` keys are in progress, and no key twice', async () => {
   const open = new Map<string, () => void>();
   const loop = startLoop(
     (key) =>
@@ -143,7 +143,7 @@ test('no more than so many are worked on at once, and never one key twice', asyn
   await loop.ended;
 });
 
-test('while the server asks us to stay away nothing is begun, and what is more urgent then comes first', async () => {
+test('during a Retry-After no key starts, and the most urgent starts first afterwards', async () => {
   const loop = startLoop(() => Promise.resolve(undefined), 9);
   loop.queue.assignFlows((key) => ({
     distinguishers: [],
@@ -160,7 +160,7 @@ test('while the server asks us to stay away nothing is begun, and what is more u
   await loop.ended;
 });
 
-test('stopped while the server asks us to stay away, it ends at once', async () => {
+test('a loop that is stopped during a Retry-After ends at once', async () => {
   const loop = startLoop(() => Promise.resolve(undefined));
   await loop.time.advance(0);
   loop.concurrency.observe({ begun: loop.time.clock(), status: 429, retryAfter: 60_000 });
@@ -170,7 +170,7 @@ test('stopped while the server asks us to stay away, it ends at once', async () 
   await loop.ended;
 });
 
-test('no more are worked on at once than the concurrency limit allows, and more as soon as it does', async () => {
+test('the concurrency limit bounds the keys in progress, and more start when it allows them', async () => {
   const open: (() => void)[] = [];
   const loop = startLoop(() => new Promise((resolve) => open.push(() => resolve(undefined))), 99);
   const { length } = Array.from({ length: 50 }, (_each, index) => loop.queue.add(`key-${index}`));
@@ -186,13 +186,13 @@ test('no more are worked on at once than the concurrency limit allows, and more 
   await loop.ended;
 });
 
-/** A loop with so many keys, which are at work until they are finished one by one. */
+/** A loop with this many keys, which are in progress until `open` finishes them one by one. */
 async function startBusy(keys: number): Promise<Loop & { readonly open: (() => void)[] }> {
   const open: (() => void)[] = [];
   const loop = startLoop(() => new Promise((resolve) => open.push(() => resolve(undefined))), 99);
   for (let index = 0; index < keys; index += 1) loop.queue.add(`key-${index}`);
   await loop.time.advance(0);
-  assert.equal(open.length, FIRST_IN_FLIGHT);
+  assert.equal(open.length, INITIAL_IN_FLIGHT);
   return { ...loop, open };
 }
 
@@ -206,38 +206,38 @@ async function endBusy({
   await ended;
 }
 
-test('where many wait, some are begun together as soon as so many can be', async () => {
+test('while many keys wait, a batch starts as soon as the limit allows a whole one', async () => {
   const loop = await startBusy(50);
-  for (let finished = 1; finished < TOGETHER; finished += 1) {
+  for (let finished = 1; finished < BATCH_SIZE; finished += 1) {
     loop.open.shift()?.();
     await loop.time.advance(0);
-    assert.equal(loop.handled.length, FIRST_IN_FLIGHT);
+    assert.equal(loop.handled.length, INITIAL_IN_FLIGHT);
   }
   loop.open.shift()?.();
   await loop.time.advance(0);
-  assert.equal(loop.handled.length, FIRST_IN_FLIGHT + TOGETHER);
+  assert.equal(loop.handled.length, INITIAL_IN_FLIGHT + BATCH_SIZE);
   await endBusy(loop);
 });
 
-test('some that are slow do not keep the others waiting for more to begin with', async () => {
+test('slow keys delay the start of others by 20 ms at most', async () => {
   const loop = await startBusy(50);
   for (const round of [1, 2, 3]) {
     loop.open.pop()?.();
-    await loop.time.advance(GATHER_MS);
-    assert.equal(loop.handled.length, FIRST_IN_FLIGHT + round);
+    await loop.time.advance(BATCH_WAIT_MS);
+    assert.equal(loop.handled.length, INITIAL_IN_FLIGHT + round);
   }
   await endBusy(loop);
 });
 
-test('the last ones wait for nobody to be begun with', async () => {
-  const loop = await startBusy(FIRST_IN_FLIGHT + 1);
+test('the last keys start without waiting for a batch', async () => {
+  const loop = await startBusy(INITIAL_IN_FLIGHT + 1);
   loop.open.shift()?.();
   await loop.time.advance(0);
-  assert.equal(loop.handled.length, FIRST_IN_FLIGHT + 1);
+  assert.equal(loop.handled.length, INITIAL_IN_FLIGHT + 1);
   await endBusy(loop);
 });
 
-test('stopped, it finishes what is in flight and begins nothing more', async () => {
+test('a loop that is stopped finishes the keys in progress and starts no more', async () => {
   let finish: (() => void) | undefined;
   const loop = startLoop(
     () =>
@@ -261,7 +261,7 @@ test('stopped, it finishes what is in flight and begins nothing more', async () 
   assert.deepEqual(loop.time.waits(), [], 'no timer keeps the process alive');
 });
 
-test('started after the stop, it does nothing', async () => {
+test('a loop that starts after the stop processes nothing', async () => {
   const time = fakeTime();
   const plain = createQueue(time.clock, ignored, zeros);
   const queue = createDelayingQueue(plain, time.clock, time.startTimer);
@@ -284,7 +284,7 @@ test('started after the stop, it does nothing', async () => {
   );
 });
 
-test('what is backed off until a time is looked at no later than then', async () => {
+test('a backoff with a limit ends at that time at the latest', async () => {
   const loop = startLoop(() => Promise.resolve({ backoffUntil: loop.time.clock() + 3 }));
   loop.queue.add('a');
   await loop.time.advance(0);
