@@ -39,7 +39,7 @@ export async function anchorsOf(run: Run): Promise<Anchors | Skipped> {
 }
 
 /** Every ClusterTrustBundle of the signer. */
-export async function bundlesOf(run: Run): Promise<readonly ClusterTrustBundle[] | Skipped> {
+async function bundlesOf(run: Run): Promise<readonly ClusterTrustBundle[] | Skipped> {
   const bundles = await certificatesResource(run, 'clustertrustbundles');
   if (bundles === undefined) return { skipped: 'the API server has no ClusterTrustBundles' };
   const missing = await run.permissions.missing(certificatesRule(['list'], 'clustertrustbundles'));

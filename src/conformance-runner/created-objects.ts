@@ -8,7 +8,7 @@ import { inParallel } from './in-parallel.ts';
 /** The label of every object that the runner creates; its value is the id of the run. */
 export const RUN_LABEL = 'conformance.countersign.dev/run';
 
-export interface ObjectReference {
+export interface CreatedReference {
   readonly name: string;
   readonly namespace?: string | undefined;
 }
@@ -32,21 +32,21 @@ export interface CreatedObjects {
    */
   create<T>(resource: Resource, body: ObjectBody, client?: Client): Promise<T>;
   /** Somebody else made it for the run: a kubelet the request of the run's pod. */
-  track(resource: Resource, reference: ObjectReference): void;
+  track(resource: Resource, reference: CreatedReference): void;
   /** Deletes all of them, pods first, and lets nothing more be made. Never throws. */
   deleteAll(): Promise<Cleanup>;
 }
 
 export interface ObjectBody {
   readonly kind: string;
-  readonly metadata: ObjectReference & {
+  readonly metadata: CreatedReference & {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly [field: string]: unknown;
 }
 
-interface Known extends ObjectReference {
+interface Known extends CreatedReference {
   readonly resource: Resource;
 }
 
@@ -55,7 +55,7 @@ export function trackCreatedObjects(client: Client, runId: string): CreatedObjec
   const pending = new Set<Promise<unknown>>();
   let isOver = false;
 
-  function remember(resource: Resource, { name, namespace }: ObjectReference): string {
+  function remember(resource: Resource, { name, namespace }: CreatedReference): string {
     const path = resource.object({ name, namespace });
     known.set(path, { resource, name, namespace });
     return path;
@@ -74,7 +74,7 @@ export function trackCreatedObjects(client: Client, runId: string): CreatedObjec
 
   return {
     create: async <T>(resource: Resource, body: ObjectBody, as: Client = client): Promise<T> => {
-      if (isOver) throw new Error('the run is over: nothing more is made');
+      if (isOver) throw new Error('the run is over: no more objects are created');
       const { metadata, ...rest } = body;
       remember(resource, metadata);
       const labels = { ...metadata.labels, [RUN_LABEL]: runId };
@@ -92,7 +92,7 @@ export function trackCreatedObjects(client: Client, runId: string): CreatedObjec
       // Deleted before it is stored, an object would stay.
       await Promise.allSettled(pending);
       const all = [...known];
-      // A kubelet asks anew for a pod that has lost its request.
+      // A kubelet creates another request for a pod whose request is deleted.
       const pods = all.filter(([, { resource }]) => resource.plural === 'pods');
       const rest = all.filter(([, { resource }]) => resource.plural !== 'pods');
       const left = [...(await inParallel(pods, remove)), ...(await inParallel(rest, remove))];

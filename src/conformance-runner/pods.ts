@@ -7,7 +7,7 @@ import { StepSkipped } from './steps.ts';
 
 export const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
 
-export interface Pod extends KubeObject {
+export interface RunningPod extends KubeObject {
   readonly status?: {
     readonly phase?: string;
     readonly conditions?: readonly {
@@ -64,13 +64,13 @@ export function podName(run: Run, name: string): string {
   return `conformance-${run.id}-${name.toLowerCase()}`;
 }
 
-export function readPod(run: Run, name: string): Promise<Pod> {
+export function readPod(run: Run, name: string): Promise<RunningPod> {
   const path = PODS.object({ namespace: run.namespace, name: podName(run, name) });
-  return run.client.request<Pod>({ method: 'GET', path, signal: run.signal });
+  return run.client.request<RunningPod>({ method: 'GET', path, signal: run.signal });
 }
 
 /** Kubelets look once a second, and back off when a volume is not there yet. */
-const LOOK_MS = 300;
+const POD_POLL_MS = 300;
 
 /**
  * Waits until `isDone`. Without kubelets, or with none that has room, nobody is to blame for what a
@@ -82,7 +82,7 @@ const LOOK_MS = 300;
 export async function awaitPod(
   run: Run,
   name: string,
-  isDone: (pod: Pod) => boolean,
+  isDone: (pod: RunningPod) => boolean,
   timeoutMs: number,
 ): Promise<boolean> {
   const end = run.clock() + timeoutMs;
@@ -95,7 +95,7 @@ export async function awaitPod(
     since = unschedulable === undefined ? undefined : (since ?? now);
     if (since !== undefined && now - since >= run.quietMs) throw new StepSkipped(unschedulable);
     if (now >= end) return false;
-    await run.delay(LOOK_MS, run.signal);
+    await run.delay(POD_POLL_MS, run.signal);
   }
 }
 
@@ -108,7 +108,7 @@ export function runs(run: Run, name: string, timeoutMs: number): Promise<boolean
  * Why no node takes the pod, in the scheduler's words; undefined when the scheduler reports
  * nothing of the kind.
  */
-export function unschedulableText({ status }: Pod): string | undefined {
+export function unschedulableText({ status }: RunningPod): string | undefined {
   const found = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (found?.status !== 'False' || found.reason !== 'Unschedulable') return undefined;
   return `no node takes the pod: ${found.message ?? found.reason}`;

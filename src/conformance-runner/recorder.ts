@@ -20,115 +20,132 @@ export interface Recorder<T> {
   versionsOf(uid: string): readonly SeenVersion<T>[];
   /** The last version of every object. */
   objects(): readonly T[];
-  /** What the runner was told by an answer: a version like any other. */
+  /** Adds a version from the response to a call of the runner. */
   add(object: T): void;
-  /** False as soon as a version can have been missed. */
+  /** False as soon as the runner may have missed a version. */
   readonly isComplete: boolean;
   stop(): Promise<void>;
 }
 
+/** What to record. */
 export interface RecorderInit {
   readonly resource: Resource;
   readonly namespace?: string | undefined;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
-  /** Else objects are read one by one, over and over. */
+  /** Without the permission, the recorder polls each object. */
   readonly mayWatch: boolean;
 }
 
-/** How often objects are read that cannot be watched. */
-const POLL_MS = 300;
-const AGAIN_MS = 500;
+/** How often the runner reads objects that it may not watch. */
+const OBJECT_POLL_MS = 300;
+const WATCH_RETRY_MS = 500;
 
-/** Resolves when the watch is open. @throws KubeError */
+/** What a recorder works with, and what it has recorded. */
+interface Recording<T> {
+  readonly run: Run;
+  readonly resource: Resource;
+  readonly path: string;
+  readonly selectors: { readonly labelSelector?: string; readonly fieldSelector?: string };
+  readonly signal: AbortSignal;
+  /** By uid, in the order of resource versions. */
+  readonly seen: Map<string, SeenVersion<T>[]>;
+  /** From which resourceVersion the watch continues. */
+  version: string;
+  isComplete: boolean;
+}
+
+/** Starts to record; resolves when the collection is listed. @throws KubeError when the list fails */
 export async function startRecorder<T extends KubeObject>(
   run: Run,
-  init: RecorderInit,
+  { resource, namespace, labelSelector, fieldSelector, mayWatch }: RecorderInit,
 ): Promise<Recorder<T>> {
-  const seen = new Map<string, SeenVersion<T>[]>();
   const ended = new AbortController();
-  const signal = AbortSignal.any([run.signal, ended.signal]);
-  let isComplete = init.mayWatch;
-
-  function note(object: T): void {
-    const versions = seen.get(object.metadata.uid) ?? [];
-    seen.set(object.metadata.uid, versions);
-    const { resourceVersion } = object.metadata;
-    if (versions.some((each) => each.object.metadata.resourceVersion === resourceVersion)) return;
-    versions.push({ object, at: run.clock() });
-    // An answer may overtake the watch.
-    versions.sort(
-      (a, b) =>
-        Number(a.object.metadata.resourceVersion) - Number(b.object.metadata.resourceVersion),
-    );
-  }
-
-  const path = init.resource.collection(init.namespace);
-  const { labelSelector, fieldSelector } = init;
-  const selectors = {
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  const recording: Recording<T> = {
+    run,
+    resource,
+    path: resource.collection(namespace),
+    selectors: {
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    },
+    signal: AbortSignal.any([run.signal, ended.signal]),
+    seen: new Map(),
+    version: '',
+    isComplete: mayWatch,
   };
-
-  function list(): Promise<string> {
-    const take = (object: StoredObject): void => note(object as unknown as T);
-    return listPages({ client: run.client, path, ...selectors }, take, signal);
-  }
-
-  let version = '';
-
-  async function follow(): Promise<void> {
-    const query = {
-      watch: true,
-      resourceVersion: version,
-      allowWatchBookmarks: true,
-      ...selectors,
-    };
-    const body = await run.client.stream({ method: 'GET', path, query, signal });
-    await decodeWatch<T & StoredObject>(body, undefined, (event) => {
-      if (event.type === 'put') note(event.object);
-      version = versionOf(event);
-    });
-  }
-
-  async function watch(): Promise<void> {
-    while (!signal.aborted) {
-      await follow().catch(async (error: unknown) => {
-        if (signal.aborted) return;
-        isComplete = false;
-        run.progress(`the watch broke, and goes on: ${messageOf(error)}`);
-        await run.delay(AGAIN_MS, signal).catch(() => undefined);
-        version = await list().catch(() => version);
-      });
-    }
-  }
-
-  async function poll(): Promise<void> {
-    while (!signal.aborted) {
-      for (const versions of seen.values()) {
-        const metadata = versions.at(-1)?.object.metadata;
-        if (metadata === undefined) continue;
-        const object = { method: 'GET', path: init.resource.object(metadata), signal } as const;
-        await run.client.request<T>(object).then(note, () => undefined);
-      }
-      await run.delay(POLL_MS, signal).catch(() => undefined);
-    }
-  }
-
-  if (init.mayWatch) version = await list();
-  const running = init.mayWatch ? watch() : poll();
+  if (mayWatch) recording.version = await list(recording);
+  const running = mayWatch ? watch(recording) : poll(recording);
   return {
-    versionsOf: (uid) => seen.get(uid) ?? [],
-    objects: () => [...seen.values()].flatMap((versions) => versions.at(-1)?.object ?? []),
-    add: note,
+    versionsOf: (uid) => recording.seen.get(uid) ?? [],
+    objects: () =>
+      [...recording.seen.values()].flatMap((versions) => versions.at(-1)?.object ?? []),
+    add: (object) => add(recording, object),
     get isComplete() {
-      return isComplete;
+      return recording.isComplete;
     },
     stop: async () => {
-      ended.abort(new Error('the runner has seen enough'));
+      ended.abort(new Error('the recorder was stopped'));
       await running;
     },
   };
+}
+
+function add<T extends KubeObject>({ run, seen }: Recording<T>, object: T): void {
+  const versions = seen.get(object.metadata.uid) ?? [];
+  seen.set(object.metadata.uid, versions);
+  const { resourceVersion } = object.metadata;
+  if (versions.some((each) => each.object.metadata.resourceVersion === resourceVersion)) return;
+  versions.push({ object, at: run.clock() });
+  // The response to a write may arrive before the watch event.
+  versions.sort(
+    (a, b) => Number(a.object.metadata.resourceVersion) - Number(b.object.metadata.resourceVersion),
+  );
+}
+
+function list<T extends KubeObject>(recording: Recording<T>): Promise<string> {
+  const { run, path, selectors, signal } = recording;
+  const take = (object: StoredObject): void => add(recording, object as unknown as T);
+  return listPages({ client: run.client, path, ...selectors }, take, signal);
+}
+
+async function follow<T extends KubeObject>(recording: Recording<T>): Promise<void> {
+  const { run, path, selectors, signal, version: resourceVersion } = recording;
+  const query = { watch: true, resourceVersion, allowWatchBookmarks: true, ...selectors };
+  const body = await run.client.stream({ method: 'GET', path, query, signal });
+  await decodeWatch<T & StoredObject>(body, undefined, (event) => {
+    if (event.type === 'put') add(recording, event.object);
+    recording.version = versionOf(event);
+  });
+}
+
+async function watch<T extends KubeObject>(recording: Recording<T>): Promise<void> {
+  const { run, signal } = recording;
+  while (!signal.aborted) {
+    await follow(recording).catch(async (error: unknown) => {
+      if (signal.aborted) return;
+      recording.isComplete = false;
+      run.progress(`watch closed, reconnecting: ${messageOf(error)}`);
+      await run.delay(WATCH_RETRY_MS, signal).catch(() => undefined);
+      recording.version = await list(recording).catch(() => recording.version);
+    });
+  }
+}
+
+async function poll<T extends KubeObject>(recording: Recording<T>): Promise<void> {
+  const { run, resource, signal, seen } = recording;
+  while (!signal.aborted) {
+    for (const versions of seen.values()) {
+      const metadata = versions.at(-1)?.object.metadata;
+      if (metadata === undefined) continue;
+      const object = { method: 'GET', path: resource.object(metadata), signal } as const;
+      await run.client.request<T>(object).then(
+        (found) => add(recording, found),
+        () => undefined,
+      );
+    }
+    await run.delay(OBJECT_POLL_MS, signal).catch(() => undefined);
+  }
 }
 
 function versionOf(event: WatchEvent<StoredObject>): string {

@@ -6,7 +6,7 @@ import type { Resource } from '../kube/resource/resource.ts';
 import type { Run } from './run.ts';
 import type { Recorder } from './recorder.ts';
 import { until } from './run.ts';
-import { check, type Step } from './steps.ts';
+import { check, type ApiStep } from './steps.ts';
 import type { Patch } from '../conformance/snapshot.ts';
 
 const CONTENT_TYPES: Readonly<Record<Patch, string>> = {
@@ -95,13 +95,13 @@ export async function untilWatched<T extends KubeObject>(
   test: (object: T) => boolean,
 ): Promise<void> {
   const seen = (): boolean => recorder.objects().some(test);
-  check(await until(run, seen, run.timeoutMs), 'the watch did not tell of it');
+  check(await until(run, seen, run.timeoutMs), 'the watch did not report it');
 }
 
 /** A step for each way to patch. */
-export function patchSteps(run: (how: Patch) => Promise<string>): Readonly<Record<Patch, Step>> {
+export function patchSteps(run: (how: Patch) => Promise<string>): Readonly<Record<Patch, ApiStep>> {
   const step =
-    (how: Patch): Step =>
+    (how: Patch): ApiStep =>
     () =>
       run(how);
   return {

@@ -10,7 +10,7 @@ import type { Permissions } from './permissions.ts';
 export interface Run {
   readonly client: Client;
   readonly connection: Connection;
-  /** A client of somebody else, where the user may impersonate him. */
+  /** A client as another user, where this one may impersonate them. */
   readonly clientAs: (user: string, groups: readonly string[]) => Client;
   /** A client with credentials of its own: who holds a leaf. */
   readonly clientWith: (connection: Connection) => Client;
@@ -41,19 +41,19 @@ export interface Run {
 }
 
 /** How often memory is looked at for an answer that a watch brings. */
-const LOOK_MS = 25;
+const MEMORY_POLL_MS = 25;
 
 /** Waits until `test` is true. @returns whether it was in time */
 export async function until(run: Run, test: () => boolean, timeoutMs: number): Promise<boolean> {
   const end = run.clock() + timeoutMs;
   while (!test()) {
     if (run.clock() >= end) return false;
-    await run.delay(LOOK_MS, run.signal);
+    await run.delay(MEMORY_POLL_MS, run.signal);
   }
   return true;
 }
 
-/** `conformance-<run>.example.com/<path>`: a signer name that nobody else has. */
+/** `conformance-<run>.example.com/<path>`: a signer name that only this run uses. */
 export function runSignerName(run: Run, path: string): string {
   return `conformance-${run.id}.example.com/${path}`;
 }

@@ -3,10 +3,10 @@ import type { Operation } from '../conformance/snapshot.ts';
 import { messageOf } from '../errors.ts';
 
 /** One call of upstream's tests: what was seen, or it throws what was wrong. */
-export type Step = () => Promise<string>;
+export type ApiStep = () => Promise<string>;
 
 /** What a step finds wrong with an answer. */
-export class StepFailed extends Error {}
+class StepFailed extends Error {}
 
 /**
  * Something outside the API server and the signer keeps a step from running, such as a cluster
@@ -24,7 +24,7 @@ export function check(holds: boolean, wrong: string): void {
  */
 export async function runSteps<O extends string>(
   names: readonly O[],
-  steps: Readonly<Record<O, Step>>,
+  steps: Readonly<Record<O, ApiStep>>,
 ): Promise<Readonly<Record<O, Operation>>> {
   const found: [O, Operation][] = [];
   let broken: string | undefined;
@@ -37,7 +37,7 @@ export async function runSteps<O extends string>(
   return Object.fromEntries(found) as Readonly<Record<O, Operation>>;
 }
 
-export async function runStep(step: Step): Promise<Operation> {
+export async function runStep(step: ApiStep): Promise<Operation> {
   try {
     return { seen: await step() };
   } catch (error) {

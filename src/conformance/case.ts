@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a signer is held to: cases, and what is said of each. */
+/** A case is one thing that must hold of a signer. */
 
 /** The values of `--kind`: the API types whose signers can be checked. */
 export const KINDS = ['csr', 'pcr', 'ctb', 'certificaterequest'] as const;
@@ -7,11 +7,11 @@ export const KINDS = ['csr', 'pcr', 'ctb', 'certificaterequest'] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** `skip`: the run gave nothing to evaluate, for example for lack of a permission. */
-export type Outcome = 'pass' | 'fail' | 'skip';
+export type CaseOutcome = 'pass' | 'fail' | 'skip';
 
 /** What an assertion found, with the evidence. */
 export interface AssertionResult {
-  readonly outcome: Outcome;
+  readonly outcome: CaseOutcome;
   /** What was seen; of a skip, why nothing could be. */
   readonly evidence: string;
 }
@@ -30,7 +30,7 @@ export interface Case<Snapshot> {
   readonly asserts: string;
   /** KEP, API field, RFC, or upstream's test. */
   readonly source: string;
-  /** Total and synchronous: the same snapshot makes the same verdict. */
+  /** Total and synchronous: the same snapshot gives the same result. */
   readonly evaluate: (snapshot: Snapshot) => AssertionResult;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** PKCS#10 requests that nobody's tool makes by itself. */
+/** PKCS#10 requests that no tool makes, to try what a signer copies. */
 import type { KeyObject } from 'node:crypto';
 import { contextConstructed } from '../pki/der/der-tags.ts';
 import {
@@ -21,7 +21,7 @@ import {
 import { publicKeyOf } from '../pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../pki/keys/signature-algorithm.ts';
 
-/** Of an arc that is nobody's: the example arc of IANA's private enterprise 32473 (RFC 5612). */
+/** An extension that no signer knows, in the arc that IANA reserves for documentation (RFC 5612). */
 export const UNKNOWN_EXTENSION = '1.3.6.1.4.1.32473.1.1';
 
 /** The API server reads a user's UID from it. */

@@ -8,7 +8,7 @@ import {
   firstOf,
   isSkipped,
   lastOf,
-  type Observation,
+  type ScenarioResult,
   type ObjectVersion,
   type ObservedRequest,
 } from './observed-request.ts';
@@ -26,7 +26,7 @@ export interface IssuedLeaf {
 export function readChain(pem: string): readonly Certificate[] | string {
   const read = attempt(() => pemBlocks(pem).map((der) => decodeCertificate(der)));
   if (read instanceof SignerError) return read.message;
-  return read.length === 0 ? 'there is no certificate in the text' : read;
+  return read.length === 0 ? 'the text has no certificate' : read;
 }
 
 /** Go skips text between blocks (RFC 7468 §5.2 allows it): so must who reads others' chains. */
@@ -38,7 +38,7 @@ function pemBlocks(pem: string): readonly Uint8Array[] {
 }
 
 /** The certificate of a scenario; where there is none to evaluate, the result that says why. */
-export function issuedLeafOf(scenario: Observation): IssuedLeaf | AssertionResult {
+export function issuedLeafOf(scenario: ScenarioResult): IssuedLeaf | AssertionResult {
   if (isSkipped(scenario)) return skip(scenario.skipped);
   if (scenario.rejection !== undefined)
     return skip(`the API server refused it: ${scenario.rejection}`);
@@ -47,7 +47,7 @@ export function issuedLeafOf(scenario: Observation): IssuedLeaf | AssertionResul
   const chain = readChain(version.pem);
   if (typeof chain === 'string') return fail(`the certificate cannot be read: ${chain}`);
   const [leaf] = chain;
-  if (leaf === undefined) return fail('there is no certificate in the text');
+  if (leaf === undefined) return fail('the text has no certificate');
   return { request: scenario, version, leaf, chain };
 }
 
@@ -61,7 +61,7 @@ export function unansweredText(request: ObservedRequest): string {
   const last = lastOf(request);
   if (last === undefined) return `refused: ${request.rejection ?? ''}`;
   const seconds = Math.round(request.waitedMs / 1000);
-  if (last.state === 'pending') return `nobody answered it in ${seconds} s`;
-  if (last.state === 'approved') return `approved, and without a certificate after ${seconds} s`;
+  if (last.state === 'pending') return `not answered within ${seconds} s`;
+  if (last.state === 'approved') return `approved, but no certificate after ${seconds} s`;
   return `no certificate was issued: ${endText(last)}`;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What Kubernetes documents of its own signer names, so that nobody has to write it down. */
+/** Profiles of Kubernetes' own signer names, so that users need not write them. */
 import { DEFAULT_PROFILE, type ConformanceProfile } from './profile.ts';
 
 const CLIENT_USAGES = ['digital signature', 'client auth'];

@@ -40,7 +40,7 @@ const TEXTS = {
   },
   noAuthority: {
     level: 'must',
-    asserts: 'the leaf is no CA',
+    asserts: 'the leaf is not a CA',
     source: 'RFC 5280 §4.2.1.9, §4.2.1.3',
     assertion: isNotCa,
   },
@@ -52,25 +52,25 @@ const TEXTS = {
   },
   issuersKey: {
     level: 'must',
-    asserts: 'authorityKeyIdentifier is that of the CA',
+    asserts: 'authorityKeyIdentifier matches the CA',
     source: 'RFC 5280 §4.2.1.1',
     assertion: hasIssuerKeyIdentifier,
   },
-  somebody: {
+  subjectOrNames: {
     level: 'must',
-    asserts: 'the leaf names somebody; without a subject subjectAltName is critical',
+    asserts: 'the leaf has a subject, or a critical subjectAltName',
     source: 'RFC 5280 §4.1.2.6',
     assertion: hasSubjectOrNames,
   },
   criticalUsage: {
     level: 'should',
-    asserts: 'keyUsage is there and critical',
+    asserts: 'keyUsage is present and critical',
     source: 'RFC 5280 §4.2.1.3',
     assertion: hasCriticalKeyUsage,
   },
   purpose: {
     level: 'should',
-    asserts: 'extKeyUsage is there, and is not "any"',
+    asserts: 'extKeyUsage is present and is not "any"',
     source: 'RFC 5280 §4.2.1.12',
     assertion: hasExtKeyUsage,
   },

@@ -69,7 +69,7 @@ export interface ObservedRequest {
   readonly requested: RequestedLeaf;
   /** In the order of their versions, the first as created; empty where it was refused. */
   readonly versions: readonly ObjectVersion[];
-  /** What the API server said instead of creating it. */
+  /** Why the API server rejected it, as its error message. */
   readonly rejection?: string;
   /** No version can have been missed. */
   readonly isComplete: boolean;
@@ -88,7 +88,7 @@ export interface Skipped {
 }
 
 /** What the runner observed of one scenario. */
-export type Observation = ObservedRequest | Skipped;
+export type ScenarioResult = ObservedRequest | Skipped;
 
 /** Whether the runner left the scenario out. */
 export function isSkipped(scenario: object): scenario is Skipped {
@@ -116,11 +116,11 @@ export function endText({ state, conditions }: ObjectVersion): string {
   return [found.type, found.reason, found.message]
     .filter((part) => part !== undefined && part !== '')
     .join(': ')
-    .slice(0, MAX_TEXT);
+    .slice(0, MAX_EVIDENCE);
 }
 
 /** So much of foreign words is repeated. */
-const MAX_TEXT = 240;
+const MAX_EVIDENCE = 240;
 
 /**
  * The fields that a signer must not change, as JSON: two versions with the same text differ in

@@ -5,7 +5,7 @@ import { skip, type AssertionResult } from './case.ts';
 import type { ConformanceProfile } from './profile.ts';
 import {
   isSkipped,
-  type Observation,
+  type ScenarioResult,
   type Skipped,
   type ObservedRequest,
 } from './observed-request.ts';
@@ -29,7 +29,7 @@ export interface Operation {
 export interface RequestSnapshot<S extends string, O extends string = never> {
   readonly signerName: string;
   readonly profile: ConformanceProfile;
-  readonly scenarios: Readonly<Record<S, Observation>>;
+  readonly scenarios: Readonly<Record<S, ScenarioResult>>;
   /** Requests made at once. */
   readonly burst: readonly ObservedRequest[] | Skipped;
   readonly anchors: Anchors | Skipped;
@@ -49,7 +49,7 @@ export type RequestAssertion = (
 ) => AssertionResult;
 
 type WithScenarios<S extends string> = AssertionContext & {
-  readonly scenarios: Readonly<Record<S, Observation>>;
+  readonly scenarios: Readonly<Record<S, ScenarioResult>>;
 };
 
 /** Evaluates the certificate of a scenario; skips the case when there is none. */
@@ -91,9 +91,9 @@ export function onPair<S extends string>(
  * Evaluates the other scenarios once the runner has deleted a request; skips when it may not
  * delete.
  */
-export function afterDeletion<S extends { readonly scenarios: { readonly deleted: Observation } }>(
-  judge: (snapshot: S) => AssertionResult,
-): (snapshot: S) => AssertionResult {
+export function afterDeletion<
+  S extends { readonly scenarios: { readonly deleted: ScenarioResult } },
+>(judge: (snapshot: S) => AssertionResult): (snapshot: S) => AssertionResult {
   return (snapshot) => {
     const { deleted } = snapshot.scenarios;
     return isSkipped(deleted) ? skip(deleted.skipped) : judge(snapshot);
@@ -107,7 +107,7 @@ export function onAll<S extends string>(
   snapshot: Pick<RequestSnapshot<S>, 'scenarios' | 'burst'> & AssertionContext,
 ) => AssertionResult {
   return (snapshot) => {
-    const scenarios: readonly Observation[] = Object.values(snapshot.scenarios);
+    const scenarios: readonly ScenarioResult[] = Object.values(snapshot.scenarios);
     const burst = isSkipped(snapshot.burst) ? [] : snapshot.burst;
     const requests = [...scenarios.filter(wasMade), ...burst];
     if (requests.length > 0) return assertion(requests, snapshot);
@@ -115,7 +115,7 @@ export function onAll<S extends string>(
   };
 }
 
-function wasMade(scenario: Observation): scenario is ObservedRequest {
+function wasMade(scenario: ScenarioResult): scenario is ObservedRequest {
   return !isSkipped(scenario);
 }
 

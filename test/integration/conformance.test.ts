@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
-import type { Outcome } from '../../src/conformance/case.ts';
+import type { CaseOutcome } from '../../src/conformance/case.ts';
 import { isConformant, type Report } from '../../src/conformance/report/report.ts';
 import { RUN_LABEL } from '../../src/conformance-runner/created-objects.ts';
 import { CELLS } from '../support/conformance/page.ts';
@@ -50,7 +50,7 @@ function published({ of }: ConformanceRun, { results }: Report): readonly string
 }
 
 /** What was seen, by case. */
-function evidenceOf({ results }: Report, of: Outcome): Readonly<Record<string, string>> {
+function evidenceOf({ results }: Report, of: CaseOutcome): Readonly<Record<string, string>> {
   const found = results.filter(({ outcome }) => outcome === of);
   return Object.fromEntries(found.map(({ id, evidence }) => [id, evidence]));
 }

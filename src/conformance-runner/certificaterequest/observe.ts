@@ -2,28 +2,26 @@
 import {
   CR_SCENARIOS,
   readIssuerRef,
-  type CrScenario,
   type CrSnapshot,
 } from '../../conformance/certificaterequest/snapshot.ts';
 import type { CertificateRequest } from '../../api/request/certificate-request.ts';
 import {
   isSkipped,
   lastOf,
-  type Observation,
+  type ScenarioResult,
   type Skipped,
-  type ObservedRequest,
 } from '../../conformance/observed-request.ts';
 import type { Anchors } from '../../conformance/snapshot.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { servedVersions } from '../../kube/client/discovery.ts';
 import { readAnchors } from '../../pki/x509/trust-bundle.ts';
 import { whoami } from '../csr/client-authentication.ts';
-import { inParallel } from '../in-parallel.ts';
+import { burstOf, createAll, scenariosOf, type PlannedRequest } from '../requests.ts';
 import type { Run } from '../run.ts';
 import { RUN_LABEL } from '../created-objects.ts';
 import { startRecorder } from '../recorder.ts';
-import { crPlans } from './plans.ts';
-import { CERTIFICATE_REQUESTS, makeRequest, mayRequest, type PlannedRequest } from './requests.ts';
+import { crPlans, type CrPlan } from './plans.ts';
+import { CERTIFICATE_REQUESTS, makeRequest, certManagerRule } from './requests.ts';
 
 /** Observes an issuer of cert-manager's CertificateRequests. @throws KubeError or SignerError */
 export async function observeCertificateRequests(run: Run): Promise<CrSnapshot> {
@@ -45,7 +43,7 @@ export async function observeCertificateRequests(run: Run): Promise<CrSnapshot> 
   }
   const { namespace } = run;
   const mayWatch =
-    (await run.permissions.missing(mayRequest(run, ['list', 'watch']))) === undefined;
+    (await run.permissions.missing(certManagerRule(run, ['list', 'watch']))) === undefined;
   const labelSelector = `${RUN_LABEL}=${run.id}`;
   const recorder = await startRecorder<CertificateRequest>(run, {
     resource: CERTIFICATE_REQUESTS,
@@ -58,47 +56,27 @@ export async function observeCertificateRequests(run: Run): Promise<CrSnapshot> 
     const user = await whoami(run.client);
     const plans = await crPlans(run, issuerRef, user.username);
     run.progress(`making ${plans.length} requests`);
-    const single = plans.filter(({ scenario }) => scenario !== 'burst');
-    const burst = plans.filter(({ scenario }) => scenario === 'burst');
     const requester = { run, recorder, user };
-    const made = await inParallel(single, (plan) => makeRequest(requester, plan));
-    const atOnce = await Promise.all(burst.map((plan) => makeRequest(requester, plan)));
+    const made = await createAll(plans, (plan) => makeRequest(requester, plan));
     await run.delay(Math.max(0, begun + run.quietMs - run.clock()), run.signal);
-    return snapshotOf(run, [...made, ...atOnce]);
+    return snapshotOf(run, made);
   } finally {
     await recorder.stop();
   }
 }
 
-function snapshotOf(run: Run, made: readonly PlannedRequest[] | Skipped): CrSnapshot {
-  const reason = 'skipped' in made ? made.skipped : 'the runner has no such request';
-  const observations =
-    'skipped' in made ? [] : made.map(({ plan, observed }) => [plan.scenario, observed()] as const);
-  const byScene = new Map<string, Observation>(observations);
-  const scenarios = Object.fromEntries(
-    CR_SCENARIOS.map((name) => [name, byScene.get(name) ?? { skipped: reason }]),
-  ) as Readonly<Record<CrScenario, Observation>>;
-  const burst = observations
-    .filter(([scenario]) => scenario === 'burst')
-    .map(([, observed]) => observed);
+function snapshotOf(run: Run, made: readonly PlannedRequest<CrPlan>[] | Skipped): CrSnapshot {
   const { signerName, profile } = run;
+  const scenarios = scenariosOf(CR_SCENARIOS, made);
   return {
     signerName,
     profile,
-    scenarios: scenarios,
-    burst: burst.find((each): each is Skipped => isSkipped(each)) ?? burstOf(burst, reason),
+    scenarios,
+    burst: burstOf(made),
     anchors: anchorsOf(run),
-    statusCa: ownAnchor(scenarios.plain),
+    statusCa: statusCaOf(scenarios.plain),
     operations: {},
   };
-}
-
-function burstOf(
-  burst: readonly Observation[],
-  reason: string,
-): readonly ObservedRequest[] | Skipped {
-  const observations = burst.filter((each): each is ObservedRequest => !isSkipped(each));
-  return observations.length === 0 ? { skipped: reason } : observations;
 }
 
 function anchorsOf({ anchors }: Run): Anchors | Skipped {
@@ -107,7 +85,7 @@ function anchorsOf({ anchors }: Run): Anchors | Skipped {
 }
 
 /** What the issuer itself says is its CA. */
-function ownAnchor(plain: Observation): Anchors | Skipped {
+function statusCaOf(plain: ScenarioResult): Anchors | Skipped {
   const ca = isSkipped(plain) ? '' : (lastOf(plain)?.ca ?? '');
   return ca === '' ? { skipped: 'status.ca is not set: best effort' } : readOf(ca, 'status.ca');
 }

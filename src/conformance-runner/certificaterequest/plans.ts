@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { generatePrivateKey, publicKeyOf } from '../../pki/keys/private-key.ts';
-import { generateKeyPair, type KeyObject } from 'node:crypto';
-import { promisify } from 'node:util';
+import type { KeyObject } from 'node:crypto';
 import {
   CR_KEY_TYPES,
   type CrScenario,
@@ -13,16 +12,21 @@ import {
   unknownExtension,
   type CraftedRequest,
 } from '../../conformance/crafted-pkcs10.ts';
-import {
-  NO_NAMES,
-  type RequestedLeaf,
-  type LeafNames,
-} from '../../conformance/observed-request.ts';
+import { type RequestedLeaf, type LeafNames } from '../../conformance/observed-request.ts';
 import { basicConstraints, subjectAltName } from '../../pki/extensions/encode-extensions.ts';
 import { encodePem } from '../../pki/der/pem.ts';
 import type { KeyType } from '../../vocabulary.ts';
+import {
+  BURST_SIZE,
+  HOUR_SECONDS,
+  TEN_YEARS_SECONDS,
+  UNKNOWN_KEY,
+  ordinaryNames,
+  weakKey,
+} from '../plans.ts';
 import type { Run } from '../run.ts';
 
+/** A CertificateRequest to create. */
 export interface CrPlan {
   readonly scenario: CrScenario | 'burst';
   readonly requested: RequestedLeaf;
@@ -36,11 +40,6 @@ export interface CrPlan {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-const HOUR = 3600;
-const TEN_YEARS = 10 * 365 * 24 * HOUR;
-const BURST = 10;
-const generate = promisify(generateKeyPair);
-
 interface More extends Partial<Omit<CrPlan, 'requested' | 'scenario'>> {
   readonly key?: KeyObject;
   readonly keyType?: KeyType | undefined;
@@ -50,26 +49,66 @@ interface More extends Partial<Omit<CrPlan, 'requested' | 'scenario'>> {
   readonly parts?: Partial<CraftedRequest>;
 }
 
-/** Every request of the run; those that are to be left alone come first. */
+type Planner = (scenario: CrPlan['scenario'], more?: More) => Promise<CrPlan>;
+
+/** Every request of the run; those that the signer must leave alone come first. */
 export async function crPlans(
   run: Run,
   issuerRef: IssuerRef,
   username: string,
 ): Promise<readonly CrPlan[]> {
-  const { profile } = run;
-  const names: LeafNames = {
-    ...NO_NAMES,
-    commonName: profile.commonName.replaceAll('{username}', username),
-    organizations: profile.organizations,
-    dnsNames: profile.dnsNames,
-  };
-  const { privateKey } = await generate('rsa', { modulusLength: 1024, publicExponent: 65_537 });
+  const plan = plannerOf(run, issuerRef, username);
+  const { key } = await generatePrivateKey(run.profile.keyType);
+  const plain = await plan('plain', { key });
+  const others = await Promise.all([
+    plan('foreign', { issuerRef: { ...issuerRef, name: `conformance-${run.id}-nobody` } }),
+    plan('otherGroup', { issuerRef: { ...issuerRef, group: `conformance-${run.id}.example.com` } }),
+    plan('unapproved', { treatment: 'leave', names: { commonName: `nobody-${run.id}` } }),
+    plan('denied', { treatment: 'deny' }),
+    plan('again', { key, request: plain.request }),
+    plan('annotated', { annotations: { [UNKNOWN_KEY]: 'annotation' } }),
+    plan('tenYears', { lifetimeSeconds: TEN_YEARS_SECONDS }),
+    plan('noDuration', { lifetimeSeconds: undefined }),
+    plan('RSA1024', { key: await weakKey(), keyType: undefined }),
+    ...usagePlans(plan, run.profile.usages),
+    ...namePlans(plan),
+    plan('authorityExtension', { parts: { extensions: [basicConstraints({ ca: true })] } }),
+    plan('unknownExtension', { parts: { extensions: [unknownExtension()] } }),
+    ...CR_KEY_TYPES.map((keyType) => plan(keyType, { keyType })),
+    ...Array.from({ length: BURST_SIZE }, () => plan('burst')),
+  ]);
+  return [...others, plain];
+}
 
-  async function plan(scenario: CrPlan['scenario'], more: More = {}): Promise<CrPlan> {
+function usagePlans(plan: Planner, usages: readonly string[]): readonly Promise<CrPlan>[] {
+  return [
+    plan('defaultUsages', { usages: ['digital signature', 'key encipherment'], saysUsages: false }),
+    plan('isCa', { isCa: true, usages: [...usages, 'cert sign'] }),
+    plan('certSign', { usages: [...usages, 'cert sign'] }),
+  ];
+}
+
+function namePlans(plan: Planner): readonly Promise<CrPlan>[] {
+  return [
+    plan('alternativeNames', {
+      names: {
+        dnsNames: ['conformance.example.com'],
+        ipAddresses: ['192.0.2.1'],
+        uris: ['https://conformance.example.com/a'],
+      },
+    }),
+    plan('masters', { names: { organizations: ['system:masters'] } }),
+    plan('systemUser', { names: { commonName: 'system:conformance' } }),
+  ];
+}
+
+function plannerOf({ profile }: Run, issuerRef: IssuerRef, username: string): Planner {
+  const names = ordinaryNames(profile, username);
+  return async (scenario, more = {}) => {
     const given = {
       keyType: profile.keyType,
       usages: profile.usages,
-      lifetimeSeconds: HOUR,
+      lifetimeSeconds: HOUR_SECONDS,
       ...more,
     };
     const { keyType, usages, lifetimeSeconds, parts, key: own, names: changed, ...rest } = given;
@@ -84,38 +123,7 @@ export async function crPlans(
     const request = encodePem('CERTIFICATE REQUEST', requestOf(requested.names, key, parts));
     const ordinary = { issuerRef, treatment: 'approve', isCa: false, saysUsages: true } as const;
     return { scenario, request, ...ordinary, ...rest, requested };
-  }
-
-  const { key } = await generatePrivateKey(profile.keyType);
-  const plain = await plan('plain', { key });
-  const others = await Promise.all([
-    plan('foreign', { issuerRef: { ...issuerRef, name: `conformance-${run.id}-nobody` } }),
-    plan('otherGroup', { issuerRef: { ...issuerRef, group: `conformance-${run.id}.example.com` } }),
-    plan('unapproved', { treatment: 'leave', names: { commonName: `nobody-${run.id}` } }),
-    plan('denied', { treatment: 'deny' }),
-    plan('again', { key, request: plain.request }),
-    plan('annotated', { annotations: { 'conformance.example.com/unknown': 'annotation' } }),
-    plan('tenYears', { lifetimeSeconds: TEN_YEARS }),
-    plan('noDuration', { lifetimeSeconds: undefined }),
-    plan('defaultUsages', { usages: ['digital signature', 'key encipherment'], saysUsages: false }),
-    plan('isCa', { isCa: true, usages: [...profile.usages, 'cert sign'] }),
-    plan('certSign', { usages: [...profile.usages, 'cert sign'] }),
-    plan('alternativeNames', {
-      names: {
-        dnsNames: ['conformance.example.com'],
-        ipAddresses: ['192.0.2.1'],
-        uris: ['https://conformance.example.com/a'],
-      },
-    }),
-    plan('masters', { names: { organizations: ['system:masters'] } }),
-    plan('systemUser', { names: { commonName: 'system:conformance' } }),
-    plan('authorityExtension', { parts: { extensions: [basicConstraints({ ca: true })] } }),
-    plan('unknownExtension', { parts: { extensions: [unknownExtension()] } }),
-    plan('RSA1024', { key: privateKey, keyType: undefined }),
-    ...CR_KEY_TYPES.map((keyType) => plan(keyType, { keyType })),
-    ...Array.from({ length: BURST }, () => plan('burst')),
-  ]);
-  return [...others, plain];
+  };
 }
 
 function requestOf(

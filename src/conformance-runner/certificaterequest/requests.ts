@@ -7,24 +7,23 @@ import {
 import { findCondition } from '../../api/request/conditions.ts';
 import { formatTime } from '../../api/object/time.ts';
 import { crVersion } from '../../conformance/certificaterequest/version.ts';
-import type { Skipped, ObservedRequest } from '../../conformance/observed-request.ts';
-import { messageOf } from '../../errors.ts';
-import { KubeError } from '../../kube/client/kube-error.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import type { UserInfo } from '../csr/client-authentication.ts';
 import { until, type Run } from '../run.ts';
 import type { Recorder } from '../recorder.ts';
+import { createPlanned, decide, requestName, type PlannedRequest } from '../requests.ts';
 import type { CrPlan } from './plans.ts';
 
+/** CertificateRequests, cert-manager.io/v1. */
 export const CERTIFICATE_REQUESTS = resource({
   group: CERT_MANAGER_GROUP,
   version: CERT_MANAGER_VERSION,
   plural: 'certificaterequests',
 });
 
-/** Rights on a resource of cert-manager.io in the run's namespace. */
-export function mayRequest(
+/** Verbs on a resource of cert-manager.io in the run's namespace. */
+export function certManagerRule(
   run: Run,
   verbs: readonly string[],
   what = 'certificaterequests',
@@ -32,70 +31,50 @@ export function mayRequest(
   return { apiGroups: [CERT_MANAGER_GROUP], resources: [what], verbs, namespace: run.namespace };
 }
 
-export interface PlannedRequest {
-  readonly plan: CrPlan;
-  readonly observed: () => ObservedRequest | Skipped;
-}
-
-/** Who asks, and who writes down what comes of it. */
-export interface Requester {
+/** Who asks, and who records the versions. */
+export interface CrRequester {
   readonly run: Run;
   readonly recorder: Recorder<CertificateRequest>;
   readonly user: UserInfo;
 }
 
-/** Makes the request, treats it as planned, and waits for what comes of it. */
-export async function makeRequest(requester: Requester, plan: CrPlan): Promise<PlannedRequest> {
+/** Creates the request, treats it as planned, and waits for its answer. @throws KubeError when a call fails */
+export async function makeRequest(
+  requester: CrRequester,
+  plan: CrPlan,
+): Promise<PlannedRequest<CrPlan>> {
   const { run, recorder } = requester;
-  const { requested, issuerRef } = plan;
-  const facts = (): Omit<ObservedRequest, 'versions'> => {
-    const endedAt = run.clock() - run.client.clockOffset();
-    return {
-      requested: requested,
-      isComplete: recorder.isComplete,
-      runnerWrites: 0,
-      endedAt,
-      waitedMs: run.timeoutMs,
-    };
-  };
-  const rights = [mayRequest(run, ['create', 'get', 'delete'])];
+  const rules = [certManagerRule(run, ['create', 'get', 'delete'])];
   if (plan.treatment === 'deny')
-    rights.push(mayRequest(run, ['update'], 'certificaterequests/status'));
-  const missing = await run.permissions.missing(...rights);
-  if (missing !== undefined) return { plan, observed: () => ({ skipped: missing }) };
-  let created: CertificateRequest;
-  try {
-    created = await create(requester, plan);
-  } catch (error) {
-    if (!(error instanceof KubeError) || error.status === 0) throw error;
-    const rejection = messageOf(error);
-    return { plan, observed: () => ({ ...facts(), versions: [], rejection: rejection }) };
-  }
-  const at = run.clock();
-  recorder.add(created);
-  const runnerWrites = await treat(run, recorder, created, plan);
-  const versions = (): readonly ObservedRequest['versions'][number][] =>
-    recorder
-      .versionsOf(created.metadata.uid)
-      .map((seen) => crVersion(seen.object, Math.max(0, seen.at - at)));
-  const isEnded = (): boolean =>
-    versions().some(({ state }) => state === 'issued' || state === 'failed');
-  if (plan.treatment === 'approve' && isOwn(run, issuerRef))
-    await until(run, isEnded, run.timeoutMs);
-  return {
-    plan,
-    observed: () => ({ ...facts(), versions: versions(), runnerWrites: runnerWrites }),
-  };
+    rules.push(certManagerRule(run, ['update'], 'certificaterequests/status'));
+  return createPlanned(plan, {
+    run,
+    recorder,
+    missing: await run.permissions.missing(...rules),
+    create: () => create(requester, plan),
+    treat: async (created) => {
+      const runnerWrites = await treat(run, recorder, created, plan);
+      if (plan.treatment === 'approve' && isOwn(run, plan.issuerRef)) {
+        const { uid } = created.metadata;
+        const isEnded = (): boolean =>
+          recorder.versionsOf(uid).some(({ object }) => ENDED.has(crVersion(object, 0).state));
+        await until(run, isEnded, run.timeoutMs);
+      }
+      return runnerWrites;
+    },
+    version: crVersion,
+  });
 }
+
+const ENDED: ReadonlySet<string> = new Set(['issued', 'failed']);
 
 function isOwn(run: Run, { kind, group, name }: CrPlan['issuerRef']): boolean {
   return `${kind}.${group}/${name}` === run.signerName;
 }
 
-function create({ run, user }: Requester, plan: CrPlan): Promise<CertificateRequest> {
+function create({ run, user }: CrRequester, plan: CrPlan): Promise<CertificateRequest> {
   const { requested, annotations, isCa, saysUsages, request, issuerRef } = plan;
-  const unique = Buffer.from(run.random(3)).toString('hex');
-  const name = `conformance-${run.id}-${plan.scenario.toLowerCase()}-${unique}`;
+  const name = requestName(run, plan.scenario);
   return run.created.create<CertificateRequest>(CERTIFICATE_REQUESTS, {
     kind: 'CertificateRequest',
     metadata: { name, namespace: run.namespace, ...(annotations && { annotations }) },
@@ -107,13 +86,11 @@ function create({ run, user }: Requester, plan: CrPlan): Promise<CertificateRequ
         ? {}
         : { duration: `${requested.lifetimeSeconds}s` }),
       ...(saysUsages ? { usages: requested.usages } : {}),
-      // cert-manager's webhook writes the same; issuers that decide by it, as ours, insist on the truth.
+      // cert-manager's webhook overwrites these with the same values; without it, issuers read ours.
       ...user,
     },
   });
 }
-
-const ATTEMPTS = 5;
 
 /** Approves or denies, unless cert-manager's approver was quicker. @returns the run's own writes */
 async function treat(
@@ -124,25 +101,16 @@ async function treat(
 ): Promise<number> {
   if (treatment === 'leave') return 0;
   const missing = await run.permissions.missing(
-    mayRequest(run, ['update'], 'certificaterequests/status'),
+    certManagerRule(run, ['update'], 'certificaterequests/status'),
   );
   if (missing !== undefined) return 0;
   const type = treatment === 'deny' ? 'Denied' : 'Approved';
-  let now = created;
-  for (let attempt = 0; attempt < ATTEMPTS && !isDecided(now); attempt++) {
-    try {
-      recorder.add(await writeDecision(run, now, type));
-      return 1;
-    } catch (error) {
-      // 403 is cert-manager's webhook: it asks for the verb approve on the issuer.
-      if (!(error instanceof KubeError) || ![403, 409, 422].includes(error.status)) throw error;
-      now = await run.client.request({
-        method: 'GET',
-        path: CERTIFICATE_REQUESTS.object(now.metadata),
-      });
-    }
-  }
-  return 0;
+  return decide(created, {
+    ...{ run, recorder, resource: CERTIFICATE_REQUESTS, isDecided },
+    write: (now) => writeDecision(run, now, type),
+    // 403 comes from cert-manager's webhook, which requires the verb approve on the issuer.
+    retried: [403, 409, 422],
+  });
 }
 
 function writeDecision(

@@ -9,7 +9,7 @@ import { generatePrivateKey } from '../../pki/keys/private-key.ts';
 import type { Run } from '../run.ts';
 import type { Recorder } from '../recorder.ts';
 import { resourceCalls, untilWatched } from '../resource-steps.ts';
-import { check, type Step } from '../steps.ts';
+import { check, type ApiStep } from '../steps.ts';
 import { REQUESTS } from './requests.ts';
 
 const HOUR = 3600;
@@ -25,7 +25,7 @@ export async function callSteps(
   run: Run,
   recorder: Recorder<Csr>,
   signerName: string,
-): Promise<Readonly<Record<CsrCall, Step>>> {
+): Promise<Readonly<Record<CsrCall, ApiStep>>> {
   const { spec, certificate } = await templateOf(run, signerName);
   const fieldSelector = `spec.signerName=${signerName}`;
   const names = Array.from({ length: COUNT }, (_, at) => `conformance-${run.id}-operation-${at}`);
@@ -97,7 +97,7 @@ export async function callSteps(
       await untilWatched(run, recorder, ({ metadata: { uid: of, annotations } }) => {
         return of === uid && ['patched', 'updated'].every((key) => annotations?.[key] === 'true');
       });
-      return 'the watch told of both changes';
+      return 'the watch reported both changes';
     },
     getApproval: async () => isSame(await calls.get(name, 'approval'), '/approval'),
     patchApproval: async () => {

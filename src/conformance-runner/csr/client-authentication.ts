@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyObject } from 'node:crypto';
 import { issuedLeafOf, isAssertionResult } from '../../conformance/issued-leaf.ts';
-import type { Observation } from '../../conformance/observed-request.ts';
+import type { ScenarioResult } from '../../conformance/observed-request.ts';
 import type { ClientAuthentication } from '../../conformance/csr/snapshot.ts';
 import { messageOf } from '../../errors.ts';
 import type { Client } from '../../kube/client/client.ts';
@@ -32,7 +32,7 @@ export async function whoami(client: Client): Promise<UserInfo> {
 /** Shows the leaf to the API server as a client certificate, and asks who it is. */
 export async function authenticateWith(
   run: Run,
-  scenario: Observation,
+  scenario: ScenarioResult,
   key: KeyObject | undefined,
 ): Promise<ClientAuthentication> {
   const issued = issuedLeafOf(scenario);

@@ -10,7 +10,7 @@ import { skipSteps, runSteps } from '../steps.ts';
 import { callSteps } from './api-calls.ts';
 import { REQUESTS } from './requests.ts';
 
-/** Upstream's calls of the API, on a signer name that nobody else has. */
+/** Upstream's calls of the API, on a signer name that only this run uses. */
 export async function csrOperations(run: Run): Promise<Readonly<Record<CsrOperation, Operation>>> {
   const { plural } = REQUESTS;
   const signerName = runSignerName(run, 'operations');

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { generateKeyPair, type KeyObject } from 'node:crypto';
-import { promisify } from 'node:util';
+import type { KeyObject } from 'node:crypto';
 import {
   encodeCraftedRequest,
   otherName,
@@ -11,22 +10,27 @@ import {
   type CraftedRequest,
 } from '../../conformance/crafted-pkcs10.ts';
 import type { CsrScenario } from '../../conformance/csr/snapshot.ts';
-import {
-  NO_NAMES,
-  type RequestedLeaf,
-  type LeafNames,
-} from '../../conformance/observed-request.ts';
+import { type RequestedLeaf, type LeafNames } from '../../conformance/observed-request.ts';
 import { basicConstraints, extKeyUsage, keyUsage } from '../../pki/extensions/encode-extensions.ts';
 import { OID_CODE_SIGNING } from '../../pki/der/oids.ts';
 import { encodePem } from '../../pki/der/pem.ts';
 import { encodeRequest } from '../../pki/x509/pkcs10.ts';
 import { generatePrivateKey, publicKeyOf } from '../../pki/keys/private-key.ts';
 import { KEY_TYPES, type KeyType } from '../../vocabulary.ts';
+import {
+  BURST_SIZE,
+  HOUR_SECONDS,
+  TEN_YEARS_SECONDS,
+  UNKNOWN_KEY,
+  ordinaryNames,
+  weakKey,
+} from '../plans.ts';
 import type { Run } from '../run.ts';
 
-/** What the runner does with a request when it is made. */
+/** What the runner does with a request once it is created. */
 export type Treatment = 'approve' | 'leave' | 'deny' | 'delete';
 
+/** A CertificateSigningRequest to create. */
 export interface CsrPlan {
   readonly scenario: CsrScenario | 'burst';
   readonly requested: RequestedLeaf;
@@ -39,106 +43,132 @@ export interface CsrPlan {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-const HOUR = 3600;
-/** `expirationSeconds` that no signer should give. */
-const TEN_YEARS = 10 * 365 * 24 * HOUR;
-/** The least that the API takes. */
+/** The shortest `expirationSeconds` that the API allows. */
 const TEN_MINUTES = 600;
-
-const generate = promisify(generateKeyPair);
 
 type More = Partial<Omit<CsrPlan, 'requested'>> & { readonly requested?: Partial<RequestedLeaf> };
 
-/** Every request of the runner but the burst; those that are to be left alone come first. */
+/** Makes plans that differ from the ordinary request, with names and keys of one run. */
+interface Planner {
+  readonly run: Run;
+  readonly names: LeafNames;
+  readonly keys: ReadonlyMap<KeyType, KeyObject>;
+  readonly spare: KeyObject;
+}
+
+/** Every request of the run but the burst; those that the signer must leave alone come first. */
 export async function csrPlans(run: Run, username: string): Promise<readonly CsrPlan[]> {
   const { profile, signerName } = run;
-  const keys = new Map(
-    await Promise.all(
-      KEY_TYPES.map(async (type) => [type, (await generatePrivateKey(type)).key] as const),
+  const planner: Planner = {
+    run,
+    names: ordinaryNames(profile, username),
+    keys: new Map(
+      await Promise.all(
+        KEY_TYPES.map(async (type) => [type, (await generatePrivateKey(type)).key] as const),
+      ),
     ),
-  );
-  const names = plainNames(run, username);
-  const spare = await generatePrivateKey(profile.keyType);
-
-  function plain(scenario: CsrPlan['scenario'], more: More = {}): CsrPlan {
-    const keyType = more.requested?.keyType ?? profile.keyType;
-    const key = more.key ?? keys.get(keyType) ?? spare.key;
-    const requested = ordinary(run, names, key, { keyType, ...more.requested });
-    const request =
-      more.request ?? encodePem('CERTIFICATE REQUEST', requestOf(requested.names, key));
-    return { scenario, key, signerName, treatment: 'approve', ...more, requested, request };
-  }
-
-  function odd(scenario: CsrScenario, parts: Partial<CraftedRequest>, more: More = {}): CsrPlan {
-    const { key } = spare;
-    const subject = parts.subject ?? subjectOf(names.commonName, names.organizations);
-    const request = encodePem(
-      'CERTIFICATE REQUEST',
-      encodeCraftedRequest({ ...parts, subject, key }),
-    );
-    return plain(scenario, { ...more, key, request });
-  }
-
-  const usages = (...added: readonly string[]): More => ({
-    requested: { usages: [...profile.usages, ...added] },
-  });
+    spare: (await generatePrivateKey(profile.keyType)).key,
+  };
+  const plan = (scenario: CsrPlan['scenario'], more?: More): CsrPlan =>
+    planOf(planner, scenario, more);
+  const first = plan('plain');
+  const { names, spare } = planner;
   const lifetime = (lifetimeSeconds: number | undefined): More => ({
     requested: { lifetimeSeconds },
   });
-  const named = (more: Partial<LeafNames>): More => ({
-    requested: { names: { ...names, ...more } },
-  });
-  const first = plain('plain');
-  const rsa1024 = await generate('rsa', { modulusLength: 1024, publicExponent: 65_537 });
-  const weak: More = { key: rsa1024.privateKey, requested: { keyType: undefined } };
   return [
-    plain('foreign', { signerName: `conformance-${run.id}.example.com/nobody` }),
-    plain('longerName', { signerName: `${signerName}-${run.id}` }),
-    plain('unapproved', { treatment: 'leave', ...named({ commonName: `nobody-${run.id}` }) }),
-    plain('denied', { treatment: 'deny' }),
-    plain('deleted', { treatment: 'delete' }),
+    plan('foreign', { signerName: `conformance-${run.id}.example.com/nobody` }),
+    plan('longerName', { signerName: `${signerName}-${run.id}` }),
+    plan('unapproved', {
+      treatment: 'leave',
+      requested: { names: { ...names, commonName: `nobody-${run.id}` } },
+    }),
+    plan('denied', { treatment: 'deny' }),
+    plan('deleted', { treatment: 'delete' }),
     first,
-    plain('again', { request: first.request }),
-    plain('annotated', {
-      labels: { 'conformance.example.com/unknown': 'label' },
-      annotations: { 'conformance.example.com/unknown': 'annotation' },
+    plan('again', { request: first.request }),
+    plan('annotated', {
+      labels: { [UNKNOWN_KEY]: 'label' },
+      annotations: { [UNKNOWN_KEY]: 'annotation' },
     }),
-    plain('tenMinutes', lifetime(TEN_MINUTES)),
-    plain('tenYears', lifetime(TEN_YEARS)),
-    plain('noLifetime', lifetime(undefined)),
-    plain('certSign', usages('cert sign')),
-    plain('anyUsage', usages('any')),
-    plain('encipherment', {
-      requested: { keyType: 'ECDSAP256', ...usages('key encipherment').requested },
+    plan('tenMinutes', lifetime(TEN_MINUTES)),
+    plan('tenYears', lifetime(TEN_YEARS_SECONDS)),
+    plan('noLifetime', lifetime(undefined)),
+    ...usagePlans(planner),
+    ...namePlans(planner),
+    ...craftedPlans(planner),
+    plan('twoBlocks', {
+      request: first.request + encodePem('CERTIFICATE REQUEST', requestOf(names, spare)),
     }),
-    plain('alternativeNames', named(ALTERNATIVE_NAMES)),
-    plain('masters', named({ organizations: ['system:masters'] })),
-    plain('kubeadm', named({ organizations: ['kubeadm:cluster-admins'] })),
-    plain('systemUser', named({ commonName: 'system:conformance' })),
-    odd('userId', { subject: subjectOf(names.commonName, names.organizations, [userUid('0')]) }),
-    odd('otherName', { extensions: [otherName('conformance@example.com')] }),
-    odd('twoNames', {
-      subject: subjectOf(names.commonName, names.organizations, [secondCommonName('second')]),
-    }),
-    odd('authorityExtension', { extensions: [basicConstraints({ ca: true })] }),
-    odd('usageExtension', { extensions: [keyUsage(['digitalSignature', 'keyCertSign'])] }),
-    odd('purposeExtension', { extensions: [extKeyUsage([OID_CODE_SIGNING])] }),
-    odd('unknownExtension', { extensions: [unknownExtension()] }),
-    plain('twoBlocks', {
-      request: first.request + encodePem('CERTIFICATE REQUEST', requestOf(names, spare.key)),
-    }),
-    plain('RSA1024', weak),
-    ...KEY_TYPES.map((keyType: KeyType) => plain(keyType, { requested: { keyType } })),
+    plan('RSA1024', { key: await weakKey(), requested: { keyType: undefined } }),
+    ...KEY_TYPES.map((keyType: KeyType) => plan(keyType, { requested: { keyType } })),
   ];
 }
 
-/** Requests that are made at once: enough to meet each other, too few to be a load. */
-const BURST = 10;
+function planOf(
+  { run, names, keys, spare }: Planner,
+  scenario: CsrPlan['scenario'],
+  more: More = {},
+): CsrPlan {
+  const { profile, signerName } = run;
+  const keyType = more.requested?.keyType ?? profile.keyType;
+  const key = more.key ?? keys.get(keyType) ?? spare;
+  const requested = ordinary(run, names, key, { keyType, ...more.requested });
+  const request = more.request ?? encodePem('CERTIFICATE REQUEST', requestOf(requested.names, key));
+  return { scenario, key, signerName, treatment: 'approve', ...more, requested, request };
+}
 
+function usagePlans(planner: Planner): readonly CsrPlan[] {
+  const usages = (...added: readonly string[]): Partial<RequestedLeaf> => ({
+    usages: [...planner.run.profile.usages, ...added],
+  });
+  return [
+    planOf(planner, 'certSign', { requested: usages('cert sign') }),
+    planOf(planner, 'anyUsage', { requested: usages('any') }),
+    planOf(planner, 'encipherment', {
+      requested: { keyType: 'ECDSAP256', ...usages('key encipherment') },
+    }),
+  ];
+}
+
+function namePlans(planner: Planner): readonly CsrPlan[] {
+  const plan = (scenario: CsrScenario, changed: Partial<LeafNames>): CsrPlan =>
+    planOf(planner, scenario, { requested: { names: { ...planner.names, ...changed } } });
+  return [
+    plan('alternativeNames', ALTERNATIVE_NAMES),
+    plan('masters', { organizations: ['system:masters'] }),
+    plan('kubeadm', { organizations: ['kubeadm:cluster-admins'] }),
+    plan('systemUser', { commonName: 'system:conformance' }),
+  ];
+}
+
+/** Requests whose PKCS#10 body asks for what the API does not offer. */
+function craftedPlans(planner: Planner): readonly CsrPlan[] {
+  const { commonName, organizations } = planner.names;
+  const plan = (scenario: CsrScenario, parts: Partial<CraftedRequest>): CsrPlan => {
+    const key = planner.spare;
+    const subject = parts.subject ?? subjectOf(commonName, organizations);
+    const der = encodeCraftedRequest({ ...parts, subject, key });
+    return planOf(planner, scenario, { key, request: encodePem('CERTIFICATE REQUEST', der) });
+  };
+  return [
+    plan('userId', { subject: subjectOf(commonName, organizations, [userUid('0')]) }),
+    plan('otherName', { extensions: [otherName('conformance@example.com')] }),
+    plan('twoNames', {
+      subject: subjectOf(commonName, organizations, [secondCommonName('second')]),
+    }),
+    plan('authorityExtension', { extensions: [basicConstraints({ ca: true })] }),
+    plan('usageExtension', { extensions: [keyUsage(['digitalSignature', 'keyCertSign'])] }),
+    plan('purposeExtension', { extensions: [extKeyUsage([OID_CODE_SIGNING])] }),
+    plan('unknownExtension', { extensions: [unknownExtension()] }),
+  ];
+}
+
+/** Ordinary requests that the runner creates at the same time. */
 export async function csrBurst(run: Run, username: string): Promise<readonly CsrPlan[]> {
-  const names = plainNames(run, username);
+  const names = ordinaryNames(run.profile, username);
   return Promise.all(
-    Array.from({ length: BURST }, async () => {
+    Array.from({ length: BURST_SIZE }, async () => {
       const { key } = await generatePrivateKey(run.profile.keyType);
       const requested = ordinary(run, names, key, {});
       const request = encodePem('CERTIFICATE REQUEST', requestOf(names, key));
@@ -155,12 +185,6 @@ export async function csrBurst(run: Run, username: string): Promise<readonly Csr
   );
 }
 
-function plainNames({ profile }: Run, username: string): LeafNames {
-  const commonName = profile.commonName.replaceAll('{username}', username);
-  const { organizations, dnsNames } = profile;
-  return { ...NO_NAMES, commonName, organizations, dnsNames };
-}
-
 function ordinary(
   run: Run,
   names: LeafNames,
@@ -168,10 +192,10 @@ function ordinary(
   more: Partial<RequestedLeaf>,
 ): RequestedLeaf {
   const { keyType, usages } = run.profile;
-  return { keyType, spki: publicKeyOf(key), names, usages, lifetimeSeconds: HOUR, ...more };
+  return { keyType, spki: publicKeyOf(key), names, usages, lifetimeSeconds: HOUR_SECONDS, ...more };
 }
 
-/** Addresses and names that are documentation's own (RFC 2606, RFC 5737). */
+/** Names and addresses reserved for documentation (RFC 2606, RFC 5737). */
 const ALTERNATIVE_NAMES = {
   dnsNames: ['conformance.example.com'],
   ipAddresses: ['192.0.2.1'],

@@ -7,7 +7,7 @@ import { RUN_LABEL } from '../created-objects.ts';
 import { startRecorder } from '../recorder.ts';
 import { resourceCalls, patchSteps, untilWatched } from '../resource-steps.ts';
 import { ALL_VERBS, certificatesRule } from '../permissions.ts';
-import { check, skipSteps, runSteps, type Step } from '../steps.ts';
+import { check, skipSteps, runSteps, type ApiStep } from '../steps.ts';
 import { createBundle, freshCertificate, type CtbRun } from './create-bundle.ts';
 
 const LABEL = 'conformance.countersign.dev/calls';
@@ -35,7 +35,7 @@ export async function bundleCalls(ctb: CtbRun): Promise<Readonly<Record<CtbCall,
     check(spec.trustBundle === anchor, 'the anchors are the old ones');
     return 'the anchors are the new ones';
   };
-  const steps: Readonly<Record<Exclude<CtbCall, 'discovery'>, Step>> = {
+  const steps: Readonly<Record<Exclude<CtbCall, 'discovery'>, ApiStep>> = {
     create: async () => {
       const trustBundle = await freshCertificate(ctb, 'Conformance');
       const { metadata } = await createBundle(ctb, {
@@ -54,7 +54,7 @@ export async function bundleCalls(ctb: CtbRun): Promise<Readonly<Record<CtbCall,
       const { length } = await calls.list({ labelSelector });
       check(length === 1, `${length} items`);
       await untilWatched(run, recorder, ({ metadata }) => metadata.name === name);
-      return 'one item, and the watch told of it';
+      return 'one item, and the watch reported it';
     },
     update: () =>
       changed(async (trustBundle) => {

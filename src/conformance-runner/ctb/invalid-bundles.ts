@@ -5,7 +5,7 @@ import { INVALID_BUNDLES, type InvalidBundle } from '../../conformance/ctb/snaps
 import type { Operation } from '../../conformance/snapshot.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
 import { certificatesRule, signerRule } from '../permissions.ts';
-import { skipSteps, runStep, type Step } from '../steps.ts';
+import { skipSteps, runStep, type ApiStep } from '../steps.ts';
 import { createBundle, freshCertificate, type BundleWanted, type CtbRun } from './create-bundle.ts';
 import { runSignerName } from '../run.ts';
 
@@ -40,7 +40,7 @@ export async function bundleRefusals(
     });
   };
   const refused =
-    (method: 'POST' | 'PUT', wanted: BundleWanted): Step =>
+    (method: 'POST' | 'PUT', wanted: BundleWanted): ApiStep =>
     async () => {
       try {
         await send(method, wanted);
@@ -50,9 +50,9 @@ export async function bundleRefusals(
       }
       throw new Error('the API server takes it');
     };
-  const withBundle = (trustBundle: string): Step =>
+  const withBundle = (trustBundle: string): ApiStep =>
     refused('POST', { name: bundleName(signerName, 'b'), signerName, trustBundle });
-  const steps: Readonly<Record<InvalidBundle, Step>> = {
+  const steps: Readonly<Record<InvalidBundle, ApiStep>> = {
     wrongPrefix: refused('POST', {
       name: `conformance-${run.id}`,
       signerName,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CertificateSigningRequest } from '../../api/request/csr.ts';
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
-import { isSkipped, firstOf, type Observation } from '../../conformance/observed-request.ts';
+import { isSkipped, firstOf, type ScenarioResult } from '../../conformance/observed-request.ts';
 import { certificatesResource } from '../anchors.ts';
 import { csrBurst } from '../csr/plans.ts';
 import { REQUESTS, makeRequest } from '../csr/requests.ts';
@@ -16,17 +16,17 @@ import { certificatesRule } from '../permissions.ts';
 const PATIENCE_MS = 10_000;
 
 /** A certificate of the signer: of a pod or, where it issues none for pods, of a request. */
-export async function leafOf(run: Run): Promise<Observation> {
+export async function leafOf(run: Run): Promise<ScenarioResult> {
   const hasty = { ...run, timeoutMs: Math.min(run.timeoutMs, PATIENCE_MS) };
   const pods = await podLeaf(hasty);
   return isIssued(pods) ? pods : requestLeaf(hasty, pods);
 }
 
-function isIssued(scenario: Observation): boolean {
+function isIssued(scenario: ScenarioResult): boolean {
   return !isSkipped(scenario) && firstOf(scenario, 'issued') !== undefined;
 }
 
-async function podLeaf(run: Run): Promise<Observation> {
+async function podLeaf(run: Run): Promise<ScenarioResult> {
   const requests = await certificatesResource(run, 'podcertificaterequests');
   if (requests === undefined) return { skipped: 'the API server has no PodCertificateRequests' };
   const { namespace } = run;
@@ -45,7 +45,7 @@ async function podLeaf(run: Run): Promise<Observation> {
   }
 }
 
-async function requestLeaf(run: Run, pods: Observation): Promise<Observation> {
+async function requestLeaf(run: Run, pods: ScenarioResult): Promise<ScenarioResult> {
   const missing = await run.permissions.missing(
     certificatesRule(['create', 'get'], REQUESTS.plural),
   );

@@ -9,7 +9,7 @@ import { discover } from '../discovery-steps.ts';
 import { startRecorder } from '../recorder.ts';
 import { resourceCalls, patchSteps, untilWatched } from '../resource-steps.ts';
 import { ALL_VERBS, certificatesRule, signerRule } from '../permissions.ts';
-import { check, skipSteps, runSteps, type Step } from '../steps.ts';
+import { check, skipSteps, runSteps, type ApiStep } from '../steps.ts';
 import { stubOf } from './plans.ts';
 import { uuid } from './requester.ts';
 import type { PcrRun } from './run.ts';
@@ -20,7 +20,7 @@ type Pcr = PodCertificateRequest;
 const LABEL = 'conformance.countersign.dev/test';
 const HOUR_MS = 3600_000;
 
-/** Upstream's calls of the API, on a signer name that nobody else has. */
+/** Upstream's calls of the API, on a signer name that only this run uses. */
 export async function pcrOperations({
   run,
   requests,
@@ -71,14 +71,14 @@ export async function pcrOperations({
       return `it is ${type}`;
     };
     const status = statusOf(run, key);
-    const steps: Readonly<Record<PcrCall, Step>> = {
+    const steps: Readonly<Record<PcrCall, ApiStep>> = {
       create: async () => `uid ${(await create(first.name)).metadata.uid}`,
       read: () => isSame(),
       listAndWatch: async () => {
         const { length } = await calls.list({ fieldSelector });
         check(length === 1, `${length} items`);
         await untilWatched(run, recorder, ({ metadata }) => metadata.name === first.name);
-        return 'one item, and the watch told of it';
+        return 'one item, and the watch reported it';
       },
       update: async () => {
         const before = await calls.get(first.name);
@@ -185,7 +185,9 @@ function patchOf(apiVersion: string, name: string, how: Patch): unknown {
 
 type StatusPatch = Extract<PcrCall, `${string}PatchStatus`>;
 
-function statusPatches(run: (how: Patch) => Promise<string>): Readonly<Record<StatusPatch, Step>> {
+function statusPatches(
+  run: (how: Patch) => Promise<string>,
+): Readonly<Record<StatusPatch, ApiStep>> {
   const steps = patchSteps(run);
   return {
     applyPatchStatus: steps.applyPatch,

@@ -4,14 +4,14 @@ import { once } from 'node:events';
 import { duplexPair } from 'node:stream';
 import { connect, createServer } from 'node:tls';
 import { issuedLeafOf, isAssertionResult } from '../../conformance/issued-leaf.ts';
-import type { Observation, Skipped } from '../../conformance/observed-request.ts';
+import type { ScenarioResult, Skipped } from '../../conformance/observed-request.ts';
 import type { Anchors, Operation } from '../../conformance/snapshot.ts';
 import { messageOf } from '../../errors.ts';
 import { encodePem } from '../../pki/der/pem.ts';
 import type { Run } from '../run.ts';
 
 export interface Peer {
-  readonly scenario: Observation;
+  readonly scenario: ScenarioResult;
   readonly key: KeyObject | undefined;
 }
 

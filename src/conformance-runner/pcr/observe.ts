@@ -6,10 +6,9 @@ import {
   type PcrScenario,
   type PcrSnapshot,
 } from '../../conformance/pcr/snapshot.ts';
-import type { Observation, Skipped, ObservedRequest } from '../../conformance/observed-request.ts';
+import type { Skipped } from '../../conformance/observed-request.ts';
 import type { Operation } from '../../conformance/snapshot.ts';
 import { anchorsOf, certificatesResource } from '../anchors.ts';
-import { inParallel } from '../in-parallel.ts';
 import type { Run } from '../run.ts';
 import { podOf, refusalOf } from '../pods.ts';
 import { startRecorder } from '../recorder.ts';
@@ -17,14 +16,16 @@ import { certificatesRule, coreRule } from '../permissions.ts';
 import { SignerError } from '../../errors.ts';
 import { mutualTls } from './mutual-tls.ts';
 import { pcrOperations } from './api-calls.ts';
-import { pcrPlans } from './plans.ts';
-import { findRequester } from './requester.ts';
-import { makeRequest, type PlannedRequest } from './requests.ts';
+import { pcrPlans, type PcrPlan } from './plans.ts';
+import { findRequester, type PcrRequester } from './requester.ts';
+import { HOUR_SECONDS } from '../plans.ts';
+import { burstOf, createAll, scenariosOf, type PlannedRequest } from '../requests.ts';
+import { makeRequest } from './requests.ts';
 import type { PcrRun } from './run.ts';
 import { mountVolume, sourcesOf, type MountedVolume } from './volumes.ts';
 
-const HOUR = 3600;
-const MOST = 91 * 24 * HOUR;
+/** PodCertificateRequestSpec.maxExpirationSeconds: 91 days. */
+const MAX_EXPIRATION_SECONDS = 91 * 24 * HOUR_SECONDS;
 
 /** Observes a signer of PodCertificateRequests. @throws KubeError or SignerError when no call succeeds */
 export async function observePcr(run: Run): Promise<PcrSnapshot> {
@@ -52,13 +53,13 @@ export async function observePcr(run: Run): Promise<PcrSnapshot> {
     run.progress('making pods with podCertificate volumes');
     const operations = pcrOperations(pcr);
     const plans = pcrPlans(run);
-    // Awaited later; should the run be interrupted before, nobody asks for them, and that is no crash.
+    // Awaited later; an interrupted run never awaits them, and their rejection must not end the process.
     for (const each of [operations, plans]) each.catch(() => undefined);
     const [pod, podDefault, podAnnotated] = await mountAll(pcr);
     const requester = await findRequester(pcr, pod.request ?? podDefault.request);
     const made = 'skipped' in requester ? requester : await makeAll(pcr, requester, await plans);
     await run.delay(Math.max(0, begun + run.quietMs - run.clock()), run.signal);
-    const own = scenariosOf(made);
+    const own = scenariosOf(PCR_SCENARIOS, made);
     const anchors = await anchorsOf(run);
     return {
       signerName: run.signerName,
@@ -96,7 +97,7 @@ async function mountAll(
     starts: { skipped: 'the profile names no annotations' },
   };
   return Promise.all([
-    mountVolume(pcr, { name: 'pod', maxExpirationSeconds: HOUR, trust: true }),
+    mountVolume(pcr, { name: 'pod', maxExpirationSeconds: HOUR_SECONDS, trust: true }),
     mountVolume(pcr, { name: 'default' }),
     annotations === undefined
       ? none
@@ -106,38 +107,17 @@ async function mountAll(
 
 async function makeAll(
   pcr: PcrRun,
-  requester: Parameters<typeof makeRequest>[1],
-  plans: readonly Parameters<typeof makeRequest>[2][],
-): Promise<readonly PlannedRequest[]> {
+  requester: PcrRequester,
+  plans: readonly PcrPlan[],
+): Promise<readonly PlannedRequest<PcrPlan>[]> {
   pcr.run.progress(`writing ${plans.length} requests for pod ${requester.pod.podName}`);
-  const single = plans.filter(({ scenario }) => scenario !== 'burst');
-  const burst = plans.filter(({ scenario }) => scenario === 'burst');
-  const made = await inParallel(single, (plan) => makeRequest(pcr, requester, plan));
-  const atOnce = await Promise.all(burst.map((plan) => makeRequest(pcr, requester, plan)));
-  return [...made, ...atOnce];
-}
-
-function scenariosOf(
-  made: readonly PlannedRequest[] | Skipped,
-): Readonly<Record<PcrScenario, Observation>> {
-  const observations = new Map(
-    'skipped' in made ? [] : made.map(({ plan, observed }) => [plan.scenario, observed()]),
-  );
-  const reason = 'skipped' in made ? made.skipped : 'the runner has no such request';
-  return Object.fromEntries(
-    PCR_SCENARIOS.map((name) => [name, observations.get(name) ?? { skipped: reason }]),
-  ) as Readonly<Record<PcrScenario, Observation>>;
-}
-
-function burstOf(made: readonly PlannedRequest[] | Skipped): readonly ObservedRequest[] | Skipped {
-  if ('skipped' in made) return made;
-  return made.filter(({ plan }) => plan.scenario === 'burst').map(({ observed }) => observed());
+  return createAll(plans, (plan) => makeRequest(pcr, requester, plan));
 }
 
 function keyOf(
-  made: readonly PlannedRequest[] | Skipped,
+  made: readonly PlannedRequest<PcrPlan>[] | Skipped,
   scenario: PcrScenario,
-): PlannedRequest['plan']['key'] | undefined {
+): PcrPlan['key'] | undefined {
   if ('skipped' in made) return undefined;
   return made.find(({ plan }) => plan.scenario === scenario)?.plan.key;
 }
@@ -166,7 +146,7 @@ async function bounds(
       : { fault: `refused for another reason: ${message}` };
   };
   return {
-    tooLong: await refused(MOST + 1, `must be <= ${MOST}`),
-    tooShort: await refused(HOUR - 1, `must be >= ${HOUR}`),
+    tooLong: await refused(MAX_EXPIRATION_SECONDS + 1, `must be <= ${MAX_EXPIRATION_SECONDS}`),
+    tooShort: await refused(HOUR_SECONDS - 1, `must be >= ${HOUR_SECONDS}`),
   };
 }

@@ -15,8 +15,10 @@ import {
 import { basicConstraints, subjectAltName } from '../../pki/extensions/encode-extensions.ts';
 import { generatePrivateKey, publicKeyOf } from '../../pki/keys/private-key.ts';
 import { POD_KEY_TYPES, type KeyType } from '../../vocabulary.ts';
+import { BURST_SIZE, HOUR_SECONDS, UNKNOWN_KEY } from '../plans.ts';
 import type { Run } from '../run.ts';
 
+/** A PodCertificateRequest to create. */
 export interface PcrPlan {
   readonly scenario: PcrScenario | 'burst';
   readonly requested: RequestedLeaf;
@@ -30,78 +32,60 @@ export interface PcrPlan {
   readonly isDeleted?: boolean;
 }
 
-const HOUR = 3600;
-/** The most that the API takes. */
-const DAYS_91 = 91 * 24 * HOUR;
-/** What the API sets where nothing is message. */
-const DAY = 24 * HOUR;
+/** PodCertificateRequestSpec.maxExpirationSeconds: its maximum, and its default. */
+const MAX_EXPIRATION_SECONDS = 91 * 24 * HOUR_SECONDS;
+const DEFAULT_EXPIRATION_SECONDS = 24 * HOUR_SECONDS;
 
-/** What a stub must not get into a leaf. */
+/** Names that no signer may copy from a stub into a leaf. */
 const FORGED: LeafNames = {
   ...NO_NAMES,
   dnsNames: ['kubernetes.default.svc'],
   uris: ['spiffe://cluster.local/ns/kube-system/sa/forged'],
 };
 
-const BURST = 10;
-
-/** An empty PKCS#10 request, as a kubelet makes it, or with what should not be in it. */
+/** DER of the empty PKCS#10 request that a kubelet sends, or of one with `parts` that it should not have. */
 export function stubOf(key: KeyObject, parts: Partial<CraftedRequest> = {}): Buffer {
   return Buffer.from(encodeCraftedRequest({ subject: [], ...parts, key }));
 }
 
-/** Requests that the runner writes itself; those that are to be left alone come first. */
+interface More extends Partial<Omit<PcrPlan, 'requested' | 'key'>> {
+  readonly keyType?: KeyType;
+  readonly names?: LeafNames;
+  readonly lifetimeSeconds?: number;
+  readonly parts?: Partial<CraftedRequest>;
+}
+
+async function planOf(run: Run, scenario: PcrPlan['scenario'], more: More = {}): Promise<PcrPlan> {
+  const { signerName, namespace, serviceAccount, profile } = run;
+  const isForPods = (POD_KEY_TYPES as readonly KeyType[]).includes(profile.keyType);
+  const {
+    keyType = isForPods ? profile.keyType : 'ECDSAP256',
+    names = NO_NAMES,
+    lifetimeSeconds = HOUR_SECONDS,
+    parts = {},
+    ...rest
+  } = more;
+  const { key } = await generatePrivateKey(keyType);
+  const pod = { namespace, serviceAccount };
+  const requested = { keyType, spki: publicKeyOf(key), names, usages: [], lifetimeSeconds, pod };
+  const stub = stubOf(key, parts).toString('base64');
+  return { scenario, requested, key, signerName, stub, ...rest };
+}
+
+/** Requests that the runner creates itself; those that the signer must leave alone come first. */
 export async function pcrPlans(run: Run): Promise<readonly PcrPlan[]> {
-  const { signerName, namespace, serviceAccount } = run;
-  const keys = new Map(
-    await Promise.all(
-      POD_KEY_TYPES.map(
-        async (type) => [type as KeyType, (await generatePrivateKey(type)).key] as const,
-      ),
-    ),
-  );
-  const ordinary = (POD_KEY_TYPES as readonly KeyType[]).includes(run.profile.keyType)
-    ? run.profile.keyType
-    : 'ECDSAP256';
-
-  interface More extends Partial<Omit<PcrPlan, 'requested' | 'key'>> {
-    readonly keyType?: KeyType;
-    readonly names?: LeafNames;
-    readonly lifetimeSeconds?: number;
-    readonly parts?: Partial<CraftedRequest>;
-  }
-
-  async function plan(scenario: PcrPlan['scenario'], more: More = {}): Promise<PcrPlan> {
-    const {
-      keyType = ordinary,
-      names = NO_NAMES,
-      lifetimeSeconds = HOUR,
-      parts = {},
-      ...rest
-    } = more;
-    const listed = (POD_KEY_TYPES as readonly string[]).includes(scenario);
-    const key = (listed ? keys.get(keyType) : undefined) ?? (await generatePrivateKey(keyType)).key;
-    const pod = { namespace, serviceAccount };
-    const requested = { keyType, spki: publicKeyOf(key), names, usages: [], lifetimeSeconds, pod };
-    return {
-      scenario,
-      requested,
-      key,
-      signerName,
-      stub: stubOf(key, parts).toString('base64'),
-      ...rest,
-    };
-  }
-
+  const { signerName } = run;
+  const plan = (scenario: PcrPlan['scenario'], more?: More): Promise<PcrPlan> =>
+    planOf(run, scenario, more);
   return Promise.all([
     plan('foreign', { signerName: `conformance-${run.id}.example.com/nobody` }),
     plan('longerName', { signerName: `${signerName}-${run.id}` }),
     plan('deleted', { isDeleted: true }),
     plan('plain'),
     plan('again'),
-    plan('labelled', { labels: { 'conformance.example.com/unknown': 'label' } }),
-    plan('noLifetime', { lifetimeSeconds: DAY }),
-    plan('days91', { lifetimeSeconds: DAYS_91 }),
+    plan('labelled', { labels: { [UNKNOWN_KEY]: 'label' } }),
+    plan('noLifetime', { lifetimeSeconds: DEFAULT_EXPIRATION_SECONDS }),
+    plan('days91', { lifetimeSeconds: MAX_EXPIRATION_SECONDS }),
     plan('stubSubject', {
       names: { ...NO_NAMES, commonName: 'system:admin', organizations: ['system:masters'] },
       parts: { subject: subjectOf('system:admin', ['system:masters']) },
@@ -109,9 +93,9 @@ export async function pcrPlans(run: Run): Promise<readonly PcrPlan[]> {
     plan('stubNames', { names: FORGED, parts: { extensions: [subjectAltName(FORGED, false)] } }),
     plan('stubAuthority', { parts: { extensions: [basicConstraints({ ca: true })] } }),
     plan('stubUnknown', { parts: { extensions: [unknownExtension()] } }),
-    plan('unknownAnnotation', { annotations: { 'conformance.example.com/unknown': 'x' } }),
+    plan('unknownAnnotation', { annotations: { [UNKNOWN_KEY]: 'x' } }),
     plan('foreignPath', { annotations: { 'spiffe/path-overriding': '/ns/kube-system/sa/forged' } }),
     ...POD_KEY_TYPES.map((keyType) => plan(keyType, { keyType })),
-    ...Array.from({ length: BURST }, () => plan('burst')),
+    ...Array.from({ length: BURST_SIZE }, () => plan('burst')),
   ]);
 }

@@ -16,7 +16,7 @@ export type PodIdentity = Pick<
   'podName' | 'podUID' | 'serviceAccountName' | 'serviceAccountUID' | 'nodeName' | 'nodeUID'
 >;
 
-export interface Requester {
+export interface PcrRequester {
   readonly client: Client;
   /** Of a pod that runs, where a kubelet has shown one; invented else. */
   readonly pod: PodIdentity;
@@ -24,13 +24,13 @@ export interface Requester {
 
 /**
  * How the runner can write requests itself: as who it is, or as the pod's node, where it may impersonate
- * it. The API server is requested with a dry run, for admission has its own say (NodeRestriction of nodes,
+ * it. A dry run asks the API server, because admission decides too (NodeRestriction of nodes,
  * a policy like deploy/admission of others).
  */
 export async function findRequester(
   pcr: PcrRun,
   shown: PodCertificateRequest | undefined,
-): Promise<Requester | Skipped> {
+): Promise<PcrRequester | Skipped> {
   const { run, requests } = pcr;
   const facts = shown === undefined ? inventedFacts(pcr) : factsOf(shown);
   const missing = await run.permissions.missing(

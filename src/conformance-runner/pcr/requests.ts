@@ -1,60 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
-import type { ObservedRequest } from '../../conformance/observed-request.ts';
-import { messageOf } from '../../errors.ts';
-import { KubeError } from '../../kube/client/kube-error.ts';
+import { pcrVersion } from '../../conformance/pcr/version.ts';
+import { createPlanned, requestName, type PlannedRequest } from '../requests.ts';
 import type { PcrPlan } from './plans.ts';
-import type { Requester } from './requester.ts';
-import { answered, observedRequest } from './observed.ts';
-import type { PcrRun } from './run.ts';
+import type { PcrRequester } from './requester.ts';
+import { untilAnswered, type PcrRun } from './run.ts';
 
-/** A request that was made; `observed` is read when the run ends. */
-export interface PlannedRequest {
-  readonly plan: PcrPlan;
-  readonly observed: () => ObservedRequest;
-}
-
-/** Writes the request, and waits for what comes of it. */
-export async function makeRequest(
+/** Creates the request and waits for its answer. @throws KubeError when a call fails */
+export function makeRequest(
   pcr: PcrRun,
-  requester: Requester,
+  requester: PcrRequester,
   plan: PcrPlan,
-): Promise<PlannedRequest> {
+): Promise<PlannedRequest<PcrPlan>> {
   const { run, requests, recorder } = pcr;
-  let created: PodCertificateRequest;
-  try {
-    created = await create(pcr, requester, plan);
-  } catch (error) {
-    if (!(error instanceof KubeError) || error.status === 0) throw error;
-    const rejection = messageOf(error);
-    return { plan, observed: () => observedRequest(pcr, plan.requested, { rejection }) };
-  }
-  const at = run.clock();
-  const { uid } = created.metadata;
-  recorder.add(created);
-  if (plan.isDeleted === true) {
-    await run.client.request({ method: 'DELETE', path: requests.object(created.metadata) });
-  } else if (plan.signerName === run.signerName) {
-    await answered(pcr, uid);
-  }
-  return { plan, observed: () => observedRequest(pcr, plan.requested, { uid, at }) };
+  return createPlanned(plan, {
+    run,
+    recorder,
+    missing: undefined,
+    create: () => create(pcr, requester, plan),
+    treat: async ({ metadata }) => {
+      if (plan.isDeleted === true) {
+        await run.client.request({ method: 'DELETE', path: requests.object(metadata) });
+      } else if (plan.signerName === run.signerName) {
+        await untilAnswered(pcr, metadata.uid);
+      }
+      return 0;
+    },
+    version: pcrVersion,
+  });
 }
 
 function create(
   { run, requests }: PcrRun,
-  { client, pod: facts }: Requester,
+  { client, pod }: PcrRequester,
   { scenario, stub, requested, signerName, annotations, labels }: PcrPlan,
 ): Promise<PodCertificateRequest> {
-  const unique = Buffer.from(run.random(3)).toString('hex');
-  const name = `conformance-${run.id}-${scenario.toLowerCase()}-${unique}`;
+  const name = requestName(run, scenario);
   const body = {
     kind: 'PodCertificateRequest',
     metadata: { name, namespace: run.namespace, ...(labels && { labels, annotations: labels }) },
     spec: {
-      ...facts,
+      ...pod,
       signerName,
       stubPKCS10Request: stub,
-      // Left out, the API server sets a day.
+      // The API server defaults it to 24 hours.
       ...(scenario === 'noLifetime' ? {} : { maxExpirationSeconds: requested.lifetimeSeconds }),
       ...(annotations && { unverifiedUserAnnotations: annotations }),
     },

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
+import {
+  isTerminal,
+  type PodCertificateRequest,
+} from '../../api/request/pod-certificate-request.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
-import type { Run } from '../run.ts';
+import { until, type Run } from '../run.ts';
 import type { Recorder } from '../recorder.ts';
 
-/** What every probe of PodCertificateRequests works with. */
+/** What every scenario of PodCertificateRequests works with. */
 export interface PcrRun {
   readonly run: Run;
   readonly requests: Resource;
   readonly recorder: Recorder<PodCertificateRequest>;
+}
+
+/** Waits until the request has a terminal condition, at most `timeoutMs` of the run. */
+export async function untilAnswered({ run, recorder }: PcrRun, uid: string): Promise<void> {
+  const isAnswered = (): boolean =>
+    recorder.versionsOf(uid).some(({ object }) => isTerminal(object));
+  await until(run, isAnswered, run.timeoutMs);
 }

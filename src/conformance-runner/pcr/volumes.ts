@@ -4,8 +4,9 @@ import type { PodCertificateRequest } from '../../api/request/pod-certificate-re
 import {
   NO_NAMES,
   type RequestedLeaf,
-  type Observation,
+  type ScenarioResult,
 } from '../../conformance/observed-request.ts';
+import { pcrVersion } from '../../conformance/pcr/version.ts';
 import type { Operation } from '../../conformance/snapshot.ts';
 import { messageOf } from '../../errors.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
@@ -14,8 +15,8 @@ import { decodeRequest } from '../../pki/x509/pkcs10.ts';
 import { PODS, awaitPod, podName, podOf, runs } from '../pods.ts';
 import { certificatesRule, coreRule } from '../permissions.ts';
 import { StepSkipped } from '../steps.ts';
-import { answered, observedRequest } from './observed.ts';
-import type { PcrRun } from './run.ts';
+import { observationFacts, versionsSince } from '../requests.ts';
+import { untilAnswered, type PcrRun } from './run.ts';
 
 export interface VolumeWanted {
   readonly name: string;
@@ -27,7 +28,7 @@ export interface VolumeWanted {
 
 /** What a pod's volume came to. */
 export interface MountedVolume {
-  readonly observed: () => Observation;
+  readonly observed: () => ScenarioResult;
   readonly request?: PodCertificateRequest;
   readonly starts: Operation;
 }
@@ -71,16 +72,19 @@ export async function mountVolume(pcr: PcrRun, wanted: VolumeWanted): Promise<Mo
     return skipped(`no kubelet made a request for the pod in ${run.timeoutMs / 1000} s`);
   }
   run.created.track(requests, request.metadata);
-  const requested = askedBy(request);
+  const requested = requestedBy(request);
   if (requested === undefined)
     return skipped('its kubelet speaks an older version of the API: the request shows no key');
-  await answered(pcr, request.metadata.uid);
+  const { uid } = request.metadata;
+  await untilAnswered(pcr, uid);
   const started = await runs(run, wanted.name, run.timeoutMs);
   const ms = run.clock() - begun;
   return {
     request,
-    observed: () =>
-      observedRequest(pcr, requested, { uid: request.metadata.uid, at: begunAt(pcr, request) }),
+    observed: () => ({
+      ...observationFacts(run, recorder, requested),
+      versions: versionsSince(recorder, uid, begunAt(pcr, request), pcrVersion),
+    }),
     starts: started
       ? { seen: `it runs after ${ms} ms` }
       : { fault: `it does not run after ${ms} ms` },
@@ -112,7 +116,7 @@ export function sourcesOf({ run }: Pick<PcrRun, 'run'>, wanted: VolumeWanted): r
 }
 
 /** What a kubelet's request asks for; undefined where this version of the API does not show its key. */
-export function askedBy({ metadata, spec }: PodCertificateRequest): RequestedLeaf | undefined {
+function requestedBy({ metadata, spec }: PodCertificateRequest): RequestedLeaf | undefined {
   const publicKey = keyOf(spec);
   if (publicKey === undefined) return undefined;
   return {

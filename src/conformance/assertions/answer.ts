@@ -13,7 +13,7 @@ export function refusedText(request: ObservedRequest): string | undefined {
   return `refused: ${endText(last)}`;
 }
 
-const NOT_APPROVED = 'nobody approved it, and the runner may not';
+const NOT_APPROVED = 'not approved, and the runner lacks the permission to approve';
 
 /** PodCertificateRequests have no approval. */
 function needsApproval({ requested }: ObservedRequest): boolean {
@@ -81,7 +81,7 @@ export const hasReasonAndMessage: RequestAssertion = (request) => {
 };
 
 /** Milliseconds from the moment when the signer could begin; undefined where it did not answer. */
-export function latencyOf(request: ObservedRequest): number | undefined {
+function latencyOf(request: ObservedRequest): number | undefined {
   const issued = firstOf(request, 'issued');
   if (issued === undefined) return undefined;
   const begun = firstOf(request, 'approved') ?? request.versions[0];

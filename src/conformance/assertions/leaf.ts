@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What any leaf must be, whoever asked for it. */
+/** What must hold of any leaf, for any requester. */
 import { sameBytes } from '../../bytes.ts';
 import type { Certificate } from '../../pki/x509/certificate.ts';
 import { OID_EXT_KEY_USAGE, OID_KEY_USAGE, OID_SUBJECT_ALT_NAME } from '../../pki/der/oids.ts';
@@ -65,13 +65,13 @@ export const hasSubjectOrNames: LeafAssertion = ({ leaf }) => {
   const { dnsNames, ipAddresses, uris, emails } = leaf.sans;
   const sans = [...dnsNames, ...ipAddresses, ...uris, ...emails];
   const subject = nameText(leaf.subject);
-  const said = `subject "${subject}", ${sans.length} alternative names`;
-  if (subject !== '') return pass(said);
+  const names = `subject "${subject}", ${sans.length} alternative names`;
+  if (subject !== '') return pass(names);
   if (sans.length === 0) return fail('neither a subject nor a subject alternative name');
   const critical = leaf.extensions.find(({ oid }) => oid === OID_SUBJECT_ALT_NAME)?.critical;
   return unless(
     critical === true ? undefined : 'the subject is empty and subjectAltName is not critical',
-    said,
+    names,
   );
 };
 
@@ -112,7 +112,7 @@ export const hasExtKeyUsage: LeafAssertion = ({ leaf }) => {
 };
 
 /** Extensions that a leaf has, by dotted OID. */
-export function extensionsOf({ leaf }: IssuedLeaf): readonly string[] {
+function extensionsOf({ leaf }: IssuedLeaf): readonly string[] {
   return leaf.extensions.map(({ oid }) => oid);
 }
 

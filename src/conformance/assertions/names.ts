@@ -43,7 +43,7 @@ export const hasOnlyRequestedNames: LeafAssertion = (issued) => {
   const names = namesOf(issued.leaf);
   const more = names.filter((name) => !requested.has(name));
   return unless(
-    more.length === 0 ? undefined : `nobody asked for ${more.join(', ')}`,
+    more.length === 0 ? undefined : `not requested: ${more.join(', ')}`,
     names.length === 0 ? 'no names' : names.join(', '),
   );
 };
@@ -55,7 +55,7 @@ export const hasAllRequestedNames: LeafAssertion = (issued) => {
     (name) => name !== 'CN ' && !names.has(name),
   );
   return unless(
-    missing.length === 0 ? undefined : `asked for and left out: ${missing.join(', ')}`,
+    missing.length === 0 ? undefined : `requested but missing: ${missing.join(', ')}`,
     [...names].join(', '),
   );
 };
@@ -124,8 +124,8 @@ export const hasOneCommonName: RequestAssertion = (request) =>
     return names.length > 1 ? fail(`common names: ${text}`) : pass(`one common name: ${text}`);
   });
 
-/** A refusal passes; a certificate is judged; no answer at all is said. */
-export function unlessIssued(
+/** Passes a refused request and evaluates a certificate; otherwise says why there is neither. */
+function unlessIssued(
   request: Trial,
   assertion: (issued: IssuedLeaf) => AssertionResult,
 ): AssertionResult {

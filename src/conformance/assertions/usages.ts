@@ -24,7 +24,7 @@ export const hasOnlyRequestedUsages: LeafAssertion = (issued) => {
   const { has, requested } = usagesOf(issued);
   const more = [...has].filter((usage) => !requested.has(usage));
   return unless(
-    more.length === 0 ? undefined : `not asked for: ${more.join(', ')}`,
+    more.length === 0 ? undefined : `not requested: ${more.join(', ')}`,
     [...has].join(', '),
   );
 };
@@ -34,7 +34,7 @@ export const hasAllRequestedUsages: LeafAssertion = (issued) => {
   const { has, requested } = usagesOf(issued);
   const missing = [...requested].filter((usage) => !has.has(usage));
   return unless(
-    missing.length === 0 ? undefined : `asked for and left out: ${missing.join(', ')}`,
+    missing.length === 0 ? undefined : `requested but missing: ${missing.join(', ')}`,
     [...has].join(', '),
   );
 };

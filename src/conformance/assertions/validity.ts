@@ -21,12 +21,12 @@ export function lifetimeOf({ leaf }: Pick<IssuedLeaf, 'leaf'>): number {
  */
 export const isWithinRequestedLifetime: LeafAssertion = (issued) => {
   const requested = issued.request.requested.lifetimeSeconds;
-  if (requested === undefined) return skip('the request asks for no lifetime');
+  if (requested === undefined) return skip('the request has no lifetime');
   const lifetime = lifetimeOf(issued);
   return unless(
     lifetime <= requested + BACKDATE_SECONDS
       ? undefined
-      : `${lifetime} s, but ${requested} s were asked for`,
+      : `${lifetime} s, but ${requested} s were requested`,
     `${lifetime} s of ${requested} s`,
   );
 };

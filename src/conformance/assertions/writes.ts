@@ -14,7 +14,7 @@ export const isUntouched: RequestAssertion = (request) => {
   const others =
     new Set(request.versions.map((each) => each.resourceVersion)).size - 1 - request.runnerWrites;
   return unless(
-    others <= 0 ? undefined : `${others} foreign writes; it was ${states}`,
+    others <= 0 ? undefined : `${others} writes by others; states: ${states}`,
     `no write but the runner's; it is ${lastOf(request)?.state ?? 'gone'}`,
   );
 };
@@ -24,8 +24,8 @@ export const isUntouched: RequestAssertion = (request) => {
  * or denied it.
  */
 export const waitsForApproval: RequestAssertion = (request, context) => {
-  if (firstOf(request, 'approved') !== undefined) return skip('somebody else approved it');
-  if (lastOf(request)?.state === 'denied') return skip('somebody denied it');
+  if (firstOf(request, 'approved') !== undefined) return skip('another approver approved it');
+  if (lastOf(request)?.state === 'denied') return skip('another approver denied it');
   return isUntouched(request, context);
 };
 

@@ -4,7 +4,7 @@ import { DISCOVERIES, type Operation, type RequestSnapshot } from '../snapshot.t
 
 /** The CertificateSigningRequests that the runner creates, by what is special about each. */
 export const CSR_SCENARIOS = [
-  // Ordinary, for an hour; the same bytes again; with labels and annotations that nobody knows.
+  // Ordinary, for an hour; the same bytes again; with unknown labels and annotations.
   'plain',
   'again',
   'annotated',
@@ -12,10 +12,10 @@ export const CSR_SCENARIOS = [
   'unapproved',
   'denied',
   'deleted',
-  // Of a signer name that nobody has, and of one that begins like the signer's.
+  // For a signer name that no signer serves, and for one that starts with the signer's.
   'foreign',
   'longerName',
-  // Lifetimes: ten minutes, ten years, and none said.
+  // Lifetimes: ten minutes, ten years, and none.
   'tenMinutes',
   'tenYears',
   'noLifetime',
@@ -78,7 +78,7 @@ export type CsrOperation = (typeof CSR_OPERATIONS)[number];
 
 /** What one run observed of a signer of CertificateSigningRequests. */
 export interface CsrSnapshot extends RequestSnapshot<CsrScenario, CsrOperation> {
-  /** What the API server said of the ordinary request's leaf as a client certificate. */
+  /** What the API server answered to the ordinary request's leaf as a client certificate. */
   readonly clientAuthentication: ClientAuthentication;
 }
 

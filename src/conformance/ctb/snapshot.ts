@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ConformanceProfile } from '../profile.ts';
-import type { Observation, Skipped } from '../observed-request.ts';
+import type { ScenarioResult, Skipped } from '../observed-request.ts';
 import { type Operation, PATCHES } from '../snapshot.ts';
 
 /** A ClusterTrustBundle, and how many times it was written during the run. */
@@ -73,8 +73,8 @@ export interface CtbSnapshot {
   /** By the field selector; undefined where the runner may not list all. */
   readonly listedNames?: readonly string[];
   /** A certificate of the same signer. */
-  readonly leaf: Observation;
-  /** How often somebody else wrote the runner's own bundles. */
+  readonly leaf: ScenarioResult;
+  /** How many times another client wrote the runner's own bundles. */
   readonly unrelatedBundles: Readonly<
     Record<UnrelatedBundle, { readonly writes: number } | Skipped>
   >;

@@ -18,7 +18,7 @@ export const PCR_SCENARIOS = [
   'deleted',
   'foreign',
   'longerName',
-  // Lifetimes: none said, and 91 days.
+  // Lifetimes: none, and 91 days.
   'noLifetime',
   'days91',
   // What a stub may not hold.
@@ -26,7 +26,7 @@ export const PCR_SCENARIOS = [
   'stubNames',
   'stubAuthority',
   'stubUnknown',
-  // Annotations: a key that nobody knows, and a path that is another's.
+  // Annotations: an unknown key, and the path of another workload.
   'unknownAnnotation',
   'foreignPath',
   ...POD_KEY_TYPES,
@@ -36,7 +36,7 @@ export const PCR_SCENARIOS = [
 export type PcrScenario = (typeof PCR_SCENARIOS)[number];
 
 /** What upstream's conformance tests make of pods. */
-export const PCR_POD_OPERATIONS = [
+const PCR_POD_OPERATIONS = [
   'podStarts',
   'annotationsArrive',
   'mutualTls',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Kind, Outcome, CaseResult } from '../case.ts';
+import type { Kind, CaseOutcome, CaseResult } from '../case.ts';
 
 /** The result of one run. */
 export interface Report {
@@ -15,7 +15,7 @@ export interface Report {
 }
 
 /** How many cases have this outcome. */
-export function countOf({ results }: Pick<Report, 'results'>, outcome: Outcome): number {
+export function countOf({ results }: Pick<Report, 'results'>, outcome: CaseOutcome): number {
   return results.filter((each) => each.outcome === outcome).length;
 }
 

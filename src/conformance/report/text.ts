@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Outcome, CaseResult } from '../case.ts';
+import type { CaseOutcome, CaseResult } from '../case.ts';
 import { countOf, isConformant, type Report } from './report.ts';
 
-const WORDS: Readonly<Record<Outcome, string>> = { pass: 'pass', fail: 'FAIL', skip: 'skip' };
+const WORDS: Readonly<Record<CaseOutcome, string>> = { pass: 'pass', fail: 'FAIL', skip: 'skip' };
 
 /** The report for people: one line per case, with the evidence below where it does not pass. */
 export function textReport(report: Report): string {
@@ -25,8 +25,8 @@ function rowsOf({ id, outcome, level, asserts, evidence, source }: CaseResult): 
   const kind = level === 'should' ? ' (should)' : '';
   const row = `${WORDS[outcome]}  ${id}  ${asserts}${kind}`;
   if (outcome === 'pass') return [row];
-  const said = `              ${evidence}`;
-  return outcome === 'skip' ? [row, said] : [row, said, `              ${source}`];
+  const detail = `              ${evidence}`;
+  return outcome === 'skip' ? [row, detail] : [row, detail, `              ${source}`];
 }
 
 /** So many are named. */

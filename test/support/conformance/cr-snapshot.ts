@@ -9,7 +9,7 @@ import { DEFAULT_PROFILE } from '../../../src/conformance/profile.ts';
 import {
   NO_NAMES,
   type RequestedLeaf,
-  type Observation,
+  type ScenarioResult,
   type ObjectVersion,
   type ObservedRequest,
 } from '../../../src/conformance/observed-request.ts';
@@ -23,7 +23,12 @@ const APPROVED: Condition = {
   reason: 'Conformance',
   message: 'by the runner',
 };
-const DENIED: Condition = { type: 'Denied', status: 'True', reason: 'Conformance', message: 'by the runner' };
+const DENIED: Condition = {
+  type: 'Denied',
+  status: 'True',
+  reason: 'Conformance',
+  message: 'by the runner',
+};
 const HOUR = 3600_000;
 
 export function ready(status: 'True' | 'False', reason: string): Condition {
@@ -84,12 +89,12 @@ export function goodCrSnapshot(more: Partial<CrSnapshot> = {}): CrSnapshot {
   };
 }
 
-export function withCrScenarios(seen: Partial<Record<CrScenario, Observation>>): CrSnapshot {
+export function withCrScenarios(seen: Partial<Record<CrScenario, ScenarioResult>>): CrSnapshot {
   const snapshot = goodCrSnapshot();
   return { ...snapshot, scenarios: { ...snapshot.scenarios, ...seen } };
 }
 
-function goodScenarios(): Readonly<Record<CrScenario, Observation>> {
+function goodScenarios(): Readonly<Record<CrScenario, ScenarioResult>> {
   const keys = Object.fromEntries(
     CR_KEY_TYPES.map((keyType) => {
       const listed = keyType === 'ECDSAP256' || keyType === 'ED25519';

@@ -9,7 +9,7 @@ import {
 import {
   NO_NAMES,
   type RequestedLeaf,
-  type Observation,
+  type ScenarioResult,
   type ObservedRequest,
 } from '../../../src/conformance/observed-request.ts';
 import type { Operation } from '../../../src/conformance/snapshot.ts';
@@ -62,7 +62,7 @@ export function goodOperations(): Readonly<Record<CsrOperation, Operation>> {
   ) as Readonly<Record<CsrOperation, Operation>>;
 }
 
-function goodScenarios(): Readonly<Record<CsrScenario, Observation>> {
+function goodScenarios(): Readonly<Record<CsrScenario, ScenarioResult>> {
   const keys = Object.fromEntries(
     KEY_TYPES.map((keyType) => {
       const listed = keyType === 'ECDSAP256' || keyType === 'ED25519';
@@ -117,7 +117,7 @@ function undatedEnd(): number {
 }
 
 /** A good snapshot with another scenario. */
-export function withScenario(scenario: CsrScenario, seen: Observation): CsrSnapshot {
+export function withScenario(scenario: CsrScenario, seen: ScenarioResult): CsrSnapshot {
   const snapshot = goodCsrSnapshot();
   return { ...snapshot, scenarios: { ...snapshot.scenarios, [scenario]: seen } };
 }

@@ -114,7 +114,8 @@ export function memoryCluster(init: MemoryClusterInit): MemoryCluster {
       const { verb, resource } = (body as Review).spec.resourceAttributes;
       return { status: { allowed: !init.mayNot(verb, resource) } };
     }
-    if (path.endsWith('/selfsubjectreviews')) return { status: { userInfo: { username: 'runner' } } };
+    if (path.endsWith('/selfsubjectreviews'))
+      return { status: { userInfo: { username: 'runner' } } };
     if (method === 'GET') return read(path, query);
     if (method === 'POST') return query['dryRun'] === 'All' ? body : create(path, body as Thing);
     if (method === 'PUT') return update(path, body as Thing);

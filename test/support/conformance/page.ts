@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** docs/reference/conformance.md: its tables, from reports. */
-import type { Case, Kind, Outcome, CaseResult } from '../../../src/conformance/case.ts';
+import type { Case, Kind, CaseOutcome, CaseResult } from '../../../src/conformance/case.ts';
 import { CR_CASES } from '../../../src/conformance/certificaterequest/cases/index.ts';
 import { CSR_CASES } from '../../../src/conformance/csr/cases/index.ts';
 import { CTB_CASES } from '../../../src/conformance/ctb/cases/index.ts';
@@ -35,7 +35,7 @@ const HEADS: Readonly<Record<SignerName, string>> = {
   'kube-controller-manager': 'kube-controller-manager',
 };
 
-export const CELLS: Readonly<Record<Outcome, string>> = {
+export const CELLS: Readonly<Record<CaseOutcome, string>> = {
   pass: 'pass',
   fail: '**fail**',
   skip: 'skip',
@@ -58,7 +58,7 @@ Kubernetes' own conformance tests: [how to check any signer](../how-to/check-any
 Kubernetes 1.37.1:
 
 - **Countersign**: \`example.com/people\` and \`example.com/workload\` of [deploy/examples](../../deploy/examples); for
-  cert-manager \`ClusterSigner.countersign.dev/workload\`, with a rule that allows the names that the kit asks for;
+  cert-manager \`ClusterSigner.countersign.dev/workload\`, with a rule that allows the names that the runner requests;
 - **upstream's signer**: \`test/utils/hermeticpodcertificatesigner\`, which Kubernetes' end-to-end tests use. It is a
   test's tool and says so; what it fails is not a fault of Kubernetes;
 - **kube-controller-manager**: its signer \`kubernetes.io/kube-apiserver-client\` and its publisher of

@@ -12,7 +12,7 @@ import {
 import {
   NO_NAMES,
   type RequestedLeaf,
-  type Observation,
+  type ScenarioResult,
   type ObjectVersion,
   type ObservedRequest,
 } from '../../../src/conformance/observed-request.ts';
@@ -113,7 +113,7 @@ export function goodPcrSnapshot(more: Partial<PcrSnapshot> = {}): PcrSnapshot {
   };
 }
 
-function goodScenarios(): Readonly<Record<PcrScenario, Observation>> {
+function goodScenarios(): Readonly<Record<PcrScenario, ScenarioResult>> {
   const keys = Object.fromEntries(
     POD_KEY_TYPES.map((keyType) => {
       const what = podRequested({ keyType, spki: requestedFor(keyType).spki });
@@ -147,7 +147,7 @@ function goodScenarios(): Readonly<Record<PcrScenario, Observation>> {
 }
 
 /** A good snapshot with other scenarios. */
-export function withPodScenarios(seen: Partial<Record<PcrScenario, Observation>>): PcrSnapshot {
+export function withPodScenarios(seen: Partial<Record<PcrScenario, ScenarioResult>>): PcrSnapshot {
   const snapshot = goodPcrSnapshot();
   return { ...snapshot, scenarios: { ...snapshot.scenarios, ...seen } };
 }

@@ -44,7 +44,7 @@ export const CR_CERTIFICATES: readonly Case<CrSnapshot>[] = [
   ),
   leaf('CR-22', 'goodSerial'),
   leaf('CR-23', 'issuersKey'),
-  leaf('CR-24', 'somebody'),
+  leaf('CR-24', 'subjectOrNames'),
   must(
     'CR-25',
     'the leaf is valid when it is delivered',
@@ -53,25 +53,25 @@ export const CR_CERTIFICATES: readonly Case<CrSnapshot>[] = [
   ),
   must(
     'CR-26',
-    'an hour asked for is an hour at the most, and five minutes of backdating',
+    'a request for an hour gets at most an hour, plus five minutes of backdating',
     `${CR_SOURCES.spec}.duration`,
     onLeaf('plain', isWithinRequestedLifetime),
   ),
   must(
     'CR-27',
-    'ten years are cut to what the issuer gives',
+    "a request for ten years gets at most the issuer's maximum",
     `${CR_SOURCES.spec}.duration`,
     onLeaf('tenYears', isWithinProfileLifetime),
   ),
   must(
     'CR-28',
-    'no leaf outlives its CA, ten years asked for or not',
+    'no leaf outlives its CA, even if ten years are requested',
     'RFC 5280 §6.1.3 (a)(2)',
     onLeaf('tenYears', expiresBeforeCa),
   ),
   must(
     'CR-29',
-    'without a duration a leaf has the lifetime that the issuer gives',
+    "without a duration the leaf lives at most the issuer's maximum",
     `${CR_SOURCES.spec}.duration`,
     onLeaf('noDuration', isWithinProfileLifetime),
   ),

@@ -44,7 +44,7 @@ export const CR_LIFECYCLE: readonly Case<CrSnapshot>[] = [
   ),
   must(
     'CR-03',
-    'a request that nobody approved is not issued',
+    'an unapproved request is not issued',
     `${CR_SOURCES.condition}: Approved`,
     onRequest('unapproved', isNotIssued),
   ),
@@ -56,19 +56,19 @@ export const CR_LIFECYCLE: readonly Case<CrSnapshot>[] = [
   ),
   must(
     'CR-05',
-    'a request of another issuer is left alone',
+    'the issuer leaves requests of another issuer alone',
     `${CR_SOURCES.spec}.issuerRef`,
     onRequest('foreign', isUntouched),
   ),
   must(
     'CR-06',
-    'a request of an issuer of another API group with the same name is left alone',
+    'the issuer leaves requests of a namesake in another API group alone',
     `${CR_SOURCES.spec}.issuerRef`,
     onRequest('otherGroup', isUntouched),
   ),
   must(
     'CR-07',
-    'the certificate is there exactly when Ready is True',
+    'the request has a certificate if and only if Ready is True',
     `${CR_SOURCES.condition}: Ready`,
     onAll(readyMeansCertificate),
   ),
@@ -80,7 +80,7 @@ export const CR_LIFECYCLE: readonly Case<CrSnapshot>[] = [
   ),
   should(
     'CR-09',
-    'reasons of Ready are Pending, Issued, Failed and Denied',
+    'the reason of Ready is Pending, Issued, Failed or Denied',
     `${CR_SOURCES.condition}: reasons`,
     onAll(haveKnownReasons),
   ),
@@ -92,23 +92,28 @@ export const CR_LIFECYCLE: readonly Case<CrSnapshot>[] = [
   ),
   should(
     'CR-11',
-    'spec, labels and annotations stay as the requester wrote them',
+    'the issuer leaves spec, labels and annotations unchanged',
     'cert-manager webhook: spec and annotations are immutable',
     onRequest('plain', keepsImmutableFields),
   ),
   must(
     'CR-12',
-    'labels and annotations that nobody knows are no obstacle',
+    'the signer ignores unknown labels and annotations',
     'Kubernetes API conventions: unknown annotations are ignored',
     onRequest('annotated', isAnswered),
   ),
   must(
     'CR-13',
-    'the same bytes requested twice are two certificates',
+    'two requests with the same bytes get two certificates',
     'RFC 5280 §4.1.2.2',
     onPair('plain', 'again', haveDifferentSerials),
   ),
-  must('CR-14', 'requests made at once are all answered', CR_SOURCES.status, onBurst(areAllIssued)),
+  must(
+    'CR-14',
+    'requests created at the same time are all answered',
+    CR_SOURCES.status,
+    onBurst(areAllIssued),
+  ),
   must(
     'CR-15',
     'no two leaves have the same serial',
@@ -117,7 +122,7 @@ export const CR_LIFECYCLE: readonly Case<CrSnapshot>[] = [
   ),
   should(
     'CR-16',
-    'each certificate comes within the latency of the profile',
+    'each certificate arrives within the latency of the profile',
     'profile: latency (default 10 s)',
     onAll(areWithinLatency),
   ),

@@ -8,7 +8,7 @@ import { CSR_OPERATIONS, type CsrOperation, type CsrSnapshot } from '../snapshot
 const CLIENT = e2e('certificates.go', 'should support building a client with a CSR');
 const OPERATIONS = e2e('certificates.go', 'should support CSR API operations');
 
-/** What each call must do; the rest is said by the case. */
+/** What each call must do. */
 const ASSERTS: Readonly<Record<CsrOperation, string>> = {
   discoveryGroups: '/apis lists certificates.k8s.io with v1',
   discoveryGroup: '/apis/certificates.k8s.io lists v1',
@@ -16,7 +16,7 @@ const ASSERTS: Readonly<Record<CsrOperation, string>> = {
   create: 'three requests are created from one template',
   get: 'a request is read as it was created, expirationSeconds included',
   list: 'a list with the field selector spec.signerName has the three, and only those',
-  watch: 'a watch of one request tells of each change',
+  watch: 'a watch reports each change of a request',
   patch: 'a merge patch adds an annotation and raises the resourceVersion',
   update: 'an update adds an annotation',
   getApproval: '/approval is read as the request itself',
@@ -25,7 +25,7 @@ const ASSERTS: Readonly<Record<CsrOperation, string>> = {
   getStatus: '/status is read as the request itself',
   patchStatus: 'a patch of /status sets the certificate and an annotation',
   updateStatus: 'an update of /status adds a condition',
-  delete: 'a deleted request is gone, and the other two are not',
+  delete: 'a deleted request is gone, and the other two remain',
   deleteCollection: 'a deleted collection is empty',
 };
 
@@ -36,7 +36,7 @@ const FIRST_OPERATION = 67;
 export const CSR_UPSTREAM: readonly Case<CsrSnapshot>[] = [
   must(
     'CSR-64',
-    'the leaf authenticates its bearer at the API server, by its common name',
+    'the API server accepts the leaf as a client certificate, with its common name as the user',
     CLIENT,
     ({ clientAuthentication: login, profile, scenarios: scenarios }) => {
       if (login.skipped !== undefined) return skip(login.skipped);
@@ -51,7 +51,7 @@ export const CSR_UPSTREAM: readonly Case<CsrSnapshot>[] = [
       const name = issued.request.requested.names.commonName;
       return login.username === name
         ? pass(`it is ${name}`)
-        : fail(`it is ${login.username ?? 'nobody'}, not ${name}`);
+        : fail(`the user is ${login.username ?? 'unknown'}, not ${name}`);
     },
   ),
   must(
@@ -70,7 +70,7 @@ export const CSR_UPSTREAM: readonly Case<CsrSnapshot>[] = [
   ),
   must(
     'CSR-66',
-    'system:masters is not even asked for at kubernetes.io/kube-apiserver-client',
+    'the API server rejects system:masters for kubernetes.io/kube-apiserver-client',
     integration('certificates/admission_subjectrestriction_test.go'),
     ({ signerName, scenarios: scenarios }) => {
       if (signerName !== 'kubernetes.io/kube-apiserver-client')

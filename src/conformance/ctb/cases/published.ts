@@ -72,7 +72,7 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
   }),
   must(
     'CTB-02',
-    'its name begins with the signer name, a colon for the slash',
+    'its name starts with the signer name, with a colon for the slash',
     `${CTB_SOURCES.spec}.signerName`,
     onBundles((bundles, { signerName }) =>
       faultOf(bundles, ({ name }) =>
@@ -82,7 +82,7 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
   ),
   must(
     'CTB-03',
-    'it is CERTIFICATE blocks without headers, and nothing else',
+    'the bundle is CERTIFICATE blocks without headers, and nothing else',
     `${CTB_SOURCES.spec}.trustBundle; RFC 7468 §5.1`,
     onBundles((bundles) =>
       faultOf(bundles, ({ name, pem }) =>
@@ -105,11 +105,11 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
     'RFC 5280 §4.2.1.9',
     onEachAnchor(hasCriticalConstraints),
   ),
-  must('CTB-06', 'no anchor is there twice', CTB_SOURCES.validation, onAnchors(areDistinct)),
+  must('CTB-06', 'no anchor is published twice', CTB_SOURCES.validation, onAnchors(areDistinct)),
   must('CTB-07', 'no anchor has expired', 'RFC 5280 §6.1.1 (d)', onEachAnchor(isNotExpired)),
   should(
     'CTB-08',
-    'every anchor is valid already',
+    'every anchor is already valid',
     'RFC 5280 §4.1.2.5',
     onEachAnchor(isAlreadyValid),
   ),
@@ -125,10 +125,10 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
     'RFC 5280 §4.2.1.2',
     onEachAnchor(hasKeyIdentifier),
   ),
-  must('CTB-11', 'every anchor has a name', 'RFC 5280 §4.1.2.6', onEachAnchor(hasSubject)),
+  must('CTB-11', 'every anchor has a subject', 'RFC 5280 §4.1.2.6', onEachAnchor(hasSubject)),
   should(
     'CTB-12',
-    'anchors of one name can be told apart by their key identifiers',
+    'anchors with the same name have different key identifiers',
     'RFC 4158 §3.5.12',
     onAnchors(haveDistinctKeyIdentifiers),
   ),
@@ -140,13 +140,13 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
   ),
   must(
     'CTB-14',
-    'no anchor has a key that can be broken',
+    'no anchor has a weak key',
     'CA/Browser Forum BR §6.1.5',
     onEachAnchor(hasStrongKey),
   ),
   must(
     'CTB-15',
-    'it has a megabyte at the most',
+    'the bundle has at most one megabyte',
     CTB_SOURCES.validation,
     onBundles((bundles) =>
       faultOf(bundles, ({ name, pem }) =>
@@ -156,7 +156,7 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
   ),
   should(
     'CTB-16',
-    'it is not written while nothing changes: every kubelet reads each version',
+    'the bundle is not written while nothing changes, because every kubelet reads each version',
     'Kubernetes API conventions: each write is an event for every watcher',
     onBundles((bundles) =>
       faultOf(bundles, ({ name, writes }) =>
@@ -166,7 +166,7 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
   ),
   must(
     'CTB-17',
-    "the signer's leaves chain to it",
+    "the signer's leaves chain to the bundle",
     `RFC 5280 §6.1; ${CTB_SOURCES.spec}`,
     chainsToBundle,
   ),
@@ -197,13 +197,13 @@ export const CTB_PUBLISHED: readonly Case<CtbSnapshot>[] = [
   ),
   must(
     'CTB-20',
-    'a bundle of another signer name is left alone',
+    'the signer leaves bundles of another signer name alone',
     CTB_SOURCES.spec,
     isLeftAlone('foreign'),
   ),
   must(
     'CTB-21',
-    'a bundle without a signer name is left alone',
+    'the signer leaves bundles without a signer name alone',
     CTB_SOURCES.spec,
     isLeftAlone('unlinked'),
   ),

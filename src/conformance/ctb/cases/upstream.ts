@@ -16,28 +16,28 @@ type Text = readonly [asserts: string, source: string];
 
 const REFUSED: Readonly<Record<InvalidBundle, Text>> = {
   wrongPrefix: [
-    'a bundle of a signer whose name does not say so is refused',
+    "a bundle of a signer whose name lacks the signer's prefix is rejected",
     `${CTB_SOURCES.spec}.signerName`,
   ],
   prefixWithoutSigner: [
-    'a bundle without a signer whose name says so is refused',
+    "a bundle without a signer whose name has a signer's prefix is rejected",
     `${CTB_SOURCES.spec}.signerName`,
   ],
   signerChange: [
-    'a bundle does not change its signer',
+    'a change of the signer name is rejected',
     integration('clustertrustbundles/signer_name_change_forbidden_test.go'),
   ],
-  noCertificate: ['a bundle without a certificate is refused', CTB_SOURCES.validation],
-  otherBlock: [
-    'a bundle with a block of another kind is refused',
-    `${CTB_SOURCES.spec}.trustBundle`,
-  ],
-  headers: ['a bundle with PEM headers is refused', `${CTB_SOURCES.spec}.trustBundle`],
+  noCertificate: ['a bundle without a certificate is rejected', CTB_SOURCES.validation],
+  otherBlock: ['a bundle with another PEM block is rejected', `${CTB_SOURCES.spec}.trustBundle`],
+  headers: ['a bundle with PEM headers is rejected', `${CTB_SOURCES.spec}.trustBundle`],
   noAuthority: [
-    'a bundle with a certificate that is no CA is refused',
+    'a bundle with a certificate that is not a CA is rejected',
     `${CTB_SOURCES.spec}.trustBundle`,
   ],
-  duplicate: ['a bundle with one certificate twice is refused', `${CTB_SOURCES.spec}.trustBundle`],
+  duplicate: [
+    'a bundle with the same certificate twice is rejected',
+    `${CTB_SOURCES.spec}.trustBundle`,
+  ],
 };
 
 const mounts = (test: string): string => e2e('projected_clustertrustbundle.go', test);
@@ -47,7 +47,7 @@ const CALLED: Readonly<Record<CtbCall, Text>> = {
   discovery: ['v1 has clustertrustbundles', API],
   create: ['a bundle is created', API],
   read: ['a bundle is read as it was created', API],
-  listAndWatch: ['a list has it, and a watch tells of it', API],
+  listAndWatch: ['a list has it, and a watch reports it', API],
   update: ['an update changes the anchors', API],
   applyPatch: ['an apply patch changes the anchors', API],
   strategicPatch: ['a strategic merge patch changes the anchors', API],

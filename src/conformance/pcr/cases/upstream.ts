@@ -16,15 +16,15 @@ const ASSERTS: Readonly<Record<PcrOperation, readonly [asserts: string, source: 
     volumes('should honor UserAnnotations for SPIFFE URI path'),
   ],
   mutualTls: [
-    'two leaves and the published bundle make a mutually authenticated TLS connection',
+    'two pods authenticate each other by TLS with their leaves and the published bundle',
     MTLS,
   ],
   tooLong: [
-    'a volume that asks for more than 91 days is refused',
+    'a volume that requests more than 91 days is rejected',
     volumes('should reject pod creation when MaxExpirationSeconds exceeds maximum (91d)'),
   ],
   tooShort: [
-    'a volume that asks for less than an hour is refused',
+    'a volume that requests less than an hour is rejected',
     volumes('should reject pod creation when MaxExpirationSeconds is less than minimum (1h)'),
   ],
   discoveryGroups: ['/apis lists certificates.k8s.io with v1', API],
@@ -32,7 +32,7 @@ const ASSERTS: Readonly<Record<PcrOperation, readonly [asserts: string, source: 
   discoveryResources: ['v1 has podcertificaterequests and podcertificaterequests/status', API],
   create: ['a request is created', API],
   read: ['a request is read as it was created', API],
-  listAndWatch: ['a list has it, and a watch tells of it', API],
+  listAndWatch: ['a list has it, and a watch reports it', API],
   update: ['an update adds a label', API],
   applyPatch: ['an apply patch adds a label', API],
   strategicPatch: ['a strategic merge patch adds a label', API],
