@@ -91,26 +91,63 @@ export function whoMayRequest(signers: Guarded): readonly Manifest[] {
 }
 
 /**
- * Who writes a ClusterSigner decides who gets certificates and whom everybody trusts: that takes
+ * Who writes or deletes a ClusterSigner decides who gets certificates and whom everybody trusts: that takes
  * both verbs on its signer name. Every name, not only ours: `authority` would make a CA for any.
  */
 export function whoWritesClusterSigners(): readonly Manifest[] {
+  const name = '(object == null ? oldObject : object).spec.signerName';
+  const signer = `resource('signers').name(${name})`;
+  const rule = {
+    apiGroups: ['countersign.dev'],
+    apiVersions: ['v1alpha1'],
+    resources: ['clustersigners'],
+  };
+  return [
+    ...policy({
+      name: 'countersign-cluster-signers',
+      rule: { ...rule, operations: ['CREATE', 'UPDATE', 'DELETE'] },
+      validations: (['sign', 'attest'] as const).map((verb) => ({
+        expression: `authorizer.group('certificates.k8s.io').${signer}\n.check('${verb}').allowed()`,
+        messageExpression: [
+          `request.userInfo.username + ' may not ${verb} for ' + ${name}`,
+          "+ ', so it may not write or delete its ClusterSigner; ask an administrator to grant it the verbs'",
+          `+ ' sign and attest on signers.certificates.k8s.io ' + ${name}`,
+        ].join('\n'),
+      })),
+    }),
+    ...whoTakesSecrets(rule),
+  ];
+}
+
+/**
+ * A ClusterSigner takes a Secret's name in the keys' namespace: the first to write it makes `authority` create it, and
+ * a later owner of that name is refused. So its writer needs the verb `use`, which nothing of Kubernetes knows, on it.
+ */
+function whoTakesSecrets(rule: Manifest): readonly Manifest[] {
+  const secretOf = (object: string): string =>
+    `(has(${object}.spec.authority.managed) ? ${object}.spec.authority.managed.secret : ${object}.spec.authority.secret)`;
+  const secret = secretOf('object');
   return policy({
-    name: 'countersign-cluster-signers',
-    rule: {
-      apiGroups: ['countersign.dev'],
-      apiVersions: ['v1alpha1'],
-      operations: ['CREATE', 'UPDATE'],
-      resources: ['clustersigners'],
-    },
-    validations: (['sign', 'attest'] as const).map((verb) => ({
-      expression: `authorizer.group('certificates.k8s.io').${SIGNER}\n.check('${verb}').allowed()`,
-      messageExpression: [
-        `request.userInfo.username + ' may not ${verb} for ' + object.spec.signerName`,
-        "+ ', so it may not write its ClusterSigner; ask an administrator to grant it the verbs sign and attest'",
-        "+ ' on signers.certificates.k8s.io ' + object.spec.signerName",
-      ].join('\n'),
-    })),
+    name: 'countersign-cluster-signer-secrets',
+    rule: { ...rule, operations: ['CREATE', 'UPDATE'] },
+    conditions: [
+      {
+        name: 'another-secret',
+        expression: `oldObject == null || ${secretOf('oldObject')} != ${secret}`,
+      },
+    ],
+    validations: [
+      {
+        expression: [
+          `authorizer.group('').resource('secrets').namespace(${secret}.namespace)`,
+          `.name(${secret}.name).check('use').allowed()`,
+        ].join('\n'),
+        messageExpression: [
+          `request.userInfo.username + ' may not use Secret ' + ${secret}.namespace + '/' + ${secret}.name`,
+          "+ ' for a CA; ask an administrator to grant it the verb use on this Secret'",
+        ].join('\n'),
+      },
+    ],
   });
 }
 

@@ -15,6 +15,11 @@ import {
   whoWritesSignerStatus,
 } from './admission.ts';
 import { whoAsksByCertificateRequests } from './certificate-request-admission.ts';
+import {
+  whichBundlesTheAttesterWrites,
+  whichRequestsAreAnswered,
+  whichSecretsTheAuthorityMakes,
+} from './component-admission.ts';
 import { COMPONENT_PERMISSIONS } from './components.ts';
 import { checkInstallation, type Installation } from './installation.ts';
 import { whoWritesLeases } from './lease-admission.ts';
@@ -88,9 +93,23 @@ export function renderAdmission(installation: Installation): Files {
     ['pod-certificate-requests.yaml', text(whoCreatesPodCertificateRequests(guarded))],
     ['cluster-signers.yaml', text(writers)],
     ['certificate-requests.yaml', text(whoAsksByCertificateRequests())],
+    ['components.yaml', text(onComponents(installation))],
     ['leases.yaml', text(whoWritesLeases(namespace))],
     [OPT_IN, text(whoMayRequest(guarded))],
   ]);
+}
+
+/** What holds the components to the names of this installation. */
+function onComponents(installation: Installation): readonly Manifest[] {
+  // Both hold the names behind our own ports as well.
+  const { signerNames, bundles, secrets } = namesOf('authority', installation);
+  const { namespace } = installation;
+  const names = { namespace, signers: signerNames, bundles, secrets };
+  return [
+    ...whichBundlesTheAttesterWrites(names),
+    ...whichRequestsAreAnswered(namespace),
+    ...whichSecretsTheAuthorityMakes(names),
+  ];
 }
 
 function text(manifests: readonly Manifest[]): string {

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the components themselves may not do, where RBAC cannot say it: `create` has no name, a status no group. A
+ * component that is taken over keeps its roles; these policies hold it to the names of its installation.
+ */
+import { bundleName } from '../api/object/cluster-trust-bundle.ts';
+import type { SecretReference } from '../api/signer/cluster-signer.ts';
+import { policy } from './admission.ts';
+import type { Manifest } from './roles.ts';
+
+/** The names of one installation, those behind its own ports included. */
+export interface ComponentNames {
+  /** Where the components run. */
+  readonly namespace: string;
+  readonly signers: readonly string[];
+  /** Object names of ClusterTrustBundles: `example.com:workload:primary`. */
+  readonly bundles: readonly string[];
+  /** The Secrets of CAs that `authority` may make. */
+  readonly secrets: readonly SecretReference[];
+}
+
+/**
+ * `attester` writes the bundles of its installation, and links each to its signer: a ClusterTrustBundle without a
+ * signer name asks nobody for the verb `attest`, and pods that name it would trust it.
+ *
+ * @returns a policy and its binding
+ */
+export function whichBundlesTheAttesterWrites(names: ComponentNames): readonly Manifest[] {
+  const { namespace, signers, bundles } = names;
+  const signerOf = signers.flatMap((signer) =>
+    bundles
+      .filter((bundle) => bundle.startsWith(bundleName(signer, '')))
+      .map((bundle) => `'${bundle}': '${signer}'`),
+  );
+  const table = `{${signerOf.join(', ')}}`;
+  return policy({
+    name: 'countersign-attester-bundles',
+    rule: {
+      apiGroups: ['certificates.k8s.io'],
+      apiVersions: ['v1', 'v1beta1'],
+      operations: ['CREATE', 'UPDATE'],
+      resources: ['clustertrustbundles'],
+    },
+    conditions: [only(namespace, 'attester')],
+    validations: [
+      {
+        expression:
+          signerOf.length === 0
+            ? 'false'
+            : [
+                `object.metadata.name in ${table}`,
+                `&& object.spec.?signerName.orValue('') == ${table}[object.metadata.name]`,
+              ].join('\n'),
+        messageExpression: [
+          "request.userInfo.username + ' may not write ClusterTrustBundle ' + object.metadata.name",
+          "+ ': it is no bundle of this installation, or does not name its signer;'",
+          "+ ' countersign rbac --bundle prints the policy for more bundles'",
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
+/**
+ * `certificate-request` answers CertificateRequests of our issuers only: cert-manager asks nobody for the verb `sign`
+ * when a status is written, so the role alone would let it answer for every issuer of the cluster.
+ *
+ * @param namespace - where the components run
+ */
+export function whichRequestsAreAnswered(namespace: string): readonly Manifest[] {
+  const ours = "object.spec.?issuerRef.?group.orValue('') == 'countersign.dev'";
+  return policy({
+    name: 'countersign-certificate-request-answers',
+    rule: {
+      apiGroups: ['cert-manager.io'],
+      apiVersions: ['v1'],
+      operations: ['UPDATE'],
+      resources: ['certificaterequests/status'],
+    },
+    conditions: [only(namespace, 'certificate-request')],
+    validations: [
+      {
+        expression: ours,
+        messageExpression: [
+          "request.userInfo.username + ' may not answer CertificateRequest ' + object.metadata.name",
+          "+ ': its issuerRef.group is not countersign.dev'",
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
+/**
+ * `authority` makes the Secrets of its installation's CAs and no others, whatever a ClusterSigner asks for.
+ *
+ * @returns a policy and its binding
+ */
+export function whichSecretsTheAuthorityMakes(names: ComponentNames): readonly Manifest[] {
+  const places = names.secrets.map(({ namespace, name }) => `'${namespace}/${name}'`);
+  return policy({
+    name: 'countersign-authority-secrets',
+    rule: {
+      apiGroups: [''],
+      apiVersions: ['v1'],
+      operations: ['CREATE'],
+      resources: ['secrets'],
+    },
+    conditions: [only(names.namespace, 'authority')],
+    validations: [
+      {
+        expression: `request.namespace + '/' + object.metadata.name in [${places.join(', ')}]`,
+        messageExpression: [
+          "request.userInfo.username + ' may not create Secret ' + request.namespace + '/' + object.metadata.name",
+          "+ ': it is no CA Secret of this installation; countersign rbac --secret prints the policy for more'",
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
+function only(namespace: string, component: string): Manifest {
+  const user = `system:serviceaccount:${namespace}:countersign-${component}`;
+  return { name: `only-${component}`, expression: `request.userInfo.username == '${user}'` };
+}
