@@ -162,13 +162,20 @@ test('a ClusterSigner is written by whom may both sign and attest its name', asy
     /may not sign for admission\.example\.com\/x/.test((await write('a')).stderr),
   );
   const bare = await write('a');
-  assert.match(bare.stderr, /so it may not write its ClusterSigner; ask an administrator/);
+  assert.match(
+    bare.stderr,
+    /so it may not write or delete its ClusterSigner; ask an administrator/,
+  );
   await grant('admission-sign', 'sign', 'admission.example.com/x');
   await until('sign alone is not enough', SOON, async () =>
     /may not attest for admission\.example\.com\/x/.test((await write('a')).stderr),
   );
   await grant('admission-attest', 'attest', 'admission.example.com/x');
-  await until('both are', SOON, async () => (await write('a')).code === 0);
+  await until('both are not, without the Secret of the CA', SOON, async () =>
+    /may not use Secret \S+ for a CA/.test((await write('a')).stderr),
+  );
+  await grantRule('admission-use', { apiGroups: [''], resources: ['secrets'], verbs: ['use'] });
+  await until('all three are', SOON, async () => (await write('a')).code === 0);
   await cluster.kubectl(['delete', 'clusterrolebinding', 'admission-attest']);
   await until('an update needs both as well', SOON, async () =>
     /may not attest for/.test((await write('b')).stderr),
@@ -274,20 +281,20 @@ async function grant(
   signerName: string,
   namespace = 'admission-owner',
 ): Promise<void> {
-  // kubectl create clusterrole knows no virtual resource.
-  const role = {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRole',
-    metadata: { name },
-    rules: [
-      {
-        apiGroups: ['certificates.k8s.io'],
-        resources: ['signers'],
-        resourceNames: [signerName],
-        verbs: [verb],
-      },
-    ],
+  const rule = {
+    apiGroups: ['certificates.k8s.io'],
+    resources: ['signers'],
+    resourceNames: [signerName],
+    verbs: [verb],
   };
-  await apply(JSON.stringify(role));
+  await grantRule(name, rule, namespace);
+}
+
+/** `kubectl create clusterrole` knows no virtual resources and verbs. */
+async function grantRule(name: string, rule: object, namespace = 'admission-owner'): Promise<void> {
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  await apply(
+    JSON.stringify({ apiVersion, kind: 'ClusterRole', metadata: { name }, rules: [rule] }),
+  );
   await bind('clusterrolebinding', name, [], { of: namespace });
 }
