@@ -53,6 +53,7 @@ export function createMetrics(component: string, version: string): Metrics {
       updates.push(update);
     },
     ...requestSeries(registers),
+    ...processSeries(registers),
     ...callSeries(registers),
     ...trustSeries(registers),
     ...queueSeries(registers),
@@ -61,9 +62,9 @@ export function createMetrics(component: string, version: string): Metrics {
 
 function requestSeries(
   registers: Registry[],
-): Omit<
+): Pick<
   Metrics,
-  'registry' | 'onScrape' | `queue${string}` | keyof TrustSeries | keyof CallSeries
+  'requests' | 'requestDuration' | 'requestPending' | 'watchRestarts' | 'watchLastEvent'
 > {
   return {
     requests: new Counter({
@@ -98,6 +99,13 @@ function requestSeries(
       labelNames: ['resource', 'selector'],
       registers,
     }),
+  };
+}
+
+function processSeries(
+  registers: Registry[],
+): Pick<Metrics, 'servingNotAfter' | 'clockOffset' | 'inFlightLimit' | 'missingPermissions'> {
+  return {
     servingNotAfter: new Gauge({
       name: 'countersign_serving_certificate_not_after_timestamp_seconds',
       help: 'When the certificate of our own HTTPS port ends; 0 where there is none.',

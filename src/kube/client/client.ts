@@ -1,188 +1,194 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Dispatcher } from 'undici';
 import type { Clock, Monotonic } from '../../ports.ts';
-import { createClockOffset } from './clock-offset.ts';
-import type { Connection } from './connection.ts';
-import { roundTrip, type ApiResponse } from './round-trip.ts';
+import { createClockOffset, type ClockOffset } from './clock-offset.ts';
 import { createCompletionBatch } from './completion-batch.ts';
+import type { Connection } from './connection.ts';
 import { parseJson } from '../resource/json.ts';
-import { createPools, type CredentialsChange, type OpenPools } from './pools.ts';
-import { isProtobuf, toNoResponseError, toKubeError, retryAfterOf } from './response.ts';
+import { createPools, type CredentialsChange, type OpenPools, type Pools } from './pools.ts';
 import { bodyOf, headersOf, identityHeaders, queryText, type Identity } from './request.ts';
 import type { RequestInit } from './request.ts';
+import { isProtobuf, retryAfterOf, toKubeError, toNoResponseError } from './response.ts';
+import { roundTrip, type ApiResponse } from './round-trip.ts';
 
 export type { Query, RequestInit } from './request.ts';
 
 /**
- * JSON, or whatever else a caller reads, over shared connections to one API server, as one identity.
+ * Sends requests to one API server as one identity, over shared connections. Bodies are JSON, or whatever the
+ * caller's `read` decodes.
  *
- * It retries nothing but a 401, once, with credentials read anew: the caller decides on everything
- * else. Calls may run concurrently; beyond 64 in flight they queue here.
+ * It retries only a 401, once, with credentials that are read again: the caller decides on every other error.
+ * Calls may run concurrently; beyond 64 in flight they queue here.
  */
 export interface Client {
-  /** @throws KubeError for any answer but 2xx, and for none at all */
+  /** @throws KubeError for any response but 2xx, and when none arrives */
   request<T>(init: RequestInit): Promise<T>;
   /**
-   * The body of a long GET in chunks, without any timeout of its own: abort `signal` to end it.
+   * The body of a long GET in chunks, without any timeout: abort `signal` to end it.
    *
-   * @throws KubeError as `request`, before the first chunk; the iteration throws what broke it
+   * @throws KubeError as `request`, before the first chunk; the iteration throws what interrupts it
    */
   stream(init: RequestInit): Promise<Body>;
   /**
-   * Local minus server time in milliseconds, by the Date headers of its answers; 0 before the first.
-   * Reckoned by the monotonic clock: a local clock that is set shows at once, not with the next answer.
+   * Local minus server time in milliseconds, estimated from the Date headers of responses; 0 before the first.
+   * It is based on the monotonic clock, so that a step of the local clock shows at once.
    */
   clockOffset(): number;
-  /** Ends every connection at once; what is in flight fails. */
+  /** Closes every connection at once; requests in flight fail. */
   close(): Promise<void>;
 }
 
-/** The body of an answer as it comes. */
+/** The body of a response as it arrives. */
 export interface Body extends AsyncIterable<Uint8Array> {
   /** The header's value; '' where there is none. */
   readonly contentType: string;
 }
 
+/** What a {@link Client} needs. */
 export interface ClientInit extends Identity {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
-  /** Told of every call that ended, and of none that the caller gave up. */
-  readonly onResponse?: (answered: CallResult) => void;
-  /** Told when new credentials are taken up. */
+  /** Called for every request that ended, except those that the caller aborted. */
+  readonly onResponse?: (result: CallResult) => void;
+  /** Called when changed credentials are in use. */
   readonly onCredentials?: (change: CredentialsChange) => void;
 }
 
-/** What a call came to. */
+/** How a request ended. */
 export interface CallResult {
   readonly method: RequestInit['method'];
-  /** HTTP status; 0 without a whole answer. */
+  /** HTTP status; 0 without a complete response. */
   readonly status: number;
-  /** When it was begun: milliseconds of the clock. */
+  /** When the request was sent: milliseconds of our clock. */
   readonly begun: number;
-  /** Milliseconds that the server asks us to stay away. */
+  /** Retry-After in milliseconds, where the server sent one. */
   readonly retryAfter: number | undefined;
 }
 
+/** @returns a client that opens its connections with the first request */
 export function createClient(init: ClientInit): Client {
-  const { pathname } = new URL(init.connection.server);
-  const prefix = pathname === '/' ? '' : pathname;
-  const pools = createPools(init.connection, init.onCredentials);
-  const identity = identityHeaders(init);
-  const { monotonic } = init;
-  const gather = createCompletionBatch();
-  /** Of the monotonic clock. */
-  const offset = createClockOffset();
+  return new ApiClient(init);
+}
 
-  /** Runs `send` with the credentials of now, and once more with new ones where it got a 401. */
-  async function authorized<R extends { status: number }>(
-    send: (open: OpenPools) => Promise<R>,
-  ): Promise<R> {
-    const open = await pools.current();
-    const response = await send(open);
-    if (response.status !== 401) return response;
-    init.connection.invalidate(open.credentials);
-    return send(await pools.current());
+class ApiClient implements Client {
+  readonly #init: ClientInit;
+  readonly #prefix: string;
+  readonly #identity: readonly string[];
+  readonly #pools: Pools;
+  readonly #batch = createCompletionBatch();
+  /** Of the monotonic clock. */
+  readonly #offset: ClockOffset = createClockOffset();
+
+  constructor(init: ClientInit) {
+    this.#init = init;
+    const { pathname } = new URL(init.connection.server);
+    this.#prefix = pathname === '/' ? '' : pathname;
+    this.#identity = identityHeaders(init);
+    this.#pools = createPools(init.connection, init.onCredentials);
   }
 
-  function optionsOf(request: RequestInit, { credentials }: OpenPools): Dispatcher.DispatchOptions {
+  async request<T>(request: RequestInit): Promise<T> {
+    const { monotonic } = this.#init;
+    const { signal } = request;
+    const init = { monotonic, batch: this.#batch, signal };
+    const response = await this.#observed(request, () =>
+      this.#authorized((open) => roundTrip(open.calls, this.#optionsOf(request, open), init)),
+    );
+    if (!isSuccess(response.status)) throw toKubeError(request, response);
+    try {
+      const read = isProtobuf(response.headers) ? request.read : undefined;
+      return (read?.(response.body) ?? parseJson(response.body.toString('utf8'))) as T;
+    } catch (cause) {
+      throw toNoResponseError(request, cause);
+    }
+  }
+
+  async stream(request: RequestInit): Promise<Body> {
+    const opened = await this.#observed(request, () =>
+      this.#authorized((open) => this.#open(request, open)),
+    );
+    const { chunks, headers } = opened;
+    if (chunks === undefined) throw toKubeError(request, opened);
+    const contentType = String(headers['content-type'] ?? '');
+    return { contentType, [Symbol.asyncIterator]: () => chunks[Symbol.asyncIterator]() };
+  }
+
+  clockOffset(): number {
+    const ahead = this.#offset.value();
+    if (ahead === undefined) return 0;
+    return this.#init.clock() - (this.#init.monotonic() - ahead);
+  }
+
+  close(): Promise<void> {
+    return this.#pools.close();
+  }
+
+  /** Runs `send`, reports how it ended, and learns from the Date header of its response. */
+  async #observed<R extends ApiResponse>(request: RequestInit, send: () => Promise<R>): Promise<R> {
+    const [begun, since] = [this.#init.clock(), this.#init.monotonic()];
+    try {
+      const response = await send();
+      this.#observeDate(response, since);
+      this.#report(request, begun, response);
+      return response;
+    } catch (cause) {
+      if (request.signal?.aborted !== true) this.#report(request, begun, undefined);
+      throw toNoResponseError(request, cause);
+    }
+  }
+
+  #observeDate({ status, headers: { date } }: ApiResponse, since: number): void {
+    // A proxy in front of the API server answers with an error page that has the proxy's clock.
+    if (status >= 500) return;
+    const time = typeof date === 'string' ? Date.parse(date) : NaN;
+    if (!Number.isNaN(time)) this.#offset.observe(time, since, this.#init.monotonic());
+  }
+
+  #report({ method }: RequestInit, begun: number, response: ApiResponse | undefined): void {
+    const retryAfter = response === undefined ? undefined : retryAfterOf(response.headers);
+    this.#init.onResponse?.({ method, status: response?.status ?? 0, begun, retryAfter });
+  }
+
+  /** Runs `send` with the current credentials, and after a 401 once more with new ones. */
+  async #authorized<R extends { status: number }>(
+    send: (open: OpenPools) => Promise<R>,
+  ): Promise<R> {
+    const open = await this.#pools.current();
+    const response = await send(open);
+    if (response.status !== 401) return response;
+    this.#init.connection.invalidate(open.credentials);
+    return send(await this.#pools.current());
+  }
+
+  #optionsOf(request: RequestInit, { credentials }: OpenPools): Dispatcher.DispatchOptions {
     return {
       method: request.method,
-      path: prefix + request.path + queryText(request.query),
-      headers: headersOf(request, credentials, identity),
+      path: this.#prefix + request.path + queryText(request.query),
+      headers: headersOf(request, credentials, this.#identity),
       body: bodyOf(request.body),
     };
   }
 
-  function observeDate({ status, headers: { date } }: ApiResponse, begun: number): void {
-    // An error page of what stands before an API server has the clock of that.
-    if (status >= 500) return;
-    const time = typeof date === 'string' ? Date.parse(date) : NaN;
-    if (!Number.isNaN(time)) offset.observe(time, begun, init.monotonic());
-  }
-
-  function clockOffset(): number {
-    const ahead = offset.value();
-    return ahead === undefined ? 0 : init.clock() - (init.monotonic() - ahead);
-  }
-
-  async function call(request: RequestInit): Promise<ApiResponse> {
-    const [begun, since] = [init.clock(), init.monotonic()];
-    const { signal } = request;
-    try {
-      const answer = await authorized((open) =>
-        roundTrip(open.calls, optionsOf(request, open), { monotonic, batch: gather, signal }),
-      );
-      observeDate(answer, since);
-      tell(request, begun, answer);
-      return answer;
-    } catch (cause) {
-      if (signal?.aborted !== true) tell(request, begun, undefined);
-      throw toNoResponseError(request, cause);
-    }
-  }
-
-  function tell({ method }: RequestInit, begun: number, answer: ApiResponse | undefined): void {
-    const retryAfter = answer === undefined ? undefined : retryAfterOf(answer.headers);
-    init.onResponse?.({ method, status: answer?.status ?? 0, begun: begun, retryAfter });
-  }
-
-  async function openStream(request: RequestInit): Promise<OpenedStream> {
-    const [begun, since] = [init.clock(), init.monotonic()];
-    try {
-      const opened = await opening(request);
-      observeDate(opened, since);
-      tell(request, begun, opened);
-      return opened;
-    } catch (cause) {
-      if (request.signal?.aborted !== true) tell(request, begun, undefined);
-      throw toNoResponseError(request, cause);
-    }
-  }
-
-  function opening(request: RequestInit): Promise<OpenedStream> {
-    return authorized(async (open) => {
-      const { statusCode, headers, body } = await open.streams.request({
-        ...optionsOf(request, open),
-        bodyTimeout: 0,
-        ...(request.signal === undefined ? {} : { signal: request.signal }),
-      });
-      if (isSuccess(statusCode)) {
-        return { status: statusCode, headers, body: NOTHING, chunks: body };
-      }
-      return { status: statusCode, headers, body: Buffer.from(await body.arrayBuffer()) };
+  async #open(request: RequestInit, open: OpenPools): Promise<OpenedStream> {
+    const { statusCode, headers, body } = await open.streams.request({
+      ...this.#optionsOf(request, open),
+      bodyTimeout: 0,
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
+    if (isSuccess(statusCode)) {
+      return { status: statusCode, headers, body: NO_BODY, chunks: body };
+    }
+    return { status: statusCode, headers, body: Buffer.from(await body.arrayBuffer()) };
   }
-
-  return {
-    request: async <T>(request: RequestInit) => {
-      const answer = await call(request);
-      if (!isSuccess(answer.status)) throw toKubeError(request, answer);
-      try {
-        const read = isProtobuf(answer.headers) ? request.read : undefined;
-        return (read?.(answer.body) ?? parseJson(answer.body.toString('utf8'))) as T;
-      } catch (cause) {
-        throw toNoResponseError(request, cause);
-      }
-    },
-    stream: async (request) => {
-      const opened = await openStream(request);
-      const { chunks, headers } = opened;
-      if (chunks === undefined) throw toKubeError(request, opened);
-      const contentType = String(headers['content-type'] ?? '');
-      return { contentType, [Symbol.asyncIterator]: () => chunks[Symbol.asyncIterator]() };
-    },
-    clockOffset,
-    close: pools.close,
-  };
 }
 
-/** A response whose body is left to be read, where it is a success. */
+/** A response whose body is still to be read, where it is a success. */
 interface OpenedStream extends ApiResponse {
   readonly chunks?: AsyncIterable<Uint8Array>;
 }
 
-const NOTHING = Buffer.alloc(0);
+const NO_BODY = Buffer.alloc(0);
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;

@@ -2,10 +2,11 @@
 import { resource } from '../resource/resource.ts';
 import { microTime } from '../resource/json.ts';
 
+/** Events (events.k8s.io/v1). */
 export const EVENTS = resource({ group: 'events.k8s.io', version: 'v1', plural: 'events' });
 
-/** `core/v1` ObjectReference. */
-export interface ObjectReference {
+/** The object that an Event is about: `core/v1` ObjectReference. */
+export interface EventObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
@@ -14,23 +15,23 @@ export interface ObjectReference {
   readonly uid?: string;
 }
 
-/** What shall be said about an object. */
+/** What an Event says about an object (events.k8s.io/v1). */
 export interface EventDetails {
-  readonly regarding: ObjectReference;
-  readonly related?: ObjectReference;
+  readonly regarding: EventObject;
+  readonly related?: EventObject;
   readonly type: 'Normal' | 'Warning';
   /** CamelCase. */
   readonly reason: string;
-  /** What was being done: CamelCase verb. */
+  /** What the controller was doing: a CamelCase verb. */
   readonly action: string;
   readonly note: string;
 }
 
-/** events.k8s.io/v1 refuses a longer note or instance name. */
+/** events.k8s.io/v1 rejects a longer note or instance name. */
 const MAX_NOTE = 1_024;
 const MAX_INSTANCE = 128;
 
-/** The Event as it is POSTed. */
+/** The Event as it is created. Note and instance are cut to what the API server accepts. */
 export function eventBody(
   note: EventDetails,
   from: {

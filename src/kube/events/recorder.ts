@@ -3,26 +3,28 @@ import { createHash } from 'node:crypto';
 import type { Clock, Delay, Log, Random } from '../../ports.ts';
 import type { Client } from '../client/client.ts';
 import { EVENTS, eventBody, type EventDetails } from './body.ts';
-import { createEventSender, type DropCause } from './sender.ts';
+import { createEventSender, type DropCause, type EventSender } from './sender.ts';
 import { createEventSeries, type SeriesEntry } from './series.ts';
 import { createTokenBucket } from '../workqueue/token-bucket.ts';
 import { microTime } from '../resource/json.ts';
 
-/** Tells people what happens to an object. Never blocks a decision and never throws. */
+/** Records Events about objects. Never blocks a decision and never throws. */
 export interface EventRecorder {
-  record(note: EventDetails): void;
+  /** Records an Event in the background; a repetition increments the count of the first one. */
+  record(details: EventDetails): void;
   /**
-   * Tells of what is about to become so. Whoever tells it again, this process or the next, makes no
-   * second Event of it.
+   * Records an Event of what is about to happen, and waits for it. Its name is derived from its content and
+   * `occasion`: when this process or the next one records it again, no second Event comes of it.
    *
-   * @param occasion - what is the same then, and another when the same happens anew
-   * @returns when it is written, or given up, or 2 s later: nothing waits for Events longer
+   * @param occasion - stays the same while it is the same occurrence, and changes with the next
+   * @returns when it is written or given up, and after 2 s at the latest
    */
-  recordOnce(note: EventDetails, occasion: string): Promise<void>;
-  /** The last call: resolves when everything recorded was sent or given up, or after 5 s. */
+  recordOnce(details: EventDetails, occasion: string): Promise<void>;
+  /** The last call: resolves when everything recorded is sent or given up, and after 5 s at the latest. */
   flush(): Promise<void>;
 }
 
+/** What an {@link EventRecorder} needs. */
 export interface EventRecorderInit {
   readonly client: Client;
   /** `countersign.dev/<component>`. */
@@ -32,92 +34,108 @@ export interface EventRecorderInit {
   readonly delay: Delay;
   readonly random: Random;
   readonly log: Log;
-  /** Told of each Event, or count of a series, that was not written. Must not throw. */
+  /** Called for each Event, or count of a series, that was not written. Must not throw. */
   readonly onDropped: (cause: DropCause) => void;
 }
 
 /**
- * Events are for people: ten a second is more than anybody reads, and 10,000 requests that wait for
- * one CA must not turn into 10,000 writes. What is over is dropped, and said again with the retry.
+ * Events are for people: ten a second is more than anybody reads, and 10,000 requests that wait for one CA must
+ * not cause 10,000 writes. What exceeds the rate is dropped, and recorded again with the next retry.
  */
-const BURST = 100;
-const PER_SECOND = 10;
+const EVENT_BURST = 100;
+const EVENTS_PER_SECOND = 10;
 /** A phase of a CA waits so long for its Event, and no longer: Events may be what is broken. */
-const TELL_MS = 2_000;
+const RECORD_ONCE_MS = 2_000;
 
+/** @returns a recorder that begins to write at once */
 export function createEventRecorder(init: EventRecorderInit): EventRecorder {
-  const series = createEventSeries();
-  const sender = createEventSender(init);
-  const rate = { burst: BURST, perSecond: PER_SECOND, clock: init.clock };
-  // Two rates: what is said again and again must not keep out what is new.
-  const allowsNew = createTokenBucket(rate);
-  const allowsCount = createTokenBucket(rate);
+  return new RateLimitedRecorder(init);
+}
 
-  function create(key: string, note: EventDetails, now: number): void {
-    if (!allowsNew()) {
-      init.onDropped('rate');
-      init.log.debug({ ...note }, 'an Event was left out: there are too many');
-      return;
-    }
-    const said = series.begin(key, nameFor(note, now), now);
-    sender.send({
-      method: 'POST',
-      path: EVENTS.collection(said.namespace),
-      body: eventBody(note, { ...init, ...said, now }),
-      // What was never told is told anew by the next record.
-      onGivenUp: () => series.forget(key),
-    });
+class RateLimitedRecorder implements EventRecorder {
+  readonly #init: EventRecorderInit;
+  readonly #series = createEventSeries();
+  readonly #sender: EventSender;
+  // Two rates: repetitions must not keep out new Events.
+  readonly #allowsNew: () => boolean;
+  readonly #allowsCount: () => boolean;
+
+  constructor(init: EventRecorderInit) {
+    this.#init = init;
+    this.#sender = createEventSender(init);
+    const rate = { burst: EVENT_BURST, perSecond: EVENTS_PER_SECOND, clock: init.clock };
+    this.#allowsNew = createTokenBucket(rate);
+    this.#allowsCount = createTokenBucket(rate);
   }
 
-  async function tell(note: EventDetails, occasion: string): Promise<void> {
-    if (!allowsNew()) {
-      init.onDropped('rate');
+  record(details: EventDetails): void {
+    const now = this.#init.clock();
+    const key = keyFor(details);
+    const entry = this.#series.find(key, now);
+    if (entry === undefined) this.#create(key, details, now);
+    else if (this.#series.repeat(entry, now) && this.#allowsCount()) this.#count(key, entry, now);
+  }
+
+  async recordOnce(details: EventDetails, occasion: string): Promise<void> {
+    const { delay, clock, onDropped } = this.#init;
+    if (!this.#allowsNew()) {
+      onDropped('rate');
       return;
     }
-    const { name, namespace } = place(note, digestOf(keyFor(note), occasion));
+    const { name, namespace } = placeOf(details, digestOf(keyFor(details), occasion));
     const done = new AbortController();
     const sent = new Promise<void>((resolve) => {
-      sender.send({
+      this.#sender.send({
         method: 'POST',
         path: EVENTS.collection(namespace),
-        body: eventBody(note, { ...init, name, namespace, now: init.clock() }),
+        body: eventBody(details, { ...this.#init, name, namespace, now: clock() }),
         onSent: resolve,
         onGivenUp: resolve,
       });
     });
-    const patience = init.delay(TELL_MS, done.signal).catch(() => undefined);
-    await Promise.race([sent, patience]);
+    const timeout = delay(RECORD_ONCE_MS, done.signal).catch(() => undefined);
+    await Promise.race([sent, timeout]);
     done.abort();
   }
 
-  function count(key: string, said: SeriesEntry, now: number): void {
-    sender.send({
-      method: 'PATCH',
-      path: EVENTS.object(said),
-      contentType: 'application/merge-patch+json',
-      body: { series: { count: said.count, lastObservedTime: microTime(now) } },
-      onGivenUp: () => series.forget(key),
+  flush(): Promise<void> {
+    return this.#sender.flush();
+  }
+
+  #create(key: string, details: EventDetails, now: number): void {
+    if (!this.#allowsNew()) {
+      this.#init.onDropped('rate');
+      this.#init.log.debug({ ...details }, 'Event dropped: rate limit');
+      return;
+    }
+    const unique = now.toString(16) + Buffer.from(this.#init.random(4)).toString('hex');
+    const entry = this.#series.begin(key, placeOf(details, unique), now);
+    this.#sender.send({
+      method: 'POST',
+      path: EVENTS.collection(entry.namespace),
+      body: eventBody(details, { ...this.#init, ...entry, now }),
+      // The next record of an Event that was not written creates it.
+      onGivenUp: () => {
+        this.#series.forget(key);
+      },
     });
   }
 
-  function nameFor(note: EventDetails, now: number): Pick<SeriesEntry, 'name' | 'namespace'> {
-    return place(note, now.toString(16) + Buffer.from(init.random(4)).toString('hex'));
+  #count(key: string, entry: SeriesEntry, now: number): void {
+    this.#sender.send({
+      method: 'PATCH',
+      path: EVENTS.object(entry),
+      contentType: 'application/merge-patch+json',
+      body: { series: { count: entry.count, lastObservedTime: microTime(now) } },
+      onGivenUp: () => {
+        this.#series.forget(key);
+      },
+    });
   }
-
-  return {
-    record: (note) => {
-      const now = init.clock();
-      const key = keyFor(note);
-      const said = series.find(key, now);
-      if (said === undefined) create(key, note, now);
-      else if (series.repeat(said, now) && allowsCount()) count(key, said, now);
-    },
-    recordOnce: tell,
-    flush: sender.flush,
-  };
 }
 
-function place(
+/** The namespace and the name of an Event about an object. */
+function placeOf(
   { regarding }: EventDetails,
   unique: string,
 ): Pick<SeriesEntry, 'name' | 'namespace'> {
@@ -125,7 +143,7 @@ function place(
   return { name: `${nameStem(name)}.${unique}`, namespace };
 }
 
-/** As long as what is random. */
+/** As long as the random names are. */
 const DIGEST_DIGITS = 20;
 
 function digestOf(...texts: readonly string[]): string {

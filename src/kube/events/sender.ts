@@ -6,24 +6,26 @@ import type { Client, RequestInit } from '../client/client.ts';
 import { createFifo } from '../workqueue/fifo.ts';
 import { KubeError } from '../client/kube-error.ts';
 
+/** One write of an Event, and who is notified of its outcome. */
 export interface EventRequest extends RequestInit {
   readonly onSent?: () => void;
   readonly onGivenUp: () => void;
 }
 
 /**
- * Why an Event was not written: too many at once, too many that wait, or the API server did not take it,
- * for good or for as long as it was tried.
+ * Why an Event was not written: `rate` when the rate limit was exceeded, `full` when the queue was, `refused` when
+ * the API server rejected it or did not answer until the last retry.
  */
 export type DropCause = 'rate' | 'full' | 'refused';
 
-/** Sends one request after the other, in the background. Never throws. */
+/** Sends one request after the other in the background. Never throws. */
 export interface EventSender {
   readonly send: (request: EventRequest) => void;
-  /** The last call: what was not sent 5 s later is given up. */
+  /** The last call: what is not sent within 5 s is given up. */
   readonly flush: () => Promise<void>;
 }
 
+/** What an {@link EventSender} needs. */
 export interface EventSenderInit {
   readonly client: Client;
   readonly delay: Delay;
@@ -32,15 +34,16 @@ export interface EventSenderInit {
   readonly onDropped: (cause: DropCause) => void;
 }
 
-/** Beyond this, what is newest is dropped: it is said again with the next retry. */
+/** Beyond this, new Events are dropped: the next retry records them again. */
 const MAX_QUEUED = 1_000;
-/** A restart of the API server takes seconds; what it does not survive is old news. */
+/** A restart of the API server takes seconds; an Event that cannot be written for longer is out of date. */
 const TRIES = 6;
-const FIRST_RETRY_MS = 500;
-const MAX_RETRY_MS = 10_000;
-/** A process that ends waits no longer than this for its last words. */
+const FIRST_EVENT_RETRY_MS = 500;
+const MAX_EVENT_RETRY_MS = 10_000;
+/** A process that ends waits no longer than this for its last Events. */
 const FLUSH_MS = 5_000;
 
+/** @returns a sender with an empty queue */
 export function createEventSender(init: EventSenderInit): EventSender {
   const queue = createFifo<EventRequest>();
   const end = new AbortController();
@@ -53,10 +56,10 @@ export function createEventSender(init: EventSenderInit): EventSender {
 
   async function deliver(request: EventRequest): Promise<void> {
     try {
-      await persist(init, request, end.signal);
+      await sendWithRetry(init, request, end.signal);
       request.onSent?.();
     } catch (error) {
-      init.log.warn({ path: request.path, error: messageOf(error) }, 'an Event was not written');
+      init.log.warn({ path: request.path, error: messageOf(error) }, 'Event not written');
       init.onDropped('refused');
       request.onGivenUp();
     }
@@ -73,40 +76,40 @@ export function createEventSender(init: EventSenderInit): EventSender {
       sending ??= drain();
     },
     flush: async () => {
-      const patience = new AbortController();
-      const timeout = init.delay(FLUSH_MS, patience.signal).catch(() => undefined);
+      const done = new AbortController();
+      const timeout = init.delay(FLUSH_MS, done.signal).catch(() => undefined);
       await Promise.race([sending, timeout]);
-      patience.abort();
+      done.abort();
       end.abort();
     },
   };
 }
 
-/** Tries again for as long as the API server is away, and no longer than `TRIES`. */
-async function persist(
+/** Retries while the API server is unavailable, at most `TRIES` times. */
+async function sendWithRetry(
   { client, delay, random }: EventSenderInit,
   { onSent: _sent, onGivenUp: _givenUp, ...request }: EventRequest,
   signal: AbortSignal,
 ): Promise<void> {
-  const backoff = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS, random };
+  const backoff = { firstMs: FIRST_EVENT_RETRY_MS, maxMs: MAX_EVENT_RETRY_MS, random };
   for (let failures = 0; ; failures += 1) {
     try {
       await client.request({ ...request, signal });
       return;
     } catch (error) {
-      if (isThere(error)) return;
-      if (failures + 1 >= TRIES || !isPassing(error)) throw error;
+      if (isStored(error)) return;
+      if (failures + 1 >= TRIES || !isTransient(error)) throw error;
       await delay(Math.max(backoffDelay(failures, backoff), error.retryAfter ?? 0), signal);
     }
   }
 }
 
-/** Our own earlier try, whose answer was lost: the name is ours alone. */
-function isThere(error: unknown): boolean {
+/** An earlier attempt was stored and its response lost: nobody else uses that name. */
+function isStored(error: unknown): boolean {
   return error instanceof KubeError && error.code === 'KUBE_ALREADY_EXISTS';
 }
 
-function isPassing(error: unknown): error is KubeError {
-  const passing = ['KUBE_UNAVAILABLE', 'KUBE_THROTTLED', 'KUBE_UNAUTHORIZED'];
-  return error instanceof KubeError && passing.includes(error.code);
+function isTransient(error: unknown): error is KubeError {
+  const transient = ['KUBE_UNAVAILABLE', 'KUBE_THROTTLED', 'KUBE_UNAUTHORIZED'];
+  return error instanceof KubeError && transient.includes(error.code);
 }
