@@ -45,6 +45,12 @@ export function readHouse(): readonly HouseFile[] {
   return paths.map((path) => houseFile(path, readFileSync(join(SRC, path), 'utf8')));
 }
 
+/** Programs of the repository that use src and are no tests; their paths lead from src to them. */
+export function readUsers(): readonly HouseFile[] {
+  const paths = globSync(['build/*.ts', 'demo/**/*.ts', 'examples/*.ts'], { cwd: ROOT }).sort();
+  return paths.map((path) => houseFile(`../${path}`, readFileSync(join(ROOT, path), 'utf8')));
+}
+
 export function houseFile(path: string, text: string): HouseFile {
   return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
 }
@@ -135,9 +141,14 @@ export function constantsWithTwoValues(files: readonly HouseFile[]): readonly st
 /**
  * Exports that no other file of src imports. The package's own entry is read by others; a type may be exported
  * because a signature of its file names it.
+ *
+ * @param users - programs beside src that are no tests: what makes the manifests, the demo
  */
-export function unusedExports(files: readonly HouseFile[]): readonly string[] {
-  const used = usedNames(files);
+export function unusedExports(
+  files: readonly HouseFile[],
+  users: readonly HouseFile[] = [],
+): readonly string[] {
+  const used = usedNames([...files, ...users]);
   return files.flatMap(({ path, tree }) => {
     if (path === 'library/index.ts') return [];
     const named = namedInSignatures(tree);
@@ -209,7 +220,8 @@ function targetOf(node: ts.Node, path: string): string | undefined {
   const name = specifierOf(node);
   if (name === undefined || !ts.isStringLiteral(name) || !name.text.startsWith('.'))
     return undefined;
-  return posix.join(posix.dirname(path), name.text);
+  const target = posix.join(posix.dirname(path), name.text);
+  return target.startsWith('../src/') ? target.slice('../src/'.length) : target;
 }
 
 function specifierOf(node: ts.Node): ts.Node | undefined {
@@ -240,7 +252,8 @@ if (import.meta.main) {
   const files = readHouse();
   const rules = {
     ...{ longFiles, longFunctions, crowdedFolders, crumbs, typeNamesWithTwoShapes },
-    ...{ constantsWithTwoValues, unusedExports, exportsWithoutDocstring },
+    ...{ constantsWithTwoValues, exportsWithoutDocstring },
+    unusedExports: (all: readonly HouseFile[]) => unusedExports(all, readUsers()),
     foldersWithoutPage: (all: readonly HouseFile[]) =>
       foldersWithoutPage(all, (path) => existsSync(join(SRC, path))),
   };

@@ -159,15 +159,30 @@ test('one role a namespace, also where keys and Events share one', () => {
   assert.deepEqual(where, ['default', 'countersign-system']);
 });
 
-test('admission policies name the signers, and fail closed', () => {
-  for (const [file, text] of renderAdmission(DEMO)) {
-    assert.match(text, /failurePolicy: Fail/, file);
-    if (file === 'cluster-signers.yaml') assert.doesNotMatch(text, /matchConditions/);
-    else if (file === 'certificate-requests.yaml')
-      assert.match(text, /issuerRef\.\?group\.orValue\(''\) == 'countersign\.dev'/);
-    else if (file !== 'leases.yaml')
-      assert.match(text, /in \['example.com\/workload', 'example.com\/people'\]/);
+const NAMES = /in \['example.com\/workload', 'example.com\/people'\]/;
+/** What each file of policies goes by: signer names, or whose object or whose write it is. */
+const GOES_BY: Readonly<Record<string, readonly RegExp[]>> = {
+  'pod-certificate-requests.yaml': [NAMES],
+  'who-may-request.yaml': [NAMES],
+  'certificate-requests.yaml': [/issuerRef\.\?group\.orValue\(''\) == 'countersign\.dev'/],
+  'leases.yaml': [/request\.namespace == 'countersign-system'/],
+  'components.yaml': ['attester', 'authority', 'certificate-request'].map(
+    (component) =>
+      new RegExp(`== 'system:serviceaccount:countersign-system:countersign-${component}'`),
+  ),
+  // Every ClusterSigner, whatever its name.
+  'cluster-signers.yaml': [/resources:\n +- clustersigners\n/],
+};
+
+test('admission policies name what they guard, and fail closed', () => {
+  const files = renderAdmission(DEMO);
+  assert.deepEqual([...files.keys()].sort(), Object.keys(GOES_BY).sort());
+  for (const [file, text] of files) {
+    const policies = text.match(/^kind: ValidatingAdmissionPolicy$/gm)?.length;
+    assert.equal(text.match(/failurePolicy: Fail/g)?.length, policies, file);
+    for (const pattern of GOES_BY[file] ?? []) assert.match(text, pattern, file);
   }
+  assert.doesNotMatch(files.get('cluster-signers.yaml') ?? '', /our-signers/);
 });
 
 test('an expression has one check() at most: two would cost more than one may', () => {
