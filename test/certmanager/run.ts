@@ -76,7 +76,7 @@ test('a Certificate becomes a Secret with key, chain and CA', async () => {
   assert.equal(request.spec.username, CERT_MANAGER);
 });
 
-test('it is issued anew when its spec changes, with the new names', async () => {
+test('a Certificate is reissued with the new names when its spec changes', async () => {
   const { cluster } = fixture;
   await applyCertificate(cluster, { name: 'changing' });
   await waitForRevision(cluster, 'changing', 1);
@@ -89,7 +89,7 @@ test('it is issued anew when its spec changes, with the new names', async () => 
   assert.notEqual(leaf.serialNumber, before.serialNumber);
 });
 
-test('it is renewed before it ends, by the times of the leaf itself, with a new key', async () => {
+test('a Certificate is renewed before it expires, by the times of the leaf, with a new key', async () => {
   const { cluster } = fixture;
   // A leaf of an hour has 59 minutes to live: it is to be renewed five seconds later.
   const spec = { duration: '1h', renewBefore: '58m55s' };
@@ -105,7 +105,7 @@ test('it is renewed before it ends, by the times of the leaf itself, with a new 
   assert.ok(!second.publicKey.equals(first.publicKey));
 });
 
-test('what can never be issued fails in the Certificate with our reason, and heals when its spec is mended', async () => {
+test('a Certificate that can never be issued fails with our reason, and recovers when its spec is corrected', async () => {
   const { cluster } = fixture;
   // cert-manager's own default: key encipherment, which the profile lacks.
   await applyCertificate(cluster, { name: 'default', spec: { usages: undefined } });
@@ -119,7 +119,7 @@ test('what can never be issued fails in the Certificate with our reason, and hea
   await waitForRevision(cluster, 'default', 1);
 });
 
-test('what cert-manager’s approver approves and no rule allows waits, and a rule heals it', async () => {
+test('a request that cert-manager approves and no rule allows waits until a rule allows it', async () => {
   const { cluster } = fixture;
   await applyCertificate(cluster, { name: 'foreign', spec: { dnsNames: ['www.example.com'] } });
   const note = await until('the Event is there', SOON, async () => {
@@ -152,7 +152,7 @@ test('what cert-manager’s approver approves and no rule allows waits, and a ru
   await waitForRevision(cluster, 'foreign', 1);
 });
 
-test('a request that is denied is shown as denied, in the request and in the Certificate', async () => {
+test('a denied request is Denied in the CertificateRequest and in the Certificate', async () => {
   const { cluster } = fixture;
   const signer = example('people');
   const allow = { dnsNames: 'true', usages: ['digital signature', 'client auth'] };
@@ -176,7 +176,7 @@ test('a request that is denied is shown as denied, in the request and in the Cer
   await assert.rejects(getSecret(cluster, 'denied'), /NotFound/);
 });
 
-test('with cert-manager’s webhook a request’s maker is who made it, whatever it says', async () => {
+test('with cert-manager’s webhook a request names its real creator', async () => {
   const { cluster } = fixture;
   const body = await certificateRequestBody({ username: 'somebody-else' });
   await cluster.kubectl(['create', '-f', '-', ...asRequester()], {
@@ -188,7 +188,7 @@ test('with cert-manager’s webhook a request’s maker is who made it, whatever
   assert.ok(made === undefined || made.spec.username === 'jane');
 });
 
-test('a Certificate is still Ready: nothing that was issued makes cert-manager ask again', async () => {
+test('every Certificate stays Ready: cert-manager requests nothing again', async () => {
   const { cluster } = fixture;
   const certificate = await waitForRevision(cluster, 'web', 1);
   assert.equal(conditionOf(certificate, 'Issuing'), undefined);

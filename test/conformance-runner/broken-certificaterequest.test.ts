@@ -96,7 +96,7 @@ const issuer =
     cluster.write(path, () => ({ status: { ...status, conditions: all } }));
   };
 
-test('the runner sees what a careless issuer of CertificateRequests does, and blames it for nothing else', async () => {
+test('the runner finds exactly the faults of an issuer of CertificateRequests', async () => {
   const { run } = memoryRun(ISSUER, issuer);
   const found = (await EVALUATE.certificaterequest(run)).filter(
     ({ outcome }) => outcome === 'fail',

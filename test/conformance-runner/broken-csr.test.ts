@@ -108,7 +108,7 @@ function statusOf(status: Thing['status'], answer: NonNullable<Answer>): object 
   return { conditions: [...conditions, { type: 'Failed', status: 'True', reason, message: 'no' }] };
 }
 
-test('the runner sees what a careless signer of CertificateSigningRequests does, and blames it for nothing else', async () => {
+test('the runner finds exactly the faults of a signer of CertificateSigningRequests', async () => {
   const { run } = memoryRun(SIGNER, signer);
   const failed = (await EVALUATE.csr(run)).filter(({ outcome }) => outcome === 'fail');
   assert.deepEqual(

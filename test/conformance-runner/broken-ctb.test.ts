@@ -51,7 +51,7 @@ const publisher =
     }
   };
 
-test('the runner sees what a careless publisher does, and blames it for nothing else', async () => {
+test('the runner finds exactly the faults of a publisher of ClusterTrustBundles', async () => {
   const { run, cluster } = memoryRun(SIGNER, publisher);
   publish(cluster);
   const failed = (await EVALUATE.ctb(run)).filter(({ outcome }) => outcome === 'fail');

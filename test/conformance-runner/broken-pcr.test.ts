@@ -106,7 +106,7 @@ const signer =
     if (status !== undefined) cluster.write(path, () => ({ status }));
   };
 
-test('the runner sees what a careless signer of PodCertificateRequests does, and blames it for nothing else', async () => {
+test('the runner finds exactly the faults of a signer of PodCertificateRequests', async () => {
   const { run } = memoryRun(SIGNER, signer);
   const results = await EVALUATE.pcr(run);
   const failed = results.filter(({ outcome }) => outcome === 'fail');

@@ -30,7 +30,7 @@ function refuse(status: number): never {
   throw new KubeError({ status, what: 'DELETE', body: { message: 'no' } });
 }
 
-test('what is made carries the label of the run', async () => {
+test('every created object has the label of the run', async () => {
   const { client } = clientOf(({ body }) => body);
   const own = trackCreatedObjects(client, 'abc');
   const metadata = { name: 'web', namespace, labels: { app: 'web' } };
@@ -38,7 +38,7 @@ test('what is made carries the label of the run', async () => {
   assert.deepEqual(made.metadata.labels, { app: 'web', [RUN_LABEL]: 'abc' });
 });
 
-test('everything is removed, pods first: a kubelet asks anew for one that lost its request', async () => {
+test('deleteAll deletes pods first, because a kubelet recreates a missing request', async () => {
   const { client, calls } = clientOf(() => ({}));
   const own = trackCreatedObjects(client, 'abc');
   own.track(requests, { name: 'req', namespace });
@@ -50,7 +50,7 @@ test('everything is removed, pods first: a kubelet asks anew for one that lost i
   ]);
 });
 
-test('an object whose creation got no answer is removed as well', async () => {
+test('deleteAll deletes an object whose creation got no response', async () => {
   const { client, calls } = clientOf(({ method }) =>
     method === 'POST' ? Promise.reject(new Error('the connection broke')) : {},
   );
@@ -60,7 +60,7 @@ test('an object whose creation got no answer is removed as well', async () => {
   assert.equal(calls.at(-1), 'DELETE /api/v1/namespaces/team-a/pods/web');
 });
 
-test('what is gone already is removed, what may not be deleted is named, and nothing else suffers', async () => {
+test('deleteAll counts missing objects as deleted and names those that it may not delete', async () => {
   const { client } = clientOf(({ method, path }) => {
     if (method !== 'DELETE') return {};
     return path.endsWith('/gone') ? refuse(404) : path.endsWith('/kept') ? refuse(403) : {};
@@ -74,7 +74,7 @@ test('what is gone already is removed, what may not be deleted is named, and not
   assert.match(left.join(), /pods\/kept: .*403/);
 });
 
-test('what is being made when the run is interrupted is waited for, and removed', async () => {
+test('deleteAll waits for creations in flight and deletes their objects', async () => {
   const stored = Promise.withResolvers<object>();
   const { client, calls } = clientOf(({ method }) => (method === 'POST' ? stored.promise : {}));
   const own = trackCreatedObjects(client, 'abc');

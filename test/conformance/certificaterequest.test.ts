@@ -9,13 +9,13 @@ import { readIssuerRef } from '../../src/conformance/certificaterequest/snapshot
 import { CR_BROKEN } from '../support/conformance/cr-broken.ts';
 import { goodCrSnapshot, ready } from '../support/conformance/cr-snapshot.ts';
 
-test('an issuer that does everything right passes every case', () => {
+test('a conforming issuer passes every case', () => {
   const wrong = evaluateAll(CR_CASES, goodCrSnapshot()).filter(({ outcome }) => outcome !== 'pass');
   assert.deepEqual(wrong, []);
 });
 
 for (const { id, asserts, evaluate: judge } of CR_CASES) {
-  test(`${id} fails where it is not so: ${asserts}`, () => {
+  test(`${id} fails for a signer that breaks it: ${asserts}`, () => {
     const broken = CR_BROKEN[id];
     assert.ok(broken !== undefined, `${id} is never seen to fail`);
     assert.equal(judge(broken).outcome, 'fail', judge(broken).evidence);

@@ -7,7 +7,7 @@ import { CSR_BROKEN } from '../support/conformance/csr-broken.ts';
 import { goodCsrSnapshot, withScenario } from '../support/conformance/csr-snapshot.ts';
 import { pending } from '../support/conformance/observed-requests.ts';
 
-test('a signer that does everything right passes every case', () => {
+test('a conforming signer passes every case', () => {
   const wrong = evaluateAll(CSR_CASES, goodCsrSnapshot()).filter(
     ({ outcome }) => outcome !== 'pass',
   );
@@ -15,14 +15,14 @@ test('a signer that does everything right passes every case', () => {
 });
 
 for (const { id, asserts, evaluate: judge } of CSR_CASES) {
-  test(`${id} fails where it is not so: ${asserts}`, () => {
+  test(`${id} fails for a signer that breaks it: ${asserts}`, () => {
     const broken = CSR_BROKEN[id];
     assert.ok(broken !== undefined, `${id} is never seen to fail`);
     assert.equal(judge(broken).outcome, 'fail', judge(broken).evidence);
   });
 }
 
-test('without an approver nothing is said against the signer', () => {
+test('without an approver no case fails', () => {
   const { scenarios: scenarios } = goodCsrSnapshot();
   const idle = Object.fromEntries(Object.keys(scenarios).map((name) => [name, pending()]));
   const snapshot = {
@@ -36,7 +36,7 @@ test('without an approver nothing is said against the signer', () => {
   assert.deepEqual(failed, []);
 });
 
-test('what could not be requested is skipped, with the reason', () => {
+test('a scenario that could not be created is skipped with the reason', () => {
   const snapshot = withScenario('plain', { skipped: 'no right to create' });
   const results = evaluateAll(CSR_CASES, snapshot).filter(
     ({ evidence }) => evidence === 'no right to create',

@@ -6,7 +6,7 @@ import { CTB_CASES } from '../../src/conformance/ctb/cases/index.ts';
 import { CTB_BROKEN } from '../support/conformance/ctb-broken.ts';
 import { goodCtbSnapshot } from '../support/conformance/ctb-snapshot.ts';
 
-test('a signer that publishes everything right passes every case', () => {
+test('a conforming publisher passes every case', () => {
   const wrong = evaluateAll(CTB_CASES, goodCtbSnapshot()).filter(
     ({ outcome }) => outcome !== 'pass',
   );
@@ -14,7 +14,7 @@ test('a signer that publishes everything right passes every case', () => {
 });
 
 for (const { id, asserts, evaluate: judge } of CTB_CASES) {
-  test(`${id} fails where it is not so: ${asserts}`, () => {
+  test(`${id} fails for a signer that breaks it: ${asserts}`, () => {
     const broken = CTB_BROKEN[id];
     assert.ok(broken !== undefined, `${id} is never seen to fail`);
     assert.equal(judge(broken).outcome, 'fail', judge(broken).evidence);

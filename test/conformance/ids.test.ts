@@ -17,7 +17,7 @@ for (const [prefix, cases] of Object.entries(KINDS)) {
     );
   });
 
-  test(`every case of ${prefix} says what it asserts, once, and where it is from`, () => {
+  test(`every case of ${prefix} has a sentence of its own and a source`, () => {
     assert.equal(new Set(cases.map(({ asserts }) => asserts)).size, cases.length);
     for (const { asserts, source } of cases) assert.ok(asserts !== '' && source !== '');
   });

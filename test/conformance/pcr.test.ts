@@ -13,7 +13,7 @@ import {
   withPodScenarios,
 } from '../support/conformance/pcr-snapshot.ts';
 
-test('a signer that does everything right passes every case', () => {
+test('a conforming signer passes every case', () => {
   const wrong = evaluateAll(PCR_CASES, goodPcrSnapshot()).filter(
     ({ outcome }) => outcome !== 'pass',
   );
@@ -21,21 +21,21 @@ test('a signer that does everything right passes every case', () => {
 });
 
 for (const { id, asserts, evaluate: judge } of PCR_CASES) {
-  test(`${id} fails where it is not so: ${asserts}`, () => {
+  test(`${id} fails for a signer that breaks it: ${asserts}`, () => {
     const broken = PCR_BROKEN[id];
     assert.ok(broken !== undefined, `${id} is never seen to fail`);
     assert.equal(judge(broken).outcome, 'fail', judge(broken).evidence);
   });
 }
 
-test('without the right to write requests, those of kubelets are judged', () => {
+test('without the permission to create requests, those of kubelets are evaluated', () => {
   const snapshot = withPodScenarios({ plain: { skipped: 'needs: create' } });
   const judged = evaluateAll(PCR_CASES, snapshot).filter(({ outcome }) => outcome === 'pass');
   assert.ok(judged.some(({ id }) => id === 'PCR-01'));
   assert.ok(judged.some(({ id }) => id === 'PCR-28'));
 });
 
-test('a leaf of a CA without a name is not taken for a root', () => {
+test('a leaf of a CA with an empty name is not taken for a root', () => {
   const nameless = authority('', 'nameless', { subject: sequence() });
   const snapshot = withPodScenarios({ plain: podIssued(podRequested(), { by: nameless }) });
   const result = evaluateAll(PCR_CASES, snapshot).find(({ id }) => id === 'PCR-30');

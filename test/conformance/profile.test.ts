@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_PROFILE, readProfile } from '../../src/conformance/profile.ts';
 
-test('an empty file is the default profile', () => {
+test('an empty profile file gives the default profile', () => {
   assert.deepEqual(readProfile(null), DEFAULT_PROFILE);
   assert.deepEqual(readProfile({}), DEFAULT_PROFILE);
 });
@@ -13,7 +13,7 @@ test('ordinary requests have the first key type that the profile lists', () => {
   assert.equal(readProfile({ keyTypes: ['ED25519'], keyType: 'RSA3072' }).keyType, 'RSA3072');
 });
 
-test('durations are Go durations, in seconds afterwards', () => {
+test('durations of a profile are Go durations and become seconds', () => {
   assert.equal(readProfile({ maxDuration: '12h' }).maxDuration, 43_200);
 });
 
@@ -26,7 +26,7 @@ const wrong: [what: string, value: unknown, says: RegExp][] = [
 ];
 
 for (const [what, value, says] of wrong) {
-  test(`${what} is refused by name`, () => {
+  test(`a profile with ${what} is refused, and the error names the field`, () => {
     assert.throws(() => readProfile(value), says);
   });
 }

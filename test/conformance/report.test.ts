@@ -23,12 +23,12 @@ function report(...results: readonly CaseResult[]): Report {
   return { signer: 'example.com/a', kind: 'csr', begun, seconds: 7, results, removed: 3, left: [] };
 }
 
-test('only what must hold and does not makes a signer not conformant', () => {
+test('a signer is not conformant if and only if a case of level must fails', () => {
   assert.equal(isConformant(report(passed, advised, skipped)), true);
   assert.equal(isConformant(report(passed, failed)), false);
 });
 
-test('the text says what was seen of each case that did not pass', () => {
+test('the text report has the evidence of each case that does not pass', () => {
   const text = textReport(report(passed, advised, skipped));
   assert.match(text, /^pass {2}CSR-01 {2}it holds$/m);
   assert.match(text, /^FAIL {2}CSR-02 {2}it holds \(should\)$/m);
@@ -43,12 +43,12 @@ test('the text says what was seen of each case that did not pass', () => {
   );
 });
 
-test('the JSON is one object with the counts', () => {
+test('the JSON report is one object with the counts', () => {
   const parsed = JSON.parse(jsonReport(report(passed, failed, skipped))) as { summary: unknown };
   assert.deepEqual(parsed.summary, { pass: 1, fail: 1, skip: 1, conformant: false });
 });
 
-test('JUnit counts as failures what must hold, and is XML whatever a signer says', () => {
+test('JUnit counts only failed cases of level must as failures, and is valid XML for any evidence', () => {
   const xml = junitReport(report(passed, advised, skipped, failed));
   assert.match(xml, /tests="4" failures="1" errors="0" skipped="2" time="7"/);
   assert.match(xml, /<failure message="CN=&lt;a&gt;&amp;&quot;b&quot;"\/>/);

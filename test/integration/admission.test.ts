@@ -77,7 +77,7 @@ after(async () => {
   await cluster.stop();
 });
 
-test("a namespace's owner cannot forge a PodCertificateRequest, and is told what to do", async () => {
+test('the owner of a namespace cannot create a PodCertificateRequest; the error says which permission it needs', async () => {
   const { code, stderr } = await forge(owner, 'admission-owner', signer);
   assert.equal(code, 1);
   assert.match(stderr, /only the kubelet of node node-1 may create this PodCertificateRequest/);
@@ -88,7 +88,7 @@ test("a namespace's owner cannot forge a PodCertificateRequest, and is told what
   );
 });
 
-test("a kubelet's own request passes", async () => {
+test("admission lets a kubelet's own PodCertificateRequest pass", async () => {
   const pod = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -107,12 +107,12 @@ test("a kubelet's own request passes", async () => {
   });
 });
 
-test("another signer's names are none of our business", async () => {
+test('admission ignores PodCertificateRequests for other signers', async () => {
   const { code, stderr } = await forge(owner, 'admission-owner', 'elsewhere.example.org/x');
   assert.equal(code, 0, stderr);
 });
 
-test('a user named like a node, but not of the group of nodes, is no kubelet', async () => {
+test('a user named system:node:… outside the group system:nodes is not a kubelet', async () => {
   await bind('rolebinding', 'impostor', ['--role=all', '-n', 'admission-owner'], {
     subject: '--user=system:node:node-1',
   });
@@ -124,7 +124,7 @@ test('a user named like a node, but not of the group of nodes, is no kubelet', a
   });
 });
 
-test('who holds request-on-behalf on the signer name is let through', async () => {
+test('a user with the verb request-on-behalf on the signer name may create the request', async () => {
   await grant('admission-on-behalf', 'request-on-behalf', signer);
   await until('the grant is heard', SOON, async () => {
     const { code } = await forge(owner, 'admission-owner', signer);
@@ -132,7 +132,7 @@ test('who holds request-on-behalf on the signer name is let through', async () =
   });
 });
 
-test('a team without the right is refused at create, and served after the grant', async () => {
+test('a team without the permission is rejected at create, and gets its certificate after the grant', async () => {
   const refused = await forge(undefined, 'admission-team', guarded);
   assert.match(
     refused.stderr,
@@ -148,7 +148,7 @@ test('a team without the right is refused at create, and served after the grant'
   await until('the grant is heard for CSRs', SOON, async () => (await request(guarded)).code === 0);
 });
 
-test('a ClusterSigner is written by whom may both sign and attest its name', async () => {
+test('writing a ClusterSigner requires the verbs sign and attest on its signer name', async () => {
   const create = ['create', 'clusterrole', 'admission-writer', '--verb=create,update,get,patch'];
   await cluster.kubectl([...create, '--resource=clustersigners.countersign.dev']);
   await bind('clusterrolebinding', 'admission-writer');

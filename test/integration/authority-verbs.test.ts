@@ -65,7 +65,7 @@ async function inPhase(phase: AuthorityStatus['phase']): Promise<AuthorityStatus
   });
 }
 
-test('show says which CA signs, and since when it is served, for people and for programs', async () => {
+test('show says which CA signs and since when it is served, as a table and as YAML', async () => {
   await until('the bundle is served', WAIT_MS, async () => {
     const { stdout } = await verb(['show', 'workload']);
     return /^workload +sha256:[0-9a-f]{16} +Active +\S+Z +\S+Z +- +\S+Z +/m.test(stdout);
@@ -81,7 +81,7 @@ test('show says which CA signs, and since when it is served, for people and for 
   );
 });
 
-test('a dry run is checked by the API server, and changes nothing', async () => {
+test('prepare --dry-run is validated by the API server and changes nothing', async () => {
   const before = await workload();
   const { outcome, change, code } = await report(['prepare', 'workload', '--dry-run']);
   assert.deepEqual([outcome, code], ['changed', 0]);
@@ -89,7 +89,7 @@ test('a dry run is checked by the API server, and changes nothing', async () => 
   assert.equal((await workload()).metadata.resourceVersion, before.metadata.resourceVersion);
 });
 
-test('whoever lacks the right is told so, also in a dry run', async () => {
+test('without the permission prepare fails with 403, in a dry run too', async () => {
   const rules = [
     { apiGroups: ['countersign.dev'], resources: ['clustersigners'], verbs: ['get', 'list'] },
   ];
@@ -102,7 +102,7 @@ test('whoever lacks the right is told so, also in a dry run', async () => {
   }
 });
 
-test('the user’s own CA is refused, and so is a CA that nobody has', async () => {
+test('prepare is refused for a CA that the user brings, taint for a CA that does not exist', async () => {
   const own = await verb(['prepare', 'people', '--force']);
   assert.equal(own.code, 3);
   assert.match(own.stdout, /only reads Secret countersign-keys\/people-ca/);
@@ -110,7 +110,7 @@ test('the user’s own CA is refused, and so is a CA that nobody has', async () 
   assert.equal((await verb(['show', 'nobody'])).code, 1);
 });
 
-test('prepare, then activate: no CA signs before it is served, and the old one retires', async () => {
+test('after prepare and activate the new CA signs only once it is served, and the old one retires', async () => {
   const first = await inPhase('Active');
   assert.equal((await report(['activate', 'workload'])).outcome, 'refused');
   assert.equal((await report(['prepare', 'workload'])).outcome, 'changed');
@@ -173,7 +173,7 @@ test('taint replaces the CA, then evicts who may hold its leaves, as fast as bud
   );
 });
 
-test('what was evicted comes back with a leaf of the new CA', async () => {
+test('evicted pods come back with a leaf of the new CA', async () => {
   const { cluster } = fixture;
   const active = await inPhase('Active');
   assert.notEqual(active.fingerprint, tainted.fingerprint);
@@ -183,7 +183,7 @@ test('what was evicted comes back with a leaf of the new CA', async () => {
   }
 });
 
-test('revoke ends the trust once no pod holds a leaf, and not before', async () => {
+test('revoke distrusts the CA once no pod holds a leaf of it, and not before', async () => {
   const active = await inPhase('Active');
   const signs = await report(['revoke', 'workload', active.fingerprint]);
   assert.equal(signs.code, 3);

@@ -59,7 +59,7 @@ async function patchPeople(change: {
   ]);
 }
 
-test('a managed CA is self-signed, with path length 0, key identifiers and a subject of its own', async () => {
+test('a managed CA is self-signed, with path length 0, key identifiers and a unique subject', async () => {
   const secret = await getSecret('workload-ca');
   assert.equal(secret.type, 'kubernetes.io/tls');
   const pem = textOf(secret, 'tls.crt');
@@ -76,7 +76,7 @@ test('a managed CA is self-signed, with path length 0, key identifiers and a sub
   assert.equal(textOf(secret, 'ca.crt'), pem);
 });
 
-test('the status shows the public half, and never a key', async () => {
+test('the status of a ClusterSigner holds certificates and never a private key', async () => {
   const { status } = await getSigner(fixture.cluster, 'workload');
   const [active] = status?.authorities ?? [];
   assert.equal(active?.phase, 'Active');
@@ -132,7 +132,7 @@ const refusals: readonly (Fault & { readonly reason: string })[] = [
 ];
 
 for (const { law, reason, says, breaks } of refusals) {
-  test(`${law}: Ready=False ${reason}, requests wait, and all heals`, async () => {
+  test(`${law}: Ready=False ${reason}, requests wait, and it recovers`, async () => {
     await breaks();
     const ready = await waitForReady(fixture.cluster, 'people', reason);
     assert.equal(ready.status, 'False');
@@ -174,7 +174,7 @@ const faults: readonly Fault[] = [
 ];
 
 for (const { law, says, breaks } of faults) {
-  test(`${law}: what was read before goes on signing, which is told, and all heals`, async () => {
+  test(`${law}: the CA that was read before keeps signing, the status says so, and it recovers`, async () => {
     const { cluster } = fixture;
     const approved = async (): Promise<string> => {
       const name = await createCsr(cluster);
@@ -197,7 +197,7 @@ for (const { law, says, breaks } of faults) {
   });
 }
 
-test('a ClusterSigner that names no Secret says so, and heals when it is made', async () => {
+test('a ClusterSigner whose Secret does not exist says so, and recovers once it is created', async () => {
   const secret = await getSecret('people-ca');
   await fixture.cluster.kubectl(['delete', 'secret', 'people-ca', '-n', 'countersign-keys']);
   const ready = await waitForReady(fixture.cluster, 'people', 'SecretNotFound');
@@ -209,7 +209,7 @@ test('a ClusterSigner that names no Secret says so, and heals when it is made', 
   await waitForReady(fixture.cluster, 'people', 'Checked');
 });
 
-test('of two ClusterSigners with one signer name the elder serves, the other is SignerNameTaken', async () => {
+test('of two ClusterSigners with the same signer name the older serves, the other is SignerNameTaken', async () => {
   const second = { ...example('people'), metadata: { name: 'people-2' } };
   await applySigner(fixture.cluster, second);
   const ready = await waitForReady(fixture.cluster, 'people-2', 'SignerNameTaken');
@@ -217,7 +217,7 @@ test('of two ClusterSigners with one signer name the elder serves, the other is 
   await fixture.cluster.kubectl(['delete', 'clustersigner', 'people-2']);
 });
 
-test('a Secret of a managed CA that somebody else made is never overwritten', async () => {
+test('a Secret that another client created in the place of a managed CA is never overwritten', async () => {
   const { certificate, key } = await certificateAuthority();
   const input = caSecretManifest('foreign-ca', { certificate, key });
   await fixture.cluster.kubectl(['create', '-f', '-'], { input });

@@ -95,7 +95,7 @@ function inEffect(policy: string, inputs: readonly string[] = []): Promise<strin
   });
 }
 
-test('what is true for us is true for the API server', async () => {
+test('every CEL expression that is true for us is true for the API server', async () => {
   const canary = { expression: 'false', message: 'the canary sings' };
   const rows = TRUE.map((expression, row) => ({ expression, message: `row ${row} is not true` }));
   await createPolicy('true', 'Warn', [...rows, canary]);
@@ -137,7 +137,7 @@ async function answers(policy: string, inputs: readonly string[]): Promise<reado
 
 describe('the functions say the same as the API server’s', TOGETHER, () => {
   for (const [name, family] of Object.entries(FAMILIES)) {
-    test(`${name}: of ${INPUTS} texts`, async () => {
+    test(`${name} gives the API server's result for ${INPUTS} texts`, async () => {
       const { expression } = family;
       const loop = `object.data.inputs.split('|').map(self, ${expression})`;
       await createPolicy(name, 'Deny', [

@@ -53,7 +53,7 @@ async function awake(): Promise<void> {
   });
 }
 
-test('without cert-manager it is ready and dormant; once it is installed, it is awake without a restart', async () => {
+test('without cert-manager the controller is ready and waits; once it is installed it works without a restart', async () => {
   const { status, text: said } = await component.readyz();
   assert.equal(status, 200);
   assert.match(said, /certificaterequests\.cert-manager\.io\/v1.*dormant/);
@@ -63,7 +63,7 @@ test('without cert-manager it is ready and dormant; once it is installed, it is 
   await waitForReadyReason(fixture.cluster, await approvedRequest(fixture.cluster), 'Issued');
 });
 
-test('an approved request that a rule allows is issued whole, in one write', async () => {
+test('an approved CertificateRequest that a rule allows is issued in one write', async () => {
   const { cluster } = fixture;
   const key = await approvedRequest(cluster, { dnsNames: ['web.team-a.svc', 'api.team-a.svc'] });
   const { status } = await waitForReadyReason(cluster, key, 'Issued');
@@ -108,7 +108,7 @@ for (const [law, duration, seconds] of lifetimes) {
   });
 }
 
-test('a denied request is shown as denied, with the time, and has no certificate', async () => {
+test('a denied CertificateRequest has Ready=False Denied, a failureTime and no certificate', async () => {
   const key = await createCertificateRequest(fixture.cluster);
   await decideOn(fixture.cluster, key, 'Denied');
   const { status } = await waitForReadyReason(fixture.cluster, key, 'Denied');
@@ -126,7 +126,7 @@ const refused: [law: string, wanted: CertificateRequestWanted, says: RegExp][] =
 ];
 
 for (const [law, wanted, says] of refused) {
-  test(`approved all the same, it fails for ever, with a reason: ${law}`, async () => {
+  test(`an approved CertificateRequest fails permanently with a reason: ${law}`, async () => {
     const key = await approvedRequest(fixture.cluster, wanted);
     const request = await waitForReadyReason(fixture.cluster, key, 'Failed');
     assert.match(readyOf(request)?.message ?? '', says);
@@ -135,7 +135,7 @@ for (const [law, wanted, says] of refused) {
   });
 }
 
-test('approved, but allowed by no rule: it waits, an Event says why, and a new rule heals it', async () => {
+test('an approved CertificateRequest that no rule allows waits with an Event, until a rule allows it', async () => {
   const { cluster } = fixture;
   const key = await approvedRequest(cluster, { dnsNames: ['web.example.com'] });
   const note = await until('the Event is there', SOON, async () => {
@@ -171,7 +171,7 @@ const foreign: [law: string, issuerRef: CertificateRequestWanted['issuerRef']][]
   ['of a ClusterSigner that takes none', { name: 'people' }],
 ];
 
-test('requests for others are never touched, approved or denied', async () => {
+test('CertificateRequests for other issuers are never touched, approved or denied', async () => {
   const { cluster } = fixture;
   const keys: string[] = [];
   for (const [, issuerRef = {}] of foreign) {
@@ -192,7 +192,7 @@ async function refusedBy(args: readonly string[], body?: object): Promise<string
   return stderr;
 }
 
-test('nobody passes for another: what a request says of its maker must be true', async () => {
+test('a CertificateRequest must name its real creator', async () => {
   const said = await until('the policy is in force', SOON, async () => {
     const body = await certificateRequestBody({ username: 'system:serviceaccount:a:b' });
     return refusedBy(['create', '-f', '-'], body);
@@ -200,7 +200,7 @@ test('nobody passes for another: what a request says of its maker must be true',
   assert.match(said, /spec\.username, uid, groups and extra .* not those of jane/);
 });
 
-test('what was approved does not change afterwards', async () => {
+test('the spec of an approved CertificateRequest is immutable', async () => {
   const key = await createCertificateRequest(fixture.cluster, { dnsNames: ['a.team-a.svc'] });
   const [namespace = '', name = ''] = key.split('/');
   const patch = JSON.stringify({ spec: { isCA: true } });
@@ -210,7 +210,7 @@ test('what was approved does not change afterwards', async () => {
   assert.match(said, /does not change/);
 });
 
-test('who may not approve for a ClusterSigner cannot, whoever may write the status', async () => {
+test('without the verb approve on a ClusterSigner a writer of the status cannot approve', async () => {
   const { cluster } = fixture;
   const key = await createCertificateRequest(cluster);
   await assert.rejects(
@@ -221,7 +221,7 @@ test('who may not approve for a ClusterSigner cannot, whoever may write the stat
   assert.equal(status?.conditions, undefined);
 });
 
-test('when cert-manager goes, it is dormant again, and awake when it is back', async () => {
+test('when the CRDs of cert-manager go the controller waits, and works again when they are back', async () => {
   await deleteCrds(fixture.cluster);
   await until('it is dormant', SOON, async () => {
     const { status, text: said } = await component.readyz();

@@ -23,7 +23,7 @@ let cluster: Cluster;
 before(async () => (cluster = await startCluster({ version })));
 after(() => cluster.stop());
 
-test('every component reports the exact release', async () => {
+test('every component of the test cluster reports the exact release', async () => {
   const release = exactRelease(version);
   const { stdout } = await cluster.kubectl(['version', '-o', 'json']);
   const answer = JSON.parse(stdout) as Record<string, { gitVersion: string }>;
@@ -37,7 +37,7 @@ test('every component reports the exact release', async () => {
     );
 });
 
-test('both nodes are Ready', async () => {
+test('both nodes of the test cluster are Ready', async () => {
   const condition = `{.items[*].status.conditions[?(@.type=="Ready")].status}`;
   const { stdout } = await cluster.kubectl(['get', 'nodes', '-o', `jsonpath=${condition}`]);
   assert.equal(stdout, 'True True');
@@ -47,7 +47,7 @@ test('both nodes are Ready', async () => {
   );
 });
 
-test('a ServiceAccount is who its token says, and RBAC forbids what nobody granted', async () => {
+test('a ServiceAccount authenticates by its token, and RBAC forbids what is not granted', async () => {
   await cluster.kubectl(['create', 'serviceaccount', 'nobody']);
   const kubeconfig = await cluster.serviceAccountKubeconfig('default', 'nobody');
   const who = await cluster.kubectl(['auth', 'whoami', '-o', 'jsonpath={.status.userInfo}'], {
@@ -68,7 +68,7 @@ test('a ServiceAccount is who its token says, and RBAC forbids what nobody grant
   );
 });
 
-test('Node authorization and NodeRestriction hold a node to what is its own', async () => {
+test('the Node authorizer and NodeRestriction limit a node to its own objects', async () => {
   const kubeconfig = join(cluster.directory, 'node-1.kubeconfig');
   const label = async (node: string, key: string): Promise<string> => {
     const args = ['label', 'node', node, `${key}=x`];
@@ -79,11 +79,11 @@ test('Node authorization and NodeRestriction hold a node to what is its own', as
   assert.match(await label('node-1', 'node-restriction.kubernetes.io/a'), /not allowed to modify/);
 });
 
-test('kubectl rejects with what the server said', async () => {
+test('kubectl fails with the message of the API server', async () => {
   await assert.rejects(cluster.kubectl(['get', 'nonsense']), /have a resource type "nonsense"/);
 });
 
-test('a pod waits until its certificate is issued, and then has it on its node', async () => {
+test('a pod waits until its certificate is issued and then has it in its volume', async () => {
   await createPod('waits', 'node-1');
   await until('the kubelet asked', 10_000, async () => (await requestsOf('waits')).length === 1);
   const ready = ['wait', '--for=condition=Ready', 'pod/waits'];
@@ -108,7 +108,7 @@ test("upstream's own signer serves its name", async () => {
   }
 });
 
-test('the API server comes back on its port with all that it held', async () => {
+test('a restarted API server has its port and its objects', async () => {
   await cluster.kubectl(['create', 'configmap', 'kept']);
   await cluster.apiServer.kill();
   assert.equal(cluster.apiServer.pid, undefined);
@@ -156,7 +156,7 @@ test("somebody's own cluster is used and left as it is", async () => {
   await cluster.kubectl(['get', 'nodes']);
 });
 
-test('a component that dies at its start is an error with the end of its log', async () => {
+test('a component that exits at its start is an error with the end of its log', async () => {
   const flags = { 'kube-apiserver': ['--no-such-flag'] };
   await assert.rejects(startCluster({ version, flags }), (error: Error) => {
     assert.match(error.message, /kube-apiserver ended: [^]*unknown flag: --no-such-flag/);

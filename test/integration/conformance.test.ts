@@ -82,7 +82,7 @@ describe('the kit', { concurrency: true }, () => {
     });
   }
 
-  test('who may impersonate nodes speaks as the node of a pod of his own; what admission keeps from nodes is skipped', async () => {
+  test('a user who may impersonate nodes writes requests as the node of their pod; what NodeRestriction forbids is skipped', async () => {
     const { cluster } = fixture;
     const users = NODES.map((node) => `system:node:${node}`);
     const impersonate = { verbs: ['impersonate'], apiGroups: [''] };
@@ -114,7 +114,7 @@ describe('the kit', { concurrency: true }, () => {
     assert.deepEqual(report.left, []);
   });
 
-  test('who may only request is judged as far as that goes, and told which rights the rest wants', async () => {
+  test('a user who may only create requests gets those cases evaluated, and the permissions for the rest', async () => {
     const { cluster } = fixture;
     const kubeconfig = await userWith(cluster, 'requester', [
       { verbs: ['create', 'get', 'delete'], resources: ['certificatesigningrequests'] },
@@ -133,17 +133,17 @@ describe('the kit', { concurrency: true }, () => {
   });
 });
 
-test('nothing is left of any of them', async () => {
+test('the conformance runs leave no objects behind', async () => {
   assert.equal(await ownObjects(), '');
 });
 
-test('Countersign fails nothing', () => {
+test('no case fails for Countersign', () => {
   const ours = page.split('\n').filter((line) => /^\| (?:CSR|PCR|CTB|CR)-\d/.test(line));
   const failed = ours.filter((line) => cellsOf(line)[3] === CELLS.fail);
   assert.deepEqual(failed, []);
 });
 
-test('Ctrl-C in the middle leaves nothing behind', async () => {
+test('Ctrl-C during a conformance run leaves no objects behind', async () => {
   const flags = await argumentsOf(fixture.cluster, runOf('countersign', 'csr'));
   const args = [BUNDLE, ...flags, '--quiet', '1h'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -159,7 +159,7 @@ test('Ctrl-C in the middle leaves nothing behind', async () => {
 });
 
 // Last: for the others there are nodes.
-test('without a kubelet the kit judges its own requests, and no case of pods is held against the signer', async () => {
+test('without a kubelet the runner evaluates its own requests, and skips the cases of pods', async () => {
   const { cluster } = fixture;
   await Promise.all(NODES.map((node) => cluster.kubectl(['cordon', node])));
   const [pods, bundles] = await Promise.all([

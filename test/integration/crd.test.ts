@@ -39,7 +39,7 @@ function kubectl(verb: string, spec: unknown, ...flags: readonly string[]): Prom
   return cluster.kubectl([verb, '-f', '-', ...flags], { input, allowFailure: true });
 }
 
-test('the API server fills in the defaults that our reader fills in', async () => {
+test('the defaults of the ClusterSigner CRD are those of our decoder', async () => {
   const spec = without(workloadSpec(), 'profile');
   const { stdout, stderr } = await kubectl('create', spec, '--dry-run=server', '-o', 'json');
   assert.equal(stderr, '');
@@ -47,7 +47,7 @@ test('the API server fills in the defaults that our reader fills in', async () =
   assert.deepEqual(stored.spec, readClusterSigner(clusterSigner(spec)).spec);
 });
 
-test('it fills in those of a Signer as well, and has no field for what is not a namespace’s to say', async () => {
+test('the defaults of the Signer CRD are those of our decoder, and it lacks the fields of cluster scope', async () => {
   const metadata = { name, namespace: 'default' };
   const create = (spec: object): Promise<KubectlResult> =>
     cluster.kubectl(['create', '-f', '-', '--dry-run=server', '-o', 'json'], {
@@ -114,7 +114,7 @@ const refused: [law: string, path: string, value: unknown, field: string, says: 
 ];
 
 for (const [law, path, value, field, says] of refused) {
-  test(`refused by the API server and by our reader: ${law}`, async () => {
+  test(`rejected by the API server and by our decoder: ${law}`, async () => {
     const spec = changed(workloadSpec(), path, value);
     assert.throws(
       () => readClusterSigner(clusterSigner(spec)),
@@ -126,7 +126,7 @@ for (const [law, path, value, field, says] of refused) {
   });
 }
 
-test('a signer name, and which CA is behind it, never change', async () => {
+test('the signer name and the CA of a ClusterSigner are immutable', async () => {
   assert.equal((await kubectl('create', workloadSpec())).stderr, '');
   const renamed = changed(workloadSpec(), 'signerName', 'example.com/other');
   assert.match((await kubectl('replace', renamed)).stderr, /signerName: .*is immutable/);
@@ -136,7 +136,7 @@ test('a signer name, and which CA is behind it, never change', async () => {
   assert.equal((await kubectl('replace', grown)).stderr, '');
 });
 
-test('people find a signer by its name, its short name and its signer name', async () => {
+test('kubectl finds a ClusterSigner by its name, short name and signer name', async () => {
   const status = {
     conditions: [
       {

@@ -31,13 +31,13 @@ test('the restricted pod security standard admits a pod of every component', asy
   });
 });
 
-test('the namespace of the keys holds no workload and no ServiceAccount of ours', async () => {
+test('the namespace of the CA keys has no workload and no ServiceAccount', async () => {
   const all = 'pods,deployments,serviceaccounts';
   const { stdout } = await cluster.kubectl(['get', all, '-n', 'countersign-keys', '-o', 'name']);
   assert.equal(stdout.replace('serviceaccount/default', '').trim(), '');
 });
 
-test('the examples are accepted, and kubectl get shows what matters of them', async () => {
+test('the API server accepts the examples, and kubectl get prints their columns', async () => {
   await cluster.kubectl(['apply', '-f', join(root, 'deploy/examples')]);
   const { stdout } = await cluster.kubectl(['get', 'csigner']);
   assert.match(stdout, /^NAME +SIGNER +READY +REASON +CA EXPIRES +AGE\n/);

@@ -33,7 +33,7 @@ test('every component answers /healthz and /readyz with 200, and unknown paths w
   }
 });
 
-test('requests are counted, timed and logged once a decision', async () => {
+test('each decision is counted, timed and logged once', async () => {
   const csr = await createCsr(fixture.cluster);
   await waitForCertificate(fixture.cluster, csr);
   await createPod(fixture.cluster, {
@@ -89,7 +89,7 @@ test('requests are counted, timed and logged once a decision', async () => {
   }
 });
 
-test('the metrics have the names that dashboards expect', async () => {
+test('the metrics have the names in the documentation', async () => {
   const text = await fixture.installation.components['pcr-issuer'].metrics();
   const wanted = [
     'countersign_requests_total',

@@ -56,7 +56,7 @@ async function placeOf(namespace: string, account: string): Promise<readonly unk
 }
 
 for (const component of COMPONENTS) {
-  test(`calls of ${component} have a place of their own in the API server`, async () => {
+  test(`calls of ${component} have their own priority level in the API server`, async () => {
     await until('the API server has taken it up', PATIENCE_MS, async () => {
       const place = await placeOf(SYSTEM_NAMESPACE, `countersign-${component}`);
       return place[0] === schema && place[1] === level;
@@ -64,7 +64,7 @@ for (const component of COMPONENTS) {
   });
 }
 
-test('other ServiceAccounts do not have it, those of our own namespace neither', async () => {
+test('other ServiceAccounts do not get that priority level, in our namespace neither', async () => {
   for (const namespace of ['default', SYSTEM_NAMESPACE]) {
     const place = await placeOf(namespace, 'default');
     assert.ok(place[0] !== undefined && place[0] !== schema);
@@ -72,7 +72,7 @@ test('other ServiceAccounts do not have it, those of our own namespace neither',
   }
 });
 
-test('what one component has at work at most is half of the seats', async () => {
+test('one component uses at most half of the seats of its priority level', async () => {
   const seats = await until('its seats are counted', PATIENCE_MS, async () => {
     const metrics = await text(await ask(cluster.kubeconfig, '/metrics'));
     const line = /apiserver_flowcontrol_nominal_limit_seats\{priority_level="countersign"\} (\d+)/;
@@ -81,7 +81,7 @@ test('what one component has at work at most is half of the seats', async () => 
   assert.ok(Number(seats) >= 2 * MAX_IN_FLIGHT, `${seats} seats`);
 });
 
-test('the API server warns of nothing in it', async () => {
+test('the API server accepts the FlowSchemas without a warning', async () => {
   const { stderr } = await cluster.kubectl(['apply', '-f', FILE]);
   assert.equal(stderr, '');
 });

@@ -56,7 +56,7 @@ async function inNamespace(name: string): Promise<ConfigMaps> {
   return configMaps(admin, name);
 }
 
-test('a mirror follows the real server: create, update, delete and make again', async () => {
+test('a reflector follows the real API server: create, update, delete and recreate', async () => {
   const where = await inNamespace('mirror');
   const first = await where.create('a', { n: '1' });
   const watched = await where.watch(stop.signal);
@@ -72,7 +72,7 @@ test('a mirror follows the real server: create, update, delete and make again', 
   assert.deepEqual(watched.restarts, []);
 });
 
-test('the server filters: what others have never comes here', async () => {
+test('a selector filters at the API server: other objects never arrive', async () => {
   const where = await inNamespace('filter');
   await where.create('others');
   const watched = await where.watch(stop.signal, 'metadata.name=ours');
@@ -81,7 +81,7 @@ test('the server filters: what others have never comes here', async () => {
   assert.ok(!watched.told.includes('+others'));
 });
 
-test('the answer to a write, metadata alone, counts at once and is no event twice', async () => {
+test('the response to a write, metadata only, is stored at once and causes no second event', async () => {
   const where = await inNamespace('observe');
   const first = await where.create('a', { n: '1' });
   const watched = await where.watch(stop.signal);
@@ -98,7 +98,7 @@ test('the answer to a write, metadata alone, counts at once and is no event twic
   assert.deepEqual(watched.told, ['+a', '~a', '+later']);
 });
 
-test('the server says what is wrong, and it arrives: 404, 409, 422, 403', async () => {
+test('errors of the API server arrive with status and reason: 404, 409, 422, 403', async () => {
   const where = await inNamespace('errors');
   const first = await where.create('a');
   const missing = admin.request({
@@ -121,7 +121,7 @@ test('the server says what is wrong, and it arrives: 404, 409, 422, 403', async 
   assert.deepEqual([invalid.code, invalid.causes[0]?.field], ['KUBE_INVALID', 'metadata.name']);
 });
 
-test('a ServiceAccount has the rights of its role, and what it lacks is named', async () => {
+test('a ServiceAccount has the permissions of its role, and a missing permission is named', async () => {
   const where = 'rights';
   await cluster.kubectl(['create', 'namespace', where]);
   await cluster.kubectl(['create', 'serviceaccount', 'reader', '-n', where]);
@@ -177,7 +177,7 @@ test('a ServiceAccount has the rights of its role, and what it lacks is named', 
   assert.match(forbidden.message, /system:serviceaccount:rights:reader/);
 });
 
-test('the versions of a resource are those of this server', async () => {
+test('discovery finds the versions of a resource that this API server serves', async () => {
   const versions = ['v1', 'v1beta1'] as const;
   const group = 'certificates.k8s.io';
   const csrs = { group, plural: 'certificatesigningrequests' };
@@ -190,11 +190,11 @@ test('the versions of a resource are those of this server', async () => {
   );
 });
 
-test('our clock and the server’s are one machine’s', () => {
+test('the clock offset to an API server on the same machine is about zero', () => {
   assert.ok(Math.abs(admin.clockOffset()) < 2_000, String(admin.clockOffset()));
 });
 
-test('a version from long ago is 410, which means a new list', async () => {
+test('a watch from a compacted resourceVersion gets 410 and relists', async () => {
   // The watch cache knows nothing older than its own start.
   const abort = AbortSignal.timeout(PATIENCE_MS);
   const read = async (): Promise<void> => {
@@ -213,7 +213,7 @@ interface SeriesEvent {
   readonly regarding: { readonly kind: string };
 }
 
-test('Events are told, counted up, and outlive an API server that is away', async () => {
+test('Events are written, counted up in series, and survive an API server outage', async () => {
   const events = createEventRecorder({
     client: admin,
     controller: 'countersign.dev/test',
@@ -244,7 +244,7 @@ test('Events are told, counted up, and outlive an API server that is away', asyn
   await until('the late Event', PATIENCE_MS, () => told('while it was away'));
 });
 
-test('an API server that is killed costs a mirror no event, and delivers none twice', async () => {
+test('a reflector loses no event and repeats none when the API server is killed', async () => {
   const where = await inNamespace('killed');
   const before = await where.create('before');
   const watched = await where.watch(stop.signal);

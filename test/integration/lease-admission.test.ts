@@ -85,12 +85,12 @@ const refused: [law: string, by: Written][] = [
 ];
 
 for (const [law, by] of refused) {
-  test(`refused: ${law}`, async () => {
+  test(`a Lease write is rejected: ${law}`, async () => {
     assert.match((await write(by)).stderr, /may not write Lease/);
   });
 }
 
-test('a component changes and deletes no Lease of another; its own it deletes, as people do', async () => {
+test('a component may not change or delete the Lease of another, and may delete its own, as administrators may', async () => {
   const one = await write({ as: 'signer', component: 'signer' });
   const two = await write({ as: 'signer', component: 'signer' });
   const theirs = {
@@ -109,7 +109,7 @@ test('a component changes and deletes no Lease of another; its own it deletes, a
   assert.equal((await gone(two.name, undefined)).code, 0);
 });
 
-test('Leases of others in that namespace are none of our business', async () => {
+test('other Leases in that namespace are not restricted', async () => {
   const name = `others-${randomBytes(4).toString('hex')}`;
   made.push(name);
   const lease = {

@@ -91,7 +91,7 @@ test('a CertificateRequest for an outsider’s issuer: the author’s condition,
   assert.equal(ordered?.message, 'of every');
 });
 
-test('one that is denied is shown so, and one for another issuer is not touched', async () => {
+test('a denied CertificateRequest becomes Denied, and one for another issuer is not touched', async () => {
   const denied = await createCertificateRequest(cluster, { issuerRef: ISSUER });
   await decideOn(cluster, denied, 'Denied');
   const other = await approvedRequest(cluster, { issuerRef: { ...ISSUER, name: 'nobody' } });

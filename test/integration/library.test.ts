@@ -47,7 +47,7 @@ async function start(wanted: SignerWanted): Promise<Program> {
   return program;
 }
 
-test('an outsider’s signer, from its Secret: CRD and roles as it prints them, a CSR and a pod', async () => {
+test('a signer built on the package signs a CSR and a pod with the CA of its Secret, its own CRD and roles', async () => {
   const ca = await selfSignedCa('Outsider CA');
   const signerName = 'outsiders.outside.example.com/mine';
   const program = await start({

@@ -12,7 +12,7 @@ after(async () => {
   await (await theStand()).stop();
 });
 
-test('of all this nothing was refused to a component, and nothing was asked outside of its roles', async () => {
+test('no component got a 403 or called the API outside of its roles', async () => {
   const stand = await theStand();
   const { cluster } = stand;
   await stand.everybodyIsReady();

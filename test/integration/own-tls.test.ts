@@ -16,7 +16,11 @@ import {
   type ComponentProcess,
 } from '../support/cluster/component-process.ts';
 import { applySigner, example, getSigner, waitForReady } from '../support/cluster/fixture.ts';
-import { KEYS_NAMESPACE, SYSTEM_NAMESPACE, applyManifests } from '../support/cluster/installation.ts';
+import {
+  KEYS_NAMESPACE,
+  SYSTEM_NAMESPACE,
+  applyManifests,
+} from '../support/cluster/installation.ts';
 import { mountServing } from '../support/cluster/serving-pod.ts';
 import { createScraper } from '../support/cluster/scraper.ts';
 
@@ -88,14 +92,14 @@ const scraper = createScraper({
   serverName: ownTlsNames('approver', SYSTEM_NAMESPACE)[0] ?? '',
 });
 
-test('a first start without any Secret: the component is ready, works, and says that it has no HTTPS', async () => {
+test('without a serving Secret a component is ready, works, and /readyz warns that it serves no HTTPS', async () => {
   await approver().ready();
   assert.match((await approver().readyz()).text, /warning: no HTTPS/);
   await running.get('authority')?.ready();
   assert.equal(await leafOf(), undefined);
 });
 
-test('with the shipped ClusterSigner every Secret is filled in, and a scraper needs the ConfigMap and nothing else', async () => {
+test('the shipped ClusterSigner fills every serving Secret, and a scraper needs only the ConfigMap', async () => {
   await applySigner(cluster, example('serving'));
   await waitForReady(cluster, 'serving', 'Checked');
   for (const name of OWN_TLS_COMPONENTS) {
@@ -117,7 +121,7 @@ test('with the shipped ClusterSigner every Secret is filled in, and a scraper ne
   assert.equal((await fetch(`${approver().url}/metrics`)).status, 404);
 });
 
-test('its CA rotates A→B while it is scraped, authority is killed in between: no scrape fails, the kept connection lives', async () => {
+test('the serving CA rotates while scraped, and authority is killed: no scrape fails, open connections stay', async () => {
   const [before] = (await getSigner(cluster, 'serving')).status?.authorities ?? [];
   const leafA = await leafOf();
   scraper.begin();
@@ -195,7 +199,7 @@ async function degraded(): Promise<string> {
   return findCondition(status?.conditions, 'Degraded')?.reason ?? '';
 }
 
-test('the CA’s own Secret, broken and immutable, is named; made anew it heals, and no scrape fails', async () => {
+test('an invalid and immutable Secret of the serving CA is reported; once recreated it recovers, and no scrape fails', async () => {
   const was = await leafOf();
   scraper.begin();
   try {
@@ -219,7 +223,7 @@ test('the CA’s own Secret, broken and immutable, is named; made anew it heals,
   assert.deepEqual(scraper.failures(), []);
 });
 
-test('a Secret without its owner’s consent is not written; /readyz of authority says so, until it consents', async () => {
+test('a serving Secret without the consent annotation is not written, and /readyz of authority says so', async () => {
   const consent = (value: string): Promise<unknown> =>
     cluster.kubectl([
       ...[
@@ -242,7 +246,7 @@ test('a Secret without its owner’s consent is not written; /readyz of authorit
   await until('all is well again', WAIT_MS, async () => !(await says()));
 });
 
-test('a Secret that is deleted is named, and filled in as soon as the manifests are applied again', async () => {
+test('a deleted serving Secret is reported, and filled again once the manifests are applied', async () => {
   await cluster.kubectl(['delete', 'secret', SECRET, '-n', SYSTEM_NAMESPACE]);
   await until('it is named', WAIT_MS, async () =>
     (await running.get('authority')?.readyz())?.text.includes(`${SECRET} does not exist`),
@@ -252,7 +256,7 @@ test('a Secret that is deleted is named, and filled in as soon as the manifests 
   await until('it is filled in', WAIT_MS, () => leafOf());
 });
 
-test('applying the manifests again leaves what was filled in', async () => {
+test('applying the manifests again keeps the certificates in the serving Secrets', async () => {
   const was = await get<Secret>('secret', 'countersign-signer-serving');
   await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/own-tls.yaml')]);
   const is = await get<Secret>('secret', 'countersign-signer-serving');

@@ -43,7 +43,7 @@ test('a request that a rule covers whole is approved, with the rule in the messa
   assert.match(approved.message, /own-name/);
 });
 
-test('expirationSeconds is honoured, and clamped to the profile', async () => {
+test('expirationSeconds is granted up to the maximum of the profile', async () => {
   assert.equal(await seconds({ expirationSeconds: HOUR }), HOUR);
   assert.equal(await seconds({ expirationSeconds: 600 }), 600);
   assert.equal(await seconds({ expirationSeconds: 48 * HOUR }), 12 * HOUR);
@@ -98,7 +98,7 @@ for (const [what, wanted, says] of undecided) {
   });
 }
 
-test('approval by hand signs what no rule covers, and copies only what requests.copy names', async () => {
+test('a request approved by hand is signed without a rule, and only the fields in requests.copy are copied', async () => {
   const name = await createCsr(fixture.cluster, {
     commonName: 'joe',
     dnsNames: ['joe.example.com'],
@@ -109,14 +109,14 @@ test('approval by hand signs what no rule covers, and copies only what requests.
   assert.equal(leaf.subjectAltName, undefined);
 });
 
-test('a request of another signer is never touched', async () => {
+test('a CertificateSigningRequest for another signer is never touched', async () => {
   const name = await createCsr(fixture.cluster, { signerName: 'foreign.example.com/people' });
   const ours = await createCsr(fixture.cluster);
   await waitForCertificate(fixture.cluster, ours);
   assert.deepEqual((await getCsr(fixture.cluster, name)).status, {});
 });
 
-test('what is wrong with the bytes is a reason, and nothing else waits for it', async () => {
+test('a malformed PKCS#10 request is refused with a reason and delays no other request', async () => {
   const good = await requestPem({});
   // The API server checks a request's PEM and signature itself; trailing text inside is ours to refuse.
   const twice = await createCsr(fixture.cluster, { pem: good + good });
@@ -125,7 +125,7 @@ test('what is wrong with the bytes is a reason, and nothing else waits for it', 
   await waitForCertificate(fixture.cluster, after);
 });
 
-test('hand approval lifts no hard refusal: Failed, with a reason that a person understands', async () => {
+test('approval by hand does not lift a hard refusal: the request is Failed with a reason', async () => {
   const { approver } = fixture.installation.components;
   approver.signal('SIGSTOP');
   try {
@@ -139,7 +139,7 @@ test('hand approval lifts no hard refusal: Failed, with a reason that a person u
   }
 });
 
-test('a request that is denied is never signed, also when it is approved no more', async () => {
+test('a denied request is never signed, even if it was approved before', async () => {
   const name = await createCsr(fixture.cluster, { commonName: 'system:node:x' });
   await waitForCondition(fixture.cluster, name, 'Denied');
   assert.equal(await conditionOf(fixture.cluster, name, 'Failed'), undefined);

@@ -113,7 +113,7 @@ async function isBelieved(
   return await openssl.acceptsChain({ leaf, intermediates, roots, now: Date.now() });
 }
 
-test('Prepared, Active, Retiring: each phase of a rotation is one Event', async () => {
+test('each phase of a rotation, Prepared, Active and Retiring, is one Event', async () => {
   const first = await inPhase('Active');
   await isTold('AuthorityActive', first.fingerprint);
   await managed({ crossSigned: true });
@@ -126,7 +126,7 @@ test('Prepared, Active, Retiring: each phase of a rotation is one Event', async 
 });
 
 let pinned: AuthorityStatus;
-test('from the second rotation on, who has the old root alone believes what a pod is given', async () => {
+test('after the second rotation a verifier with only the old root accepts the chain of a pod', async () => {
   const [old, next] = await rotate();
   pinned = old;
   await until('it is told', WAIT_MS, async () =>
@@ -138,7 +138,7 @@ test('from the second rotation on, who has the old root alone believes what a po
   assert.equal(await isBelieved(chain, next), true);
 });
 
-test('once the old CA is distrusted no pod is given that any more; its Secret forgets it; both are told', async () => {
+test('once the old CA is distrusted, pods get no cross-certificate and its Secret is cleared, each with an Event', async () => {
   await managed({ distrusted: [pinned.fingerprint] });
   await isTold('AuthorityDistrusted', pinned.fingerprint);
   await until('cross.crt is gone', WAIT_MS, async () => {
@@ -153,7 +153,7 @@ test('once the old CA is distrusted no pod is given that any more; its Secret fo
   assert.equal(await isBelieved(chain, await inPhase('Active')), true);
 });
 
-test('a CA whose last leaf has expired is gone, and that is told', async () => {
+test('a CA is removed with an Event once its last leaf has expired', async () => {
   const { status } = await signer();
   const retiring = status?.authorities?.find(({ phase }) => phase === 'Retiring');
   assert.ok(retiring !== undefined);
@@ -166,7 +166,7 @@ test('a CA whose last leaf has expired is gone, and that is told', async () => {
   await isTold('AuthorityGone', retiring.fingerprint);
 });
 
-test('an authority that dies before it has written the status has told; who follows it tells nothing twice', async () => {
+test('an authority that dies after its Events and before the status write: its successor repeats no Event', async () => {
   const now = await signer();
   const [active] = now.status?.authorities ?? [];
   assert.ok(active !== undefined);

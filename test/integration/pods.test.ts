@@ -74,7 +74,7 @@ for (const [keyType, asymmetric] of [
   });
 }
 
-test('issuing changes the status and nothing else: metadata, spec and who owns them stay', async () => {
+test('issuing changes the status only: metadata, spec and their field owners stay', async () => {
   const name = 'untouched';
   await createPod(fixture.cluster, pod({ name }));
   const issued = await waitForRequest(fixture.cluster, 'team-a', name, 'Issued');
@@ -175,13 +175,13 @@ for (const [index, [law, wanted, reason, says]] of denied.entries()) {
   });
 }
 
-test('an annotation that matches is no obstacle', async () => {
+test('a pod whose userAnnotations the signer accepts gets its certificate', async () => {
   const userAnnotations = { 'example.com/role': 'reader' };
   await createPod(fixture.cluster, pod({ name: 'annotated', userAnnotations }));
   await waitForRequest(fixture.cluster, 'team-a', 'annotated', 'Issued');
 });
 
-test('a restarted kubelet asks anew with another key, and is answered', async () => {
+test('a restarted kubelet requests a certificate for another key and gets it', async () => {
   await createPod(fixture.cluster, pod({ name: 'again', node: 'node-2' }));
   const files = await filesOf(fixture.cluster, { namespace: 'team-a', name: 'again' });
   const before = readFileSync(files.credentials, 'utf8');
@@ -195,7 +195,7 @@ test('a restarted kubelet asks anew with another key, and is answered', async ()
   assert.equal(keys.size, 2);
 });
 
-test('a pod of a signer that serves no pods is left alone', async () => {
+test('a PodCertificateRequest for a ClusterSigner that serves no pods is left alone', async () => {
   await createPod(
     fixture.cluster,
     pod({ name: 'people', signerName: 'example.com/people', trustBundle: false }),

@@ -110,7 +110,7 @@ function comparable({ metadata, spec, ...rest }: Request): object {
   return { ...rest, metadata: known, spec: Object.fromEntries(given) };
 }
 
-test('a watch in protobuf tells what a watch in JSON tells', async () => {
+test('a watch in protobuf delivers the same events as a watch in JSON', async () => {
   await create({ name: 'plain' });
   await create(
     { generateName: 'made-', labels: { 'example.com/a': 'b' }, annotations: { b: '', c: 'ä\ny' } },
@@ -161,7 +161,7 @@ test('a status that is written in protobuf changes the status and nothing else',
   });
 });
 
-test('a write of another version, or of one made again, is refused, and says so in words', async () => {
+test('a write to another resourceVersion or uid is a conflict, with a message', async () => {
   const { metadata, ...first } = await create({ name: 'fenced' });
   const denied = withDenied(
     { metadata, ...first },
@@ -180,7 +180,7 @@ test('a write of another version, or of one made again, is refused, and says so 
   assert.match(other.message, /UID/);
 });
 
-test('what the server says in protobuf is wrong arrives whole', async () => {
+test('a Status in protobuf arrives with code, reason and message', async () => {
   const path = requests.object({ namespace: NAMESPACE, name: 'nobody' });
   const read = (body: Uint8Array): unknown => openEnvelope(body);
   const missing = await failure(admin.request({ method: 'GET', path, accept: PROTOBUF, read }));

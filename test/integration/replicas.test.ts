@@ -82,7 +82,7 @@ async function writes(subresource: 'status' | 'approval'): Promise<ReadonlyMap<s
   return new Map([...byName].map(([name, found]) => [name, found.length]));
 }
 
-test('two signers share the requests: both issue, and each request is written once', async () => {
+test('two replicas of signer share the requests: both issue, and each request is written once', async () => {
   const { signer, approver } = fixture.installation.components;
   const others = [await second('signer'), await second('approver')] as const;
   try {
@@ -113,7 +113,7 @@ test('two signers share the requests: both issue, and each request is written on
   assert.equal((await leases('signer')).length, 1);
 });
 
-test('a signer that is killed: the other does the rest, once its Lease has run out', async () => {
+test('when a signer is killed the other replica does the rest after its Lease expires', async () => {
   const { signer } = fixture.installation.components;
   const killed = await second('signer');
   await agree(2, signer, killed);
@@ -127,7 +127,7 @@ test('a signer that is killed: the other does the rest, once its Lease has run o
   assert.equal(await gauge(signer, 'countersign_share_ratio'), 1);
 });
 
-test('a leader that is stopped past its Lease: another leads; when it goes on it writes nothing', async () => {
+test('when a leader is paused past its Lease another leads; when it continues it writes nothing', async () => {
   const { attester } = fixture.installation.components;
   const other = await second('attester');
   try {

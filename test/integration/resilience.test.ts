@@ -96,7 +96,7 @@ test('an API server that goes away for a minute: everything resumes, nothing is 
   await assertDeliveredOnce(csrs);
 });
 
-test('SIGTERM: what is in flight is finished, the exit code is 0, the rest is done by the next process', async () => {
+test('SIGTERM finishes the requests in flight and exits with 0; the next process does the rest', async () => {
   const { cluster, installation } = fixture;
   const csrs = names('term', 24);
   await Promise.all(csrs.map((name) => createCsr(cluster, { name })));

@@ -76,7 +76,7 @@ async function issueAll(name: string): Promise<void> {
   await waitForReadyReason(fixture.cluster, key, 'Issued');
 }
 
-test('with exactly the shipped roles the whole job is done, without one 403 and within the roles', async () => {
+test('the shipped roles suffice for all work: no call is 403, and none is outside the roles', async () => {
   await issueAll('whole');
   const calls = await componentCalls(fixture.cluster);
   const users = new Set(calls.map(({ user }) => user.username));
@@ -88,7 +88,7 @@ test('with exactly the shipped roles the whole job is done, without one 403 and 
   assert.deepEqual(outsideRoles(calls), []);
 });
 
-test('as its ServiceAccount each component has nothing of certificates.k8s.io but its role', async () => {
+test('each ServiceAccount has no permission in certificates.k8s.io beyond its role', async () => {
   for (const name of COMPONENTS) {
     const user = `system:serviceaccount:${SYSTEM_NAMESPACE}:countersign-${name}`;
     const { stdout } = await fixture.cluster.kubectl(['auth', 'can-i', '--list', '--as', user]);
@@ -154,7 +154,7 @@ function oneVerbLess(name: ComponentName): void {
   }
 }
 
-test('a right that goes away at work makes requests wait with an Event that names the role; granted again, they are answered', async () => {
+test('when a permission is revoked, requests wait with an Event that names the role; once granted again, they are answered', async () => {
   await applyManifests(fixture.cluster);
   const component = await start('pcr-issuer');
   const attester = await start('attester');

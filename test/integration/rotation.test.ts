@@ -70,7 +70,7 @@ async function revive(...names: readonly ComponentName[]): Promise<void> {
 const ASKED_OF_ALL = ['approver', 'signer', 'pcr-issuer'] as const;
 
 for (const [from, to] of ['AB', 'BC'] as const) {
-  test(`${from} → ${to}: each component is killed on the way, its standby goes on, nobody waits for long`, async () => {
+  test(`${from} → ${to}: each component is killed during the rotation, its standby takes over, no request waits long`, async () => {
     const before = await stand.inPhase(MANAGED, 'Active');
     await signsForAll(before.fingerprint);
     // Whatever was meant: the CA that signs now began before that, by whoever's clock.
@@ -88,7 +88,7 @@ for (const [from, to] of ['AB', 'BC'] as const) {
   });
 }
 
-test('a distrusted CA under load: another signs at once, and who knows that one never goes back', async () => {
+test('a CA is distrusted under load: another signs at once, and no verifier loses its anchor', async () => {
   const distrusted = await stand.inPhase(MANAGED, 'Active');
   const managed = { distrusted: [distrusted.fingerprint] };
   await stand.change(MANAGED, { spec: { authority: { managed } } });
@@ -119,7 +119,7 @@ function issuersIn(log: readonly LogLine[]): readonly string[] {
   });
 }
 
-test('a lost Secret under load: another CA is made, published, waited for; the old one stays trusted', async () => {
+test('a CA Secret is lost under load: a new CA is created, published and propagated, the old one stays trusted', async () => {
   const lost = await stand.inPhase(MANAGED, 'Active');
   await stand.cluster.kubectl(['delete', 'secret', 'workload-ca', '-n', KEYS_NAMESPACE]);
   const fresh = await stand.inPhase(MANAGED, 'Active', lost.fingerprint);
@@ -127,7 +127,7 @@ test('a lost Secret under load: another CA is made, published, waited for; the o
   assert.equal((await stand.inPhase(MANAGED, 'Retiring')).fingerprint, lost.fingerprint);
 });
 
-test('the user’s own CA, half written: the one before it goes on, and all heals without a restart', async () => {
+test('an incomplete Secret of a CA that the user brings: the previous CA keeps signing, and it recovers without a restart', async () => {
   const { cluster, story } = stand;
   const before = await stand.inPhase(OWN, 'Active');
   await signsForPeople(before.fingerprint);
@@ -155,7 +155,7 @@ async function patchOwn(texts: Readonly<Record<string, string>>): Promise<void> 
   await stand.cluster.kubectl(args);
 }
 
-test('no pod is without its credential, and no request was refused', async () => {
+test('during all rotations every pod had its credential, and no request was refused', async () => {
   await stand.load.stop();
   assert.deepEqual(stand.load.failures, []);
   await until('every pod runs', WAIT_MS, async () => {
@@ -209,7 +209,7 @@ async function makeNext(secret: Secret | undefined): Promise<Secret | undefined>
   }
 }
 
-test('a Secret is written at the version that was judged, and at no other', async () => {
+test('a write to a Secret that changed since it was evaluated is a conflict', async () => {
   const judged = await stand.secret('workload-ca');
   assert.ok(judged !== undefined);
   await stand.cluster.kubectl([
@@ -220,7 +220,7 @@ test('a Secret is written at the version that was judged, and at no other', asyn
   assert.deepEqual(data, judged.data);
 });
 
-test('a Secret that was deleted and made again by somebody else is not the one that was judged', async () => {
+test('a write to a Secret that another client recreated is a conflict', async () => {
   const judged = await stand.secret('workload-ca');
   assert.ok(judged !== undefined);
   // Nobody of ours may make it anew meanwhile.
@@ -239,7 +239,7 @@ test('a Secret that was deleted and made again by somebody else is not the one t
   assert.deepEqual(await stand.secret('workload-ca'), made);
 });
 
-test('a Secret that we did not make is used, never written: who asks for a rotation is told', async () => {
+test('a Secret that the user brings is used and never written; a requested rotation is reported as not possible', async () => {
   const before = await stand.secret('workload-ca');
   const annotations = { [ROTATE_AT]: formatTime(Date.now()) };
   await stand.change(MANAGED, { metadata: { annotations } });

@@ -56,7 +56,7 @@ after(async () => {
   await cluster.stop();
 });
 
-test('the status, whose anchors everybody trusts, is written by who may attest', async () => {
+test('writing the status of a ClusterSigner requires the verb attest on its signer name', async () => {
   await until('the policy is in force', SOON, async () =>
     /default may not attest for status-admission\.example\.com\/x, so it may not write the status/.test(
       (await write(writer, 1)).stderr,
@@ -71,7 +71,7 @@ test('the status, whose anchors everybody trusts, is written by who may attest',
   await until('the grant is heard', SOON, async () => (await write(writer, 2)).code === 0);
 });
 
-test('an administrator may write it', async () => {
+test('an administrator may write the status of a ClusterSigner', async () => {
   const { code, stderr } = await write(undefined, 3);
   assert.equal(code, 0, stderr);
 });

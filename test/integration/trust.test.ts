@@ -10,7 +10,13 @@ import {
 import { fingerprint } from '../../src/pki/x509/certificate.ts';
 import { readAnchors } from '../../src/pki/x509/trust-bundle.ts';
 import { until } from '../cluster/until.ts';
-import { applySigner, example, getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
+import {
+  applySigner,
+  example,
+  getSigner,
+  startFixture,
+  type Fixture,
+} from '../support/cluster/fixture.ts';
 
 let fixture: Fixture;
 before(async () => {
@@ -48,7 +54,7 @@ test('the bundle holds the anchors of the ClusterSigner’s status, each with it
   );
 });
 
-test('a foreign edit is repaired, and told', async () => {
+test("another client's edit of the bundle is reverted, with an Event", async () => {
   const before = await getBundle();
   const { stdout } = await fixture.cluster.kubectl([
     ...['get', 'secret', 'people-ca', '-n', 'countersign-keys', '-o', 'jsonpath={.data.tls\\.crt}'],
@@ -74,7 +80,7 @@ test('a foreign edit is repaired, and told', async () => {
   });
 });
 
-test('an anchor that was edited out and put back counts as served from then on only', async () => {
+test('an anchor that was removed and restored counts as served from the restore on', async () => {
   const before = await until('the bundle is there', WAIT_MS, () => getBundle());
   const [key = '', since = 0] = [...servedSince(before)][0] ?? [];
   const { stdout } = await fixture.cluster.kubectl([
@@ -88,7 +94,7 @@ test('an anchor that was edited out and put back counts as served from then on o
   assert.ok((servedSince(after).get(key) ?? 0) >= since);
 });
 
-test('a deleted bundle is published again', async () => {
+test('a deleted ClusterTrustBundle is published again', async () => {
   await fixture.cluster.kubectl(['delete', 'clustertrustbundle', NAME]);
   await until('the bundle is back', WAIT_MS, () => getBundle());
 });
@@ -123,7 +129,7 @@ test('a bundle under our signer name that is not ours is reported and left alone
   await fixture.cluster.kubectl(['delete', 'clustertrustbundle', 'example.com:workload:foreign']);
 });
 
-test('the bundle of a removed ClusterSigner stays until its last leaf has expired, and is taken up again', async () => {
+test('the bundle of a deleted ClusterSigner stays until its last leaf has expired, and is adopted when the ClusterSigner is recreated', async () => {
   const before = Date.now();
   await fixture.cluster.kubectl(['delete', 'clustersigner', 'workload']);
   const retained = await until('the bundle is to be retained', WAIT_MS, async () => {

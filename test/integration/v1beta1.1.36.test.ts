@@ -28,7 +28,7 @@ after(() => fixture.stop());
 
 const WAIT_MS = 120_000;
 
-test('a pod gets its credential and its bundle through v1beta1', async () => {
+test('a pod gets its credential and its bundle by certificates.k8s.io/v1beta1', async () => {
   await createPod(fixture.cluster, {
     namespace: 'team-a',
     name: 'web',
@@ -45,7 +45,7 @@ test('a pod gets its credential and its bundle through v1beta1', async () => {
   assert.equal(Date.parse(notAfter) - Date.parse(notBefore), 3_600_000);
 });
 
-test('a person gets a certificate', async () => {
+test('a user gets a client certificate on Kubernetes 1.36', async () => {
   const name = await createCsr(fixture.cluster);
   assert.equal(
     new X509Certificate(await waitForCertificate(fixture.cluster, name)).subject,
@@ -96,7 +96,7 @@ async function legacy(
   });
 }
 
-test('an older kubelet’s pkixPublicKey is answered as a stub is', async () => {
+test('a pkixPublicKey of an older kubelet is answered like a stub', async () => {
   const ec = await legacy('pkix-ec', generateKeyPairSync('ec', { namedCurve: 'P-256' }));
   assert.ok(hasTrueCondition(ec.status?.conditions, 'Issued'));
   const ed = await legacy('pkix-ed', generateKeyPairSync('ed25519'));

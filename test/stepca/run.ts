@@ -85,7 +85,7 @@ async function approvedCsr(expirationSeconds: number): Promise<string> {
 
 const HOUR = 3600;
 
-test('while the server is away the issuer is not ready and says so, and a request waits unharmed', async () => {
+test('while step-ca is down the issuer is not Ready and says so, and requests wait', async () => {
   const message = await untilReadyIs(cluster, ISSUER, 'Pending');
   assert.match(message, /step-ca cannot be asked: .*ECONNREFUSED/);
   const name = await approvedCsr(HOUR);
@@ -95,7 +95,7 @@ test('while the server is away the issuer is not ready and says so, and a reques
   await waitForCertificate(cluster, name);
 });
 
-test('a CSR and a pod get certificates of the server’s, which hold what was asked and no more', async () => {
+test('a CSR and a pod get certificates of step-ca with exactly the requested names and usages', async () => {
   // A day: step-ca's own limit, less than the profile's.
   const [leaf] = await certificateOfPerson(cluster, SIGNER_NAME, HOUR);
   assert.ok(leaf);
@@ -104,7 +104,7 @@ test('a CSR and a pod get certificates of the server’s, which hold what was as
   await requireBoth(cluster, SIGNER_NAME, { namespace: NAMESPACE, name: 'web' }, step.root);
 });
 
-test('what the server refuses is Failed at once, with its words', async () => {
+test('a request that step-ca refuses is Failed at once with its message', async () => {
   const name = await approvedCsr(48 * HOUR);
   const { reason, message } = await waitForCondition(cluster, name, 'Failed');
   assert.equal(reason, 'PermanentError');
@@ -112,7 +112,7 @@ test('what the server refuses is Failed at once, with its words', async () => {
   await untilReadyIs(cluster, ISSUER, 'Checked');
 });
 
-test('a key that is not the provisioner’s is the issuer’s fault: requests wait, and the right key heals it', async () => {
+test('with a wrong provisioner key the issuer is not Ready and requests wait until the key is corrected', async () => {
   const { generateKeyPairSync } = await import('node:crypto');
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { kid } = step.jwk as { readonly kid?: string };
@@ -125,7 +125,7 @@ test('a key that is not the provisioner’s is the issuer’s fault: requests wa
   await waitForCertificate(cluster, name);
 });
 
-test('a server that goes away while it is asked, and comes back, has lost nothing', async () => {
+test('step-ca goes down during a request and comes back: no request is lost', async () => {
   await untilReadyIs(cluster, ISSUER, 'Checked');
   await step.stop();
   const name = await approvedCsr(HOUR);

@@ -7,7 +7,7 @@ import { bench } from './bench.ts';
 
 const WRITES = 5;
 
-test('an answer that is lost after the write has landed: recognised as our own, not written or signed again', async () => {
+test('a response is lost after the write is stored: it is recognized as our own, not written or signed again', async () => {
   bench.proxy.script.set(`
     approver   PUT */approval first ${WRITES} swallow
     signer     PUT */status   first ${WRITES} swallow
@@ -27,7 +27,7 @@ for (const fault of [
   'answer 504',
   'answer 401',
 ]) {
-  test(`writes that meet "${fault}" are made good; each is delivered once, none is signed twice`, async () => {
+  test(`writes with "${fault}" recover: each request is answered once, none is signed twice`, async () => {
     bench.proxy.script.set(`* PUT * every 3 ${fault}`);
     await bench.allDelivered(await bench.requests(10, KINDS));
   });

@@ -11,7 +11,7 @@ const CLIENTS = ['approver', 'signer', 'pcr-issuer'];
 const PATIENCE_MS = 60_000;
 
 for (const minutes of [-6, -4, 4, 6]) {
-  test(`a clock that is ${minutes} min off from the start: all are delivered, with the right times`, async () => {
+  test(`a clock is ${minutes} min off from the start: all requests are answered, with the right times`, async () => {
     await under(minutes, 1, async () => {
       await Promise.all(CLIENTS.map(startAnew));
       await bench.allDelivered(await bench.requests(5));
@@ -20,7 +20,7 @@ for (const minutes of [-6, -4, 4, 6]) {
 }
 
 for (const minutes of [-6, 6]) {
-  test(`a clock that is set ${minutes} min in the middle of the work: nothing is signed in vain for it`, async () => {
+  test(`a clock steps by ${minutes} min during the work: nothing is signed in vain`, async () => {
     const before = await bench.requests(5);
     await under(minutes, 1, async () => {
       await bench.allDelivered([...before, ...(await bench.requests(10))]);
@@ -28,13 +28,13 @@ for (const minutes of [-6, 6]) {
   });
 }
 
-test('a clock that runs twice as fast: all are delivered', async () => {
+test('a clock runs twice as fast: all requests are answered', async () => {
   await under(0, 2, async () => {
     await bench.allDelivered(await bench.requests(5));
   });
 });
 
-test('a clock that is 20 min off: nothing is signed, nobody is refused; set right, all are delivered', async () => {
+test('a clock is 20 min off: nothing is signed or refused; once corrected, all requests are answered', async () => {
   const waiting = (client: string): boolean =>
     bench
       .component(client)

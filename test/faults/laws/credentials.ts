@@ -7,7 +7,7 @@ import { EVERY_COMPONENT } from '../../support/cluster/component-process.ts';
 import { newIdentity } from '../proxy/proxy.ts';
 import { bench } from './bench.ts';
 
-test('a token that is no good any more, and a new one in its file: it is read at the first 401', async () => {
+test('an invalid token with a new one in its file: the file is read again at the first 401', async () => {
   for (const name of EVERY_COMPONENT) {
     // Expired for the API server, as far as its user can tell.
     const { tokenFile } = bench.access(name);
@@ -21,13 +21,13 @@ test('a token that is no good any more, and a new one in its file: it is read at
   assert.ok((await counting('token')) >= 1, 'counted by who was refused');
 });
 
-test('every call refused with 401 for a while: nobody is denied for it, all is made good', async () => {
+test('every call gets 401 for a while: no request is denied, and all are answered', async () => {
   bench.proxy.script.set('* ANY * first 60 answer 401');
   await bench.allDelivered(await bench.requests(10));
   assert.ok((bench.proxy.tally.counts().get('ANY: answer 401') ?? 0) >= 40);
 });
 
-test('a CA file to which the next CA is added before the server changes to it: no call is lost', async () => {
+test('the next CA is added to the CA file before the server uses it: no call fails', async () => {
   const next = await newIdentity();
   for (const name of EVERY_COMPONENT) appendFileSync(bench.access(name).caFile, next.cert);
   // What makes them read their files before the minute is over.

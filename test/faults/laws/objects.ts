@@ -18,7 +18,7 @@ let made = 0;
 const newName = (kind: Kind): string => `object-${(made += 1)}-${kind}`;
 
 for (const { client, kind } of WRITERS) {
-  test(`a request that is deleted while the write of ${client} is under way: nothing is left of it, nothing else suffers`, async () => {
+  test(`a request is deleted during the write of ${client}: nothing is left of it, no other is affected`, async () => {
     bench.proxy.script.set(`${client} PUT */status nth 1 hold`);
     const gone = await bench.load.create(kind, newName(kind));
     const held = await bench.proxy.held();
@@ -29,7 +29,7 @@ for (const { client, kind } of WRITERS) {
     assertQuiet(client);
   });
 
-  test(`a request that is made again under its name while the write of ${client} is under way: only the new one is answered, with its own certificate`, async () => {
+  test(`a request is recreated under its name during the write of ${client}: only the new one is answered, with its own certificate`, async () => {
     bench.proxy.script.set(`${client} PUT */status nth 1 hold`);
     const name = newName(kind);
     const first = await bench.load.create(kind, name);
@@ -42,7 +42,7 @@ for (const { client, kind } of WRITERS) {
     assertQuiet(client);
   });
 
-  test(`a request that ${client} never hears the end of, made again under its name: the new one is answered`, async () => {
+  test(`a request is deleted and recreated without ${client} seeing the deletion: the new one is answered`, async () => {
     bench.proxy.script.set(
       `${client} DELETED ${RESOURCES[kind].collection().split('/').at(-1) ?? ''} drop\n${client} PUT */status answer 503`,
     );
@@ -61,7 +61,7 @@ for (const { client, kind } of WRITERS) {
   });
 }
 
-test('a request that no rule allows, gone unheard and made again as one that a rule allows: the new one is answered', async () => {
+test('a request that no rule allows is recreated as one that a rule allows, without an event of the deletion: the new one is answered', async () => {
   const ofBoth = ['approver', 'signer'] as const;
   bench.proxy.script.set(
     ofBoth.map((client) => `${client} DELETED certificatesigningrequests drop`).join('\n'),
@@ -88,7 +88,7 @@ async function createUndecided(name: string): Promise<void> {
   });
 }
 
-test('a namespace that is removed while a write to a request of it is under way: nothing is left, nothing else suffers', async () => {
+test('a namespace is deleted during a write to one of its requests: nothing is left, no other is affected', async () => {
   const namespace = 'team-gone';
   await bench.cluster.kubectl(['create', 'namespace', namespace]);
   bench.proxy.script.set('pcr-issuer PUT */status nth 1 hold');

@@ -18,7 +18,7 @@ const REQUESTS = 20;
 const PATIENCE_MS = 60_000;
 
 for (const { client, kind } of SHARERS) {
-  test(`two replicas of ${client}: both answer, each request is signed and delivered once`, async () => {
+  test(`two replicas of ${client} both answer, each request is signed and answered once`, async () => {
     await beside(client, `${client}-sharing`, async (other) => {
       const wanted = await bench.requests(REQUESTS, [kind]);
       await bench.allDelivered(wanted);
@@ -27,7 +27,7 @@ for (const { client, kind } of SHARERS) {
     });
   });
 
-  test(`a ${client} that stands still past its Lease, in the middle of a write: the other has done its share, and nothing of it lands later`, async () => {
+  test(`a ${client} is paused past its Lease during a write: the other replica takes over, and no late write is stored`, async () => {
     await beside(client, `${client}-other`, async (other) => {
       bench.proxy.script.set(`${client} PUT */status nth 2 hold`);
       const wanted = await bench.requests(REQUESTS, [kind]);
@@ -50,7 +50,7 @@ for (const { client, kind } of SHARERS) {
   });
 }
 
-test('an attester that stands still past its Lease, in the middle of a write: the bundle never goes back', async () => {
+test('an attester is paused past its Lease during a write: the bundle never goes back', async () => {
   await beside('attester', 'attester-other', async (other) => {
     await label('before');
     await bundleSays('before');

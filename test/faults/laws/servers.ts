@@ -17,7 +17,7 @@ async function loadDuring(happens: () => Promise<void>): Promise<readonly Wanted
   return [...first, ...(await during), ...(await bench.requests(5, KINDS))];
 }
 
-test('kill −9 of the API server under load, and again: nothing is lost, delivered twice or ended', async () => {
+test('the API server is killed twice under load: nothing is lost, answered twice or refused', async () => {
   const wanted = await loadDuring(async () => {
     for (let times = 0; times < 2; times += 1) {
       await bench.cluster.apiServer.kill();
@@ -27,12 +27,12 @@ test('kill −9 of the API server under load, and again: nothing is lost, delive
   await bench.allDelivered(wanted, { auditMayMiss: true });
 });
 
-test('an etcd that is restarted under load: nothing is lost, delivered twice or ended', async () => {
+test('etcd restarts under load: nothing is lost, answered twice or refused', async () => {
   const wanted = await loadDuring(() => bench.cluster.etcd.restart());
   await bench.allDelivered(wanted, { auditMayMiss: true });
 });
 
-test('an etcd that has no space left: what cannot be written waits, and is written when there is', async () => {
+test('etcd has no space left: writes wait, and succeed once there is space', async () => {
   const begun = Date.now();
   bench.proxy.script.set('* PUT */status answer 503');
   const wanted = await bench.requests(10);
@@ -49,7 +49,7 @@ test('an etcd that has no space left: what cannot be written waits, and is writt
   await bench.allDelivered([...wanted, ...(await bench.requests(5))], { auditMayMiss: true });
 });
 
-test('an API server that hangs for a while: what was sent lands once', async () => {
+test('an API server hangs for a while: each write is stored once', async () => {
   const wanted = await loadDuring(async () => {
     bench.cluster.apiServer.signal('SIGSTOP');
     // How long it hangs is the point.

@@ -12,7 +12,7 @@ const SOON_MS = 25_000;
 const REQUESTS = 12;
 
 test(
-  'writes that are never answered, whether they landed or not, and answers of a byte a second: the others are not held up, all are delivered once',
+  'writes without a response, stored or not, and responses of a byte a second: other requests are not delayed, each is answered once',
   LONG,
   async () => {
     bench.proxy.script.set(
@@ -35,7 +35,7 @@ test(
 
 for (const fault of ['silence', 'slow']) {
   test(
-    `watches whose lines end in "${fault}": they are taken for dead, nothing is lost`,
+    `watches whose lines end in "${fault}" time out and reconnect, nothing is lost`,
     LONG,
     async () => {
       bench.proxy.script.set(
@@ -50,7 +50,7 @@ for (const fault of ['silence', 'slow']) {
 }
 
 test(
-  'connections that are accepted, and no handshake follows: others are made, nothing is lost',
+  'connections are accepted without a TLS handshake: new ones are opened, nothing is lost',
   LONG,
   async () => {
     bench.proxy.script.set('* CONNECT * first 6 silence');

@@ -22,7 +22,7 @@ const PATIENCE_MS = 30_000;
 const struck = (fault: string): boolean => (bench.proxy.tally.counts().get(fault) ?? 0) > 0;
 
 for (const fault of ['cut', 'truncate', 'garble', 'duplicate', 'reorder', 'delay 50ms-300ms']) {
-  test(`lines that meet "${fault}": nothing is lost, delivered twice or signed in vain`, async () => {
+  test(`watch lines with "${fault}": nothing is lost, answered twice or signed in vain`, async () => {
     bench.proxy.script.set(onBoth('LINE', ...STRIKES.map((count) => `nth ${count} ${fault}`)));
     await bench.allDelivered(await bench.requests(20));
     assert.ok(struck(`LINE: ${fault.split(' ')[0] ?? ''}`));
@@ -30,14 +30,14 @@ for (const fault of ['cut', 'truncate', 'garble', 'duplicate', 'reorder', 'delay
 }
 
 for (const fault of ['answer 410', 'answer 500']) {
-  test(`an ERROR in the stream, "${fault}": the watch is taken up again, nothing is lost`, async () => {
+  test(`an ERROR event in the watch, "${fault}": the watch reconnects, nothing is lost`, async () => {
     bench.proxy.script.set(onBoth('LINE', ...STRIKES.map((count) => `nth ${count} ${fault}`)));
     await bench.allDelivered(await bench.requests(20));
   });
 }
 
 for (const fault of ['answer 410', 'answer 429 retry-after 1', 'answer 503', 'answer 401', 'cut']) {
-  test(`a watch that cannot be opened, "${fault}": it is opened in the end, nothing is lost`, async () => {
+  test(`a watch cannot be opened, "${fault}": it opens in the end, nothing is lost`, async () => {
     bench.proxy.script.set(onBoth('WATCH', `first 2 ${fault}`));
     bench.proxy.cut();
     await bench.allDelivered(await bench.requests(10));
@@ -45,7 +45,7 @@ for (const fault of ['answer 410', 'answer 429 retry-after 1', 'answer 503', 'an
   });
 }
 
-test('lines that never come: the next list brings what they told of', async () => {
+test('watch lines never arrive: the next list brings their objects', async () => {
   bench.proxy.script.set(onBoth('LINE', 'every 3 drop'));
   const wanted = await bench.requests(20);
   await until('lines were dropped', PATIENCE_MS, () => struck('LINE: drop'));
@@ -55,7 +55,7 @@ test('lines that never come: the next list brings what they told of', async () =
   await bench.allDelivered(wanted);
 });
 
-test('a watch that stands still while our own writes succeed: nothing is signed or written again', async () => {
+test('a watch stalls while our own writes succeed: nothing is signed or written again', async () => {
   bench.proxy.script.set('pcr-issuer ADDED podcertificaterequests nth 20 hold');
   const wanted = await bench.requests(20, ['pcr']);
   const held = await bench.proxy.held();

@@ -50,7 +50,7 @@ for (const [line, why] of [
   ['* CONNECT * truncate', /"truncate" cannot be done to CONNECT/],
   ['* PUT * kill now', /no fault that is known/],
 ] as const) {
-  test(`refused: ${line}`, () => {
+  test(`an invalid rule is rejected: ${line}`, () => {
     assert.throws(() => parseScript(line), { name: 'SyntaxError', message: why });
   });
 }
@@ -64,7 +64,7 @@ test('a path is matched from a slash on, up to its end', () => {
 
 const PUT = { client: 'signer', verbs: ['PUT', 'ANY'], path: '/a' } as const;
 
-test('the first rule that strikes is the only one, but for delays before it', () => {
+test('the first rule that applies is the only one, except for delays before it', () => {
   const tally = createTally();
   const script = createScript(1, tally);
   script.set('* ANY * delay 1ms\n* PUT * nth 2 cut\n* ANY * every 2 silence\n* GET * cut');

@@ -51,7 +51,7 @@ afterEach(async () => {
 const put = (): Promise<unknown> =>
   client.request({ method: 'PUT', path: '/things/a/status', body: { sent: true } });
 
-test('a call goes through whole: token, body, query, status, answer', async () => {
+test('the proxy forwards a call whole: token, body, query, status, response', async () => {
   const answered = client.request({ method: 'PUT', path: '/things/a', query: { x: '1' }, body: 5 });
   const call = await server.next();
   assert.equal(call.headers['authorization'], 'Bearer of-the-signer');
@@ -64,7 +64,7 @@ test('a call goes through whole: token, body, query, status, answer', async () =
   assert.equal(record.fault, undefined);
 });
 
-test('answer: the server never hears of it; 502 is no JSON; Retry-After is said', async () => {
+test('answer: the server never gets the call; 502 has no JSON; Retry-After is sent', async () => {
   proxy.script.set('* PUT * nth 1 answer 429 retry-after 3\n* PUT * nth 1 answer 502');
   const throttled = await failure(put());
   assert.deepEqual([throttled.status, throttled.retryAfter], [429, 3_000]);
@@ -73,7 +73,7 @@ test('answer: the server never hears of it; 502 is no JSON; Retry-After is said'
   assert.deepEqual([...proxy.tally.counts().keys()], ['PUT: answer 429', 'PUT: answer 502']);
 });
 
-test('swallow: the server has answered, the client never knows', async () => {
+test('swallow: the server answers, the client never gets the response', async () => {
   server.always((call) => call.answer(200, {}));
   proxy.script.set('* PUT */status nth 1 swallow');
   assert.equal((await failure(put())).status, 0);
@@ -82,7 +82,7 @@ test('swallow: the server has answered, the client never knows', async () => {
   await put();
 });
 
-test('cut and truncate: the one before, the other after the server has answered', async () => {
+test('cut ends the connection before the server answers, truncate after', async () => {
   server.always((call) => call.answer(200, { long: 'x'.repeat(1000) }));
   proxy.script.set('* PUT * nth 1 cut\n* PUT * nth 1 truncate');
   assert.equal((await failure(put())).status, 0);
@@ -182,7 +182,7 @@ for (const [script, sent, got] of [
   ['* BOOKMARK * drop', [a, END, BOOKMARK, b, BOOKMARK], [a, END, b]],
   ['other LINE * drop', [a], [a]],
 ] as const) {
-  test(`lines with "${script}"`, async () => {
+  test(`watch lines with "${script}" arrive as the rule says`, async () => {
     assert.deepEqual(await watched(script, sent), got);
   });
 }
@@ -195,14 +195,14 @@ test('answer, of a line: an ERROR event, and the end', async () => {
   assert.equal(third, 'broken');
 });
 
-test('of a watch the opening can be refused', async () => {
+test('the opening of a watch can be rejected', async () => {
   proxy.script.set('* WATCH * nth 1 answer 410\n* GET * cut');
   const refused = client.stream({ method: 'GET', path: '/things', query: { watch: true } });
   const error: unknown = await refused.catch((thrown: unknown) => thrown);
   assert.ok(error instanceof KubeError && error.status === 410);
 });
 
-test('a watch that goes on from a version is told from one that begins with a list', async () => {
+test('a rule tells a watch that resumes from a resourceVersion from one after a list', async () => {
   proxy.script.set('* RESUME * answer 410');
   const open = (query: Record<string, string>): Promise<unknown> =>
     client

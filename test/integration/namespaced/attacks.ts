@@ -12,9 +12,17 @@ import {
   readyOf,
   waitForReadyReason,
 } from '../../support/cluster/requests/certificate-request.ts';
-import { conditionOf, getCsr, waitForCertificate, waitForCondition } from '../../support/cluster/requests/csr.ts';
+import {
+  conditionOf,
+  getCsr,
+  waitForCertificate,
+  waitForCondition,
+} from '../../support/cluster/requests/csr.ts';
 import { example } from '../../support/cluster/fixture.ts';
-import { requestsOf, waitForRequest } from '../../support/cluster/requests/pod-certificate-request.ts';
+import {
+  requestsOf,
+  waitForRequest,
+} from '../../support/cluster/requests/pod-certificate-request.ts';
 import { createTeam } from '../../support/cluster/pods.ts';
 import {
   applyTeamCa,
@@ -44,7 +52,7 @@ test('a Secret that consents to another Signer, or to none, is not used', async 
   await stand.everybodyIsReady();
 });
 
-test('a Secret of another namespace cannot be named, and consent to a name of elsewhere is none', async () => {
+test('a Signer cannot name a Secret of another namespace, and a Secret cannot consent to a signer there', async () => {
   const place = { namespace: 'team-b', name: 'web' };
   const authority = { secret: { namespace: 'team-a', name: 'team-ca' } };
   const input = JSON.stringify(signerObject(place, { authority }));
@@ -59,7 +67,7 @@ test('a Secret of another namespace cannot be named, and consent to a name of el
   assert.match(message, /Secret team-b\/team-ca does not grant/);
 });
 
-test('nobody claims another’s name: not a ClusterSigner, and not a name with dots', async () => {
+test('a Signer cannot claim the signer name of a ClusterSigner, nor a name with dots', async () => {
   const people = example('people');
   const claim = {
     ...people,
@@ -78,7 +86,7 @@ test('nobody claims another’s name: not a ClusterSigner, and not a name with d
   assert.equal(status?.signerName, 'signers.countersign.dev/team.a.web');
 });
 
-test('whatever a team’s rules say, nobody gets a name of Kubernetes or a CA', async () => {
+test('no rule of a team grants a name of Kubernetes or a CA certificate', async () => {
   const masters = await stand.createCsr(SIGNER_NAME, ['system:masters']);
   const { reason } = await waitForCondition(cluster, masters, 'Denied');
   assert.equal(reason, 'ReservedSubject');
@@ -112,7 +120,7 @@ test('whatever a team’s rules say, nobody gets a name of Kubernetes or a CA', 
   assert.equal(request?.status?.conditions, undefined);
 });
 
-test('who may do anything with Signers of a namespace writes no status of one', async () => {
+test('all verbs on the Signers of a namespace do not include their status', async () => {
   const role = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'owner' };
   const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
   const metadata = { namespace: 'team-a', name: 'owner' };
@@ -136,7 +144,7 @@ test('who may do anything with Signers of a namespace writes no status of one', 
   assert.match(stderr, /may not attest for signers\.countersign\.dev\/team-a\.web/);
 });
 
-test('who may not approve for a Signer cannot, whoever may write the status of a CertificateRequest', async () => {
+test('without the verb approve on a Signer a writer of the status of a CertificateRequest cannot approve', async () => {
   const key = await createCertificateRequest(cluster, { issuerRef: issuerRef() });
   await assert.rejects(
     decideOn(cluster, key, 'Approved', asRequester()),
@@ -150,7 +158,7 @@ test('who may not approve for a Signer cannot, whoever may write the status of a
   await waitForReadyReason(cluster, key, 'Issued');
 });
 
-test('a Signer that is deleted while requests wait answers none of them; made anew, only those of its namespace', async () => {
+test('a Signer deleted while requests wait answers none; recreated, it answers only those of its namespace', async () => {
   const place = { namespace: 'team-d', name: 'web' };
   const signerName = 'signers.countersign.dev/team-d.web';
   // There is no Secret yet: whatever is asked waits.
@@ -180,7 +188,7 @@ async function afterItsGrace(csr: string): Promise<void> {
   await until('the grace is over', SOON, () => Date.now() > over);
 }
 
-test('who gets the name of a namespace that is gone gets nothing that was approved for the one before', async () => {
+test('a recreated namespace gets no certificate that was approved for the one before', async () => {
   const place = { namespace: 'team-d', name: 'web' };
   const signerName = 'signers.countersign.dev/team-d.web';
   await cluster.kubectl(['delete', 'secret', 'team-ca', '-n', 'team-d']);

@@ -45,7 +45,7 @@ const pem = (base64 = ''): string => Buffer.from(base64, 'base64').toString();
 
 let early: { readonly csr: string; readonly request: string };
 
-test('without the opt-in nothing of a Signer is served, read or said', async () => {
+test('without the opt-in no Signer is served, read or reported', async () => {
   await stand.start();
   await grantClientCa(cluster, { name: 'people-ca', signerName: 'example.com/people' });
   await applySigner(cluster, example('people'));
@@ -77,7 +77,7 @@ test('without the opt-in nothing of a Signer is served, read or said', async () 
   await stand.stopComponents();
 });
 
-test('with the opt-in a Signer is Ready, its name is shown, and what waited is answered', async () => {
+test('with the opt-in a Signer is Ready, shows its signer name, and pending requests are answered', async () => {
   await stand.applyRoles();
   await stand.start(['--namespaced-signers']);
   await waitForTeamSigner(cluster, WEB, 'Checked');
@@ -136,7 +136,7 @@ test('requests of another namespace are left untouched, whatever they name', asy
   );
 });
 
-test('a Secret that nobody granted us is told of in the status, is never asked for, and makes nobody unready', async () => {
+test('a Secret without the permission to read it is reported in the status, never requested, and leaves /readyz at 200', async () => {
   const place = { namespace: 'team-c', name: 'web' };
   await applyTeamCa(cluster, {
     namespace: 'team-c',
@@ -155,7 +155,7 @@ test('a Secret that nobody granted us is told of in the status, is never asked f
   );
 });
 
-test('a Signer that cannot compile is told so, and makes nobody unready', async () => {
+test('a Signer that does not compile reports it in its status and leaves /readyz at 200', async () => {
   const place = { namespace: 'team-a', name: 'faulty' };
   await applyTeamSigner(cluster, place, { pods: { allow: 'pod.', uris: ["'a://b'"] } });
   const { message } = await waitForTeamSigner(cluster, place, 'InvalidSpec');
