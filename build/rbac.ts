@@ -2,7 +2,7 @@
 /** Writes rbac/ and deploy/admission/ anew for the demo's names; test/architecture compares them. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DEMO } from '../src/manifests/demo.ts';
+import { DEMO } from './demo-installation.ts';
 import { renderAdmission, renderRbac } from '../src/manifests/render.ts';
 
 const root = join(import.meta.dirname, '..');

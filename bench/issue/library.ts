@@ -58,9 +58,9 @@ export function libraryStep(work: Work): Step {
   return answered(
     externalCaIssuing(
       {
-        ...{ component, authority, memory: createRequestOutcomes() },
+        ...{ component, authority, outcomes: createRequestOutcomes() },
         call: createCallGuard({ component, secrets: () => [], callMs: 60_000 }),
-        loop: { reportError: silent, reportSuccess: silent },
+        controller: { reportError: silent, reportSuccess: silent },
         bundleOf: () => undefined,
       },
       issuer,

@@ -8,30 +8,35 @@ import { attachLeaf } from './signing/local-leaf.ts';
 import type { Signed, SigningRequest } from './request.ts';
 import { wantedOf } from './signing/signing-request.ts';
 
-/** A CA as files hold it. */
+/** The PEM files of a CA. */
 export interface CaMaterial {
   /** PEM: the CA's certificate, then its issuers, if any. */
   readonly certificate: string;
   /** PEM, unencrypted: PKCS#8, SEC 1 or PKCS#1. */
   readonly key: string;
-  /** PEM of the roots; needed where `certificate` does not end in one. */
+  /** PEM of the trust anchors; needed when `certificate` does not end in a root. */
   readonly anchors?: string;
 }
 
-/** A CA whose key this process holds: it writes what was asked for, lints it, and signs it. */
+/** A CA whose key this process holds. Returned by {@link openCa}. */
 export interface Ca {
   /**
-   * A chain for a request that `sign` was called with.
+   * Makes the leaf for a request, lints it, and signs it. Its validity is cut to that of the CA.
    *
-   * @throws SignerError where the CA is not valid for that long, or the leaf would break RFC 5280
+   * @param request - the object that `sign` was called with, not a copy
+   * @throws SignerError when the leaf would violate RFC 5280, or the CA has expired; TypeError for another
+   * object
    */
   readonly sign: (request: SigningRequest, ctx: Pick<Context, 'signal'>) => Promise<Signed>;
 }
 
 /**
- * Opens a CA. Everything is checked, once: that it is a CA, valid now, that key and certificate belong
- * together, and that its chain ends in an anchor. Keep what it returns: opening costs as much as a
- * hundred signatures.
+ * Opens a CA whose key is at hand. Checks that the certificate is of a CA and valid now, that key and
+ * certificate belong together, and that the chain ends in an anchor. Keep the result: opening costs as much
+ * as a hundred signatures.
+ *
+ * @param material - PEM texts
+ * @param ctx - for `now`, the API server's time
  *
  * @throws SignerError AUTHORITY_INVALID, AUTHORITY_EXPIRED, ANCHOR_MISSING or KEY_ENCRYPTED
  */
@@ -44,13 +49,14 @@ export function openCa(material: CaMaterial, ctx: Pick<Context, 'now'>): Ca {
   return {
     sign: async (request, { signal }) => {
       const wanted = wantedOf(request);
-      if (wanted === undefined) throw new TypeError('sign a request as sign() was called with it');
+      if (wanted === undefined)
+        throw new TypeError('pass the request object that sign() was called with, not a copy');
       const validity = {
         notBefore: Math.max(wanted.validity.notBefore, facts.notBefore),
         notAfter: Math.min(wanted.validity.notAfter, facts.notAfter),
       };
       const prepared = prepare({ ...wanted, validity, issuer: facts, random });
-      // Whether its chain allows this leaf is asked of every CA's answer, when it is accepted.
+      // Whether the chain allows this leaf is checked for every CA, when its answer is accepted.
       const der = await authority.sign(prepared, signal);
       return attachLeaf({ chain: pem(der) + above, anchors }, prepared.decode(der), wanted);
     },

@@ -3,57 +3,61 @@ import { SignerError } from '../errors.ts';
 import type { Context, Issuer } from './issuer.ts';
 import type { RequestKindName, Signed, SigningRequest } from './request.ts';
 
-/** Reads an author's part of a spec. A zod schema is one, as is any object with such a function. */
+/** Parses `spec.authority`. A zod schema is one, and so is any object with such a function. */
 export interface Schema<T> {
-  /** @throws what is wrong, in words for whoever wrote the spec */
+  /** @throws what is invalid; the message goes to the issuer's status */
   readonly parse: (value: unknown) => T;
 }
 
-/** An author's own kind of the Kubernetes API; `crd` prints its definition. */
+/** An author's own kind in the Kubernetes API; {@link crd} prints its definition. */
 export interface IssuerKind {
-  /** The API group: a domain of the author's, not under kubernetes.io or k8s.io. */
+  /** API group: a domain of yours, not under kubernetes.io, k8s.io or countersign.dev. */
   readonly group: string;
+  /** API version, such as `v1alpha1`. */
   readonly version: string;
-  /** CamelCase. */
+  /** CamelCase, such as `StepIssuer`. */
   readonly kind: string;
-  /** Lower case; also the first part of derived signer names. */
+  /** Lower case, such as `stepissuers`; also the first part of derived signer names. */
   readonly plural: string;
-  /** Whether its objects lie in namespaces; their signer names are always derived. */
+  /** Whether the kind is namespaced; its signer names are then always derived. False if left out. */
   readonly namespaced?: boolean;
 }
 
-/** All that somebody who owns a CA has to say of it. */
+/** What you write to connect a CA: a kind, a schema, and two functions. */
 export interface AuthorityDefinition<Config> {
   /**
-   * A DNS label. It names the process: roles are `countersign-<name>`, Events come from
+   * A DNS label that names the process: roles are `countersign-<name>`, Events come from
    * `countersign.dev/<name>`.
    */
   readonly name: string;
+  /** The kind of its issuers. */
   readonly issuer: IssuerKind;
-  /** Reads `spec.authority` of an issuer. What it refuses is not called for, and said in `status`. */
+  /** Parses `spec.authority` of an issuer. An issuer that it rejects is not ready, with reason InvalidSpec. */
   readonly schema: Schema<Config>;
   /**
-   * Which requests it signs; those of Kubernetes itself if left out. Roles hold the rights for these.
-   * For CertificateRequests it is dormant while there is no cert-manager.
+   * Kinds of requests that it signs; CertificateSigningRequest and PodCertificateRequest if left out. Roles
+   * hold the permissions for these. CertificateRequest is served once cert-manager is installed.
    */
   readonly requests?: readonly RequestKindName[];
   /** Names of the Secrets that `check` and `sign` may read for an issuer; none if left out. */
   readonly secrets?: (config: Config) => readonly string[];
   /**
-   * Whether the CA can sign for this issuer now. Called when an issuer appears, when its spec or
-   * annotations change, and with backoff until it returns. Throws why it cannot.
+   * Checks that the CA can sign for this issuer. Called when an issuer appears, when its spec or annotations
+   * change, and with backoff until it returns. Throws when the CA cannot sign: docs/reference/library.md has
+   * the table of errors.
    */
   readonly check: (issuer: Issuer<Config>, ctx: Context) => Promise<void>;
   /**
-   * Signs one request of a ready issuer. Called again after an error, and after a crash perhaps for a
-   * request that it signed before: what was returned is not asked for again, what was not, may be.
-   * Several calls may run at once, one at a time for a request.
+   * Signs one request of a ready issuer. Several calls run at once, but one at a time for a request. Called
+   * again after an error, and after a crash possibly for a request that it has signed already: make it
+   * idempotent by `request.uid` if a second certificate matters.
    */
   readonly sign: (request: SigningRequest, issuer: Issuer<Config>, ctx: Context) => Promise<Signed>;
 }
 
-/** A checked definition: what {@link defineAuthority} returns and `run`, `roles` and `crd` take. */
+/** A checked definition: what {@link defineAuthority} returns and {@link run}, {@link roles} and {@link crd} take. */
 export interface AuthorityType<Config = unknown> extends Required<AuthorityDefinition<Config>> {
+  /** The kind, with its defaults. */
   readonly issuer: Required<IssuerKind>;
 }
 
@@ -61,9 +65,9 @@ const LABEL = /^[a-z]([-a-z0-9]{0,50}[a-z0-9])?$/;
 const GROUP = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
 const VERSION = /^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$/;
 const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/;
-/** Kubernetes keeps these for itself (api-approved.kubernetes.io); countersign.dev is ours. */
+/** Kubernetes reserves its own domains (api-approved.kubernetes.io); countersign.dev is ours. */
 const RESERVED_GROUPS = /(^|\.)(kubernetes\.io|k8s\.io|countersign\.dev)$/;
-/** Our own components: two of one name would take each other's Leases. */
+/** Names of our own components, present and planned: two of one name would share Leases. */
 const RESERVED_NAMES: ReadonlySet<string> = new Set([
   'approver',
   'signer',
@@ -78,9 +82,10 @@ const RESERVED_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Checks a definition and fills in what was left out.
+ * Checks a definition and fills in its defaults.
  *
- * @throws SignerError USAGE (`fail`), naming what is wrong
+ * @returns the definition, frozen
+ * @throws SignerError USAGE (`fail`) for an invalid or reserved name, with the field
  */
 export function defineAuthority<Config>(
   definition: AuthorityDefinition<Config>,
@@ -102,8 +107,8 @@ export function defineAuthority<Config>(
   });
 }
 
-function require(isRight: boolean, field: string, value: string): void {
-  if (isRight) return;
+function require(isValid: boolean, field: string, value: string): void {
+  if (isValid) return;
   throw new SignerError({
     code: 'USAGE',
     disposition: 'fail',

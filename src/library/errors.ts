@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What `check` and `sign` may throw. Anything else is an ordinary error: tried again with backoff.
- * docs/reference/library.md has the table of what follows from each.
+ * The errors that `check` and `sign` may throw. Any other error is retried with backoff.
+ * docs/reference/library.md says what follows from each.
  *
  * Source: the README of cert-manager's issuer-lib, "How it works"; its `controllers/signer` package.
  */
 
-/** A condition as an author writes it; its times are ours. */
+/** A condition that an author sets on a request. Its times are set when it is written. */
 export interface ConditionOf {
   /**
-   * CamelCase. Not Ready, Approved, Denied, Failed, Issued or InvalidRequest: those are Kubernetes',
-   * cert-manager's and ours.
+   * CamelCase. Ready, Approved, Denied, Failed, Issued and InvalidRequest are reserved for Kubernetes,
+   * cert-manager and Countersign; such a condition is dropped.
    */
   readonly type: string;
+  /** As in `metav1.Condition`. */
   readonly status: 'True' | 'False' | 'Unknown';
-  /** CamelCase, for programs. */
+  /** CamelCase, for programs; cut to 128 characters. */
   readonly reason: string;
-  /** For people. Never a key, a token or another's secret. */
+  /** For people; cut to 1,024 bytes. Never put a key or a token into it. */
   readonly message: string;
 }
 
-/** How another error is wrapped: it stays what it is. */
+/** Options of the error classes. */
 export interface Wrapping {
+  /** The error that led to this one, as of `Error`. */
   readonly cause?: unknown;
 }
 
 /**
- * It can never succeed as it stands. Of `sign`: the request is failed for ever, and only a new one
- * helps. Of `check`: it is not called again until the issuer's spec changes.
+ * A retry cannot succeed. From `sign`: the request is Failed, which is final; the requester needs a new
+ * request. From `check`: it is not called again until the issuer's spec changes.
  */
 export class PermanentError extends Error {
   constructor(message: string, wrapping: Wrapping = {}) {
@@ -37,9 +39,9 @@ export class PermanentError extends Error {
 }
 
 /**
- * Of `sign`: not this request is at fault but the issuer. The issuer becomes not ready with this
- * message, `check` is called until it passes, and all its requests wait unharmed. With a
- * {@link PermanentError} as its cause the issuer waits until its spec changes.
+ * From `sign`: the issuer is at fault, not the request. The issuer becomes not ready with this message,
+ * `check` is called until it passes, and all requests of the issuer wait. With a {@link PermanentError} as
+ * its cause, the issuer waits until its spec changes.
  */
 export class IssuerError extends Error {
   constructor(message: string, wrapping: Wrapping = {}) {
@@ -48,12 +50,12 @@ export class IssuerError extends Error {
   }
 }
 
-/** Milliseconds after which a pending request is asked for again; as issuer-lib's. */
+/** Milliseconds until `sign` is called again for a pending request; issuer-lib's default. */
 const DEFAULT_PENDING_MS = 1_000;
 
-/** The CA is at work: `sign` is called again after a while. No age of the request ends that. */
+/** The CA is still working: `sign` is called again after a delay, however old the request is. */
 export class PendingError extends Error {
-  /** Milliseconds until the next call. */
+  /** Milliseconds until the next call: 1,000 if left out, at least 100, at most a day. */
   readonly afterMs: number;
 
   constructor(message: string, wrapping: Wrapping & { readonly afterMs?: number } = {}) {
@@ -64,14 +66,18 @@ export class PendingError extends Error {
 }
 
 /**
- * Keeps a condition on the request, in addition to what its cause means: an ordinary error, or any of
- * the others. The next call of `sign` finds it in `request.conditions`. On a PodCertificateRequest,
- * whose API takes no such condition, it is kept in memory and told as an Event.
+ * Sets a condition on the request, in addition to what its cause means: any error, of these classes or not.
+ * The next call of `sign` finds it in `request.conditions`. The API of PodCertificateRequests takes no such
+ * condition: there it is kept in memory and recorded as an Event.
  */
 export class SetConditionError extends Error {
+  /** The condition to set. */
   readonly condition: ConditionOf;
 
-  /** @param cause - what went wrong; its kind decides what follows */
+  /**
+   * @param condition - the condition to set
+   * @param cause - what went wrong; its class decides what follows
+   */
   constructor(condition: ConditionOf, cause: Error) {
     super(cause.message, { cause });
     this.name = 'SetConditionError';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Countersign as a library: bring your own CA. Write `check` and `sign`; everything else is the code
- * that Countersign's own controllers run on.
+ * The public API of the library: connect your own CA. You write `check` and `sign`; everything else is the
+ * code that Countersign's own components run on. docs/reference/library-api.md is made from these exports.
  */
 export { defineAuthority } from './define.ts';
 export type { AuthorityDefinition, AuthorityType, IssuerKind, Schema } from './define.ts';

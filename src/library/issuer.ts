@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Log } from '../ports.ts';
 
-/** One object of an author's Issuer kind, read. Plain data, never changed: a new spec is a new one. */
+/** One object of an author's issuer kind. Plain, frozen data: a new spec is a new object. */
 export interface Issuer<Config> {
+  /** `metadata.name`. */
   readonly name: string;
-  /** Absent for a cluster-scoped kind. */
+  /** `metadata.namespace`; absent for a cluster-scoped kind. */
   readonly namespace?: string;
+  /** `metadata.uid`. */
   readonly uid: string;
-  /** `metadata.generation`: another one is another spec. */
+  /** `metadata.generation`: it changes with the spec. */
   readonly generation: number;
   /** The signer name that its requests carry: `spec.signerName`, or `<plural>.<group>/<name>`. */
   readonly signerName: string;
-  /** `spec.authority` as the author's schema read it: the same object until the generation changes. */
+  /** `spec.authority` as the schema parsed it: the same object until the generation changes. */
   readonly config: Config;
 }
 
-/** The values of a Secret, decoded from base64. */
+/** The data of a Secret: key to bytes, decoded from base64. */
 export type SecretData = Readonly<Record<string, Uint8Array>>;
 
-/** What `check` and `sign` get besides their arguments. */
+/** What `check` and `sign` get with each call. */
 export interface Context {
-  /** Aborted when the call's time is up: {@link RunOptions.callSeconds}. Hand it on to what is called. */
+  /** Aborted when the time of the call is up ({@link RunOptions.callSeconds}). Pass it to `fetch` and the like. */
   readonly signal: AbortSignal;
-  /** A structured logger; `debug` and `info` are what issuer-lib's levels 1 and 0 are. */
+  /** A structured logger; `info` and `debug` correspond to levels 0 and 1 of issuer-lib. */
   readonly log: Log;
-  /** The API server's time, milliseconds since the epoch: what dates requests and leaves. */
+  /** The API server's time in milliseconds since the epoch: the clock of requests and leaves. */
   readonly now: () => number;
   /**
-   * Reads a Secret that `secrets` names: of the issuer's own namespace, of a cluster-scoped issuer in
-   * {@link RunOptions.secretNamespace}. One call to the API server each time.
+   * Reads a Secret that `secrets` names, from the namespace of the issuer; for a cluster-scoped issuer from
+   * {@link RunOptions.secretNamespace}. Each call reads from the API server.
    *
-   * @throws IssuerError where it does not exist, is not named by `secrets`, or does not carry the
-   * annotation `countersign.dev/signer-name: <signer name>`, by which its owner grants it
+   * @throws IssuerError when it does not exist, `secrets` does not name it, or it lacks the annotation
+   * `countersign.dev/signer-name: <signer name>`, by which its owner grants it
    */
   readonly secret: (name: string) => Promise<SecretData>;
 }

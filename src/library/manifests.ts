@@ -7,20 +7,22 @@ import type { AuthorityType } from './define.ts';
 import { libraryPermissions, type SecretPlace } from './permissions.ts';
 import { DEFAULT_SECRET_NAMESPACE } from '../api/signer/own-tls.ts';
 
-/** The names that roles spell out. */
+/** The names that {@link roles} spells out. */
 export interface RoleNames {
   /** Signer names of the issuers; at least one. */
   readonly signerNames: readonly string[];
-  /** Where the process runs. */
+  /** Namespace of the process. */
   readonly namespace: string;
-  /** Secrets that `secrets` names, with their namespaces. */
+  /** The Secrets that `secrets` names, with their namespaces; none if left out. */
   readonly secrets?: readonly SecretPlace[];
 }
 
 /**
- * The ServiceAccount, roles and bindings that an authority's process needs and no more, as YAML.
+ * Prints the ServiceAccount, roles and bindings that an authority's process needs, and no more.
  *
- * @throws SignerError SIGNER_NAME_INVALID (`fail`) for a signer name that is none
+ * @param names - signer names, namespace and Secrets to spell out
+ * @returns YAML, several documents
+ * @throws SignerError SIGNER_NAME_INVALID (`fail`) for an invalid signer name
  */
 export function roles<Config>(authority: AuthorityType<Config>, names: RoleNames): string {
   const { signerNames, namespace, secrets = [] } = names;
@@ -30,17 +32,18 @@ export function roles<Config>(authority: AuthorityType<Config>, names: RoleNames
   return documentsOf(roleManifests(authority.name, namespace, rules));
 }
 
-/** OpenAPI v3 as a structural schema has it: what `kubectl explain` says of `spec.authority`. */
+/** A structural schema (OpenAPI v3), which `kubectl explain` shows for `spec.authority`. */
 export type OpenApiSchema = Readonly<Record<string, unknown>>;
 
-/** Any member, unchecked by the API server: the author's `schema` reads it all the same. */
+/** Any fields, unchecked by the API server. The author's `schema` still checks them. */
 const ANYTHING: OpenApiSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
 /**
- * The CustomResourceDefinition of an authority's Issuer kind, as YAML: our part of its spec, its
- * status, and `spec.authority`.
+ * Prints the CustomResourceDefinition of an authority's issuer kind: our part of its spec, its status, and
+ * `spec.authority`.
  *
- * @param part - the schema of `spec.authority`; anything if left out
+ * @param part - the schema of `spec.authority`; any fields if left out
+ * @returns YAML, one document
  */
 export function crd<Config>(
   { issuer }: AuthorityType<Config>,

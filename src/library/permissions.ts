@@ -10,13 +10,13 @@ import {
 import type { AuthorityType } from './define.ts';
 import type { RequestKindName } from './request.ts';
 
-/** A Secret that is read by name. */
+/** A Secret that the process reads by name. */
 export interface SecretPlace {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** The names that the roles of an author's process must spell out. */
+/** The names that the roles of an author's process spell out. */
 export interface LibraryNames {
   readonly signerNames: readonly string[];
   readonly secrets: readonly SecretPlace[];
@@ -28,7 +28,7 @@ const PLURALS = {
   PodCertificateRequest: 'podcertificaterequests',
 } as const satisfies Partial<Record<RequestKindName, string>>;
 
-/** What an author's process holds: as our own components, it neither approves nor writes Secrets. */
+/** The permissions of an author's process. Like our own components, it neither approves nor writes Secrets. */
 export function libraryPermissions(
   { issuer, requests }: Pick<AuthorityType, 'issuer' | 'requests'>,
   names: LibraryNames,
@@ -44,9 +44,9 @@ export function libraryPermissions(
     READ_BUNDLES,
     ...onRequests('certificates.k8s.io', ofKubernetes),
     ...onRequests('cert-manager.io', ofCertManager),
-    // Nobody asks for `sign` of who answers CertificateRequests.
+    // CertificateRequests need no `sign`: cert-manager has no such verb.
     ...(kubernetes.length === 0 ? [] : onSigners({ ...names, bundles: [] }, 'sign')),
-    // Events regard pods, issuers and requests, wherever those are.
+    // Events are written to the namespace of the object they regard.
     inNamespaces ? EVENTS_EVERYWHERE : EVENTS_IN_DEFAULT,
     ...names.secrets.map(({ namespace, name }) => ({
       apiGroups: [''],

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyType, KeyUsage, LeafSubject } from '../vocabulary.ts';
 
-/** The kinds of requests that an authority may serve. */
+/** Kinds of requests that an authority can serve. */
 export type RequestKindName =
   | 'CertificateSigningRequest'
   | 'PodCertificateRequest'
-  /** cert-manager's; its `issuerRef` names the issuer. */
+  /** Of cert-manager; its `issuerRef` names the issuer. */
   | 'CertificateRequest';
 
 /**
- * What a leaf must say: neither more nor less is delivered. All names are canonical, and free of what
- * is reserved for Kubernetes. Source: RFC 5280 §4.1.2.6, §4.2.1.6.
+ * What the leaf must contain, no more and no less; other leaves are refused. Names are canonical and free
+ * of those that are reserved for Kubernetes. Source: RFC 5280 §4.1.2.6, §4.2.1.6.
  */
 export interface LeafTemplate extends LeafSubject {
-  /** `certificates.k8s.io/v1` KeyUsage names: what is not here may not be in the leaf. */
+  /** `certificates.k8s.io/v1` KeyUsage names; the leaf may have no others. */
   readonly usages: readonly KeyUsage[];
-  /** Milliseconds since the epoch, whole seconds. */
+  /** Milliseconds since the epoch, whole seconds, by the API server's clock. */
   readonly notBefore: number;
-  /** The same; notAfter − notBefore is the longest that the leaf may last. */
+  /** The same. The leaf may last at most notAfter − notBefore. */
   readonly notAfter: number;
 }
 
 /** The key that the leaf must be for. */
 export interface RequestedKey {
+  /** Type of the key; undefined for one that has no name in the Kubernetes API. */
   readonly keyType: KeyType | undefined;
   /** DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7). */
   readonly spki: Uint8Array;
@@ -30,15 +31,19 @@ export interface RequestedKey {
   readonly pem: string;
 }
 
-/** A condition of a request as it stands. */
+/** A condition of a request. */
 export interface RequestCondition {
+  /** CamelCase. */
   readonly type: string;
+  /** As in `metav1.Condition`. */
   readonly status: 'True' | 'False' | 'Unknown';
+  /** CamelCase, for programs. */
   readonly reason?: string;
+  /** For people. */
   readonly message?: string;
 }
 
-/** The pod that a PodCertificateRequest is for, vouched for by its node (KEP-4317). */
+/** The pod that a PodCertificateRequest is for, as its kubelet vouches for it (KEP-4317). */
 export interface RequestingPod {
   readonly namespace: string;
   readonly name: string;
@@ -48,44 +53,46 @@ export interface RequestingPod {
 }
 
 /**
- * One request, decoded and judged: approved where its kind is approved, its signature and key
- * checked, within its issuer's profile. Plain data, never changed.
+ * One request, decoded and checked: approved where its kind has approval, with a valid signature and key,
+ * within the profile of its issuer. Plain, frozen data.
  */
 export interface SigningRequest {
   readonly kind: RequestKindName;
   readonly name: string;
-  /** Absent for CertificateSigningRequests, which have none. */
+  /** `metadata.namespace`; absent for CertificateSigningRequests. */
   readonly namespace?: string;
-  /** Of the object: the same at each call, another for each request. */
+  /** `metadata.uid`: the same at each call, different for each request. */
   readonly uid: string;
   readonly signerName: string;
-  /** Milliseconds since the epoch. */
+  /** `metadata.creationTimestamp` in milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Of the object's metadata. */
+  /** `metadata.annotations`. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Of the object, and those that a SetConditionError of an earlier call left. */
+  /** `status.conditions`, and those that a {@link SetConditionError} of an earlier call set. */
   readonly conditions: readonly RequestCondition[];
   /**
-   * The PKCS#10 request as PEM: the requester's own of a CertificateSigningRequest, whose names are
-   * claims (so of a CertificateRequest, too); of a PodCertificateRequest a stub that holds the key alone. Absent where a kubelet before
-   * 1.36 sent a bare key.
+   * The PKCS#10 request as PEM. For a CertificateSigningRequest or CertificateRequest the requester's own,
+   * whose names are claims: use `template`. For a PodCertificateRequest a stub that holds the key only;
+   * absent when a kubelet before 1.36 sent a bare key.
    */
   readonly csr?: string;
+  /** The key of the leaf. */
   readonly publicKey: RequestedKey;
+  /** What the leaf must contain. */
   readonly template: LeafTemplate;
-  /** Who asks, of a CertificateSigningRequest or a CertificateRequest. */
+  /** The requester of a CertificateSigningRequest or CertificateRequest, as its spec names them. */
   readonly requester?: { readonly username: string; readonly groups: readonly string[] };
-  /** Who asks, of a PodCertificateRequest. */
+  /** The pod of a PodCertificateRequest. */
   readonly pod?: RequestingPod;
 }
 
 /** What `sign` returns. */
 export interface Signed {
-  /** PEM: the leaf, then its issuers upwards; the root may be left out. At most 100 KiB. */
+  /** PEM: the leaf, then its issuers in order; the root may be left out. At most 100 KiB. */
   readonly chain: string;
   /**
-   * PEM of the anchors that the chain leads to. Without them the chain must end in one. Where the
-   * issuer names a `trustBundle`, that alone decides.
+   * PEM of the anchors that the chain leads to. Without them the chain must end in a root. If the issuer
+   * names a `trustBundle`, these are ignored and the bundle decides.
    */
   readonly anchors?: string;
 }

@@ -10,45 +10,47 @@ import type { Resource } from '../kube/resource/resource.ts';
 import { createLibraryController } from './controller.ts';
 import type { AuthorityType } from './define.ts';
 
-/** How an author's process runs. In a cluster nothing of it is needed. */
+/** Options of {@link run}. In a cluster the defaults fit. */
 export interface RunOptions {
-  /** A kubeconfig file; else KUBECONFIG, ~/.kube/config, or the pod's own ServiceAccount. */
+  /** A kubeconfig file. Default: KUBECONFIG, then ~/.kube/config, then the pod's ServiceAccount. */
   readonly kubeconfig?: string;
-  /** Context of the kubeconfig. */
+  /** Context of the kubeconfig. Default: its current-context. */
   readonly context?: string;
-  /** Where the Secrets of cluster-scoped issuers lie; `countersign-keys` if left out. */
+  /** Namespace of the Secrets of cluster-scoped issuers. Default: `countersign-keys`. */
   readonly secretNamespace?: string;
-  /** `host:port` of /healthz, /readyz and /metrics; port 0 takes a free one, which the log names. */
+  /** `host:port` of /healthz, /readyz and /metrics. Port 0 takes a free port, which the log names. */
   readonly listen?: string;
-  /** Lines on stderr. */
+  /** Format of the log lines on stderr. */
   readonly logFormat?: 'json' | 'pretty';
+  /** The least severe level that is logged. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
-  /** Where replicas share the work by Leases; the pod's own namespace if left out, elsewhere none. */
+  /** Namespace of the Leases by which replicas share the work. Default: the pod's namespace; outside a cluster no Leases. */
   readonly leaseNamespace?: string;
-  /** Prefixes of names that no leaf may have, besides `system:` and `kubeadm:`. */
+  /** Prefixes that no name in a leaf may have, in addition to `system:` and `kubeadm:`. */
   readonly reservedPrefixes?: readonly string[];
   /**
-   * Seconds after its creation for which a CertificateSigningRequest is tried again after an ordinary
-   * error; then it is Failed with the last message. 600 if left out. PodCertificateRequests are never
-   * failed for it.
+   * Seconds after its creation during which a CertificateSigningRequest is retried after an ordinary error;
+   * then it is Failed with the last message. Default: 600. PodCertificateRequests are never failed
+   * for that.
    */
   readonly maxRetrySeconds?: number;
-  /** Seconds that one call of `check` or `sign` may take; then it counts as an ordinary error. 60. */
+  /** Seconds that one call of `check` or `sign` may take; then it counts as an ordinary error. Default: 60. */
   readonly callSeconds?: number;
-  /** Stops the process' work as SIGTERM does: what is in flight is finished first. */
+  /** Stops the work as SIGTERM does: calls in flight are finished first. */
   readonly signal?: AbortSignal;
 }
 
-/** Of a person's patience, and well before a pending request is removed (an hour after its approval). */
+/** Well before kube-controller-manager deletes an approved request that has no certificate (one hour). */
 const DEFAULT_MAX_RETRY_SECONDS = 600;
-/** As long as the API server itself waits for anything (--request-timeout). */
+/** The default of the API server's own --request-timeout. */
 const DEFAULT_CALL_SECONDS = 60;
 
 /**
- * Serves the requests of an authority's issuers until SIGTERM, SIGINT or `options.signal`: watches,
- * queues, retries, conditions, Events, metrics and Leases are those of our own components.
+ * Serves the requests of an authority's issuers until SIGTERM, SIGINT or `options.signal`. Watches, queues,
+ * retries, conditions, Events, metrics and Leases are those of Countersign's own components.
  *
- * @throws SignerError KUBE_CONFIG (`wait`) when there is no API server to talk to
+ * @returns when the work is stopped and calls in flight are finished
+ * @throws SignerError KUBE_CONFIG (`wait`) when no kubeconfig and no ServiceAccount is found
  */
 export async function run<Config>(
   authority: AuthorityType<Config>,
@@ -75,7 +77,7 @@ export async function run<Config>(
   );
 }
 
-/** None where the API server has none of them: CertificateSigningRequests are served all the same. */
+/** Empty when the API server does not serve the resource: CertificateSigningRequests are served all the same. */
 async function served(
   client: Client,
   plural: 'clustertrustbundles' | 'podcertificaterequests',
@@ -88,7 +90,7 @@ async function served(
   }
 }
 
-/** The same as of our own subcommands, whose flags know what is left out. */
+/** The defaults are those of the flags of our own components. */
 function componentOptions(options: RunOptions): ComponentOptions {
   const defaults = addComponentOptions(new Command()).parse([], { from: 'user' });
   const { maxRetrySeconds: _retry, callSeconds: _call, signal: _signal, ...given } = options;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The ValidatingAdmissionPolicies. One check() an expression: it costs 350,000 of the 1,000,000 that
+ * The ValidatingAdmissionPolicies. Each expression has one check(): it costs 350,000 of the 1,000,000 that
  * an expression may cost.
  */
 import { DERIVED_PREFIX } from '../api/signer/signer.ts';
@@ -8,7 +8,7 @@ import type { Manifest } from './roles.ts';
 
 const GROUP = 'admissionregistration.k8s.io/v1';
 
-/** Both versions, since 1.36 serves v1beta1 only; a version that is not served matches nothing. */
+/** Both versions: Kubernetes 1.36 serves v1beta1 only, and a version that is not served matches nothing. */
 const POD_CERTIFICATE_REQUESTS = {
   apiGroups: ['certificates.k8s.io'],
   apiVersions: ['v1', 'v1beta1'],
@@ -19,13 +19,13 @@ const POD_CERTIFICATE_REQUESTS = {
 /** The signer names that a policy guards. */
 export interface Guarded {
   readonly signers: readonly string[];
-  /** Those of all Signers of namespaces as well. */
+  /** Whether the names of all Signers in namespaces are guarded too. */
   readonly namespacedSigners: boolean;
 }
 
 const SIGNER = "resource('signers').name(object.spec.signerName)";
 
-/** Only the pod's own kubelet, or who may ask on behalf of others. */
+/** Only the kubelet of the pod's node, or a user with `request-on-behalf`, creates PodCertificateRequests. */
 export function whoCreatesPodCertificateRequests(signers: Guarded): readonly Manifest[] {
   return policy({
     name: 'countersign-pod-certificate-requests',
@@ -51,7 +51,7 @@ export function whoCreatesPodCertificateRequests(signers: Guarded): readonly Man
   });
 }
 
-/** Opt-in: plain RBAC, the verb `request`, decides who may use which signer. */
+/** Opt-in: RBAC decides who may use which signer, by the verb `request`. */
 export function whoMayRequest(signers: Guarded): readonly Manifest[] {
   const grant =
     "' may not request certificates of ' + object.spec.signerName\n+ '; ask an administrator to grant it the verb request on signers.certificates.k8s.io ' + object.spec.signerName";
@@ -91,8 +91,8 @@ export function whoMayRequest(signers: Guarded): readonly Manifest[] {
 }
 
 /**
- * Who writes or deletes a ClusterSigner decides who gets certificates and whom everybody trusts: that takes
- * both verbs on its signer name. Every name, not only ours: `authority` would make a CA for any.
+ * The writer of a ClusterSigner decides who gets certificates and which CA is trusted, so to write or delete
+ * it they need both verbs on its signer name. For every name: `authority` would create a CA for any.
  */
 export function whoWritesClusterSigners(): readonly Manifest[] {
   const name = '(object == null ? oldObject : object).spec.signerName';
@@ -152,8 +152,8 @@ function whoTakesSecrets(rule: Manifest): readonly Manifest[] {
 }
 
 /**
- * The attester publishes what a status names as anchors: who writes one attests. `authority` holds no
- * such right, so it goes by its name; and whoever writes specs only must not get at it either.
+ * The attester publishes the anchors that a status names, so writing a status needs `attest`. `authority`
+ * has no such permission and is admitted by its name.
  *
  * @param namespace - where the components run
  */
@@ -184,8 +184,8 @@ export function whoWritesClusterSignerStatus(namespace: string): readonly Manife
 }
 
 /**
- * The same of a Signer, whose name is derived: who may write one writes its spec. What a status says of
- * its CA is what the components go by, and `authority` found it.
+ * The same for a Signer, whose signer name is derived. The namespace writes the spec; the components act on
+ * the status, which `authority` writes.
  *
  * @param namespace - where the components run
  */
@@ -220,7 +220,7 @@ export function whoWritesSignerStatus(namespace: string): readonly Manifest[] {
 interface Policy {
   readonly name: string;
   readonly rule: Manifest;
-  /** Absent: whatever the rule matches. */
+  /** Absent: everything that the rule matches. */
   readonly signers?: Guarded;
   /** All of them must hold. */
   readonly conditions?: readonly Manifest[];
@@ -230,6 +230,7 @@ interface Policy {
   }[];
 }
 
+/** A ValidatingAdmissionPolicy that denies, and its binding. */
 export function policy(init: Policy): readonly Manifest[] {
   const { name, rule, signers, conditions = [], validations } = init;
   const matchConditions = [
@@ -258,8 +259,8 @@ export function policy(init: Policy): readonly Manifest[] {
   ];
 }
 
-/** The names are checked signer names: nothing in them needs escaping. */
-export function matchCondition({ signers, namespacedSigners }: Guarded): Manifest {
+/** The names are checked signer names, so nothing in them needs escaping in CEL. */
+function matchCondition({ signers, namespacedSigners }: Guarded): Manifest {
   const list = signers.map((name) => `'${name}'`).join(', ');
   const named = `object.spec.signerName in [${list}]`;
   const derived = `object.spec.signerName.startsWith('${DERIVED_PREFIX}')`;

@@ -7,101 +7,112 @@ const REQUESTS = { apiGroups: ['cert-manager.io'], apiVersions: ['v1'] };
 const group = (object: 'object' | 'oldObject'): string =>
   `${object}.?spec.?issuerRef.?group.orValue('') == 'countersign.dev'`;
 
-/** Of all CertificateRequests those for us; the others are their issuers' business. */
+/** Matches the CertificateRequests of our issuers only. */
 const OURS = { name: 'our-issuers', expression: group('object') };
 
-/** Both of two maps or lists may be left out, which is the same as empty. */
+/** CEL: both fields are equal, where absent equals empty. */
 function same(field: string, empty: '[]' | '{}'): string {
   return `object.spec.?${field}.orValue(${empty}) == request.userInfo.?${field}.orValue(${empty})`;
 }
 
 /**
- * What a CertificateRequest says of its maker is true, it stays as it was approved, and only who may
- * approve does. cert-manager's webhook sees to the same, where it is installed and runs; rules decide
- * by these words, so they are not taken on trust.
+ * The policies for CertificateRequests of our issuers: their identity is true, their spec is immutable, and
+ * only who may approve does. cert-manager's webhook enforces the same where it is installed and running;
+ * rules decide by these fields, so they are not trusted without a check of our own.
  */
 export function whoAsksByCertificateRequests(): readonly Manifest[] {
-  return [
-    ...policy({
-      name: 'countersign-certificate-request-identity',
-      rule: { ...REQUESTS, operations: ['CREATE'], resources: ['certificaterequests'] },
-      conditions: [OURS],
-      validations: [
-        {
-          expression: [
-            "object.spec.?username.orValue('') == request.userInfo.username",
-            "&& object.spec.?uid.orValue('') == request.userInfo.?uid.orValue('')",
-            `&& ${same('groups', '[]')}`,
-            `&& ${same('extra', '{}')}`,
-          ].join('\n'),
-          messageExpression: [
-            "'spec.username, uid, groups and extra of this CertificateRequest are not those of '",
-            "+ request.userInfo.username + ', who creates it;'",
-            "+ ' the webhook of cert-manager fills them in: is it installed?'",
-          ].join('\n'),
-        },
-      ],
-    }),
-    ...policy({
-      name: 'countersign-certificate-request-spec',
-      rule: {
-        ...REQUESTS,
-        operations: ['UPDATE'],
-        resources: ['certificaterequests'],
-      },
-      conditions: [
-        { name: 'our-issuers', expression: `${group('object')}\n|| ${group('oldObject')}` },
-      ],
-      validations: [
-        {
-          expression: 'object.spec == oldObject.spec',
-          messageExpression:
-            "'the spec of a CertificateRequest is what was approved, and does not change'",
-        },
-      ],
-    }),
-    ...policy({
-      name: 'countersign-certificate-request-approval',
-      rule: { ...REQUESTS, operations: ['UPDATE'], resources: ['certificaterequests/status'] },
-      conditions: [
-        OURS,
-        {
-          name: 'approval-changes',
-          expression: `${approvals('object')} != ${approvals('oldObject')}`,
-        },
-        {
-          // cert-manager's webhook asks for this name, too. Here, since an expression has one check().
-          name: 'not-for-all',
-          expression: `!${mayApprove(`${PLURAL} + '.countersign.dev/*'`)}`,
-        },
-      ],
-      validations: [
-        {
-          expression: mayApprove(NAME),
-          messageExpression: [
-            `request.userInfo.username + ' may not approve or deny CertificateRequests of ' + ${KIND}`,
-            "+ ' ' + object.spec.issuerRef.name + '; ask an administrator to grant it the verb approve'",
-            `+ ' on signers.cert-manager.io ' + ${NAME}`,
-          ].join('\n'),
-        },
-      ],
-    }),
-  ];
+  return [...identityIsTrue(), ...specIsImmutable(), ...approverMayApprove()];
 }
 
-/** In CEL: which of our kinds a request is for, and what cert-manager's webhook calls its issuer. */
+/** The requester in the spec is who creates the object. */
+function identityIsTrue(): readonly Manifest[] {
+  return policy({
+    name: 'countersign-certificate-request-identity',
+    rule: { ...REQUESTS, operations: ['CREATE'], resources: ['certificaterequests'] },
+    conditions: [OURS],
+    validations: [
+      {
+        expression: [
+          "object.spec.?username.orValue('') == request.userInfo.username",
+          "&& object.spec.?uid.orValue('') == request.userInfo.?uid.orValue('')",
+          `&& ${same('groups', '[]')}`,
+          `&& ${same('extra', '{}')}`,
+        ].join('\n'),
+        messageExpression: [
+          "'spec.username, uid, groups and extra of this CertificateRequest are not those of '",
+          "+ request.userInfo.username + ', who creates it;'",
+          "+ ' the webhook of cert-manager fills them in: is it installed?'",
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
+/** The spec stays as it was approved. */
+function specIsImmutable(): readonly Manifest[] {
+  return policy({
+    name: 'countersign-certificate-request-spec',
+    rule: {
+      ...REQUESTS,
+      operations: ['UPDATE'],
+      resources: ['certificaterequests'],
+    },
+    conditions: [
+      { name: 'our-issuers', expression: `${group('object')}\n|| ${group('oldObject')}` },
+    ],
+    validations: [
+      {
+        expression: 'object.spec == oldObject.spec',
+        messageExpression:
+          "'the spec of a CertificateRequest is what was approved, and does not change'",
+      },
+    ],
+  });
+}
+
+/** Approving needs the verb `approve` on the issuer. */
+function approverMayApprove(): readonly Manifest[] {
+  return policy({
+    name: 'countersign-certificate-request-approval',
+    rule: { ...REQUESTS, operations: ['UPDATE'], resources: ['certificaterequests/status'] },
+    conditions: [
+      OURS,
+      {
+        name: 'approval-changes',
+        expression: `${approvals('object')} != ${approvals('oldObject')}`,
+      },
+      {
+        // cert-manager's webhook accepts this name too. A condition, because an expression has one check().
+        name: 'not-for-all',
+        expression: `!${mayApprove(`${PLURAL} + '.countersign.dev/*'`)}`,
+      },
+    ],
+    validations: [
+      {
+        expression: mayApprove(NAME),
+        messageExpression: [
+          `request.userInfo.username + ' may not approve or deny CertificateRequests of ' + ${KIND}`,
+          "+ ' ' + object.spec.issuerRef.name + '; ask an administrator to grant it the verb approve'",
+          `+ ' on signers.cert-manager.io ' + ${NAME}`,
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
+/** CEL: which of our kinds a request is for, and the name of its issuer in cert-manager's webhook. */
 const OF_SIGNER = "object.spec.issuerRef.?kind.orValue('') == 'Signer'";
 const KIND = `(${OF_SIGNER} ? 'Signer' : 'ClusterSigner')`;
 const PLURAL = `(${OF_SIGNER} ? 'signers' : 'clustersigners')`;
 const SCOPE = `(${OF_SIGNER} ? object.metadata.namespace + '.' : '')`;
 const NAME = `${PLURAL} + '.countersign.dev/' + ${SCOPE} + object.spec.issuerRef.name`;
 
-/** The conditions by which an approver speaks. */
+/** CEL: the conditions that an approver writes. */
 function approvals(object: 'object' | 'oldObject'): string {
   return `${object}.?status.?conditions.orValue([]).filter(c, c.type in ['Approved', 'Denied'])`;
 }
 
-/** @param name - CEL */
+/** CEL: whether the user has `approve` on the signer. @param name - CEL expression of its name */
 function mayApprove(name: string): string {
   return `authorizer.group('cert-manager.io').resource('signers').name(${name}).check('approve').allowed()`;
 }

@@ -8,7 +8,7 @@ import { permissions as signer } from '../controllers/signer/permissions.ts';
 import type { PermissionRule } from '../kube/resource/permissions.ts';
 import type { PermissionNames } from '../runtime/rbac/permission-names.ts';
 
-/** Every component by its subcommand, with what its roles must hold. */
+/** Every component by its subcommand, with the permissions that its roles hold. */
 export const COMPONENT_PERMISSIONS: ReadonlyMap<
   string,
   (names: PermissionNames) => readonly PermissionRule[]

@@ -5,20 +5,21 @@ import { checkSignerName } from '../api/signer/signer-name.ts';
 import { isDerivedName } from '../api/signer/signer.ts';
 import { SignerError } from '../errors.ts';
 
-/** The names that roles and admission policies spell out. */
+/** The names that the roles and admission policies of one installation spell out. */
 export interface Installation {
+  /** Signer names: `example.com/workload`. */
   readonly signers: readonly string[];
   /** Object names of ClusterTrustBundles: `example.com:workload:primary`. */
   readonly bundles: readonly string[];
   /** The Secrets of the CAs. */
   readonly secrets: readonly SecretReference[];
-  /** Whether the Signers of namespaces are served, too. */
+  /** Whether Signers in namespaces are served too. */
   readonly namespacedSigners?: boolean;
   /** The Secrets of Signers, each in its Signer's namespace. */
   readonly signerSecrets?: readonly SecretReference[];
-  /** Where the components run. */
+  /** Namespace of the components. */
   readonly namespace: string;
-  /** Whose CA signs the certificates of their ports. */
+  /** Signer name of the CA that signs the certificates of their ports. */
   readonly servingSigner: string;
 }
 
@@ -26,10 +27,10 @@ const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /**
- * Checks names that end up in roles and inside CEL texts: a name with a quote in it would write
- * policy.
+ * Checks the names, which end up in roles and in CEL expressions: a name with a quote could inject CEL.
  *
- * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`), naming what is wrong
+ * @returns the same installation
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`), with the name and what to write
  */
 export function checkInstallation(installation: Installation): Installation {
   const { signers, bundles, secrets, namespace, servingSigner } = installation;
@@ -39,7 +40,7 @@ export function checkInstallation(installation: Installation): Installation {
   }
   for (const signer of [...signers, servingSigner]) requireChosen(signer);
   if (signerSecrets.length > 0 && !namespacedSigners) {
-    throw usage('--signer-secret is for Signers of namespaces; write --namespaced-signers, too');
+    throw usage('--signer-secret is for Signers in namespaces; add --namespaced-signers');
   }
   for (const bundle of bundles) requireBundle(bundle, signers);
   for (const secret of [...secrets, ...signerSecrets]) requireSecret(secret, namespace);
@@ -51,7 +52,7 @@ function requireChosen(signerName: string): void {
   checkSignerName(signerName);
   if (!isDerivedName(signerName)) return;
   throw usage(
-    `${signerName} is the name of a namespaced Signer, which is not spelled out; write --namespaced-signers`,
+    `${signerName} is the derived name of a namespaced Signer; write --namespaced-signers instead`,
   );
 }
 
@@ -61,7 +62,7 @@ function requireBundle(bundle: string, signers: readonly string[]): void {
     .find((each) => bundle.startsWith(each));
   if (prefix === undefined || !SUBDOMAIN.test(bundle.slice(prefix.length))) {
     throw usage(
-      `bundle "${bundle.slice(0, 80)}" is no ClusterTrustBundle of these signers; write ${bundleName(signers[0] ?? '', 'primary')}`,
+      `bundle "${bundle.slice(0, 80)}" does not belong to one of these signers; write ${bundleName(signers[0] ?? '', 'primary')}`,
     );
   }
 }
@@ -71,13 +72,13 @@ function requireSecret({ namespace, name }: SecretReference, components: string)
   requireName(SUBDOMAIN, 'Secret', name);
   if (namespace === components) {
     throw usage(
-      `Secret ${namespace}/${name} lies beside the components; keys need a namespace of their own, because who may create Secrets beside ServiceAccounts can mint their tokens`,
+      `Secret ${namespace}/${name} is in the namespace of the components; put CA keys into a namespace of their own: a user who may create Secrets beside ServiceAccounts can mint their tokens`,
     );
   }
 }
 
 function requireName(pattern: RegExp, kind: string, name: string): void {
-  if (!pattern.test(name)) throw usage(`"${name.slice(0, 80)}" is no name of a ${kind}`);
+  if (!pattern.test(name)) throw usage(`"${name.slice(0, 80)}" is not a valid name of a ${kind}`);
 }
 
 function usage(message: string): SignerError {

@@ -3,8 +3,8 @@ import { policy } from './admission.ts';
 import type { Manifest } from './roles.ts';
 
 /**
- * Each component's Leases are its own. Roles cannot say so, since members' names are the pods' and
- * `create` has no name: without these a component that was taken over could delay the others' work.
+ * Each component writes its own Leases only. Roles cannot express that: Leases of members are named after
+ * pods, and `create` has no resource name. Otherwise a compromised component could delay the others.
  *
  * @param namespace - where the components run, and their Leases are
  */
@@ -46,7 +46,7 @@ export function whoWritesLeases(namespace: string): readonly Manifest[] {
     ...policy({
       name: 'countersign-leases-deleted',
       rule: { ...rule, operations: ['DELETE'] },
-      // People may clean up, and the controller of namespaces must.
+      // People may delete Leases, and the namespace controller must.
       conditions: [
         here,
         {

@@ -25,7 +25,7 @@ import { checkInstallation, type Installation } from './installation.ts';
 import { whoWritesLeases } from './lease-admission.ts';
 import { roleManifests, type Manifest } from './roles.ts';
 
-/** The policy file that nobody gets unasked: from then on each requester needs the verb `request`. */
+/** The opt-in policy file: once applied, each requester needs the verb `request`. */
 export const OPT_IN = 'who-may-request.yaml';
 
 /** File name → YAML. */
@@ -35,9 +35,9 @@ const HEADER =
   '# SPDX-License-Identifier: Apache-2.0\n# Printed by countersign rbac. Names are spelled out: print it anew for others.\n';
 
 /**
- * One file a component: its ServiceAccount, roles and bindings.
+ * One file for each component: its ServiceAccount, roles and bindings.
  *
- * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for a name that is none
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for an invalid name
  */
 export function renderRbac(installation: Installation): Files {
   const checked = checkInstallation(installation);
@@ -49,7 +49,7 @@ export function renderRbac(installation: Installation): Files {
   );
 }
 
-/** Of the CA behind our own ports: nobody else takes requests for it, nor reads its key. */
+/** The components that need the CA of our own ports. The others neither sign with it nor read its key. */
 const OF_OWN_TLS = ['attester', 'authority'];
 
 function namesOf(component: string, installation: Installation): PermissionNames {
@@ -57,7 +57,7 @@ function namesOf(component: string, installation: Installation): PermissionNames
   const places = new Set(secrets.map((each) => each.namespace));
   const secretNamespaces = places.size > 0 ? [...places] : [DEFAULT_SECRET_NAMESPACE];
   const { namespacedSigners = false, signerSecrets = [] } = installation;
-  // Nothing of a Signer is published.
+  // A namespaced Signer publishes no bundle.
   const ofNamespaces = component === 'attester' ? {} : { namespacedSigners, signerSecrets };
   const names = { signerNames: signers, bundles, secrets, ...ofNamespaces };
   const leases = { namespace, secretNamespaces };
@@ -79,7 +79,7 @@ function namesOf(component: string, installation: Installation): PermissionNames
 /**
  * The admission policies; who-may-request.yaml is opt-in.
  *
- * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for a name that is none
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for an invalid name
  */
 export function renderAdmission(installation: Installation): Files {
   const { signers, namespacedSigners = false, namespace } = checkInstallation(installation);
@@ -116,7 +116,7 @@ function text(manifests: readonly Manifest[]): string {
   return HEADER + documentsOf(manifests);
 }
 
-/** YAML, unfolded lines and single quotes: as Prettier leaves it. */
+/** Several YAML documents, formatted as Prettier would: unfolded lines, single quotes. */
 export function documentsOf(manifests: readonly Manifest[]): string {
   const documents = manifests.map((manifest) =>
     stringify(manifest, { lineWidth: 0, singleQuote: true, aliasDuplicateObjects: false }),

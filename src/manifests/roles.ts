@@ -6,7 +6,7 @@ export type Manifest = Readonly<Record<string, unknown>>;
 
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** ServiceAccount, ClusterRole, a Role a namespace, and their bindings. */
+/** The ServiceAccount, ClusterRole, one Role for each namespace, and their bindings. */
 export function roleManifests(
   component: string,
   namespace: string,
@@ -23,7 +23,7 @@ export function roleManifests(
     apiVersion: 'v1',
     kind: 'ServiceAccount',
     metadata: { name, namespace, labels },
-    // The Deployment asks for the token; whatever else runs under this name gets none.
+    // The Deployment requests the token; other pods with this ServiceAccount get none.
     automountServiceAccountToken: false,
   };
   const pairs = [...byNamespace].flatMap(([where, found]): Manifest[] => {

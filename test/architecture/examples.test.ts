@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { secretOf } from '../../src/api/signer/cluster-signer.ts';
 import { bundleName } from '../../src/api/object/cluster-trust-bundle.ts';
 import type { KubeObject } from '../../src/api/object/object.ts';
-import { DEMO } from '../../src/manifests/demo.ts';
+import { DEMO } from '../../build/demo-installation.ts';
 import { compileProfile } from '../../src/issuance/profile.ts';
 import { compileCertificateRequestPolicy, compilePolicy } from '../../src/policy/compile-policy.ts';
 import { readClusterSigner } from '../../src/api/signer/read-signer.ts';

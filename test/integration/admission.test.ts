@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { renderAdmission } from '../../src/manifests/render.ts';
-import { DEMO } from '../../src/manifests/demo.ts';
+import { DEMO } from '../../build/demo-installation.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';

@@ -6,7 +6,7 @@ import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { OWN_TLS_COMPONENTS } from '../../src/api/signer/own-tls.ts';
 import { COMPONENT_PERMISSIONS } from '../../src/manifests/components.ts';
-import { DEMO } from '../../src/manifests/demo.ts';
+import { DEMO } from '../../build/demo-installation.ts';
 import { applyCrds } from '../certmanager/crds.ts';
 import { until } from '../cluster/until.ts';
 import { componentCalls, outsideRoles } from '../support/cluster/audit.ts';

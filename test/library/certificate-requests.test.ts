@@ -12,7 +12,11 @@ import {
   PermanentError,
   SetConditionError,
 } from '../../src/library/index.ts';
-import { APPROVED, DENIED, type CertificateRequestWanted } from '../support/requests/certificate-request.ts';
+import {
+  APPROVED,
+  DENIED,
+  type CertificateRequestWanted,
+} from '../support/requests/certificate-request.ts';
 import {
   CERTIFICATE_REQUEST as A,
   SPEC,

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a CA answers must not fill the memory, the log and the objects of who asked it. */
+/** A long answer of a CA must not fill memory, logs and objects. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_MESSAGE, classifyError } from '../../src/library/calls/classify-error.ts';
+import { classifyError } from '../../src/library/calls/classify-error.ts';
 import { PermanentError, SetConditionError } from '../../src/library/errors.ts';
 import { createRequestOutcomes } from '../../src/library/signing/request-outcomes.ts';
 
+/** Bytes that are kept, as ConditionOf documents. */
+const KEPT = 1_024;
 const PAGE = 'é'.repeat(1_000_000);
 
-test('of what a CA says at length the beginning is kept, in the message and in a condition', () => {
+test('a long message of a CA is truncated, in the error and in the condition', () => {
   const condition = {
     type: 'CaSaid',
     status: 'False',
@@ -18,17 +20,17 @@ test('of what a CA says at length the beginning is kept, in the message and in a
   const thrown = classifyError(new SetConditionError(condition, new PermanentError(PAGE)));
   for (const text of [thrown.message, thrown.condition?.message ?? '']) {
     assert.match(text, /^é+…$/);
-    assert.ok(Buffer.byteLength(text) <= MAX_MESSAGE);
+    assert.ok(Buffer.byteLength(text) <= KEPT);
   }
   assert.equal(thrown.condition?.reason, 'R'.repeat(128));
 });
 
-test('however many types of conditions are thrown, the newest few are remembered', () => {
-  const memory = createRequestOutcomes();
+test('only the newest eight condition types of a request are kept', () => {
+  const outcomes = createRequestOutcomes();
   for (let index = 0; index < 100; index += 1) {
     const condition = { type: `Said${index}`, status: 'True', reason: '', message: '' } as const;
-    memory.record('uid', classifyError(new SetConditionError(condition, new Error('no'))));
+    outcomes.record('uid', classifyError(new SetConditionError(condition, new Error('no'))));
   }
-  const types = memory.conditions('uid').map(({ type }) => type);
+  const types = outcomes.conditions('uid').map(({ type }) => type);
   assert.deepEqual([types.length, types.at(-1)], [8, 'Said99']);
 });

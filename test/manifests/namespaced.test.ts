@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEMO } from '../../src/manifests/demo.ts';
+import { DEMO } from '../../build/demo-installation.ts';
 import type { Installation } from '../../src/manifests/installation.ts';
 import { renderAdmission, renderRbac } from '../../src/manifests/render.ts';
 import { components, linesOf } from './roles.ts';
@@ -91,7 +91,7 @@ for (const [law, change, message] of [
   [
     'the Secret of a Signer beside the components',
     { signerSecrets: [{ namespace: 'countersign-system', name: 'ca' }] },
-    /keys need a namespace of their own/,
+    /keys into a namespace of their own/,
   ],
 ] as const) {
   test(`${law} is refused`, () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEMO } from '../../src/manifests/demo.ts';
+import { DEMO } from '../../build/demo-installation.ts';
 import type { Installation } from '../../src/manifests/installation.ts';
 import { renderAdmission, renderRbac } from '../../src/manifests/render.ts';
 import { components, linesOf, rolesOf, type Role } from './roles.ts';
@@ -199,20 +199,25 @@ const refused: [law: string, change: Partial<Installation>, code: string, messag
   ['no signer', { signers: [] }, 'USAGE', /name at least one signer/],
   ['a quote in a signer name', { signers: ["a.b/c'"] }, 'SIGNER_NAME_INVALID', /DNS labels/],
   ['a wildcard', { signers: ['example.com/*'] }, 'SIGNER_NAME_INVALID', /DNS labels/],
-  ["another signer's bundle", { bundles: ['a.b:c:d'] }, 'USAGE', /is no ClusterTrustBundle of/],
+  [
+    "another signer's bundle",
+    { bundles: ['a.b:c:d'] },
+    'USAGE',
+    /does not belong to one of these signers/,
+  ],
   ['a bundle without a name', { bundles: ['example.com:workload:'] }, 'USAGE', /write example/],
-  ['a wrong namespace', { namespace: 'A' }, 'USAGE', /"A" is no name of a namespace/],
+  ['a wrong namespace', { namespace: 'A' }, 'USAGE', /"A" is not a valid name of a namespace/],
   [
     'a wrong Secret',
     { secrets: [{ namespace: 'keys', name: 'a b' }] },
     'USAGE',
-    /is no name of a Secret/,
+    /is not a valid name of a Secret/,
   ],
   [
     'keys beside the components',
     { secrets: [{ namespace: 'countersign-system', name: 'ca' }] },
     'USAGE',
-    /keys need a namespace of their own/,
+    /keys into a namespace of their own/,
   ],
 ];
 

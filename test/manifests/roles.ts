@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseAllDocuments } from 'yaml';
-import { DEMO } from '../../src/manifests/demo.ts';
+import { DEMO } from '../../build/demo-installation.ts';
 import type { Installation } from '../../src/manifests/installation.ts';
 import { renderRbac } from '../../src/manifests/render.ts';
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Delay } from '../../ports.ts';
 
-/** Runs work with a signal that is aborted when its time is up, and does not wait for it any longer. */
+/** Runs work with a signal that is aborted when its time is up; then rejects without waiting for the work. */
 export type CallTimeout = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 interface Running {
@@ -9,10 +9,14 @@ interface Running {
   readonly end: () => void;
 }
 
-/** One timer for all calls: one of its own costs each as much as a tenth of a signature. */
+/** One timer for all calls: a timer each would cost a tenth of a signature. */
 const TICK_MS = 1_000;
 
-/** @param limitMs - kept to within a second */
+/**
+ * A timeout that many calls share.
+ *
+ * @param limitMs - milliseconds; a call may take up to a second more
+ */
 export function createCallTimeout(delay: Delay, limitMs: number): CallTimeout {
   const running = new Set<Running>();
   let ticking = false;
@@ -44,7 +48,7 @@ export function createCallTimeout(delay: Delay, limitMs: number): CallTimeout {
     running.add(call);
     if (!ticking) void tick();
     try {
-      // Whoever is no promise is one, too: authors need not have a compiler.
+      // Accepts a plain value too: authors may write JavaScript without types.
       Promise.resolve(work(late.signal)).then(resolve, reject);
       return await promise;
     } finally {

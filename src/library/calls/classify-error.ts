@@ -10,24 +10,24 @@ import {
   type ConditionOf,
 } from '../errors.ts';
 
-/** What an author threw. */
+/** What an error of an author means for the request and its issuer. */
 export interface ClassifiedError extends Pick<NotIssued, 'how' | 'message' | 'afterMs'> {
   readonly condition?: ConditionOf;
-  /** A permanent error is somewhere in it: of the issuer, where that is at fault. */
+  /** Whether a PermanentError is among its causes: for an issuer error, the issuer has failed. */
   readonly isPermanent: boolean;
 }
 
-/** Errors may wrap errors; a circle of them must end. */
+/** Causes to follow; ends a cycle of causes. */
 const MAX_CAUSES = 16;
-/** A CA that is at work may be asked ten times a second, and must be asked once a day. */
+/** Bounds of `afterMs`: a pending request is retried at most ten times a second and at least once a day. */
 const MIN_PENDING_MS = 100;
 const MAX_PENDING_MS = 86_400_000;
-/** Bytes. A CA may answer with a page: what is kept, logged and written for each request is its beginning. */
-export const MAX_MESSAGE = 1_024;
-/** The API server refuses an Event with a longer reason (events.k8s.io/v1). */
-const MAX_REASON = 128;
-/** Others' words: types that Kubernetes, cert-manager or the loops themselves write. */
-const RESERVED: ReadonlySet<string> = new Set([
+/** Bytes kept of an error message: a CA may answer with a whole page. */
+const MAX_ERROR_MESSAGE = 1_024;
+/** Characters; the API server rejects an Event with a longer reason (events.k8s.io/v1). */
+const MAX_CONDITION_REASON = 128;
+/** Reserved condition types: Kubernetes, cert-manager or our controllers write them. */
+const RESERVED_TYPES: ReadonlySet<string> = new Set([
   'Ready',
   'Approved',
   'Denied',
@@ -37,7 +37,7 @@ const RESERVED: ReadonlySet<string> = new Set([
 ]);
 const CONDITION_TYPE = /^[A-Za-z]([-A-Za-z0-9_.]{0,314}[A-Za-z0-9])?$/;
 
-/** The kind of an error: the outermost of the causes that has one decides. */
+/** Classifies what an author threw. The outermost error of a known class decides; all others are retried. */
 export function classifyError(thrown: unknown): ClassifiedError {
   const errors = causesOf(thrown);
   const kind = errors.find(
@@ -56,17 +56,17 @@ export function classifyError(thrown: unknown): ClassifiedError {
   return { ...common, how: kind instanceof PermanentError ? 'permanent' : 'retry' };
 }
 
-/** What the API would refuse, or what would speak for somebody else, is left out. */
-export function isUsable({ type }: ConditionOf): boolean {
-  return CONDITION_TYPE.test(type) && !RESERVED.has(type);
+/** Whether the API server would accept the type, and it is not reserved. Other conditions are dropped. */
+function isUsable({ type }: ConditionOf): boolean {
+  return CONDITION_TYPE.test(type) && !RESERVED_TYPES.has(type);
 }
 
 function cut(message: string): string {
-  return conditionMessage(message, MAX_MESSAGE);
+  return conditionMessage(message, MAX_ERROR_MESSAGE);
 }
 
 function truncated({ type, status, reason, message }: ConditionOf): ConditionOf {
-  return { type, status, reason: reason.slice(0, MAX_REASON), message: cut(message) };
+  return { type, status, reason: reason.slice(0, MAX_CONDITION_REASON), message: cut(message) };
 }
 
 function causesOf(thrown: unknown): readonly unknown[] {
@@ -83,6 +83,6 @@ function conditionOf(condition: ConditionOf | undefined): { readonly condition?:
 }
 
 function bounded({ afterMs }: PendingError): number {
-  // A number that is none counts as the least.
+  // NaN compares false and becomes the minimum.
   return afterMs >= MIN_PENDING_MS ? Math.min(afterMs, MAX_PENDING_MS) : MIN_PENDING_MS;
 }

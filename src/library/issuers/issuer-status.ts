@@ -11,36 +11,43 @@ import { formatTime } from '../../api/object/time.ts';
 
 type Statused = KubeObject & { readonly status?: IssuerStatus };
 
-/** Reasons of an issuer's Ready; docs/reference/library.md has a row for each. */
+/** Reasons of an issuer's Ready condition; docs/reference/library.md has a row for each. */
 export type IssuerReason =
   'Initializing' | 'Checked' | 'Pending' | 'Failed' | 'InvalidSpec' | 'SignerNameTaken';
 
-/** What is never checked again before the spec changes. */
+/** Reasons after which `check` is not called again until the spec changes. */
 const PERMANENT: ReadonlySet<string> = new Set<IssuerReason>(['Failed', 'InvalidSpec']);
 
+/** What an issuer's Ready condition is to say. */
 export interface Readiness {
   readonly status: Condition['status'];
   readonly reason: IssuerReason;
   readonly message: string;
 }
 
-/** Its Ready, where that speaks of the spec as it now is. */
+/** The Ready condition, if it was observed for the current generation. */
 export function currentReady({ metadata, status }: Statused): Condition | undefined {
   const ready = findCondition(status?.conditions, 'Ready');
   return ready?.observedGeneration === metadata.generation ? ready : undefined;
 }
 
-/** Ready, and about this very spec. */
+/** Whether the issuer is ready, for the current generation. */
 export function isReady(issuer: Statused): boolean {
   return currentReady(issuer)?.status === 'True';
 }
 
+/** Whether `check` is not to be called again before the spec changes. */
 export function isTerminallyFailed(issuer: Statused): boolean {
   const ready = currentReady(issuer);
   return ready?.status === 'False' && PERMANENT.has(ready.reason ?? '');
 }
 
-/** The object for PUT /status; undefined where it says so already. */
+/**
+ * The object with this Ready condition, for PUT /status.
+ *
+ * @param now - milliseconds since the epoch, by the API server's clock
+ * @returns undefined when the condition already says this
+ */
 export function withReady<T extends Statused>(
   issuer: T,
   verdict: Readiness,
@@ -66,8 +73,8 @@ export function withReady<T extends Statused>(
 }
 
 /**
- * All of an issuer that is a reason to reconcile it when it changes: annotations, generation, and
- * whether it has a Ready condition, not what that says (issuer-lib's README).
+ * The parts of an issuer whose change triggers a reconcile: annotations, generation, and whether it has a
+ * Ready condition, not what that says. Source: the README of cert-manager's issuer-lib.
  */
 export function issuerTrigger({ metadata, status }: Statused): string {
   const annotations = Object.entries(metadata.annotations ?? {}).sort(([a], [b]) =>
@@ -77,7 +84,7 @@ export function issuerTrigger({ metadata, status }: Statused): string {
   return JSON.stringify([annotations, metadata.generation, hasReady]);
 }
 
-/** All of an issuer that wakes its requests when it changes: what Ready says, and of which spec. */
+/** The parts of an issuer whose change requeues its requests: its Ready condition, and for which spec. */
 export function readyTrigger(issuer: Statused): string {
   const ready = findCondition(issuer.status?.conditions, 'Ready');
   return JSON.stringify([ready?.status, ready?.observedGeneration, isReady(issuer)]);

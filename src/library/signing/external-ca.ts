@@ -25,30 +25,34 @@ import { attachedLeaf } from './local-leaf.ts';
 import type { Signed } from '../request.ts';
 import { toSigningRequest, type ServedRequest } from './signing-request.ts';
 
+/** What issuing by an author's CA needs. */
 export interface ExternalCaInit<Config> {
   readonly component: Pick<Component, 'clock' | 'client' | 'log'>;
   readonly authority: AuthorityType<Config>;
   readonly call: GuardedCall<Config>;
-  readonly loop: Pick<IssuerController, 'reportError' | 'reportSuccess'>;
-  readonly memory: RequestOutcomes;
-  /** The anchors of its published bundle, where the issuer names one. */
+  readonly controller: Pick<IssuerController, 'reportError' | 'reportSuccess'>;
+  readonly outcomes: RequestOutcomes;
+  /** The anchors of the issuer's published bundle; undefined when the issuer names none. */
   readonly bundleOf: (issuer: KnownIssuer<Config>) => readonly Certificate[] | undefined;
 }
 
 const readAbove = cachedPemReader(readCertificates);
 const readRoots = cachedPemReader(readAnchors);
 
-/** A CA that is not ours has a validity that we learn from its answers only (RFC 5280 §4.1.2.5). */
+/** The validity of an external CA is unknown until it answers. 9999-12-31 is the latest time in a certificate (RFC 5280 §4.1.2.5). */
 const UNBOUNDED_VALIDITY = { notBefore: 0, notAfter: Date.UTC(9999, 11, 31, 23, 59, 59) };
-/** certificates.k8s.io/v1 has no least for what is issued; a leaf that is over when it comes is none. */
-const LEAST_SECONDS = 1;
+/** certificates.k8s.io/v1 sets no minimum; a leaf that has expired on arrival is refused. */
+const MIN_VALID_SECONDS = 1;
 
-/** A CA that an author's `sign` speaks for. What it returns is held to what was asked. */
+/**
+ * Issues by calling an author's `sign`, and checks that the returned chain is what was requested and leads
+ * to an anchor.
+ */
 export function externalCaIssuing<Config>(
   init: ExternalCaInit<Config>,
   issuer: KnownIssuer<Config>,
 ): IssuingCa<ServedRequest> {
-  const { component, authority, call, loop, memory } = init;
+  const { component, authority, call, controller, outcomes } = init;
   const key = keyOf(issuer.metadata);
 
   async function issue(
@@ -56,23 +60,23 @@ export function externalCaIssuing<Config>(
     object: ServedRequest,
   ): Promise<IssuedChain | NotIssued> {
     const { uid } = object.metadata;
-    const ended = memory.permanentFailure(uid);
-    if (ended !== undefined) return heldBy(ended);
-    // A condition that the object shows by now need not be remembered twice.
+    const failure = outcomes.permanentFailure(uid);
+    if (failure !== undefined) return heldBy(failure);
+    // Conditions that the object shows by now come from the object.
     const shown = new Set((object.status?.conditions ?? []).map(({ type }) => type));
-    const kept = memory.conditions(uid).filter(({ type }) => !shown.has(type));
+    const kept = outcomes.conditions(uid).filter(({ type }) => !shown.has(type));
     const view = toSigningRequest(object, issuer.spec.signerName, wanted, kept);
     try {
       const signed = await call(issuer.view, (ctx) => authority.sign(view, issuer.view, ctx));
       const chain = accepted(signed, wanted, object);
-      loop.reportSuccess(key);
-      memory.forget(uid);
+      controller.reportSuccess(key);
+      outcomes.forget(uid);
       return chain;
     } catch (error) {
-      const thrown = classifyError(error);
-      memory.record(uid, thrown);
-      if (thrown.how === 'issuer') loop.reportError(key, thrown);
-      return heldBy(thrown);
+      const classified = classifyError(error);
+      outcomes.record(uid, classified);
+      if (classified.how === 'issuer') controller.reportError(key, classified);
+      return heldBy(classified);
     }
   }
 
@@ -82,7 +86,7 @@ export function externalCaIssuing<Config>(
       ...wanted,
       chain: signed.chain,
       prepared: attachedLeaf(signed, wanted),
-      minimumSeconds: 'podUID' in object.spec ? MIN_LIFETIME_SECONDS : LEAST_SECONDS,
+      minimumSeconds: 'podUID' in object.spec ? MIN_LIFETIME_SECONDS : MIN_VALID_SECONDS,
       anchors: published ?? anchorsOf(signed),
       now: serverTime(component),
       readAbove,
@@ -93,8 +97,8 @@ export function externalCaIssuing<Config>(
     const { notBefore, notAfter } = leaf;
     return {
       kind: 'chain',
-      chain: pemOf(leaf) + above.map(knownPemOf).join(''),
-      anchors: (published ?? [anchor]).map(knownPemOf).join(''),
+      chain: pemOf(leaf) + above.map(cachedPemOf).join(''),
+      anchors: (published ?? [anchor]).map(cachedPemOf).join(''),
       validity: { notBefore, notAfter },
     };
   }
@@ -119,7 +123,7 @@ function anchorsOf({ anchors }: Signed): readonly Certificate[] | undefined {
   throw new SignerError({
     code: 'CORRESPONDENCE',
     disposition: 'authority',
-    message: `the CA returned anchors that cannot be read: ${read.message}`,
+    message: `the CA returned anchors that cannot be parsed: ${read.message}`,
     cause: read,
   });
 }
@@ -128,10 +132,10 @@ function pemOf({ raw }: Certificate): string {
   return encodePem('CERTIFICATE', raw);
 }
 
-/** Of what comes with every leaf. */
+/** PEM of issuers and anchors, which come with every leaf. */
 const pems = new WeakMap<Certificate, string>();
 
-function knownPemOf(certificate: Certificate): string {
+function cachedPemOf(certificate: Certificate): string {
   const known = pems.get(certificate);
   if (known !== undefined) return known;
   const pem = pemOf(certificate);

@@ -4,8 +4,8 @@ import type { LeafTemplate } from '../../runtime/issuing/issuing-ca.ts';
 import type { Signed } from '../request.ts';
 
 /**
- * What `openCa` made. Nobody can change it any more, nor make one that looks like it: a copy has no
- * `#leaf`. Without a WeakMap, whose every entry costs as much as reading a name.
+ * The answer of `openCa`. It is frozen, and a copy of it has no `#leaf`, so it cannot be forged. A WeakMap
+ * would do the same and costs as much an entry as parsing a name.
  */
 class LocallySigned implements Signed {
   readonly chain: string;
@@ -26,7 +26,7 @@ class LocallySigned implements Signed {
   }
 }
 
-/** An answer of our own that remembers its leaf, read before it was signed, and what that was prepared for. */
+/** An answer that carries its leaf, parsed before it was signed, and the request it was prepared for. */
 export function attachLeaf(
   signed: Required<Signed>,
   leaf: Certificate,
@@ -35,7 +35,7 @@ export function attachLeaf(
   return new LocallySigned(signed, leaf, wanted);
 }
 
-/** The leaf of an answer, where that is one of our own as we gave it, and for this very request. */
+/** The leaf of an answer that {@link attachLeaf} made for this request; undefined for any other answer. */
 export function attachedLeaf(signed: Signed, wanted: LeafTemplate): Certificate | undefined {
   return LocallySigned.leafFor(signed, wanted);
 }

@@ -3,7 +3,7 @@ import { BoundedMap } from '../../bounded-map.ts';
 import type { Certificate } from '../../pki/x509/certificate.ts';
 
 /** A CA has a handful of chains and bundles; more at once are not worth their memory. */
-const MAX_TEXTS = 32;
+const MAX_CACHED_TEXTS = 32;
 
 /**
  * Caches what `read` makes of a PEM text, by the text. Errors are not cached.
@@ -13,7 +13,7 @@ const MAX_TEXTS = 32;
 export function cachedPemReader(
   read: (pem: string) => readonly Certificate[],
 ): (pem: string) => readonly Certificate[] {
-  const known = new BoundedMap<string, readonly Certificate[]>(MAX_TEXTS);
+  const known = new BoundedMap<string, readonly Certificate[]>(MAX_CACHED_TEXTS);
   return (pem) => {
     const before = known.get(pem);
     if (before !== undefined) return before;

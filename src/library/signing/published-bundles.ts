@@ -10,21 +10,25 @@ import { readAnchors } from '../../pki/x509/trust-bundle.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import type { Sources } from '../../runtime/requests/request-controller.ts';
 
-/** The published bundles of issuers that name one. */
+/** The ClusterTrustBundles of issuers that name one. */
 export interface PublishedBundles<S> extends Sources<S> {
-  /** Its anchors; undefined where the issuer names none. What cannot be read holds none. */
+  /** The anchors of the issuer's bundle; undefined when it names none, empty when it cannot be parsed. */
   readonly anchors: (issuer: S) => readonly Certificate[] | undefined;
 }
 
 const NO_ANCHORS: readonly Certificate[] = [];
 
-/** @param resource - ClusterTrustBundles; undefined where the server has none */
+/**
+ * Watches the bundles of the issuers that are served.
+ *
+ * @param resource - ClusterTrustBundles; undefined when the API server does not serve them
+ */
 export function watchPublishedBundles<S extends SignerObject>(
   component: Component,
   resource: Resource | undefined,
 ): PublishedBundles<S> {
   const listeners: ((signerName: string) => void)[] = [];
-  /** Read once for each version: an object is replaced, never changed. */
+  /** Parsed once for each version: an object is replaced, never changed. */
   const read = new WeakMap<ClusterTrustBundle, readonly Certificate[]>();
   const watches = createWatchSet<ClusterTrustBundle>((signerName) =>
     createReflector<ClusterTrustBundle>({

@@ -16,7 +16,7 @@ export interface RequestOutcomes {
 /** An author who derives condition types from a CA's answers would otherwise add one at each call. */
 const MAX_CONDITIONS = 8;
 /** Up to two KiB each, mostly 500 bytes. A request beyond that is signed, or fails, once more. */
-export const MAX_REMEMBERED = 20_000;
+const MAX_REQUESTS = 20_000;
 
 interface Outcome {
   readonly permanentFailure: ClassifiedError | undefined;
@@ -25,9 +25,9 @@ interface Outcome {
 
 const NO_OUTCOME: Outcome = { permanentFailure: undefined, conditions: new Map() };
 
-/** An empty memory of outcomes; the oldest of {@link MAX_REMEMBERED} requests is evicted first. */
+/** An empty memory of outcomes; the oldest of {@link MAX_REQUESTS} requests is evicted first. */
 export function createRequestOutcomes(): RequestOutcomes {
-  const outcomes = new BoundedMap<string, Outcome>(MAX_REMEMBERED);
+  const outcomes = new BoundedMap<string, Outcome>(MAX_REQUESTS);
 
   function record(uid: string, error: ClassifiedError): void {
     const { how, condition } = error;

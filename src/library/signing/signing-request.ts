@@ -8,21 +8,22 @@ import type { LeafTemplate } from '../../runtime/issuing/issuing-ca.ts';
 import type { ConditionOf } from '../errors.ts';
 import type { SigningRequest } from '../request.ts';
 
-/** What was decided of the requests that authors hold. */
-const decided = new WeakMap<SigningRequest, LeafTemplate>();
+/** The leaf that each request was approved for. */
+const templates = new WeakMap<SigningRequest, LeafTemplate>();
 
-/** Undefined for an object that did not come from us. */
+/** The leaf that a request was approved for; undefined for an object that {@link toSigningRequest} did not make. */
 export function wantedOf(request: SigningRequest): LeafTemplate | undefined {
-  return decided.get(request);
+  return templates.get(request);
 }
 
+/** The requests that authors sign. */
 export type ServedRequest = CertificateSigningRequest | PodCertificateRequest | CertificateRequest;
 
 /**
- * A request as an author sees it.
+ * A request as `sign` gets it: frozen, decoded.
  *
- * @param signerName - of its issuer: a CertificateRequest names that
- * @param kept - conditions of earlier calls that the object itself cannot hold
+ * @param signerName - of the issuer; a CertificateRequest names the issuer only
+ * @param kept - conditions of earlier calls that the kind of the object does not take
  */
 export function toSigningRequest(
   object: ServedRequest,
@@ -49,11 +50,11 @@ export function toSigningRequest(
     }),
     template: Object.freeze({ ...subject, usages, notBefore, notAfter }),
   });
-  decided.set(view, wanted);
+  templates.set(view, wanted);
   return view;
 }
 
-/** What one kind of request has and another has not. */
+/** Fields that only some kinds of requests have. */
 function kindSpecificFields(
   object: ServedRequest,
 ): Pick<SigningRequest, 'kind' | 'csr' | 'requester' | 'pod'> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEMO } from '../../../src/manifests/demo.ts';
+import { DEMO } from '../../../build/demo-installation.ts';
 import { renderAdmission } from '../../../src/manifests/render.ts';
 import { POLICY_NAME, policyGaps } from '../../../src/controllers/pcr-issuer/admission-policy.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';

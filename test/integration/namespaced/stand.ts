@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { DEMO } from '../../../src/manifests/demo.ts';
+import { DEMO } from '../../../build/demo-installation.ts';
 import { renderAdmission, renderRbac } from '../../../src/manifests/render.ts';
 import { applyCrds } from '../../certmanager/crds.ts';
 import { startCluster, type Cluster } from '../../cluster/cluster.ts';

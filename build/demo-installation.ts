@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { OWN_TLS_SIGNER } from '../api/signer/own-tls.ts';
-import type { Installation } from './installation.ts';
+import { OWN_TLS_SIGNER } from '../src/api/signer/own-tls.ts';
+import type { Installation } from '../src/manifests/installation.ts';
 
 /** The names of the demo and of deploy/examples: what rbac/ and deploy/admission are made for. */
 export const DEMO: Installation = {
