@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Option, type Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_PROPAGATION_SECONDS } from '../issuance/propagation-gate.ts';
 import { durationFlag } from './flag-values.ts';
-import { addLeaseOptions, type LeaseOptions } from './lease-options.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './log.ts';
-import { DEFAULT_SECRET_NAMESPACE } from '../api/signer/own-tls.ts';
+import { DEFAULT_SECRET_NAMESPACE, OWN_TLS_SIGNER } from '../api/signer/own-tls.ts';
+import {
+  DEFAULT_LEASE_SECONDS,
+  MIN_LEASE_SECONDS,
+  MAX_LEASE_SECONDS,
+} from '../kube/lease/lease.ts';
+import { readFileSync } from 'node:fs';
+import { delimiter } from 'node:path';
 
 /** The flags that all components have. In a cluster none is needed. */
 export interface ComponentOptions extends LeaseOptions {
@@ -86,4 +92,86 @@ export function addNamespacedOption(command: Command): Command {
     '--namespaced-signers',
     'serve the Signers of all namespaces as well; one installation of a cluster may',
   );
+}
+
+/** The flags about Leases. */
+export interface LeaseOptions {
+  /** False with --no-leases. */
+  readonly leases: boolean;
+  readonly leaseNamespace?: string;
+  /** Seconds. */
+  readonly leaseDuration: number;
+}
+
+export function addLeaseOptions(command: Command): Command {
+  return command
+    .option(
+      '--lease-namespace <name>',
+      'namespace of the Leases by which replicas share the work (default: the pod’s own; outside of a pod none are taken)',
+    )
+    .option('--no-leases', 'take no Leases: this process does all the work')
+    .addOption(
+      new Option(
+        '--lease-duration <duration>',
+        'how long the Lease of a replica that is gone keeps the others waiting',
+      )
+        .argParser(leaseSecondsFlag)
+        .default(DEFAULT_LEASE_SECONDS, `${DEFAULT_LEASE_SECONDS}s`),
+    );
+}
+
+/** @throws InvalidArgumentError */
+function leaseSecondsFlag(text: string): number {
+  const seconds = durationFlag(text);
+  if (seconds >= MIN_LEASE_SECONDS && seconds <= MAX_LEASE_SECONDS) return seconds;
+  throw new InvalidArgumentError(`write ${MIN_LEASE_SECONDS}s to ${MAX_LEASE_SECONDS / 60}m`);
+}
+
+const OWN_NAMESPACE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
+
+/** Where Leases are taken; undefined: nowhere. @param inCluster - the process runs in a pod */
+export function leaseNamespaceOf(
+  options: LeaseOptions,
+  inCluster: boolean,
+  read: (file: string) => string = (file) => readFileSync(file, 'utf8'),
+): string | undefined {
+  if (!options.leases) return undefined;
+  if (options.leaseNamespace !== undefined || !inCluster) return options.leaseNamespace;
+  try {
+    return read(OWN_NAMESPACE).trim();
+  } catch {
+    // A pod without a ServiceAccount's mount has a kubeconfig, and its own ideas.
+    return undefined;
+  }
+}
+
+/** The flags of the component `authority`, which makes the certificates of all our ports. */
+export interface AuthorityComponentOptions extends ComponentOptions {
+  readonly servingNamespace?: string;
+  readonly servingSigner?: string;
+}
+
+/** Adds those of {@link AuthorityComponentOptions} that the other components do not have. */
+export function addOwnTlsOptions(command: Command): Command {
+  return command
+    .option(
+      '--serving-namespace <name>',
+      'namespace of the components, whose serving certificates are made there (default: that of the Leases)',
+    )
+    .option(
+      '--serving-signer <name>',
+      'signer name whose CA signs them; while no ClusterSigner has it none are made',
+      OWN_TLS_SIGNER,
+    );
+}
+
+/**
+ * The one file that KUBECONFIG names; undefined where it names none or several, which are for the
+ * official client to merge. Of a single file we read what that client drops: `tokenFile`.
+ */
+export function kubeconfigFromEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const files = (environment['KUBECONFIG'] ?? '').split(delimiter).filter((each) => each !== '');
+  return files.length === 1 ? files[0] : undefined;
 }

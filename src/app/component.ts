@@ -22,17 +22,19 @@ import { createPermissionCheck } from '../runtime/rbac/permission-check.ts';
 import { serverTime } from '../runtime/component/server-time.ts';
 import { createMetrics, type Metrics } from '../web/metrics.ts';
 import { createLog } from './log.ts';
-import { clockWarnings } from './clock-warnings.ts';
-import { monotonic } from './monotonic.ts';
 import { openPorts } from './open-ports.ts';
 import { componentMetrics, countAnswer, queueMetrics } from './metrics.ts';
-import { isInCluster, type ComponentOptions } from './component-options.ts';
-import { leaseNamespaceOf } from './lease-options.ts';
+import {
+  type ComponentOptions,
+  isInCluster,
+  leaseNamespaceOf,
+  kubeconfigFromEnvironment,
+} from './component-options.ts';
 import { createReplica } from './replica.ts';
-import { random } from './system-random.ts';
+import { monotonic, random } from './process.ts';
 import { retried } from './retried.ts';
-import { singleKubeconfig } from './single-kubeconfig.ts';
 import { VERSION } from './version.ts';
+import { clockWarnings } from './health.ts';
 
 const clock: Clock = () => Date.now();
 const delay: Delay = async (milliseconds, signal) => {
@@ -67,7 +69,7 @@ export async function runComponent(
   const metrics = createMetrics(name, VERSION);
   const connection = await loadConnection({
     ...options,
-    kubeconfig: options.kubeconfig ?? singleKubeconfig(process.env),
+    kubeconfig: options.kubeconfig ?? kubeconfigFromEnvironment(process.env),
     clock,
     onUnreadable: () => metrics.credentials.inc({ change: 'unreadable' }),
   });

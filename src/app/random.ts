@@ -10,7 +10,7 @@ const POOL_BYTES = 4096;
  *
  * @param fill - fills with bytes of a cryptographically secure source, or throws
  */
-export function createRandom(fill: (bytes: Uint8Array) => void): Random {
+export function createPooledRandom(fill: (bytes: Uint8Array) => void): Random {
   const pool = new Uint8Array(POOL_BYTES);
   let used = POOL_BYTES;
 

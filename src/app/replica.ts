@@ -12,15 +12,19 @@ import { createLeaderElection } from '../kube/lease/leader-election.ts';
 import { createShardMembership } from '../kube/lease/shard-membership.ts';
 import type { WatchMetrics } from '../kube/watch/reflector.ts';
 import type { Clock, Delay, Log, Random } from '../ports.ts';
-import { leaderLease, leaseLabels, type LeasePlace } from '../runtime/component/leases.ts';
+import {
+  leaderLease,
+  leaseLabels,
+  memberLease,
+  type LeasePlace,
+} from '../runtime/component/leases.ts';
 import { createLeaderMetrics, createShareMetrics } from '../web/replica-metrics.ts';
 import type { Metrics } from '../web/metrics.ts';
-import { memberName } from './member-name.ts';
-import { monotonic } from './monotonic.ts';
-import { leaderTimes, memberTimes } from '../kube/lease/lease.ts';
+import { leaderTimes, peerTimes } from '../kube/lease/lease.ts';
+import { monotonic } from './process.ts';
 
-/** Components of which one replica works: CA Secrets and bundles have one writer. */
-const LED: readonly string[] = ['attester', 'authority'];
+/** Components with leader election: CA Secrets and bundles have one writer. */
+const LEADER_ELECTED: readonly string[] = ['attester', 'authority'];
 
 export interface ReplicaInit {
   /** The subcommand. */
@@ -32,7 +36,7 @@ export interface ReplicaInit {
   readonly log: Log;
   readonly metrics: WatchMetrics;
   readonly registry: Metrics['registry'];
-  /** Where Leases are taken; undefined: none are. */
+  /** The namespace of the Leases; undefined if this process takes none. */
   readonly leaseNamespace: string | undefined;
   readonly leaseSeconds: number;
   readonly secretNamespace: string;
@@ -40,20 +44,21 @@ export interface ReplicaInit {
   readonly isReady: () => boolean;
 }
 
-/** This process among the replicas of its component. */
+/** This process as one of the replicas of its component. */
 export interface Replica {
   readonly shard: ShardFilter;
-  /** The client of the controller: of a component that is led it writes only while this replica leads. */
+  /** The client of the controller. With leader election it writes only while this replica leads. */
   readonly client: Client;
   readonly leases: LeasePlace | undefined;
   readonly run: LeasedShardFilter['run'];
   readonly warnings: LeasedShardFilter['warnings'];
 }
 
+/** Takes part in leader election or shard membership, whichever the component has. */
 export function createReplica(init: ReplicaInit): Replica {
   const { name, client, leaseNamespace: namespace, secretNamespace, log } = init;
   if (namespace === undefined) {
-    log.info({}, 'no Leases are taken: this process does all the work (--lease-namespace)');
+    log.info({}, 'leases are off: this process does all the work (see --lease-namespace)');
     const run = (): Promise<void> => Promise.resolve();
     return { shard: SINGLE_REPLICA, client, leases: undefined, run, warnings: () => [] };
   }
@@ -65,19 +70,19 @@ export function createReplica(init: ReplicaInit): Replica {
     identity: `${hostname()}_${randomBytes(4).toString('hex')}`,
   };
   const leases = { namespace, secretNamespaces: [secretNamespace] };
-  if (LED.includes(name)) {
-    const leadership = createLeaderElection({
+  if (LEADER_ELECTED.includes(name)) {
+    const election = createLeaderElection({
       ...common,
       name: leaderLease(name, secretNamespace),
       times: leaderTimes(init.leaseSeconds),
       metrics: { ...init.metrics, ...leaderMetrics(init.registry) },
     });
-    return { ...leadership, shard: leadership, client: leadership.fenced(client), leases };
+    return { ...election, shard: election, client: election.fenced(client), leases };
   }
   const membership = createShardMembership({
     ...common,
-    name: memberName(name, init.inCluster ? hostname() : undefined, init.random),
-    times: memberTimes(init.leaseSeconds),
+    name: memberLease(name, init.inCluster ? hostname() : undefined, init.random),
+    times: peerTimes(init.leaseSeconds),
     metrics: { ...init.metrics, ...shareMetrics(init.registry) },
   });
   return { ...membership, shard: membership, client, leases };
@@ -96,8 +101,8 @@ function shareMetrics(registry: Metrics['registry']): LeaseMetrics {
   const { members, share, leaseFailures } = createShareMetrics(registry);
   return {
     leads: () => undefined,
-    shares: (count, part) => {
-      members.set(count);
+    shares: (replicas, part) => {
+      members.set(replicas);
       share.set(part);
     },
     leaseFailed: () => leaseFailures.inc(),

@@ -7,14 +7,13 @@ import { addConformanceCommand } from './commands/conformance/flags.ts';
 import {
   addComponentOptions,
   addNamespacedOption,
+  addOwnTlsOptions,
   type ComponentOptions,
 } from '../app/component-options.ts';
-import { requireNode } from '../app/node-version.ts';
-import { addOwnTlsOptions } from '../app/own-tls-options.ts';
 import { addPolicyCommand } from './commands/policy/flags.ts';
 import { addRbacCommand } from './commands/rbac/flags.ts';
 import { addRequestCommand } from './commands/request/flags.ts';
-import { VERSION } from '../app/version.ts';
+import { requireNode, VERSION } from '../app/version.ts';
 
 /** Exit codes: 1 an error, 2 an invalid command line (commander itself exits with 1 for most of those). */
 const EXIT_FAILED = 1;

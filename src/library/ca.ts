@@ -2,7 +2,7 @@
 import { openLocalAuthority } from '../authorities/local.ts';
 import { prepare } from '../issuance/prepare.ts';
 import { encodePem } from '../pki/der/pem.ts';
-import { random } from '../app/system-random.ts';
+import { random } from '../app/process.ts';
 import type { Context } from './issuer.ts';
 import { attachLeaf } from './signing/local-leaf.ts';
 import type { Signed, SigningRequest } from './request.ts';

@@ -3,12 +3,12 @@ import { Command } from 'commander';
 import { certificatesResources } from '../app/certificates-resources.ts';
 import { runComponent } from '../app/component.ts';
 import { addComponentOptions, type ComponentOptions } from '../app/component-options.ts';
-import { requireNode } from '../app/node-version.ts';
 import { SignerError } from '../errors.ts';
 import type { Client } from '../kube/client/client.ts';
 import type { Resource } from '../kube/resource/resource.ts';
 import { createLibraryController } from './controller.ts';
 import type { AuthorityType } from './define.ts';
+import { requireNode } from '../app/version.ts';
 
 /** Options of {@link run}. In a cluster the defaults fit. */
 export interface RunOptions {

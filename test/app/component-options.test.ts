@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { Command, CommanderError } from 'commander';
 import {
   addComponentOptions,
-  defaultListen,
   type ComponentOptions,
+  defaultListen,
+  leaseNamespaceOf,
 } from '../../src/app/component-options.ts';
-import { leaseNamespaceOf } from '../../src/app/lease-options.ts';
-import { memberName } from '../../src/app/member-name.ts';
+import { memberLease } from '../../src/runtime/component/leases.ts';
 
 /** What the flags of a component come to. */
 function options(...args: readonly string[]): ComponentOptions {
@@ -17,7 +17,7 @@ function options(...args: readonly string[]): ComponentOptions {
   return command.parse(args, { from: 'user' }).opts();
 }
 
-test('in a cluster no flag is needed: keys in a namespace of their own, ten minutes of propagation', () => {
+test('by default the keys have a namespace of their own, and propagation takes ten minutes', () => {
   const { listen: _, ...rest } = options();
   assert.deepEqual(rest, {
     leases: true,
@@ -31,12 +31,12 @@ test('in a cluster no flag is needed: keys in a namespace of their own, ten minu
   });
 });
 
-test('outside of a pod nobody but this machine may ask', () => {
+test('outside of a pod the port listens on localhost only', () => {
   assert.equal(defaultListen({}), '127.0.0.1:8080');
   assert.equal(defaultListen({ KUBERNETES_SERVICE_HOST: '10.0.0.1' }), '0.0.0.0:8080');
 });
 
-test('prefixes are gathered, durations are seconds', () => {
+test('prefixes accumulate, durations become seconds', () => {
   const found = options(
     '--reserved-prefix',
     'a:',
@@ -48,7 +48,7 @@ test('prefixes are gathered, durations are seconds', () => {
   assert.deepEqual([found.reservedPrefix, found.propagation], [['a:', 'b:'], 90]);
 });
 
-test('Leases are taken in the pod’s own namespace, where a flag says, or nowhere', () => {
+test('Leases are in the pod’s namespace, in that of the flag, or off', () => {
   const own = (): string => 'team\n';
   const none = (): string => {
     throw new Error('ENOENT');
@@ -60,34 +60,30 @@ test('Leases are taken in the pod’s own namespace, where a flag says, or nowhe
   assert.equal(leaseNamespaceOf(options('--no-leases'), true, own), undefined);
 });
 
-test('a replica’s Lease is named for its pod; outside of a pod by chance', () => {
+test('the Lease of a replica is named after its pod; outside of a pod at random', () => {
   const random = (size: number): Uint8Array => new Uint8Array(size).fill(0xab);
   const pod = 'countersign-signer-7d9c5bd7f-x2x4q';
-  assert.equal(memberName('signer', pod, random), pod);
-  assert.equal(memberName('signer', 'other-0', random), 'countersign-signer-other-0');
-  assert.equal(memberName('signer', undefined, random), 'countersign-signer-ababababab');
-  assert.equal(memberName('signer', 'No_Name', random), 'countersign-signer-ababababab');
+  assert.equal(memberLease('signer', pod, random), pod);
+  assert.equal(memberLease('signer', 'other-0', random), 'countersign-signer-other-0');
+  assert.equal(memberLease('signer', undefined, random), 'countersign-signer-ababababab');
+  assert.equal(memberLease('signer', 'No_Name', random), 'countersign-signer-ababababab');
 });
 
 const refused: [law: string, args: string[], message: RegExp][] = [
-  ['a Lease that no API server renews in time', ['--lease-duration', '2s'], /write 3s to 5m/],
+  ['a Lease too short to renew', ['--lease-duration', '2s'], /write 3s to 5m/],
   [
-    'a duration that is none',
+    'a value that is no duration',
     ['--propagation', '10'],
     /'--propagation <duration>' argument '10' is invalid\. .*"24h"/,
   ],
-  ['a format that is none', ['--log-format', 'xml'], /'--log-format <format>'.*json, pretty/],
-  [
-    'a level that is none',
-    ['--log-level', 'loud'],
-    /'--log-level <level>'.*debug, info, warn, error/,
-  ],
-  ['a flag that is none', ['--token', 'x'], /unknown option '--token'/],
-  ['a word too many', ['now'], /too many arguments/],
+  ['an unknown format', ['--log-format', 'xml'], /'--log-format <format>'.*json, pretty/],
+  ['an unknown level', ['--log-level', 'loud'], /'--log-level <level>'.*debug, info, warn, error/],
+  ['an unknown flag', ['--token', 'x'], /unknown option '--token'/],
+  ['an extra argument', ['now'], /too many arguments/],
 ];
 
 for (const [law, args, message] of refused) {
-  test(`refused, and the flag is named: ${law}`, () => {
+  test(`rejected with the name of the flag: ${law}`, () => {
     assert.throws(
       () => options(...args),
       (error) =>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRandom } from '../../src/app/random.ts';
+import { createPooledRandom } from '../../src/app/random.ts';
 
 /** A source that counts: no byte string of eight comes twice. */
 function counting(): { fill: (bytes: Uint8Array) => void; draws: () => number } {
@@ -19,7 +19,7 @@ function counting(): { fill: (bytes: Uint8Array) => void; draws: () => number } 
 
 test('no byte is handed out twice, and the source is asked seldom', () => {
   const { fill, draws } = counting();
-  const random = createRandom(fill);
+  const random = createPooledRandom(fill);
   const seen = new Set(
     Array.from({ length: 10_000 }, () => Buffer.from(random(8)).toString('hex')),
   );
@@ -28,7 +28,7 @@ test('no byte is handed out twice, and the source is asked seldom', () => {
 });
 
 test('each call has as many bytes as it asks for, more than the pool holds too', () => {
-  const random = createRandom((bytes) => bytes.fill(1));
+  const random = createPooledRandom((bytes) => bytes.fill(1));
   for (const size of [0, 1, 4095, 4096, 4097, 100_000, 3]) {
     const bytes = random(size);
     assert.deepEqual(bytes, new Uint8Array(size).fill(1));
@@ -36,7 +36,7 @@ test('each call has as many bytes as it asks for, more than the pool holds too',
 });
 
 test('what was handed out is a copy: to change it changes nothing that comes later', () => {
-  const random = createRandom((bytes) => bytes.fill(7));
+  const random = createPooledRandom((bytes) => bytes.fill(7));
   const first = random(16);
   first.fill(0);
   assert.deepEqual(random(16), new Uint8Array(16).fill(7));
@@ -44,7 +44,7 @@ test('what was handed out is a copy: to change it changes nothing that comes lat
 
 test('without randomness there is none, also after half a draw', () => {
   let broken = false;
-  const random = createRandom((bytes) => {
+  const random = createPooledRandom((bytes) => {
     bytes.fill(9, 0, 8);
     if (broken) throw new Error('no entropy');
     bytes.fill(9);

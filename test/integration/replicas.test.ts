@@ -157,7 +157,7 @@ test('when a leader is paused past its Lease another leads; when it continues it
     const before = await bundleWrites();
     attester.signal('SIGCONT');
     await until('it has stepped down', WAIT_MS, () =>
-      Promise.resolve(attester.log.some(({ msg }) => String(msg).includes('leads no longer'))),
+      Promise.resolve(attester.log.some(({ msg }) => String(msg).includes('lease lost'))),
     );
     await attester.ready(WAIT_MS);
     assert.equal(await gauge(attester, 'countersign_leader'), 0);

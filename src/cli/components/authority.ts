@@ -6,11 +6,11 @@ import { createManagedAuthorities } from '../../authorities/managed.ts';
 import { createAuthorityController } from '../../controllers/authority/index.ts';
 import { certificatesResources } from '../../app/certificates-resources.ts';
 import { runComponent } from '../../app/component.ts';
-import type { AuthorityOptions } from '../../app/own-tls-options.ts';
 import { VERSION } from '../../app/version.ts';
+import type { AuthorityComponentOptions } from '../../app/component-options.ts';
 
 /** Runs the component that checks ClusterSigners, manages CAs and writes their status, until it is told to stop. */
-export async function run(options: AuthorityOptions): Promise<void> {
+export async function run(options: AuthorityComponentOptions): Promise<void> {
   await runComponent('authority', options, async (component) => {
     const [bundles] = await certificatesResources(component.client, 'clustertrustbundles');
     const namespace = options.servingNamespace ?? component.leases?.namespace;

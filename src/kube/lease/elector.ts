@@ -1,69 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Random } from '../../ports.ts';
-import { holderOf, type Lease, leaseMilliseconds, type LeaseTimes } from './lease.ts';
 import { isNewer } from '../resource/object.ts';
+import { holderOf, leaseMilliseconds, type Lease, type LeaseTimes } from './lease.ts';
 
-/** What the holder, or candidate, of a Lease is to do next. */
-export type Step =
-  /** Nothing for so many milliseconds, unless the Lease changes. */
+/** What the holder of a Lease, or a candidate for it, does next. */
+export type ElectorStep =
+  /** Nothing for this many milliseconds, unless the Lease changes. */
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'read' }
   | { readonly kind: 'create' }
-  /** A write fenced by this very state's UID and resourceVersion. */
+  /** A write with the UID and resourceVersion of this state as preconditions. */
   | { readonly kind: 'update'; readonly from: Lease };
 
 export interface ElectorInit {
-  /** Of one process only. */
+  /** `spec.holderIdentity`; unique to this process. */
   readonly identity: string;
   readonly times: LeaseTimes;
-  /** Nobody else is ever to hold this Lease: what is found there is a predecessor's, and taken at once. */
-  readonly sole: boolean;
+  /** No other process may hold this Lease: a holder that is found is a predecessor, and is replaced at once. */
+  readonly exclusive: boolean;
   readonly random: Random;
-}
-
-/**
- * The rules of one candidate for one Lease, without network and clock. All times are milliseconds of
- * one monotonic clock of this process; times of others are never looked at.
- *
- * - A Lease of somebody else counts for its duration from the moment when we saw it change.
- * - Our own counts until a deadline shorter than that, from the moment when the renewal that the
- *   server took was *sent*: whoever sees it later waits longer. A process that was stopped finds
- *   itself past the deadline when it goes on.
- * - Every write names the state that it was decided on, so that of several candidates one succeeds,
- *   and one that was looking away takes nothing from a holder that renewed meanwhile.
- */
-export interface Elector {
-  next(now: number): Step;
-  /** An attempt of `next` was begun; the one after it is a period later, unless the Lease changes. */
-  began(now: number): void;
-  /** The API server's state of the Lease; undefined where there is none. */
-  saw(lease: Lease | undefined, now: number): void;
-  /** Our write, sent at `sentAt`, was answered with `lease`. */
-  wrote(lease: Lease, sentAt: number, now: number): void;
-  /** Ends our term at once; the Lease that may now be given back, if we had one. */
-  resign(): Lease | undefined;
-  /** Whether we hold it, as far as nobody else can think otherwise. */
-  holds(now: number): boolean;
-  /** When that ends unless it is renewed; undefined when we do not hold it. */
-  heldUntil(now: number): number | undefined;
-  /** The Lease as last seen, if it is another's and still counts. */
-  heldByAnother(now: number): Lease | undefined;
-  /** The Lease as last seen. */
-  readonly lease: Lease | undefined;
 }
 
 /** Periods are spread by a fifth, so that candidates do not stay in step. */
 const SPREAD = 0.2;
 
-export function createElector(init: ElectorInit): Elector {
-  return new Candidacy(init);
-}
-
-class Candidacy implements Elector {
+/**
+ * The rules of one candidate for one Lease, as client-go's `LeaderElector`, without network and clock.
+ * All times are milliseconds of one monotonic clock of this process; times that others wrote are never
+ * compared with it.
+ *
+ * - Another's Lease counts for its duration from the moment at which this process saw it change.
+ * - Our own counts until a deadline that is shorter, from the moment at which the renewal that the API
+ *   server accepted was _sent_: observers see it later and wait longer. A process that was stopped
+ *   finds its deadline passed when it continues.
+ * - Every write has the state on which it was decided as its precondition. Of several candidates one
+ *   succeeds, and a candidate with a stale state cannot replace a holder that has renewed.
+ */
+export class Elector {
+  /** The Lease as last seen. */
   lease: Lease | undefined;
   readonly #init: ElectorInit;
-  /** Whether `lease` is what some answer said; before, its absence means nothing. */
-  #known: boolean;
+  /** Whether `lease` is a state that the API server sent; until then undefined means unknown. */
+  #isKnown: boolean;
   /** When `lease` was first seen in its present state. */
   #seenAt = 0;
   #deadline: number | undefined;
@@ -71,28 +49,30 @@ class Candidacy implements Elector {
 
   constructor(init: ElectorInit) {
     this.#init = init;
-    // Its creation says whether there is one.
-    this.#known = init.sole;
+    // An exclusive Lease is created without a read: the response tells whether it exists.
+    this.#isKnown = init.exclusive;
   }
 
-  next(now: number): Step {
+  next(now: number): ElectorStep {
     const wait = this.#nextAttempt - now;
     if (wait > 0) return { kind: 'wait', ms: wait };
-    if (!this.#known) return { kind: 'read' };
+    if (!this.#isKnown) return { kind: 'read' };
     if (this.lease === undefined) return { kind: 'create' };
-    const left = this.#left(now);
-    return left > 0 ? { kind: 'wait', ms: left } : { kind: 'update', from: this.lease };
+    const remaining = this.#remaining(now);
+    return remaining > 0 ? { kind: 'wait', ms: remaining } : { kind: 'update', from: this.lease };
   }
 
-  began(now: number): void {
+  /** A step was started. The next one is a period later, unless the Lease changes. */
+  onAttempt(now: number): void {
     const [byte = 0] = this.#init.random(1);
     this.#nextAttempt = now + this.#init.times.periodMs * (1 + (byte / 256) * SPREAD);
   }
 
-  saw(lease: Lease | undefined, now: number): void {
+  /** The state of the Lease on the API server; undefined if there is none. */
+  observe(lease: Lease | undefined, now: number): void {
     const before = this.lease?.metadata.resourceVersion;
     const isFirst = before === undefined;
-    this.#known = true;
+    this.#isKnown = true;
     if (lease !== undefined && before !== undefined) {
       if (!isNewer(lease.metadata.resourceVersion, before)) return;
     }
@@ -100,42 +80,47 @@ class Candidacy implements Elector {
     this.#seenAt = now;
     if (this.#isOurs()) return;
     this.#deadline = undefined;
-    // Given back, gone, or a predecessor's: whoever is awake need not wait out its period. It must
-    // where a twin of the same name writes as well, or both would write as fast as they can.
+    // A Lease that is free, or a predecessor's, is taken without waiting for the period. If another
+    // process uses the same name, the period applies: both would otherwise write in a tight loop.
     const isFree = holderOf(lease?.spec) === undefined;
-    if (isFree || (this.#init.sole && isFirst)) this.#nextAttempt = now;
+    if (isFree || (this.#init.exclusive && isFirst)) this.#nextAttempt = now;
   }
 
-  wrote(lease: Lease, sentAt: number, now: number): void {
-    this.saw(lease, now);
-    // Another's write may have been seen before the answer to ours.
+  /** The API server answered our write, which was sent at `sentAt`, with `lease`. */
+  onRenewed(lease: Lease, sentAt: number, now: number): void {
+    this.observe(lease, now);
+    // A write of another process may have been observed before the response to ours.
     if (this.#isOurs()) this.#deadline = sentAt + this.#init.times.deadlineMs;
   }
 
+  /** Stops holding the Lease at once, and returns it if it can be released. */
   resign(): Lease | undefined {
     this.#deadline = undefined;
     return this.#isOurs() ? this.lease : undefined;
   }
 
+  /** Whether this process holds the Lease, and no other can believe that it does. */
   holds(now: number): boolean {
     return this.heldUntil(now) !== undefined;
   }
 
+  /** When that ends without a renewal; undefined if this process does not hold the Lease. */
   heldUntil(now: number): number | undefined {
     return this.#deadline !== undefined && now < this.#deadline ? this.#deadline : undefined;
   }
 
-  heldByAnother(now: number): Lease | undefined {
-    return this.#isOurs() || this.#left(now) === 0 ? undefined : this.lease;
+  /** The Lease as last seen, if another process holds it and it has not expired. */
+  otherHolder(now: number): Lease | undefined {
+    return this.#isOurs() || this.#remaining(now) === 0 ? undefined : this.lease;
   }
 
   #isOurs(): boolean {
     return holderOf(this.lease?.spec) === this.#init.identity;
   }
 
-  /** Milliseconds for which the Lease keeps us from writing it; 0 also for our own. */
-  #left(now: number): number {
-    if (this.lease === undefined || this.#isOurs() || this.#init.sole) return 0;
+  /** Milliseconds until this process may write the Lease; 0 also for its own. */
+  #remaining(now: number): number {
+    if (this.lease === undefined || this.#isOurs() || this.#init.exclusive) return 0;
     return Math.max(0, this.#seenAt + leaseMilliseconds(this.lease) - now);
   }
 }

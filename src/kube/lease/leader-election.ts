@@ -2,128 +2,151 @@
 import { SignerError, messageOf } from '../../errors.ts';
 import type { Random } from '../../ports.ts';
 import type { Client } from '../client/client.ts';
-import type { LeaseMetrics, LeasedShardFilter } from './shard-filter.ts';
-import { createElector } from './elector.ts';
 import { KubeError } from '../client/kube-error.ts';
-import { createLeaseRenewer, type LeaseRenewerInit } from './lease-renewer.ts';
+import { createReflector, type Reflector, type WatchMetrics } from '../watch/reflector.ts';
+import { Elector } from './elector.ts';
+import { LeaseRenewer, type LeaseRenewerInit } from './lease-renewer.ts';
 import { LEASES, holderOf, type Lease } from './lease.ts';
-import { createReflector, type WatchMetrics } from '../watch/reflector.ts';
+import type { LeaseMetrics, LeasedShardFilter } from './shard-filter.ts';
 
 export interface LeaderElectionInit extends Omit<
   LeaseRenewerInit,
-  'election' | 'end' | 'observe' | 'onStep' | 'metrics'
+  'elector' | 'onRelease' | 'onWritten' | 'onStep' | 'metrics'
 > {
   readonly random: Random;
   readonly metrics: LeaseMetrics & WatchMetrics;
 }
 
-/** The work that one replica at a time is to do. */
+/** A shard filter that owns every key on the leader, and none elsewhere. */
 export interface LeaderElection extends LeasedShardFilter {
-  /** A client that writes only while this replica leads; its writes under way are cut off at the end. */
+  /**
+   * Wraps a client so that it writes only while this replica leads; writes in flight are aborted when
+   * that ends. A write of another replica throws SignerError NOT_LEADING (`retry`).
+   */
   readonly fenced: (client: Client) => Client;
 }
 
 /**
- * One Lease, and whoever holds it leads; the others wait with warm caches. A leader that cannot renew
- * stops before others may begin, by a clock that no one sets, and that a stop of the process does not
- * stop.
+ * Leader election by one Lease, as client-go's `leaderelection`. The other replicas keep their caches
+ * warm. A leader that cannot renew stops before another can start, by a monotonic clock that also runs
+ * while the process is stopped.
  *
- * Without the right to Leases everybody works, as one process alone would: the fences of each write
- * keep that right, and a warning says so.
+ * Without permission for Leases every replica works, as a single process would. Preconditions keep
+ * every write correct, and a warning names the missing permission.
  */
 export function createLeaderElection(init: LeaderElectionInit): LeaderElection {
-  const { monotonic, log, metrics, namespace, name, identity } = init;
-  const listeners: (() => void)[] = [];
-  const election = createElector({ ...init, sole: false });
-  let led = false;
-  let holder: string | undefined;
-  let term = new AbortController();
-  term.abort(notLeading(name));
+  return new RunningElection(init);
+}
 
-  /** Nobody is known to lead, and we may not. */
-  function isExcused(): boolean {
+class RunningElection implements LeaderElection {
+  readonly #init: LeaderElectionInit;
+  readonly #listeners: (() => void)[] = [];
+  readonly #elector: Elector;
+  readonly #watch: Reflector<Lease>;
+  readonly #renewer: LeaseRenewer;
+  #led = false;
+  #otherLeader: string | undefined;
+  /** Aborted while this replica does not lead. */
+  #term = new AbortController();
+
+  constructor(init: LeaderElectionInit) {
+    this.#init = init;
+    this.#term.abort(notLeading(init.name));
+    this.#elector = new Elector({ ...init, exclusive: false });
+    this.#watch = createReflector<Lease>({
+      ...init,
+      path: LEASES.collection(init.namespace),
+      fieldSelector: `metadata.name=${init.name}`,
+      onEvent: (_key, now) => this.#renewer.observe(now),
+    });
+    this.#renewer = new LeaseRenewer({
+      ...init,
+      elector: this.#elector,
+      onRelease: 'release',
+      onWritten: (lease) => this.#watch.applyWrite(lease),
+      onStep: () => this.#onStep(),
+    });
+  }
+
+  readonly owns = (): boolean => this.#leads();
+
+  readonly onChange = (listener: () => void): void => {
+    this.#listeners.push(listener);
+  };
+
+  readonly warnings = (): readonly string[] => {
+    const { failure } = this.#renewer;
+    if (failure === undefined) return [];
+    const { namespace, name } = this.#init;
+    const effect = this.#isLeaseless()
+      ? '; this replica works without the Lease, as the others may'
+      : '';
+    return [`Lease ${namespace}/${name}: ${messageOf(failure)}${effect}`];
+  };
+
+  readonly run = async (signal: AbortSignal): Promise<void> => {
+    this.#init.metrics.leads(false);
+    const watching = new AbortController();
+    const watched = this.#watch.run(watching.signal);
+    await this.#renewer.run(signal);
+    watching.abort();
+    await watched;
+  };
+
+  readonly fenced = (client: Client): Client => ({
+    ...client,
+    request: (request) => {
+      if (request.method === 'GET') return client.request(request);
+      if (!this.#leads()) return Promise.reject(notLeading(this.#init.name));
+      const own = request.signal === undefined ? [] : [request.signal];
+      const signal = AbortSignal.any([this.#term.signal, ...own]);
+      return client.request({ ...request, signal });
+    },
+  });
+
+  #leads(): boolean {
+    return this.#elector.holds(this.#init.monotonic()) || this.#isLeaseless();
+  }
+
+  /** Leases are forbidden or not served, and no other leader is known. */
+  #isLeaseless(): boolean {
+    const { failure } = this.#renewer;
     return (
-      standing.failure instanceof KubeError &&
-      [403, 404].includes(standing.failure.status) &&
-      election.heldByAnother(monotonic()) === undefined
+      failure instanceof KubeError &&
+      [403, 404].includes(failure.status) &&
+      this.#elector.otherHolder(this.#init.monotonic()) === undefined
     );
   }
 
-  function leads(): boolean {
-    return election.holds(monotonic()) || isExcused();
-  }
-
-  function tell(): void {
-    tellHolder();
-    const now = leads();
-    if (now === led) return;
-    led = now;
-    metrics.leads(now);
-    if (now) term = new AbortController();
-    else term.abort(notLeading(name));
+  #onStep(): void {
+    this.#logOtherLeader();
+    const leads = this.#leads();
+    if (leads === this.#led) return;
+    this.#led = leads;
+    const { metrics, log, name, identity } = this.#init;
+    metrics.leads(leads);
+    if (leads) this.#term = new AbortController();
+    else this.#term.abort(notLeading(name));
     const fields = { lease: name, identity };
-    if (now) log.info(fields, 'this replica leads: it does the work');
-    else log.warn(fields, 'this replica leads no longer: it waits with warm caches');
-    for (const listener of listeners) listener();
+    if (leads) log.info(fields, 'lease acquired: this replica is the leader');
+    else log.warn(fields, 'lease lost: this replica is no longer the leader');
+    for (const listener of this.#listeners) listener();
   }
 
-  function tellHolder(): void {
-    const now = holderOf(election.heldByAnother(monotonic())?.spec);
-    if (now !== undefined && now !== holder) {
-      log.info({ lease: name, leader: now }, 'another replica leads: this one waits');
+  #logOtherLeader(): void {
+    const { monotonic, log, name } = this.#init;
+    const leader = holderOf(this.#elector.otherHolder(monotonic())?.spec);
+    if (leader !== undefined && leader !== this.#otherLeader) {
+      log.info({ lease: name, leader }, 'lease is held by another replica, waiting');
     }
-    holder = now;
+    this.#otherLeader = leader;
   }
-
-  const watch = createReflector<Lease>({
-    ...init,
-    path: LEASES.collection(namespace),
-    fieldSelector: `metadata.name=${name}`,
-    onEvent: (_key, now) => standing.saw(now),
-  });
-  const standing = createLeaseRenewer({
-    ...init,
-    election,
-    end: 'release',
-    observe: (lease) => watch.applyWrite(lease),
-    onStep: tell,
-  });
-
-  return {
-    owns: leads,
-    onChange: (listener) => {
-      listeners.push(listener);
-    },
-    warnings: () =>
-      standing.failure === undefined
-        ? []
-        : [
-            `Lease ${namespace}/${name}: ${messageOf(standing.failure)}${isExcused() ? '; this replica works without it, beside others' : ''}`,
-          ],
-    run: async (signal) => {
-      metrics.leads(false);
-      const watching = new AbortController();
-      const watched = watch.run(watching.signal);
-      await standing.run(signal);
-      watching.abort();
-      await watched;
-    },
-    fenced: (client) => ({
-      ...client,
-      request: (request) => {
-        if (request.method === 'GET') return client.request(request);
-        if (!leads()) return Promise.reject(notLeading(name));
-        const signals = [term.signal, ...(request.signal === undefined ? [] : [request.signal])];
-        return client.request({ ...request, signal: AbortSignal.any(signals) });
-      },
-    }),
-  };
 }
 
 function notLeading(name: string): SignerError {
   return new SignerError({
     code: 'NOT_LEADING',
     disposition: 'retry',
-    message: `this replica does not hold Lease ${name}: whoever does writes`,
+    message: `this replica does not hold Lease ${name}; only the leader writes`,
   });
 }

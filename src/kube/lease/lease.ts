@@ -11,11 +11,11 @@ export interface Lease extends StoredObject {
   readonly spec?: LeaseSpec;
 }
 
-/** Absent or empty `holderIdentity`: it was given back, and is anybody's. */
+/** `holderIdentity` absent or empty: the Lease was released, and any candidate may take it. */
 export interface LeaseSpec {
   readonly holderIdentity?: string;
   readonly leaseDurationSeconds?: number;
-  /** `metav1.MicroTime`s of the holder's clock: shown to people, compared with nothing. */
+  /** `metav1.MicroTime` of the holder's clock: for people to read, never compared. */
   readonly acquireTime?: string;
   readonly renewTime?: string;
   readonly leaseTransitions?: number;
@@ -27,23 +27,23 @@ export const LEASES = resource({
   plural: 'leases',
 });
 
-/** Nobody of ours asks for more, and a forged Lease must not count for years. */
+/** No component of ours asks for more, and a forged Lease must not count for years. */
 export const MAX_LEASE_SECONDS = 300;
 
-/** Milliseconds for which a Lease counts from the moment when it was last seen to change; 0: not at all. */
+/** Milliseconds for which a Lease counts after it was last seen to change; 0 if it is not held. */
 export function leaseMilliseconds({ spec }: Lease): number {
   if (holderOf(spec) === undefined) return 0;
   const seconds = spec?.leaseDurationSeconds ?? 0;
   return Math.max(0, Math.min(seconds, MAX_LEASE_SECONDS)) * 1000;
 }
 
-/** Who holds it; undefined when nobody does. */
+/** The holder's identity; undefined if the Lease is not held. */
 export function holderOf(spec: LeaseSpec | undefined): string | undefined {
   const holder = spec?.holderIdentity;
   return holder === undefined || holder === '' ? undefined : holder;
 }
 
-/** The spec with which `identity` takes a Lease, or renews its own. */
+/** The spec with which `identity` acquires a Lease, or renews its own. @param now - our clock */
 export function heldSpec(
   before: LeaseSpec | undefined,
   { identity, durationSeconds }: { readonly identity: string; readonly durationSeconds: number },
@@ -60,32 +60,32 @@ export function heldSpec(
   };
 }
 
-/** The spec of a Lease that was given back; as client-go leaves it, so that its electors agree. */
+/** The spec of a released Lease, as client-go writes it, so that its electors agree. @param now - our clock */
 export function releasedSpec({ leaseTransitions = 0 }: LeaseSpec, now: number): LeaseSpec {
   const time = microTime(now);
   return { leaseDurationSeconds: 1, acquireTime: time, renewTime: time, leaseTransitions };
 }
 
-/** How long a Lease counts, and how its holder sees to it that it is renewed in time. */
+/** How long a Lease counts, and when its holder renews it. */
 export interface LeaseTimes {
-  /** `spec.leaseDurationSeconds`: others wait for so long after the last change that they saw. */
+  /** `spec.leaseDurationSeconds`: others wait this long after the last change that they saw. */
   readonly durationSeconds: number;
   /**
-   * Milliseconds after the last successful renewal was sent for which the holder acts on it. Shorter
-   * than the duration: clocks may run at rates that differ by the quotient of the two.
+   * Milliseconds for which the holder acts on a renewal, from when it was sent; client-go's
+   * RenewDeadline. Shorter than the duration: the rates of clocks may differ by the quotient of both.
    */
   readonly deadlineMs: number;
-  /** Milliseconds between renewals, and between attempts that failed. */
+  /** Milliseconds between attempts, successful or not; client-go's RetryPeriod. */
   readonly periodMs: number;
 }
 
 /** As kube-controller-manager's `--leader-elect-lease-duration`. */
 export const DEFAULT_LEASE_SECONDS = 15;
 
-/** Below, a slow API server alone would end every term. */
+/** Below this, a slow API server alone would lose every Lease. */
 export const MIN_LEASE_SECONDS = 3;
 
-/** In the proportions of client-go's defaults: 15 s, acted on for 10 s, renewed every 2 s. */
+/** The times of leader election, in the proportions of client-go's defaults: 15 s, 10 s and 2 s. */
 export function leaderTimes(durationSeconds: number): LeaseTimes {
   return {
     durationSeconds,
@@ -95,9 +95,9 @@ export function leaderTimes(durationSeconds: number): LeaseTimes {
 }
 
 /**
- * Members of a group renew every 3 s of 15: one that is taken for gone by mistake costs work that is
- * done twice, never a wrong write, so five tries are enough.
+ * The times of shard membership: a renewal every 3 s of 15. Five tries are enough: a member that is
+ * taken for dead by mistake costs double work, never a wrong write.
  */
-export function memberTimes(durationSeconds: number): LeaseTimes {
+export function peerTimes(durationSeconds: number): LeaseTimes {
   return { durationSeconds, deadlineMs: durationSeconds * 1000, periodMs: durationSeconds * 200 };
 }

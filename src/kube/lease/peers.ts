@@ -2,31 +2,35 @@
 import { leaseMilliseconds, type Lease } from './lease.ts';
 
 /**
- * Which of the others are there, by their Leases, without network and clock. All times are
+ * Which other replicas are live, by their Leases, without network and clock. All times are
  * milliseconds of one monotonic clock of this process: a Lease counts for its duration from the
- * moment when we saw it change, and what others' clocks say is never looked at.
+ * moment at which this process saw it change, and times that others wrote are ignored.
  */
 export interface Peers {
-  /** The Lease `name` as of `now`; undefined: it is gone. */
+  /** The Lease `name` as of `now`; undefined if it was deleted. */
   observe(name: string, lease: Lease | undefined, now: number): void;
   /**
-   * From `since` until `now` nothing could be heard: whoever was there at `since` is taken to be there
-   * still, for one duration more.
+   * Nothing could be observed from `since` to `now`: the Leases that were live at `since` count for one
+   * more duration.
    */
   extend(since: number, now: number): void;
-  /** Names of those that are there, sorted. */
+  /** Names of the live replicas, sorted. */
   live(now: number): readonly string[];
-  /** When the next of them runs out, unless it is renewed; undefined when there is none. */
+  /** When the next Lease expires without a renewal; undefined if none is live. */
   nextExpiry(now: number): number | undefined;
-  /** Leases that have not counted for `ms`. */
+  /** Leases that expired at least `ms` ago. */
   expiredFor(ms: number, now: number): readonly Lease[];
 }
 
+interface Observed {
+  readonly lease: Lease;
+  readonly seenAt: number;
+}
+
 export function createPeers(): Peers {
-  const known = new Map<string, { readonly lease: Lease; readonly seenAt: number }>();
-  const expiryOf = ({ lease, seenAt }: { lease: Lease; seenAt: number }): number =>
-    seenAt + leaseMilliseconds(lease);
-  const liveAt = (now: number): [string, { lease: Lease; seenAt: number }][] =>
+  const known = new Map<string, Observed>();
+  const expiryOf = ({ lease, seenAt }: Observed): number => seenAt + leaseMilliseconds(lease);
+  const liveAt = (now: number): [string, Observed][] =>
     [...known].filter(([, each]) => now < expiryOf(each));
 
   return {
@@ -35,7 +39,7 @@ export function createPeers(): Peers {
         known.delete(name);
         return;
       }
-      // The same state told again, as after an outage, is no sign of life.
+      // The same state again, as a list after an outage sends it, is no renewal.
       const before = known.get(name)?.lease.metadata;
       const { uid, resourceVersion } = lease.metadata;
       if (before?.uid === uid && before.resourceVersion === resourceVersion) return;

@@ -2,26 +2,26 @@
 import { fnv1a } from '../../hash.ts';
 
 /**
- * Who of `members` a key belongs to: rendezvous hashing (Thaler and Ravishankar, 1998). Every member
- * scores every key, the highest has it. Whoever knows the same members agrees without talking; one
- * that leaves gives up its own keys only, to all others alike, and one that joins takes its part
- * from all alike.
+ * Assigns keys to `members` by rendezvous hashing (highest random weight; Thaler and Ravishankar,
+ * 1998). Every member has a score for every key, and the highest score owns the key. Replicas that
+ * know the same members agree without communication. A member that leaves gives up only its own keys,
+ * evenly to all others; one that joins takes its share evenly from all.
  *
  * The scores are a protocol: while one version replaces another, replicas of both must agree. They
- * need not withstand an attacker: keys are UIDs, which the API server draws.
+ * need not resist an attacker: keys are UIDs, which the API server generates.
  *
- * @returns undefined where there are no members
+ * @returns a function from a key to the name of its owner; undefined if there are no members
  */
 export function createRendezvousHash(
   members: readonly string[],
 ): (key: string) => string | undefined {
-  // In one order everywhere, so that equal scores have one winner.
+  // In the same order on every replica, so that equal scores have one winner.
   const seeded = [...new Set(members)].sort().map((name) => ({ name, seed: mix(fnv1a(name)) }));
   return (key) => {
     const hashed = fnv1a(key);
     let [owner, best]: [string | undefined, number] = [undefined, -1];
     for (const { name, seed } of seeded) {
-      // Twice: of one round alone, scores of two members whose seeds are close would be alike.
+      // Mixed twice: after one round, scores of two members with similar seeds would correlate.
       const score = mix((mix(hashed ^ seed) + seed) | 0);
       if (score > best) [owner, best] = [name, score];
     }
@@ -29,7 +29,7 @@ export function createRendezvousHash(
   };
 }
 
-/** MurmurHash3's finalizer: each bit in changes half of the bits out. */
+/** The finalizer of MurmurHash3: every input bit changes half of the output bits. */
 function mix(value: number): number {
   let mixed = value ^ (value >>> 16);
   mixed = Math.imul(mixed, 0x85ebca6b);

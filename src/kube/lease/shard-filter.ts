@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Which part of the work is this replica's. It saves work: what keeps writes right is their fences. */
+/**
+ * Which objects this replica reconciles. It avoids double work; writes are correct without it, because
+ * each has a resourceVersion precondition.
+ */
 export interface ShardFilter {
-  /** Whether the work on the object with this UID (or other key) is this replica's now. Cheap. */
+  /** Whether this replica reconciles the object with this UID (or other key) now. Cheap. */
   readonly owns: (key: string) => boolean;
-  /** Called after what is this replica's may have changed. */
+  /** Calls `listener` after the shard of this replica may have changed. */
   readonly onChange: (listener: () => void) => void;
 }
 
-/** Of a process that is alone. */
+/** The filter of a process without other replicas: it owns every key. */
 export const SINGLE_REPLICA: ShardFilter = { owns: () => true, onChange: () => undefined };
 
-/** A duty that is kept up to date by Leases. */
+/** A filter that Leases keep up to date. */
 export interface LeasedShardFilter extends ShardFilter {
-  /** Takes part until `signal` is aborted, then gives back what it holds, and resolves. */
+  /** Takes part until `signal` is aborted, then releases its Lease and resolves. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** What somebody should mend; the work goes on all the same. */
+  /** Problems that an operator should solve; the component works in spite of them. */
   readonly warnings: () => readonly string[];
 }
 
-/** What is counted of Leases. */
+/** Receives the counts about Leases. */
 export interface LeaseMetrics {
-  /** Whether this replica does the work that only one is to do. */
+  /** Whether this replica is the leader. */
   leads(leads: boolean): void;
-  /** Replicas that share the work, and this one's part of it, from 0 to 1. */
-  shares(members: number, part: number): void;
-  /** A Lease could not be read, taken or renewed. */
+  /** How many replicas share the work, and this replica's share of it, from 0 to 1. */
+  shares(replicas: number, share: number): void;
+  /** A Lease could not be read, acquired or renewed. */
   leaseFailed(): void;
 }

@@ -1,169 +1,198 @@
 // SPDX-License-Identifier: Apache-2.0
 import { messageOf } from '../../errors.ts';
 import type { Random } from '../../ports.ts';
-import { createWakeup } from '../wait/wakeup.ts';
-import type { LeaseMetrics, LeasedShardFilter } from './shard-filter.ts';
-import { createElector } from './elector.ts';
-import { removeLease } from './lease-remains.ts';
-import { createLeaseRenewer, type LeaseRenewerInit } from './lease-renewer.ts';
+import { createWakeup, type Wakeup } from '../wait/wakeup.ts';
+import { createReflector, type Reflector, type WatchMetrics } from '../watch/reflector.ts';
+import { Elector } from './elector.ts';
+import { deleteLease } from './lease-lock.ts';
+import { LeaseRenewer, type LeaseRenewerInit } from './lease-renewer.ts';
 import { LEASES, type Lease } from './lease.ts';
 import { createPeers } from './peers.ts';
-import { createReflector, type WatchMetrics } from '../watch/reflector.ts';
 import { createRendezvousHash } from './rendezvous-hash.ts';
+import type { LeaseMetrics, LeasedShardFilter } from './shard-filter.ts';
 
 export interface ShardMembershipInit extends Omit<
   LeaseRenewerInit,
-  'election' | 'end' | 'observe' | 'onStep' | 'metrics'
+  'elector' | 'onRelease' | 'onWritten' | 'onStep' | 'metrics'
 > {
   readonly random: Random;
   readonly metrics: LeaseMetrics & WatchMetrics;
-  /** From the first time that this is true the replica takes part. */
+  /** The replica joins when this is true for the first time. */
   readonly isReady: () => boolean;
 }
 
-/** Until this replica takes part its readiness is asked for so often. */
+/** How often `isReady` is asked until the replica joins. */
 const JOIN_POLL_MS = 200;
-/** Woken so much later than was asked for, the process had been stopped, or was very busy. */
+/** A timer that fires this late means that the process was stopped, or starved of CPU. */
 const STALL_MS = 1_000;
-/** Leases of members that never came back are deleted after so many durations. */
-const REMAINS_DURATIONS = 8;
-/** Nothing was heard of the others for so many durations: this replica goes on alone. */
+/** A Lease that expired this many durations ago is deleted. */
+const STALE_DURATIONS = 8;
+/** After this many durations without a watch the replica owns every key. */
 const BLIND_DURATIONS = 2;
 
 /**
- * The work that all replicas share by rendezvous hashing of its keys: each has a Lease of its own, and
- * who has one is a member. A replica joins when it is ready first, and until then works only where
- * nobody else does. It never leaves by itself while it runs: one that cannot renew its Lease goes on
- * with its own part, beside the others that take it over, since writes are fenced and an overload is
- * no time to do everything twice.
+ * Shards the work over all replicas by a rendezvous hash of its keys. Each replica holds a Lease of its
+ * own, and the live Leases are the members. A replica joins when it is ready; until then it owns keys
+ * only if there are no other members. It never leaves while it runs: a replica that cannot renew its
+ * Lease keeps its own shard, beside the replicas that take it over. Writes have preconditions, and
+ * during an overload nothing should be done twice.
  *
- * Without the right to Leases every replica is alone, and works on everything; a warning says so.
+ * Without permission for Leases every replica owns every key, and a warning names the permission.
  */
 export function createShardMembership(init: ShardMembershipInit): LeasedShardFilter {
-  const { monotonic, delay, log, metrics, namespace, name, times } = init;
-  const durationMs = times.durationSeconds * 1000;
-  const listeners: (() => void)[] = [];
-  const members = createPeers();
-  const bell = createWakeup(delay);
-  const election = createElector({ ...init, sole: true });
-  let joined = false;
-  /** Undefined until it is known who is there: nothing is ours before. */
-  let view: readonly string[] | undefined;
-  let shareOf = createRendezvousHash([]);
-  let looked = monotonic();
-  let blindSince: number | undefined;
-  let cleaning = false;
+  return new RunningMembership(init);
+}
 
-  const watch = createReflector<Lease>({
-    ...init,
-    path: LEASES.collection(namespace),
-    labelSelector: Object.entries(init.labels)
-      .map(([key, value]) => `${key}=${value}`)
-      .join(),
-    onEvent: (_key, now, before) => {
-      const seen = (now ?? before)?.metadata.name ?? '';
-      if (seen === name) own.saw(now);
-      else members.observe(seen, now, monotonic());
-      bell.wake();
-    },
-  });
-  const own = createLeaseRenewer({
-    ...init,
-    election,
-    end: 'delete',
-    observe: (lease) => watch.applyWrite(lease),
-    onStep: () => undefined,
-  });
+class RunningMembership implements LeasedShardFilter {
+  readonly #init: ShardMembershipInit;
+  readonly #durationMs: number;
+  readonly #listeners: (() => void)[] = [];
+  readonly #peers = createPeers();
+  readonly #wakeup: Wakeup;
+  readonly #watch: Reflector<Lease>;
+  readonly #renewer: LeaseRenewer;
+  #hasJoined = false;
+  /** Undefined until the members are known: the replica owns nothing before. */
+  #members: readonly string[] | undefined;
+  #ownerOf = createRendezvousHash([]);
+  /** When the members were last determined. */
+  #updatedAt: number;
+  /** Since when the watch is broken. */
+  #blindSince: number | undefined;
+  #isCollecting = false;
 
-  /** While the watch is broken the others are taken to be where they were, for a while. */
-  function othersAt(now: number): readonly string[] {
-    if (watch.failure !== undefined) {
-      blindSince ??= looked;
-      return now - blindSince > BLIND_DURATIONS * durationMs ? [] : members.live(blindSince);
-    }
-    if (blindSince !== undefined) members.extend(blindSince, now);
-    blindSince = undefined;
-    return members.live(now);
+  constructor(init: ShardMembershipInit) {
+    this.#init = init;
+    this.#durationMs = init.times.durationSeconds * 1000;
+    this.#wakeup = createWakeup(init.delay);
+    this.#updatedAt = init.monotonic();
+    this.#watch = createReflector<Lease>({
+      ...init,
+      path: LEASES.collection(init.namespace),
+      labelSelector: Object.entries(init.labels)
+        .map(([key, value]) => `${key}=${value}`)
+        .join(),
+      onEvent: (_key, now, before) => this.#onLease(now, before),
+    });
+    this.#renewer = new LeaseRenewer({
+      ...init,
+      elector: new Elector({ ...init, exclusive: true }),
+      onRelease: 'delete',
+      onWritten: (lease) => this.#watch.applyWrite(lease),
+      onStep: () => undefined,
+    });
   }
 
-  function look(due: number): void {
-    const now = monotonic();
-    if (now - due > STALL_MS) members.extend(looked, now);
-    if (!watch.synced && watch.failure === undefined) return;
-    const others = othersAt(now);
-    looked = now;
-    const whole = joined || others.length === 0 ? [...others, name].sort() : others;
-    if (whole.join() === view?.join()) return;
-    tell(view ?? [], whole);
-    view = whole;
-    shareOf = createRendezvousHash(whole);
-    for (const listener of listeners) listener();
+  readonly owns = (key: string): boolean =>
+    this.#members !== undefined && this.#ownerOf(key) === this.#init.name;
+
+  readonly onChange = (listener: () => void): void => {
+    this.#listeners.push(listener);
+  };
+
+  readonly warnings = (): readonly string[] => {
+    const failure = this.#renewer.failure ?? this.#watch.failure;
+    if (failure === undefined) return [];
+    const effect = 'replicas may do work twice, but each result is written once';
+    return [`Leases in ${this.#init.namespace}: ${messageOf(failure)}; ${effect}`];
+  };
+
+  readonly run = async (signal: AbortSignal): Promise<void> => {
+    const watching = new AbortController();
+    const both = [this.#watch.run(watching.signal), this.#keepUpdated(watching.signal)];
+    this.#watch.whenSynced(watching.signal).then(
+      () => this.#wakeup.wake(),
+      () => undefined,
+    );
+    await this.#join(signal);
+    watching.abort();
+    await Promise.all(both);
+  };
+
+  #onLease(now: Lease | undefined, before: Lease | undefined): void {
+    const { name, monotonic } = this.#init;
+    const changed = (now ?? before)?.metadata.name ?? '';
+    if (changed === name) this.#renewer.observe(now);
+    else this.#peers.observe(changed, now, monotonic());
+    this.#wakeup.wake();
   }
 
-  function tell(before: readonly string[], now: readonly string[]): void {
-    const mine = now.includes(name);
-    metrics.shares(now.length, mine ? 1 / now.length : 0);
-    const came = now.filter((each) => !before.includes(each));
-    const went = before.filter((each) => !now.includes(each));
-    log.info({ members: now, came, went, self: name }, 'the replicas that share the work changed');
-  }
-
-  /** One of them is enough: the first. */
-  async function clean(signal: AbortSignal): Promise<void> {
-    if (cleaning || view?.[0] !== name || watch.failure !== undefined) return;
-    cleaning = true;
-    for (const lease of members.expiredFor(REMAINS_DURATIONS * durationMs, monotonic())) {
-      const isGone = await removeLease(init, lease, signal);
-      if (isGone) members.observe(lease.metadata.name, undefined, monotonic());
-    }
-    cleaning = false;
-  }
-
-  async function keep(signal: AbortSignal): Promise<void> {
-    let due = monotonic();
-    while (!signal.aborted) {
-      look(due);
-      void clean(signal);
-      const now = monotonic();
-      const expiry = members.nextExpiry(now) ?? Infinity;
-      due = Math.min(now + (joined ? times.periodMs : JOIN_POLL_MS), expiry);
-      await bell.wait(due - now, signal);
-    }
-  }
-
-  async function join(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && !init.isReady()) {
-      await delay(JOIN_POLL_MS, signal).catch(() => undefined);
+  async #join(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !this.#init.isReady()) {
+      await this.#init.delay(JOIN_POLL_MS, signal).catch(() => undefined);
     }
     if (signal.aborted) return;
-    joined = true;
-    bell.wake();
-    await own.run(signal);
+    this.#hasJoined = true;
+    this.#wakeup.wake();
+    await this.#renewer.run(signal);
   }
 
-  return {
-    owns: (key) => view !== undefined && shareOf(key) === name,
-    onChange: (listener) => {
-      listeners.push(listener);
-    },
-    warnings: () => {
-      const [failure] = [own.failure, watch.failure].filter((each) => each !== undefined);
-      return failure === undefined
-        ? []
-        : [
-            `Leases in ${namespace}: ${messageOf(failure)}; work may be done twice, though written once`,
-          ];
-    },
-    run: async (signal) => {
-      const watching = new AbortController();
-      const both = [watch.run(watching.signal), keep(watching.signal)];
-      watch.whenSynced(watching.signal).then(
-        () => bell.wake(),
-        () => undefined,
-      );
-      await join(signal);
-      watching.abort();
-      await Promise.all(both);
-    },
-  };
+  async #keepUpdated(signal: AbortSignal): Promise<void> {
+    const { monotonic, times } = this.#init;
+    let due = monotonic();
+    while (!signal.aborted) {
+      this.#update(due);
+      void this.#collectGarbage(signal);
+      const now = monotonic();
+      const expiry = this.#peers.nextExpiry(now) ?? Infinity;
+      due = Math.min(now + (this.#hasJoined ? times.periodMs : JOIN_POLL_MS), expiry);
+      await this.#wakeup.wait(due - now, signal);
+    }
+  }
+
+  /** Determines the members. `due` is when this was to happen. */
+  #update(due: number): void {
+    const now = this.#init.monotonic();
+    if (now - due > STALL_MS) this.#peers.extend(this.#updatedAt, now);
+    if (!this.#watch.synced && this.#watch.failure === undefined) return;
+    const peers = this.#livePeers(now);
+    this.#updatedAt = now;
+    const members =
+      this.#hasJoined || peers.length === 0 ? [...peers, this.#init.name].sort() : peers;
+    if (members.join() === this.#members?.join()) return;
+    this.#report(this.#members ?? [], members);
+    this.#members = members;
+    this.#ownerOf = createRendezvousHash(members);
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** While the watch is broken, the peers that were live before count on for a while. */
+  #livePeers(now: number): readonly string[] {
+    if (this.#watch.failure !== undefined) {
+      this.#blindSince ??= this.#updatedAt;
+      const isOver = now - this.#blindSince > BLIND_DURATIONS * this.#durationMs;
+      return isOver ? [] : this.#peers.live(this.#blindSince);
+    }
+    if (this.#blindSince !== undefined) this.#peers.extend(this.#blindSince, now);
+    this.#blindSince = undefined;
+    return this.#peers.live(now);
+  }
+
+  #report(before: readonly string[], members: readonly string[]): void {
+    const { metrics, log, name } = this.#init;
+    metrics.shares(members.length, members.includes(name) ? 1 / members.length : 0);
+    const joined = members.filter((each) => !before.includes(each));
+    const left = before.filter((each) => !members.includes(each));
+    log.info({ members, joined, left, self: name }, 'shard members changed');
+  }
+
+  /** Deletes Leases of replicas that are gone. The first member does it for all. Never rejects. */
+  async #collectGarbage(signal: AbortSignal): Promise<void> {
+    const { client, log, monotonic, name } = this.#init;
+    if (this.#isCollecting || this.#members?.[0] !== name) return;
+    if (this.#watch.failure !== undefined) return;
+    this.#isCollecting = true;
+    const age = STALE_DURATIONS * this.#durationMs;
+    for (const lease of this.#peers.expiredFor(age, monotonic())) {
+      const stale = lease.metadata.name;
+      try {
+        await deleteLease(client, lease, signal);
+        log.info({ lease: stale }, 'stale lease deleted');
+        this.#peers.observe(stale, undefined, monotonic());
+      } catch (error) {
+        log.debug({ lease: stale, error: messageOf(error) }, 'cannot delete stale lease');
+      }
+    }
+    this.#isCollecting = false;
+  }
 }

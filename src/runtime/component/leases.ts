@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Random } from '../../ports.ts';
 
 /** Where an installation keeps its Leases. */
 export interface LeasePlace {
@@ -22,4 +23,22 @@ export function leaseLabels(
     'app.kubernetes.io/component': component,
     'countersign.dev/secret-namespace': secretNamespace,
   };
+}
+
+/** A DNS subdomain with room for a prefix. */
+const POD_NAME = /^[a-z0-9]([-a-z0-9.]{0,198}[a-z0-9])?$/;
+
+/**
+ * The name of a replica's own Lease. In a pod it is made from the pod's name, so that a restarted
+ * container replaces its predecessor at once. Elsewhere it is random, since one machine may run several
+ * replicas.
+ *
+ * @param pod - name of the pod; undefined outside of a cluster
+ */
+export function memberLease(component: string, pod: string | undefined, random: Random): string {
+  const prefix = `countersign-${component}-`;
+  if (pod === undefined || !POD_NAME.test(pod)) {
+    return prefix + Buffer.from(random(5)).toString('hex');
+  }
+  return pod.startsWith(prefix) ? pod : prefix + pod;
 }

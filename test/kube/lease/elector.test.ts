@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createElector, type Elector } from '../../../src/kube/lease/elector.ts';
+import { Elector } from '../../../src/kube/lease/elector.ts';
 import {
   heldSpec,
   leaderTimes,
   type Lease,
   type LeaseSpec,
-  memberTimes,
+  peerTimes,
   releasedSpec,
 } from '../../../src/kube/lease/lease.ts';
 import { runWorld, type WorldEnd } from '../../support/kube/lease-simulation.ts';
@@ -18,7 +18,7 @@ const WALL = Date.UTC(2026, 0, 1);
 
 function candidate(more: { sole?: boolean } = {}): Elector {
   const random = (): Uint8Array => new Uint8Array(1);
-  return createElector({ identity: 'me', times: TIMES, sole: false, random, ...more });
+  return new Elector({ identity: 'me', times: TIMES, exclusive: false, random, ...more });
 }
 
 function lease(version: number, spec: LeaseSpec): Lease {
@@ -32,9 +32,9 @@ function heldBy(identity: string, version: number, before?: LeaseSpec): Lease {
 /** A candidate that holds the Lease since 1000. */
 function holder(): Elector {
   const election = candidate();
-  election.saw(undefined, 0);
-  election.began(1_000);
-  election.wrote(heldBy('me', 1), 1_000, 1_200);
+  election.observe(undefined, 0);
+  election.onAttempt(1_000);
+  election.onRenewed(heldBy('me', 1), 1_000, 1_200);
   return election;
 }
 
@@ -42,65 +42,65 @@ test('15, 10 and 2 seconds: client-go’s defaults', () => {
   assert.deepEqual(TIMES, { durationSeconds: 15, deadlineMs: 10_000, periodMs: 2_000 });
 });
 
-test('whether there is a Lease is asked before one is made', () => {
+test('a Lease is read before one is created', () => {
   const election = candidate();
   assert.deepEqual(election.next(0), { kind: 'read' });
-  election.saw(undefined, 0);
+  election.observe(undefined, 0);
   assert.deepEqual(election.next(0), { kind: 'create' });
 });
 
-test('another’s Lease counts for its duration from when we saw it change, whatever its times say', () => {
+test('another’s Lease counts for its duration from when it was seen to change, whatever its times say', () => {
   const election = candidate();
   const first = lease(1, { ...heldBy('other', 1).spec, renewTime: '1999-01-01T00:00:00.000000Z' });
-  election.saw(first, 7_000);
+  election.observe(first, 7_000);
   assert.deepEqual(election.next(7_000), { kind: 'wait', ms: 15_000 });
   const renewed = lease(2, { ...first.spec, renewTime: '2199-01-01T00:00:00.000000Z' });
-  election.saw(renewed, 20_000);
+  election.observe(renewed, 20_000);
   assert.deepEqual(election.next(34_999), { kind: 'wait', ms: 1 });
   assert.deepEqual(election.next(35_000), { kind: 'update', from: renewed });
 });
 
-test('the same state told again is no renewal', () => {
+test('the same state again is no renewal', () => {
   const election = candidate();
   const seen = heldBy('other', 4);
-  election.saw(seen, 0);
-  election.saw(seen, 10_000);
+  election.observe(seen, 0);
+  election.observe(seen, 10_000);
   assert.deepEqual(election.next(15_000), { kind: 'update', from: seen });
 });
 
-test('what is older than what was seen is not looked at', () => {
+test('an older state than the one seen is ignored', () => {
   const election = holder();
-  election.wrote(heldBy('me', 5), 3_000, 3_100);
-  election.saw(heldBy('other', 4), 3_200);
+  election.onRenewed(heldBy('me', 5), 3_000, 3_100);
+  election.observe(heldBy('other', 4), 3_200);
   assert.equal(election.holds(3_200), true);
 });
 
-test('a Lease that was given back is taken at once, even between two attempts', () => {
+test('a released Lease is acquired at once, even between two attempts', () => {
   const election = candidate();
-  election.saw(heldBy('other', 1), 0);
-  election.began(0);
+  election.observe(heldBy('other', 1), 0);
+  election.onAttempt(0);
   const given = lease(2, releasedSpec(heldBy('other', 1).spec ?? {}, WALL));
-  election.saw(given, 100);
+  election.observe(given, 100);
   assert.deepEqual(election.next(100), { kind: 'update', from: given });
 });
 
-test('our term ends a deadline after the renewal was sent, however late its answer came', () => {
+test('the deadline counts from when the renewal was sent, however late its response came', () => {
   const election = candidate();
-  election.saw(undefined, 0);
-  election.began(0);
-  election.wrote(heldBy('me', 1), 0, 9_000);
+  election.observe(undefined, 0);
+  election.onAttempt(0);
+  election.onRenewed(heldBy('me', 1), 0, 9_000);
   assert.equal(election.heldUntil(9_999), 10_000);
   assert.equal(election.holds(10_000), false);
 });
 
-test('an answer after the deadline begins no term', () => {
+test('a response after the deadline does not acquire the Lease', () => {
   const election = candidate();
-  election.saw(undefined, 0);
-  election.wrote(heldBy('me', 1), 0, 10_001);
+  election.observe(undefined, 0);
+  election.onRenewed(heldBy('me', 1), 0, 10_001);
   assert.equal(election.holds(10_001), false);
 });
 
-test('a process that was stopped past its deadline does not hold it when it goes on', () => {
+test('a process that was stopped past its deadline does not hold the Lease when it continues', () => {
   const election = holder();
   assert.equal(election.holds(10_999), true);
   assert.equal(election.holds(60_000), false);
@@ -110,71 +110,71 @@ test('renewals are due every period, and spread', () => {
   const election = holder();
   assert.deepEqual(election.next(1_200), { kind: 'wait', ms: 1_800 });
   assert.equal(election.next(3_000).kind, 'update');
-  const spread = createElector({
+  const spread = new Elector({
     identity: 'me',
     times: TIMES,
-    sole: false,
+    exclusive: false,
     random: () => new Uint8Array([255]),
   });
-  spread.saw(undefined, 0);
-  spread.began(0);
+  spread.observe(undefined, 0);
+  spread.onAttempt(0);
   const wait = spread.next(0);
   assert.ok(wait.kind === 'wait' && wait.ms > 2_390 && wait.ms <= 2_400);
 });
 
-test('another holder, or none, ends our term at once', () => {
+test('a Lease with another holder, or none, is lost at once', () => {
   for (const seen of [heldBy('other', 9), undefined]) {
     const election = holder();
-    election.saw(seen, 2_000);
+    election.observe(seen, 2_000);
     assert.equal(election.holds(2_000), false);
   }
 });
 
-test('our own Lease whose answer was lost is taken up again, without waiting', () => {
+test('our own Lease whose response was lost is renewed without waiting', () => {
   const election = candidate();
-  election.saw(heldBy('me', 3), 5_000);
+  election.observe(heldBy('me', 3), 5_000);
   assert.equal(election.holds(5_000), false);
   assert.equal(election.next(5_000).kind, 'update');
 });
 
-test('who resigns holds nothing from then on, and may give back what it had', () => {
+test('a candidate that resigns holds nothing, and returns the Lease to release', () => {
   const election = holder();
   assert.equal(election.resign()?.metadata.resourceVersion, '1');
   assert.equal(election.holds(1_300), false);
   const other = candidate();
-  other.saw(heldBy('other', 1), 0);
+  other.observe(heldBy('other', 1), 0);
   assert.equal(other.resign(), undefined);
 });
 
-test('a Lease that is nobody else’s is made without asking, and a predecessor’s is taken at once', () => {
-  const election = createElector({
+test('an exclusive Lease is created without a read, and taken from a predecessor at once', () => {
+  const election = new Elector({
     identity: 'me',
-    times: memberTimes(15),
-    sole: true,
+    times: peerTimes(15),
+    exclusive: true,
     random: () => new Uint8Array(1),
   });
   assert.deepEqual(election.next(0), { kind: 'create' });
   const found = heldBy('me-before', 2);
-  election.saw(found, 10);
+  election.observe(found, 10);
   assert.deepEqual(election.next(10), { kind: 'update', from: found });
 });
 
-test('a Lease without a holder or a duration, or with one of years, keeps nobody waiting for long', () => {
+test('a Lease without holder or duration is free, and one of years counts for five minutes', () => {
   for (const spec of [
     {},
     { holderIdentity: 'x' },
     { holderIdentity: '', leaseDurationSeconds: 9 },
   ]) {
     const election = candidate();
-    election.saw(lease(1, spec), 0);
+    election.observe(lease(1, spec), 0);
     assert.equal(election.next(0).kind, 'update');
   }
   const election = candidate();
-  election.saw(lease(1, { holderIdentity: 'x', leaseDurationSeconds: 10 ** 9 }), 0);
+  election.observe(lease(1, { holderIdentity: 'x', leaseDurationSeconds: 10 ** 9 }), 0);
   assert.deepEqual(election.next(0), { kind: 'wait', ms: 300_000 });
 });
 
-test('times have six fraction digits; transitions count new holders, acquireTime is the term’s', () => {
+test('times have six fraction digits; leaseTransitions counts holders, acquireTime stays until the next', () => {
   const first = heldSpec(undefined, { identity: 'a', durationSeconds: 15 }, WALL);
   assert.match(first.renewTime ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   assert.equal(first.leaseTransitions, 0);
@@ -209,7 +209,7 @@ function sequence(seed: number): () => number {
   };
 }
 
-test('never do two hold it at one moment, and one does when trouble is over', () => {
+test('no two candidates ever hold the Lease at once, and one does when faults end', () => {
   fc.assert(
     fc.property(fc.array(rate, { minLength: 2, maxLength: 4 }), fc.integer(), (rates, seed) => {
       const { most, holders } = world(rates, seed);
@@ -220,7 +220,7 @@ test('never do two hold it at one moment, and one does when trouble is over', ()
   );
 });
 
-test('it does change hands in that world, and a deadline above the duration is found out', () => {
+test('the simulation changes holders, and detects a deadline above the duration', () => {
   const rates = [0.82, 1, 1.22];
   const seeds = Array.from({ length: 40 }, (_value, index) => index);
   assert.ok(seeds.some((seed) => world(rates, seed).changes > 5));

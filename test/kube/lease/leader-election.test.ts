@@ -13,11 +13,11 @@ import { recordedLog } from '../../support/component/recorded-log.ts';
 import { leaderTimes } from '../../../src/kube/lease/lease.ts';
 
 interface Replica {
-  readonly leadership: LeaderElection;
+  readonly election: LeaderElection;
   readonly log: ReturnType<typeof recordedLog>;
   readonly counted: unknown[];
   readonly stop: () => Promise<void>;
-  /** As SIGSTOP: its clock goes on, and it does nothing. */
+  /** As SIGSTOP: its clock runs on while it does nothing. */
   readonly pause: (paused: boolean) => void;
 }
 
@@ -36,7 +36,7 @@ function start(identity: string): Replica {
   const counted: unknown[] = [];
   const held: (() => void)[] = [];
   let paused = false;
-  const leadership = createLeaderElection({
+  const election = createLeaderElection({
     client: api.client(identity),
     clock: time.clock,
     monotonic: time.clock,
@@ -61,14 +61,14 @@ function start(identity: string): Replica {
     times: leaderTimes(15),
   });
   const abort = new AbortController();
-  const running = leadership.run(abort.signal);
+  const running = election.run(abort.signal);
   const pause = (now: boolean): void => {
     paused = now;
     api.deafen(identity, now);
     for (const go of held.splice(0)) go();
   };
   const replica = {
-    leadership,
+    election,
     log,
     counted,
     pause,
@@ -84,7 +84,7 @@ function start(identity: string): Replica {
 }
 
 const holder = (): string | undefined => api.leases.get('leader')?.spec?.holderIdentity;
-const leads = (replica: Replica): boolean => replica.leadership.owns('anything');
+const leads = (replica: Replica): boolean => replica.election.owns('anything');
 
 test('of two replicas one leads, and renews every two seconds', async () => {
   const [a, b] = [start('a'), start('b')];
@@ -96,7 +96,7 @@ test('of two replicas one leads, and renews every two seconds', async () => {
   assert.deepEqual(a.counted.at(-1), leads(a));
 });
 
-test('a leader that ends gives its Lease back, and the other leads at once', async () => {
+test('a leader that stops releases its Lease, and the other leads at once', async () => {
   const [a, b] = [start('a'), start('b')];
   await time.advance(1_000);
   const [leader, other] = leads(a) ? [a, b] : [b, a];
@@ -106,7 +106,7 @@ test('a leader that ends gives its Lease back, and the other leads at once', asy
   assert.equal(leads(other), true);
 });
 
-test('a leader that hangs leads no longer before its Lease runs out; then the other does', async () => {
+test('a leader that hangs stops leading before its Lease expires; then the other leads', async () => {
   const a = start('a');
   await time.advance(1_000);
   const b = start('b');
@@ -125,7 +125,7 @@ test('a leader that hangs leads no longer before its Lease runs out; then the ot
   assert.deepEqual(a.counted, [false, true, false]);
 });
 
-test('an API server that is away for a moment costs no term; for longer it does', async () => {
+test('a short outage of the API server loses no Lease; a long one does', async () => {
   const a = start('a');
   await time.advance(1_000);
   api.trouble('a', () => 503);
@@ -137,14 +137,14 @@ test('an API server that is away for a moment costs no term; for longer it does'
   api.trouble('a', () => 503);
   await time.advance(12_000);
   assert.equal(leads(a), false);
-  assert.match(a.leadership.warnings().join(), /Lease ns\/leader: .*503/);
+  assert.match(a.election.warnings().join(), /Lease ns\/leader: .*503/);
   api.trouble('a');
   await time.advance(4_000);
   assert.equal(leads(a), true);
-  assert.deepEqual(a.leadership.warnings(), []);
+  assert.deepEqual(a.election.warnings(), []);
 });
 
-test('a renewal whose answer was lost is recognised as ours', async () => {
+test('a renewal whose response was lost is recognised as ours', async () => {
   const a = start('a');
   await time.advance(1_000);
   api.deafen('a');
@@ -160,7 +160,7 @@ test('a renewal whose answer was lost is recognised as ours', async () => {
   assert.deepEqual(a.counted, [false, true, 'failed']);
 });
 
-test('a Lease that somebody deleted ends the term, and is made anew', async () => {
+test('a deleted Lease is lost, and acquired again', async () => {
   const a = start('a');
   await time.advance(1_000);
   api.set('leader', undefined);
@@ -168,22 +168,22 @@ test('a Lease that somebody deleted ends the term, and is made anew', async () =
   assert.deepEqual(a.counted, [false, true, false, true]);
 });
 
-test('listeners hear of each change, after it', async () => {
+test('listeners run after each change', async () => {
   const a = start('a');
   const heard: boolean[] = [];
-  a.leadership.onChange(() => heard.push(leads(a)));
+  a.election.onChange(() => heard.push(leads(a)));
   await time.advance(1_000);
   api.set('leader', { holderIdentity: 'thief', leaseDurationSeconds: 15 });
   await time.advance(1_000);
   assert.deepEqual(heard, [true, false]);
 });
 
-test('without the right to Leases everybody works, and says so; not beside a leader that is seen', async () => {
+test('without permission for Leases every replica works and warns, unless another leader is known', async () => {
   api.trouble('a', () => 403);
   const a = start('a');
   await time.advance(1_000);
   assert.equal(leads(a), true);
-  assert.match(a.leadership.warnings().join(), /403.*works without it/);
+  assert.match(a.election.warnings().join(), /403.*works without the Lease/);
   api.set('leader', { holderIdentity: 'other', leaseDurationSeconds: 15 });
   api.trouble('b', ({ method }) => (method === 'PUT' || method === 'POST' ? 403 : undefined));
   const b = start('b');
@@ -193,28 +193,28 @@ test('without the right to Leases everybody works, and says so; not beside a lea
   assert.equal(leads(b), true);
 });
 
-test('the guarded client reads always, and writes only while this replica leads', async () => {
+test('the fenced client always reads, and writes only while this replica leads', async () => {
   const a = start('a');
   const client = recordedClient();
-  const guarded = a.leadership.fenced(client);
+  const fenced = a.election.fenced(client);
   const write = { method: 'PUT', path: '/x', body: {} } as const;
   const refused = (error: unknown): boolean =>
     error instanceof SignerError && error.code === 'NOT_LEADING' && error.disposition === 'retry';
-  await assert.rejects(guarded.request(write), refused);
-  await guarded.request({ method: 'GET', path: '/x' });
+  await assert.rejects(fenced.request(write), refused);
+  await fenced.request({ method: 'GET', path: '/x' });
   await time.advance(1_000);
-  await guarded.request(write);
+  await fenced.request(write);
   assert.deepEqual(
     client.requests.map(({ method }) => method),
     ['GET', 'PUT'],
   );
   a.pause(true);
   await time.advance(12_000);
-  await assert.rejects(guarded.request(write), refused);
+  await assert.rejects(fenced.request(write), refused);
   assert.equal(client.requests.length, 2);
 });
 
-test('a write that is under way when the term ends is cut off', async () => {
+test('a write in flight is aborted when the Lease is lost', async () => {
   const a = start('a');
   await time.advance(1_000);
   const client = recordedClient();
@@ -226,7 +226,7 @@ test('a write that is under way when the term ends is cut off', async () => {
         });
       }),
   );
-  const write = a.leadership.fenced(client).request({ method: 'PUT', path: '/x', body: {} });
+  const write = a.election.fenced(client).request({ method: 'PUT', path: '/x', body: {} });
   const cutOff = assert.rejects(write, { code: 'NOT_LEADING' });
   api.set('leader', { holderIdentity: 'thief', leaseDurationSeconds: 15 });
   await time.advance(0);

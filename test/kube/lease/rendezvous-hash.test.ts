@@ -28,7 +28,7 @@ function countsOf(owners: readonly (string | undefined)[], names: readonly strin
   return names.map((name) => owners.filter((owner) => owner === name).length);
 }
 
-test('every key has one owner, who is a member; without members it has none', () => {
+test('every key has one owner among the members, and none without members', () => {
   fc.assert(
     fc.property(members, uid, (names, key) => {
       assert.ok(names.includes(createRendezvousHash(names)(key) ?? ''));
@@ -37,7 +37,7 @@ test('every key has one owner, who is a member; without members it has none', ()
   assert.equal(createRendezvousHash([])('any'), undefined);
 });
 
-test('whoever knows the same members agrees, in whatever order it heard of them', () => {
+test('replicas with the same members agree, in whatever order they learned of them', () => {
   fc.assert(
     fc.property(members, uid, (names, key) => {
       const [one, other] = [
@@ -73,7 +73,7 @@ test('a member that joins takes keys, and moves none between the others', () => 
 // A uniform hash exceeds them once in 100,000 sets of keys, a poor one always.
 const LIMITS: Readonly<Record<number, number>> = { 2: 20, 3: 24, 5: 30, 10: 40 };
 
-test('keys are shared evenly, also by members with names that are almost the same', () => {
+test('keys are shared evenly, even if the names of members are similar', () => {
   for (const [count, limit] of Object.entries(LIMITS)) {
     const names = pods(Number(count));
     const owners = KEYS.map(createRendezvousHash(names));
@@ -82,7 +82,7 @@ test('keys are shared evenly, also by members with names that are almost the sam
   }
 });
 
-test('what a member leaves behind is shared evenly by the others', () => {
+test('the keys of a member that leaves are shared evenly by the others', () => {
   const names = pods(6);
   const [gone = '', ...left] = names;
   const whole = createRendezvousHash(names);
@@ -92,7 +92,7 @@ test('what a member leaves behind is shared evenly by the others', () => {
 });
 
 // Computed by another program from the definitions of FNV-1a and MurmurHash3.
-test('the shares are those of the first version: replicas of two versions must agree', () => {
+test('the owners are those of the first version: replicas of two versions must agree', () => {
   const keys = Array.from(
     { length: 12 },
     (_value, index) => `0000000${index.toString(16)}-9d4a-4e6f-8b7c-1a2d3e4f5061`,

@@ -6,15 +6,15 @@ import { createShardMembership } from '../../../src/kube/lease/shard-membership.
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 import { leaseApi, type LeaseApi } from '../../support/kube/lease-api.ts';
 import { recordedLog } from '../../support/component/recorded-log.ts';
-import { memberTimes } from '../../../src/kube/lease/lease.ts';
+import { peerTimes } from '../../../src/kube/lease/lease.ts';
 
 interface Replica {
-  readonly duty: LeasedShardFilter;
+  readonly filter: LeasedShardFilter;
   readonly log: ReturnType<typeof recordedLog>;
-  /** Members and part, as they were counted. */
+  /** Replicas and share, as the metrics received them. */
   readonly counted: (readonly [number, number])[];
   readonly stop: () => Promise<void>;
-  /** As SIGSTOP: its clock goes on, and it does nothing; for ever, as SIGKILL. */
+  /** As SIGSTOP: its clock runs on while it does nothing. Never resumed, it is as SIGKILL. */
   readonly pause: (paused: boolean) => void;
 }
 
@@ -33,7 +33,7 @@ function start(name: string, isReady: () => boolean = () => true): Replica {
   const counted: (readonly [number, number])[] = [];
   const held: (() => void)[] = [];
   let paused = false;
-  const duty = createShardMembership({
+  const filter = createShardMembership({
     client: api.client(name),
     clock: time.clock,
     monotonic: time.clock,
@@ -55,11 +55,11 @@ function start(name: string, isReady: () => boolean = () => true): Replica {
     name,
     labels: { app: 'x' },
     identity: `${name}_1`,
-    times: memberTimes(15),
+    times: peerTimes(15),
     isReady,
   });
   const abort = new AbortController();
-  const running = duty.run(abort.signal);
+  const running = filter.run(abort.signal);
   const pause = (now: boolean): void => {
     paused = now;
     api.deafen(name, now);
@@ -71,21 +71,21 @@ function start(name: string, isReady: () => boolean = () => true): Replica {
     await time.advance(0);
     await running;
   };
-  const replica = { duty, log, counted, pause, stop };
+  const replica = { filter, log, counted, pause, stop };
   replicas.push(replica);
   return replica;
 }
 
 const KEYS = Array.from({ length: 400 }, (_value, index) => `key-${index}`);
-const share = (replica: Replica): string[] => KEYS.filter(replica.duty.owns);
+const share = (replica: Replica): string[] => KEYS.filter(replica.filter.owns);
 
-/** Keys that nobody has, and keys that several have. */
+/** How many keys no replica owns, and how many several own. */
 function gapsAndOverlaps(...all: readonly Replica[]): [number, number] {
-  const owners = KEYS.map((key) => all.filter(({ duty }) => duty.owns(key)).length);
+  const owners = KEYS.map((key) => all.filter(({ filter }) => filter.owns(key)).length);
   return [owners.filter((count) => count === 0).length, owners.filter((count) => count > 1).length];
 }
 
-test('a replica that is alone has everything, as soon as it knows that it is', async () => {
+test('a replica that is alone owns every key, once it knows that it is alone', async () => {
   const a = start('a');
   assert.equal(share(a).length, 0);
   await time.advance(0);
@@ -93,7 +93,7 @@ test('a replica that is alone has everything, as soon as it knows that it is', a
   assert.deepEqual(a.counted, [[1, 1]]);
 });
 
-test('three replicas have every key once, and keep it so', async () => {
+test('three replicas own each key exactly once, and ownership is stable', async () => {
   const a = start('a');
   const all = [a, start('b'), start('c')];
   await time.advance(1_000);
@@ -105,18 +105,18 @@ test('three replicas have every key once, and keep it so', async () => {
   assert.equal(a.log.lines.filter(({ level }) => level === 'warn').length, 0);
 });
 
-test('a replica that ends leaves at once; its keys go to the others', async () => {
+test('a replica that stops leaves at once, and the others own its keys', async () => {
   const [a, b, c] = [start('a'), start('b'), start('c')];
   await time.advance(1_000);
   const kept = share(a);
   await c.stop();
   await time.advance(0);
   assert.deepEqual(gapsAndOverlaps(a, b), [0, 0]);
-  assert.ok(kept.every(a.duty.owns));
+  assert.ok(kept.every(a.filter.owns));
   assert.deepEqual([...api.leases.keys()], ['a', 'b']);
 });
 
-test('the keys of one that was killed are taken over when its Lease runs out, and no sooner', async () => {
+test('the keys of a killed replica are taken over when its Lease expires, and no sooner', async () => {
   const [a, b] = [start('a'), start('b')];
   await time.advance(1_000);
   const kept = share(a);
@@ -127,7 +127,7 @@ test('the keys of one that was killed are taken over when its Lease runs out, an
   assert.equal(share(a).length, KEYS.length);
 });
 
-test('a replica joins when it is ready first, and until then takes nothing from those who work', async () => {
+test('a replica joins once it is ready, and owns no keys of the others before', async () => {
   const a = start('a');
   await time.advance(1_000);
   let ready = false;
@@ -140,17 +140,17 @@ test('a replica joins when it is ready first, and until then takes nothing from 
   assert.ok(share(b).length > 100);
   ready = false;
   await time.advance(60_000);
-  assert.ok(share(b).length > 100, 'a moment’s trouble is no reason to leave');
+  assert.ok(share(b).length > 100, 'a replica that has joined does not leave');
 });
 
-test('one that is not ready works all the same where nobody else does', async () => {
+test('a replica that is not ready owns every key if it is alone', async () => {
   const a = start('a', () => false);
   await time.advance(1_000);
   assert.equal(share(a).length, KEYS.length);
   assert.equal(api.leases.size, 0);
 });
 
-test('a process that was stopped does not take the others for gone when it goes on', async () => {
+test('a process that was stopped does not take the others for dead when it continues', async () => {
   const [a, b] = [start('a'), start('b')];
   await time.advance(1_000);
   const kept = share(a);
@@ -163,7 +163,7 @@ test('a process that was stopped does not take the others for gone when it goes 
   assert.deepEqual(gapsAndOverlaps(a, b), [0, 0]);
 });
 
-test('while the API server is away nobody is taken for gone; after long each goes on alone', async () => {
+test('while the API server is unavailable no replica is taken for dead; after 30 s each owns every key', async () => {
   const [a, b] = [start('a'), start('b')];
   await time.advance(1_000);
   const kept = share(a);
@@ -184,7 +184,7 @@ test('while the API server is away nobody is taken for gone; after long each goe
   assert.deepEqual(gapsAndOverlaps(a, b), [0, 0]);
 });
 
-test('one that cannot renew keeps its part, and no more', async () => {
+test('a replica that cannot renew its Lease keeps its own shard, and no more', async () => {
   const [a, b] = [start('a'), start('b')];
   await time.advance(1_000);
   const kept = share(a);
@@ -192,18 +192,21 @@ test('one that cannot renew keeps its part, and no more', async () => {
   await time.advance(60_000);
   assert.deepEqual(share(a), kept);
   assert.equal(share(b).length, KEYS.length);
-  assert.match(a.duty.warnings().join(), /Leases in ns: .*503/);
+  assert.match(a.filter.warnings().join(), /Leases in ns: .*503/);
 });
 
-test('without the right to Leases each is alone, has everything, and says so', async () => {
+test('without permission for Leases each replica owns every key, and warns', async () => {
   for (const user of ['a', 'b']) api.trouble(user, () => 403);
   const [a, b] = [start('a'), start('b')];
   await time.advance(1_000);
   assert.deepEqual([share(a).length, share(b).length], [KEYS.length, KEYS.length]);
-  assert.match(a.duty.warnings().join(), /403.*written once/);
+  assert.match(
+    a.filter.warnings().join(),
+    /403.*may do work twice, but each result is written once/,
+  );
 });
 
-test('a Lease that was deleted is made anew; a predecessor’s of the same name is taken at once', async () => {
+test('a deleted Lease is created again; a predecessor’s Lease of the same name is taken at once', async () => {
   api.set('a', { holderIdentity: 'a_0', leaseDurationSeconds: 15 });
   const a = start('a');
   await time.advance(500);
@@ -214,7 +217,7 @@ test('a Lease that was deleted is made anew; a predecessor’s of the same name 
   assert.equal(share(a).length, KEYS.length);
 });
 
-test('two processes of one name do not write as fast as they can', async () => {
+test('two processes with one name do not write in a tight loop', async () => {
   const a = start('a');
   api.set('a', { holderIdentity: 'twin', leaseDurationSeconds: 15 });
   await time.advance(1_000);
@@ -227,7 +230,7 @@ test('two processes of one name do not write as fast as they can', async () => {
   assert.equal(share(a).length, KEYS.length);
 });
 
-test('Leases that others left behind are deleted, once they are of no use to anybody', async () => {
+test('the first member deletes stale Leases', async () => {
   api.set('old', { holderIdentity: 'gone', leaseDurationSeconds: 15 });
   start('a');
   start('b');

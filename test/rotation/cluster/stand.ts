@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import type { AuthorityStatus, ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { Secret } from '../../../src/api/object/object.ts';
-import { monotonic } from '../../../src/app/monotonic.ts';
 import { createClient, type Client } from '../../../src/kube/client/client.ts';
 import { loadConnection } from '../../../src/kube/client/kubeconfig.ts';
 import { SECRETS } from '../../../src/runtime/ca/secret-watches.ts';
@@ -25,6 +24,7 @@ import { Replicas } from './replicas.ts';
 import { listen, type Story } from './story.ts';
 import { caSecretManifest } from '../../support/authorities/ca-secret.ts';
 import { allowRequesters } from '../../support/cluster/requests/csr.ts';
+import { monotonic } from '../../../src/app/process.ts';
 
 export const MANAGED = 'workload';
 export const OWN = 'people';

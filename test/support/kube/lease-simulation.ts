@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createElector, type Elector } from '../../../src/kube/lease/elector.ts';
+import { Elector } from '../../../src/kube/lease/elector.ts';
 import {
   heldSpec,
   type Lease,
@@ -59,10 +59,10 @@ export function runWorld(init: WorldInit): WorldEnd {
   const candidates = init.rates.map((rate, index): Candidate => {
     const offset = init.random() * 1e9;
     return {
-      election: createElector({
+      election: new Elector({
         identity: `candidate-${index}`,
         times: init.times,
-        sole: false,
+        exclusive: false,
         random: () => new Uint8Array([Math.floor(init.random() * 256)]),
       }),
       now: () => offset + time * rate,
@@ -86,7 +86,7 @@ export function runWorld(init: WorldInit): WorldEnd {
     const told = stored;
     for (const one of candidates) {
       when(one, time + late(MAX_LAG_MS), () => {
-        one.election.saw(told, one.now());
+        one.election.observe(told, one.now());
         wake(one);
       });
     }
@@ -117,7 +117,7 @@ export function runWorld(init: WorldInit): WorldEnd {
   function attempt(one: Candidate, from: Lease | undefined): void {
     const sentAt = one.now();
     const identity = `candidate-${candidates.indexOf(one)}`;
-    one.election.began(sentAt);
+    one.election.onAttempt(sentAt);
     const spec = heldSpec(
       from?.spec,
       { identity, durationSeconds: init.times.durationSeconds },
@@ -131,18 +131,18 @@ export function runWorld(init: WorldInit): WorldEnd {
           : 'conflict',
       (answer) => {
         if (answer === 'conflict') read(one);
-        else if (answer !== undefined) one.election.wrote(answer, sentAt, one.now());
+        else if (answer !== undefined) one.election.onRenewed(answer, sentAt, one.now());
       },
     );
   }
 
   function read(one: Candidate): void {
-    one.election.began(one.now());
+    one.election.onAttempt(one.now());
     call(
       one,
       () => ({ lease: stored }),
       (answer) => {
-        if (answer !== undefined) one.election.saw(answer.lease, one.now());
+        if (answer !== undefined) one.election.observe(answer.lease, one.now());
       },
     );
   }
@@ -161,7 +161,7 @@ export function runWorld(init: WorldInit): WorldEnd {
   /** Gives it back, and stands again. */
   function release(one: Candidate): void {
     const from = one.election.resign();
-    one.election.began(one.now());
+    one.election.onAttempt(one.now());
     if (from === undefined) {
       wake(one);
       return;

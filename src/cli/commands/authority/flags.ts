@@ -6,7 +6,7 @@ import type { ChangeOptions } from './change.ts';
 import type { ShowOptions } from './show.ts';
 import type { TaintOptions } from './taint.ts';
 import { durationFlag, gather, positiveFlag } from '../../../app/flag-values.ts';
-import { addUserOptions } from '../../../app/user-client.ts';
+import { addUserOptions } from '../../user-client.ts';
 
 /** Longer than the propagation time, plus disruption budgets. */
 const DEFAULT_TAINT_TIMEOUT_SECONDS = 1800;

@@ -8,7 +8,7 @@ import {
   CERT_MANAGER_VERSION,
 } from '../../../api/request/certificate-request.ts';
 import { servedVersions } from '../../../kube/client/discovery.ts';
-import { connectUser, type UserOptions } from '../../../app/user-client.ts';
+import { connectUser, type UserOptions } from '../../user-client.ts';
 import { findPods, type FoundPods } from '../../../operations/pods/find-pods.ts';
 import { readSignerState } from '../../../operations/read-signer-state.ts';
 import { structuredText, type Output } from '../../../operations/report.ts';

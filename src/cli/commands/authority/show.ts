@@ -4,7 +4,7 @@ import { readSignerState, readAllSignerStates } from '../../../operations/read-s
 import { structuredText, type Output } from '../../../operations/report.ts';
 import { summarizeSigner } from '../../../operations/show/signer-summary.ts';
 import { renderTable } from '../../../operations/show/table.ts';
-import { connectUser, type UserOptions } from '../../../app/user-client.ts';
+import { connectUser, type UserOptions } from '../../user-client.ts';
 
 /** Flags of `countersign authority show`. */
 export interface ShowOptions extends UserOptions {

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { KINDS } from '../../../conformance/case.ts';
 import type { ConformanceOptions } from './run.ts';
 import { durationFlag } from '../../../app/flag-values.ts';
-import { addUserOptions } from '../../../app/user-client.ts';
+import { addUserOptions } from '../../user-client.ts';
 
 const DEFAULT_ANSWER_SECONDS = 30;
 const DEFAULT_QUIET_SECONDS = 5;

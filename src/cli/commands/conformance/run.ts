@@ -14,9 +14,9 @@ import { EVALUATE } from '../../../conformance-runner/index.ts';
 import { trackCreatedObjects } from '../../../conformance-runner/created-objects.ts';
 import { createPermissions } from '../../../conformance-runner/permissions.ts';
 import type { Run } from '../../../conformance-runner/run.ts';
-import { monotonic } from '../../../app/monotonic.ts';
-import { connectUser, type UserOptions } from '../../../app/user-client.ts';
+import { connectUser, type UserOptions } from '../../user-client.ts';
 import { VERSION } from '../../../app/version.ts';
+import { monotonic } from '../../../app/process.ts';
 
 /** Flags of `countersign conformance`. */
 export interface ConformanceOptions extends UserOptions {

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { KEY_TYPES } from '../../../vocabulary.ts';
 import type { RequestOptions } from './run.ts';
 import { durationFlag, gather } from '../../../app/flag-values.ts';
-import { addUserOptions } from '../../../app/user-client.ts';
+import { addUserOptions } from '../../user-client.ts';
 
 const DEFAULT_WAIT_SECONDS = 600;
 

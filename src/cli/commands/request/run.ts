@@ -16,7 +16,7 @@ import { generatePrivateKey } from '../../../pki/keys/private-key.ts';
 import { replaceFile, writeNewKey } from './owner-only-file.ts';
 import { renderKubeconfig } from './kubeconfig-file.ts';
 import type { KeyType } from '../../../vocabulary.ts';
-import { connectUser, type UserOptions } from '../../../app/user-client.ts';
+import { connectUser, type UserOptions } from '../../user-client.ts';
 
 /** Flags of `countersign request`. */
 export interface RequestOptions extends UserOptions {

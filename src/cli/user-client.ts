@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import { createClient, type Client } from '../kube/client/client.ts';
 import type { Connection } from '../kube/client/connection.ts';
 import { loadConnection } from '../kube/client/kubeconfig.ts';
-import { gather } from './flag-values.ts';
-import { monotonic } from './monotonic.ts';
-import { singleKubeconfig } from './single-kubeconfig.ts';
-import { VERSION } from './version.ts';
+import { gather } from '../app/flag-values.ts';
+import { VERSION } from '../app/version.ts';
+import { kubeconfigFromEnvironment } from '../app/component-options.ts';
+import { monotonic } from '../app/process.ts';
 
 /** The flags of commands that people run, with their own rights. */
 export interface UserOptions {
@@ -37,7 +37,7 @@ export async function connectUser(
 ): Promise<{ readonly connection: Connection; readonly client: Client }> {
   const connection = await loadConnection({
     ...options,
-    kubeconfig: options.kubeconfig ?? singleKubeconfig(process.env),
+    kubeconfig: options.kubeconfig ?? kubeconfigFromEnvironment(process.env),
     clock: Date.now,
   });
   const impersonate =

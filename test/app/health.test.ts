@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clockWarnings } from '../../src/app/clock-warnings.ts';
+import { clockWarnings } from '../../src/app/health.ts';
 
 test('a clock that is off is told by how much and which way', () => {
   assert.deepEqual(clockWarnings(29_999), []);

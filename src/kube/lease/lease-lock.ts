@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Clock } from '../../ports.ts';
+import type { Client } from '../client/client.ts';
+import { ignoreNotFound } from '../client/kube-error.ts';
+import { withoutManagedFields } from '../resource/object.ts';
+import {
+  LEASES,
+  heldSpec,
+  releasedSpec,
+  type Lease,
+  type LeaseSpec,
+  type LeaseTimes,
+} from './lease.ts';
+
+export interface LeaseLockInit {
+  readonly client: Client;
+  /** Our clock; `renewTime` and `acquireTime` show it to people. */
+  readonly clock: Clock;
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** `spec.holderIdentity`. */
+  readonly identity: string;
+  readonly times: LeaseTimes;
+  /** How to give the Lease up: delete it if it belongs to one process, else empty its holder. */
+  readonly onRelease: 'delete' | 'release';
+}
+
+/** The requests about one Lease, as client-go's `resourcelock.LeaseLock`. All throw KubeError. */
+export interface LeaseLock {
+  /** @returns the Lease; undefined if there is none */
+  read(signal: AbortSignal): Promise<Lease | undefined>;
+  /** Acquires or renews the Lease: creates it, or updates it `from` the state that was seen. */
+  hold(from: Lease | undefined, signal: AbortSignal): Promise<Lease>;
+  /** Gives the Lease up, in the state that was seen. */
+  release(lease: Lease, signal: AbortSignal): Promise<void>;
+}
+
+const KIND = { apiVersion: LEASES.apiVersion, kind: 'Lease' } as const;
+
+export function createLeaseLock(init: LeaseLockInit): LeaseLock {
+  const { client, clock, namespace, name, labels, identity, times } = init;
+
+  /** The UID is a precondition too: a PUT can create a Lease, and a deleted one must stay deleted. */
+  function put(from: Lease, spec: LeaseSpec, signal: AbortSignal): Promise<Lease> {
+    const { metadata } = withoutManagedFields(from);
+    const own = { ...metadata, labels: { ...metadata.labels, ...labels } };
+    const body = { ...KIND, metadata: own, spec };
+    return client.request({ method: 'PUT', path: LEASES.object(metadata), body, signal });
+  }
+
+  return {
+    read: (signal) =>
+      client
+        .request<Lease>({ method: 'GET', path: LEASES.object({ namespace, name }), signal })
+        .catch(ignoreNotFound),
+    hold: (from, signal) => {
+      const { durationSeconds } = times;
+      const spec = heldSpec(from?.spec, { identity, durationSeconds }, clock());
+      if (from !== undefined) return put(from, spec, signal);
+      const body = { ...KIND, metadata: { namespace, name, labels }, spec };
+      return client.request({ method: 'POST', path: LEASES.collection(namespace), body, signal });
+    },
+    release: async (lease, signal) => {
+      if (init.onRelease === 'delete') await deleteLease(client, lease, signal);
+      else await put(lease, releasedSpec(lease.spec ?? {}, clock()), signal);
+    },
+  };
+}
+
+/**
+ * Deletes a Lease in the state that was seen: a holder that has renewed it keeps it.
+ *
+ * @throws KubeError with status 409 if the Lease has changed
+ */
+export async function deleteLease(
+  client: Client,
+  { metadata }: Lease,
+  signal: AbortSignal,
+): Promise<void> {
+  const { uid, resourceVersion } = metadata;
+  const body = { preconditions: { uid, resourceVersion } };
+  await client.request({ method: 'DELETE', path: LEASES.object(metadata), body, signal });
+}
