@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Reads JSON. What V8 says of JSON that is broken quotes it, and it may be a Secret that was torn apart:
- * errors are logged.
+ * Parses JSON. The errors of V8 quote the text, which may be part of a Secret, and errors are logged; this one does not.
  *
- * @throws SyntaxError that repeats nothing
+ * @throws SyntaxError with the length of the text alone
  */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new SyntaxError(`${text.length} characters that are not JSON`);
+    throw new SyntaxError(`invalid JSON of ${text.length} characters`);
   }
 }
 
-/** `metav1.MicroTime`: exactly six fraction digits; anything else is answered with 400. */
+/** Formats a `metav1.MicroTime`: six fraction digits, without which the API server responds with 400. */
 export function microTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace('Z', '000Z');
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** What a store must know of an object. */
+/** The metadata that a cache needs of an object. */
 export interface StoredObject {
   readonly metadata: {
     readonly name: string;
@@ -10,7 +10,7 @@ export interface StoredObject {
   };
 }
 
-/** `namespace/name`, or the name alone. */
+/** The key of an object: `namespace/name`, or the name alone (client-go: MetaNamespaceKeyFunc). */
 export function objectKey({ metadata }: StoredObject): string {
   return metadata.namespace === undefined
     ? metadata.name
@@ -18,16 +18,16 @@ export function objectKey({ metadata }: StoredObject): string {
 }
 
 /**
- * Whether `a` is of a later moment than `b`. resourceVersions of one collection are decimal numbers
- * that grow (KEP-5504); they may be longer than a double is exact, so they are compared as text.
+ * Whether resourceVersion `a` is later than `b`. Within one collection they are decimal numbers that grow (KEP-5504).
+ * They may exceed the precision of a double, so they are compared as text.
  */
 export function isNewer(a: string, b: string): boolean {
   return a.length === b.length ? a > b : a.length > b.length;
 }
 
 /**
- * The object without `metadata.managedFields`: left out of an update the API server keeps its own,
- * and a write is half as long. The field stays, undefined, which JSON does not show.
+ * The object without `metadata.managedFields`: the API server keeps its own when an update omits them, and the body
+ * is half as long. The field stays, undefined, so JSON omits it.
  */
 export function withoutManagedFields<T extends { readonly metadata: object }>(object: T): T {
   return { ...object, metadata: { ...object.metadata, managedFields: undefined } };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Where a kind lives in the API. */
+/** Group, version and plural of a kind. */
 export interface ResourceInit {
   /** '' for the core group. */
   readonly group: string;
@@ -8,16 +8,17 @@ export interface ResourceInit {
   readonly plural: string;
 }
 
+/** The URL paths of a kind. */
 export interface Resource extends ResourceInit {
   /** `certificates.k8s.io/v1`, or `v1` for the core group. */
   readonly apiVersion: string;
-  /** Path of the collection: of one namespace, or of all. */
+  /** Path of the collection: of one namespace, or of all. Names are escaped. */
   collection(namespace?: string): string;
-  /** Path of one object, or of a subresource of it. */
+  /** Path of one object, or of one of its subresources. */
   object(reference: { namespace?: string | undefined; name: string }, subresource?: string): string;
 }
 
-/** The paths of one resource. Names are escaped: they come from objects that others wrote. */
+/** @returns the paths of a kind, which escape names: those come from objects that others wrote */
 export function resource(init: ResourceInit): Resource {
   const { group, version, plural } = init;
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;

@@ -1,11 +1,11 @@
 import { type StoredObject, objectKey } from './object.ts';
 
-/** A change as the owner of the store hears of it. */
+/** Called for each change of a store: created without `before`, deleted without `now`. */
 export type OnChange<T> = (key: string, now: T | undefined, before: T | undefined) => void;
 
 /**
- * The objects of one collection that are worth keeping. An object that was deleted and made again
- * under its name is two changes: gone, then there.
+ * The kept objects of one collection. An object that was deleted and created again under its name is two changes: a
+ * deletion, then a creation.
  */
 export interface Store<T> {
   get(key: string): T | undefined;
@@ -13,21 +13,20 @@ export interface Store<T> {
   readonly size: number;
   put(object: T): void;
   remove(key: string): void;
-  /** Tells every object as if it had changed. */
+  /** Reports every object as if it had changed. */
   resync(): void;
-  /** Removes every key that is not wanted: what a full list no longer has. */
+  /** Removes every key that is not wanted, such as those that a full list no longer has. */
   retain(wanted: (key: string) => boolean): void;
 }
 
 /**
- * @param keep - what is not worth keeping is forgotten
- * @param lean - what is kept of an object; at least its metadata's name, namespace, uid and
- * resourceVersion
+ * @param keep - which objects are kept; the others are dropped
+ * @param transform - reduces an object before it is kept; name, namespace, uid and resourceVersion must stay
  */
 export function createStore<T extends StoredObject>(
   keep: (object: T) => boolean,
   onChange: OnChange<T>,
-  lean: (object: T) => T = (object) => object,
+  transform: (object: T) => T = (object) => object,
 ): Store<T> {
   const objects = new Map<string, T>();
 
@@ -50,7 +49,7 @@ export function createStore<T extends StoredObject>(
       remove(key);
       return;
     }
-    const kept = lean(object);
+    const kept = transform(object);
     objects.set(key, kept);
     onChange(key, kept, before);
   }

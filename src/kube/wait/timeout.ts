@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Delay } from '../../ports.ts';
 
-/** Runs `work` with a signal that is aborted after `ms`, or with `outer`. */
+/** Runs `work` with a signal that is aborted after `ms` milliseconds, or when `outer` is. */
 export async function withTimeout<T>(
   { delay, ms, outer }: { readonly delay: Delay; readonly ms: number; readonly outer: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,

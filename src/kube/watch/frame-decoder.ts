@@ -2,14 +2,14 @@
 import { MAX_EVENT_BYTES } from './line-decoder.ts';
 import { WatchError } from './watch-error.ts';
 
-/** Before each frame stands its length, big-endian (apimachinery, util/framer). */
+/** Each frame follows its length, big-endian (apimachinery, util/framer). */
 const LENGTH_OCTETS = 4;
 
 /**
- * Splits a byte stream at its length-delimited frames, as watches in protobuf have them, and hands
- * them over one by one, all of a chunk at once: a generator would wait some turns for each of them.
+ * Splits the byte stream of a watch in protobuf into its length-delimited frames, and passes each to `take`. All
+ * frames of a chunk are passed in one turn of the event loop; a generator would take several turns for each.
  *
- * @throws WatchTrouble as `lines`, and what `take` throws
+ * @throws WatchTrouble as {@link decodeLines}, and what `take` throws
  */
 export async function decodeFrames(
   chunks: AsyncIterable<Uint8Array>,
@@ -28,17 +28,17 @@ export async function decodeFrames(
     held = all.subarray(start);
   }
   if (held.length > 0)
-    throw new WatchError('truncated', 'the watch ended in the middle of a frame');
+    throw new WatchError('truncated', 'the watch closed in the middle of a frame');
 }
 
-/** Where the frame that begins at `start` ends; Infinity while not even its length is there. */
+/** Where the frame that begins at `start` ends; Infinity while its length is incomplete. */
 function endOf(bytes: Buffer, start: number): number {
   if (bytes.length < start + LENGTH_OCTETS) return Infinity;
   const length = bytes.readUInt32BE(start);
   if (length > MAX_EVENT_BYTES) {
     throw new WatchError(
       'malformed',
-      `a watch frame is longer than ${MAX_EVENT_BYTES} bytes, as no object is`,
+      `a frame of the watch is longer than the limit of ${MAX_EVENT_BYTES} bytes`,
     );
   }
   return start + LENGTH_OCTETS + length;

@@ -2,16 +2,17 @@
 import type { Clock, Delay } from '../../ports.ts';
 import { WatchError } from './watch-error.ts';
 
-/** Aborts what has been silent for too long. */
+/** Aborts a watch that is silent for too long. */
 export interface IdleTimeout {
-  /** Aborted with the outer signal, or with a WatchTrouble when nothing was heard for `silenceMs`. */
+  /** Aborted with the outer signal, or with a WatchError `silent` after `timeoutMs` without a reset. */
   readonly signal: AbortSignal;
-  /** Something was heard. Cheap: called for every line of a watch. */
+  /** An event arrived. Cheap: called for every event of a watch. */
   reset(): void;
-  /** Must be called at the end; frees the timer. */
+  /** Frees the timer. Call it when the watch ends. */
   stop(): void;
 }
 
+/** What an {@link IdleTimeout} needs. */
 export interface IdleTimeoutInit {
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -19,33 +20,31 @@ export interface IdleTimeoutInit {
 }
 
 /**
- * Watches over one watch. Bytes do not count, lines do: a connection that trickles a byte a second
- * is as dead as one that is half open.
+ * Starts the timeout of one watch. Events count, bytes do not: a connection that trickles a byte a second is as dead
+ * as one that is half open.
  */
 export function createIdleTimeout(init: IdleTimeoutInit, outer: AbortSignal): IdleTimeout {
   const own = new AbortController();
   let last = init.clock();
-  let times = 0;
+  let resets = 0;
 
-  async function guard(): Promise<void> {
+  async function expire(): Promise<void> {
     for (let left = init.timeoutMs; left > 0;) {
-      const before = times;
+      const before = resets;
       await init.delay(left, own.signal);
-      // Not by the clock alone: one that is set back would keep a dead watch for as long.
+      // Not by the clock alone: one that is set back would keep a dead watch for that long.
       const more = Math.min(last + init.timeoutMs - init.clock(), init.timeoutMs);
-      left = times === before ? 0 : more;
+      left = resets === before ? 0 : more;
     }
-    own.abort(
-      new WatchError('silent', `nothing was heard for ${Math.round(init.timeoutMs / 1000)} s`),
-    );
+    own.abort(new WatchError('silent', `no event for ${Math.round(init.timeoutMs / 1000)} s`));
   }
 
-  // It ends by rejection when `end` aborts its delay.
-  guard().catch(() => undefined);
+  // It rejects when `stop` aborts its delay.
+  expire().catch(() => undefined);
   return {
     signal: AbortSignal.any([outer, own.signal]),
     reset: () => {
-      times += 1;
+      resets += 1;
       last = init.clock();
     },
     stop: () => {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { WatchError } from './watch-error.ts';
 
-/** One watch event of the largest object that etcd takes (1.5 MiB), base64 and escapes included. */
+/** One watch event of the largest object that etcd accepts (1.5 MiB), with base64 and escapes. */
 export const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
 /**
- * Splits a byte stream at newlines. A rest after the last newline is no line: a watch event that was
- * cut off is none, and the reconnect asks for it again.
+ * Splits a byte stream at newlines. What follows the last newline is dropped: it is a watch event that was cut off,
+ * and the next watch sends it again.
  *
- * @throws WatchTrouble `malformed` when a line is longer than any object can be, `truncated` when the
+ * @throws WatchTrouble `malformed` when a line is longer than any object, `truncated` when the
  * stream ends inside one
  */
 export async function* decodeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -33,9 +33,9 @@ export async function* decodeLines(chunks: AsyncIterable<Uint8Array>): AsyncGene
     if (size > MAX_EVENT_BYTES) {
       throw new WatchError(
         'malformed',
-        `a watch line is longer than ${MAX_EVENT_BYTES} bytes, as no object is`,
+        `a line of the watch is longer than the limit of ${MAX_EVENT_BYTES} bytes`,
       );
     }
   }
-  if (size > 0) throw new WatchError('truncated', 'the watch ended in the middle of a line');
+  if (size > 0) throw new WatchError('truncated', 'the watch closed in the middle of a line');
 }

@@ -2,7 +2,7 @@
 import type { Client } from '../client/client.ts';
 import type { StoredObject } from '../resource/object.ts';
 
-/** The collection to be listed. */
+/** Which collection to list. */
 export interface ListInit {
   readonly client: Client;
   readonly path: string;
@@ -18,14 +18,14 @@ interface ListPage {
   readonly items?: readonly StoredObject[] | null;
 }
 
-/** client-go's page size: a page of the largest objects still fits into memory. */
+/** As client-go: a page of the largest objects still fits into memory. */
 const PAGE = 500;
 
 /**
- * Lists a collection page by page.
+ * Lists a collection by pages, passing each object to `take`.
  *
  * @returns the resourceVersion of the list
- * @throws KubeError; 410 when the pages took longer than the server keeps the first one's moment
+ * @throws KubeError; 410 when the list took longer than the server keeps the revision of its first page
  */
 export async function listPages(
   { client, path, fieldSelector, labelSelector }: ListInit,
@@ -42,7 +42,7 @@ export async function listPages(
   }
 }
 
-/** Items of a list lack the two fields that every write must have. */
+/** Items of a list lack apiVersion and kind, which every write needs. */
 function withType(item: StoredObject, { apiVersion, kind }: ListPage): StoredObject {
   const type = { apiVersion, kind: kind.replace(/List$/, '') };
   return { ...item, ...type };

@@ -4,61 +4,65 @@ import type { WatchEvent } from './watch-event.ts';
 import { isNewer, objectKey, type StoredObject } from '../resource/object.ts';
 
 /**
- * A collection as far as its lists, its watch and our own writes have told it: the reflector without
+ * The cached objects of one collection, as its lists, its watch and our own writes report them: the reflector without
  * the network.
  *
- * Events come in the order of their resourceVersions, except that the initial events of a watch-list
- * are in no order, and that the answer to a write of our own may overtake its echo. Such a write is
- * remembered until the watch has caught up with it (as KEP-5647 does), so that no older state of
- * that object comes back, even of one that is no longer kept.
+ * Events come in the order of their resourceVersions, with two exceptions: the initial events of a watch-list are in
+ * no order, and the response to a write of our own may arrive before its watch event. Such a write is remembered until
+ * the watch has caught up with it (as KEP-5647 does), so that no older state of that object is cached again, even
+ * where the object itself is not kept.
  */
 export interface ObjectCache<T> {
-  /** Where the next watch goes on; undefined: a full list is due. */
+  /** Where the next watch continues; undefined when a full list is due. */
   readonly resourceVersion: string | undefined;
   /** True once one full list is complete. */
   readonly synced: boolean;
   get(key: string): T | undefined;
   values(): readonly T[];
-  /** A full list begins; what an unfinished one gathered is void. */
+  /** A full list begins; an unfinished one is discarded. */
   beginList(): void;
   /** One object of a paged list. */
   addListed(object: T): void;
-  /** The list is whole as of `resourceVersion`: what was not in it is gone. */
+  /** The list is complete as of `resourceVersion`: objects that were not in it are removed. */
   completeList(resourceVersion: string): void;
   /**
-   * @returns false where it is older than what came before, which no watch sends: then nothing of it
-   * was taken, and what else has been lost only a new list can tell
+   * @returns false where the event is older than the one before it, which no watch sends: the event is dropped, and
+   * the caller must list again because others may have been lost
    */
   apply(event: WatchEvent<T>): boolean;
-  /** The server no longer knows `resourceVersion`. */
+  /** The server no longer knows `resourceVersion`: a full list is due. */
   invalidate(): void;
-  /** The answer to a write of our own. */
+  /** Applies the response to a write of our own. */
   applyWrite(object: T): void;
-  /** Tells every object as if it had changed. */
+  /** Reports every object as if it had changed. */
   resync(): void;
-  /** Everything is gone: the collection is watched no longer. */
+  /** Removes every object: the collection is no longer watched. */
   clear(): void;
 }
 
+/**
+ * @param keep - which objects are cached
+ * @param transform - reduces an object before it is cached
+ */
 export function createObjectCache<T extends StoredObject>(
   keep: (object: T) => boolean,
   onChange: OnChange<T>,
-  lean?: (object: T) => T,
+  transform?: (object: T) => T,
 ): ObjectCache<T> {
-  return new CollectionMirror(keep, onChange, lean);
+  return new CollectionCache(keep, onChange, transform);
 }
 
-class CollectionMirror<T extends StoredObject> implements ObjectCache<T> {
+class CollectionCache<T extends StoredObject> implements ObjectCache<T> {
   resourceVersion: string | undefined;
   synced = false;
   readonly #store;
-  /** Keys of the list that is under way; undefined while watching. */
+  /** Keys of the list that is in progress; undefined while watching. */
   #listed: Set<string> | undefined;
   /** Key → resourceVersion of our own write, until the watch has passed it. */
   readonly #ahead = new Map<string, string>();
 
-  constructor(keep: (object: T) => boolean, onChange: OnChange<T>, lean?: (object: T) => T) {
-    this.#store = createStore(keep, onChange, lean);
+  constructor(keep: (object: T) => boolean, onChange: OnChange<T>, transform?: (object: T) => T) {
+    this.#store = createStore(keep, onChange, transform);
   }
 
   get(key: string): T | undefined {
@@ -82,7 +86,7 @@ class CollectionMirror<T extends StoredObject> implements ObjectCache<T> {
 
   completeList(resourceVersion: string): void {
     const listed = this.#listed ?? new Set();
-    this.#passed(resourceVersion);
+    this.#advance(resourceVersion);
     this.#store.retain((key) => listed.has(key) || this.#ahead.has(key));
     this.#listed = undefined;
     this.synced = true;
@@ -91,9 +95,9 @@ class CollectionMirror<T extends StoredObject> implements ObjectCache<T> {
   apply(event: WatchEvent<T>): boolean {
     const isBookmark = event.type === 'bookmark';
     const version = isBookmark ? event.resourceVersion : event.object.metadata.resourceVersion;
-    if (this.#listed !== undefined) this.#takeInitial(event);
+    if (this.#listed !== undefined) this.#applyInitial(event);
     else if (isNewer(this.resourceVersion ?? '', version)) return false;
-    else if (isBookmark) this.#passed(version);
+    else if (isBookmark) this.#advance(version);
     else {
       this.#change(event);
       this.resourceVersion = version;
@@ -101,7 +105,7 @@ class CollectionMirror<T extends StoredObject> implements ObjectCache<T> {
     return true;
   }
 
-  #takeInitial(event: WatchEvent<T>): void {
+  #applyInitial(event: WatchEvent<T>): void {
     if (event.type !== 'bookmark') this.#change(event);
     else if (event.initialEnd) this.completeList(event.resourceVersion);
   }
@@ -113,14 +117,14 @@ class CollectionMirror<T extends StoredObject> implements ObjectCache<T> {
 
   invalidate(): void {
     this.resourceVersion = undefined;
-    // After a restore of etcd even our own writes may never have been.
+    // After a restore of etcd even our own writes may be lost.
     this.#ahead.clear();
   }
 
   applyWrite(object: T): void {
     const key = objectKey(object);
     const { resourceVersion } = object.metadata;
-    // The watch has passed that moment: the store is as new, or rightly knows it no more.
+    // The watch is past that version: the store has it or a newer one, or rightly has no such object.
     if (this.resourceVersion !== undefined && !isNewer(resourceVersion, this.resourceVersion))
       return;
     const known = this.#store.get(key)?.metadata.resourceVersion;
@@ -146,7 +150,7 @@ class CollectionMirror<T extends StoredObject> implements ObjectCache<T> {
     if (!this.#isOutdated(key, object)) this.#store.remove(key);
   }
 
-  /** Whether a write of our own has overtaken this state; when not, the watch has caught up. */
+  /** Whether this state is older than a write of our own; if not, the watch has caught up with it. */
   #isOutdated(key: string, { metadata }: StoredObject): boolean {
     const ahead = this.#ahead.get(key);
     if (ahead === undefined) return false;
@@ -155,7 +159,7 @@ class CollectionMirror<T extends StoredObject> implements ObjectCache<T> {
     return false;
   }
 
-  #passed(resourceVersion: string): void {
+  #advance(resourceVersion: string): void {
     this.resourceVersion = resourceVersion;
     for (const [key, ahead] of this.#ahead) {
       if (!isNewer(ahead, resourceVersion)) this.#ahead.delete(key);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import { messageOf } from '../../errors.ts';
 import type { Clock, Delay, Log, Random } from '../../ports.ts';
-import { backoffDelay } from '../wait/backoff.ts';
 import type { Client, Query } from '../client/client.ts';
-import { listPages } from './list-pages.ts';
-import { createIdleTimeout, type IdleTimeout } from './idle-timeout.ts';
-import { createObjectCache, type ObjectCache } from './object-cache.ts';
-import type { OnChange } from '../resource/store.ts';
-import { watchMediaTypes, decodeWatch } from './watch-decoder.ts';
-import type { ReadMessage } from './watch-message.ts';
-import { WatchError, classifyWatchError } from './watch-error.ts';
 import type { StoredObject } from '../resource/object.ts';
+import type { OnChange } from '../resource/store.ts';
+import { createIdleTimeout, type IdleTimeout } from './idle-timeout.ts';
+import { listPages } from './list-pages.ts';
+import { createObjectCache, type ObjectCache } from './object-cache.ts';
+import { decodeWatch, watchMediaTypes } from './watch-decoder.ts';
+import { WatchError, classifyWatchError } from './watch-error.ts';
+import { WatchHealth } from './watch-health.ts';
+import type { ReadMessage } from './watch-message.ts';
 
-/** Which watch: of one collection there may be many, and each can die alone. */
+/** Which watch: one collection may have many, and each can fail alone. */
 export interface WatchTarget {
   /** The collection's path. */
   readonly resource: string;
@@ -20,36 +20,37 @@ export interface WatchTarget {
   readonly selector: string;
 }
 
-/** What a reflector counts. */
+/** What a reflector reports. */
 export interface WatchMetrics {
   /** `reason`: `ended`, or as {@link classifyWatchError} names it. */
-  watchRestart(watched: WatchTarget, reason: string): void;
-  /** A line of the watch came, a bookmark at least every 75 s; Unix seconds. */
-  watchEvent(watched: WatchTarget, seconds: number): void;
+  watchRestart(target: WatchTarget, reason: string): void;
+  /** A watch event arrived, a bookmark at least every 75 s; Unix seconds of our clock. */
+  watchEvent(target: WatchTarget, seconds: number): void;
   /** Nobody watches that any longer: it is not silent, it is over. */
-  watchStopped(watched: WatchTarget): void;
+  watchStopped(target: WatchTarget): void;
 }
 
+/** What a {@link Reflector} watches, and what it needs for that. */
 export interface ReflectorInit<T> {
   readonly client: Client;
   /** The collection's path. */
   readonly path: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
-  /** Reads an object in protobuf, which is asked for then; JSON is read all the same. */
+  /** Decodes an object in protobuf, which is then requested; a response in JSON is read, too. */
   readonly readMessage?: ReadMessage<T> | undefined;
   /**
-   * Asked before each list or watch: why there is no use in it now, if there is none. Then it is asked
-   * again, as often as a refused call would be tried again.
+   * Called before each list or watch. It resolves to the reason why none can succeed now, such as a missing
+   * permission; then the reflector calls it again after its backoff.
    */
   readonly preflight?: () => Promise<string | undefined>;
-  /** Objects for which this is false are forgotten at once. */
+  /** Which objects are cached; the others are dropped at once. Default: all. */
   readonly keep?: (object: T) => boolean;
-  /** What is kept of an object that is; its metadata at least. */
+  /** Reduces an object before it is cached, as client-go's TransformFunc; its metadata must stay. */
   readonly transform?: (object: T) => T;
   /**
-   * Called in the order of events; must be quick. What it throws is logged, and lost. After an outage
-   * of the server it is called for every object, with the same one as `now` and `before`.
+   * Called for each change, in the order of events. Must be quick. What it throws is logged and dropped. After
+   * an outage of the server it is called for every object, with the same one as `now` and `before`.
    */
   readonly onEvent: OnChange<T>;
   readonly clock: Clock;
@@ -60,13 +61,13 @@ export interface ReflectorInit<T> {
 }
 
 /**
- * A collection mirrored in memory, kept up to date for as long as `run` runs. Events come while the
- * first list is still under way: the first pending object need not wait for the last.
+ * A collection that is cached in memory and kept up to date while `run` runs. Changes are reported while the
+ * first list is still being received: the first pending object need not wait for the last.
  */
 export interface Reflector<T> {
-  /** Lists and watches until `signal` is aborted; then resolves. Never rejects. Once only. */
+  /** Lists and watches until `signal` is aborted, then resolves. Never rejects. Call it once. */
   run(signal: AbortSignal): Promise<void>;
-  /** True once the first full list is in the store. */
+  /** True once the first full list is cached. */
   readonly synced: boolean;
   /** Resolves when it is synced; rejects with the signal's reason. */
   whenSynced(signal: AbortSignal): Promise<void>;
@@ -75,73 +76,66 @@ export interface Reflector<T> {
   get(key: string): T | undefined;
   list(): readonly T[];
   /**
-   * Takes in what a write of our own was answered with, so that no stale read follows it. Metadata
-   * alone will do, put over what was sent: `{...sent, metadata: answer.metadata}`.
+   * Applies the response to a write of our own, so that no stale read follows it. Its metadata is enough, in
+   * the object that was sent: `{...sent, metadata: response.metadata}`.
    */
   applyWrite(object: T): void;
-  /** Forgets everything, telling `onEvent`: nobody is interested any more. */
+  /** Drops every object, reporting each to `onEvent`: nobody watches the collection any longer. */
   clear(): void;
 }
 
-/** client-go's reflector: 0.8 s doubling to 30 s. */
-const FIRST_BACKOFF_MS = 800;
-const MAX_BACKOFF_MS = 30_000;
-/** A server that does not answer is not spared by waiting, and pods wait for us when it is back. */
-const MAX_ABSENCE_MS = 5_000;
-/** The server ends a watch after this; spread so that not all watches come back at once. */
+/** The server ends a watch after this time; it is spread so that not all watches reconnect at once. */
 const WATCH_SECONDS = 290;
 const WATCH_SPREAD_SECONDS = 60;
-/** Bookmarks come every minute, spread by a quarter: longer silence is a dead connection. */
-const SILENCE_MS = 90_000;
-/** A watch that ends sooner was cut by something in between: no tight loop. */
+/** Bookmarks come every minute, spread by a quarter: a longer silence is a dead connection. */
+const WATCH_IDLE_MS = 90_000;
+/** Something in between cuts a watch that ends sooner: it is reconnected after a backoff. */
 const SHORTEST_WATCH_MS = 1_000;
 
+/** @returns a reflector that is not running yet */
 export function createReflector<T extends StoredObject>(init: ReflectorInit<T>): Reflector<T> {
-  return new RunningReflector(init);
+  return new ListWatcher(init);
 }
 
-class RunningReflector<T extends StoredObject> implements Reflector<T> {
-  failure: string | undefined;
+class ListWatcher<T extends StoredObject> implements Reflector<T> {
   readonly #init: ReflectorInit<T>;
-  readonly #watched: WatchTarget;
-  readonly #mirror: ObjectCache<T>;
+  readonly #target: WatchTarget;
+  readonly #cache: ObjectCache<T>;
+  readonly #health: WatchHealth;
   readonly #synced = Promise.withResolvers<undefined>();
-  /** The server cannot stream the list (old, or the feature is off). */
+  /** The server cannot stream a list: it is old, or the feature is off. */
   #paged = false;
-  #failures = 0;
-  /** Why the last one failed. */
-  #reason = '';
-  /** The server could not serve us: meanwhile others' calls will have failed too. */
-  #outage = false;
 
   constructor(init: ReflectorInit<T>) {
     this.#init = init;
-    this.#watched = { resource: init.path, selector: init.fieldSelector ?? '' };
-    const tell: OnChange<T> = (...change) => {
-      this.#tell(...change);
-    };
-    this.#mirror = createObjectCache<T>(init.keep ?? (() => true), tell, init.transform);
+    this.#target = { resource: init.path, selector: init.fieldSelector ?? '' };
+    this.#health = new WatchHealth(init.random);
+    this.#cache = createObjectCache<T>(init.keep ?? (() => true), guarded(init), init.transform);
+  }
+
+  get failure(): string | undefined {
+    return this.#health.failure;
   }
 
   get synced(): boolean {
-    return this.#mirror.synced;
+    return this.#cache.synced;
   }
 
   get(key: string): T | undefined {
-    return this.#mirror.get(key);
+    return this.#cache.get(key);
   }
 
   list(): readonly T[] {
-    return this.#mirror.values();
+    return this.#cache.values();
   }
 
   applyWrite(object: T): void {
-    this.#mirror.applyWrite(object);
+    this.#cache.applyWrite(object);
   }
 
   clear(): void {
-    this.#mirror.clear();
-    this.#init.metrics.watchStopped(this.#watched);
+    this.#cache.clear();
+    this.#init.metrics.watchStopped(this.#target);
   }
 
   whenSynced(signal: AbortSignal): Promise<void> {
@@ -157,76 +151,73 @@ class RunningReflector<T extends StoredObject> implements Reflector<T> {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    // A function: the property changes behind the compiler's back.
+    // A function: the compiler does not know that the property changes.
     const stopped = (): boolean => signal.aborted;
     while (!stopped()) {
       try {
-        await this.#cycle(signal);
+        await this.#listAndWatch(signal);
       } catch (error) {
         if (stopped()) return;
-        await this.#recover(error, signal);
+        await this.#backOff(error, signal);
       }
     }
   }
 
   /** One list, where one is due, and one watch until its end. */
-  async #cycle(signal: AbortSignal): Promise<void> {
+  async #listAndWatch(signal: AbortSignal): Promise<void> {
     const started = this.#init.clock();
     const withheld = await this.#init.preflight?.();
     if (withheld !== undefined) throw new WatchError('withheld', withheld);
-    if (this.#mirror.resourceVersion === undefined && this.#paged) await this.#listPages(signal);
-    const liveness = createIdleTimeout({ ...this.#init, timeoutMs: SILENCE_MS }, signal);
+    if (this.#cache.resourceVersion === undefined && this.#paged) await this.#listPages(signal);
+    const idle = createIdleTimeout({ ...this.#init, timeoutMs: WATCH_IDLE_MS }, signal);
     try {
-      await this.#watch(liveness);
+      await this.#watch(idle);
     } finally {
-      liveness.stop();
+      idle.stop();
     }
     const short = this.#init.clock() - started < SHORTEST_WATCH_MS;
-    if (short && !signal.aborted) throw new WatchError('short', 'the watch ended at once');
-    this.#failures = 0;
-    this.#init.metrics.watchRestart(this.#watched, 'ended');
+    if (short && !signal.aborted) throw new WatchError('short', 'the watch closed at once');
+    this.#health.progressed();
+    this.#init.metrics.watchRestart(this.#target, 'ended');
   }
 
-  async #watch(liveness: IdleTimeout): Promise<void> {
+  async #watch(idle: IdleTimeout): Promise<void> {
     const { client, path, clock, metrics, readMessage } = this.#init;
-    const initial = this.#mirror.resourceVersion === undefined;
+    const initial = this.#cache.resourceVersion === undefined;
     const query = this.#watchQuery();
-    const { signal } = liveness;
+    const { signal } = idle;
     const accept = watchMediaTypes(readMessage);
     const body = await client.stream({ method: 'GET', path, query, accept, signal });
-    if (initial) this.#mirror.beginList();
-    else this.#heal();
+    if (initial) this.#cache.beginList();
+    else this.#recover();
     await decodeWatch(body, readMessage, (event) => {
-      // What had come before we were stopped is nobody's business any more.
+      // Events that arrived before the signal was aborted are dropped, too.
       signal.throwIfAborted();
-      liveness.reset();
-      if (!this.#mirror.apply(event)) {
-        throw new WatchError('disordered', 'the watch went back in time');
+      idle.reset();
+      if (!this.#cache.apply(event)) {
+        throw new WatchError('disordered', 'the watch sent an event older than the one before it');
       }
-      metrics.watchEvent(this.#watched, clock() / 1000);
-      this.#failures = 0;
-      this.#noteHealth();
+      metrics.watchEvent(this.#target, clock() / 1000);
+      this.#health.progressed();
+      this.#checkSynced();
     });
   }
 
-  /** Once the list is whole, the watch works. */
-  #noteHealth(): void {
-    if (this.#mirror.resourceVersion === undefined) return;
-    this.#heal();
+  /** The watch works once the list is complete. */
+  #checkSynced(): void {
+    if (this.#cache.resourceVersion === undefined) return;
+    this.#recover();
     this.#synced.resolve(undefined);
   }
 
-  /** After an outage everything is told again: what failed meanwhile need not wait out its backoff. */
-  #heal(): void {
-    this.failure = undefined;
-    if (!this.#outage) return;
-    this.#outage = false;
-    this.#mirror.resync();
+  /** After an outage every object is reported again: what failed meanwhile need not wait out its backoff. */
+  #recover(): void {
+    if (this.#health.recovered()) this.#cache.resync();
   }
 
   #watchQuery(): Query {
     const { fieldSelector, labelSelector, random } = this.#init;
-    const { resourceVersion } = this.#mirror;
+    const { resourceVersion } = this.#cache;
     const spread = (Buffer.from(random(1)).readUInt8() / 256) * WATCH_SPREAD_SECONDS;
     return {
       watch: true,
@@ -241,49 +232,36 @@ class RunningReflector<T extends StoredObject> implements Reflector<T> {
   }
 
   async #listPages(signal: AbortSignal): Promise<void> {
-    this.#mirror.beginList();
-    const resourceVersion = await listPages(
-      this.#init,
-      (object) => {
-        this.#mirror.addListed(object as T);
-      },
-      signal,
-    );
-    this.#mirror.completeList(resourceVersion);
-    this.#noteHealth();
+    this.#cache.beginList();
+    const add = (object: StoredObject): void => {
+      this.#cache.addListed(object as T);
+    };
+    this.#cache.completeList(await listPages(this.#init, add, signal));
+    this.#checkSynced();
   }
 
-  async #recover(error: unknown, signal: AbortSignal): Promise<void> {
-    const { path, delay, log, metrics, random } = this.#init;
-    const trouble = classifyWatchError(error, this.#mirror.resourceVersion === undefined);
-    this.failure = trouble.message;
-    if (trouble.outage) this.#outage = true;
-    if (trouble.relist) this.#mirror.invalidate();
-    if (trouble.paged) this.#paged = true;
-    metrics.watchRestart(this.#watched, trouble.reason);
-    // Another trouble begins anew: a version that an outage made too old is not one more outage.
-    if (trouble.reason !== this.#reason) this.#failures = 0;
-    this.#reason = trouble.reason;
-    const maxMs = trouble.reason === 'unreachable' ? MAX_ABSENCE_MS : MAX_BACKOFF_MS;
-    const wait = Math.max(
-      backoffDelay(this.#failures, { firstMs: FIRST_BACKOFF_MS, maxMs, random }),
-      trouble.retryAfter,
-    );
-    this.#failures += 1;
-    log[trouble.reason === 'withheld' ? 'debug' : 'warn'](
-      { path, error: trouble.message, waitMs: Math.round(wait) },
-      'a watch broke; it is taken up again',
+  async #backOff(error: unknown, signal: AbortSignal): Promise<void> {
+    const { path, delay, log, metrics } = this.#init;
+    const failure = classifyWatchError(error, this.#cache.resourceVersion === undefined);
+    if (failure.relist) this.#cache.invalidate();
+    if (failure.paged) this.#paged = true;
+    metrics.watchRestart(this.#target, failure.reason);
+    const wait = this.#health.failed(failure);
+    log[failure.reason === 'withheld' ? 'debug' : 'warn'](
+      { path, reason: failure.reason, error: failure.message, waitMs: Math.round(wait) },
+      'watch closed, reconnecting',
     );
     await delay(wait, signal).catch(() => undefined);
   }
+}
 
-  /** A throwing listener must not cost the events behind it. */
-  #tell(...change: Parameters<OnChange<T>>): void {
+/** A listener that throws must not cost the events that follow. */
+function guarded<T>({ onEvent, path, log }: ReflectorInit<T>): OnChange<T> {
+  return (key, now, before) => {
     try {
-      this.#init.onEvent(...change);
+      onEvent(key, now, before);
     } catch (error) {
-      const { path, log } = this.#init;
-      log.error({ path, key: change[0], error: messageOf(error) }, 'a listener of a watch failed');
+      log.error({ path, key, error: messageOf(error) }, 'watch event handler failed');
     }
-  }
+  };
 }

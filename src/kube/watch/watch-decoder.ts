@@ -7,15 +7,15 @@ import { readWatchEvent, type WatchEvent } from './watch-event.ts';
 import { readWatchMessage, type ReadMessage } from './watch-message.ts';
 import type { StoredObject } from '../resource/object.ts';
 
-/** What a watch asks for: protobuf where we can read its objects, and JSON where the server has none. */
+/** The Accept header of a watch: protobuf where `read` decodes its objects, JSON where the server has none. */
 export function watchMediaTypes(read: ReadMessage<unknown> | undefined): string {
   return read === undefined ? 'application/json' : `${PROTOBUF},application/json`;
 }
 
 /**
- * Hands over the events of a watch, in the form that it came in, until it ends.
+ * Decodes the events of a watch by the content type of its response, and passes each to `take`, until it ends.
  *
- * @throws as `lines` and `readWatchEvent`, and what `take` throws
+ * @throws WatchError as `decodeLines`, SyntaxError and KubeError as `readWatchEvent`, and what `take` throws
  */
 export async function decodeWatch<T extends StoredObject>(
   body: Body,

@@ -2,21 +2,22 @@
 import { messageOf } from '../../errors.ts';
 import { KubeError } from '../client/kube-error.ts';
 
-/** What a watch itself can suffer; what the server answers is a KubeError. */
+/** What can go wrong with a watch itself; what the server responds is a KubeError. */
 export type WatchFault =
-  /** It ended within a second: something in between cuts it. */
+  /** It closed within a second: something in between cuts it. */
   | 'short'
-  /** No whole line for too long: a half-open connection, or bytes that trickle. */
+  /** No complete event for too long: a half-open connection, or bytes that trickle. */
   | 'silent'
-  /** It ended in the middle of a line. */
+  /** It closed in the middle of an event. */
   | 'truncated'
-  /** A line that is no watch event, or longer than any can be. */
+  /** It sent what is no watch event, or is longer than any can be. */
   | 'malformed'
-  /** We know that we may not, and did not ask. */
+  /** The preflight check failed, and nothing was sent. */
   | 'withheld'
-  /** An event that is older than one before it: perhaps others never came. */
+  /** It sent an event older than the one before it: others may have been lost. */
   | 'disordered';
 
+/** A watch that failed for a reason of its own. Its message never quotes an object. */
 export class WatchError extends Error {
   readonly fault: WatchFault;
 
@@ -27,7 +28,7 @@ export class WatchError extends Error {
   }
 }
 
-/** What a broken list or watch means for the next one. */
+/** What a failed list or watch means for the next one. */
 export interface WatchFailure {
   /**
    * Label of the restart's metric, of a small fixed set: a {@link WatchFault}, `broken` for a
@@ -35,17 +36,21 @@ export interface WatchFailure {
    */
   readonly reason: string;
   readonly message: string;
-  /** The server could not serve: whatever else was asked of it meanwhile will have failed too. */
+  /** The server could not serve: other requests at that time failed, too. */
   readonly outage: boolean;
-  /** Our resourceVersion is of no use: list anew. */
+  /** The resourceVersion is of no use: the next watch begins with a new list. */
   readonly relist: boolean;
-  /** The server cannot stream the list: page it. */
+  /** The server cannot stream the list: it is to be listed by pages. */
   readonly paged: boolean;
-  /** Milliseconds that the server asks us to stay away. */
+  /** Retry-After in milliseconds; 0 without one. */
   readonly retryAfter: number;
 }
 
-/** @param listing - the error came while the list was streamed */
+/**
+ * Classifies what ended a list or a watch.
+ *
+ * @param listing - whether the list was not complete yet
+ */
 export function classifyWatchError(error: unknown, listing: boolean): WatchFailure {
   const message = messageOf(error);
   if (!(error instanceof KubeError)) {
@@ -63,7 +68,7 @@ export function classifyWatchError(error: unknown, listing: boolean): WatchFailu
     message,
     outage: error.status === 0 || error.status >= 500,
     relist: isExpired(error),
-    // sendInitialEvents is not known there, or its feature gate is off.
+    // The server does not know sendInitialEvents, or its feature gate is off.
     paged: listing && (error.status === 422 || error.status === 400),
     retryAfter: error.retryAfter ?? 0,
   };
@@ -75,8 +80,8 @@ function faultOf(error: unknown, otherwise = 'broken'): string {
 }
 
 /**
- * 410: compacted away. ResourceVersionTooLarge: ahead of the server, as after a restore of etcd from
- * a backup; it would be so until the old revision is reached again.
+ * 410: etcd has compacted it. ResourceVersionTooLarge: it is ahead of the server, as after a restore of etcd from
+ * a backup, and stays so until etcd reaches that revision again.
  */
 function isExpired({ status, reason, causes }: KubeError): boolean {
   return (

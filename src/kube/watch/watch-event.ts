@@ -3,7 +3,7 @@ import { parseJson } from '../resource/json.ts';
 import { KubeError, type Status } from '../client/kube-error.ts';
 import type { StoredObject } from '../resource/object.ts';
 
-/** One line of a watch, taken apart. */
+/** One event of a watch. ADDED and MODIFIED are both `put`: caches do not tell them apart. */
 export type WatchEvent<T> =
   | { readonly type: 'put'; readonly object: T }
   | { readonly type: 'remove'; readonly object: T }
@@ -14,37 +14,37 @@ interface Line {
   readonly object?: unknown;
 }
 
-/** Marks the end of the initial list in a watch with sendInitialEvents (KEP-3157). */
+/** The annotation of the bookmark that ends the initial list of a watch with sendInitialEvents (KEP-3157). */
 const INITIAL_END = 'k8s.io/initial-events-end';
 
 /**
- * Reads a watch line.
+ * Reads a watch event in JSON.
  *
- * @throws SyntaxError for what is not a watch line; KubeError for an ERROR event (410 and others)
+ * @throws SyntaxError for what is not a watch event; KubeError for an ERROR event (410 and others)
  */
 export function readWatchEvent<T extends StoredObject>(line: string): WatchEvent<T> {
   const { type, object } = (parseJson(line) ?? {}) as Line;
   return toWatchEvent<T>(type, object);
 }
 
-/** An event of its two parts, in whatever form they came. @throws as {@link readWatchEvent} */
+/** Makes an event of its type and its object. @throws as {@link readWatchEvent} */
 export function toWatchEvent<T extends StoredObject>(
   type: string | undefined,
   object: unknown,
 ): WatchEvent<T> {
   if (type === 'ERROR') throw watchError(statusOf(object));
-  if (!hasVersion(object)) throw new SyntaxError('a watch line without metadata.resourceVersion');
+  if (!hasVersion(object)) throw new SyntaxError('a watch event without metadata.resourceVersion');
   if (type === 'BOOKMARK') return readBookmark(object);
   if (type === 'ADDED' || type === 'MODIFIED') return { type: 'put', object: object as T };
   if (type === 'DELETED') return { type: 'remove', object: object as T };
-  throw new SyntaxError(`a watch line of an unknown type: ${String(type)}`);
+  throw new SyntaxError(`a watch event of an unknown type: ${String(type)}`);
 }
 
 function watchError(body: Status): KubeError {
   return new KubeError({ status: body.code ?? 500, what: 'watch', body });
 }
 
-/** What every line but an error must have; the rest is the API server's word. */
+/** What every event but an error must have; for the rest, the API server is trusted. */
 interface Versioned {
   readonly metadata: {
     readonly resourceVersion: string;

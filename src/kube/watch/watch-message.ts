@@ -6,11 +6,11 @@ import { readStatusMessage } from '../client/protobuf-status.ts';
 import { toWatchEvent, type WatchEvent } from './watch-event.ts';
 import type { StoredObject } from '../resource/object.ts';
 
-/** Makes an object of its protobuf message. @throws SyntaxError */
+/** Decodes an object from its protobuf message. @throws SyntaxError */
 export type ReadMessage<T> = (type: TypeMeta, raw: Uint8Array) => T;
 
 /**
- * Reads a watch event in protobuf: `metav1.WatchEvent`, whose object is in an envelope of its own.
+ * Reads a watch event in protobuf: a `metav1.WatchEvent`, whose object has its own envelope.
  *
  * @throws as `readWatchEvent`
  */
@@ -26,7 +26,7 @@ export function readWatchMessage<T extends StoredObject>(
     else if (field === 2) object = openEnvelope(readRaw(fields.message()));
     else fields.skip();
   }
-  if (object === undefined) throw new SyntaxError('a watch frame without an object');
+  if (object === undefined) throw new SyntaxError('protobuf: a watch event without an object');
   return toWatchEvent<T>(type, partOf(type, object, read));
 }
 
@@ -40,7 +40,7 @@ function readRaw(fields: MessageReader): Uint8Array {
   return raw;
 }
 
-/** Of a bookmark only the metadata is there; of an error it is a Status. */
+/** A bookmark has only metadata; an error has a Status. */
 function partOf(type: string, { type: is, raw }: Enveloped, read: ReadMessage<unknown>): unknown {
   if (type === 'ERROR') return readStatusMessage(raw);
   return type === 'BOOKMARK' ? readMetadata(raw) : read(is, raw);

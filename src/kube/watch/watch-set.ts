@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Reflector } from './reflector.ts';
 
-/** Reflectors that come and go with what has to be watched. */
+/** Reflectors by key, which start and stop with what has to be watched. */
 export interface WatchSet<T> {
-  /** Starts what is missing in `keys`; ends what is no longer in it, and clears it. */
+  /** Starts a reflector for each new key; stops and clears those whose keys are gone. */
   readonly reconcile: (keys: Iterable<string>) => void;
   readonly get: (key: string) => Reflector<T> | undefined;
   readonly entries: () => readonly (readonly [string, Reflector<T>])[];
-  /** Ends all, keeping what they hold, and waits until they have ended. */
+  /** Stops all and waits for them; their caches stay as they are. */
   readonly stop: () => Promise<void>;
 }
 
@@ -16,6 +16,7 @@ interface Running<T> {
   readonly abort: AbortController;
 }
 
+/** @param make - makes the reflector of a key; the set runs it */
 export function createWatchSet<T>(make: (key: string) => Reflector<T>): WatchSet<T> {
   const running = new Map<string, Running<T>>();
   const runs = new Set<Promise<void>>();

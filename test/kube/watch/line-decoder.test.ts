@@ -46,7 +46,7 @@ test('a line longer than any object is refused before it fills the memory', asyn
   await assert.rejects(Array.fromAsync(decodeLines(chunksOf(endless()))), {
     name: 'WatchTrouble',
     fault: 'malformed',
-    message: /a watch line is longer than 8388608 bytes/,
+    message: /a line of the watch is longer than the limit of 8388608 bytes/,
   });
   assert.ok(sent <= MAX_EVENT_BYTES + 1024 * 1024);
 });

@@ -131,7 +131,7 @@ test('a watch that ends at once, again and again, is no tight loop', async () =>
     stage.server.calls.at(-1)?.end();
     await stage.backoff(wait);
   }
-  assert.match(run.reflector.failure ?? '', /ended at once/);
+  assert.match(run.reflector.failure ?? '', /closed at once/);
 });
 
 test('90 s without a line is a dead connection, bytes that trickle or not', async () => {
@@ -148,7 +148,7 @@ test('90 s without a line is a dead connection, bytes that trickle or not', asyn
   const next = await stage.server.next('the second watch');
   assert.equal(next.query.get('resourceVersion'), '20');
   assert.deepEqual(run.restarts, ['/things silent']);
-  assert.match(String(run.log.lines.at(-1)?.fields['error']), /nothing was heard for 90 s/);
+  assert.match(String(run.log.lines.at(-1)?.fields['error']), /no event for 90 s/);
 });
 
 test('a server that does not even send headers is left after 90 s', async () => {

@@ -45,7 +45,7 @@ test('an ERROR in the stream is an error with its status', () => {
   assert.throws(() => read('ERROR', undefined), { status: 500, code: 'KUBE_UNAVAILABLE' });
 });
 
-test('what is no watch line is refused, never skipped: the next one would be missed', () => {
+test('an invalid watch event is an error and never skipped: the next one would be lost', () => {
   for (const line of ['', 'null', '3', '[]', '{"type":"ADDED"', '{}', '"ADDED"'])
     assert.throws(() => readWatchEvent(line), SyntaxError, line);
   assert.throws(() => read('ADDED', undefined), /without metadata.resourceVersion/);

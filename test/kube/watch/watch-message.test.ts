@@ -82,7 +82,7 @@ test('an ERROR in the stream is an error with its status', () => {
   );
 });
 
-test('what is no watch frame is refused, never skipped: the next one would be missed', () => {
+test('an invalid watch event is an error and never skipped: the next one would be lost', () => {
   for (const [why, bytes] of [
     ['nothing', Buffer.alloc(0)],
     ['a line', Buffer.from('{"type":"ADDED"}')],
