@@ -8,7 +8,7 @@ import { createWatchSet } from '../../kube/watch/watch-set.ts';
 import type { Certificate } from '../../pki/x509/certificate.ts';
 import { readAnchors } from '../../pki/x509/trust-bundle.ts';
 import type { Component } from '../../runtime/component/component.ts';
-import type { Sources } from '../../runtime/requests/request-controller.ts';
+import type { Sources } from '../../runtime/requests/request-controller-init.ts';
 
 /** The ClusterTrustBundles of issuers that name one. */
 export interface PublishedBundles<S> extends Sources<S> {

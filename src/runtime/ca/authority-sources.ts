@@ -10,7 +10,7 @@ import type { Resource } from '../../kube/resource/resource.ts';
 import { createWatchSet } from '../../kube/watch/watch-set.ts';
 import type { Component } from '../component/component.ts';
 import { createOpenedSecrets } from './opened-secrets.ts';
-import type { Sources } from '../requests/request-controller.ts';
+import type { Sources } from '../requests/request-controller-init.ts';
 import { createSecretWatches } from './secret-watches.ts';
 import { serverTime } from '../component/server-time.ts';
 import { usableAuthority } from './usable-authority.ts';

@@ -3,7 +3,7 @@ import type { Condition } from '../../api/request/conditions.ts';
 import type { Validity } from '../../issuance/validity.ts';
 import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import type { KeyUsage, LeafSubject } from '../../vocabulary.ts';
-import type { Sources } from '../requests/request-controller.ts';
+import type { Sources } from '../requests/request-controller-init.ts';
 
 /** What was decided of a leaf: it may say this and nothing else. */
 export interface LeafTemplate {

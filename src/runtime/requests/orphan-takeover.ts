@@ -5,6 +5,7 @@ import { serverTime } from '../component/server-time.ts';
 
 type Pending = readonly [key: string, request: KubeObject];
 
+/** What the takeover is made from. */
 export interface OrphanTakeoverInit {
   readonly component: Pick<Component, 'client' | 'clock' | 'delay' | 'shard' | 'queue' | 'log'>;
   /** Every pending request with its key. */
@@ -12,28 +13,29 @@ export interface OrphanTakeoverInit {
 }
 
 /**
- * Takes up, once, what another replica should have answered long ago. Whoever has a Lease is taken to
- * work, but it may hang, or be an invention of somebody who may write Leases: that must cost time
- * only. Two replicas that work on one request do no harm, the fence of the write lets one of them
- * through; it is a signature in vain, so nobody hurries.
+ * Takes over, once, what another replica should have answered long ago. A replica that holds a Lease is
+ * taken to work, but it may hang, and anybody who may write Leases can forge one: that must cost time only.
+ * Concurrent work on one request is safe, because a resourceVersion conflict stops one of both writes; but
+ * it wastes a signature, so the takeover is delayed.
  */
 export interface OrphanTakeover {
-  /** Whether the request of that key, another's, is to be worked on all the same. */
+  /** Whether the request of that key, which belongs to another replica, is taken over; true only once. */
   readonly claims: (key: string) => boolean;
   /** Looks for such requests until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Older requests are overdue: twice what a Lease takes to run out, and a quarter of a kubelet's patience. */
-export const TAKEOVER_AFTER_MS = 30_000;
+/** Older requests are orphans: twice the duration of a Lease, and a quarter of what a kubelet waits. */
+const TAKEOVER_AFTER_MS = 30_000;
 const SWEEP_MS = 5_000;
-/** A sweep takes up no more, so that a slow replica is helped and not imitated. */
+/** A sweep takes over no more, so that a slow replica is relieved and not replaced. */
 const MOST_AT_ONCE = 500;
 
+/** `pending` are the requests of all replicas; those of this one are left out. */
 export function createOrphanTakeover({ component, pending }: OrphanTakeoverInit): OrphanTakeover {
   const { client, clock, delay, shard, queue, log } = component;
-  const granted = new Set<string>();
-  /** Key → the state in which it was taken up; it is not taken up twice. */
+  const claimed = new Set<string>();
+  /** Key → the state in which it was taken over; it is not taken over twice. */
   let tried = new Map<string, string>();
 
   /** A request's age by the clock that wrote down its creation. */
@@ -44,7 +46,7 @@ export function createOrphanTakeover({ component, pending }: OrphanTakeoverInit)
   }
 
   function sweep(): void {
-    // Who has work of its own is no help.
+    // A busy replica takes over nothing.
     if (queue.depth > 0) return;
     const overdue = [...pending()].filter(
       ([, request]) => !shard.owns(request.metadata.uid) && isOverdue(request),
@@ -60,19 +62,19 @@ export function createOrphanTakeover({ component, pending }: OrphanTakeoverInit)
       ]),
     );
     for (const [key] of taken) {
-      granted.add(key);
+      claimed.add(key);
       queue.add(key);
     }
     if (taken.length > 0) {
       log.warn(
         { requests: taken.length },
-        'requests that are another replica’s are overdue; they are taken up',
+        'requests of another replica are overdue, taking them over',
       );
     }
   }
 
   return {
-    claims: (key) => granted.delete(key),
+    claims: (key) => claimed.delete(key),
     run: async (signal) => {
       const passes = (): Promise<boolean> =>
         delay(SWEEP_MS, signal).then(

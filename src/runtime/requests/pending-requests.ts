@@ -2,172 +2,199 @@
 import { keyOf, type KubeObject } from '../../api/object/object.ts';
 import { isDerivedName } from '../../api/signer/signer.ts';
 import { ignoreNotFound } from '../../kube/client/kube-error.ts';
-import { createReflector } from '../../kube/watch/reflector.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
+import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
 import type { ReadMessage } from '../../kube/watch/watch-message.ts';
 import { createWatchSet } from '../../kube/watch/watch-set.ts';
 import type { Component } from '../component/component.ts';
-import { createCacheTransform } from './cache-transform.ts';
 import type { RequestKind } from '../component/metrics.ts';
-import type { Intern } from './interner.ts';
-import { predicateDigest } from './change-predicate.ts';
 import type { RequestSelector } from '../signers/signer-set.ts';
+import { createCacheTransform, type CacheTransform } from './cache-transform.ts';
+import { predicateDigest } from './change-predicate.ts';
+import type { Intern } from './interner.ts';
+import { partsOf, requestKey, type WatchCause } from './request-state.ts';
 
+/** What the cache of pending requests is made from. */
 export interface PendingRequestsInit<T> {
   readonly component: Component;
   readonly kind: RequestKind;
   readonly resource: Resource;
-  /** Requests that still need this component; others are forgotten. */
+  /** Requests that still need this component; others are not kept. */
   readonly isPending: (request: T) => boolean;
   /** What stays in memory of every pending request, however many and large they are. */
-  readonly retainedFields: (request: T, shared: Intern) => object;
-  /** A request that needs this component no longer was heard of: in a list, or as written. */
+  readonly retainedFields: (request: T, intern: Intern) => object;
+  /** A list, the watch or a write of ours showed a request that needs this component no longer. */
   readonly onFinished?: ((request: T) => void) | undefined;
-  /** A request appeared, vanished or changed in what {@link triggerText} has; or it is told anew. */
-  readonly onKey: (key: string, told: 'changed' | 'again') => void;
+  /** A request appeared, vanished or changed in what `change-predicate.ts` looks at; or is listed again. */
+  readonly onKey: (key: string, why: WatchCause) => void;
   /** Reads a request in protobuf, where that is worth it. */
   readonly readMessage?: ReadMessage<T> | undefined;
 }
 
 /** The pending requests of every signer name that is served, one watch a name. */
 export interface PendingRequests<T> {
-  /** Watches for these signer names, each by its selection, and for no others. */
-  serve(selections: ReadonlyMap<string, RequestSelector>): void;
+  /** Watches for these signer names, each by its selector, and for no others. */
+  serve(selectors: ReadonlyMap<string, RequestSelector>): void;
   /**
    * The pending request of that key; read from the API server where it was not kept whole.
    *
    * @throws KubeError
    */
   load(key: string): Promise<T | undefined>;
-  /** As much of it as is kept: who it is, and what `stays`. */
+  /** As much of it as is kept: its identity, and the retained fields. */
   peek(key: string): T | undefined;
   /** Keys of all pending requests of one signer name that are this replica's. */
   keysOf(signerName: string): readonly string[];
   /** All pending requests of all signer names, with their keys. */
   all(): Iterable<readonly [string, T]>;
-  /** Whether the watch has told of this very write of ours, and of nothing since. */
+  /** Whether the watch has brought this very write of ours, and nothing since. */
   isCurrent(signerName: string, written: T): boolean;
   /** Takes in what a write of ours was answered with. */
   applyWrite(signerName: string, request: T): void;
+  /** The watches that have not listed yet, or cannot; of ClusterSigners only. */
   notReady(): readonly string[];
   stop(): Promise<void>;
 }
 
-const SEPARATOR = ' ';
-
-/** The queue's key of a request: its signer name and its `namespace/name`. */
-function requestKey(signerName: string, storeKey: string): string {
-  return signerName + SEPARATOR + storeKey;
+interface Cache<T extends KubeObject> {
+  readonly init: PendingRequestsInit<T>;
+  readonly transform: CacheTransform<T>;
+  /** Of requests that are not kept whole: what the change predicate compares. */
+  readonly digests: WeakMap<T, string>;
+  selectors: ReadonlyMap<string, RequestSelector>;
+  /** True while a write of our own is taken in: who wrote it knows when to look again. */
+  applying: boolean;
 }
 
+/** No signer name is watched before the first `serve`. */
 export function createPendingRequests<T extends KubeObject>(
   init: PendingRequestsInit<T>,
 ): PendingRequests<T> {
-  const { component, kind } = init;
-  const leaner = createCacheTransform<T>(init.retainedFields);
-  let selections: ReadonlyMap<string, RequestSelector> = new Map();
-  /** Of requests that are not kept whole. */
-  const digests = new WeakMap<T, string>();
-  /** What is heard now is a write of our own: whoever wrote it knows when to look again. */
-  let own = false;
-  const watches = createWatchSet<T>((signerName) => {
-    let count = 0;
-    const { fieldSelector = '', namespace } = selections.get(signerName) ?? {};
-    return createReflector<T>({
-      ...component,
-      // The server filters: requests of other signers never reach this process.
-      path: init.resource.collection(namespace),
-      fieldSelector,
-      keep,
-      readMessage: init.readMessage,
-      transform: lean,
-      onEvent: (key, now, before) => {
-        count += Number(now !== undefined) - Number(before !== undefined);
-        if (before !== undefined && before !== now) leaner.release(before);
-        component.metrics.pending(kind, signerName, count);
-        const told = own ? undefined : whyTold(now, before);
-        if (told !== undefined) init.onKey(requestKey(signerName, key), told);
-      },
-    });
-  });
-
-  function lean(request: T): T {
-    const kept = leaner.reduce(request);
-    if (kept !== request) digests.set(kept, predicateDigest(request));
-    return kept;
-  }
-
-  function digestOf(kept: T): string {
-    return digests.get(kept) ?? predicateDigest(kept);
-  }
-
-  function whyTold(now: T | undefined, before: T | undefined): 'changed' | 'again' | undefined {
-    if (now === before) return 'again';
-    if (now === undefined || before === undefined) return 'changed';
-    return digestOf(now) === digestOf(before) ? undefined : 'changed';
-  }
-
-  function keep(request: T): boolean {
-    if (init.isPending(request)) return true;
-    init.onFinished?.(request);
-    return false;
-  }
+  const cache: Cache<T> = {
+    init,
+    transform: createCacheTransform<T>(init.retainedFields),
+    digests: new WeakMap(),
+    selectors: new Map(),
+    applying: false,
+  };
+  const watches = createWatchSet<T>((signerName) => watch(cache, signerName));
 
   function peek(key: string): T | undefined {
-    const at = key.indexOf(SEPARATOR);
-    return watches.get(key.slice(0, at))?.get(key.slice(at + 1));
-  }
-
-  async function whole(kept: T): Promise<T | undefined> {
-    const path = init.resource.object(kept.metadata);
-    const fresh = await component.client.request<T>({ method: 'GET', path }).catch(ignoreNotFound);
-    return fresh?.metadata.uid === kept.metadata.uid && init.isPending(fresh) ? fresh : undefined;
+    const { signerName, storeKey } = partsOf(key);
+    return watches.get(signerName)?.get(storeKey);
   }
 
   return {
     serve: (wanted) => {
-      // Another selector is another watch: what the old one held is gone first.
-      const textOf = (selection?: RequestSelector): string => JSON.stringify(selection ?? null);
-      const same = [...wanted.keys()].filter(
-        (each) => textOf(selections.get(each)) === textOf(wanted.get(each)),
-      );
-      watches.reconcile(same);
-      selections = wanted;
+      // Another selector is another watch: what the old one held is dropped first.
+      watches.reconcile(unchanged(cache.selectors, wanted));
+      cache.selectors = wanted;
       watches.reconcile(wanted.keys());
     },
     peek,
     load: (key) => {
       const kept = peek(key);
-      return kept !== undefined && leaner.isReduced(kept) ? whole(kept) : Promise.resolve(kept);
+      const isReduced = kept !== undefined && cache.transform.isReduced(kept);
+      return isReduced ? readWhole(init, kept) : Promise.resolve(kept);
     },
     keysOf: (signerName) =>
       (watches.get(signerName)?.list() ?? [])
-        .filter(({ metadata }) => component.shard.owns(metadata.uid))
+        .filter(({ metadata }) => init.component.shard.owns(metadata.uid))
         .map(({ metadata }) => requestKey(signerName, keyOf(metadata))),
     all: function* () {
       for (const [signerName, each] of watches.entries()) {
         for (const kept of each.list()) yield [requestKey(signerName, keyOf(kept.metadata)), kept];
       }
     },
-    isCurrent: (signerName, written) => {
-      const kept = watches.get(signerName)?.get(keyOf(written.metadata));
-      return kept?.metadata.resourceVersion === written.metadata.resourceVersion;
+    isCurrent: (signerName, { metadata }) => {
+      const kept = watches.get(signerName)?.get(keyOf(metadata));
+      return kept?.metadata.resourceVersion === metadata.resourceVersion;
     },
     applyWrite: (signerName, request) => {
-      own = true;
+      cache.applying = true;
       try {
         watches.get(signerName)?.applyWrite(request);
       } finally {
-        own = false;
+        cache.applying = false;
       }
     },
-    notReady: () =>
-      watches
-        .entries()
-        // Of Signers there are always new ones, and readiness is not theirs to lower.
-        .filter(([name]) => !isDerivedName(name))
-        .filter(([, each]) => !each.synced || each.failure !== undefined)
-        .map(([name, each]) => `${kind}s of ${name}: ${each.failure ?? 'not listed yet'}`),
+    notReady: () => notListed(init.kind, watches.entries()),
     stop: watches.stop,
   };
+}
+
+function watch<T extends KubeObject>(cache: Cache<T>, signerName: string): Reflector<T> {
+  const { init, transform } = cache;
+  const { fieldSelector = '', namespace } = cache.selectors.get(signerName) ?? {};
+  let count = 0;
+  return createReflector<T>({
+    ...init.component,
+    // The server filters: requests of other signers never reach this process.
+    path: init.resource.collection(namespace),
+    fieldSelector,
+    keep: (request) => {
+      if (init.isPending(request)) return true;
+      init.onFinished?.(request);
+      return false;
+    },
+    readMessage: init.readMessage,
+    transform: (request) => {
+      const kept = transform.reduce(request);
+      if (kept !== request) cache.digests.set(kept, predicateDigest(request));
+      return kept;
+    },
+    onEvent: (key, now, before) => {
+      count += Number(now !== undefined) - Number(before !== undefined);
+      if (before !== undefined && before !== now) transform.release(before);
+      init.component.metrics.pending(init.kind, signerName, count);
+      const why = cache.applying ? undefined : causeOf(cache, now, before);
+      if (why !== undefined) init.onKey(requestKey(signerName, key), why);
+    },
+  });
+}
+
+/** Why a request is to be looked at after an event; undefined: it is not. */
+function causeOf<T extends KubeObject>(
+  { digests }: Cache<T>,
+  now: T | undefined,
+  before: T | undefined,
+): WatchCause | undefined {
+  if (now === before) return 'again';
+  if (now === undefined || before === undefined) return 'changed';
+  const digestOf = (kept: T): string => digests.get(kept) ?? predicateDigest(kept);
+  return digestOf(now) === digestOf(before) ? undefined : 'changed';
+}
+
+async function readWhole<T extends KubeObject>(
+  { component, resource, isPending }: PendingRequestsInit<T>,
+  { metadata }: T,
+): Promise<T | undefined> {
+  const path = resource.object(metadata);
+  const fresh = await component.client.request<T>({ method: 'GET', path }).catch(ignoreNotFound);
+  return fresh?.metadata.uid === metadata.uid && isPending(fresh) ? fresh : undefined;
+}
+
+/** The signer names whose selector is the same in both. */
+function unchanged(
+  before: ReadonlyMap<string, RequestSelector>,
+  wanted: ReadonlyMap<string, RequestSelector>,
+): readonly string[] {
+  const textOf = (selector?: RequestSelector): string => JSON.stringify(selector ?? null);
+  return [...wanted.keys()].filter((each) => textOf(before.get(each)) === textOf(wanted.get(each)));
+}
+
+function notListed(
+  kind: RequestKind,
+  watches: readonly (readonly [
+    signerName: string,
+    watch: Pick<Reflector<KubeObject>, 'synced' | 'failure'>,
+  ])[],
+): readonly string[] {
+  return (
+    watches
+      // Of Signers there are always new ones; readiness does not depend on them.
+      .filter(([name]) => !isDerivedName(name))
+      .filter(([, each]) => !each.synced || each.failure !== undefined)
+      .map(([name, each]) => `${kind}s of ${name}: ${each.failure ?? 'not listed yet'}`)
+  );
 }

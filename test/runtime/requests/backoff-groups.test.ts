@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import {
-  MAX_REST_MS,
   createBackoffGroups,
   type BackoffGroups,
 } from '../../../src/runtime/requests/backoff-groups.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
+
+/** As client-go's longest delay. */
+const MAX_REST_MS = 1_000_000;
 
 let time: FakeTime;
 let waits: BackoffGroups;

@@ -84,7 +84,7 @@ test('what cannot be read waits, and is read again', async () => {
   const second = it.next('the second read');
   const { log } = it.component;
   await until('it waits', PATIENCE_MS, () =>
-    log.lines.some(({ message }) => /could not/.test(message)),
+    log.lines.some(({ message }) => /cannot be read/.test(message)),
   );
   await it.time.advance(1_000);
   (await second).answer(200, large);

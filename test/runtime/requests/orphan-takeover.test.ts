@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { KubeObject } from '../../../src/api/object/object.ts';
 import {
-  TAKEOVER_AFTER_MS,
   createOrphanTakeover,
   type OrphanTakeover,
 } from '../../../src/runtime/requests/orphan-takeover.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
+
+/** Twice the duration of a Lease. */
+const TAKEOVER_AFTER_MS = 30_000;
 
 let time: FakeTime;
 let pending: Map<string, KubeObject>;

@@ -2,7 +2,6 @@
 /** Of several replicas each works on its own requests, and takes up more when it is told to. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { TAKEOVER_AFTER_MS } from '../../../src/runtime/requests/orphan-takeover.ts';
 import { until } from '../../cluster/until.ts';
 import { PATIENCE_MS } from '../../support/kube/reflector-fixture.ts';
 import {
@@ -12,6 +11,9 @@ import {
   type Controlled,
   type Request,
 } from './controlled.ts';
+
+/** Twice the duration of a Lease. */
+const TAKEOVER_AFTER_MS = 30_000;
 
 let it: Controlled;
 let ours: Set<string>;

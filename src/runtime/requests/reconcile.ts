@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/** One look at one request, from the queue's key to what is logged of it. */
+import type { KubeObject } from '../../api/object/object.ts';
+import type { SignerObject } from '../../api/signer/cluster-signer.ts';
+import { SignerError } from '../../errors.ts';
+import type { ReconcileResult } from '../../kube/workqueue/run-loop.ts';
+import { toOutcome } from './error-outcome.ts';
+import type { OrphanTakeover } from './orphan-takeover.ts';
+import type { Outcome } from './outcome.ts';
+import type { PendingRequests } from './pending-requests.ts';
+import { report, wordOf } from './report.ts';
+import type { RequestControllerInit } from './request-controller-init.ts';
+import {
+  finish,
+  forget,
+  ignoreEvents,
+  isNews,
+  nextLook,
+  partsOf,
+  settle,
+  start,
+  waitFor,
+  type RequestState,
+} from './request-state.ts';
+
+/** What a look needs. */
+export interface Reconciler<T, S> {
+  readonly init: RequestControllerInit<T, S>;
+  readonly state: RequestState;
+  readonly requests: PendingRequests<T>;
+  readonly takeover: OrphanTakeover;
+}
+
+/**
+ * Looks at the request of a key once.
+ *
+ * @returns when to look at it again
+ * @throws what nobody foresaw; everything else is an outcome
+ */
+export async function reconcile<T extends KubeObject, S extends SignerObject>(
+  at: Reconciler<T, S>,
+  key: string,
+): Promise<ReconcileResult> {
+  const { init, state, takeover } = at;
+  start(state, key);
+  try {
+    let next: ReconcileResult;
+    if (isOwn(at, key)) next = await look(at, key);
+    else {
+      if (takeover.claims(key)) await answerOrphan(at, key);
+      forget(state, key);
+    }
+    settle(state, key, next);
+    return next;
+  } finally {
+    if (finish(state, key)) init.component.queue.add(key);
+  }
+}
+
+/** Each replica forgets what it knew of a request that is gone, whoever answered it. */
+function isOwn<T extends KubeObject, S>(
+  { init, requests }: Reconciler<T, S>,
+  key: string,
+): boolean {
+  const kept = requests.peek(key);
+  return kept === undefined || init.component.shard.owns(kept.metadata.uid);
+}
+
+async function look<T extends KubeObject, S extends SignerObject>(
+  at: Reconciler<T, S>,
+  key: string,
+): Promise<ReconcileResult> {
+  const { init, state, requests } = at;
+  const { signerName, storeKey } = partsOf(key);
+  const read = await attempted(init, async () => ({ request: await requests.load(key) }));
+  if ('outcome' in read) return unread(at, key, read);
+  const { request } = read;
+  const signer = init.signers.serving(signerName);
+  if (request === undefined || signer === undefined) {
+    forget(state, key);
+    init.onGone?.(storeKey);
+    return undefined;
+  }
+  // At start all lists run at once: an Event about what is not listed yet might be wrong.
+  if (init.sources?.listed(signer) === false) return waitFor(state, key, `${signerName} listing`);
+  const outcome = await judged(init, request, signer);
+  const left = (outcome.written ?? outcome.changed) as T | undefined;
+  if (left !== undefined) noteWrite(at, key, left);
+  report(init, { request, signerName, outcome, news: isNewsOf(state, key, outcome) });
+  return nextLook(state, key, outcome);
+}
+
+/** One look at another replica's request; it is reported only where that answered it. */
+async function answerOrphan<T extends KubeObject, S extends SignerObject>(
+  { init, requests }: Reconciler<T, S>,
+  key: string,
+): Promise<void> {
+  const { signerName } = partsOf(key);
+  const signer = init.signers.serving(signerName);
+  const request = await requests.load(key).catch(() => undefined);
+  if (request === undefined || signer === undefined) return;
+  const { sources } = init;
+  if (sources?.listed(signer) === false || sources?.waitsFor?.(signer) !== undefined) return;
+  const outcome = await attempted(init, () => init.handle(request, signer));
+  if (outcome.written === undefined) return;
+  requests.applyWrite(signerName, outcome.written as T);
+  report(init, { request, signerName, outcome, news: true });
+}
+
+async function judged<T extends KubeObject, S>(
+  init: RequestControllerInit<T, S>,
+  request: T,
+  signer: S,
+): Promise<Outcome> {
+  const { begin } = init;
+  const begun = begin && (await attempted(init, () => begin(request)));
+  if (begun !== undefined) return begun;
+  const message = init.sources?.waitsFor?.(signer);
+  if (message === undefined) return attempted(init, () => init.handle(request, signer));
+  return { outcome: 'waiting', reason: 'IssuerNotReady', message, again: 'on-change' };
+}
+
+/** What came of the work, or why that is not known. */
+async function attempted<R>(
+  { component }: Pick<RequestControllerInit<never, never>, 'component'>,
+  work: () => Promise<R>,
+): Promise<R | Outcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof SignerError)) throw error;
+    return toOutcome(error, component.name, component.client.clockOffset());
+  }
+}
+
+/** The cache shows our own write at once; what it answered needs no second look, whatever the watch brought. */
+function noteWrite<T extends KubeObject, S>(
+  { init, state, requests }: Reconciler<T, S>,
+  key: string,
+  left: T,
+): void {
+  const { signerName, storeKey } = partsOf(key);
+  if (requests.isCurrent(signerName, left)) ignoreEvents(state, key);
+  requests.applyWrite(signerName, left);
+  if (requests.peek(key) !== undefined) return;
+  ignoreEvents(state, key);
+  init.onGone?.(storeKey);
+}
+
+/** An answer is always news, and nothing is logged of an answered request again. */
+function isNewsOf(state: RequestState, key: string, outcome: Outcome): boolean {
+  if (outcome.written === undefined) return isNews(state, key, wordOf(outcome));
+  state.logged.delete(key);
+  return true;
+}
+
+function unread<T, S>(
+  { init, state }: Reconciler<T, S>,
+  key: string,
+  outcome: Outcome,
+): ReconcileResult {
+  const level = isNews(state, key, `unread ${outcome.reason}`) ? 'warn' : 'debug';
+  init.component.log[level]({ key, error: outcome.message }, 'request cannot be read, retrying');
+  return nextLook(state, key, outcome);
+}
