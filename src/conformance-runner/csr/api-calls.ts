@@ -6,13 +6,13 @@ import { NO_NAMES } from '../../conformance/observed-request.ts';
 import { encodePem } from '../../pki/der/pem.ts';
 import { encodeRequest } from '../../pki/x509/pkcs10.ts';
 import { generatePrivateKey } from '../../pki/keys/private-key.ts';
+import { HOUR_SECONDS } from '../plans.ts';
 import type { Run } from '../run.ts';
 import type { Recorder } from '../recorder.ts';
-import { resourceCalls, untilWatched } from '../resource-steps.ts';
+import { resourceCalls, untilWatched, type ResourceCalls } from '../resource-steps.ts';
 import { check, type ApiStep } from '../steps.ts';
 import { REQUESTS } from './requests.ts';
 
-const HOUR = 3600;
 const DNS_NAME = 'conformance.example.com';
 
 /** As many as upstream's test makes. */
@@ -20,46 +20,47 @@ const COUNT = 3;
 
 type Csr = CertificateSigningRequest;
 
-/** A step for each call, to be taken in the order of CSR_CALLS: they build on each other. */
+/** What the steps share. `uid` is of the first request, once it is created. */
+interface CallContext {
+  readonly run: Run;
+  readonly recorder: Recorder<Csr>;
+  readonly calls: ResourceCalls<Csr>;
+  readonly template: Template;
+  readonly fieldSelector: string;
+  readonly names: readonly string[];
+  readonly name: string;
+  uid: string;
+}
+
+type Steps<C extends CsrCall> = Readonly<Record<C, ApiStep>>;
+
+/** A step for each call, to run in the order of CSR_CALLS: they build on each other. */
 export async function callSteps(
   run: Run,
   recorder: Recorder<Csr>,
   signerName: string,
-): Promise<Readonly<Record<CsrCall, ApiStep>>> {
-  const { spec, certificate } = await templateOf(run, signerName);
-  const fieldSelector = `spec.signerName=${signerName}`;
+): Promise<Steps<CsrCall>> {
   const names = Array.from({ length: COUNT }, (_, at) => `conformance-${run.id}-operation-${at}`);
-  const [name = ''] = names;
-  const calls = resourceCalls<Csr>(run, REQUESTS);
-  let uid = '';
+  const context: CallContext = {
+    run,
+    recorder,
+    calls: resourceCalls<Csr>(run, REQUESTS),
+    template: await templateOf(run, signerName),
+    fieldSelector: `spec.signerName=${signerName}`,
+    names,
+    name: names[0] ?? '',
+    uid: '',
+  };
+  return {
+    ...readSteps(context),
+    ...writeSteps(context),
+    ...subresourceSteps(context),
+    ...deletionSteps(context),
+  };
+}
 
-  const isSame = (found: Csr, where: string): string => {
-    check(found.kind === 'CertificateSigningRequest', `${where} is a ${found.kind}`);
-    check(found.metadata.uid === uid, `${where} is another object`);
-    return `${where} of ${found.metadata.name}`;
-  };
-  const left = async (count: number): Promise<string> => {
-    const { length } = await calls.list({ fieldSelector });
-    check(length === count, `${length} items, not ${count}`);
-    return `${length} items`;
-  };
-  const annotate = async (key: string, body: object = {}, subresource?: string): Promise<Csr> => {
-    const metadata = { annotations: { [key]: 'true' } };
-    return annotated(
-      await calls.patch(name, 'mergePatch', { ...body, metadata }, subresource),
-      key,
-    );
-  };
-  const addCondition = async (
-    type: string,
-    subresource: 'approval' | 'status',
-  ): Promise<string> => {
-    const before = await calls.get(name, subresource);
-    const conditions = [...(before.status?.conditions ?? []), conditionOf(type)];
-    const status = { ...before.status, conditions };
-    return hasCondition(await calls.put({ ...before, status }, subresource), type);
-  };
-
+function readSteps(context: CallContext): Steps<'create' | 'get' | 'list'> {
+  const { run, calls, template, names, name } = context;
   return {
     create: async () => {
       const kind = 'CertificateSigningRequest';
@@ -67,22 +68,31 @@ export async function callSteps(
         const { metadata } = await run.created.create<Csr>(REQUESTS, {
           kind,
           metadata: { name: each },
-          spec,
+          spec: template.spec,
         });
-        if (each === name) ({ uid } = metadata);
+        if (each === name) context.uid = metadata.uid;
       }
       return `${names.length} requests`;
     },
     get: async () => {
       const found = await calls.get(name);
       const { expirationSeconds } = found.spec;
-      check(expirationSeconds === HOUR, `expirationSeconds is ${expirationSeconds ?? 'not set'}`);
-      return isSame(found, 'the request');
+      check(
+        expirationSeconds === HOUR_SECONDS,
+        `expirationSeconds is ${expirationSeconds ?? 'not set'}`,
+      );
+      return checkSame(context, found, 'the request');
     },
-    list: () => left(COUNT),
+    list: () => checkCount(context, COUNT),
+  };
+}
+
+function writeSteps(context: CallContext): Steps<'patch' | 'update' | 'watch'> {
+  const { run, recorder, calls, name } = context;
+  return {
     patch: async () => {
       const from = versionOf(await calls.get(name));
-      const to = versionOf(await annotate('patched'));
+      const to = versionOf(await annotate(context, 'patched'));
       check(to > from, `resourceVersion ${from} became ${to}`);
       return `resourceVersion ${from} became ${to}`;
     },
@@ -94,38 +104,90 @@ export async function callSteps(
     },
     watch: async () => {
       // Annotations stay: the last version has both.
-      await untilWatched(run, recorder, ({ metadata: { uid: of, annotations } }) => {
-        return of === uid && ['patched', 'updated'].every((key) => annotations?.[key] === 'true');
+      await untilWatched(run, recorder, ({ metadata: { uid, annotations } }) => {
+        return (
+          uid === context.uid &&
+          ['patched', 'updated'].every((key) => annotations?.[key] === 'true')
+        );
       });
       return 'the watch reported both changes';
     },
-    getApproval: async () => isSame(await calls.get(name, 'approval'), '/approval'),
+  };
+}
+
+type SubresourceCall = Extract<CsrCall, `${string}Approval` | `${string}Status`>;
+
+function subresourceSteps(context: CallContext): Steps<SubresourceCall> {
+  const { calls, name } = context;
+  const { certificate } = context.template;
+  return {
+    getApproval: async () => checkSame(context, await calls.get(name, 'approval'), '/approval'),
     patchApproval: async () => {
       const status = { conditions: [conditionOf('ApprovalPatch')] };
       return hasCondition(
-        await annotate('patchedapproval', { status }, 'approval'),
+        await annotate(context, 'patchedapproval', { status }, 'approval'),
         'ApprovalPatch',
       );
     },
-    updateApproval: () => addCondition('Approved', 'approval'),
-    getStatus: async () => isSame(await calls.get(name, 'status'), '/status'),
+    updateApproval: () => addCondition(context, 'Approved', 'approval'),
+    getStatus: async () => checkSame(context, await calls.get(name, 'status'), '/status'),
     patchStatus: async () => {
-      const { status } = await annotate('patchedstatus', { status: { certificate } }, 'status');
+      const change = { status: { certificate } };
+      const { status } = await annotate(context, 'patchedstatus', change, 'status');
       check(status?.certificate === certificate, 'the certificate is not there');
       return 'the certificate is there';
     },
-    updateStatus: () => addCondition('StatusUpdate', 'status'),
+    updateStatus: () => addCondition(context, 'StatusUpdate', 'status'),
+  };
+}
+
+function deletionSteps(context: CallContext): Steps<'delete' | 'deleteCollection'> {
+  const { calls, name, fieldSelector } = context;
+  return {
     delete: async () => {
       await calls.remove(name);
       const status = await calls.status(name);
       check(status === 404, `a deleted request is answered with ${status}`);
-      return `404; ${await left(COUNT - 1)}`;
+      return `404; ${await checkCount(context, COUNT - 1)}`;
     },
     deleteCollection: async () => {
       await calls.removeAll({ fieldSelector });
-      return left(0);
+      return checkCount(context, 0);
     },
   };
+}
+
+function checkSame({ uid }: CallContext, found: Csr, where: string): string {
+  check(found.kind === 'CertificateSigningRequest', `${where} is a ${found.kind}`);
+  check(found.metadata.uid === uid, `${where} is another object`);
+  return `${where} of ${found.metadata.name}`;
+}
+
+async function checkCount({ calls, fieldSelector }: CallContext, count: number): Promise<string> {
+  const { length } = await calls.list({ fieldSelector });
+  check(length === count, `${length} items, not ${count}`);
+  return `${length} items`;
+}
+
+async function annotate(
+  { calls, name }: CallContext,
+  key: string,
+  body: object = {},
+  subresource?: string,
+): Promise<Csr> {
+  const metadata = { annotations: { [key]: 'true' } };
+  return annotated(await calls.patch(name, 'mergePatch', { ...body, metadata }, subresource), key);
+}
+
+async function addCondition(
+  { calls, name }: CallContext,
+  type: string,
+  subresource: 'approval' | 'status',
+): Promise<string> {
+  const before = await calls.get(name, subresource);
+  const conditions = [...(before.status?.conditions ?? []), conditionOf(type)];
+  const status = { ...before.status, conditions };
+  return hasCondition(await calls.put({ ...before, status }, subresource), type);
 }
 
 interface Template {
@@ -144,7 +206,7 @@ async function templateOf(run: Run, signerName: string): Promise<Template> {
     isCa: false,
     key,
     notBefore: now - 60_000,
-    notAfter: now + HOUR * 1000,
+    notAfter: now + HOUR_SECONDS * 1000,
     random: run.random,
   });
   const [request, leaf] = [encodePem('CERTIFICATE REQUEST', der), certificate].map((pem) =>
@@ -152,7 +214,7 @@ async function templateOf(run: Run, signerName: string): Promise<Template> {
   ) as [string, string];
   const usages = ['digital signature', 'key encipherment', 'server auth'];
   return {
-    spec: { request, signerName, expirationSeconds: HOUR, usages },
+    spec: { request, signerName, expirationSeconds: HOUR_SECONDS, usages },
     certificate: leaf,
   };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Bundles that the API server must refuse. Dry runs: nothing is stored. */
-import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
+import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import { INVALID_BUNDLES, type InvalidBundle } from '../../conformance/ctb/snapshot.ts';
 import type { Operation } from '../../conformance/snapshot.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
@@ -9,6 +9,7 @@ import { skipSteps, runStep, type ApiStep } from '../steps.ts';
 import { createBundle, freshCertificate, type BundleWanted, type CtbRun } from './create-bundle.ts';
 import { runSignerName } from '../run.ts';
 
+/** Sends each invalid bundle as a dry run; a step fails when the API server takes it. */
 export async function bundleRefusals(
   ctb: CtbRun,
 ): Promise<Readonly<Record<InvalidBundle, Operation>>> {
@@ -25,44 +26,14 @@ export async function bundleRefusals(
   const anchor = await freshCertificate(ctb, 'Conformance');
   const leaf = await freshCertificate(ctb, 'no CA', false);
   const stored = await createBundle(ctb, { name, signerName, trustBundle: anchor });
-
-  const send = async (
-    method: 'POST' | 'PUT',
-    { name: requested, ...spec }: BundleWanted,
-  ): Promise<void> => {
-    const { resourceVersion } = stored.metadata;
-    const metadata = { name: requested, ...(method === 'PUT' ? { resourceVersion } : {}) };
-    await run.client.request({
-      method,
-      path: method === 'PUT' ? bundles.object({ name }) : bundles.collection(),
-      query: { dryRun: 'All' },
-      body: { apiVersion: bundles.apiVersion, kind: 'ClusterTrustBundle', metadata, spec },
-    });
-  };
-  const refused =
-    (method: 'POST' | 'PUT', wanted: BundleWanted): ApiStep =>
-    async () => {
-      try {
-        await send(method, wanted);
-      } catch (error) {
-        if (error instanceof KubeError && error.status === 422) return error.message;
-        throw error;
-      }
-      throw new Error('the API server takes it');
-    };
+  const newName = bundleName(signerName, 'b');
+  const create = (wanted: BundleWanted): ApiStep => rejected(ctb, wanted);
   const withBundle = (trustBundle: string): ApiStep =>
-    refused('POST', { name: bundleName(signerName, 'b'), signerName, trustBundle });
+    create({ name: newName, signerName, trustBundle });
   const steps: Readonly<Record<InvalidBundle, ApiStep>> = {
-    wrongPrefix: refused('POST', {
-      name: `conformance-${run.id}`,
-      signerName,
-      trustBundle: anchor,
-    }),
-    prefixWithoutSigner: refused('POST', {
-      name: bundleName(signerName, 'b'),
-      trustBundle: anchor,
-    }),
-    signerChange: refused('PUT', { name, signerName: other, trustBundle: anchor }),
+    wrongPrefix: create({ name: `conformance-${run.id}`, signerName, trustBundle: anchor }),
+    prefixWithoutSigner: create({ name: newName, trustBundle: anchor }),
+    signerChange: rejected(ctb, { name, signerName: other, trustBundle: anchor }, stored),
     noCertificate: withBundle('no certificate'),
     otherBlock: withBundle(anchor.replaceAll('CERTIFICATE', 'PUBLIC KEY')),
     headers: withBundle(anchor.replace('-----\n', '-----\nComment: none\n\n')),
@@ -73,4 +44,32 @@ export async function bundleRefusals(
     INVALID_BUNDLES.map(async (each) => [each, await runStep(steps[each])] as const),
   );
   return Object.fromEntries(found) as Readonly<Record<InvalidBundle, Operation>>;
+}
+
+/** Passes when the API server rejects the bundle as invalid (422). With `stored` it is an update of that one. */
+function rejected(ctb: CtbRun, wanted: BundleWanted, stored?: ClusterTrustBundle): ApiStep {
+  return async () => {
+    try {
+      await sendDryRun(ctb, wanted, stored);
+    } catch (error) {
+      if (error instanceof KubeError && error.status === 422) return error.message;
+      throw error;
+    }
+    throw new Error('the API server accepts it');
+  };
+}
+
+async function sendDryRun(
+  { run, bundles }: CtbRun,
+  { name, ...spec }: BundleWanted,
+  stored: ClusterTrustBundle | undefined,
+): Promise<void> {
+  const metadata =
+    stored === undefined ? { name } : { name, resourceVersion: stored.metadata.resourceVersion };
+  await run.client.request({
+    method: stored === undefined ? 'POST' : 'PUT',
+    path: stored === undefined ? bundles.collection() : bundles.object({ name }),
+    query: { dryRun: 'All' },
+    body: { apiVersion: bundles.apiVersion, kind: 'ClusterTrustBundle', metadata, spec },
+  });
 }

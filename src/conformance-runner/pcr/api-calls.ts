@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { KeyObject } from 'node:crypto';
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import { formatTime } from '../../api/object/time.ts';
 import { selfSignedCertificate } from '../../conformance/self-signed.ts';
@@ -6,8 +7,8 @@ import { PCR_CALLS, type PcrCall } from '../../conformance/pcr/snapshot.ts';
 import type { Discovery, Operation, Patch } from '../../conformance/snapshot.ts';
 import { generatePrivateKey } from '../../pki/keys/private-key.ts';
 import { discover } from '../discovery-steps.ts';
-import { startRecorder } from '../recorder.ts';
-import { resourceCalls, patchSteps, untilWatched } from '../resource-steps.ts';
+import { startRecorder, type Recorder } from '../recorder.ts';
+import { patchSteps, resourceCalls, untilWatched, type ResourceCalls } from '../resource-steps.ts';
 import { ALL_VERBS, certificatesRule, signerRule } from '../permissions.ts';
 import { check, skipSteps, runSteps, type ApiStep } from '../steps.ts';
 import { stubOf } from './plans.ts';
@@ -19,6 +20,20 @@ type Pcr = PodCertificateRequest;
 
 const LABEL = 'conformance.countersign.dev/test';
 const HOUR_MS = 3600_000;
+
+/** What the steps share. */
+interface CallContext {
+  readonly pcr: Pick<PcrRun, 'run' | 'requests'>;
+  readonly recorder: Recorder<Pcr>;
+  readonly calls: ResourceCalls<Pcr>;
+  readonly key: KeyObject;
+  readonly signerName: string;
+  readonly fieldSelector: string;
+  /** Of the first request. */
+  readonly name: string;
+}
+
+type Steps<C extends PcrCall> = Readonly<Record<C, ApiStep>>;
 
 /** Upstream's calls of the API, on a signer name that only this run uses. */
 export async function pcrOperations({
@@ -44,85 +59,122 @@ export async function pcrOperations({
   });
   try {
     const { key } = await generatePrivateKey('ECDSAP256');
-    const calls = resourceCalls<Pcr>(run, requests, namespace);
-    const first = { name: `conformance-${run.id}-operation` };
-    const isSame = async (subresource?: string): Promise<string> => {
-      const { kind, metadata } = await calls.get(first.name, subresource);
-      check(
-        kind === 'PodCertificateRequest' && metadata.name === first.name,
-        `a ${kind} ${metadata.name}`,
-      );
-      return `${kind} ${metadata.name}`;
+    const context: CallContext = {
+      pcr: { run, requests },
+      recorder,
+      calls: resourceCalls<Pcr>(run, requests, namespace),
+      key,
+      signerName,
+      fieldSelector,
+      name: `conformance-${run.id}-operation`,
     };
-    const hasLabel = (found: Pcr, value: string): string => {
-      check(found.metadata.labels?.[LABEL] === value, 'the label is not there');
-      return `the label says ${value}`;
-    };
-    const create = (name: string): Promise<Pcr> =>
-      run.created.create<Pcr>(requests, {
-        kind: 'PodCertificateRequest',
-        metadata: { name, namespace },
-        spec: specOf(run, signerName, stubOf(key).toString('base64')),
-      });
-    const issue = async (how: string, write: (made: Pcr) => Promise<Pcr>): Promise<string> => {
-      const after = await write(await create(`${first.name}-${how.toLowerCase()}`));
-      const type = after.status?.conditions?.[0]?.type ?? 'without condition';
-      check(type === 'Issued' && after.status?.certificateChain !== undefined, `it is ${type}`);
-      return `it is ${type}`;
-    };
-    const status = statusOf(run, key);
-    const steps: Readonly<Record<PcrCall, ApiStep>> = {
-      create: async () => `uid ${(await create(first.name)).metadata.uid}`,
-      read: () => isSame(),
-      listAndWatch: async () => {
-        const { length } = await calls.list({ fieldSelector });
-        check(length === 1, `${length} items`);
-        await untilWatched(run, recorder, ({ metadata }) => metadata.name === first.name);
-        return 'one item, and the watch reported it';
-      },
-      update: async () => {
-        const before = await calls.get(first.name);
-        const labels = { ...before.metadata.labels, [LABEL]: 'update' };
-        return hasLabel(
-          await calls.put({ ...before, metadata: { ...before.metadata, labels } }),
-          'update',
-        );
-      },
-      ...patchSteps(async (how) => {
-        const body = patchOf(requests.apiVersion, first.name, how);
-        return hasLabel(await calls.patch(first.name, how, body), how.toLowerCase());
-      }),
-      readStatus: () => isSame('status'),
-      updateStatus: () => issue('update', (made) => calls.put({ ...made, status }, 'status')),
-      ...statusPatches((how) =>
-        issue(how, ({ metadata, apiVersion, kind }) => {
-          const whole = { apiVersion, kind, metadata: { name: metadata.name }, status };
-          const pointers = Object.entries(status).map(([field, value]) => ({
-            op: 'add',
-            path: `/status/${field}`,
-            value,
-          }));
-          const body = { applyPatch: whole, jsonPatch: pointers }[how as string] ?? { status };
-          return calls.patch(metadata.name, how, body, 'status');
-        }),
-      ),
-      delete: async () => {
-        await calls.remove(first.name);
-        const found = await calls.status(first.name);
-        check(found === 404, `a deleted request is answered with ${found}`);
-        return '404';
-      },
-      deleteCollection: async () => {
-        await calls.removeAll({ fieldSelector });
-        const { length } = await calls.list({ fieldSelector });
-        check(length === 0, `${length} are left`);
-        return 'none is left';
-      },
-    };
+    const steps = { ...objectSteps(context), ...statusSteps(context), ...deletionSteps(context) };
     return { ...(await runSteps(PCR_CALLS, steps)), ...discovery };
   } finally {
     await recorder.stop();
   }
+}
+
+function objectSteps(
+  context: CallContext,
+): Steps<'create' | 'read' | 'listAndWatch' | 'update' | Patch> {
+  const { pcr, recorder, calls, fieldSelector, name } = context;
+  return {
+    create: async () => `uid ${(await create(context, name)).metadata.uid}`,
+    read: () => checkSame(context),
+    listAndWatch: async () => {
+      const { length } = await calls.list({ fieldSelector });
+      check(length === 1, `${length} items`);
+      await untilWatched(pcr.run, recorder, ({ metadata }) => metadata.name === name);
+      return 'one item, and the watch reported it';
+    },
+    update: async () => {
+      const before = await calls.get(name);
+      const labels = { ...before.metadata.labels, [LABEL]: 'update' };
+      return hasLabel(
+        await calls.put({ ...before, metadata: { ...before.metadata, labels } }),
+        'update',
+      );
+    },
+    ...patchSteps(async (how) => {
+      const body = patchOf(pcr.requests.apiVersion, name, how);
+      return hasLabel(await calls.patch(name, how, body), how.toLowerCase());
+    }),
+  };
+}
+
+function statusSteps(context: CallContext): Steps<'readStatus' | 'updateStatus' | StatusPatch> {
+  const { pcr, calls, key } = context;
+  const status = statusOf(pcr.run, key);
+  return {
+    readStatus: () => checkSame(context, 'status'),
+    updateStatus: () =>
+      issue(context, 'update', (made) => calls.put({ ...made, status }, 'status')),
+    ...statusPatches((how) =>
+      issue(context, how, ({ metadata, apiVersion, kind }) => {
+        const whole = { apiVersion, kind, metadata: { name: metadata.name }, status };
+        const pointers = Object.entries(status).map(([field, value]) => ({
+          op: 'add',
+          path: `/status/${field}`,
+          value,
+        }));
+        const body = { applyPatch: whole, jsonPatch: pointers }[how as string] ?? { status };
+        return calls.patch(metadata.name, how, body, 'status');
+      }),
+    ),
+  };
+}
+
+function deletionSteps({
+  calls,
+  fieldSelector,
+  name,
+}: CallContext): Steps<'delete' | 'deleteCollection'> {
+  return {
+    delete: async () => {
+      await calls.remove(name);
+      const found = await calls.status(name);
+      check(found === 404, `a deleted request is answered with ${found}`);
+      return '404';
+    },
+    deleteCollection: async () => {
+      await calls.removeAll({ fieldSelector });
+      const { length } = await calls.list({ fieldSelector });
+      check(length === 0, `${length} are left`);
+      return 'none is left';
+    },
+  };
+}
+
+function create({ pcr, signerName, key }: CallContext, name: string): Promise<Pcr> {
+  const { run, requests } = pcr;
+  return run.created.create<Pcr>(requests, {
+    kind: 'PodCertificateRequest',
+    metadata: { name, namespace: run.namespace },
+    spec: specOf(run, signerName, stubOf(key).toString('base64')),
+  });
+}
+
+async function issue(
+  context: CallContext,
+  how: string,
+  write: (made: Pcr) => Promise<Pcr>,
+): Promise<string> {
+  const after = await write(await create(context, `${context.name}-${how.toLowerCase()}`));
+  const type = after.status?.conditions?.[0]?.type ?? 'without condition';
+  check(type === 'Issued' && after.status?.certificateChain !== undefined, `it is ${type}`);
+  return `it is ${type}`;
+}
+
+async function checkSame({ calls, name }: CallContext, subresource?: string): Promise<string> {
+  const { kind, metadata } = await calls.get(name, subresource);
+  check(kind === 'PodCertificateRequest' && metadata.name === name, `a ${kind} ${metadata.name}`);
+  return `${kind} ${metadata.name}`;
+}
+
+function hasLabel(found: Pcr, value: string): string {
+  check(found.metadata.labels?.[LABEL] === value, 'the label is not there');
+  return `the label says ${value}`;
 }
 
 function specOf(run: PcrRun['run'], signerName: string, stub: string): object {
