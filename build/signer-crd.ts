@@ -89,6 +89,9 @@ const DROPPED = [
   'spec.authority.managed',
   'spec.authority.secret.namespace',
   'status.nextRotation',
+  // A CA that is the user's own is neither certified nor distrusted here.
+  'status.crossCertificates',
+  'status.distrusted',
 ];
 
 function narrowed(schema: Schema, path: string): Schema {

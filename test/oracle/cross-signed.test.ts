@@ -7,6 +7,7 @@ import { createCrossSign } from '../../src/authorities/cross-sign.ts';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { createManagedAuthorities } from '../../src/authorities/managed.ts';
 import { decodePemAll } from '../../src/pki/der/pem.ts';
+import { distrustedCas } from '../../src/rotation/distrusted-cas.ts';
 import { crossCertificates } from '../../src/runtime/issuing/cross-certificate.ts';
 import { localCa } from '../../src/runtime/issuing/local-ca.ts';
 import type { AuthorityKeyType } from '../../src/vocabulary.ts';
@@ -131,4 +132,36 @@ test('what a cross-certified CA would certify besides leaves nobody believes', a
     (pem) => decodePemAll(pem, 'CERTIFICATE')[0] ?? new Uint8Array(),
   );
   assert.deepEqual(await believers([leaf, ...between], [old]), []);
+});
+
+test('a thief of a distrusted key, with every certificate that was sent, makes no leaf that verifies below what is trusted then', async () => {
+  const [first, old, stolen, fresh] = [
+    await made('ECDSAP256', 70),
+    await made('ECDSAP256', 48),
+    await made('ECDSAP256', 24),
+    await made('ECDSAP256', 1, false),
+  ];
+  const ofOld = (await crossSign({ old: first, next: old, now: NOW - 40 * HOUR })) ?? '';
+  const ofStolen = (await crossSign({ old, next: stolen, now: NOW })) ?? '';
+  const sent = [ofStolen, ofOld].map(
+    (pem) => decodePemAll(pem, 'CERTIFICATE')[0] ?? new Uint8Array(),
+  );
+  const [leaf] = await delivered(stolen);
+  const all = [first, old, stolen, fresh];
+  const printOf = (of: AuthorityMaterial): string => openLocalAuthority(of, NOW).facts.fingerprint;
+  const isDistrusted = distrustedCas({
+    ...workload({ 'authority.managed.distrusted': [printOf(stolen)] }),
+    status: {
+      crossCertificates: [
+        { issuer: printOf(first), subject: printOf(old), notAfter: '2100-01-01T00:00:00Z' },
+        { issuer: printOf(old), subject: printOf(stolen), notAfter: '2100-01-01T00:00:00Z' },
+      ],
+    },
+  });
+  const trusted = all.filter((each) => !isDistrusted(printOf(each)));
+  assert.deepEqual(trusted, [first, fresh]);
+  assert.deepEqual(await believers([leaf, ...sent], trusted), []);
+  // Each root that went had to go.
+  assert.deepEqual(await believers([leaf, ...sent], [...trusted, old]), ALL);
+  assert.deepEqual(await believers([leaf, ...sent], [...trusted, stolen]), ALL);
 });

@@ -28,6 +28,11 @@ export const DEFAULT_MAX_RETIRING = 8;
 /** `status.authorities`, bounded by the CRD. */
 export const MAX_AUTHORITIES = 64;
 
+/** `status.crossCertificates`: a rotation makes one, and keeps it for a CA's life at the most. */
+export const MAX_CROSS_CERTIFICATES = 256;
+/** `status.distrusted`: the CAs of four full `distrusted` lists, within the life of one CA. */
+export const MAX_DISTRUSTED_CAS = 256;
+
 /** One RE2 pattern; whole-value matches of annotations are short. */
 export const MAX_PATTERN = 512;
 /** Expressions for names: a leaf with more names than this belongs to several pods. */

@@ -132,12 +132,38 @@ export interface AuthorityStatus {
   readonly anchors: string;
 }
 
+/**
+ * A cross-certificate (RFC 5280 §3.2) that was made once. It was sent with leaves, so anybody may have
+ * it: the record outlives the entries of both CAs in `authorities`, until the certificate expires.
+ */
+export interface CrossCertificateStatus {
+  /** Fingerprint of the CA that signed it. */
+  readonly issuer: string;
+  /** Fingerprint of the CA whose key it certifies. */
+  readonly subject: string;
+  /** RFC 3339: when it expires; the earlier end of the two CAs. */
+  readonly notAfter: string;
+}
+
+/**
+ * A CA that left trust by distrust and never returns. `Named`: `spec.authority.managed.distrusted` named
+ * it. `Certifier`: it certified the key of one that was named, so its root would be the way back.
+ */
+export interface DistrustedCaStatus {
+  readonly fingerprint: string;
+  readonly reason: 'Named' | 'Certifier';
+  /** RFC 3339: when its certificate expires; absent where that was never known. */
+  readonly notAfter?: string;
+}
+
 export interface ClusterSignerStatus {
   readonly observedGeneration?: number;
   /** Of a Signer, whose name is derived: what it is. */
   readonly signerName?: string;
   readonly conditions?: readonly Condition[];
   readonly authorities?: readonly AuthorityStatus[];
+  readonly crossCertificates?: readonly CrossCertificateStatus[];
+  readonly distrusted?: readonly DistrustedCaStatus[];
   /** When a managed CA's next rotation begins, if nobody asks for it sooner. */
   readonly nextRotation?: string;
 }
@@ -154,11 +180,6 @@ export interface SignerObject extends KubeObject {
 export interface ClusterSigner extends KubeObject {
   readonly spec: ClusterSignerSpec;
   readonly status?: ClusterSignerStatus;
-}
-
-/** Whether this CA must no longer be trusted: nothing is signed with it, no bundle holds it. */
-export function isDistrusted({ authority }: ClusterSignerSpec, fingerprint: string): boolean {
-  return authority.managed?.distrusted?.includes(fingerprint) === true;
 }
 
 /** The Secret that holds a signer's CA. */

@@ -37,3 +37,9 @@ export const NEXT_KEY = 'next.key';
  * `crossSigned`; whatever else is in there is ignored.
  */
 export const CROSS_CERTIFICATE = 'cross.crt';
+
+/**
+ * On a managed CA's Secret, JSON `[{"issuer": "sha256:…", "subject": "sha256:…", "notAfter": "RFC 3339"}, …]`:
+ * the cross-certificates that were made and have not expired, for a ClusterSigner whose status was lost.
+ */
+export const CROSS_CERTIFICATES = 'countersign.dev/cross-certificates';

@@ -9,7 +9,7 @@ import { fingerprint, type Certificate } from '../../pki/x509/certificate.ts';
 import { anchorFingerprints, readAnchors, writeAnchors } from '../../pki/x509/trust-bundle.ts';
 import { bundleAnnotations, type BundleInput } from './bundle-annotations.ts';
 import { retainedAnchors, type RetainedAnchor } from './retained-anchors.ts';
-import { distrustedAnchors } from './distrusted-anchors.ts';
+import { distrustedCas } from '../../rotation/distrusted-cas.ts';
 
 const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'countersign' } as const;
 
@@ -33,7 +33,7 @@ export function desiredBundle(input: BundleInput): DesiredBundle | undefined {
   const named = namedAnchors(signer);
   if (trustBundle === undefined || named.length === 0) return undefined;
   const inherited = retainedAnchors(input, new Set(named.map(({ raw }) => fingerprint(raw))));
-  const isOut = distrustedAnchors(signer);
+  const isOut = distrustedCas(signer);
   const own = named.filter(({ raw }) => !isOut(fingerprint(raw)));
   const anchors = [...own, ...inherited.map(({ anchor }) => anchor)];
   if (anchors.length === 0) return undefined;
@@ -78,7 +78,7 @@ export function isSameBundle(served: ClusterTrustBundle, desired: ClusterTrustBu
 /** Its anchors are known, and each of them is distrusted. */
 export function isAllDistrusted(signer: ClusterSigner): boolean {
   const named = namedAnchors(signer);
-  const isOut = distrustedAnchors(signer);
+  const isOut = distrustedCas(signer);
   return named.length > 0 && named.every(({ raw }) => isOut(fingerprint(raw)));
 }
 

@@ -6,7 +6,7 @@ import { fingerprint, type Certificate } from '../../pki/x509/certificate.ts';
 import { readAnchors } from '../../pki/x509/trust-bundle.ts';
 import { type BundleInput, lastLeafEnd } from './bundle-annotations.ts';
 import { INHERITED, isOurs } from './annotations.ts';
-import { distrustedAnchors } from './distrusted-anchors.ts';
+import { distrustedCas } from '../../rotation/distrusted-cas.ts';
 
 export interface RetainedAnchor {
   readonly anchor: Certificate;
@@ -31,7 +31,7 @@ export function retainedAnchors(
   const anchors = attempt(() => readAnchors(bundle.spec.trustBundle));
   if (anchors instanceof SignerError) return [];
   const since = servedSince(bundle);
-  const isOut = distrustedAnchors(signer);
+  const isOut = distrustedCas(signer);
   const inherited = timesOf(annotations?.[INHERITED]);
   const publisher = annotations?.[CLUSTER_SIGNER_UID];
   const isNew = publisher !== undefined && publisher !== signer.metadata.uid;

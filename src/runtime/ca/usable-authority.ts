@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isDistrusted, type ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import { findCondition } from '../../api/request/conditions.ts';
 import { SIGNER_NAME, isGranted, signsAtOnce } from '../../api/signer/grant.ts';
@@ -7,6 +7,7 @@ import { keyOf, type Secret } from '../../api/object/object.ts';
 import { CROSS_CERTIFICATE } from '../../api/signer/rotation-annotations.ts';
 import type { Authority, AuthorityMaterial } from '../../authorities/contract.ts';
 import { SignerError, attempt } from '../../errors.ts';
+import { distrustedCas } from '../../rotation/distrusted-cas.ts';
 import { requireGate } from './anchor-gate.ts';
 import { checkMaterialSize, checkKeySize } from './namespaced-ca-limits.ts';
 
@@ -70,7 +71,7 @@ function requireUsable(input: UsableInput, authority: Authority, atOnce: boolean
   const { facts } = authority;
   const slow = checkKeySize(signer, facts);
   if (slow !== undefined) throw slow;
-  if (isDistrusted(signer.spec, facts.fingerprint)) {
+  if (distrustedCas(signer)(facts.fingerprint)) {
     throw unusable('AUTHORITY_INVALID', 'its CA is among spec.authority.managed.distrusted');
   }
   if (now >= facts.notAfter) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isDistrusted, type ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import type { AuthorityFacts } from '../../authorities/contract.ts';
 import type { Validity } from '../../issuance/validity.ts';
+import { distrustedCas } from '../../rotation/distrusted-cas.ts';
 import type { Certificate } from '../../pki/x509/certificate.ts';
 
 /**
@@ -11,12 +12,12 @@ import type { Certificate } from '../../pki/x509/certificate.ts';
  * for no other way, such as OpenSSL before 1.1.0, also with those that have the new root.
  */
 export function crossCertificates(
-  { spec }: ClusterSigner,
+  signer: ClusterSigner,
   { cross }: Pick<AuthorityFacts, 'cross'>,
   leaf: Validity,
 ): readonly Certificate[] {
-  if (cross === undefined || spec.authority.managed?.crossSigned !== true) return [];
-  if (isDistrusted(spec, cross.issuer)) return [];
+  if (cross === undefined || signer.spec.authority.managed?.crossSigned !== true) return [];
+  if (distrustedCas(signer)(cross.issuer)) return [];
   const { notBefore, notAfter } = cross.certificate;
   return leaf.notBefore >= notBefore && leaf.notAfter <= notAfter ? [cross.certificate] : [];
 }

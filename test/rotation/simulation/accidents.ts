@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { PREPARE_AT, ROTATE_AT } from '../../../src/api/signer/rotation-annotations.ts';
 import { formatTime } from '../../../src/api/object/time.ts';
+import type { AuthorityStatus } from '../../../src/api/signer/cluster-signer.ts';
 import { MAX_CLOCK_OFFSET_MS } from '../../../src/runtime/component/server-time.ts';
 import { openedBy } from './at-work.ts';
 import { distrust } from './incidents.ts';
@@ -105,7 +106,8 @@ export class Accidents {
     const { managed } = before.spec.authority;
     const { spec } = workload({
       ...changesOf(sim.durations),
-      'authority.managed.distrusted': managed?.distrusted,
+      // Somebody tidies up.
+      'authority.managed.distrusted': dice.roll(3) === 0 ? undefined : managed?.distrusted,
       'authority.managed.crossSigned': (managed?.crossSigned === true) !== (dice.roll(4) === 0),
       'authority.managed.keyType': dice.of(['ECDSAP256', 'ECDSAP256', 'ED25519']),
       'authority.managed.commonName': dice.of(['Example workload CA', 'Another CA']),
@@ -132,8 +134,19 @@ export class Accidents {
     const { dice, world } = this.#sim;
     const all = world.objects.signer?.status?.authorities ?? [];
     if (all.length === 0) return;
-    const one = dice.roll(4) === 0 ? dice.of(all) : all[0];
+    const known = dice.roll(4) === 0 ? dice.of(all) : all[0];
+    const forgotten = dice.roll(3) === 0 ? this.#forgotten(all) : undefined;
+    const one = forgotten ?? known?.fingerprint;
     // Who replaces it may be away, and so may who publishes that.
-    if (one !== undefined) distrust(this.#sim, one.fingerprint, HOUR + 2 * LONGEST_OUTAGE);
+    if (one !== undefined) distrust(this.#sim, one, HOUR + 2 * LONGEST_OUTAGE);
+  }
+
+  /** A CA whose key was certified, that the status lists no more: its root may be valid for years. */
+  #forgotten(listed: readonly AuthorityStatus[]): string | undefined {
+    const { dice, laws } = this.#sim;
+    const gone = laws.crosses.all
+      .map(({ subject }) => subject)
+      .filter((each) => listed.every(({ fingerprint }) => fingerprint !== each));
+    return gone.length === 0 ? undefined : dice.of(gone);
   }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What befalls a CA from outside: its key is lost or spoilt, or it is trusted no longer. */
-import { isDistrusted, type ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { ROTATE_AT } from '../../../src/api/signer/rotation-annotations.ts';
 import { formatTime } from '../../../src/api/object/time.ts';
-import { MINUTE } from './scenario.ts';
+import { MINUTE, isNamed } from './scenario.ts';
+import { DISTRUST_GRACE_MS } from './thief.ts';
 import type { Simulation } from './simulation.ts';
 
 /** Until a fresh CA is made, though its maker is killed, and, where it has to be, has spread. */
@@ -71,13 +72,16 @@ export const oldIsDistrusted: Incident = (sim) => {
 export function distrust(sim: Simulation, fingerprint: string, excuseMs: number): void {
   const signer = signerOf(sim);
   const { managed } = signer.spec.authority;
-  if (managed === undefined || isDistrusted(signer.spec, fingerprint)) return;
+  if (managed === undefined || isNamed(signer, fingerprint)) return;
   const listed = new Set(signer.status?.authorities?.map((each) => each.fingerprint));
   const kept = (managed.distrusted ?? []).filter((each) => listed.has(each));
   const authority = { managed: { ...managed, distrusted: [...kept, fingerprint] } };
   const spec = { ...signer.spec, authority };
   const generation = (signer.metadata.generation ?? 0) + 1;
   sim.laws.distrust(fingerprint);
+  sim.later(sim.world.now + DISTRUST_GRACE_MS, () => {
+    sim.laws.thief.mustBeDistrusted(fingerprint);
+  });
   sim.excusedUntil = Math.max(sim.excusedUntil, sim.world.now + excuseMs);
   sim.world.put('signer', { ...signer, spec, metadata: { ...signer.metadata, generation } });
 }

@@ -19,6 +19,7 @@ import { anchorFingerprints, readAnchors } from '../../../src/pki/x509/trust-bun
 import { leafInput } from '../../support/authorities/issuing.ts';
 import { CrossRecord } from './cross-record.ts';
 import { Pinned } from './pinned.ts';
+import { Thief } from './thief.ts';
 import type { Change, World } from './world.ts';
 
 /** Kubelets that read a bundle by name lag by up to 374 s (kubernetes/kubernetes#141439). */
@@ -52,7 +53,8 @@ export class Laws {
   onDelivery: (leaf: Leaf) => void = () => undefined;
   /** Verifiers that read no bundle. */
   readonly pinned: Pinned;
-  readonly #crosses: CrossRecord;
+  readonly crosses: CrossRecord;
+  readonly thief: Thief;
   readonly #world: World;
   /** Newest first; those that nobody can still read are dropped. */
   #versions: readonly Version[] = [];
@@ -65,7 +67,8 @@ export class Laws {
   constructor(world: World) {
     this.#world = world;
     this.pinned = new Pinned(world);
-    this.#crosses = new CrossRecord(world);
+    this.crosses = new CrossRecord(world);
+    this.thief = new Thief(world, this.crosses);
     world.onChange((change) => {
       this.#changed(change);
     });
@@ -114,7 +117,7 @@ export class Laws {
   /** Distrusted, or a way back to one that is: the CA that certified its key (ADR 0022). */
   #isOutOfTrust(fingerprint: string): boolean {
     return (
-      this.distrusted.has(fingerprint) || this.#crosses.hasCertified(fingerprint, this.distrusted)
+      this.distrusted.has(fingerprint) || this.crosses.hasCertified(fingerprint, this.distrusted)
     );
   }
 
@@ -184,7 +187,7 @@ export class Laws {
   async settled(): Promise<void> {
     const all = this.#signing;
     this.#signing = [];
-    await Promise.all([...all, this.pinned.settled()]);
+    await Promise.all([...all, this.pinned.settled(), this.thief.settled()]);
   }
 
   #before: ClusterSignerStatus['authorities'] = [];

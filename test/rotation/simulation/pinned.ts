@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What verifiers see that have one root in their configuration, and read no bundle (ADR 0022). */
 import assert from 'node:assert/strict';
-import { isDistrusted, type ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { Secret } from '../../../src/api/object/object.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { SignerError, attempt } from '../../../src/errors.ts';
@@ -18,6 +18,7 @@ import { leafInput } from '../../support/authorities/issuing.ts';
 import type { Signed } from './at-work.ts';
 import { LONGEST_LAG } from './laws.ts';
 import { openOnce } from './open-once.ts';
+import { isNamed } from './scenario.ts';
 import type { Change, World } from './world.ts';
 
 /** Throws where a cross-certificate is made, sent or left out that should not be. */
@@ -71,14 +72,14 @@ export class Pinned {
       this.leaves += 1;
       assert.ok(validity.notAfter <= each.notAfter, 'a chain holds what ends before its leaf');
       const issuer = facts.cross?.issuer ?? '';
-      assert.ok(!isDistrusted(signer.spec, issuer), 'what a distrusted CA certified is sent');
+      assert.ok(!isNamed(signer, issuer), 'what a distrusted CA certified is sent');
       const since = this.#distrustedAt.get(issuer) ?? Infinity;
       assert.ok(this.#world.now <= since + LONGEST_LAG, 'what a distrusted CA certified is sent');
       this.#mustLead(authority, each, issuer);
     }
     const known = this.certified.get(facts.fingerprint);
     const wants = signer.spec.authority.managed?.crossSigned === true;
-    if (known === undefined || !wants || isDistrusted(signer.spec, known.issuer)) return;
+    if (known === undefined || !wants || isNamed(signer, known.issuer)) return;
     const expected = validity.notAfter <= known.end ? 1 : 0;
     assert.equal(cross.length, expected, 'a cross-certificate is left out');
   }
@@ -121,17 +122,17 @@ export class Pinned {
 
   /** Who follows a CA that could do it is certified by it, in the very write that makes it sign. */
   #written(before: Secret, now: Secret): void {
-    const { spec } = this.#world.objects.signer ?? {};
+    const { signer } = this.#world.objects;
     const next = before.data?.['next.crt'];
-    if (now.data?.['tls.crt'] === before.data?.['tls.crt'] || spec === undefined) return;
+    if (now.data?.['tls.crt'] === before.data?.['tls.crt'] || signer === undefined) return;
     const old = attempt(() => openOnce(materialOf(before), this.#world.now));
     const could =
       next !== undefined &&
       now.data?.['tls.crt'] === next &&
-      spec.authority.managed?.crossSigned === true &&
+      signer.spec.authority.managed?.crossSigned === true &&
       !(old instanceof SignerError) &&
       old.facts.certificate.pathLen === 1 &&
-      !isDistrusted(spec, old.facts.fingerprint);
+      !isNamed(signer, old.facts.fingerprint);
     assert.equal(now.data?.['cross.crt'] !== undefined, could, 'who was to be certified');
     if (!could) return;
     const { facts } = openOnce(materialOf(now), this.#world.now);

@@ -76,3 +76,8 @@ export function signerOf(durations: Durations, crossSigned: boolean): ClusterSig
   const changes = { ...changesOf(durations), 'authority.managed.crossSigned': crossSigned };
   return workload(changes, { metadata: { resourceVersion: '0' } });
 }
+
+/** Whether `spec.authority.managed.distrusted` names it now. */
+export function isNamed({ spec }: ClusterSigner, fingerprint: string): boolean {
+  return spec.authority.managed?.distrusted?.includes(fingerprint) === true;
+}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { isDistrusted } from '../../../src/api/signer/cluster-signer.ts';
 import type { Secret } from '../../../src/api/object/object.ts';
 import { SignerError } from '../../../src/errors.ts';
 import type { OpenedSecrets } from '../../../src/runtime/ca/opened-secrets.ts';
@@ -9,7 +8,7 @@ import { attesterLooks, authorityLooks, openedBy, signLeaf, type Next } from './
 import { Accidents } from './accidents.ts';
 import { Laws, type Leaf } from './laws.ts';
 import { Process, type Fate } from './process.ts';
-import { MINUTE, SECOND, signerOf, type Durations, type Weather } from './scenario.ts';
+import { MINUTE, SECOND, isNamed, signerOf, type Durations, type Weather } from './scenario.ts';
 import { World, type Change, type Kind } from './world.ts';
 
 export const START = Date.UTC(2026, 0, 1);
@@ -196,7 +195,7 @@ export class Simulation {
       const { authority, validity, signer: spec } = signed;
       signer.hasSigned = true;
       const { fingerprint } = authority.facts;
-      assert.ok(!isDistrusted(spec.spec, fingerprint), 'who has heard of the distrust signs');
+      assert.ok(!isNamed(spec, fingerprint), 'who has heard of the distrust signs');
       this.laws.signed(fingerprint);
       this.laws.pinned.signed(signed);
       if (this.world.now >= this.excusedUntil) {

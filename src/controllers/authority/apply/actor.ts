@@ -70,7 +70,10 @@ export function createActor(init: ActorInit): Actor {
     }
   }
 
-  async function takeStep({ signer, secret, now }: JudgedPlan, step: RotationStep): Promise<void> {
+  async function takeStep(judged: JudgedPlan, step: RotationStep): Promise<void> {
+    const { secret, plan, now } = judged;
+    // By what the status is to remember: it may not be written yet.
+    const signer = { ...judged.signer, status: plan.status };
     const { managed } = signer.spec.authority;
     if (managed === undefined) return;
     // Never before the time by which it was judged: what was asked for by then is carried out by this.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
-  isDistrusted,
   secretOf,
   type ClusterSigner,
   type ManagedAuthority,
@@ -19,7 +18,11 @@ import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
 import { decodeCertificate, fingerprint } from '../../../pki/x509/certificate.ts';
 import { decodePem } from '../../../pki/der/pem.ts';
+import type { CrossRecord } from '../../../rotation/cross-records.ts';
+import { distrustedCas } from '../../../rotation/distrusted-cas.ts';
 import type { RotationStep } from '../../../rotation/next-step.ts';
+import { hasRoomForCross } from '../../../rotation/trust-memory.ts';
+import { readAnchors } from '../../../pki/x509/trust-bundle.ts';
 import { SECRETS } from '../../../runtime/ca/secret-watches.ts';
 import {
   intoNext,
@@ -79,14 +82,16 @@ async function changeOf(
   init: ApplyStepInit,
   input: ApplyStepInput,
 ): Promise<Omit<SecretChange, 'labels'>> {
-  const { step, secret, managed, now } = input;
+  const { signer, step, secret, managed, now } = input;
   const durationSeconds = parseDuration(managed.duration);
   if (step.kind === 'discard') return withoutNext();
   if (step.kind === 'withdraw') return withoutCross();
   if (step.kind === 'activate' && secret !== undefined) {
     const material = slotMaterial(secret, 'next');
     const cross = await crossOf(init, input, slotMaterial(secret, 'tls'), material);
-    return intoTls({ ...newAuthority(material), durationSeconds }, { now, atOnce: false, cross });
+    const made = { ...newAuthority(material), durationSeconds };
+    const records = [...recordsOf(signer), ...recordOf(cross, made.fingerprint)];
+    return intoTls(made, { now, atOnce: false, cross, records });
   }
   const material = await init.create({
     keyType: managed.keyType,
@@ -98,7 +103,21 @@ async function changeOf(
   const made = { ...newAuthority(material), durationSeconds };
   if (step.kind === 'make' && step.slot === 'next') return intoNext(made);
   const atOnce = step.kind === 'make' && step.atOnce;
-  return intoTls(made, { now, atOnce, cross: undefined });
+  return intoTls(made, { now, atOnce, cross: undefined, records: recordsOf(signer) });
+}
+
+function recordsOf({ status }: ClusterSigner): readonly CrossRecord[] {
+  return (status?.crossCertificates ?? []).map((each) => ({
+    ...each,
+    notAfter: parseTime(each.notAfter),
+  }));
+}
+
+/** @param cross - PEM: the cross-certificate of this subject, then the CA that signed it */
+function recordOf(cross: string | undefined, subject: string): readonly CrossRecord[] {
+  const [certificate, issuer] = cross === undefined ? [] : readAnchors(cross);
+  if (certificate === undefined || issuer === undefined) return [];
+  return [{ issuer: fingerprint(issuer.raw), subject, notAfter: certificate.notAfter }];
 }
 
 /**
@@ -112,8 +131,10 @@ async function crossOf(
   next: AuthorityMaterial,
 ): Promise<string | undefined> {
   if (!managed.crossSigned || crossSign === undefined) return undefined;
+  // One that nobody can remember must not be made.
+  if (!hasRoomForCross(signer.status)) return undefined;
   try {
-    if (isDistrusted(signer.spec, newAuthority(old).fingerprint)) return undefined;
+    if (distrustedCas(signer)(newAuthority(old).fingerprint)) return undefined;
     return await crossSign({ old, next, now });
   } catch (error) {
     if (error instanceof SignerError) return undefined;

@@ -5,6 +5,7 @@ import { CLUSTER_SIGNER_UID, SIGNER_NAME } from '../../../api/signer/grant.ts';
 import {
   ACTIVATED_AT,
   CROSS_CERTIFICATE,
+  CROSS_CERTIFICATES,
   DURATION,
   NEXT_CERTIFICATE,
   NEXT_DURATION,
@@ -12,6 +13,7 @@ import {
   SIGNS_AT_ONCE,
 } from '../../../api/signer/rotation-annotations.ts';
 import type { AuthorityMaterial } from '../../../authorities/contract.ts';
+import { writeCrossRecords, type CrossRecord } from '../../../rotation/cross-records.ts';
 
 /** What a phase change makes of a Secret: null removes, what is not named stays. */
 export interface SecretChange {
@@ -60,16 +62,19 @@ export interface Beginning {
   readonly atOnce: boolean;
   /** What the CA before it certified. */
   readonly cross: string | undefined;
+  /** All cross-certificates that were made and have not expired, this one among them. */
+  readonly records: readonly CrossRecord[];
 }
 
 /** The CA signs, or will when its anchor has spread; whatever was prepared is gone. */
-export function intoTls(made: NewAuthority, { now, atOnce, cross }: Beginning): Change {
+export function intoTls(made: NewAuthority, { now, atOnce, cross, records }: Beginning): Change {
   return {
     annotations: {
       ...NO_NEXT.annotations,
       [DURATION]: formatDuration(made.durationSeconds),
       [ACTIVATED_AT]: new Date(now).toISOString(),
       [SIGNS_AT_ONCE]: atOnce ? made.fingerprint : null,
+      [CROSS_CERTIFICATES]: writeCrossRecords(records),
     },
     data: {
       ...NO_NEXT.data,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  isDistrusted,
-  type AuthorityStatus,
-  type ClusterSigner,
-  type ClusterSignerStatus,
+import type {
+  AuthorityStatus,
+  ClusterSigner,
+  ClusterSignerStatus,
 } from '../../../api/signer/cluster-signer.ts';
 import { hasTrueCondition } from '../../../api/request/conditions.ts';
 import { parseDuration } from '../../../api/object/duration.ts';
@@ -14,10 +13,13 @@ import {
   nextRemovalOrExpiry,
   type PublicHalf,
 } from '../../../rotation/authorities.ts';
+import { distrustedCas } from '../../../rotation/distrusted-cas.ts';
 import type { RotationStep } from '../../../rotation/next-step.ts';
 import { observe, type Observation } from './observe.ts';
 import { managedRotation } from './managed-rotation.ts';
 import { activationTime } from './activation-time.ts';
+import { nextTrustMemory } from '../../../rotation/trust-memory.ts';
+import { foundCrossCertificates } from './cross-certificates.ts';
 import { conditionsChangeAt, statusOf } from './status.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
@@ -42,6 +44,20 @@ export function decide(snapshot: SignerSnapshot): SignerPlan {
     // A look that failed says nothing against what was checked before.
     return { step: undefined, status: signer.status, requeueAt: now + UNREAD_SECRET_RETRY_MS };
   }
+  return planOf(withTrustMemory(snapshot));
+}
+
+/** The snapshot with what its status must remember from now on, so that all below decides by that. */
+function withTrustMemory(snapshot: SignerSnapshot): SignerSnapshot {
+  const { signer, clocksApart, now } = snapshot;
+  const { crossCertificates: _cross, distrusted: _distrusted, ...rest } = signer.status ?? {};
+  const found = foundCrossCertificates(snapshot);
+  const memory = nextTrustMemory({ signer, found, clocksApart, now });
+  return { ...snapshot, signer: { ...signer, status: { ...rest, ...memory } } };
+}
+
+function planOf(snapshot: SignerSnapshot): SignerPlan {
+  const { now } = snapshot;
   const finding = observe(snapshot);
   const managed = managedRotation(snapshot, finding);
   const begins =
@@ -68,7 +84,7 @@ function authoritiesOf(
     before: signer.status?.authorities ?? [],
     current: active && { ...publicHalf(active), signs, crossSignedBy: crossIssuer(signer, active) },
     next: next && publicHalf(next),
-    isDistrusted: (fingerprint) => isDistrusted(signer.spec, fingerprint),
+    isDistrusted: distrustedCas(signer),
     longestLeafSeconds: parseDuration(signer.spec.profile.maxDuration),
     clocksApart,
     now,
@@ -87,13 +103,13 @@ function earliest(now: number, times: readonly (number | undefined)[]): number |
   return coming.length === 0 ? undefined : Math.min(...coming);
 }
 
-/** As signers tell of it. */
-function crossIssuer({ spec }: ClusterSigner, { cross }: AuthorityFacts): string | undefined {
-  const isTold =
+/** By whose cross-certificate leaves are sent from now on; undefined where without one. */
+function crossIssuer(signer: ClusterSigner, { cross }: AuthorityFacts): string | undefined {
+  const isSent =
     cross !== undefined &&
-    spec.authority.managed?.crossSigned === true &&
-    !isDistrusted(spec, cross.issuer);
-  return isTold ? cross.issuer : undefined;
+    signer.spec.authority.managed?.crossSigned === true &&
+    !distrustedCas(signer)(cross.issuer);
+  return isSent ? cross.issuer : undefined;
 }
 
 function publicHalf(facts: AuthorityFacts): PublicHalf {

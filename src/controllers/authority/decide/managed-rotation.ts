@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isDistrusted, type ClusterSigner } from '../../../api/signer/cluster-signer.ts';
+import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import { isOwned } from '../../../api/signer/grant.ts';
 import type { Secret } from '../../../api/object/object.ts';
 import { requestedRotationOf } from '../../../rotation/requested-rotation.ts';
@@ -10,6 +10,7 @@ import {
   type RotationInput,
   type RotationStep,
 } from '../../../rotation/next-step.ts';
+import { distrustedCas } from '../../../rotation/distrusted-cas.ts';
 import { desiredCaOf } from '../../../rotation/desired-ca.ts';
 import type { Observation } from './observe.ts';
 import { servedSinceOf } from './activation-time.ts';
@@ -40,7 +41,7 @@ export function managedRotation(
     requested: requestedRotationOf(signer),
     slots,
     authorities: signer.status?.authorities ?? [],
-    isDistrusted: (fingerprint) => isDistrusted(signer.spec, fingerprint),
+    isDistrusted: distrustedCas(signer),
     servedSince: (held) => servedSinceOf(snapshot, held),
     propagationSeconds,
     now,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
-  isDistrusted,
   secretOf,
   type AuthorityStatus,
   type ClusterSigner,
@@ -11,6 +10,7 @@ import type { Secret } from '../../../api/object/object.ts';
 import { parseTime } from '../../../api/object/time.ts';
 import type { AuthorityFacts } from '../../../authorities/contract.ts';
 import { SignerError } from '../../../errors.ts';
+import { distrustedCas } from '../../../rotation/distrusted-cas.ts';
 import { checkMaterialSize, checkKeySize } from '../../../runtime/ca/namespaced-ca-limits.ts';
 import { hasNext, type Inspect } from './inspect.ts';
 import type { SignerSnapshot } from './snapshot.ts';
@@ -98,12 +98,17 @@ function observePresent(snapshot: SignerSnapshot, secret: Secret): Observation {
 
 /** What is wrong with a CA that could sign. */
 function faultOf(signer: ClusterSigner, facts: AuthorityFacts): SignerError | undefined {
-  if (isDistrusted(signer.spec, facts.fingerprint)) {
-    return unusable(`it holds ${facts.fingerprint}, which spec.authority.managed.distrusted names`);
+  const { fingerprint } = facts;
+  if (distrustedCas(signer)(fingerprint)) {
+    const isNamed = signer.spec.authority.managed?.distrusted?.includes(fingerprint) === true;
+    return unusable(
+      isNamed
+        ? `it holds ${fingerprint}, which spec.authority.managed.distrusted names`
+        : `it holds ${fingerprint}, which left trust by distrust (status.distrusted) and never returns`,
+    );
   }
   const slow = checkKeySize(signer, facts);
   if (slow !== undefined) return slow;
-  const { fingerprint } = facts;
   const known = signer.status?.authorities ?? [];
   const isNew = known.every((each) => each.fingerprint !== fingerprint);
   if (!isNew || known.length < MAX_AUTHORITIES) return undefined;
@@ -130,9 +135,10 @@ function observeUnusable({ signer, now }: SignerSnapshot, fault: SignerError): O
 }
 
 function stillUsable(signer: ClusterSigner, now: number): AuthorityStatus | undefined {
+  const isDistrusted = distrustedCas(signer);
   return signer.status?.authorities?.find(
     ({ fingerprint, phase, notAfter }) =>
-      phase === 'Active' && now < parseTime(notAfter) && !isDistrusted(signer.spec, fingerprint),
+      phase === 'Active' && now < parseTime(notAfter) && !isDistrusted(fingerprint),
   );
 }
 
@@ -144,7 +150,7 @@ function observeNext(
   if (signer.spec.authority.managed === undefined || !hasNext(secret)) return undefined;
   const facts = inspect(secret, 'next');
   if (facts instanceof SignerError) return undefined;
-  return isDistrusted(signer.spec, facts.fingerprint) ? undefined : facts;
+  return distrustedCas(signer)(facts.fingerprint) ? undefined : facts;
 }
 
 function unready(reason: ReadyReason, message: string): Observation {

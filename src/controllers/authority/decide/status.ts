@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSignerStatus } from '../../../api/signer/cluster-signer.ts';
+import type { TrustMemory } from '../../../rotation/trust-memory.ts';
 import { conditionMessage, setCondition, type Condition } from '../../../api/request/conditions.ts';
 import { formatDuration } from '../../../api/object/duration.ts';
 import type { KubeObject } from '../../../api/object/object.ts';
@@ -40,7 +41,17 @@ export function statusOf(input: ConditionInput): ClusterSignerStatus {
     ...derivedStatus(signer),
     conditions: inOrder(conditions),
     authorities,
+    ...memoryOf(before),
     ...(nextRotation === undefined ? {} : { nextRotation }),
+  };
+}
+
+/** What trust rests on, as decide() has put it into the snapshot. */
+function memoryOf(status: ClusterSignerStatus | undefined): TrustMemory {
+  const { crossCertificates, distrusted } = status ?? {};
+  return {
+    ...(crossCertificates === undefined ? {} : { crossCertificates }),
+    ...(distrusted === undefined ? {} : { distrusted }),
   };
 }
 

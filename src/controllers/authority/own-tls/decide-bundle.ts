@@ -8,7 +8,9 @@ import type { ConfigMap } from '../../../api/object/object.ts';
 import { FILLED_BY } from '../../../api/signer/own-tls.ts';
 import { formatTime } from '../../../api/object/time.ts';
 import { SignerError, attempt } from '../../../errors.ts';
-import { anchorFingerprints } from '../../../pki/x509/trust-bundle.ts';
+import { fingerprint } from '../../../pki/x509/certificate.ts';
+import { anchorFingerprints, readAnchors, writeAnchors } from '../../../pki/x509/trust-bundle.ts';
+import type { IsDistrusted } from '../../../rotation/distrusted-cas.ts';
 import type { Served } from '../../../runtime/ca/anchor-gate.ts';
 
 export type ConfigMapLook =
@@ -22,6 +24,7 @@ export interface BundleSnapshot {
   readonly signerName: string;
   /** As the attester publishes it. */
   readonly bundle: ClusterTrustBundle | undefined;
+  readonly isDistrusted: IsDistrusted;
   readonly now: number;
 }
 
@@ -42,7 +45,7 @@ export const ANCHORS_KEY = 'ca.crt';
  * in there. Synchronous and total.
  */
 export function decideBundle(snapshot: BundleSnapshot): BundlePlan {
-  const { name, configMap: look, signerName, bundle, now } = snapshot;
+  const { name, configMap: look, signerName } = snapshot;
   if (look.kind === 'unknown') return { kind: 'keep' };
   if (look.kind === 'missing') {
     return wait(
@@ -56,14 +59,30 @@ export function decideBundle(snapshot: BundleSnapshot): BundlePlan {
     );
   }
   if (configMap.immutable === true) return wait(`ConfigMap ${name} is immutable; make it anew`);
-  // While nothing is published nothing is taken back either.
-  if (bundle === undefined) return { kind: 'keep' };
-  const anchors = bundle.spec.trustBundle;
+  return fill(snapshot, configMap);
+}
+
+/** While nothing is published nothing is taken back either, but for what is distrusted. */
+function fill({ bundle, isDistrusted, now }: BundleSnapshot, configMap: ConfigMap): BundlePlan {
+  const written = configMap.data?.[ANCHORS_KEY];
+  const published = bundle?.spec.trustBundle ?? written ?? '';
+  const anchors = withoutDistrusted(published, isDistrusted);
+  if (bundle === undefined && anchors === published) return { kind: 'keep' };
   const servedSince = sinceText(configMap, anchors, now);
   const isSame =
-    configMap.data?.[ANCHORS_KEY] === anchors &&
-    configMap.metadata.annotations?.[SERVED_SINCE] === servedSince;
+    written === anchors && configMap.metadata.annotations?.[SERVED_SINCE] === servedSince;
   return isSame ? { kind: 'keep' } : { kind: 'write', configMap, anchors, servedSince };
+}
+
+/**
+ * The bundle may be gone because nothing of it is to be trusted, or be behind the distrust. A text that
+ * cannot be read is nobody's anchor, and stays as the attester or its owner wrote it.
+ */
+function withoutDistrusted(text: string, isDistrusted: IsDistrusted): string {
+  const anchors = attempt(() => readAnchors(text));
+  if (anchors instanceof SignerError) return text;
+  const trusted = anchors.filter(({ raw }) => !isDistrusted(fingerprint(raw)));
+  return trusted.length === anchors.length ? text : writeAnchors(trusted);
 }
 
 /** One that was edited out and put back was not there for a while, and counts from now. */

@@ -11,6 +11,7 @@ import type { Authority, OpenAuthority } from '../../../authorities/contract.ts'
 import { SignerError, attempt } from '../../../errors.ts';
 import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import type { Component } from '../../../runtime/component/component.ts';
+import { distrustedCas } from '../../../rotation/distrusted-cas.ts';
 import { createOpenedSecrets } from '../../../runtime/ca/opened-secrets.ts';
 import { requeueAt, requireClocks, serverTime } from '../../../runtime/component/server-time.ts';
 import { usableAuthority } from '../../../runtime/ca/usable-authority.ts';
@@ -89,6 +90,7 @@ export function createOwnTls(init: OwnTlsInit): OwnTls {
       configMap: objects.configMap(),
       signerName: place.signerName,
       bundle,
+      isDistrusted: distrustedCas(serving),
       now,
     });
     troubles.note(serving, CONFIG_MAP_KEY, plan.kind === 'wait' ? plan.why : undefined);

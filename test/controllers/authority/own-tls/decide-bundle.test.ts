@@ -53,10 +53,15 @@ function configMap(
   return { kind: 'found', configMap: found };
 }
 
-function planOf(look: ConfigMapLook, published?: ClusterTrustBundle): BundlePlan {
+function planOf(
+  look: ConfigMapLook,
+  published?: ClusterTrustBundle,
+  distrusted: readonly string[] = [],
+): BundlePlan {
   return decideBundle({
     ...{ name: 'countersign-system/countersign-serving-ca', configMap: look },
     ...{ signerName: SIGNER_NAME, bundle: published, now: NOW },
+    isDistrusted: (fingerprint) => distrusted.includes(fingerprint),
   });
 }
 
@@ -95,6 +100,17 @@ test('what cannot be read is written over', () => {
 
 test('while nothing is published nothing is taken back', () => {
   assert.equal(planOf(configMap(published, pemOf(CA))).kind, 'keep');
+});
+
+test('a distrusted root leaves it at once, also while nothing is published or the bundle still has it', () => {
+  const look = configMap(published, pemOf(CA) + pemOf(NEXT));
+  for (const bundled of [undefined, bundle(CA, NEXT)]) {
+    const plan = planOf(look, bundled, [print(CA)]);
+    assert.equal(plan.kind === 'write' && plan.anchors, pemOf(NEXT));
+  }
+  const empty = planOf(configMap(published, pemOf(CA)), undefined, [print(CA)]);
+  assert.equal(empty.kind === 'write' && empty.anchors, '');
+  assert.deepEqual(sinceOf(empty), {});
 });
 
 test('a read that failed is no ConfigMap that is missing', () => {

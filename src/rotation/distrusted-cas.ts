@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner, ClusterSignerStatus } from '../api/signer/cluster-signer.ts';
+
+/** Whether a CA is out of trust, by the `sha256:<hex>` fingerprint of its certificate. */
+export type IsDistrusted = (fingerprint: string) => boolean;
+
+const NONE: IsDistrusted = () => false;
+
+/**
+ * Which CAs are out of trust: no leaf is signed by them, no bundle holds them, no chain contains a
+ * cross-certificate that they signed (ADR 0024). These are
+ *
+ * - the CAs that `spec.authority.managed.distrusted` names, or named once: `status.distrusted`;
+ * - the CAs that certified the key of one of those (`crossSigned`). Their root is the way back in: the
+ *   cross-certificate was sent with leaves, and whoever has the stolen key makes leaves below it.
+ *
+ * It ends there: a cross-certificate has path length 0, so a CA that certified a certifier leads nowhere,
+ * and a CA that a distrusted one certified keeps an anchor of its own (ADR 0022).
+ */
+export function distrustedCas({
+  spec,
+  status,
+}: Pick<ClusterSigner, 'spec' | 'status'>): IsDistrusted {
+  const remembered = status?.distrusted ?? [];
+  const named = new Set([
+    ...(spec.authority.managed?.distrusted ?? []),
+    ...remembered.filter(({ reason }) => reason === 'Named').map((each) => each.fingerprint),
+  ]);
+  if (named.size === 0 && remembered.length === 0) return NONE;
+  const all = new Set([
+    ...named,
+    ...remembered.map((each) => each.fingerprint),
+    ...certifiersOf(status, named),
+  ]);
+  return (fingerprint) => all.has(fingerprint);
+}
+
+/** Fingerprints of the CAs that certified the key of one of `subjects`, as far as the status knows. */
+export function certifiersOf(
+  status: ClusterSignerStatus | undefined,
+  subjects: ReadonlySet<string>,
+): readonly string[] {
+  const recorded = (status?.crossCertificates ?? [])
+    .filter(({ subject }) => subjects.has(subject))
+    .map(({ issuer }) => issuer);
+  const listed = (status?.authorities ?? [])
+    .filter(({ fingerprint }) => subjects.has(fingerprint))
+    .flatMap(({ crossSignedBy }) => crossSignedBy ?? []);
+  return [...new Set([...recorded, ...listed])];
+}

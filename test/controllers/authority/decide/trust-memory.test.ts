@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+/** ADR 0024: distrust outlives statuses. Real CAs; the authority's decision and the attester's. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type {
+  AuthorityStatus,
+  ClusterSigner,
+  ClusterSignerStatus,
+} from '../../../../src/api/signer/cluster-signer.ts';
+import type { Secret } from '../../../../src/api/object/object.ts';
+import { CROSS_CERTIFICATES } from '../../../../src/api/signer/rotation-annotations.ts';
+import { formatTime } from '../../../../src/api/object/time.ts';
+import type { AuthorityFacts, AuthorityMaterial } from '../../../../src/authorities/contract.ts';
+import { createCrossSign } from '../../../../src/authorities/cross-sign.ts';
+import { openLocalAuthority } from '../../../../src/authorities/local.ts';
+import { createManagedAuthorities } from '../../../../src/authorities/managed.ts';
+import { anchorFingerprints, writeAnchors } from '../../../../src/pki/x509/trust-bundle.ts';
+import { writeCrossRecords } from '../../../../src/rotation/cross-records.ts';
+import { distrustedCas } from '../../../../src/rotation/distrusted-cas.ts';
+import { random } from '../../../support/authorities/issuing.ts';
+import { planOf as bundlePlanOf, served } from '../../../support/controllers/bundles.ts';
+import { A as LINK, OURS, planOf, secret } from '../../../support/controllers/ca-secrets.ts';
+import { NOW } from '../../../support/pki/chain.ts';
+import { workload } from '../../../support/signers/workload-profile.ts';
+
+const HOUR = 3_600_000;
+const create = createManagedAuthorities(random);
+const made = (age: number): Promise<AuthorityMaterial> =>
+  create({
+    ...{ keyType: 'ECDSAP256', commonName: 'Example workload CA', durationSeconds: 8_760 * 3_600 },
+    ...{ crossSigned: true, now: NOW - age * HOUR },
+  });
+const factsOf = (of: AuthorityMaterial): AuthorityFacts => openLocalAuthority(of, NOW).facts;
+
+const [a, b, c] = [await made(48), await made(24), await made(1)];
+const crossOfB = (await createCrossSign(random)({ old: a, next: b, now: NOW })) ?? '';
+const [A, B, C] = [factsOf(a), factsOf({ ...b, cross: crossOfB }), factsOf(c)];
+
+const signerOf = (distrusted: readonly string[], status?: ClusterSignerStatus): ClusterSigner => {
+  const { status: _none, ...signer } = workload({
+    'authority.managed.crossSigned': true,
+    'authority.managed.distrusted': distrusted,
+  });
+  return status === undefined ? signer : { ...signer, status };
+};
+
+const entry = (
+  { fingerprint, notBefore, notAfter, anchors }: AuthorityFacts,
+  phase: AuthorityStatus['phase'],
+  more: Partial<AuthorityStatus> = {},
+): AuthorityStatus => ({
+  ...{ fingerprint, phase, notBefore: formatTime(notBefore), notAfter: formatTime(notAfter) },
+  ...{ longestLeaf: '24h', anchors: writeAnchors(anchors), ...more },
+});
+
+const holding = (
+  { certificate, key }: AuthorityMaterial,
+  texts: Readonly<Record<string, string>> = {},
+  annotations: Readonly<Record<string, string>> = {},
+): { readonly kind: 'found'; readonly secret: Secret } => ({
+  kind: 'found',
+  secret: secret(
+    LINK,
+    { 'tls.crt': certificate, 'tls.key': key, ...texts },
+    { ...OURS, ...annotations },
+  ),
+});
+
+/** The ClusterSigner once the authority has looked at it and at this Secret. */
+function looked(
+  signer: ClusterSigner,
+  look: ReturnType<typeof holding> | { readonly kind: 'missing' },
+): ClusterSigner {
+  return { ...signer, status: planOf({ signer, secret: look }).status };
+}
+
+const published = (signer: ClusterSigner): readonly string[] => [
+  ...anchorFingerprints(served(bundlePlanOf({ signer, now: NOW })).spec.trustBundle),
+];
+
+test('the root that certified a distrusted CA does not return when that one is forgotten, though leaves of its own live on', () => {
+  const authorities = [
+    entry(B, 'Active', { crossSignedBy: A.fingerprint, longestLeaf: '1h' }),
+    entry(A, 'Retiring', { longestLeaf: '2184h', leavesExpireBy: formatTime(NOW + 2_000 * HOUR) }),
+  ];
+  const named = looked(
+    signerOf([B.fingerprint], { authorities }),
+    holding(b, { 'cross.crt': crossOfB }),
+  );
+  const phases = named.status?.authorities?.map(({ phase }) => phase);
+  assert.deepEqual(phases, ['Distrusted', 'Distrusted']);
+  const replaced = looked(named, holding(c));
+  assert.deepEqual(published(replaced), [C.fingerprint]);
+  // B's leaves have expired and its entry is gone; A's live on. Then somebody tidies up the spec.
+  const rest = (replaced.status?.authorities ?? []).filter(
+    (each) => each.fingerprint !== B.fingerprint,
+  );
+  for (const distrusted of [[B.fingerprint], []]) {
+    const later = looked(
+      signerOf(distrusted, { ...replaced.status, authorities: rest }),
+      holding(c),
+    );
+    assert.deepEqual(published(later), [C.fingerprint]);
+  }
+});
+
+test('a cross-certificate is remembered whether leaves are sent with it or not, also of a CA that cannot be used', () => {
+  const looks = [
+    holding(b, { 'cross.crt': crossOfB }),
+    holding(b, { 'cross.crt': crossOfB, 'tls.key': '' }),
+  ];
+  for (const look of looks) {
+    const { spec } = workload();
+    const { status } = looked({ ...signerOf([]), spec }, look);
+    assert.deepEqual(
+      status?.crossCertificates?.map(({ issuer, subject }) => [issuer, subject]),
+      [[A.fingerprint, B.fingerprint]],
+    );
+  }
+});
+
+test('a ClusterSigner that was restored without its status learns from the Secret who certified whom', () => {
+  const records = [{ issuer: A.fingerprint, subject: B.fingerprint, notAfter: A.notAfter }];
+  const annotations = { [CROSS_CERTIFICATES]: writeCrossRecords(records) ?? '' };
+  for (const look of [holding(c, {}, annotations), holding(b, { 'cross.crt': crossOfB })]) {
+    const restored = looked(signerOf([B.fingerprint]), look);
+    assert.ok([A, B].every((each) => distrustedCas(restored)(each.fingerprint)));
+  }
+});
+
+test('where the Secret is lost before the status knew who was activated, the successor counts as certified', () => {
+  const authorities = [entry(A, 'Active'), entry(B, 'Prepared')];
+  for (const look of [{ kind: 'missing' } as const, holding(c)]) {
+    const { status } = looked(signerOf([], { authorities }), look);
+    assert.equal(status?.crossCertificates?.[0]?.issuer, A.fingerprint);
+  }
+  // While it is prepared, and once it was discarded, nobody has certified it.
+  const prepared = holding(a, { 'next.crt': b.certificate, 'next.key': b.key });
+  for (const look of [prepared, holding(a)]) {
+    assert.equal(looked(signerOf([], { authorities }), look).status?.crossCertificates, undefined);
+  }
+});
+
+test('a CA that left trust by distrust is replaced where a backup brings it back, whatever the spec says by then', () => {
+  const distrusted = [
+    { fingerprint: A.fingerprint, reason: 'Certifier', notAfter: formatTime(A.notAfter) },
+    { fingerprint: B.fingerprint, reason: 'Named', notAfter: formatTime(B.notAfter) },
+  ] as const;
+  for (const back of [a, b]) {
+    const plan = planOf({ signer: signerOf([], { distrusted }), secret: holding(back) });
+    assert.ok(plan.step?.kind === 'make' && plan.step.slot === 'tls' && plan.step.atOnce);
+    assert.match(plan.status.conditions?.[0]?.message ?? '', /left trust by distrust/);
+  }
+});
