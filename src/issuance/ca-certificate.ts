@@ -12,16 +12,18 @@ import type { Random } from '../ports.ts';
 import { newSerial } from './signing-ca.ts';
 
 /**
- * How far a new CA's notBefore lies in the past: more than any leaf's backdate (at most four
- * minutes), so that no leaf begins before its CA.
+ * How far in the past a new CA's notBefore lies: more than the backdate of any leaf (at most four minutes),
+ * so that no leaf is valid before its CA.
  */
 export const CA_BACKDATE_SECONDS = 300;
 
+/** What a new CA certificate says. */
 export interface CaCertificateInput {
   readonly commonName: string;
-  /** How many CAs may follow below it: none by default, 1 where it is to certify its successor. */
+  /** pathLenConstraint (RFC 5280 §4.2.1.9): 0 by default, 1 for a CA that cross-certifies its successor. */
   readonly pathLen?: 0 | 1;
   readonly durationSeconds: number;
+  /** Milliseconds since the epoch, by the API server's clock. */
   readonly now: number;
   readonly spki: Uint8Array;
   /** DER AlgorithmIdentifier. */
@@ -30,9 +32,9 @@ export interface CaCertificateInput {
 }
 
 /**
- * The to-be-signed bytes of a self-signed CA: critical BasicConstraints CA:TRUE with its path length,
- * critical keyCertSign and cRLSign, SKI and AKI, and a subject that no other generation has
- * (`<common name> <unix seconds>`), because verifiers pick issuers by name.
+ * Encodes the TBSCertificate (DER) of a self-signed CA: critical BasicConstraints CA:TRUE with its path length,
+ * critical keyCertSign and cRLSign, SKI and AKI. Each generation has a subject of its own
+ * (`<common name> <unix seconds>`), because verifiers select issuers by name.
  */
 export function selfSignedTbs(input: CaCertificateInput): Uint8Array {
   const second = Math.floor(input.now / 1000);

@@ -4,6 +4,7 @@ import type { Certificate } from '../pki/x509/certificate.ts';
 import { verifyPath } from '../pki/x509/path.ts';
 import type { Prepared } from './prepare.ts';
 
+/** A leaf that an authority signed, and the chain above it. */
 export interface SignedLeaf {
   readonly leaf: Certificate;
   /** From the issuer of the leaf upwards, without the root. */
@@ -12,8 +13,11 @@ export interface SignedLeaf {
 }
 
 /**
- * What came back is what was prepared, and chains to an anchor: checked before anything is written,
- * because neither API server nor kubelet checks a chain's signatures.
+ * Verifies that the signed certificate is the prepared one, byte for byte, and that it chains to an anchor.
+ * Callers do this before they write a status: neither the API server nor the kubelet verifies the
+ * signatures of a chain.
+ *
+ * @param now - milliseconds since the epoch, by the API server's clock
  *
  * @throws SignerError CORRESPONDENCE (`authority`) or PATH_INVALID
  */
@@ -22,7 +26,7 @@ export function correspond(prepared: Prepared, signed: SignedLeaf, now: number):
     throw new SignerError({
       code: 'CORRESPONDENCE',
       disposition: 'authority',
-      message: 'the certificate that the CA returned is not the one that was prepared',
+      message: 'the CA returned a certificate that is not the prepared one; it was discarded',
     });
   }
   verifyPath({

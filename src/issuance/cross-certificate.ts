@@ -10,18 +10,19 @@ import { encodeTbs } from '../pki/x509/encode-certificate.ts';
 import type { Random } from '../ports.ts';
 import { type SigningCa, newSerial } from './signing-ca.ts';
 
+/** Which CA certifies which. */
 export interface CrossInput {
   /** The CA whose key is certified. */
   readonly of: Certificate;
-  /** The CA before it. */
+  /** The previous CA, which signs. */
   readonly issuer: SigningCa;
   readonly random: Random;
 }
 
 /**
- * The to-be-signed bytes of a cross-certificate (RFC 5280 §3.2): name and key of a new CA, certified by
- * the CA before it, for verifiers that have nothing but that one's root. It may certify leaves only,
- * and is valid while both CAs are.
+ * Encodes the TBSCertificate (DER) of a cross-certificate (RFC 5280 §3.2): name and key of a new CA, signed
+ * by the previous CA, for verifiers that trust only the previous root. It may certify leaves only, and is
+ * valid while both CAs are.
  */
 export function encodeCrossTbs({ of, issuer, random }: CrossInput): Uint8Array {
   const { spki } = of.publicKey;
@@ -36,14 +37,14 @@ export function encodeCrossTbs({ of, issuer, random }: CrossInput): Uint8Array {
     extensions: [
       keyUsage(['keyCertSign', 'cRLSign']),
       basicConstraints({ ca: true, pathLen: 0 }),
-      // RFC 5280 §4.2.1.2: the one that leaves name, whichever of the two certificates they are led by.
+      // RFC 5280 §4.2.1.2: leaves refer to this one, through either certificate of the CA.
       subjectKeyIdentifier(spki),
       authorityKeyIdentifier(issuer.keyIdentifier),
     ],
   });
 }
 
-/** RFC 5280 §4.2.1.9: a CA of path length 0 certifies leaves only. */
+/** Whether a CA may certify other CAs: one with path length 0 certifies leaves only (RFC 5280 §4.2.1.9). */
 export function mayCertifyCas({ pathLen }: Certificate): boolean {
   return pathLen === undefined || pathLen > 0;
 }

@@ -12,6 +12,7 @@ import {
 } from '../pki/extensions/encode-extensions.ts';
 import { usageBits, type KeyUsageBit } from '../pki/extensions/usages.ts';
 
+/** What the extensions of a leaf depend on. */
 export interface LeafExtensionsInput {
   readonly subject: LeafSubject;
   readonly publicKey: PublicKeyInfo;
@@ -22,8 +23,8 @@ export interface LeafExtensionsInput {
 /**
  * The extensions of a leaf, in the order Go writes them: key usage, extended key usage, basic
  * constraints CA:FALSE, key identifiers, subject alternative names (critical under an empty
- * subject, RFC 5280 §4.2.1.6). No other extension is ever copied or added. A usage that a key of this
- * kind cannot have is left out: one profile serves several kinds.
+ * subject, RFC 5280 §4.2.1.6). No other extension is ever copied or added. Usages that a key of this type
+ * cannot have are omitted, because one profile serves several key types.
  */
 export function leafExtensions(input: LeafExtensionsInput): readonly Extension[] {
   const { subject, publicKey } = input;
@@ -51,7 +52,7 @@ const END_ENTITY = basicConstraints({ ca: false });
 
 type ByAlgorithm = Map<KeyAlgorithm, readonly Extension[]>;
 
-/** A profile's list is the same object for all its leaves, and is never changed. */
+/** By the usages of a profile, which are one immutable object for all its leaves. */
 const usageExtensionCache = new WeakMap<readonly KeyUsage[], ByAlgorithm>();
 
 function usageExtensions(
@@ -73,9 +74,8 @@ function usageExtensions(
 }
 
 /**
- * What a key of this kind cannot do, and a leaf of it therefore must not say: RFC 3279 §2.3.1 for
- * RSA, RFC 5480 §3 for ECDSA, RFC 9295 §3 for Ed25519,
- * RFC 9881 §5 for ML-DSA.
+ * Key usages that a key of each algorithm cannot perform, so that a certificate must not assert them:
+ * RFC 3279 §2.3.1 for RSA, RFC 5480 §3 for ECDSA, RFC 9295 §3 for Ed25519, RFC 9881 §5 for ML-DSA.
  */
 export const UNUSABLE_BITS: Readonly<Record<KeyAlgorithm, readonly KeyUsageBit[]>> = {
   RSA: ['keyAgreement', 'encipherOnly', 'decipherOnly'],

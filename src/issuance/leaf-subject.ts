@@ -3,6 +3,7 @@ import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
 import type { LeafSubject, RequestField } from '../vocabulary.ts';
 import { requestedNames } from '../pki/x509/requested-names.ts';
 
+/** No names at all: what other subjects are made from. */
 export const EMPTY_SUBJECT: LeafSubject = Object.freeze({
   commonName: '',
   organizations: [],
@@ -13,12 +14,16 @@ export const EMPTY_SUBJECT: LeafSubject = Object.freeze({
   emails: [],
 });
 
-/** Neither a subject nor a SAN: a leaf that names nobody. */
+/** Whether a leaf would have neither a subject nor a SAN, which RFC 5280 §4.1.2.6 forbids. */
 export function namesNobody(subject: LeafSubject): boolean {
   return Object.values(subject).every((value: string | readonly string[]) => value.length === 0);
 }
 
-/** What a leaf takes of an approved request: the fields that `requests.copy` names, nothing else. */
+/**
+ * The names that a leaf gets from an approved request: the fields in `spec.requests.copy`, and no others.
+ *
+ * @throws SignerError NAME_INVALID (`fail`) where a name of the request is not canonical
+ */
 export function copyRequestedNames(
   request: CertificationRequest,
   copy: readonly RequestField[],

@@ -7,13 +7,14 @@ import { encodeName } from '../pki/names/distinguished-name.ts';
 import type { LeafSubject } from '../vocabulary.ts';
 import { type LeafExtensionsInput, leafExtensions } from './leaf-extensions.ts';
 
+/** What a leaf says, and who will sign it. */
 export interface LeafTbsInput extends Omit<LeafExtensionsInput, 'issuerKeyIdentifier'> {
   readonly issuer: SigningCa;
   readonly validity: Validity;
   readonly random: Random;
 }
 
-/** The to-be-signed bytes of a leaf, written and not looked at: `prepare` does that. */
+/** Encodes the TBSCertificate (DER) of a leaf. prepare() lints it before it can be signed. */
 export function encodeLeafTbs(input: LeafTbsInput): Uint8Array {
   const { issuer, validity } = input;
   return encodeTbs({

@@ -6,13 +6,13 @@ import { POD } from '../cel/environments.ts';
 import type { PatternSet } from '../cel/pattern/regex.ts';
 import { compileValuePattern } from '../cel/pattern/value-pattern.ts';
 
-/** `spec.pods`, compiled: who gets a leaf, and what it says. */
+/** `spec.pods`, compiled: which pods get a leaf, and its names. */
 export interface PodProfile {
   readonly allow: Compiled<boolean>;
   readonly uris: readonly Compiled<string>[];
   readonly dnsNames: readonly Compiled<string>[];
   readonly commonName: Compiled<string>;
-  /** Annotation key → whole-value test. Keys that are not here are refused. */
+  /** Annotation key → whether a value matches. Requests with other keys are denied. */
   readonly annotations: ReadonlyMap<string, (value: string) => boolean>;
   readonly refreshAfterPercent: number;
 }
@@ -20,6 +20,11 @@ export interface PodProfile {
 /** `beginRefreshAt` at half the lifetime survives an outage of the other half (KEP-4317). */
 const DEFAULT_REFRESH_PERCENT = 50;
 
+/**
+ * Compiles `spec.pods` of a valid spec.
+ *
+ * @throws SignerError CEL_INVALID, CEL_COST or SPEC_INVALID (`wait`), naming the field
+ */
 export function compilePodProfile(spec: PodsSpec): PodProfile {
   const take = createBudget('spec.pods');
   const texts = (field: 'uris' | 'dnsNames'): readonly Compiled<string>[] =>

@@ -8,7 +8,10 @@ import { EMPTY_SUBJECT, namesNobody } from './leaf-subject.ts';
 import type { LeafSubject } from '../vocabulary.ts';
 import type { PodProfile } from './pod-profile.ts';
 
-/** What CEL sees of a request, as `pod`: true through NodeRestriction and our admission policy. */
+/**
+ * The CEL variable `pod` of a request. NodeRestriction and our admission policy make sure that the node
+ * reports its own pods truthfully. Only annotations that `spec.pods.annotations` lists are visible.
+ */
 export function podVariables(
   request: PodCertificateRequest,
   profile: PodProfile,
@@ -30,10 +33,10 @@ export function podVariables(
 }
 
 /**
- * The names of a pod's leaf, from `spec.pods` and nothing else, canonical.
+ * The names of a pod's leaf in canonical form, from the expressions of `spec.pods` only.
  *
- * @throws SignerError CEL_EVALUATION, NAME_INVALID or NAME_RESERVED, always `wait`: what a
- * ClusterSigner's expressions make of a pod can be mended in the ClusterSigner
+ * @throws SignerError CEL_EVALUATION, NAME_INVALID or NAME_RESERVED, always `wait`: the expressions of the
+ * signer can be corrected, so the request must not fail
  */
 export function podSubject(
   profile: PodProfile,
@@ -44,7 +47,7 @@ export function podSubject(
   if (isReservedName(commonName, reservedPrefixes)) {
     throw specError(
       'NAME_RESERVED',
-      `spec.pods.commonName gave "${commonName.slice(0, 80)}", which is reserved for Kubernetes itself`,
+      `spec.pods.commonName evaluates to "${commonName.slice(0, 80)}", a name that is reserved for Kubernetes; change the expression`,
     );
   }
   if (commonName !== '') orWait('commonName', () => requireVisible(commonName, 'the result'));
@@ -55,7 +58,10 @@ export function podSubject(
     dnsNames: names(profile, 'dnsNames', variables),
   };
   if (namesNobody(subject)) {
-    throw specError('NAME_INVALID', 'spec.pods gives this pod neither a subject nor a name');
+    throw specError(
+      'NAME_INVALID',
+      'the expressions of spec.pods yield no name for this pod; set commonName, uris or dnsNames',
+    );
   }
   return subject;
 }
@@ -74,7 +80,7 @@ function names(
   return [...new Set(found)].filter((text) => text !== '');
 }
 
-/** What an expression made wrong can be mended where the expression stands. */
+/** An invalid result is a fault of the expression and not of the request, so the request waits. */
 function orWait<T>(field: string, spell: () => T): T {
   try {
     return spell();

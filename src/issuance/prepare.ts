@@ -14,32 +14,34 @@ import { encodeLeafTbs, type LeafTbsInput } from './leaf.ts';
 import { CROSS_RULES, LEAF_RULES, lint } from './lint/index.ts';
 import type { Validity } from './validity.ts';
 
+/** What prepare() needs: all that a leaf says. */
 export type PrepareInput = LeafTbsInput;
 
-/** What is above a leaf: its issuer upwards without the root, and the roots. */
+/** The certificates above a leaf: its issuers upwards without the root, and the roots. */
 export interface IssuerChain {
   readonly intermediates: readonly Certificate[];
   readonly anchors: readonly Certificate[];
 }
 
-/** Only this module can make a Prepared; a structurally equal object is refused by `#tbs`. */
+/** Only this module can construct a Prepared; `#tbs` rejects structurally equal objects. */
 const BRAND = Symbol('prepared');
 
 /**
- * The to-be-signed bytes of one linted certificate: a token that one authority may spend once.
+ * The TBSCertificate of one linted certificate, as a token that one authority can consume once (Boulder's
+ * issuanceToken).
  *
- * It cannot be forged (the constructor wants a symbol that is not exported), nor be signed by
- * another CA than the one it names, nor be signed twice.
+ * Nothing else can construct it (the constructor requires a symbol that is not exported), no other CA can
+ * sign it, and no CA can sign it twice.
  */
 export class Prepared {
   readonly validity: Validity;
   readonly #tbs: Uint8Array;
   readonly #leaf: TbsCertificate;
   readonly #fingerprint: string;
-  #spent = false;
+  #consumed = false;
 
   constructor(brand: symbol, tbs: Uint8Array, leaf: TbsCertificate, issuer: SigningCa) {
-    if (brand !== BRAND) throw new TypeError('a Prepared comes from prepare() only');
+    if (brand !== BRAND) throw new TypeError('only prepare() makes a Prepared');
     this.#tbs = tbs;
     this.#leaf = leaf;
     this.#fingerprint = issuer.fingerprint;
@@ -47,8 +49,8 @@ export class Prepared {
   }
 
   /**
-   * Before it is redeemed: that the CA's chain allows its names, purposes and time. Found only after
-   * signing, the same fault would cost one more signature with every retry.
+   * Checks, before the token is consumed, that the CA's chain permits the names, the purposes and the
+   * validity. Found only after signing, the same problem would cost one signature per retry.
    *
    * @throws SignerError PATH_INVALID (`authority`)
    */
@@ -57,23 +59,24 @@ export class Prepared {
   }
 
   /**
-   * Hands out the bytes to sign, once, to the CA they were made for: a copy, because what comes back is
-   * compared with them. Not a method of the token: what only looks like one could bring its own.
+   * Returns a copy of the bytes to sign, once, and only for the CA that they were made for. Static, so that
+   * an object that merely looks like a token cannot bring its own method.
    *
-   * @throws SignerError PREPARED_SPENT (`retry`); TypeError where `prepared` is none
+   * @param fingerprint - of the CA that is going to sign
+   * @throws SignerError PREPARED_SPENT (`retry`); TypeError where `prepared` is not a Prepared
    */
   static consume(prepared: Prepared, fingerprint: string): Uint8Array {
-    if (prepared.#spent) throw tokenError('was signed already; prepare a new one');
+    if (prepared.#consumed) throw tokenError('was already signed; prepare a new one');
     if (fingerprint !== prepared.#fingerprint) {
-      throw tokenError(`was made for ${prepared.#fingerprint}`);
+      throw tokenError(`was made for the CA ${prepared.#fingerprint}`);
     }
-    prepared.#spent = true;
+    prepared.#consumed = true;
     return prepared.#tbs.slice();
   }
 
   /**
-   * Reads a certificate, as decodeCertificate does. What was read before it was signed, byte for byte
-   * the same, is not read a second time: it says the same.
+   * Decodes a certificate like decodeCertificate. A TBSCertificate equal to the prepared one is not decoded
+   * again.
    *
    * @throws SignerError as decodeCertificate
    */
@@ -81,16 +84,16 @@ export class Prepared {
     return decodeCertificateWith(der, (tbs) => (this.equals(tbs) ? this.#leaf : decodeTbs(tbs)));
   }
 
-  /** The bytes that the signature must cover, for correspond(). */
+  /** Whether `tbs` are the prepared bytes, for correspond(). */
   equals(tbs: Uint8Array): boolean {
     return sameBytes(this.#tbs, tbs);
   }
 }
 
 /**
- * Encodes and lints the to-be-signed part of a leaf.
+ * Encodes and lints the TBSCertificate of a leaf.
  *
- * @throws SignerError LINT_FAILED (`wait`): we were about to sign something wrong
+ * @throws SignerError LINT_FAILED (`wait`) where the certificate would break a rule
  */
 export function prepare(input: PrepareInput): Prepared {
   const tbs = encodeLeafTbs(input);
@@ -100,7 +103,7 @@ export function prepare(input: PrepareInput): Prepared {
 }
 
 /**
- * The same of a cross-certificate, by rules of its own.
+ * Encodes and lints the TBSCertificate of a cross-certificate, by {@link CROSS_RULES}.
  *
  * @throws SignerError LINT_FAILED (`wait`)
  */

@@ -4,21 +4,21 @@ import { parseDuration } from '../api/object/duration.ts';
 import type { KeyType, KeyUsage, RequestField } from '../vocabulary.ts';
 import { type PodProfile, compilePodProfile } from './pod-profile.ts';
 
-/** What every leaf of a signer is held to; compiled once for each generation, never changed. */
+/** `spec.profile` with the compiled parts of a spec, made once per generation; immutable. */
 export interface Profile {
   readonly signerName: string;
   readonly keyTypes: readonly KeyType[];
   readonly usages: readonly KeyUsage[];
   readonly maxDurationSeconds: number;
   readonly backdateSeconds: number;
-  /** What a leaf takes of an approved CertificateSigningRequest, and nothing else. */
+  /** The fields that a leaf gets from an approved CertificateSigningRequest, and no others. */
   readonly copy: readonly RequestField[];
   /** Absent: PodCertificateRequests are not served. */
   readonly pods: PodProfile | undefined;
 }
 
 /**
- * Compiles `spec.profile`, `spec.pods` and `spec.requests.copy` of a checked spec.
+ * Compiles `spec.profile`, `spec.pods` and `spec.requests.copy` of a valid spec.
  *
  * @throws SignerError CEL_INVALID, CEL_COST or SPEC_INVALID (`wait`), naming the field, and for CEL
  * the line, the column and the offending name

@@ -2,57 +2,62 @@
 import { SignerError } from '../errors.ts';
 
 /**
- * How long a bundle must have been served with a new anchor before a leaf may need it. Kubelets
- * that read a bundle by name lag up to 374 s (kubernetes/kubernetes#141439, not fixed in 1.37.1).
+ * How long a new anchor must have been in the published bundle before a leaf may chain to it. Kubelets that
+ * project a bundle by name lag up to 374 s (kubernetes/kubernetes#141439, not fixed in 1.37.1).
  */
 export const DEFAULT_PROPAGATION_SECONDS = 600;
 
+/** The state of one anchor in its published bundle. */
 export interface PropagationInput {
   /** Fingerprint of the anchor that the leaf will chain to. */
   readonly anchor: string;
-  /** Fingerprints in the bundle as served, or undefined when there is no bundle yet. */
+  /** Fingerprints in the published bundle; undefined while there is no bundle. */
   readonly published: ReadonlySet<string> | undefined;
-  /** The bundle's served-since: fingerprint → milliseconds. */
+  /** Annotation `served-since` of the bundle: fingerprint → milliseconds since the epoch. */
   readonly servedSince: ReadonlyMap<string, number>;
   readonly propagationSeconds: number;
-  /** The CA before it is distrusted: to wait for every kubelet would be the greater harm. */
+  /** The previous CA is distrusted: waiting for every kubelet would do more harm. */
   readonly atOnce?: boolean;
+  /** Milliseconds since the epoch, by the API server's clock. */
   readonly now: number;
 }
 
-/** Milliseconds from which on a leaf may need the anchor; undefined while it is not served. */
+/**
+ * When a leaf may chain to the anchor, in milliseconds since the epoch.
+ *
+ * @returns undefined while the anchor is not published; -Infinity where it need not propagate
+ */
 export function propagatedAt(input: Omit<PropagationInput, 'now'>): number | undefined {
   const since = input.servedSince.get(input.anchor);
   if (input.published?.has(input.anchor) !== true || since === undefined) return undefined;
-  // Also by what was said of them: an anchor that was just edited out is dated all the same.
+  // servedSince must have one entry too: it still lists an anchor that was just edited out of the bundle.
   const isOnly = input.published.size === 1 && input.servedSince.size === 1;
   if (isOnly || input.atOnce === true) return Number.NEGATIVE_INFINITY;
   return since + input.propagationSeconds * 1000;
 }
 
 /**
- * Publish, then sign: passes only when the anchor is served, and has been served long enough for
- * every kubelet to have it.
+ * Publish, then sign: passes once the anchor has been in the bundle long enough for every kubelet to have
+ * loaded it.
  *
- * Exempt is the bundle's only anchor, so that a new signer signs at once: its bundle had none before,
- * and no leaf is worth anything without it. Where there are several, none is exempt, not even the
- * eldest: whoever deletes the bundle or edits an anchor out has it dated anew, which would make the
- * first of one that most kubelets have not read yet. The price: an anchor that comes within the
- * propagation time of the very first holds that up as well, and a CA whose first bundle has two
- * anchors waits once.
+ * The only anchor of a bundle is exempt, so that a new signer can sign immediately: without that anchor no
+ * leaf of the signer can be verified anyway. Of several anchors none is exempt, not even the oldest: deleting
+ * the bundle or editing an anchor out resets its time, and re-dating would otherwise exempt an anchor that
+ * most kubelets have not loaded. The cost: an anchor added within the propagation time of the first one
+ * delays that one too, and a CA whose first bundle has two anchors waits once.
  *
- * @throws SignerError ANCHOR_NOT_SERVED (`authority`)
+ * @throws SignerError ANCHOR_NOT_SERVED (`authority`) until then
  */
 export function requirePropagatedAnchor(input: PropagationInput): void {
   const ready = propagatedAt(input);
   if (ready === undefined) {
     throw notServed(
-      `the trust anchor ${input.anchor} is not in the published bundle yet; is the attester running?`,
+      `the trust anchor ${input.anchor} is not in the published bundle yet, so nothing is signed with this CA; check that the attester is running`,
     );
   }
   if (input.now < ready) {
     throw notServed(
-      `the trust anchor ${input.anchor} was added to the bundle a short while ago; signing with it begins at ${new Date(ready).toISOString()}, when every kubelet has it`,
+      `the trust anchor ${input.anchor} was published recently; signing with this CA starts at ${new Date(ready).toISOString()}, when every kubelet has loaded the anchor`,
     );
   }
 }

@@ -2,9 +2,9 @@
 import type { Validity } from './validity.ts';
 import type { Random } from '../ports.ts';
 
-/** What `prepare` must know of the CA that will sign; public facts only. */
+/** The public facts of the CA that will sign. */
 export interface SigningCa extends Validity {
-  /** `sha256:<hex>` of the CA certificate's DER: a Prepared can be redeemed by this CA only. */
+  /** `sha256:<hex>` of the CA certificate's DER: only this CA can consume a Prepared made for it. */
   readonly fingerprint: string;
   /** DER Name: the leaf's issuer, byte for byte the CA's subject (RFC 5280 §4.1.2.4). */
   readonly subject: Uint8Array;
@@ -21,10 +21,10 @@ export interface SigningCa extends Validity {
 const SERIAL_BYTES = 16;
 
 /**
- * A positive serial number, big-endian, always {@link SERIAL_BYTES} long in DER: the two top bits
- * are 01. A negative one would be answered with "does not parse as valid X.509".
+ * A new positive serial number, big-endian, always {@link SERIAL_BYTES} long in DER: the two top bits are
+ * 01. Verifiers reject certificates with a negative one.
  *
- * @throws whatever `random` throws: without randomness nothing is signed
+ * @throws the error of `random`: without randomness nothing is signed
  */
 export function newSerial(random: Random): Uint8Array {
   const serial = Uint8Array.from(random(SERIAL_BYTES));

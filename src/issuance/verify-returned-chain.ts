@@ -9,69 +9,71 @@ import { usageBits } from '../pki/extensions/usages.ts';
 import { KEY_USAGES, type KeyUsage, type LeafSubject, REQUEST_FIELDS } from '../vocabulary.ts';
 import type { Validity } from './validity.ts';
 
+/** A chain that a CA of others returned, and what was requested of it. */
 export interface ReturnedChain {
-  /** PEM, leaf first; what is above it in any order, with the root or without. */
+  /** PEM: the leaf first, then its issuers in any order, with or without the root. */
   readonly chain: string;
   /**
-   * The first certificate of `chain`, where it is ours: prepared and linted for this very subject, key and
-   * usages, which are not compared again.
+   * The first certificate of `chain` where we prepared and linted it for this subject, key and usages: they
+   * are not compared again.
    */
   readonly prepared?: Certificate | undefined;
   readonly subject: LeafSubject;
   readonly publicKey: PublicKeyInfo;
   readonly usages: readonly KeyUsage[];
-  /** What was asked for: no leaf lasts longer. */
+  /** The requested validity: the leaf must not last longer. */
   readonly validity: Validity;
-  /** Nor shorter than this. */
+  /** The leaf must last at least this long. */
   readonly minimumSeconds: number;
-  /** Where they must lead; undefined: to whatever the chain itself ends in. */
+  /** The trust anchors; undefined: the last certificate of the chain is the anchor. */
   readonly anchors: readonly Certificate[] | undefined;
+  /** Milliseconds since the epoch, by the API server's clock. */
   readonly now: number;
-  /**
-   * Reads the certificates above the leaf. The same few come with every leaf: whoever remembers them
-   * saves their decoding, and their keys'.
-   */
+  /** Decodes the certificates above the leaf. They are the same for every leaf, so callers cache them. */
   readonly readAbove?: (pem: string) => readonly Certificate[];
 }
 
+/** A chain that corresponds to the request and leads to an anchor. */
 export interface VerifiedChain {
-  /** Leaf first, its issuers upwards, without the anchor. */
+  /** Leaf first, then its issuers upwards, without the anchor. */
   readonly chain: readonly [Certificate, ...Certificate[]];
   readonly anchor: Certificate;
 }
 
-/** More than this above a leaf is a mistake. */
+/** A longer chain is a mistake of the CA. */
 const MAX_CERTIFICATES = 10;
-/** `status.certificateChain` takes no more (certificates.k8s.io, MaxCertificateChainSize). */
+/** Limit of `status.certificateChain` (certificates.k8s.io, MaxCertificateChainSize). */
 const MAX_CHAIN_CHARACTERS = 100 * 1024;
-/** `status.notBefore` may be so far from the API server's time (validation.go, timeNear). */
+/** How far `status.notBefore` may be from the API server's time (validation.go, timeNear). */
 const MAX_NOT_BEFORE_OFF_MS = 5 * 60_000;
 
 /**
- * What a CA that is not ours returned, held to what was asked of it: the very key and names, no usage
- * and no second more, a chain that leads to an anchor. The API server asks for some of that only, a
- * kubelet for nothing; what is wrong here would be served for ever.
+ * Verifies what an external CA returned before it is written to a status: the requested key and names, no
+ * other usage, no longer validity, and a path to an anchor (RFC 5280 §6). The API server checks only some of
+ * this and the kubelet none of it, and a status cannot be corrected afterwards.
  *
- * @throws SignerError CORRESPONDENCE or PATH_INVALID (`authority`), saying what differs
+ * @throws SignerError CORRESPONDENCE or PATH_INVALID (`authority`), naming the difference
  */
 export function verifyReturnedChain(input: ReturnedChain): VerifiedChain {
   if (input.chain.length > MAX_CHAIN_CHARACTERS) {
     throw mismatchError(
-      `a chain of ${input.chain.length} characters, more than ${MAX_CHAIN_CHARACTERS}`,
+      `a chain of ${input.chain.length} characters; the limit is ${MAX_CHAIN_CHARACTERS}`,
     );
   }
   const [leaf, ...above] = readChain(input);
-  const fault = findLeafMismatch(leaf, input);
-  if (fault !== undefined) throw mismatchError(fault);
+  const mismatch = findLeafMismatch(leaf, input);
+  if (mismatch !== undefined) throw mismatchError(mismatch);
   const last = above.at(-1);
   const anchors = input.anchors ?? (last === undefined ? [] : [last]);
   if (anchors.length === 0) {
-    throw mismatchError('a leaf alone; return its issuers too, or the anchors that it leads to');
+    throw mismatchError(
+      'a leaf certificate without its issuers; return the issuers or the trust anchors as well',
+    );
   }
   const path = verifyPath({ leaf, intermediates: above, anchors, now: input.now });
   const anchor = path.at(-1) ?? leaf;
   const between = path.slice(1, -1);
-  // An anchor that nobody else publishes is delivered, unless it is a root.
+  // Without configured anchors nobody else publishes this one: it is part of the chain, unless it is a root.
   const ending = input.anchors === undefined && !isSelfIssued(anchor) ? [anchor] : [];
   return { chain: [leaf, ...between, ...ending], anchor };
 }
@@ -90,39 +92,38 @@ function readChain({
     ...readAbove(pem.slice(end).trimStart()),
   ]);
   if (read instanceof SignerError)
-    throw mismatchError(`what cannot be read: ${read.message}`, read);
+    throw mismatchError(`a chain that cannot be read: ${read.message}`, read);
   const [leaf, ...above] = read;
   if (leaf === undefined) throw mismatchError('no certificate');
   if (read.length > MAX_CERTIFICATES) {
-    throw mismatchError(`${read.length} certificates, more than ${MAX_CERTIFICATES}`);
+    throw mismatchError(`${read.length} certificates; the limit is ${MAX_CERTIFICATES}`);
   }
   return [leaf, ...above];
 }
 
 function findLeafMismatch(leaf: Certificate, input: ReturnedChain): string | undefined {
   if (!sameBytes(leaf.publicKey.spki, input.publicKey.spki)) {
-    return 'a certificate of another public key';
+    return 'a certificate for another public key';
   }
   if (leaf.isCa) return 'a CA certificate';
-  const asked = input.prepared === leaf;
-  const fault = asked
+  const isPrepared = input.prepared === leaf;
+  const mismatch = isPrepared
     ? undefined
     : (findNameMismatch(leaf, input.subject) ?? findUsageMismatch(leaf, input));
-  return fault ?? findTimeMismatch(leaf, input);
+  return mismatch ?? findTimeMismatch(leaf, input);
 }
 
 function findNameMismatch(leaf: Certificate, wanted: LeafSubject): string | undefined {
   const [more] = unsupportedParts(leaf);
-  if (more !== undefined) return `a certificate with ${more}, which nobody asked for`;
+  if (more !== undefined) return `a certificate with ${more}, which was not requested`;
   const named = attempt(() => requestedNames(leaf));
-  if (named instanceof SignerError)
-    return `a certificate whose names cannot be used: ${named.message}`;
+  if (named instanceof SignerError) return `a certificate with an invalid name: ${named.message}`;
   const other = REQUEST_FIELDS.find((field) => textOf(named[field]) !== textOf(wanted[field]));
   if (other === undefined) return undefined;
-  return `a certificate whose ${other} is ${textOf(named[other])}, where ${textOf(wanted[other])} was asked for`;
+  return `a certificate whose ${other} is ${textOf(named[other])}; requested was ${textOf(wanted[other])}`;
 }
 
-/** As a set: no verifier minds the order. */
+/** As a set: the order of names has no meaning. */
 function textOf(names: string | readonly string[]): string {
   return JSON.stringify(typeof names === 'string' ? names : [...new Set(names)].sort());
 }
@@ -135,16 +136,16 @@ function findUsageMismatch(leaf: Certificate, { usages }: ReturnedChain): string
   const purpose = (leaf.extKeyUsage ?? []).find((each) => !allowed.extKeyUsage.includes(each));
   if (purpose !== undefined)
     return `a certificate for ${purposeText(purpose)}, which is not allowed`;
-  // What does not say so is for every use.
+  // A certificate without the extension may be used for everything (RFC 5280 §4.2.1.3, §4.2.1.12).
   if (leaf.keyUsage === undefined && allowed.keyUsage.length > 0) {
-    return 'a certificate without key usages, which means all';
+    return 'a certificate without the keyUsage extension, which permits every key usage';
   }
   return leaf.extKeyUsage === undefined && allowed.extKeyUsage.length > 0
-    ? 'a certificate without extended key usages, which means all'
+    ? 'a certificate without the extendedKeyUsage extension, which permits every purpose'
     : undefined;
 }
 
-/** Its name in the API, where it has one. */
+/** The name of a purpose in the Kubernetes API, or its OID. */
 function purposeText(oid: string): string {
   const usage = KEY_USAGES.find((each) => usageBits([each]).extKeyUsage.includes(oid));
   return usage === undefined ? oid : `"${usage}"`;
@@ -153,12 +154,13 @@ function purposeText(oid: string): string {
 function findTimeMismatch(leaf: Certificate, input: ReturnedChain): string | undefined {
   const seconds = (leaf.notAfter - leaf.notBefore) / 1000;
   const most = (input.validity.notAfter - input.validity.notBefore) / 1000;
-  if (seconds > most) return `a certificate for ${seconds} s, where ${most} s was the most`;
+  if (seconds > most)
+    return `a certificate that is valid for ${seconds} s; at most ${most} s was requested`;
   if (seconds < input.minimumSeconds) {
-    return `a certificate for ${seconds} s, where ${input.minimumSeconds} s was the least`;
+    return `a certificate that is valid for ${seconds} s; at least ${input.minimumSeconds} s was requested`;
   }
   if (Math.abs(leaf.notBefore - input.now) <= MAX_NOT_BEFORE_OFF_MS) return undefined;
-  return `a certificate whose notBefore is ${Math.round((leaf.notBefore - input.now) / 1000)} s from now`;
+  return `a certificate whose notBefore is ${Math.round((leaf.notBefore - input.now) / 1000)} s from the current time; the API accepts at most ${MAX_NOT_BEFORE_OFF_MS / 1000} s`;
 }
 
 function mismatchError(what: string, cause?: SignerError): SignerError {

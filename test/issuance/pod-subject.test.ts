@@ -67,7 +67,7 @@ for (const name of ['system:masters', 'kubeadm:cluster-admins', 'SYSTEM:node:a',
     waits(
       () => subjectOf({ commonName: `'${name}'` }),
       'NAME_RESERVED',
-      /spec\.pods\.commonName gave ".*", which is reserved for Kubernetes itself/,
+      /spec\.pods\.commonName evaluates to ".*", a name that is reserved for Kubernetes/,
     );
   });
 }
@@ -135,7 +135,7 @@ test('expressions that give nothing give no leaf', () => {
   waits(
     () => subjectOf({ uris: ["''"] }),
     'NAME_INVALID',
-    /gives this pod neither a subject nor a name/,
+    /expressions of spec\.pods yield no name for this pod/,
   );
-  waits(() => subjectOf({}), 'NAME_INVALID', /neither a subject nor a name/);
+  waits(() => subjectOf({}), 'NAME_INVALID', /yield no name for this pod/);
 });

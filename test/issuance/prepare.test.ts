@@ -42,7 +42,7 @@ test('a Prepared is signed once: who wants a second signature prepares anew', as
   refuses(
     () => authority.sign(prepared, signal),
     'PREPARED_SPENT',
-    /was signed already; prepare a new one/,
+    /was already signed; prepare a new one/,
     'retry',
   );
 });
@@ -52,7 +52,7 @@ test('a Prepared is signed by the CA that it was made for, and by no other', asy
   refuses(
     () => other.sign(prepared, signal),
     'PREPARED_SPENT',
-    new RegExp(`was made for ${authority.facts.fingerprint}`),
+    new RegExp(`was made for the CA ${authority.facts.fingerprint}`),
     'retry',
   );
   // The refused attempt spent nothing.
@@ -63,7 +63,7 @@ test('a Prepared cannot be made by hand', () => {
   const { facts } = authority;
   assert.throws(
     () => new Prepared(Symbol('prepared'), new Uint8Array(), facts.certificate, facts),
-    /a Prepared comes from prepare\(\) only/,
+    /only prepare\(\) makes a Prepared/,
   );
 });
 
@@ -119,7 +119,7 @@ test('a leaf that outlives its CA is never prepared, whoever computed its validi
   refuses(
     () => prepare(leafInput(authority, { validity })),
     'LINT_FAILED',
-    /^refusing to sign a faulty certificate: validity-inside-issuer .*outlives its CA$/,
+    /^not signed, because the certificate would break a rule: validity-inside-issuer .*outlives its CA$/,
     'wait',
   );
 });

@@ -59,7 +59,7 @@ test('a CA that leaves exactly the minimum still signs; a second less waits for 
   refuses(
     () => leafValidity(leaving(HOUR - 1)),
     'VALIDITY_IMPOSSIBLE',
-    /leaves 3599 s for a leaf, which must have at least 3600 s; renew the CA/,
+    /a leaf would be valid for 3599 s and needs at least 3600 s; renew the CA/,
     'authority',
   );
 });
@@ -68,7 +68,7 @@ test('an expired CA leaves nothing, and no negative number is told', () => {
   refuses(
     () => leafValidity(input({ issuer: { notBefore: 0, notAfter: 1000 } })),
     'VALIDITY_IMPOSSIBLE',
-    /leaves 0 s/,
+    /valid for 0 s/,
     'authority',
   );
 });

@@ -103,7 +103,7 @@ test('who has to wait is told for what, and until when', () => {
   ]);
   assert.throws(
     () => requireServedChain(chain(S, S), both, soon(599)),
-    /begins at 2026-06-01T00:10/,
+    /starts at 2026-06-01T00:10/,
   );
   requireServedChain(chain(S, S), both, soon(600));
 });

@@ -44,7 +44,7 @@ export const issuerNameMatches: LintRule = {
   },
 };
 
-/** The decoder accepts UTCTime before 2050 and GeneralizedTime after only; here the order. */
+/** Times have whole seconds and are in order. The decoder checks UTCTime before 2050 and GeneralizedTime after. */
 export const wholeSeconds: LintRule = {
   name: 'whole-seconds',
   source: 'RFC 5280 §4.1.2.5',
@@ -72,14 +72,14 @@ const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   OID_SUBJECT_KEY_IDENTIFIER,
 ]);
 
-/** Nothing but what `leafExtensions` writes, each once and not empty. */
+/** Only the extensions that leafExtensions() writes, each once and not empty. */
 export const knownExtensionsOnly: LintRule = {
   name: 'known-extensions-only',
   source: 'RFC 5280 §4.2',
   check: ({ extensions }) => {
     const seen = new Set<string>();
     for (const { oid, value } of extensions) {
-      if (!KNOWN_EXTENSIONS.has(oid)) return `extension ${oid} has no place in a leaf`;
+      if (!KNOWN_EXTENSIONS.has(oid)) return `extension ${oid} is not allowed`;
       if (seen.has(oid)) return `extension ${oid} occurs twice`;
       if (value.length <= 2 && oid !== OID_BASIC_CONSTRAINTS) return `extension ${oid} is empty`;
       seen.add(oid);

@@ -9,11 +9,11 @@ import type { TbsCertificate } from '../../pki/x509/certificate.ts';
 import type { LintRule } from './rule.ts';
 
 const CRITICAL = [OID_BASIC_CONSTRAINTS, OID_KEY_USAGE];
-/** A purpose or a name would bind what every leaf below may be. */
+/** An extended key usage or a name in a CA certificate would restrict every leaf below it. */
 const FOREIGN = [OID_EXT_KEY_USAGE, OID_SUBJECT_ALT_NAME];
 const BITS = ['keyCertSign', 'cRLSign'] as const;
 
-/** Of a cross-certificate, in the place of the rules that are about leaves. */
+/** A cross-certificate is a CA that certifies leaves only, and nothing else. */
 export const certifiesLeavesOnly: LintRule = {
   name: 'certifies-leaves-only',
   source: 'RFC 5280 §4.2.1.3, §4.2.1.9',
@@ -31,5 +31,7 @@ function faultOfExtensions({ extensions }: TbsCertificate): string | undefined {
   const loose = extensions.find(({ oid, critical }) => CRITICAL.includes(oid) && !critical);
   if (loose !== undefined) return `extension ${loose.oid} is not critical`;
   const foreign = extensions.find(({ oid }) => FOREIGN.includes(oid));
-  return foreign === undefined ? undefined : `extension ${foreign.oid} has no place in it`;
+  return foreign === undefined
+    ? undefined
+    : `extension ${foreign.oid} is not allowed in a cross-certificate`;
 }

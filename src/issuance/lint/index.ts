@@ -20,7 +20,7 @@ import {
   wholeSeconds,
 } from './certificate.ts';
 
-/** Of a leaf and of a cross-certificate alike. */
+/** For leaves and cross-certificates. */
 const OF_EVERY_CERTIFICATE: readonly LintRule[] = [
   serialPositive,
   algorithmAgrees,
@@ -30,7 +30,7 @@ const OF_EVERY_CERTIFICATE: readonly LintRule[] = [
   knownExtensionsOnly,
 ];
 
-/** Every rule, in the order of the certificate's fields. */
+/** Every rule for a leaf, in the order of the certificate's fields. */
 export const LEAF_RULES: readonly LintRule[] = [
   ...OF_EVERY_CERTIFICATE,
   basicConstraintsEndEntity,
@@ -40,7 +40,7 @@ export const LEAF_RULES: readonly LintRule[] = [
   sanForEmptySubject,
 ];
 
-/** What is held of a cross-certificate: all that is not about leaves alone. */
+/** Every rule for a cross-certificate. */
 export const CROSS_RULES: readonly LintRule[] = [
   ...OF_EVERY_CERTIFICATE,
   certifiesLeavesOnly,
@@ -48,10 +48,10 @@ export const CROSS_RULES: readonly LintRule[] = [
 ];
 
 /**
- * Reads the bytes that are about to be signed and refuses what RFC 5280 does.
+ * Lints a TBSCertificate before it is signed.
  *
- * @throws SignerError LINT_FAILED (`wait`) naming every rule that is broken: the fault is ours or
- * the profile's, so the request waits and is never failed for it
+ * @throws SignerError LINT_FAILED (`wait`) naming every broken rule: the fault is ours or the profile's, so
+ * the request waits and does not fail
  */
 export function lint(leaf: TbsCertificate, issuer: SigningCa, rules: readonly LintRule[]): void {
   const broken: string[] = [];
@@ -63,6 +63,6 @@ export function lint(leaf: TbsCertificate, issuer: SigningCa, rules: readonly Li
   throw new SignerError({
     code: 'LINT_FAILED',
     disposition: 'wait',
-    message: `refusing to sign a faulty certificate: ${broken.join('; ')}`,
+    message: `not signed, because the certificate would break a rule: ${broken.join('; ')}`,
   });
 }

@@ -2,11 +2,11 @@
 import type { TbsCertificate } from '../../pki/x509/certificate.ts';
 import type { SigningCa } from '../signing-ca.ts';
 
-/** One rule about a leaf's to-be-signed bytes. */
+/** One rule about a TBSCertificate. */
 export interface LintRule {
   readonly name: string;
-  /** Where the rule comes from. */
+  /** The section that the rule comes from. */
   readonly source: string;
-  /** What is wrong, or undefined. */
+  /** The problem, or undefined where the certificate keeps the rule. */
   readonly check: (leaf: TbsCertificate, issuer: SigningCa) => string | undefined;
 }

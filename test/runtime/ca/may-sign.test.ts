@@ -132,7 +132,7 @@ const refusals: [law: string, more: Partial<UsableInput>, code: string, message:
       ]),
     },
     'ANCHOR_NOT_SERVED',
-    /begins at 2026-06-01T00:00:01/,
+    /starts at 2026-06-01T00:00:01/,
   ],
 ];
 

@@ -66,7 +66,7 @@ test('a bundle is read again when it is replaced, and time counts each time it i
     [old.print]: NOW - 3_600_000,
     [next.print]: NOW,
   });
-  assert.throws(() => use(next.authority, both), /begins at/);
+  assert.throws(() => use(next.authority, both), /starts at/);
   assert.equal(use(next.authority, both, NOW + 600_000), next.authority);
   assert.throws(() => use(next.authority, without, NOW + 600_000), { code: 'ANCHOR_NOT_SERVED' });
 });
