@@ -12,12 +12,12 @@ import {
 import { readFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
 
-/** The flags that all components have. In a cluster none is needed. */
+/** The flags of every component. In a cluster the defaults apply. */
 export interface ComponentOptions extends LeaseOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly secretNamespace: string;
-  /** Of the components that have it: {@link addNamespacedOption}. */
+  /** Only for components with {@link addNamespacedOption}. */
   readonly namespacedSigners?: boolean;
   readonly listen: string;
   readonly listenHttps?: string;
@@ -35,13 +35,16 @@ export function isInCluster(environment: Environment): boolean {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** In a pod the probes come from the node; elsewhere nobody but this machine should ask. */
-export function defaultListen(environment: Environment): string {
+/** In a pod the probes come from the node; elsewhere only this machine should connect. */
+function defaultListen(environment: Environment): string {
   return isInCluster(environment) ? '0.0.0.0:8080' : '127.0.0.1:8080';
 }
 
-/** Adds the flags of {@link ComponentOptions} to a subcommand. */
-export function addComponentOptions(command: Command): Command {
+/** Adds the flags of {@link ComponentOptions} to a subcommand; some defaults depend on the environment. */
+export function addComponentOptions(
+  command: Command,
+  environment: Environment = process.env,
+): Command {
   return addLeaseOptions(command)
     .option(
       '--kubeconfig <file>',
@@ -56,7 +59,7 @@ export function addComponentOptions(command: Command): Command {
     .option(
       '--listen <host:port>',
       '/healthz and /readyz, and without --listen-https /metrics',
-      defaultListen(process.env),
+      defaultListen(environment),
     )
     .option('--listen-https <host:port>', 'the same over TLS, and /metrics only there')
     .option(
@@ -86,7 +89,7 @@ export function addComponentOptions(command: Command): Command {
     );
 }
 
-/** Opts in to Signers of namespaces; the attester has no part in them. */
+/** Adds `--namespaced-signers`, for every component but the attester. */
 export function addNamespacedOption(command: Command): Command {
   return command.option(
     '--namespaced-signers',
@@ -103,7 +106,7 @@ export interface LeaseOptions {
   readonly leaseDuration: number;
 }
 
-export function addLeaseOptions(command: Command): Command {
+function addLeaseOptions(command: Command): Command {
   return command
     .option(
       '--lease-namespace <name>',

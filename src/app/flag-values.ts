@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Values of flags; what is wrong with one is said by commander, which names the flag. */
+/** Parsers of flag values. commander adds the name of the flag to the message of an error. */
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../api/object/duration.ts';
 import { SignerError, attempt } from '../errors.ts';
@@ -17,7 +17,7 @@ export function secondsFlag(text: string): number {
   throw new InvalidArgumentError('write whole seconds, such as 3600');
 }
 
-/** Of a repeatable flag: all values, in order. */
+/** Collects the values of a repeatable flag, in order. */
 export function gather(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }

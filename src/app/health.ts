@@ -1,19 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Controller } from '../runtime/component/component.ts';
 import { MAX_CLOCK_OFFSET_MS, offsetText } from '../runtime/component/server-time.ts';
 
 /**
- * Leaves are made by the API server's time, so nothing of ours suffers; but who sets his clock by the
- * same source as we do may not take them yet: this is half of what `profile.backdate` forgives by
- * default.
+ * Half of what `profile.backdate` allows by default. Certificates carry the API server's time, so
+ * nothing of ours fails; but a verifier with the same time source as ours may find them not yet valid.
  */
-const NOTED_MS = 30_000;
+const NOTED_OFFSET_MS = 30_000;
 
-/** What /readyz says of our clock. @param offset - milliseconds ahead of the API server's */
-export function clockWarnings(offset: number): readonly string[] {
-  if (Math.abs(offset) < NOTED_MS) return [];
-  const what =
+export interface HealthInit {
+  /** Milliseconds that our clock is ahead of the API server's. */
+  readonly clockOffset: () => number;
+  /** Undefined until the API server has answered. */
+  readonly controller: () => Controller | undefined;
+  readonly permissions: Pick<Controller, 'notReady'>;
+  readonly replica: { readonly warnings: () => readonly string[] };
+}
+
+/** What /readyz shows. */
+export interface Health {
+  /** Why the component is not ready; empty if it is. */
+  readonly notReady: () => readonly string[];
+  /** Problems in spite of which /readyz answers 200. */
+  readonly warnings: () => readonly string[];
+}
+
+/** Combines what the controller, its permissions, the clock and the Leases report. */
+export function createHealth(init: HealthInit): Health {
+  return {
+    notReady: () => {
+      const controller = init.controller();
+      return controller === undefined
+        ? ['the API server has not answered yet']
+        : [...init.permissions.notReady(), ...controller.notReady()];
+    },
+    warnings: () => [
+      ...clockWarnings(init.clockOffset()),
+      ...(init.controller()?.warnings?.() ?? []),
+      ...init.replica.warnings(),
+    ],
+  };
+}
+
+function clockWarnings(offset: number): readonly string[] {
+  if (Math.abs(offset) < NOTED_OFFSET_MS) return [];
+  const effect =
     Math.abs(offset) > MAX_CLOCK_OFFSET_MS
-      ? 'one of both is wrong, and nothing is signed until it is set right'
-      : 'leaves carry the time of the API server';
-  return [`${offsetText(offset)}; ${what}`];
+      ? 'signing is paused; correct the wrong clock'
+      : 'certificates carry the time of the API server';
+  return [`${offsetText(offset)}; ${effect}`];
 }

@@ -6,12 +6,12 @@ import type { Log } from '../ports.ts';
 export const LOG_FORMATS = ['json', 'pretty'] as const;
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-/** A log whose lines can be given fields once. */
+/** A log from which loggers with fixed fields are made. */
 export interface RootLog {
   child(fields: Readonly<Record<string, unknown>>): Log;
 }
 
-/** Lines go to stderr: stdout belongs to what a command prints. */
+/** Logs to stderr; stdout is for the output of commands. */
 export function createLog(
   format: (typeof LOG_FORMATS)[number],
   level: (typeof LOG_LEVELS)[number],

@@ -12,7 +12,7 @@ const KINDS: readonly RequestKind[] = [
   'CertificateRequest',
 ];
 
-/** What the core counts, onto the series of `web/metrics.ts`. */
+/** Maps what a component counts to the series of `web/metrics.ts`. */
 export function componentMetrics(metrics: Metrics, name: string): Component['metrics'] {
   return {
     watchRestart: ({ resource }, reason) => metrics.watchRestarts.inc({ resource, reason }),
@@ -47,12 +47,12 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
   };
 }
 
-/** Every answer of the API server, as client-go's dashboards expect it. */
+/** Counts a response of the API server, as client-go's dashboards expect it. */
 export function countAnswer(metrics: Metrics, { method, status }: CallResult): void {
   metrics.calls.inc({ method, code: status === 0 ? '<error>' : String(status) });
 }
 
-/** The queue's counts under the names that client-go's dashboards expect. */
+/** Maps the counts of a queue to the `workqueue_*` series of client-go. */
 export function queueMetrics(metrics: Metrics, name: string): QueueMetrics {
   return {
     added: () => metrics.queueAdds.inc({ name }),

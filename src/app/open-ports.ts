@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../ports.ts';
 import { createHttpsServer, type HttpsServer } from '../web/https-server.ts';
 import type { Metrics } from '../web/metrics.ts';
 import { serve } from '../web/server.ts';
 import type { ComponentOptions } from './component-options.ts';
+import { clock, delay } from './process.ts';
 
 interface Ports {
   readonly port: number;
   readonly httpsPort: number | undefined;
-  /** Looks after the serving certificate until `signal` is aborted. */
+  /** Reloads the serving certificate until `signal` is aborted. */
   run(signal: AbortSignal): Promise<void>;
-  /** Ends the plain port, which probes ask to the last. */
+  /** Closes the plain port, which answers probes until the end. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the plain port and, where it is asked for, the one with TLS, which then alone has /metrics.
+ * Opens the plain port and, if `--listen-https` is set, the TLS port, which alone has /metrics then.
  *
- * @throws SignerError USAGE when one of them cannot be listened at
+ * @throws SignerError USAGE if a port cannot be opened
  */
 export async function openPorts(
   options: Pick<ComponentOptions, 'listen' | 'listenHttps' | 'servingCertificate'>,
@@ -44,11 +44,7 @@ export async function openPorts(
       ...answers,
       listen: listenHttps,
       directory: options.servingCertificate,
-      clock: () => Date.now(),
-      delay: async (milliseconds, signal) => {
-        await sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
-      },
-      log,
+      ...{ clock, delay, log },
       measureNotAfter: (seconds) => metrics.servingNotAfter.set(seconds),
     });
   }

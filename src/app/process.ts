@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+/** The clocks, timers and randomness of the process: everything else gets them passed in. */
 import { randomFillSync } from 'node:crypto';
-import type { Monotonic, Random } from '../ports.ts';
-import { createPooledRandom } from './random.ts';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StartTimer } from '../kube/workqueue/delaying-queue.ts';
+import type { Clock, Delay, Monotonic, Random } from '../ports.ts';
+import { createPooledRandom } from './random.ts';
 
-/** The system's own source, for all of a process. */
+/** The system clock, in milliseconds since 1970; it may be set, forwards or back. */
+export const clock: Clock = () => Date.now();
+
+/** Milliseconds of a clock that runs on while the process is stopped, and that nobody can set. */
+export const monotonic: Monotonic = () => performance.now();
+
+/** Resolves after some milliseconds; rejects with the reason of the signal. */
+export const delay: Delay = async (milliseconds, signal) => {
+  await sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
+};
+
+/** `setTimeout` with a function that cancels it. */
+export const startTimer: StartTimer = (ms, action) => {
+  const timer = setTimeout(action, ms);
+  return () => clearTimeout(timer);
+};
+
+/** Cryptographically secure bytes of the system. */
 export const random: Random = createPooledRandom((bytes) => {
   randomFillSync(bytes);
 });
-
-/** Goes on while the process is stopped, and nobody sets it. */
-export const monotonic: Monotonic = () => performance.now();

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Random } from '../ports.ts';
 
-/** Two calls a certificate take 20 bytes: one draw for two hundred of them. */
+/** A certificate takes 20 bytes in two calls: one refill serves 200 certificates. */
 const POOL_BYTES = 4096;
 
 /**
- * Draws many bytes at once: a call of the system's source costs as much for four of them as for
- * thousands. What was handed out is wiped from the pool, and handed out once.
+ * Reads many bytes at once: a call of the system's source costs as much for four bytes as for
+ * thousands. Bytes are handed out once, and wiped from the pool.
  *
- * @param fill - fills with bytes of a cryptographically secure source, or throws
+ * @param fill - fills an array with cryptographically secure bytes, or throws
  */
 export function createPooledRandom(fill: (bytes: Uint8Array) => void): Random {
   const pool = new Uint8Array(POOL_BYTES);
   let used = POOL_BYTES;
 
   function refill(): void {
-    // Should it throw half-way, what the pool holds is not handed out.
+    // If `fill` throws half-way, the pool stays empty.
     used = POOL_BYTES;
     fill(pool);
     used = 0;

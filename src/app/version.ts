@@ -6,15 +6,14 @@ import { SignerError } from '../errors.ts';
 export const VERSION: string = manifest.version;
 
 /**
- * What the bundle is built for; npm itself gets by with 20. The minor version is the first without
- * CVE-2026-48933, by which a hostile key ends the process (and far beyond CVE-2025-23166, which did the
- * same); it has OpenSSL 3.5, which knows ML-DSA.
+ * The version that the bundle is built for. The minor version is the first without CVE-2026-48933 (and
+ * CVE-2025-23166), by which a crafted key ends the process. It has OpenSSL 3.5, with ML-DSA.
  */
-export const LEAST_NODE = { major: 24, minor: 17 } as const;
+const LEAST_NODE = { major: 24, minor: 17 } as const;
 
 /**
- * An older Node would fail later, in the middle, by a name that nobody knows or by a key that somebody
- * sends.
+ * Fails early: older Node versions lack APIs that we use, and a remote client can crash them
+ * (CVE-2026-48933).
  *
  * @param version - such as 24.17.0
  * @throws SignerError USAGE (`fail`)
@@ -26,6 +25,6 @@ export function requireNode(version: string): void {
   throw new SignerError({
     code: 'USAGE',
     disposition: 'fail',
-    message: `this is Node.js ${version}, and ${leastMajor}.${leastMinor} or later is needed; a checkout has one in node_modules/.bin/node, and so has the image`,
+    message: `Node.js ${version} is too old: use ${leastMajor}.${leastMinor} or later, such as node_modules/.bin/node in a checkout, or the image`,
   });
 }

@@ -5,7 +5,7 @@ import { Command, CommanderError } from 'commander';
 import {
   addComponentOptions,
   type ComponentOptions,
-  defaultListen,
+  kubeconfigFromEnvironment,
   leaseNamespaceOf,
 } from '../../src/app/component-options.ts';
 import { memberLease } from '../../src/runtime/component/leases.ts';
@@ -32,8 +32,10 @@ test('by default the keys have a namespace of their own, and propagation takes t
 });
 
 test('outside of a pod the port listens on localhost only', () => {
-  assert.equal(defaultListen({}), '127.0.0.1:8080');
-  assert.equal(defaultListen({ KUBERNETES_SERVICE_HOST: '10.0.0.1' }), '0.0.0.0:8080');
+  const listenIn = (environment: Record<string, string>): unknown =>
+    addComponentOptions(new Command('signer'), environment).opts()['listen'];
+  assert.equal(listenIn({}), '127.0.0.1:8080');
+  assert.equal(listenIn({ KUBERNETES_SERVICE_HOST: '10.0.0.1' }), '0.0.0.0:8080');
 });
 
 test('prefixes accumulate, durations become seconds', () => {
@@ -91,3 +93,11 @@ for (const [law, args, message] of refused) {
     );
   });
 }
+
+test('KUBECONFIG with one file is read here; with several it is left to client-node to merge', () => {
+  assert.equal(kubeconfigFromEnvironment({ KUBECONFIG: '/a/config' }), '/a/config');
+  assert.equal(kubeconfigFromEnvironment({ KUBECONFIG: ':/a/config:' }), '/a/config');
+  for (const KUBECONFIG of [undefined, '', ':', '/a:/b']) {
+    assert.equal(kubeconfigFromEnvironment({ KUBECONFIG }), undefined);
+  }
+});

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { componentMetrics } from '../../src/app/metrics.ts';
 import { createMetrics } from '../../src/web/metrics.ts';
 
-test('the gauges of a signer name go when it is served no more; those of others stay', async () => {
+test('the gauges of a signer name are removed when it is no longer served; those of others stay', async () => {
   const metrics = createMetrics('signer', '1');
   const told = componentMetrics(metrics, 'signer');
   for (const signer of ['example.com/a', 'example.com/b']) {
@@ -22,7 +22,7 @@ test('the gauges of a signer name go when it is served no more; those of others 
   assert.equal(text.split('example.com/b').length - 1, 9);
 });
 
-test('a live watch hides no dead one of the same collection, and one that is over is no dead one', async () => {
+test('a live watch does not hide a dead one of the same collection, and a stopped one is removed', async () => {
   const metrics = createMetrics('signer', '1');
   const told = componentMetrics(metrics, 'signer');
   const resource = '/apis/certificates.k8s.io/v1/podcertificaterequests';

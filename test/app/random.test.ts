@@ -17,7 +17,7 @@ function counting(): { fill: (bytes: Uint8Array) => void; draws: () => number } 
   };
 }
 
-test('no byte is handed out twice, and the source is asked seldom', () => {
+test('no byte is handed out twice, and the source is read rarely', () => {
   const { fill, draws } = counting();
   const random = createPooledRandom(fill);
   const seen = new Set(
@@ -27,7 +27,7 @@ test('no byte is handed out twice, and the source is asked seldom', () => {
   assert.ok(draws() < 100);
 });
 
-test('each call has as many bytes as it asks for, more than the pool holds too', () => {
+test('each call returns the bytes that it asks for, even more than the pool holds', () => {
   const random = createPooledRandom((bytes) => bytes.fill(1));
   for (const size of [0, 1, 4095, 4096, 4097, 100_000, 3]) {
     const bytes = random(size);
@@ -35,14 +35,14 @@ test('each call has as many bytes as it asks for, more than the pool holds too',
   }
 });
 
-test('what was handed out is a copy: to change it changes nothing that comes later', () => {
+test('the bytes are a copy: changing them does not change later ones', () => {
   const random = createPooledRandom((bytes) => bytes.fill(7));
   const first = random(16);
   first.fill(0);
   assert.deepEqual(random(16), new Uint8Array(16).fill(7));
 });
 
-test('without randomness there is none, also after half a draw', () => {
+test('an error of the source is passed on, even after half a refill', () => {
   let broken = false;
   const random = createPooledRandom((bytes) => {
     bytes.fill(9, 0, 8);
