@@ -14,7 +14,7 @@ export class BoundedMap<K, V> {
    * walk over all entries that were deleted since the table was last compacted; one that is kept while
    * nothing is evicted would keep every table that the map has outgrown in memory.
    */
-  #oldest: Iterator<K> | undefined;
+  #oldest: MapIterator<K> | undefined;
 
   /** @param limit - how many entries are kept, at least 1 */
   constructor(limit: number) {
@@ -43,7 +43,7 @@ export class BoundedMap<K, V> {
 
   #evict(): void {
     this.#oldest ??= this.#entries.keys();
-    const { value, done } = this.#oldest.next();
-    if (done !== true) this.#entries.delete(value);
+    const next = this.#oldest.next();
+    if (next.done !== true) this.#entries.delete(next.value);
   }
 }

@@ -30,12 +30,19 @@ function readIpv6(text: string): readonly number[] | undefined {
   const [before = '', after, ...more] = text.split('::');
   if (more.length > 0) return undefined;
   const head = readGroups(before, after === undefined);
-  if (after === undefined) return head?.length === IPV6_OCTETS ? head : undefined;
+  if (head === undefined) return undefined;
+  if (after === undefined) return head.length === IPV6_OCTETS ? head : undefined;
   const tail = readGroups(after, true);
-  // `::` stands for at least one group of zeros.
-  const zeros = IPV6_OCTETS - (head?.length ?? IPV6_OCTETS) - (tail?.length ?? IPV6_OCTETS);
-  if (head === undefined || tail === undefined || zeros < 2) return undefined;
-  return [...head, ...Array<number>(zeros).fill(0), ...tail];
+  return tail === undefined ? undefined : joinAtGap(head, tail);
+}
+
+/** `::` stands for at least one group of zeros. */
+function joinAtGap(
+  head: readonly number[],
+  tail: readonly number[],
+): readonly number[] | undefined {
+  const zeros = IPV6_OCTETS - head.length - tail.length;
+  return zeros < 2 ? undefined : [...head, ...Array<number>(zeros).fill(0), ...tail];
 }
 
 const HEXADECIMAL_GROUP = /^[0-9A-Fa-f]{1,4}$/;

@@ -2,7 +2,7 @@
 import { MessageReader } from './reader.ts';
 import { bytesField, message, stringField } from './writer.ts';
 
-/** What Kubernetes calls its protobuf. */
+/** The media type of Kubernetes' protobuf. */
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
 /** `metav1.TypeMeta`. */
@@ -11,24 +11,24 @@ export interface TypeMeta {
   readonly kind: string;
 }
 
-/** One object of the API as protobuf has it: what it is, and its own message unread. */
+/** The content of a `runtime.Unknown`: the type of an object, and its message, which is not decoded yet. */
 export interface Enveloped {
   readonly type: TypeMeta;
   readonly raw: Buffer;
 }
 
-/** Before every object that goes over the wire by itself (apimachinery, serializer/protobuf). */
+/** The prefix of every object on the wire (apimachinery, serializer/protobuf). */
 const MAGIC = Buffer.from('k8s\0', 'latin1');
 
-/** `runtime.Unknown` around an object. @throws SyntaxError */
+/** Opens the `runtime.Unknown` around an object. @throws SyntaxError */
 export function openEnvelope(bytes: Uint8Array): Enveloped {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  // A compare() in the place of a view that is made to be compared.
+  // compare() needs no view of the bytes.
   if (
     buffer.length < MAGIC.length ||
     buffer.compare(MAGIC, 0, MAGIC.length, 0, MAGIC.length) !== 0
   ) {
-    throw new SyntaxError('protobuf: not an object of Kubernetes');
+    throw new SyntaxError('protobuf: the prefix of a Kubernetes object is missing');
   }
   const fields = new MessageReader(buffer, MAGIC.length);
   let type: TypeMeta = { apiVersion: '', kind: '' };
@@ -52,7 +52,7 @@ function readType(fields: MessageReader): TypeMeta {
   return { apiVersion, kind };
 }
 
-/** An object's message as the body of a write. */
+/** Puts the message of an object into a `runtime.Unknown`, as the body of a write. */
 export function envelope({ apiVersion, kind }: TypeMeta, raw: Uint8Array): Buffer {
   const type = message(stringField(1, apiVersion), stringField(2, kind));
   return message(MAGIC, bytesField(1, type), bytesField(2, raw));

@@ -4,12 +4,12 @@ import { readTime, timeMessage } from './time.ts';
 import { bytesField, message, stringField } from './writer.ts';
 
 /**
- * `metav1.ObjectMeta`, as far as it is read, in either encoding: no owners, finalizers or managedFields.
- * Objects that came as JSON keep what is not named here.
+ * The part of `metav1.ObjectMeta` that is read, in either encoding: no owners, finalizers or managedFields. Objects that
+ * came as JSON keep those, too.
  */
 export interface ObjectMeta {
   readonly name: string;
-  /** What the API server made the name from. */
+  /** The prefix from which the API server made the name. */
   readonly generateName?: string;
   readonly namespace?: string;
   readonly uid: string;
@@ -36,7 +36,7 @@ const GENERATION = 7;
 const TIMES = { 8: 'creationTimestamp', 9: 'deletionTimestamp' } as const;
 const MAPS = { 11: 'labels', 12: 'annotations' } as const;
 
-/** What JSON leaves out, as empty texts are, is absent. @throws SyntaxError */
+/** Reads an ObjectMeta. Empty strings are absent, as in JSON. @throws SyntaxError */
 export function readObjectMeta(fields: MessageReader): ObjectMeta {
   const metadata: Mutable<ObjectMeta> = {
     name: '',
@@ -69,9 +69,10 @@ function withNumber(fields: MessageReader, set: (number: number) => void): void 
   if (number !== 0) set(number);
 }
 
+/** One entry of a `map<string, string>`. */
 export type MapEntry = readonly [key: string, value: string];
 
-/** One entry of a `map<string, string>`. */
+/** Reads one entry of a `map<string, string>`. @throws SyntaxError */
 export function readMapEntry(fields: MessageReader): MapEntry {
   let key = '';
   let value = '';
@@ -83,7 +84,7 @@ export function readMapEntry(fields: MessageReader): MapEntry {
   return [key, value];
 }
 
-/** Of an ObjectMeta what says which object a write means, and in which version. */
+/** Encodes the fields of an ObjectMeta that identify an object and its version for a write. */
 export function objectMetaMessage(metadata: ObjectMeta): Uint8Array {
   return message(
     stringField(1, metadata.name),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** How a field's value is written (protobuf.dev, Encoding); groups are of the past. */
+/** Wire types (protobuf.dev, Encoding); groups are deprecated and not read. */
 const VARINT = 0;
 const FIXED64 = 1;
 const LENGTH_DELIMITED = 2;
@@ -8,14 +8,14 @@ const FIXED32 = 5;
 
 /** Ten octets of seven bits hold 64. */
 const MAX_VARINT_OCTETS = 10;
-/** So many octets of seven bits are exact in a double. */
+/** As many octets of seven bits are exact in a double. */
 const EXACT_OCTETS = 7;
 
 /**
  * Reads the fields of one protobuf message in order, each once.
  *
- * What it throws is a SyntaxError: the message ends in the middle, or is none at all. Fields that
- * nobody asks for are skipped, as every reader of protobuf must.
+ * It throws a SyntaxError where the message is cut off or invalid. Callers skip the fields that they do not know, as every
+ * reader of protobuf must.
  */
 export class MessageReader {
   readonly #bytes: Buffer;
@@ -32,17 +32,17 @@ export class MessageReader {
     this.#end = end;
   }
 
-  /** The number of the next field, whose value must be taken or skipped; 0 at the end. */
+  /** The number of the next field, whose value must be read or skipped; 0 at the end. */
   next(): number {
     if (this.#at === this.#end) return 0;
     const tag = this.#varint();
     const field = Math.floor(tag / 8);
-    if (field === 0) throw new SyntaxError('protobuf: there is no field 0');
+    if (field === 0) throw new SyntaxError('protobuf: field number 0 is invalid');
     this.#wire = tag % 8;
     return field;
   }
 
-  /** A whole number; int64 beyond 2⁵³ loses digits, which nothing that we read has. */
+  /** An integer. An int64 beyond 2⁵³ loses digits; no field that we read has such values. */
   integer(): number {
     this.#expect(VARINT);
     return this.#varint();
@@ -64,7 +64,7 @@ export class MessageReader {
     return this.#bytes.subarray(start, end);
   }
 
-  /** A message in this one. A view of its bytes for each would cost more than to read most of them. */
+  /** A nested message. It shares the bytes: a view for each would cost more than reading most of them. */
   message(): MessageReader {
     const { start, end } = this.#delimited();
     return new MessageReader(this.#bytes, start, end);
@@ -95,7 +95,7 @@ export class MessageReader {
 
   #expect(wire: number): void {
     if (this.#wire !== wire)
-      throw new SyntaxError(`protobuf: wire type ${this.#wire}, not ${wire}`);
+      throw new SyntaxError(`protobuf: wire type ${this.#wire} instead of ${wire}`);
   }
 
   #varint(): number {
@@ -104,15 +104,15 @@ export class MessageReader {
     let weight = 1;
     for (let octets = 1; octets <= MAX_VARINT_OCTETS; octets++) {
       const octet = this.#at < this.#end ? this.#bytes[this.#at++] : undefined;
-      if (octet === undefined) throw new SyntaxError('protobuf: a number is cut off');
+      if (octet === undefined) throw new SyntaxError('protobuf: a varint is cut off');
       value += (octet & 0x7f) * weight;
       weight *= 0x80;
       if (octet < 0x80) return octets <= EXACT_OCTETS ? value : this.#long(start);
     }
-    throw new SyntaxError('protobuf: a number is longer than 64 bits');
+    throw new SyntaxError('protobuf: a varint is longer than 64 bits');
   }
 
-  /** Of more than 49 bits; negative ones have all ten octets. */
+  /** A varint of more than 49 bits; negative ones have ten octets. */
   #long(start: number): number {
     let value = 0n;
     for (let at = this.#at - 1; at >= start; at--) {

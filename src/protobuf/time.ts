@@ -3,7 +3,7 @@ import { BoundedMap } from '../bounded-map.ts';
 import type { MessageReader } from './reader.ts';
 import { integerField, message } from './writer.ts';
 
-/** `metav1.Time`, as JSON has it. */
+/** Reads a `metav1.Time` as the text that JSON has. @throws SyntaxError */
 export function readTime(fields: MessageReader): string {
   let seconds = 0;
   for (let field = fields.next(); field !== 0; field = fields.next()) {
@@ -13,7 +13,7 @@ export function readTime(fields: MessageReader): string {
   return textOf(seconds);
 }
 
-/** What comes together was made in the same few seconds: most texts are made already. */
+/** Objects that arrive together were created in the same few seconds: most texts are cached. */
 const MAX_CACHED_TEXTS = 64;
 const texts = new BoundedMap<number, string>(MAX_CACHED_TEXTS);
 
@@ -25,7 +25,7 @@ function textOf(seconds: number): string {
   return made;
 }
 
-/** `metav1.Time`. @param text - RFC 3339, not before 1970 */
+/** Encodes a `metav1.Time`. @param text - RFC 3339, not before 1970 */
 export function timeMessage(text: string): Uint8Array {
   return message(integerField(1, Math.floor(Date.parse(text) / 1000)));
 }

@@ -3,14 +3,15 @@
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
-/** One field with its value, as a message holds it. */
+/** One encoded field: its tag and its value. */
 export type Field = Uint8Array;
 
-/** Fields one after the other are a message. */
+/** A message is the concatenation of its fields. */
 export function message(...fields: readonly Field[]): Buffer {
   return Buffer.concat(fields);
 }
 
+/** A string field; no field for undefined. */
 export function stringField(number: number, text: string | undefined): Field {
   if (text === undefined) return NOTHING;
   const { bytes, at } = delimited(number, Buffer.byteLength(text));
@@ -18,14 +19,14 @@ export function stringField(number: number, text: string | undefined): Field {
   return bytes;
 }
 
-/** Bytes, or another message. */
+/** A field of bytes, or of a nested message. */
 export function bytesField(number: number, value: Uint8Array): Field {
   const { bytes, at } = delimited(number, value.length);
   bytes.set(value, at);
   return bytes;
 }
 
-/** A whole number from 0 to 2⁵³. */
+/** A varint field. @param value - an integer from 0 to 2⁵³ */
 export function integerField(number: number, value: number): Field {
   const tag = number * 8 + VARINT;
   const bytes = Buffer.allocUnsafe(octetsOf(tag) + octetsOf(value));
@@ -35,7 +36,7 @@ export function integerField(number: number, value: number): Field {
 
 const NOTHING = new Uint8Array(0);
 
-/** A field whose value, of so many bytes, is yet to be written, and where. */
+/** A field with room for a value of `length` bytes, and where the value begins. */
 function delimited(
   number: number,
   length: number,

@@ -26,7 +26,7 @@ for (const [hex, field, value] of VECTORS) {
   });
 }
 
-test('fields of any kind that nobody asks for are skipped', () => {
+test('unknown fields of every wire type are skipped', () => {
   const fields = reader('08 96 01  11 01 02 03 04 05 06 07 08  1a 02 aa bb  25 01 02 03 04  28 07');
   for (const field of [1, 2, 3, 4]) {
     assert.equal(fields.next(), field);
@@ -37,14 +37,14 @@ test('fields of any kind that nobody asks for are skipped', () => {
 });
 
 const REFUSED: readonly [why: string, hex: string][] = [
-  ['a number is cut off', '08 96'],
-  ['a number of eleven octets', '08 80 80 80 80 80 80 80 80 80 80 01'],
+  ['a varint is cut off', '08 96'],
+  ['a varint of eleven octets', '08 80 80 80 80 80 80 80 80 80 80 01'],
   ['a value is longer than its message', '0a 05 61'],
   ['a fixed value is cut off', '0d 01 02'],
   ['a length is negative', '0a ff ff ff ff ff ff ff ff ff 01'],
   ['a length is beyond any message', '0a ff ff ff ff ff ff ff 7f'],
-  ['there is no field 0', '00 01'],
-  ['groups are of the past', '0b 0c'],
+  ['field number 0', '00 01'],
+  ['a group', '0b 0c'],
 ];
 
 for (const [why, hex] of REFUSED) {

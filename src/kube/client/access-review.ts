@@ -2,7 +2,7 @@
 import type { Client } from './client.ts';
 import type { PermissionRule } from '../resource/permissions.ts';
 
-/** One right that the API server says we lack. */
+/** One permission that the API server does not grant. */
 export interface MissingPermission {
   readonly verb: string;
   /** `group/resource/subresource`, without the group for core. */
@@ -11,7 +11,7 @@ export interface MissingPermission {
   readonly namespace: string | undefined;
 }
 
-interface Question {
+interface ResourceAttributes {
   readonly group: string;
   readonly resource: string;
   readonly subresource: string;
@@ -23,21 +23,21 @@ interface Question {
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 
 /**
- * Asks a SelfSubjectAccessReview for every verb × resource × name of `rules`.
+ * Creates a SelfSubjectAccessReview for every verb × resource × name of `rules`.
  *
- * @returns the rights that are not granted
- * @throws KubeError when the API server cannot be asked
+ * @returns the permissions that are not granted
+ * @throws KubeError when the API server does not answer a review
  */
 export async function missingPermissions(
   client: Client,
   rules: readonly PermissionRule[],
 ): Promise<readonly MissingPermission[]> {
-  const questions = rules.flatMap(questionsOf);
-  const answers = await Promise.all(questions.map((question) => ask(client, question)));
-  return questions.filter((_question, index) => answers[index] !== true).map(missing);
+  const reviews = rules.flatMap(attributesOf);
+  const allowed = await Promise.all(reviews.map((attributes) => isAllowed(client, attributes)));
+  return reviews.filter((_attributes, index) => allowed[index] !== true).map(missing);
 }
 
-function questionsOf(rule: PermissionRule): readonly Question[] {
+function attributesOf(rule: PermissionRule): readonly ResourceAttributes[] {
   return rule.apiGroups.flatMap((group) =>
     rule.resources.flatMap((resource) =>
       rule.verbs.flatMap((verb) =>
@@ -51,21 +51,21 @@ function questionsOf(rule: PermissionRule): readonly Question[] {
   );
 }
 
-async function ask(client: Client, question: Question): Promise<boolean> {
+async function isAllowed(client: Client, attributes: ResourceAttributes): Promise<boolean> {
   const answer = await client.request<{ status?: { allowed?: boolean } }>({
     method: 'POST',
     path: REVIEWS,
     body: {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',
-      spec: { resourceAttributes: question },
+      spec: { resourceAttributes: attributes },
     },
   });
   return answer.status?.allowed === true;
 }
 
-function missing(question: Question): MissingPermission {
-  const { group, resource, subresource, verb, name, namespace } = question;
+function missing(attributes: ResourceAttributes): MissingPermission {
+  const { group, resource, subresource, verb, name, namespace } = attributes;
   return {
     verb,
     resource: [group, resource, subresource].filter((part) => part !== '').join('/'),

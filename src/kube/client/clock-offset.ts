@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** How far a clock of ours is ahead of the server's, from what the server's Date headers allow. */
+/** Estimates how far a local clock is ahead of the server's, from the server's Date headers. */
 export interface ClockOffset {
   /**
-   * An answer with this Date (milliseconds) to what was begun and ended then by our clock. The
-   * server made it in between, in the second that Date names (RFC 9110 §6.6.1 has whole seconds).
+   * Adds a response with this Date (milliseconds) to a request that began and ended at these times of our clock. The
+   * server made it in between, in the second of Date (RFC 9110 §6.6.1: whole seconds).
    */
   readonly observe: (date: number, begun: number, ended: number) => void;
-  /** Milliseconds, positive where our clock is ahead; undefined before the first answer. */
+  /** Milliseconds, positive where our clock is ahead; undefined before the first response. */
   readonly value: () => number | undefined;
 }
 
 const GRAIN_MS = 1_000;
-/** Clocks drift by less than this, a thousandth: what was seen grows old. */
+/** Clocks drift by less than a thousandth; older intervals are widened by it. */
 const DRIFT = 0.001;
 
 /**
- * Each answer leaves an interval in which the offset lies, a second long or a little more; all of
- * them together leave a much shorter one. One that fits no more says that a clock was set. An answer
- * that took long leaves a long one, which says little: its Date may be an old one.
+ * Each response gives an interval in which the offset lies, a second long or a little more; their intersection is much
+ * shorter. An interval outside of it shows that a clock was set. A slow response gives a long interval, because its
+ * Date may be old.
  */
 export function createClockOffset(): ClockOffset {
   let least = -Infinity;
@@ -26,7 +26,7 @@ export function createClockOffset(): ClockOffset {
   let last = 0;
   return {
     observe: (date, begun, ended) => {
-      // Our clock was set meanwhile.
+      // Our clock was set during the request.
       if (begun > ended) return;
       const aged = Math.abs(ended - last) * DRIFT;
       last = ended;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Runs what it is given at the end of this turn of the event loop, in the order in which it came. */
+/** Runs functions at the end of the current turn of the event loop, in the order of the calls. */
 export type CompletionBatch = (run: () => void) => void;
 
 /**
- * Answers of several connections come in one turn, each read by itself. What follows from them is done
- * when all are read, one after the other: reading and working share no caches.
+ * Responses of several connections arrive in one turn. They are all read before the first is worked on: reading and
+ * working share no CPU caches.
  */
 export function createCompletionBatch(): CompletionBatch {
   let waiting: (() => void)[] = [];

@@ -9,7 +9,7 @@ export interface TlsMaterial {
   readonly rejectUnauthorized?: boolean;
 }
 
-/** Who we are and whom we trust, at one moment. Never logged. */
+/** Client credentials and trusted CAs, as of one moment. Never logged. */
 export interface Credentials {
   readonly tls: TlsMaterial;
   /** The Authorization header's value; absent with a client certificate. */
@@ -20,8 +20,8 @@ export interface Credentials {
 export interface Connection {
   /** `https://host:port`, with an optional path prefix, without a slash at its end. */
   readonly server: string;
-  /** Cached for a minute; token files, CA files and exec plugins are read anew after that. */
+  /** Cached for a minute; after that, token files, CA files and exec plugins are read again. */
   credentials(): Promise<Credentials>;
-  /** The server answered 401 to these: the next `credentials()` reads everything anew. */
-  invalidate(refused: Credentials): void;
+  /** The server responded with 401 to these: the next `credentials()` reads everything again. */
+  invalidate(rejected: Credentials): void;
 }

@@ -3,9 +3,8 @@ import type { Client } from './client.ts';
 import { KubeError } from './kube-error.ts';
 
 /**
- * Which of `versions` the API server serves `plural` in, in that order; empty when in none.
- *
- * @throws KubeError when the API server cannot be asked
+ * @returns those of `versions` in which the API server serves `plural`, in the same order
+ * @throws KubeError when the API server does not answer
  */
 export async function servedVersions(
   client: Client,

@@ -3,9 +3,10 @@ import type { Client } from './client.ts';
 import { KubeError, type Status } from './kube-error.ts';
 import { resource } from '../resource/resource.ts';
 
+/** Pods (v1). */
 export const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
 
-/** One pod, and no other that took its name. */
+/** One pod by its UID: never another that has its name. */
 export interface EvictionTarget {
   readonly namespace: string;
   readonly name: string;
@@ -13,26 +14,27 @@ export interface EvictionTarget {
 }
 
 /**
- * - `evicted`: it is being deleted;
- * - `gone`: it was already, or another has its name by now;
- * - `blocked`: a PodDisruptionBudget, or an API server in trouble, says not now;
- * - `refused`: asking again is of no use.
+ * The outcome of an eviction:
+ * - `evicted`: the pod is being deleted;
+ * - `gone`: it no longer exists, or another pod has its name;
+ * - `blocked`: a PodDisruptionBudget does not allow it now, or the API server is unavailable;
+ * - `refused`: a retry is of no use.
  */
 export type Eviction =
   | { readonly kind: 'evicted' | 'gone' }
   | {
       readonly kind: 'blocked';
       readonly message: string;
-      /** Milliseconds that the server asks us to stay away. */
+      /** Retry-After in milliseconds. */
       readonly retryAfter: number | undefined;
     }
   | { readonly kind: 'refused'; readonly message: string };
 
 /**
- * Asks for one eviction (`policy/v1` Eviction), which respects PodDisruptionBudgets. It retries
- * nothing. Evicting twice does no harm: the UID is a precondition.
+ * Creates one Eviction (`policy/v1`), which respects PodDisruptionBudgets. Retries nothing. A second eviction does no
+ * harm: the UID is a precondition.
  *
- * @param dryRun - everything is checked, nothing is deleted
+ * @param dryRun - the API server checks everything and deletes nothing
  */
 export async function evict(
   client: Client,
@@ -52,7 +54,7 @@ export async function evict(
         deleteOptions: { preconditions: { uid } },
       },
     });
-    // Several budgets over one pod: 201, and in it a Status that says Failure.
+    // Several budgets for one pod: the response is 201 with a Status of Failure.
     if (answer.status === 'Failure') return { kind: 'refused', message: answer.message ?? '' };
     return { kind: 'evicted' };
   } catch (error) {
@@ -68,19 +70,19 @@ async function outcomeOf(
 ): Promise<Eviction> {
   const { message, retryAfter } = error;
   if (error.status === 404) return { kind: 'gone' };
-  // A conflict is the UID's, or that of a write beside ours: where nobody knows, it is asked again.
-  const isGone = error.status === 409 && !(await isThere(client, target).catch(() => true));
+  // A conflict is about the UID or a concurrent write: where that cannot be decided, the caller retries.
+  const isGone = error.status === 409 && !(await exists(client, target).catch(() => true));
   if (isGone) return { kind: 'gone' };
   if (error.disposition !== 'retry') return { kind: 'refused', message };
   return { kind: 'blocked', message: budgetOf(error) ?? message, retryAfter };
 }
 
-/** The cause says which budget; the message is the same for all. */
+/** The cause names the budget; the message is the same for all. */
 function budgetOf({ causes }: KubeError): string | undefined {
   return causes.find(({ reason }) => reason === 'DisruptionBudget')?.message;
 }
 
-async function isThere(client: Client, { namespace, name, uid }: EvictionTarget): Promise<boolean> {
+async function exists(client: Client, { namespace, name, uid }: EvictionTarget): Promise<boolean> {
   try {
     const path = PODS.object({ namespace, name });
     const pod = await client.request<{ metadata: { uid: string } }>({ method: 'GET', path });

@@ -21,7 +21,7 @@ export interface Status {
 
 /** The facts of a {@link KubeError}. */
 export interface KubeErrorInit {
-  /** The HTTP status; 0 when no whole answer came. */
+  /** The HTTP status; 0 without a complete response. */
   readonly status: number;
   /** Method and path. */
   readonly what: string;
@@ -31,17 +31,17 @@ export interface KubeErrorInit {
   readonly cause?: unknown;
 }
 
-/** An answer of the API server other than success, or no whole answer at all (`status` 0). */
+/** A response of the API server other than success, or no complete response at all (`status` 0). */
 export class KubeError extends SignerError {
   readonly status: number;
   /** `metav1.Status` reason: Conflict, AlreadyExists, Expired, … */
   readonly reason: string;
   readonly causes: readonly StatusCause[];
-  /** Milliseconds that the server asks us to stay away. */
+  /** Retry-After in milliseconds, at most 10 minutes. */
   readonly retryAfter: number | undefined;
   /**
-   * True when a write that got this error may yet be stored: the answer was lost, or something
-   * between us and etcd gave up on it. Only a fresh GET tells.
+   * True when a write with this error may have been stored: the response was lost, or something between us and etcd
+   * timed out. Only a new GET shows it.
    */
   readonly mayHaveLanded: boolean;
 
@@ -77,18 +77,18 @@ function kindOf(status: number, reason: string): readonly [ErrorCode, Dispositio
 }
 
 function messageFor({ status, what, body, cause }: KubeErrorInit, reason: string): string {
-  if (status === 0) return `${what}: no answer of the API server: ${causeText(cause)}`;
+  if (status === 0) return `${what}: no response from the API server: ${causeText(cause)}`;
   return `${what}: ${[status, reason].join(' ').trim()}: ${body?.message ?? ''}`;
 }
 
-/** Of a refused connection to several addresses the message is empty and the code says it all. */
+/** The error of a refused connection to several addresses has a code and no message. */
 function causeText(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
   return cause.message === '' ? code : cause.message;
 }
 
-/** Nobody is asked to stay away for longer; a timer of more than 24 days would fire at once. */
+/** A longer Retry-After is not plausible; a timer of more than 24 days would fire at once. */
 const MAX_RETRY_AFTER_MS = 10 * 60_000;
 
 function retryAfterOf({ retryAfter, body }: KubeErrorInit): number | undefined {
@@ -97,7 +97,7 @@ function retryAfterOf({ retryAfter, body }: KubeErrorInit): number | undefined {
   return asked === undefined ? undefined : Math.min(asked, MAX_RETRY_AFTER_MS);
 }
 
-/** For `.catch`: a 404 becomes undefined, everything else stays an error. */
+/** For `.catch`: a 404 becomes undefined; every other error is thrown again (client-go: client.IgnoreNotFound). */
 export function ignoreNotFound(error: unknown): undefined {
   if (error instanceof KubeError && error.status === 404) return undefined;
   throw error;

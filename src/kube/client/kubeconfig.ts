@@ -9,12 +9,13 @@ import type { Clock } from '../../ports.ts';
 import type { Connection, Credentials, TlsMaterial } from './connection.ts';
 import { cacheCredentials } from './credentials-cache.ts';
 
+/** Which kubeconfig to read. */
 export interface ConnectionInit {
-  /** Path of a kubeconfig; absent: KUBECONFIG's, else ~/.kube/config, else in-cluster. */
+  /** Path of a kubeconfig. Default: that of KUBECONFIG, else ~/.kube/config, else in-cluster. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   readonly clock: Clock;
-  /** Told each time that credentials cannot be read while there are old ones, which are kept. */
+  /** Called each time that credentials cannot be read and the previous ones stay in use. */
   readonly onUnreadable?: () => void;
 }
 
@@ -27,11 +28,11 @@ export async function loadConnection(init: ConnectionInit): Promise<Connection> 
   let source = await load(init);
   return {
     server: source.server,
-    ...cacheCredentials(async (anew) => {
-      // Only a config read anew asks an exec plugin again before its token's own end.
-      if (anew) source = await load(init);
+    ...cacheCredentials(async (reload) => {
+      // An exec plugin runs again before its token expires only when the whole config is read again.
+      if (reload) source = await load(init);
       return readCredentials(source).catch((error: unknown) => {
-        throw faulty(init, error);
+        throw configError(init, error);
       });
     }, init),
   };
@@ -45,7 +46,7 @@ interface Source {
 }
 
 async function load(init: ConnectionInit): Promise<Source> {
-  // Loaded late: it costs a quarter of a second, which `countersign policy test` need not pay.
+  // Loaded lazily: it takes a quarter of a second, which `countersign policy test` does not need.
   const { KubeConfig: Loader } = await import('@kubernetes/client-node');
   const config = new Loader();
   try {
@@ -57,33 +58,33 @@ async function load(init: ConnectionInit): Promise<Source> {
     if (tokenFile === undefined) requireCredentials(config);
     return { config, server, tokenFile };
   } catch (error) {
-    throw faulty(init, error);
+    throw configError(init, error);
   }
 }
 
-/** @throws Error for what would be ignored silently, and with it make us somebody else */
+/** @throws Error for settings that would be ignored silently and make us another identity */
 function serverOf(config: KubeConfig): string {
   const cluster = config.getCurrentCluster();
   if (cluster === null) {
-    throw new Error(`it has no context "${config.getCurrentContext()}" that names a cluster`);
+    throw new Error(`it has no context "${config.getCurrentContext()}" with a cluster`);
   }
   if (typeof cluster.proxyUrl === 'string') {
-    throw new Error('its cluster sets proxy-url, which is not used here: remove it');
+    throw new Error('its cluster sets proxy-url, which is not supported: remove it');
   }
   if (typeof config.getCurrentUser()?.impersonateUser === 'string') {
-    throw new Error('its user sets "as", which is not used here: remove it');
+    throw new Error('its user sets "as", which is not supported: remove it');
   }
   return cluster.server.replace(/\/+$/, '');
 }
 
-/** @throws Error where every request would be one of system:anonymous */
+/** @throws Error where every request would be one of `system:anonymous` */
 function requireCredentials(config: KubeConfig): void {
   const user = config.getCurrentUser();
   const means: readonly unknown[] = [user?.certData, user?.certFile, user?.token, user?.username];
   const plugins: readonly unknown[] = [user?.exec, user?.authProvider];
   if ([...means, ...plugins].some((each) => each !== undefined && each !== null)) return;
   throw new Error(
-    `its context names no user with credentials${user === null ? '' : ` ("${user.name}" has none that are read)`}`,
+    `its context has no user with credentials${user === null ? '' : ` ("${user.name}" has none that are supported)`}`,
   );
 }
 
@@ -116,7 +117,7 @@ async function readCredentials({ config, tokenFile }: Source): Promise<Credentia
 
 function authorizationOf(options: RequestOptions): string | undefined {
   const header = property(options.headers, 'Authorization');
-  // A token file's last newline would make it no header.
+  // A newline at the end of a token file would make the header invalid.
   if (typeof header === 'string') return header.trim();
   return typeof options.auth === 'string'
     ? `Basic ${Buffer.from(options.auth).toString('base64')}`
@@ -136,22 +137,22 @@ function tlsOf(options: RequestOptions): TlsMaterial {
   return Object.fromEntries(Object.entries(material).filter(([, value]) => value !== undefined));
 }
 
-function faulty(init: ConnectionInit, error: unknown): SignerError {
+function configError(init: ConnectionInit, error: unknown): SignerError {
   return new SignerError({
     code: 'KUBE_CONFIG',
     disposition: 'wait',
-    // Without the cause: parsers show the text around a fault, and here that is a secret.
-    message: `the kubeconfig ${init.kubeconfig ?? '(default)'} cannot be used: ${harmless(error)}`,
+    // Without the cause: parsers quote the text around an error, which may be a secret here.
+    message: `the kubeconfig ${init.kubeconfig ?? '(default)'} cannot be used: ${redactedReason(error)}`,
   });
 }
 
-/** A plugin's own words may be long. */
-const MAX_REASON = 300;
+/** The message of a plugin may be long. */
+const MAX_CONFIG_REASON = 300;
 
-/** The first line of the message, which of a YAML error has the place and not yet the text. */
-function harmless(error: unknown): string {
-  // Of JSON it has the text as well. Only the answer of an exec plugin is JSON here.
-  if (error instanceof SyntaxError) return 'its exec plugin did not answer with JSON';
+/** The first line of the message: of a YAML error it has the position, and not the text. */
+function redactedReason(error: unknown): string {
+  // A JSON error quotes the text in its first line. Only the output of an exec plugin is JSON here.
+  if (error instanceof SyntaxError) return 'the output of its exec plugin is not JSON';
   const [line = ''] = messageOf(error).split('\n', 1);
-  return line.slice(0, MAX_REASON);
+  return line.slice(0, MAX_CONFIG_REASON);
 }

@@ -2,19 +2,19 @@
 import { Pool } from 'undici';
 import type { Connection, Credentials, TlsMaterial } from './connection.ts';
 
-/** The connections to one API server with the credentials that requests are to carry now. */
+/** The connections to one API server, and the credentials that requests carry. */
 export interface OpenPools {
   /** For requests: a bounded number of connections, kept alive. */
   readonly calls: Pool;
-  /** For watches: each holds a connection for minutes, and none may wait for another. */
+  /** For watches: each holds a connection for minutes, so their number is not bounded. */
   readonly streams: Pool;
   readonly credentials: Credentials;
 }
 
-/** What of the credentials is another than it was: the token, or what TLS goes by. */
+/** What changed of the credentials: the token, or the TLS files. */
 export type CredentialsChange = 'token' | 'tls';
 
-/** Keeps the pools in step with the credentials. */
+/** Opens new pools when the TLS files change. */
 export interface Pools {
   /** @throws SignerError KUBE_CONFIG when the credentials cannot be read */
   readonly current: () => Promise<OpenPools>;
@@ -22,16 +22,17 @@ export interface Pools {
   readonly close: () => Promise<void>;
 }
 
-/** More in flight than an API server's seats for one flow would only queue up there (APF). */
+/** More requests in flight would queue at the API server: one flow has only so many seats (APF). */
 const CONNECTIONS = 64;
-/** A half-open connection must not hold a request for ever. */
+/** A half-open connection must not hold a request indefinitely. */
 const HEADERS_TIMEOUT_MS = 30_000;
 const BODY_TIMEOUT_MS = 30_000;
-/** kube-apiserver closes idle connections after 90 s (IdleTimeout): we leave first. */
+/** kube-apiserver closes idle connections after 90 s (IdleTimeout): we close them first. */
 const KEEP_ALIVE_MS = 60_000;
 /** As client-go: below the idle timeouts of cloud load balancers. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
+/** @param onCredentials - called when changed credentials are in use */
 export function createPools(
   connection: Connection,
   onCredentials: (change: CredentialsChange) => void = () => undefined,
@@ -47,8 +48,8 @@ export function createPools(
     return { calls, streams, credentials };
   }
 
-  /** What is in flight there ends by itself; destroy() would kill it. */
-  function retire({ calls, streams }: OpenPools): void {
+  /** Lets the requests in flight finish; destroy() would fail them. */
+  function drain({ calls, streams }: OpenPools): void {
     for (const pool of [calls, streams]) {
       const gone = (): boolean => opened.delete(pool);
       pool.close().then(gone, gone);
@@ -64,7 +65,7 @@ export function createPools(
       open = same ? { ...before, credentials } : openPools(credentials);
       if (before === undefined) return open;
       if (!same) {
-        retire(before);
+        drain(before);
         onCredentials('tls');
       }
       if (before.credentials.authorization !== credentials.authorization) onCredentials('token');
@@ -84,8 +85,8 @@ function createPool(origin: string, tls: TlsMaterial, connections: number | null
   return new Pool(origin, {
     connections,
     pipelining: 1,
-    // HTTP/2 would put every watch and every write on one connection, one half-open socket away
-    // from standing still together; HTTP/1.1 is also the cheaper one here.
+    // HTTP/2 would put every watch and every write on one connection, and one half-open socket would
+    // stop them all; HTTP/1.1 also costs less CPU here.
     allowH2: false,
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,

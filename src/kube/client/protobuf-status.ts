@@ -2,7 +2,7 @@
 import { MessageReader } from '../../protobuf/reader.ts';
 import type { Status, StatusCause } from './kube-error.ts';
 
-/** `metav1.Status` of a protobuf message: errors come in the form that was asked for. @throws SyntaxError */
+/** Reads a `metav1.Status` in protobuf: errors come in the form that was requested. @throws SyntaxError */
 export function readStatusMessage(raw: Uint8Array): Status {
   const status: { -readonly [key in keyof Status]: Status[key] } = {};
   const fields = new MessageReader(raw);
@@ -24,7 +24,7 @@ function readDetails(fields: MessageReader): NonNullable<Status['details']> {
     else if (field === 5) retryAfterSeconds = fields.integer();
     else fields.skip();
   }
-  // As JSON, which leaves out what is zero.
+  // As in JSON, which omits zero.
   return { causes, ...(retryAfterSeconds === 0 ? {} : { retryAfterSeconds }) };
 }
 

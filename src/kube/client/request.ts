@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Credentials } from './connection.ts';
 
+/** Query parameters; undefined ones are omitted. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** One request to the API server. */
 export interface RequestInit {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** As `resource()` makes it: already escaped. */
+  /** As `resource()` makes it: escaped. */
   readonly path: string;
   readonly query?: Query;
   /** Sent as JSON; a string or bytes as they are. */
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
-  /** Reads an answer in protobuf, where `accept` asks for it. @throws SyntaxError */
+  /** Decodes a response in protobuf, where `accept` requests it. @throws SyntaxError */
   readonly read?: (body: Uint8Array) => unknown;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Whom the requests say they come from. */
+/** Which user agent and user the requests name. */
 export interface Identity {
   readonly userAgent: string;
   readonly impersonate?: { readonly user: string; readonly groups: readonly string[] } | undefined;
@@ -44,12 +46,13 @@ export function headersOf(
   return headers;
 }
 
+/** The body as it is sent: strings and bytes as they are, everything else as JSON. */
 export function bodyOf(body: unknown): string | Uint8Array | null {
   if (body === undefined) return null;
   return typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
 }
 
-/** `?a=b&c=d`, without what is undefined; '' when nothing is left. */
+/** `?a=b&c=d` without undefined parameters; '' without any. */
 export function queryText(query: Query | undefined): string {
   if (query === undefined) return '';
   const parts = Object.entries(query).flatMap(([key, value]) =>

@@ -5,14 +5,14 @@ import { KubeError, type Status } from './kube-error.ts';
 import { readStatusMessage } from './protobuf-status.ts';
 import type { RequestInit } from './request.ts';
 
-/** The error for an answer that is no success. */
-export function toKubeError(request: RequestInit, answer: ApiResponse): KubeError {
-  const { status, headers } = answer;
-  const body = parseStatus(answer);
+/** The error for a response that is no success. */
+export function toKubeError(request: RequestInit, response: ApiResponse): KubeError {
+  const { status, headers } = response;
+  const body = parseStatus(response);
   return new KubeError({ status, what: whatOf(request), body, retryAfter: retryAfterOf(headers) });
 }
 
-/** The error for an answer that did not come, or not whole. */
+/** The error for a response that did not arrive, or not completely. */
 export function toNoResponseError(request: RequestInit, cause: unknown): KubeError {
   return new KubeError({ status: 0, what: whatOf(request), cause });
 }
@@ -21,10 +21,10 @@ function whatOf({ method, path }: RequestInit): string {
   return `${method} ${path}`;
 }
 
-/** Of a page that a proxy in between sent, so much is shown. */
+/** How much of a proxy's error page is shown. */
 const MAX_FOREIGN_TEXT = 300;
 
-/** The body of an error: `metav1.Status`, or whatever a proxy in between said. */
+/** The body of an error: a `metav1.Status`, or the text that a proxy sent. */
 function parseStatus({ headers, body }: ApiResponse): Status {
   const text = body.toString('utf8');
   try {
@@ -32,14 +32,13 @@ function parseStatus({ headers, body }: ApiResponse): Status {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed === 'object' && parsed !== null) return parsed;
   } catch {
-    // Neither of them: shown as it is below.
+    // Neither of them: the text is shown.
   }
   return { message: text.slice(0, MAX_FOREIGN_TEXT) };
 }
 
 /**
- * Milliseconds. The API server sends whole seconds (RFC 9110 §10.2.3 also has a date, which it never
- * sends).
+ * Retry-After in milliseconds. The API server sends whole seconds, never a date (RFC 9110 §10.2.3).
  */
 export function retryAfterOf(headers: ApiResponse['headers']): number | undefined {
   const text = headers['retry-after'];
@@ -47,7 +46,7 @@ export function retryAfterOf(headers: ApiResponse['headers']): number | undefine
   return Number(text) * 1000;
 }
 
-/** Whether an answer came in protobuf: who asks for it may be answered in JSON all the same. */
+/** Whether a response is in protobuf: a server may respond in JSON although protobuf was requested. */
 export function isProtobuf(headers: ApiResponse['headers']): boolean {
   return String(headers['content-type'] ?? '').startsWith(PROTOBUF);
 }

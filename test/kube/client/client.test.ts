@@ -151,7 +151,7 @@ test('an answer that is lost, cut or no JSON has status 0, and the write may hav
     assert.deepEqual([error.status, error.code], [0, 'KUBE_UNAVAILABLE']);
     assert.equal(error.disposition, 'retry');
     assert.equal(error.mayHaveLanded, true);
-    assert.match(error.message, /^PUT \/apis.*: no answer of the API server: ./);
+    assert.match(error.message, /^PUT \/apis.*: no response from the API server: ./);
   }
 });
 
@@ -175,7 +175,7 @@ test('a server that is not there says so by its error code', async () => {
   const client = wire.connect();
   await wire.server.stop();
   const error = await failure(client.request({ method: 'GET', path: '/' }));
-  assert.match(error.message, /^GET \/: no answer of the API server: .*ECONNREFUSED/);
+  assert.match(error.message, /^GET \/: no response from the API server: .*ECONNREFUSED/);
 });
 
 test('an aborted request ends at once, whether it was sent or still waits', async () => {

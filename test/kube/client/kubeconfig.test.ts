@@ -115,21 +115,21 @@ test('another context may be named', async () => {
   await assert.rejects(load(path, 'other'), {
     code: 'KUBE_CONFIG',
     disposition: 'wait',
-    message: `the kubeconfig ${path} cannot be used: it has no context "other" that names a cluster`,
+    message: `the kubeconfig ${path} cannot be used: it has no context "other" with a cluster`,
   });
   assert.ok(await load(path, 'main'));
 });
 
 const refused: readonly [what: string, parts: Parts, message: RegExp][] = [
-  ['a proxy', { cluster: { 'proxy-url': 'http://p:1' } }, /sets proxy-url, which is not used here/],
+  ['a proxy', { cluster: { 'proxy-url': 'http://p:1' } }, /sets proxy-url, which is not supported/],
   // Ignored, it would make us the mightier user who may impersonate.
-  ['impersonation', { user: { token: 't', as: 'weaker' } }, /sets "as", which is not used here/],
+  ['impersonation', { user: { token: 't', as: 'weaker' } }, /sets "as", which is not supported/],
   [
     'no credentials',
     { user: {} },
-    /names no user with credentials \("me" has none that are read\)/,
+    /has no user with credentials \("me" has none that are supported\)/,
   ],
-  ['an unknown user', { contextUser: 'nobody' }, /names no user with credentials/],
+  ['an unknown user', { contextUser: 'nobody' }, /has no user with credentials/],
 ];
 for (const [what, parts, message] of refused) {
   test(`a kubeconfig with ${what} is refused, where it would silently make us somebody else`, async () => {
@@ -163,6 +163,6 @@ test('no error shows what is secret in the file, or in what a plugin said', asyn
   await assert.rejects(connection.credentials(), secretless);
   await assert.rejects(connection.credentials(), {
     code: 'KUBE_CONFIG',
-    message: /its exec plugin did not answer with JSON/,
+    message: /the output of its exec plugin is not JSON/,
   });
 });
