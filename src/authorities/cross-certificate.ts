@@ -6,10 +6,13 @@ import { verifyPath } from '../pki/x509/path.ts';
 import type { CrossCertificate } from './contract.ts';
 
 /**
- * Reads a CA's cross-certificate, and who signed it. Its end is not looked at: whoever sends it does.
+ * Reads a CA's cross-certificate and the certificate of the CA that signed it. It may be expired: the
+ * signer checks that before it delivers it.
  *
- * @returns undefined where it is not one of this CA: that is a fault, but no reason not to sign, since
- * whoever reads the bundle does without it
+ * @param pem - the cross-certificate, then its issuer
+ * @param ca - the CA whose key it certifies
+ * @returns undefined when it is not a cross-certificate of this CA. Signing continues without it: verifiers
+ * that read the trust bundle do not need it
  */
 export function readCrossCertificate(pem: string, ca: Certificate): CrossCertificate | undefined {
   const read = attempt(() => readCertificates(pem));
@@ -19,7 +22,7 @@ export function readCrossCertificate(pem: string, ca: Certificate): CrossCertifi
   return { certificate, issuer: fingerprint(issuer.raw) };
 }
 
-/** Leaves name their issuer by subject and key identifier: it must be found by both. */
+/** Leaves identify their issuer by subject and key identifier, so both must match. */
 function isOfKey(cross: Certificate, ca: Certificate): boolean {
   return (
     cross.isCa &&
@@ -31,7 +34,7 @@ function isOfKey(cross: Certificate, ca: Certificate): boolean {
   );
 }
 
-/** At a moment when both are valid. */
+/** Verifies the signature at a time when both are valid. */
 function isSignedBy(cross: Certificate, issuer: Certificate): boolean {
   if (issuer.pathLen === 0) return false;
   const now = Math.max(cross.notBefore, issuer.notBefore);

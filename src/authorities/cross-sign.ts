@@ -8,10 +8,15 @@ import type { Random } from '../ports.ts';
 import type { CrossSign } from './contract.ts';
 import { openLocalAuthority } from './local.ts';
 
-/** What is begun is finished. */
-const NEVER = new AbortController().signal;
+/** Signing with a key in memory does not wait, so there is nothing to abort. */
+const NEVER_ABORTED = new AbortController().signal;
 
-/** Certifies new CAs as leaves are: prepared, linted, signed once, compared and verified. */
+/**
+ * The function that certifies the key of a new CA by the CA before it. A cross-certificate goes the way of
+ * a leaf: prepared, linted, signed once, compared with what was prepared, verified.
+ *
+ * @param random - source of the serial number
+ */
 export function createCrossSign(random: Random): CrossSign {
   return async ({ old, next, now }) => {
     const authority = openLocalAuthority(old, now);
@@ -19,7 +24,7 @@ export function createCrossSign(random: Random): CrossSign {
     const { certificate: of } = openLocalAuthority(next, now).facts;
     if (!mayCertifyCas(issuer.certificate) || of.notBefore >= issuer.notAfter) return undefined;
     const prepared = prepareCross({ of, issuer, random });
-    const cross = decodeCertificate(await authority.sign(prepared, NEVER));
+    const cross = decodeCertificate(await authority.sign(prepared, NEVER_ABORTED));
     const anchors = [issuer.certificate];
     correspond(prepared, { leaf: cross, intermediates: [], anchors }, now);
     return [cross, issuer.certificate].map(({ raw }) => encodePem('CERTIFICATE', raw)).join('');

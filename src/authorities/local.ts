@@ -19,20 +19,21 @@ import type { Authority, AuthorityFacts, AuthorityMaterial } from './contract.ts
 import { readCrossCertificate } from './cross-certificate.ts';
 import { checkKey } from '../pki/keys/weak-keys.ts';
 
-/** More certificates than this above one CA is a mistake in the Secret. */
+/** A Secret with a longer chain is a mistake. */
 const MAX_CHAIN = 10;
 
 /**
- * Opens a CA whose key is in our memory. Everything is checked here, once: that it is a CA, valid
- * now, that key and certificate belong together and that its chain ends in an anchor.
+ * Opens a CA whose private key is in memory. Checks once that the certificate is a CA and valid, that the
+ * key belongs to it and is strong, and that its chain leads to an anchor.
  *
- * @throws SignerError (`authority`) AUTHORITY_INVALID, AUTHORITY_EXPIRED, KEY_ENCRYPTED
+ * @param now - milliseconds since 1970 on the caller's clock
+ * @throws SignerError (`authority`) AUTHORITY_INVALID, AUTHORITY_EXPIRED, ANCHOR_MISSING or KEY_ENCRYPTED
  */
 export function openLocalAuthority(material: AuthorityMaterial, now: number): Authority {
   const chain = readChain(material.certificate);
   const [certificate] = chain;
   requireCa(certificate, now);
-  // Who can break the CA's key makes leaves of anybody.
+  // An attacker who can compute the CA's private key can issue any leaf.
   readingSecretKey('tls.crt', () => checkKey(certificate.publicKey));
   const key = readKey(material.key, certificate);
   const anchors = readRoots(material.anchors, chain);
@@ -113,7 +114,7 @@ function readRoots(pem: string | undefined, chain: readonly Certificate[]): read
   );
 }
 
-/** The CA itself must chain to an anchor, as every leaf of it will have to. */
+/** The CA must chain to an anchor because each of its leaves must. */
 function requireChain(
   certificate: Certificate,
   intermediates: readonly Certificate[],
@@ -131,7 +132,7 @@ function requireKeyIdentifier(certificate: Certificate): Uint8Array {
   return certificate.subjectKeyIdentifier;
 }
 
-/** Runs a decoder on one key of the Secret: whatever is wrong there is the authority's matter. */
+/** Runs a decoder on one key of the Secret; its errors get the disposition `authority` and that key's name. */
 function readingSecretKey<T>(where: string, run: () => T): T {
   try {
     return run();

@@ -7,7 +7,11 @@ import { encodeCertificate } from '../pki/x509/encode-certificate.ts';
 import type { Random } from '../ports.ts';
 import type { CreateAuthority } from './contract.ts';
 
-/** Makes managed CAs: a fresh key and a self-signed certificate with a subject of its own. */
+/**
+ * The function that creates managed CAs: a new key and a self-signed certificate with a unique subject.
+ *
+ * @param random - source of the serial number and of the subject's unique part; keys are OpenSSL's
+ */
 export function createManagedAuthorities(random: Random): CreateAuthority {
   return async (wanted) => {
     const { key, pem, spki } = await generatePrivateKey(wanted.keyType);

@@ -92,7 +92,7 @@ function labelAt(text: string, at: number): string {
   }
   BEGIN.lastIndex = at;
   const label = BEGIN.exec(text)?.[1];
-  if (label === undefined) throw malformed(`there is no "-----BEGIN" line at character ${at}`);
+  if (label === undefined) throw malformed(`expected a PEM block at character ${at}`);
   return label;
 }
 

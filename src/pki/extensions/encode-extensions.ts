@@ -21,24 +21,40 @@ import {
 } from '../der/oids.ts';
 import { KEY_USAGE_BITS, type KeyUsageBit } from './usages.ts';
 
+/** One Extension (RFC 5280 §4.1, §4.2). */
 export interface Extension {
+  /** extnID, as dotted decimal text. */
   readonly oid: string;
   readonly critical: boolean;
   /** Contents of the extnValue OCTET STRING. */
   readonly value: Uint8Array;
 }
 
-/** Critical (RFC 5280 §4.2.1.3). */
+/**
+ * A critical keyUsage extension (RFC 5280 §4.2.1.3).
+ *
+ * @param bits - at least one, in any order
+ */
 export function keyUsage(bits: readonly KeyUsageBit[]): Extension {
   const value = namedBitString(bits.map((bit) => KEY_USAGE_BITS.indexOf(bit)));
   return { oid: OID_KEY_USAGE, critical: true, value };
 }
 
+/**
+ * An extKeyUsage extension, not critical (RFC 5280 §4.2.1.12).
+ *
+ * @param oids - at least one purpose, as dotted decimal text
+ */
 export function extKeyUsage(oids: readonly string[]): Extension {
   return { oid: OID_EXT_KEY_USAGE, critical: false, value: sequence(...oids.map(oid)) };
 }
 
-/** Critical (RFC 5280 §4.2.1.9). CA:FALSE is the default and so not written (X.690 §11.5). */
+/**
+ * A critical basicConstraints extension (RFC 5280 §4.2.1.9). `ca: false` is the default and so is not
+ * encoded (X.690 §11.5).
+ *
+ * @param facts - `pathLen`, 0 to 255, only with `ca: true`
+ */
 export function basicConstraints(facts: {
   readonly ca: boolean;
   readonly pathLen?: number;
@@ -51,22 +67,38 @@ export function basicConstraints(facts: {
   return { oid: OID_BASIC_CONSTRAINTS, critical: true, value };
 }
 
+/**
+ * A subjectKeyIdentifier extension: the SHA-1 of the key (RFC 5280 §4.2.1.2).
+ *
+ * @param spki - DER SubjectPublicKeyInfo of the subject
+ */
 export function subjectKeyIdentifier(spki: Uint8Array): Extension {
   const value = octetString(keyIdentifier(spki));
   return { oid: OID_SUBJECT_KEY_IDENTIFIER, critical: false, value };
 }
 
-/** Only the key identifier: issuer and serial would bind the leaf to one CA certificate. */
+/**
+ * An authorityKeyIdentifier extension (RFC 5280 §4.2.1.1) with the key identifier alone: issuer and serial
+ * would bind the leaf to one of the CA's certificates.
+ *
+ * @param keyId - the subjectKeyIdentifier of the issuer
+ */
 export function authorityKeyIdentifier(keyId: Uint8Array): Extension {
   const value = sequence(element(contextPrimitive(0), keyId));
   return { oid: OID_AUTHORITY_KEY_IDENTIFIER, critical: false, value };
 }
 
+/**
+ * A subjectAltName extension (RFC 5280 §4.2.1.6).
+ *
+ * @param critical - true where the subject is empty
+ * @throws SignerError NAME_INVALID as encodeSubjectAltNames
+ */
 export function subjectAltName(sans: SubjectAltNames, critical: boolean): Extension {
   return { oid: OID_SUBJECT_ALT_NAME, critical, value: encodeSubjectAltNames(sans) };
 }
 
-/** One Extension in DER; critical is written only where it is not the default. */
+/** Encodes one Extension (RFC 5280 §4.1); `critical` is encoded only where it is true (X.690 §11.5). */
 export function encodeExtension({ oid: type, critical, value }: Extension): Uint8Array {
   return sequence(oid(type), ...(critical ? [boolean(true)] : []), octetString(value));
 }

@@ -26,23 +26,25 @@ import {
 } from '../der/oids.ts';
 import type { KeyUsageBit } from './usages.ts';
 
-/** What the extensions of a certificate or a request say. */
+/** The decoded extensions of a certificate or a request. */
 export interface InterpretedExtensions {
+  /** cA of basicConstraints; false without that extension. */
   readonly isCa: boolean;
+  /** How many CAs may follow below; undefined for any number. */
   readonly pathLen: number | undefined;
-  /** Undefined where there is no such extension: any usage. */
+  /** Undefined without that extension, which means every usage. */
   readonly keyUsage: ReadonlySet<KeyUsageBit> | undefined;
-  /** OIDs; undefined where there is no such extension: any purpose. */
+  /** OIDs of purposes; undefined without that extension, which means every purpose. */
   readonly extKeyUsage: readonly string[] | undefined;
   readonly subjectKeyIdentifier: Uint8Array | undefined;
   readonly authorityKeyIdentifier: Uint8Array | undefined;
   readonly sans: DecodedSubjectAltNames;
   readonly nameConstraints: NameConstraints | undefined;
-  /** OIDs of critical extensions that nobody here honours. */
+  /** OIDs of critical extensions that are not processed: a path with one is not valid (RFC 5280 §4.2). */
   readonly unhandledCritical: readonly string[];
 }
 
-/** Critical extensions that this package does what they say. */
+/** Extensions that are processed as RFC 5280 requires. */
 const PROCESSED: ReadonlySet<string> = new Set([
   OID_AUTHORITY_KEY_IDENTIFIER,
   OID_BASIC_CONSTRAINTS,
@@ -53,7 +55,11 @@ const PROCESSED: ReadonlySet<string> = new Set([
   OID_SUBJECT_KEY_IDENTIFIER,
 ]);
 
-/** @throws SignerError DER_MALFORMED, DER_LIMIT or NAME_INVALID */
+/**
+ * Decodes the extensions of a certificate or a request, and checks the syntax of those that are not used.
+ *
+ * @throws SignerError DER_MALFORMED, DER_LIMIT or NAME_INVALID
+ */
 export function interpretExtensions(extensions: readonly Extension[]): InterpretedExtensions {
   const values = new Map(extensions.map(({ oid, value }) => [oid, value]));
   const read = <T>(oid: string, decode: (value: Uint8Array) => T): T | undefined => {

@@ -21,13 +21,13 @@ import {
 } from '../der/oids.ts';
 import { malformed } from '../der/input-error.ts';
 
-/** What holds an extension is bounded by its own limit. */
+/** The most bytes of one value; what holds an extension has a lower limit of its own. */
 const MAX_UNUSED_EXTENSION_BYTES = 256 * 1024;
 
-/** Policy chains are never longer, so larger skip counts mean nothing. */
+/** SkipCerts counts certificates of a path, of which none has so many. */
 const MAX_SKIP = 0x7fffffff;
 
-/** RFC 5280 §4.2.1.1, §4.2.1.2 and §4.2.2.1: Go refuses certificates that have them critical. */
+/** RFC 5280 §4.2.1.1, §4.2.1.2 and §4.2.2.1; Go refuses certificates that have them critical. */
 const NEVER_CRITICAL: ReadonlySet<string> = new Set([
   OID_AUTHORITY_KEY_IDENTIFIER,
   OID_SUBJECT_KEY_IDENTIFIER,
@@ -35,9 +35,9 @@ const NEVER_CRITICAL: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Critical extensions that can be left unread: with any policy acceptable at the start and none
- * required, RFC 5280 §6.1 never fails on these; policyConstraints can require one. Whoever looks
- * for revocation finds the distribution points.
+ * OIDs of extensions that may be critical although they are not processed. Where any policy is acceptable
+ * and none is required, RFC 5280 §6.1 never fails on the three of policies; policyConstraints is not
+ * among them because it can require a policy. Distribution points matter only for revocation checks.
  */
 export const IGNORABLE_WHEN_CRITICAL: ReadonlySet<string> = new Set([
   OID_CERTIFICATE_POLICIES,
@@ -46,7 +46,7 @@ export const IGNORABLE_WHEN_CRITICAL: ReadonlySet<string> = new Set([
   OID_CRL_DISTRIBUTION_POINTS,
 ]);
 
-/** Extensions that we use nothing of, whose shape Go checks when it parses: so we do, too. */
+/** Extensions that are not used. Go checks their syntax when it parses, so a leaf must pass here, too. */
 const SYNTAX_CHECKS: ReadonlyMap<string, (value: Uint8Array) => void> = new Map([
   [OID_CERTIFICATE_POLICIES, checkPolicies],
   [OID_POLICY_MAPPINGS, checkMappings],
@@ -56,7 +56,12 @@ const SYNTAX_CHECKS: ReadonlyMap<string, (value: Uint8Array) => void> = new Map(
   [OID_AUTHORITY_INFORMATION_ACCESS, checkInformationAccess],
 ]);
 
-/** @throws SignerError DER_MALFORMED */
+/**
+ * Checks an extension that is not used: its syntax, and that it is not critical where RFC 5280 §4.2
+ * forbids it. Other extensions pass.
+ *
+ * @throws SignerError DER_MALFORMED or DER_LIMIT
+ */
 export function checkSyntax({ oid, critical, value }: Extension): void {
   if (critical && NEVER_CRITICAL.has(oid)) {
     throw malformed(`extension ${oid} is critical, which RFC 5280 §4.2 forbids`);
@@ -64,7 +69,7 @@ export function checkSyntax({ oid, critical, value }: Extension): void {
   SYNTAX_CHECKS.get(oid)?.(value);
 }
 
-/** Every member of a SEQUENCE OF SEQUENCE, which must not be empty. */
+/** Checks every member of a SEQUENCE OF SEQUENCE, which must not be empty. */
 function eachMember(value: Uint8Array, what: string, check: (fields: DerReader) => void): void {
   const list = readWhole(value, what, MAX_UNUSED_EXTENSION_BYTES);
   if (list.isDone()) throw list.malformed(`${what} is empty`);
@@ -110,7 +115,7 @@ function checkPolicyConstraints(value: Uint8Array): void {
 function checkDistributionPoints(value: Uint8Array): void {
   eachMember(value, 'cRLDistributionPoints', (fields) => {
     if (fields.at(contextConstructed(0))) {
-      // A CHOICE, so explicitly tagged; Go takes fullName only.
+      // A CHOICE, so explicitly tagged; Go accepts fullName only.
       const name = fields.enter(contextConstructed(0), 'a distribution point');
       const names = name.enter(contextConstructed(0), 'the name of a distribution point');
       while (!names.isDone()) names.raw('a name of a distribution point');

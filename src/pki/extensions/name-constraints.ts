@@ -12,20 +12,18 @@ import type { SubjectAltNames } from '../names/general-names.ts';
 import { readWhole, type DerReader } from '../der/der-reader.ts';
 import { contextConstructed, contextPrimitive } from '../der/der-tags.ts';
 import { asciiOf } from '../der/der-text.ts';
-import { inputError, malformed } from '../der/input-error.ts';
+import { excerpt, inputError, malformed } from '../der/input-error.ts';
 
-/** Subtrees × names are compared; a CA that needs more than this needs another design. */
+/** Each name is compared with each subtree, so the product must be bounded. */
 const MAX_SUBTREES = 100;
 const MAX_NAME_CONSTRAINTS_BYTES = 64 * 1024;
 
-/** How much of a foreign text is repeated in a message. */
-const SHOWN = 80;
-
+/** A decoded nameConstraints extension (RFC 5280 §4.2.1.10). */
 export interface NameConstraints {
-  /** Of a kind that is not among them everything is permitted. */
+  /** Names of a kind that has none here are all permitted. */
   readonly permitted: readonly NameConstraint[];
   readonly excluded: readonly NameConstraint[];
-  /** There are subtrees of kinds that we cannot compare: directory names and the like. */
+  /** Whether there are subtrees of kinds that cannot be compared, such as directoryName. */
   readonly hasOther: boolean;
 }
 
@@ -36,7 +34,12 @@ const KINDS: ReadonlyMap<number, ConstraintKind> = new Map([
   [contextPrimitive(7), 'ip'],
 ]);
 
-/** @throws SignerError DER_MALFORMED or DER_LIMIT */
+/**
+ * Decodes a nameConstraints extension: 1 to 100 subtrees in each list (RFC 5280 §4.2.1.10).
+ *
+ * @param value - the contents of the extnValue OCTET STRING
+ * @throws SignerError DER_MALFORMED or DER_LIMIT
+ */
 export function decodeNameConstraints(value: Uint8Array): NameConstraints {
   const fields = readWhole(value, 'nameConstraints', MAX_NAME_CONSTRAINTS_BYTES);
   const permitted = readSubtrees(fields, contextConstructed(0));
@@ -70,7 +73,7 @@ function readSubtrees(fields: DerReader, tag: number): Subtrees {
     const kind = KINDS.get(found);
     if (kind === undefined) subtree.raw('a name constraint');
     else known.push(subtreeOf(kind, subtree.read(found, 'a name constraint')));
-    // minimum is 0 and so not written, maximum is absent (RFC 5280 §4.2.1.10).
+    // minimum is 0 and so not encoded, and maximum is absent (RFC 5280 §4.2.1.10).
     subtree.finish();
   }
   return { known, count };
@@ -88,18 +91,17 @@ function subtreeOf(kind: ConstraintKind, base: Uint8Array): NameConstraint {
   }
   const text = asciiOf(base, 'a name constraint');
   if (!isComparableConstraint(kind, text)) {
-    const shown = JSON.stringify(text.slice(0, SHOWN));
-    throw malformed(`the name constraint ${shown} is not one of ${kind} names`);
+    throw malformed(`the name constraint ${excerpt(text)} is not one for ${kind} names`);
   }
   return { kind, text };
 }
 
 /**
- * What the names of a path violate of its next issuer's constraints (RFC 5280 §6.1.3 b, c).
+ * Checks the names of a path against the name constraints of its next issuer (RFC 5280 §6.1.3 b, c).
  *
- * @param constraints - of the issuer; undefined where it has none
- * @param path - the subject alternative names of each certificate below it
- * @returns why the path is not valid; undefined where it is
+ * @param constraints - of the issuer; undefined when it has none
+ * @param path - the subject alternative names of each certificate below the issuer
+ * @returns why the path is not valid; undefined when it is
  */
 export function violatedConstraint(
   constraints: NameConstraints | undefined,

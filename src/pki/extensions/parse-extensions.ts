@@ -15,23 +15,25 @@ import type { DecodedSubjectAltNames } from '../names/general-names.ts';
 import { inputError, malformed } from '../der/input-error.ts';
 import { KEY_USAGE_BITS, type KeyUsageBit } from './usages.ts';
 
-/** The largest public certificates have some 15. */
+/** Public certificates have about 15 at most. */
 const MAX_EXTENSIONS = 64;
 
-/** One value of an extension that we read may be this long; the SANs are the longest. */
+/** The most bytes of one value that is decoded; what holds an extension has a lower limit of its own. */
 const MAX_EXTENSION_VALUE_BYTES = 1 << 20;
 
-/** More purposes than this are not a restriction any more. */
+/** Certificates have a few purposes. */
 const MAX_PURPOSES = 64;
 
-/** Longer than any digest, which is what key identifiers are made of. */
+/** Key identifiers are digests, and no digest in use is longer. */
 const MAX_KEY_IDENTIFIER = 64;
 
-/** No chain is so long: such a constraint says nothing. */
+/** No chain is so long. */
 const MAX_PATH_LENGTH = 255;
 
 /**
- * Reads `Extensions`, each kind at most once (RFC 5280 §4.2).
+ * Reads the Extensions at the reader's position: at least one, each type at most once (RFC 5280 §4.2).
+ *
+ * @returns the extensions in order; their values are not decoded
  *
  * @throws SignerError DER_MALFORMED or DER_LIMIT
  */
@@ -65,11 +67,19 @@ function readDefaultFalse(fields: DerReader, what: string): boolean {
   throw malformed(`${what} is written although it is the default`);
 }
 
+/** A decoded basicConstraints extension (RFC 5280 §4.2.1.9). */
 export interface BasicConstraints {
   readonly isCa: boolean;
+  /** How many CAs may follow below; undefined for any number. */
   readonly pathLen: number | undefined;
 }
 
+/**
+ * Decodes a basicConstraints extension (RFC 5280 §4.2.1.9).
+ *
+ * @param value - the contents of the extnValue OCTET STRING
+ * @throws SignerError DER_MALFORMED, also for a path length without cA or above 255; DER_LIMIT
+ */
 export function decodeBasicConstraints(value: Uint8Array): BasicConstraints {
   const fields = readWhole(value, 'basicConstraints', MAX_EXTENSION_VALUE_BYTES);
   const isCa = readDefaultFalse(fields, 'cA of basicConstraints');
@@ -82,11 +92,16 @@ export function decodeBasicConstraints(value: Uint8Array): BasicConstraints {
   return { isCa, pathLen };
 }
 
-/** Unused bits, then the nine bits that there are: of a megabyte each would become a number. */
+/** The number of unused bits, then nine bits. Checked first: each set bit becomes one number. */
 const MAX_KEY_USAGE_BYTES = 3;
-const UNKNOWN_BIT = 'keyUsage has a bit that RFC 5280 does not know';
+const UNKNOWN_BIT = 'keyUsage has a bit that RFC 5280 does not define';
 
-/** At least one bit, and none that RFC 5280 §4.2.1.3 does not know. */
+/**
+ * Decodes a keyUsage extension: at least one bit, and only bits that RFC 5280 §4.2.1.3 defines.
+ *
+ * @param value - the contents of the extnValue OCTET STRING
+ * @throws SignerError DER_MALFORMED
+ */
 export function decodeKeyUsage(value: Uint8Array): ReadonlySet<KeyUsageBit> {
   const outer = new DerReader(value, 'keyUsage');
   const contents = outer.read(TAG_BIT_STRING, 'keyUsage');
@@ -103,6 +118,13 @@ export function decodeKeyUsage(value: Uint8Array): ReadonlySet<KeyUsageBit> {
   );
 }
 
+/**
+ * Decodes an extKeyUsage extension: 1 to 64 purposes (RFC 5280 §4.2.1.12).
+ *
+ * @param value - the contents of the extnValue OCTET STRING
+ * @returns purposes as dotted decimal text, in order
+ * @throws SignerError DER_MALFORMED or DER_LIMIT
+ */
 export function decodeExtKeyUsage(value: Uint8Array): readonly string[] {
   const list = readWhole(value, 'extKeyUsage', MAX_EXTENSION_VALUE_BYTES);
   if (list.isDone()) throw list.malformed('extKeyUsage is empty');
@@ -116,6 +138,13 @@ export function decodeExtKeyUsage(value: Uint8Array): readonly string[] {
   return purposes;
 }
 
+/**
+ * Decodes a subjectKeyIdentifier extension (RFC 5280 §4.2.1.2).
+ *
+ * @param value - the contents of the extnValue OCTET STRING
+ * @returns 1 to 64 bytes
+ * @throws SignerError DER_MALFORMED
+ */
 export function decodeSubjectKeyIdentifier(value: Uint8Array): Uint8Array {
   const outer = new DerReader(value, 'subjectKeyIdentifier');
   const id = outer.read(TAG_OCTET_STRING, 'subjectKeyIdentifier');
@@ -123,7 +152,13 @@ export function decodeSubjectKeyIdentifier(value: Uint8Array): Uint8Array {
   return bounded(id, 'subjectKeyIdentifier');
 }
 
-/** The key identifier, or undefined where there are only issuer and serial. */
+/**
+ * Decodes an authorityKeyIdentifier extension (RFC 5280 §4.2.1.1).
+ *
+ * @param value - the contents of the extnValue OCTET STRING
+ * @returns the key identifier, 1 to 64 bytes; undefined when only issuer and serial are present
+ * @throws SignerError DER_MALFORMED or DER_LIMIT
+ */
 export function decodeAuthorityKeyIdentifier(value: Uint8Array): Uint8Array | undefined {
   const what = 'authorityKeyIdentifier';
   const fields = readWhole(value, what, MAX_EXTENSION_VALUE_BYTES);
@@ -133,17 +168,20 @@ export function decodeAuthorityKeyIdentifier(value: Uint8Array): Uint8Array | un
   const hasSerial = fields.at(contextPrimitive(2));
   if (hasSerial) fields.raw(what);
   fields.finish();
-  // They come together or not at all (RFC 5280 appendix A.2).
+  // Both are present or both are absent (RFC 5280 appendix A.2).
   if (hasIssuer !== hasSerial) throw malformed(`${what} has an issuer or a serial alone`);
   return id && bounded(id, what);
 }
 
 function bounded(id: Uint8Array, what: string): Uint8Array {
   if (id.length > 0 && id.length <= MAX_KEY_IDENTIFIER) return id;
-  throw malformed(`${what} has ${id.length} bytes`);
+  throw malformed(`${what} has ${id.length} bytes, not 1 to ${MAX_KEY_IDENTIFIER}`);
 }
 
-/** A SAN of kinds that nobody matches says nothing: then it must not be critical (as Go). */
+/**
+ * Whether a subjectAltName has a name of a kind that is matched (DNS, IP, URI, email). One without is
+ * unhandled when it is critical, as in Go.
+ */
 export function hasMatchableNames(names: DecodedSubjectAltNames): boolean {
   const { dnsNames, ipAddresses, uris, emails } = names;
   return dnsNames.length + ipAddresses.length + uris.length + emails.length > 0;

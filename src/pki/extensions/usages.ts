@@ -14,9 +14,9 @@ import {
   OID_SERVER_AUTH,
   OID_TIME_STAMPING,
 } from '../der/oids.ts';
-import { inputError } from '../der/input-error.ts';
+import { excerpt, inputError } from '../der/input-error.ts';
 
-/** As kube-controller-manager has it (pkg/controller/certificates/signer, keyUsagesFromStrings). */
+/** As in kube-controller-manager (pkg/controller/certificates/signer, keyUsagesFromStrings). */
 const BITS: Readonly<Partial<Record<KeyUsage, KeyUsageBit>>> = {
   signing: 'digitalSignature',
   'digital signature': 'digitalSignature',
@@ -30,7 +30,7 @@ const BITS: Readonly<Partial<Record<KeyUsage, KeyUsageBit>>> = {
   'decipher only': 'decipherOnly',
 };
 
-/** In the order of Go's x509.ExtKeyUsage, by which kube-controller-manager sorts. */
+/** In the order of Go's x509.ExtKeyUsage, in which kube-controller-manager sorts them. */
 const PURPOSES: Readonly<Partial<Record<KeyUsage, string>>> = {
   any: OID_ANY_EXTENDED_KEY_USAGE,
   'server auth': OID_SERVER_AUTH,
@@ -47,15 +47,18 @@ const PURPOSES: Readonly<Partial<Record<KeyUsage, string>>> = {
   'netscape sgc': OID_NETSCAPE_SGC,
 };
 
+/** The usages of a certificate as its extensions encode them. */
 export interface UsageBits {
   readonly keyUsage: readonly KeyUsageBit[];
+  /** OIDs of purposes. */
   readonly extKeyUsage: readonly string[];
 }
 
 /**
- * What usage names become in a certificate, each once, in a fixed order.
+ * The bits and purposes for usage names of the Kubernetes API, each once, in a fixed order.
  *
- * @throws SignerError USAGE_UNKNOWN
+ * @param usages - values of KeyUsage in certificates.k8s.io/v1, as in `server auth`
+ * @throws SignerError USAGE_UNKNOWN for any other value
  */
 export function usageBits(usages: readonly string[]): UsageBits {
   const wanted = new Set(usages);
@@ -63,7 +66,7 @@ export function usageBits(usages: readonly string[]): UsageBits {
     if (!(KEY_USAGES as readonly string[]).includes(usage)) {
       throw inputError(
         'USAGE_UNKNOWN',
-        `the usage ${JSON.stringify(usage.slice(0, 80))} is not one of certificates.k8s.io/v1`,
+        `the usage ${excerpt(usage)} is not one of certificates.k8s.io/v1`,
       );
     }
   }
@@ -78,7 +81,7 @@ function pick<T extends string>(
   return [...new Set(found.map(([, value]) => value))];
 }
 
-/** Names of the KeyUsage bits in their order (RFC 5280 §4.2.1.3). */
+/** The names of the KeyUsage bits, by bit number (RFC 5280 §4.2.1.3). */
 export const KEY_USAGE_BITS = [
   'digitalSignature',
   'nonRepudiation',
@@ -91,4 +94,5 @@ export const KEY_USAGE_BITS = [
   'decipherOnly',
 ] as const;
 
+/** The name of a KeyUsage bit. */
 export type KeyUsageBit = (typeof KEY_USAGE_BITS)[number];

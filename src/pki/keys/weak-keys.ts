@@ -31,7 +31,7 @@ function weaknessOf(key: PublicKeyInfo): string | undefined {
 const MIN_STRONG_RSA_BITS = 2048;
 
 /** Above it a verification costs too much; Go's crypto/tls has the same limit. */
-const MAX_RSA_BITS = 8192;
+const MAX_VERIFIABLE_RSA_BITS = 8192;
 
 /** CA/Browser Forum BR §6.1.6; below it, attacks on faulty padding checks work. */
 const MIN_RSA_EXPONENT = 65_537;
@@ -45,7 +45,8 @@ const PRODUCT_OF_SMALL_PRIMES = SMALL_PRIMES.reduce((product, prime) => product 
 function rsaWeakness({ modulus, exponent }: RsaNumbers): string | undefined {
   const bits = bitLength(modulus);
   if (bits < MIN_STRONG_RSA_BITS) return `has ${bits} bits, fewer than ${MIN_STRONG_RSA_BITS}`;
-  if (bits > MAX_RSA_BITS) return `has ${bits} bits, more than ${MAX_RSA_BITS}`;
+  if (bits > MAX_VERIFIABLE_RSA_BITS)
+    return `has ${bits} bits, more than ${MAX_VERIFIABLE_RSA_BITS}`;
   if (bits % 8 !== 0) return `has ${bits} bits, which is not a multiple of 8`;
   if (exponent < MIN_RSA_EXPONENT || exponent % 2 === 0) {
     return `has the exponent ${exponent}, which is even or less than ${MIN_RSA_EXPONENT}`;

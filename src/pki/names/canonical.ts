@@ -2,13 +2,13 @@
 import { isIP } from 'node:net';
 import { formatIp, isIpv4Mapped, parseIp } from '../../ip.ts';
 import { canonicalSpiffeId } from './spiffe-id.ts';
-import { inputError } from '../der/input-error.ts';
+import { excerpt, inputError } from '../der/input-error.ts';
 import { lowerAscii } from '../der/der-text.ts';
 
-/** RFC 1035 §2.3.4, as text. */
+/** RFC 1035 §2.3.4 allows 255 octets on the wire, which are 253 characters of text. */
 const MAX_DNS_NAME = 253;
 
-/** Names beyond this are not names; the SPIFFE ID standard draws the same line. */
+/** As the SPIFFE ID standard limits its URIs (SPIFFE-ID §2.3). */
 const MAX_URI_BYTES = 2048;
 
 /** RFC 5321 §4.5.3.1.1 and §4.5.3.1.3. */
@@ -17,14 +17,12 @@ const MAX_EMAIL = 254;
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Shown in messages: enough to find the name by. */
-const SHOWN = 80;
-
 /**
- * Lower case, letters, digits and hyphens only; `*` only as the whole first label with at least two
- * labels after it. International names must come as A-labels (RFC 5280 §7.2).
+ * The canonical spelling of a DNS name: lower case; letters, digits and hyphens (RFC 1034 §3.5); `*` only
+ * as the whole first label, with at least two labels after it. International names must be A-labels
+ * (RFC 5280 §7.2).
  *
- * @throws SignerError NAME_INVALID
+ * @throws SignerError NAME_INVALID when the text is no such name
  */
 export function canonicalDnsName(text: string): string {
   const name = lowerAscii(text);
@@ -33,13 +31,13 @@ export function canonicalDnsName(text: string): string {
   const wildcard = name.startsWith('*.');
   const labels = (wildcard ? name.slice(2) : name).split('.');
   if (wildcard && labels.length < 2)
-    throw invalid('DNS name', text, 'is a wildcard over everything');
+    throw invalid('DNS name', text, 'is a wildcard for a whole top-level domain');
   for (const label of labels) {
     if (!LABEL.test(label)) {
       throw invalid(
         'DNS name',
         text,
-        `has the label "${label.slice(0, SHOWN)}", which is not 1 to 63 letters, digits and inner hyphens`,
+        `has the label ${excerpt(label)}, which is not 1 to 63 letters, digits and inner hyphens`,
       );
     }
   }
@@ -50,14 +48,16 @@ export function canonicalDnsName(text: string): string {
 }
 
 /**
- * RFC 5952 text. IPv4-mapped IPv6 addresses are refused: verifiers do not agree on what they are.
+ * The canonical spelling of an IP address (RFC 5952). IPv4-mapped IPv6 addresses are refused: verifiers
+ * do not agree on whether they are IPv4 or IPv6.
  *
- * @throws SignerError NAME_INVALID
+ * @throws SignerError NAME_INVALID when the text is no such address
  */
 export function canonicalIp(text: string): string {
   const bytes = parseIp(text);
   const canonical = bytes === undefined ? undefined : formatIp(bytes);
-  if (bytes === undefined || canonical === undefined) throw invalid('IP address', text, 'is none');
+  if (bytes === undefined || canonical === undefined)
+    throw invalid('IP address', text, 'cannot be parsed');
   if (isIpv4Mapped(bytes))
     throw invalid('IP address', text, 'is IPv4 mapped into IPv6; write it as IPv4');
   return canonical;
@@ -68,10 +68,10 @@ const URI =
   /^([A-Za-z][A-Za-z0-9+.-]*):((?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+)$/;
 
 /**
- * Scheme and host in lower case; no user information, no `.` or `..` segment however it is written.
- * SPIFFE IDs are held to their own standard.
+ * The canonical spelling of an absolute URI (RFC 3986): scheme and host in lower case; no user
+ * information; no `.` or `..` segment, percent-encoded or not. SPIFFE IDs must follow their own standard.
  *
- * @throws SignerError NAME_INVALID
+ * @throws SignerError NAME_INVALID when the text is no such URI
  */
 export function canonicalUri(text: string): string {
   if (text.length > MAX_URI_BYTES)
@@ -106,9 +106,10 @@ function canonicalAuthority(authority: string, uri: string): string {
 const ATOMS = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]+(?:\.[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]+)*$/;
 
 /**
- * The domain in lower case, the local part as it is, without quoting or comments.
+ * The canonical spelling of an email address (RFC 5321 §4.1.2): the domain in lower case, the local part
+ * unchanged and without quoting or comments.
  *
- * @throws SignerError NAME_INVALID
+ * @throws SignerError NAME_INVALID when the text is no such address
  */
 export function canonicalEmail(text: string): string {
   const at = text.lastIndexOf('@');
@@ -122,8 +123,5 @@ export function canonicalEmail(text: string): string {
 }
 
 function invalid(kind: string, text: string, reason: string): Error {
-  return inputError(
-    'NAME_INVALID',
-    `the ${kind} ${JSON.stringify(text.slice(0, SHOWN))} ${reason}`,
-  );
+  return inputError('NAME_INVALID', `the ${kind} ${excerpt(text)} ${reason}`);
 }

@@ -2,20 +2,21 @@
 import { isIP, isIPv4 } from 'node:net';
 import { isIpv4Mapped, parseIp } from '../../ip.ts';
 
+/** The kinds of names whose constraints are compared. */
 export type ConstraintKind = 'dns' | 'email' | 'uri' | 'ip';
 
-/** One constraint of RFC 5280 §4.2.1.10. */
+/** The base of one GeneralSubtree of nameConstraints (RFC 5280 §4.2.1.10). */
 export type NameConstraint =
   | { readonly kind: 'dns' | 'email' | 'uri'; readonly text: string }
-  /** Address and mask, equally long. */
+  /** Address and mask, 4 or 16 octets each. */
   | { readonly kind: 'ip'; readonly range: Uint8Array };
 
-/** Dotted labels of visible characters, which is all that Go asks of a name it compares. */
+/** Dotted labels of visible characters: Go requires no more of a name that it compares. */
 function isDomain(text: string): boolean {
   return /^[!-~]+$/.test(text) && !text.split('.').includes('');
 }
 
-/** Atoms between dots (RFC 5322 §3.2.3): no quoting, which readers undo differently. */
+/** Atoms between dots (RFC 5322 §3.2.3). Quoting is refused: readers remove it differently. */
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 
 function isMailbox(text: string): boolean {
@@ -23,7 +24,7 @@ function isMailbox(text: string): boolean {
   return at > 0 && LOCAL_PART.test(text.slice(0, at)) && isDomain(text.slice(at + 1));
 }
 
-/** Whether a constraint says something that can be compared: Go refuses the certificate otherwise. */
+/** Whether the text of a constraint can be compared with names; if not, Go refuses the certificate. */
 export function isComparableConstraint(kind: 'dns' | 'email' | 'uri', text: string): boolean {
   if (text === '') return true;
   if (kind === 'email' && text.includes('@')) return isMailbox(text);
@@ -31,13 +32,16 @@ export function isComparableConstraint(kind: 'dns' | 'email' | 'uri', text: stri
   return isDomain(text.replace(/^\./, ''));
 }
 
-/** Set bits, then zero bits. */
+/** Whether the mask of an address range is set bits followed by zero bits. */
 export function isContiguousMask(mask: Uint8Array): boolean {
   const bits = Array.from(mask, (octet) => octet.toString(2).padStart(8, '0')).join('');
   return /^1*0*$/.test(bits);
 }
 
-/** By the strictest reading that is about: RFC 5280's for URIs and email, Go's for DNS. */
+/**
+ * Whether a permitted subtree permits a name, by the strictest reading in use: RFC 5280's for URIs and
+ * email, Go's for DNS.
+ */
 export function isPermitted(name: string, subtree: NameConstraint): boolean {
   if (subtree.kind === 'ip') return !isAmbiguous(name) && isInRange(name, subtree.range);
   const base = subtree.text.toLowerCase();
@@ -49,7 +53,10 @@ export function isPermitted(name: string, subtree: NameConstraint): boolean {
   return host === base;
 }
 
-/** By the widest reading that is about; what has no host to compare is excluded with the rest. */
+/**
+ * Whether an excluded subtree excludes a name, by the widest reading in use. A name without a host to
+ * compare is excluded.
+ */
 export function isExcluded(name: string, subtree: NameConstraint): boolean {
   if (subtree.kind === 'ip') return isAmbiguous(name) || isInRange(name, subtree.range);
   const base = subtree.text.toLowerCase().replace(/^\./, '');
@@ -57,12 +64,12 @@ export function isExcluded(name: string, subtree: NameConstraint): boolean {
   if (host === undefined || base === '') return true;
   if (base.includes('@')) return isSameMailbox(name, subtree.text);
   if (!host.startsWith('*.')) return isBelow(host, base);
-  // A wildcard stands for every label: it may hit what is excluded below it (CVE-2025-61727).
+  // A wildcard matches every label, also one that is excluded below it (CVE-2025-61727).
   const parent = host.slice(2);
   return isBelow(parent, base) || isBelow(base, parent);
 }
 
-/** Below a CA with any constraints Go refuses names that none of its kind could be compared with. */
+/** Whether a name can be compared with constraints at all. Below a CA with constraints, Go refuses others. */
 export function isComparable(name: string, kind: ConstraintKind): boolean {
   return kind === 'ip' || hostOf(name, kind) !== undefined;
 }
@@ -71,7 +78,7 @@ function isBelow(host: string, base: string): boolean {
   return host === base || host.endsWith(`.${base}`);
 }
 
-/** The domain that is compared, in lower case; undefined where there is none. */
+/** The domain that is compared, in lower case; undefined when the name has none. */
 function hostOf(name: string, kind: 'dns' | 'email' | 'uri'): string | undefined {
   if (kind === 'dns') return isDomain(name) ? name.toLowerCase() : undefined;
   if (kind === 'email') {
@@ -82,7 +89,7 @@ function hostOf(name: string, kind: 'dns' | 'email' | 'uri'): string | undefined
   return host.startsWith('[') || isIPv4(host) || !isDomain(host) ? undefined : host;
 }
 
-/** The local part is compared as it is. */
+/** Compares the local part exactly, and the domain without regard to case. */
 function isSameMailbox(name: string, base: string): boolean {
   const [at, baseAt] = [name.lastIndexOf('@'), base.lastIndexOf('@')];
   return (
@@ -91,7 +98,7 @@ function isSameMailbox(name: string, base: string): boolean {
   );
 }
 
-/** IPv4 mapped into IPv6: some compare it with ranges of the one, some with those of the other. */
+/** IPv4-mapped IPv6: some verifiers compare it with IPv4 ranges, some with IPv6 ranges. */
 function isAmbiguous(name: string): boolean {
   const address = parseIp(name);
   return address === undefined || isIpv4Mapped(address);

@@ -17,48 +17,55 @@ import {
 } from '../der/oids.ts';
 import { inputError } from '../der/input-error.ts';
 
-/** Groups become organizations: a user with more than this many has no use for a certificate. */
+/** Organizations are groups of a user. Verifiers and servers refuse certificates with many more. */
 const MAX_DN_ATTRIBUTES = 256;
 
 /**
- * Of one value, as of one alternative name. X.520 stops at 64 characters; users of OIDC, who have their
- * issuer's URL in their names, need some hundreds. What looks at names may take its time then.
+ * The most bytes of one value. X.520 allows 64 characters, but user names from OIDC contain the URL of
+ * their issuer. The limit bounds the cost of each check of a name.
  */
 const MAX_ATTRIBUTE_VALUE_BYTES = 2048;
 
-/** Of a whole name, as of all alternative names: what is read fits into a certificate that is. */
+/** The most bytes of a whole name: it must fit into a certificate that TLS peers accept. */
 const MAX_DN_BYTES = 100 * 1024;
 
+/** One AttributeTypeAndValue (RFC 5280 §4.1.2.4). */
 export interface NameAttribute {
+  /** The type, as dotted decimal text. */
   readonly oid: string;
+  /** The decoded text, not normalized. */
   readonly value: string;
   readonly stringType: StringType;
 }
 
-/** An X.501 Name. Names are compared by `raw`, byte for byte, as Go does. */
+/** A decoded X.501 Name (RFC 5280 §4.1.2.4). Compare names by `raw`, byte for byte, as Go does. */
 export interface DistinguishedName {
   /** DER, header included. */
   readonly raw: Uint8Array;
   /** In the order of the encoding; empty for the empty name. */
   readonly attributes: readonly NameAttribute[];
-  /** Why a request may not have this name; a CA's own name is what it is. */
+  /** Why a request may not have this name, as ends of a sentence; a CA's own name may. */
   readonly problems: readonly string[];
 }
 
-/** Only these may occur more than once in a request's subject. */
+/** The attribute types that may occur more than once in the subject of a request. */
 const REPEATABLE: ReadonlySet<string> = new Set([
   OID_ORGANIZATION,
   OID_ORGANIZATIONAL_UNIT,
   OID_DOMAIN_COMPONENT,
 ]);
 
-/** A Name at the reader's position. */
+/**
+ * Reads the Name at the reader's position.
+ *
+ * @param what - what is read, for messages
+ * @throws SignerError DER_MALFORMED, or DER_LIMIT above 100 KiB, 256 attributes or 2 KiB a value
+ */
 export function readName(reader: DerReader, what: string): DistinguishedName {
   return decodeName(reader.raw(what), what);
 }
 
-/** @throws SignerError DER_MALFORMED or DER_LIMIT */
-export function decodeName(der: Uint8Array, what = 'name'): DistinguishedName {
+function decodeName(der: Uint8Array, what: string): DistinguishedName {
   if (der.length > MAX_DN_BYTES) {
     throw inputError('DER_LIMIT', `${what} has more than ${MAX_DN_BYTES} bytes`);
   }
@@ -71,7 +78,7 @@ export function decodeName(der: Uint8Array, what = 'name'): DistinguishedName {
     const relative = readRelativeName(names, what);
     attributes.push(...relative);
     const types = new Set(relative.map((each) => each.oid));
-    // Several organizations in one are what Go writes for several groups: everybody reads those.
+    // Go writes several organizations as one relative name, and every reader accepts that.
     if (types.size > 1) problems.push('a relative name with attributes of several types');
     if (attributes.length > MAX_DN_ATTRIBUTES) {
       throw inputError('DER_LIMIT', `${what} has more than ${MAX_DN_ATTRIBUTES} attributes`);
@@ -80,7 +87,7 @@ export function decodeName(der: Uint8Array, what = 'name'): DistinguishedName {
   return { raw: der, attributes, problems: [...problems, ...attributeProblems(attributes)] };
 }
 
-/** At least one attribute; several in ascending order (X.690 §11.6). */
+/** Reads a RelativeDistinguishedName: at least one attribute, in ascending order (X.690 §11.6). */
 function readRelativeName(names: DerReader, what: string): readonly NameAttribute[] {
   const label = `an attribute of ${what}`;
   const set = names.enter(TAG_SET, `a relative name of ${what}`);
@@ -126,30 +133,36 @@ function attributeProblems(attributes: readonly NameAttribute[]): readonly strin
   return problems;
 }
 
-/** Character sets that verifiers read differently. */
+/** String types that verifiers decode differently. */
 const UNREADABLE: ReadonlySet<StringType> = new Set([
   'TeletexString',
   'BMPString',
   'UniversalString',
 ]);
 
-/** C0, DEL and C1: what ends strings in C, and lines in logs. */
+/** C0, DEL and C1: NUL ends strings in C, others forge lines of logs. */
 const CONTROL = /\p{Cc}/gu;
 
+/** Whether a text contains a control character (Unicode category Cc). */
 export function hasControl(text: string): boolean {
   return text.search(CONTROL) !== -1;
 }
 
+/** The parts of a Name that we issue, before encoding. */
 export interface NameParts {
   readonly organizations: readonly string[];
   readonly organizationalUnits: readonly string[];
+  /** '' for none. */
   readonly commonName: string;
 }
 
 /**
- * Encodes a Name in Go's order: organizations, organizational units, common name; one attribute a
- * relative name, which keeps the order of the organizations, where Go sorts them into one relative
- * name. PrintableString where it can hold the text (RFC 5280 §4.1.2.4).
+ * Encodes a Name: organizations, organizational units, common name. Each attribute is a relative name of
+ * its own, which keeps the order of the organizations; Go sorts them into one relative name. Values are
+ * PrintableString where that type can hold them, else UTF8String (RFC 5280 §4.1.2.4).
+ *
+ * @returns DER
+ * @throws SignerError NAME_INVALID for an empty value, a control character or a lone surrogate
  */
 export function encodeName(parts: NameParts): Uint8Array {
   const { organizations, organizationalUnits, commonName } = parts;
@@ -163,7 +176,10 @@ export function encodeName(parts: NameParts): Uint8Array {
 function relativeName(type: string, value: string): Uint8Array {
   if (value === '' || hasControl(value) || !value.isWellFormed()) {
     const name = ATTRIBUTE_NAMES.get(type) ?? type;
-    throw inputError('NAME_INVALID', `${name} is empty or has a character that no name may have`);
+    throw inputError(
+      'NAME_INVALID',
+      `${name} is empty or contains a control character or a lone surrogate`,
+    );
   }
   const printable = /^[A-Za-z0-9 '()+,\-./:=?]+$/.test(value);
   return setOf(sequence(oid(type), printable ? printableString(value) : utf8String(value)));
@@ -181,7 +197,7 @@ const ATTRIBUTE_NAMES: ReadonlyMap<string, string> = new Map([
   [OID_USER_ID, 'UID'],
 ]);
 
-/** RFC 4514 text, last attribute first, for messages. */
+/** The name as RFC 4514 text, last attribute first, for messages. Two names can have the same text. */
 export function nameText(name: DistinguishedName): string {
   return name.attributes
     .map(({ oid: type, value }) => `${ATTRIBUTE_NAMES.get(type) ?? type}=${escaped(value)}`)

@@ -6,22 +6,16 @@ import { contextPrimitive } from '../der/der-tags.ts';
 import { asciiOf } from '../der/der-text.ts';
 import { element, sequence } from '../der/der-writer.ts';
 import { hasControl } from './distinguished-name.ts';
-import { inputError } from '../der/input-error.ts';
+import { excerpt, inputError } from '../der/input-error.ts';
 
-/** Every rule looks at every name; no TLS peer takes a certificate with so many. */
+/** Every rule reads every name, and no TLS peer accepts a certificate with so many. */
 const MAX_SUBJECT_ALT_NAMES = 1000;
 
-/** OpenSSL reads no chain of more (SSL_MAX_CERT_LIST_DEFAULT): a leaf with more could not be used. */
+/** OpenSSL reads no longer chain (SSL_MAX_CERT_LIST_DEFAULT), so a leaf with more could not be used. */
 const MAX_SUBJECT_ALT_NAME_BYTES = 100 * 1024;
 
-/**
- * Of one name. The longest that can be canonical is a URI (src/pki/names/canonical.ts); more is refused before
- * a megabyte of it is looked at character by character.
- */
+/** The most bytes of one name: no canonical name is longer (the longest is a URI, see canonical.ts). */
 const MAX_NAME_BYTES = 2048;
-
-/** How much of a foreign text is repeated in a message. */
-const SHOWN = 80;
 
 // Choices of GeneralName (RFC 5280 §4.2.1.6).
 const EMAIL = contextPrimitive(1);
@@ -29,21 +23,25 @@ const DNS = contextPrimitive(2);
 const URI = contextPrimitive(6);
 const IP = contextPrimitive(7);
 
-/** The kinds of subject alternative names that we issue. */
+/** Subject alternative names of the four kinds that we issue. */
 export interface SubjectAltNames {
   readonly dnsNames: readonly string[];
-  /** Canonical text (RFC 5952). */
+  /** RFC 5952 text. */
   readonly ipAddresses: readonly string[];
   readonly uris: readonly string[];
   readonly emails: readonly string[];
 }
 
-/** As decoded: text as it was written, in order, without NUL and other control characters. */
+/**
+ * The names of a decoded subjectAltName, in order: text as it was written, except IP addresses, and
+ * without control characters. Only URIs are known to be canonical up to case.
+ */
 export interface DecodedSubjectAltNames extends SubjectAltNames {
-  /** How many there are of other kinds: directory names, registered ids, other names. */
+  /** How many names are of other kinds, such as directoryName or registeredID. */
   readonly other: number;
 }
 
+/** The names of a certificate or a request without a subjectAltName. */
 export const NO_SUBJECT_ALT_NAMES: DecodedSubjectAltNames = Object.freeze({
   dnsNames: [],
   ipAddresses: [],
@@ -53,8 +51,9 @@ export const NO_SUBJECT_ALT_NAMES: DecodedSubjectAltNames = Object.freeze({
 });
 
 /**
- * The value of a subjectAltName extension: at least one name (RFC 5280 §4.2.1.6).
+ * Decodes a subjectAltName: at least one name (RFC 5280 §4.2.1.6).
  *
+ * @param value - the contents of the extnValue OCTET STRING
  * @throws SignerError DER_MALFORMED, DER_LIMIT or NAME_INVALID
  */
 export function decodeSubjectAltNames(value: Uint8Array): DecodedSubjectAltNames {
@@ -81,7 +80,7 @@ export function decodeSubjectAltNames(value: Uint8Array): DecodedSubjectAltNames
   return { dnsNames, ipAddresses, uris, emails, other };
 }
 
-/** Passes a name of another kind that RFC 5280 knows. */
+/** Skips a name of another kind of RFC 5280. */
 function requireKind(names: DerReader): void {
   const tag = names.peek() ?? 0;
   const known = tag === 0xa0 || tag === 0xa3 || tag === 0xa4 || tag === 0xa5 || tag === 0x88;
@@ -107,7 +106,7 @@ function text(names: DerReader, tag: number, what: string): string {
   return value;
 }
 
-/** Two readers find two hosts in a malformed URI; Go refuses the whole certificate for it. */
+/** Readers find different hosts in a malformed URI, and Go refuses a certificate with one. */
 function uri(names: DerReader): string {
   const value = text(names, URI, 'a URI');
   canonicalUri(value);
@@ -123,7 +122,13 @@ function address(names: DerReader): string {
   return found;
 }
 
-/** The value of a subjectAltName extension, in Go's order: DNS, email, IP, URI. */
+/**
+ * Encodes a subjectAltName in Go's order: DNS, email, IP, URI.
+ *
+ * @param names - names whose canonical spelling the caller has checked
+ * @returns the contents of the extnValue OCTET STRING
+ * @throws SignerError NAME_INVALID for text that is empty or not printable ASCII, or no IP address
+ */
 export function encodeSubjectAltNames(names: SubjectAltNames): Uint8Array {
   return sequence(
     ...names.dnsNames.map((name) => encodeText(DNS, name)),
@@ -135,8 +140,7 @@ export function encodeSubjectAltNames(names: SubjectAltNames): Uint8Array {
 
 function encodeText(tag: number, name: string): Uint8Array {
   if (name === '' || hasControl(name) || /[^ -~]/.test(name)) {
-    const shown = JSON.stringify(name.slice(0, SHOWN));
-    throw inputError('NAME_INVALID', `the name ${shown} is empty or not ASCII`);
+    throw inputError('NAME_INVALID', `the name ${excerpt(name)} is empty or not printable ASCII`);
   }
   return element(tag, Buffer.from(name, 'latin1'));
 }
@@ -144,7 +148,7 @@ function encodeText(tag: number, name: string): Uint8Array {
 function encodeAddress(name: string): Uint8Array {
   const bytes = parseIp(name);
   if (bytes === undefined) {
-    throw inputError('NAME_INVALID', `"${name.slice(0, SHOWN)}" is not an IP address`);
+    throw inputError('NAME_INVALID', `${excerpt(name)} is not an IP address`);
   }
   return bytes;
 }

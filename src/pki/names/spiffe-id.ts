@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-import { inputError } from '../der/input-error.ts';
+import { excerpt, inputError } from '../der/input-error.ts';
 import { lowerAscii } from '../der/der-text.ts';
 
 /** SPIFFE-ID §2.1: the trust domain's length. */
 const MAX_TRUST_DOMAIN = 255;
 
-/** No empty label: Go refuses whole certificates for a host with one. */
+/** No empty label: Go refuses a certificate with a URI host that has one. */
 const TRUST_DOMAIN = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
-/** A whole path of such segments at once: there may be a thousand in one ID. */
+/** A whole path of such segments in one match: an ID can have a thousand. */
 const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+)*$/;
 
 /**
- * A SPIFFE ID by its own standard (SPIFFE-ID §2): no user information, port, query, fragment or
- * percent escape, no empty, `.` or `..` segment, no slash at the end.
+ * The canonical spelling of a SPIFFE ID (SPIFFE-ID §2): the trust domain in lower case; no user
+ * information, port, query, fragment or percent escape; no empty, `.` or `..` segment; no trailing slash.
  *
  * @param text - the whole URI, for messages
- * @param rest - what follows `spiffe:`
- * @throws SignerError NAME_INVALID
+ * @param rest - the URI after `spiffe:`
+ * @throws SignerError NAME_INVALID when the URI is not a SPIFFE ID
  */
 export function canonicalSpiffeId(text: string, rest: string): string {
   if (!rest.startsWith('//')) throw invalid(text, 'lacks "//"');
@@ -33,7 +33,7 @@ export function canonicalSpiffeId(text: string, rest: string): string {
   }
   if (!PATH.test(path)) {
     const wrong = path.split('/').slice(1).find(isForbidden) ?? '';
-    throw invalid(text, `has the path segment "${wrong.slice(0, 80)}", which SPIFFE forbids`);
+    throw invalid(text, `has the path segment ${excerpt(wrong)}, which SPIFFE forbids`);
   }
   return `spiffe://${trustDomain}${path}`;
 }
@@ -43,8 +43,5 @@ function isForbidden(segment: string): boolean {
 }
 
 function invalid(text: string, reason: string): Error {
-  return inputError(
-    'NAME_INVALID',
-    `the SPIFFE ID ${JSON.stringify(text.slice(0, 160))} ${reason}`,
-  );
+  return inputError('NAME_INVALID', `the SPIFFE ID ${excerpt(text, 160)} ${reason}`);
 }

@@ -23,44 +23,58 @@ import { malformed } from '../der/input-error.ts';
 import { readAlgorithmIdentifier } from '../keys/signature-algorithm.ts';
 import { decodePemAll } from '../der/pem.ts';
 
-/** A leaf in a status has less than 64 KiB; CAs with long policies have a few KiB. */
+/** A certificate in a status is shorter than 64 KiB; a CA's with long policies has a few KiB. */
 const MAX_CERTIFICATE_BYTES = 256 * 1024;
 
 /** RFC 5280 §4.1.2.2. */
 const MAX_SERIAL_BYTES = 20;
 
-/** X.509 version 3 is written as 2. */
+/** Version 3 is encoded as 2 (RFC 5280 §4.1.2.1). */
 const VERSION_3 = 2;
 
-/** The to-be-signed part of a version 3 certificate. Plain data; views into the bytes given. */
+/**
+ * The decoded TBSCertificate of a version 3 certificate (RFC 5280 §4.1). Bytes are views of the input:
+ * do not modify it.
+ */
 export interface TbsCertificate extends InterpretedExtensions {
-  /** Contents of the INTEGER, big-endian; not negative. */
+  /** Contents of the INTEGER: big-endian, not negative, 1 to 20 bytes. */
   readonly serial: Uint8Array;
   /** DER AlgorithmIdentifier. */
   readonly signatureAlgorithm: Uint8Array;
   readonly issuer: DistinguishedName;
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   readonly notBefore: number;
+  /** Milliseconds since 1970; the certificate is still valid in that second. */
   readonly notAfter: number;
   readonly subject: DistinguishedName;
   readonly publicKey: PublicKeyInfo;
   readonly extensions: readonly Extension[];
 }
 
+/** A decoded certificate. Its signature is not verified: verifyPath does that. */
 export interface Certificate extends TbsCertificate {
+  /** The whole DER. */
   readonly raw: Uint8Array;
-  /** What the signature covers, header included. */
+  /** DER TBSCertificate, header included: the bytes that the signature covers. */
   readonly tbs: Uint8Array;
+  /** Contents of the BIT STRING; ECDSA in DER (RFC 3279 §2.2.3). */
   readonly signature: Uint8Array;
 }
 
-/** @throws SignerError DER_MALFORMED, DER_LIMIT, KEY_MALFORMED, KEY_UNSUPPORTED or NAME_INVALID */
+/**
+ * Decodes a DER certificate of version 3 (RFC 5280 §4.1) of at most 256 KiB. Its signature and validity
+ * are not checked.
+ *
+ * @throws SignerError DER_MALFORMED, DER_LIMIT, KEY_MALFORMED, KEY_UNSUPPORTED or NAME_INVALID
+ */
 export function decodeCertificate(der: Uint8Array): Certificate {
   return decodeCertificateWith(der, decodeTbs);
 }
 
 /**
- * @param readTbs - reads the to-be-signed part: who has read the very same bytes before need not again
+ * Decodes a certificate as {@link decodeCertificate} does, with another decoder of its to-be-signed part:
+ * a caller that has decoded the same bytes before saves the work.
+ *
  * @throws SignerError as {@link decodeCertificate}
  */
 export function decodeCertificateWith(
@@ -73,14 +87,18 @@ export function decodeCertificateWith(
   const signature = wholeBytes(fields.read(TAG_BIT_STRING, 'the signature'), 'the signature');
   fields.finish();
   const decoded = readTbs(tbs);
-  // Two algorithms are one too many (RFC 5280 §4.1.1.2): the signature covers only the inner one.
+  // They must be equal (RFC 5280 §4.1.1.2): the signature covers only the inner one.
   if (!sameBytes(algorithm, decoded.signatureAlgorithm)) {
     throw malformed('the inner and the outer signature algorithm of the certificate differ');
   }
   return { ...decoded, raw: der, tbs, signature };
 }
 
-/** @throws SignerError as {@link decodeCertificate} */
+/**
+ * Decodes a DER TBSCertificate, header included (RFC 5280 §4.1).
+ *
+ * @throws SignerError as {@link decodeCertificate}
+ */
 export function decodeTbs(der: Uint8Array): TbsCertificate {
   const fields = readWhole(der, 'the to-be-signed part', MAX_CERTIFICATE_BYTES);
   readVersion(fields);
@@ -109,10 +127,10 @@ export function decodeTbs(der: Uint8Array): TbsCertificate {
   };
 }
 
-/** Version 3 only: earlier ones cannot say whether they are a CA. */
+/** Version 3 only: earlier versions have no basicConstraints. */
 function readVersion(fields: DerReader): void {
   if (!fields.at(contextConstructed(0))) {
-    throw fields.malformed('the certificate is of version 1; only version 3 can be used');
+    throw fields.malformed('the certificate is of version 1, not 3');
   }
   const explicit = fields.enter(contextConstructed(0), 'the version');
   const version = smallInteger(explicit.read(TAG_INTEGER, 'the version'), 'the version', VERSION_3);
@@ -129,7 +147,7 @@ function readSerial(fields: DerReader): Uint8Array {
   return serial;
 }
 
-/** RFC 5280 §4.1.2.8: nobody uses them, a few old CAs have them. */
+/** RFC 5280 §4.1.2.8: a few old CAs have them, and nothing uses them. */
 function skipUniqueIds(fields: DerReader): void {
   for (const number of [1, 2]) {
     if (fields.at(contextPrimitive(number))) fields.raw('a unique identifier');
@@ -144,16 +162,25 @@ function readCertificateExtensions(fields: DerReader): readonly Extension[] {
   return extensions;
 }
 
-/** `sha256:<hex>` of a certificate's DER. */
+/** The fingerprint of a certificate, `sha256:<hex>` of its DER, as status fields and logs show it. */
 export function fingerprint(der: Uint8Array): string {
   return `sha256:${createHash('sha256').update(der).digest('hex')}`;
 }
 
-/** @throws SignerError what decodePemAll and decodeCertificate throw */
+/**
+ * Decodes the certificates of a PEM text.
+ *
+ * @returns in order; none for a blank text
+ * @throws SignerError PEM_MALFORMED, or as {@link decodeCertificate}
+ */
 export function readCertificates(pem: string): readonly Certificate[] {
   return decodePemAll(pem, 'CERTIFICATE').map((der) => decodeCertificate(der));
 }
 
+/**
+ * Whether issuer and subject of a certificate are the same name (RFC 5280 §6.1), as of a root. Whether it
+ * signed itself is not checked.
+ */
 export function isSelfIssued({ issuer, subject }: Certificate): boolean {
   return sameBytes(issuer.raw, subject.raw);
 }

@@ -3,15 +3,17 @@ import { contextConstructed } from '../der/der-tags.ts';
 import { bitString, element, integer, sequence, validityTime } from '../der/der-writer.ts';
 import { encodeExtension, type Extension } from '../extensions/encode-extensions.ts';
 
+/** The fields of a TBSCertificate, encoded where they are DER. */
 export interface TbsFields {
-  /** Big-endian and not negative: a set top bit gets a zero octet before it. */
+  /** The unsigned number, big-endian; where the top bit is set, a zero octet is put before it. */
   readonly serial: Uint8Array;
   /** DER AlgorithmIdentifier. */
   readonly signatureAlgorithm: Uint8Array;
   /** DER Name: the issuer's subject, byte for byte. */
   readonly issuer: Uint8Array;
-  /** Milliseconds; fractions of a second are cut off. */
+  /** Milliseconds since 1970; fractions of a second are dropped. */
   readonly notBefore: number;
+  /** Milliseconds since 1970; fractions of a second are dropped. */
   readonly notAfter: number;
   /** DER Name. */
   readonly subject: Uint8Array;
@@ -23,7 +25,13 @@ export interface TbsFields {
 /** `[0] EXPLICIT INTEGER 2`: version 3 (RFC 5280 §4.1.2.1). */
 const VERSION_3 = element(contextConstructed(0), integer(Uint8Array.of(2)));
 
-/** The to-be-signed part of a version 3 certificate (RFC 5280 §4.1). */
+/**
+ * Encodes the TBSCertificate of a version 3 certificate (RFC 5280 §4.1). Nothing is checked: the caller
+ * lints the result.
+ *
+ * @returns DER
+ * @throws RangeError for a time outside the years 1950 to 9999
+ */
 export function encodeTbs(fields: TbsFields): Uint8Array {
   return sequence(
     VERSION_3,
@@ -39,7 +47,14 @@ export function encodeTbs(fields: TbsFields): Uint8Array {
   );
 }
 
-/** The algorithm must be the one inside the to-be-signed part. */
+/**
+ * Encodes a certificate (RFC 5280 §4.1).
+ *
+ * @param tbs - DER TBSCertificate
+ * @param algorithmDer - the DER AlgorithmIdentifier that is also inside `tbs`
+ * @param signature - of `tbs`
+ * @returns DER
+ */
 export function encodeCertificate(
   tbs: Uint8Array,
   algorithmDer: Uint8Array,

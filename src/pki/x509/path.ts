@@ -7,38 +7,40 @@ import { nameText } from '../names/distinguished-name.ts';
 import { OID_ANY_EXTENDED_KEY_USAGE } from '../der/oids.ts';
 import { verifySignature } from '../keys/signature-verification.ts';
 
+/** A leaf and what its path may consist of. */
 export interface PathOptions {
   readonly leaf: Certificate;
-  /** In any order; those that do not belong to the path are not looked at. */
+  /** CAs between leaf and anchor, in any order; certificates that do not belong to the path are ignored. */
   readonly intermediates: readonly Certificate[];
+  /** The trust anchors, in any order. */
   readonly anchors: readonly Certificate[];
-  /** Milliseconds. */
+  /** The time at which the path must be valid, in milliseconds since 1970. */
   readonly now: number;
 }
 
-/** Certificates between the leaf and its anchor: real chains have one or two. */
+/** The most CAs between leaf and anchor; real chains have one or two. */
 const MAX_INTERMEDIATES = 8;
 
 /**
- * Signatures that are verified before the search is given up: with cross-signed intermediates of
- * one name a search without a bound is exponential (CVE-2018-16875).
+ * The most signatures that one search verifies. With cross-signed intermediates of one name, a search
+ * without this limit is exponential (CVE-2018-16875).
  */
 const MAX_SIGNATURES = 64;
 
 interface Search extends PathOptions {
-  /** The leaf has no signature yet; all others are verified. */
+  /** Whether the leaf has no signature yet; those of CAs are verified. */
   readonly isUnsigned: boolean;
   signaturesLeft: number;
-  /** What was wrong with the paths that were tried. */
+  /** What was wrong with each path that was tried. */
   readonly faults: Set<string>;
 }
 
 /**
- * Finds a valid path from the leaf to one of the anchors: RFC 5280 §6.1 without policies and
- * revocation. Anchors are held to everything that certificates are, as Go does.
+ * Finds a valid path from the leaf to an anchor: RFC 5280 §6.1 without policies and revocation. As in Go,
+ * an anchor must also be valid as a certificate: in time, a CA, within its constraints.
  *
  * @returns the path, leaf first, anchor last
- * @throws SignerError PATH_INVALID (`authority`), saying what was wrong with each path that was tried
+ * @throws SignerError PATH_INVALID (`authority`) with the fault of each path that was tried
  */
 export function verifyPath(input: PathOptions): readonly Certificate[] {
   return find({ ...input, isUnsigned: false, signaturesLeft: MAX_SIGNATURES, faults: new Set() });
@@ -47,8 +49,8 @@ export function verifyPath(input: PathOptions): readonly Certificate[] {
 const NONE = new Uint8Array();
 
 /**
- * What {@link verifyPath} asks, of a leaf that is not signed yet: what no signature can help should not
- * get one.
+ * Checks a leaf before it is signed: all that {@link verifyPath} checks, except its signature. A leaf that
+ * no verifier would accept must not be signed.
  *
  * @throws SignerError PATH_INVALID (`authority`)
  */
@@ -73,7 +75,7 @@ function find(search: Search): readonly Certificate[] {
   return path;
 }
 
-/** Goes on from the last certificate of a path; anchors before intermediates. */
+/** Continues from the last certificate of a path; tries anchors before intermediates. */
 function extend(search: Search, path: readonly Certificate[]): readonly Certificate[] | undefined {
   const child = path.at(-1);
   if (child === undefined) return undefined;
@@ -91,12 +93,12 @@ function extend(search: Search, path: readonly Certificate[]): readonly Certific
     if (found !== undefined) return found;
   }
   if (anchors.length + others.length === 0) {
-    search.faults.add(`no certificate at hand issued ${shown(child)}`);
+    search.faults.add(`no anchor or intermediate issued ${shown(child)}`);
   }
   return undefined;
 }
 
-/** By name, byte for byte; those whose key identifier fits come first (RFC 4158 §3.5.12). */
+/** By name, byte for byte; certificates with a matching key identifier first (RFC 4158 §3.5.12). */
 function issuersOf(child: Certificate, from: readonly Certificate[]): readonly Certificate[] {
   const wanted = child.authorityKeyIdentifier;
   const fits = ({ subjectKeyIdentifier: found }: Certificate): number =>
@@ -124,16 +126,16 @@ function ownFault(certificate: Certificate, now: number): string | undefined {
 function ownProblem(certificate: Certificate, now: number): string | undefined {
   if (now < certificate.notBefore) return 'is not valid yet';
   if (now > certificate.notAfter) return 'has expired';
-  // Rather refuse a CA than issue what verifiers will; Go refuses such a leaf, too.
+  // Verifiers that process these constraints may refuse the leaf; Go always does.
   if (certificate.nameConstraints?.hasOther === true) {
     return 'has name constraints of kinds that are not supported (only DNS, IP, URI, email)';
   }
   const [unknown] = certificate.unhandledCritical;
   if (unknown === undefined) return undefined;
-  return `has the critical extension ${unknown}, which is unknown`;
+  return `has the critical extension ${unknown}, which is not supported`;
 }
 
-/** Go refuses signatures by RSA keys below 1024 bits; nobody has made a CA below this in years. */
+/** NIST SP 800-57 part 1: 112 bits of security. Go's limit is 1024 bits. */
 const MIN_ISSUER_RSA_BITS = 2048;
 
 /** What is wrong with a certificate as the issuer of the last one of a path. */
@@ -144,8 +146,8 @@ function issuerFault(issuer: Certificate, path: readonly Certificate[]): string 
 }
 
 /**
- * RFC 5280 §4.2.1.9 does not count self-issued CAs for the path length. Go does, and so do we: what
- * it refuses is of no use.
+ * What is wrong with a CA that has `below` CAs below it. RFC 5280 §4.2.1.9 does not count self-issued CAs.
+ * Go counts them, so we do: a leaf that Go refuses is of no use.
  */
 function issuerProblem(issuer: Certificate, below: number): string | undefined {
   const { keyUsage, pathLen, publicKey } = issuer;
@@ -157,10 +159,10 @@ function issuerProblem(issuer: Certificate, below: number): string | undefined {
     return `has an RSA key of ${publicKey.bits} bits, fewer than ${MIN_ISSUER_RSA_BITS}`;
   }
   if (pathLen === undefined || below <= pathLen) return undefined;
-  return `allows ${pathLen} CAs below itself, but there are ${below}`;
+  return `allows ${pathLen} CAs below itself (pathLenConstraint), but there are ${below}`;
 }
 
-/** A CA's purposes limit those of all leaves below it, as everybody but RFC 5280 has it. */
+/** The purposes of a CA limit those of every leaf below it: RFC 5280 does not say so, all verifiers do. */
 function purposeFault(issuer: Certificate, leaf: Certificate | undefined): string | undefined {
   const allowed = issuer.extKeyUsage;
   if (allowed === undefined || allowed.includes(OID_ANY_EXTENDED_KEY_USAGE)) return undefined;
@@ -184,13 +186,13 @@ function signatureFault(
   return isValid ? undefined : `the signature of ${shown(child)} is not by ${shown(issuer)}`;
 }
 
-/** Enough of a name to find the certificate by. */
+/** A name of the certificate, for messages. */
 function shown({ subject, sans }: Certificate): string {
   const names = [nameText(subject), sans.uris[0], sans.dnsNames[0], sans.ipAddresses[0]];
   return `"${(names.find((name) => name !== undefined && name !== '') ?? '').slice(0, 100)}"`;
 }
 
-/** The CA's matter: another chain or other anchors heal it, so no request is failed for it. */
+/** Disposition `authority`: another chain or other anchors can make the path valid, so requests wait. */
 function invalid(faults: readonly string[]): SignerError {
   return new SignerError({
     code: 'PATH_INVALID',

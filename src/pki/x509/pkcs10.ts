@@ -36,35 +36,36 @@ import { readAlgorithmIdentifier, signatureAlgorithm } from '../keys/signature-a
 import { signatureProblem } from '../keys/signature-verification.ts';
 
 /**
- * A PKCS#10 request. Its extensions (and what they say) are what the requester wishes: nothing of it
- * may get into a certificate but by a profile.
+ * A decoded PKCS#10 request (RFC 2986). All of it is only what the requester asks for: nothing may get
+ * into a certificate unless a profile allows it.
  */
 export interface CertificationRequest extends InterpretedExtensions {
+  /** The whole DER. */
   readonly raw: Uint8Array;
-  /** DER CertificationRequestInfo: what the signature covers. */
+  /** DER CertificationRequestInfo, header included: the bytes that the signature covers. */
   readonly info: Uint8Array;
   readonly subject: DistinguishedName;
   readonly publicKey: PublicKeyInfo;
-  /** Types of all attributes; extensionRequest is one of them. */
+  /** OIDs of all attributes, extensionRequest among them. */
   readonly attributes: readonly string[];
-  /** What extensionRequest holds; empty where there is none. */
+  /** The extensions of extensionRequest; none without that attribute. */
   readonly extensions: readonly Extension[];
   /** DER AlgorithmIdentifier. */
   readonly signatureAlgorithm: Uint8Array;
   readonly signature: Uint8Array;
 }
 
-/** As much as an object of the API can hold (etcd's limit); callers with less set their own. */
+/** The most that an object of the API can hold (etcd's default limit for a request). */
 const MAX_REQUEST_BYTES = 1_572_864;
 
-/** RFC 2986 §4.1: v1 is written as 0. */
+/** Version 1 is encoded as 0 (RFC 2986 §4.1). */
 const VERSION_1 = 0;
 
-/** PKCS#9 knows some ten; OpenSSL's and Microsoft's tools write up to five. */
+/** PKCS#9 defines about ten; the tools of OpenSSL and Microsoft write up to five. */
 const MAX_REQUEST_ATTRIBUTES = 16;
 
 /**
- * Decodes a DER PKCS#10 request (RFC 2986 §4) without verifying its signature: `verifyRequest` does.
+ * Decodes a DER PKCS#10 request (RFC 2986 §4). {@link verifyRequest} verifies its signature.
  *
  * @throws SignerError DER_MALFORMED, DER_LIMIT, REQUEST_MALFORMED, NAME_INVALID, KEY_MALFORMED or
  * KEY_UNSUPPORTED
@@ -102,7 +103,7 @@ function readInfo(info: Uint8Array): Info {
   };
 }
 
-/** Each type once, else it depends on the reader which of them counts. Their order does not. */
+/** Each type at most once: of two, readers use different ones. */
 function readAttributes(list: DerReader): ReadonlyMap<string, DerReader> {
   const attributes = new Map<string, DerReader>();
   while (!list.isDone()) {
@@ -135,9 +136,10 @@ function readExtensionRequest(values: DerReader): readonly Extension[] {
 }
 
 /**
- * Checks that whoever made the request holds its private key.
+ * Verifies the signature of a request, which proves that the requester has the private key.
  *
- * @throws SignerError REQUEST_SIGNATURE
+ * @throws SignerError REQUEST_SIGNATURE when it does not verify, KEY_MALFORMED when node:crypto refuses
+ * the key
  */
 export function verifyRequest(request: CertificationRequest): void {
   const problem = signatureProblem({
@@ -151,19 +153,28 @@ export function verifyRequest(request: CertificationRequest): void {
   }
 }
 
-/** Nothing but a key: what `spec.stubPKCS10Request` of a PodCertificateRequest must be (KEP-4317). */
+/**
+ * Whether a request contains only a key: an empty subject and no attributes, as
+ * `spec.stubPKCS10Request` of a PodCertificateRequest must be (KEP-4317).
+ */
 export function isEmptyStub(request: CertificationRequest): boolean {
   return request.subject.attributes.length === 0 && request.attributes.length === 0;
 }
 
+/** What a request is made from. */
 export interface RequestParts {
   readonly subject: NameParts;
   readonly sans: SubjectAltNames;
-  /** The private key; its public half goes into the request. */
+  /** The private key that signs; its public half is part of the request. */
   readonly key: KeyObject;
 }
 
-/** A signed PKCS#10 request in DER. */
+/**
+ * Makes a signed PKCS#10 request (RFC 2986 §4.2).
+ *
+ * @returns DER
+ * @throws SignerError NAME_INVALID, or KEY_UNSUPPORTED for the key
+ */
 export function encodeRequest(parts: RequestParts): Uint8Array {
   const { sans, key } = parts;
   const { dnsNames, ipAddresses, uris, emails } = sans;

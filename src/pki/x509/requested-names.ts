@@ -4,7 +4,7 @@ import { canonicalDnsName, canonicalEmail, canonicalIp, canonicalUri } from '../
 import type { DistinguishedName } from '../names/distinguished-name.ts';
 import { OID_COMMON_NAME, OID_ORGANIZATION, OID_ORGANIZATIONAL_UNIT } from '../der/oids.ts';
 import type { CertificationRequest } from './pkcs10.ts';
-import { inputError } from '../der/input-error.ts';
+import { excerpt, inputError } from '../der/input-error.ts';
 
 type Named = Pick<CertificationRequest, 'subject' | 'sans'>;
 
@@ -15,10 +15,10 @@ const FIELDS: Readonly<Record<string, RequestField>> = {
 };
 
 /**
- * The names of a request, each in its one canonical spelling, so that what a policy compares is what
- * a leaf holds and what a verifier reads.
+ * The names of a request or a certificate. Each must be in canonical spelling, so that a policy compares
+ * the same text that the leaf holds and a verifier reads.
  *
- * @throws SignerError NAME_INVALID (`fail`) where a name is not canonical or can be read in two ways
+ * @throws SignerError NAME_INVALID when a name is not canonical or is ambiguous
  */
 export function requestedNames({ subject, sans }: Named): LeafSubject {
   const [problem] = subject.problems;
@@ -37,7 +37,7 @@ export function requestedNames({ subject, sans }: Named): LeafSubject {
   };
 }
 
-/** What a request asks for that no field of the API names, for messages; never part of a leaf. */
+/** The names that no field of the API covers, as texts for messages. They never become part of a leaf. */
 export function unsupportedParts({ subject, sans }: Named): readonly string[] {
   const types = subject.attributes
     .map(({ oid }) => oid)
@@ -54,9 +54,9 @@ function valuesOf(subject: DistinguishedName, type: string): readonly string[] {
 }
 
 /**
- * A name of a subject is text that looks like itself: two names that look the same are one too many.
+ * Checks that a name of a subject has no invisible characters, because people compare names by eye.
  *
- * @param whose - what has it, for messages
+ * @param whose - what has the name, for messages
  * @throws SignerError NAME_INVALID
  */
 export function requireVisible(value: string, whose: string): void {
@@ -64,12 +64,9 @@ export function requireVisible(value: string, whose: string): void {
   if (isVisible && value.search(INVISIBLE_CHARACTERS) === -1) return;
   throw inputError(
     'NAME_INVALID',
-    `${whose} has ${JSON.stringify(value.slice(0, SHOWN))}: a name begins and ends with a visible character and has no control, invisible or format characters`,
+    `${whose} has ${excerpt(value)}: a name begins and ends with a visible character and has no control, invisible or format characters`,
   );
 }
-
-/** How much of a foreign text is repeated in a message. */
-const SHOWN = 80;
 
 function canonical(
   kind: string,
@@ -81,7 +78,7 @@ function canonical(
     if (right !== name) {
       throw inputError(
         'NAME_INVALID',
-        `the ${kind} ${JSON.stringify(name.slice(0, SHOWN))} is not in canonical form; write ${JSON.stringify(right.slice(0, SHOWN))}`,
+        `the ${kind} ${excerpt(name)} is not in canonical form; write ${excerpt(right)}`,
       );
     }
   }

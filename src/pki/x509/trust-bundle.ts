@@ -5,13 +5,14 @@ import { nameText } from '../names/distinguished-name.ts';
 import { decodePemAll, encodePem } from '../der/pem.ts';
 import { inputError } from '../der/input-error.ts';
 
-/** `spec.trustBundle` of a ClusterTrustBundle may have one MiB (certificates.k8s.io, validation.go). */
+/** `spec.trustBundle` of a ClusterTrustBundle holds 1 MiB (pkg/apis/certificates/validation). */
 const MAX_BUNDLE_CHARACTERS = 1024 * 1024;
 
 /**
- * The CA certificates of a PEM text, each once, in their order; none for an empty text.
+ * Decodes the trust anchors of a PEM text.
  *
- * @throws SignerError PEM_MALFORMED, CERTIFICATE_MALFORMED or what decodeCertificate throws
+ * @returns in order, each once; none for a blank text
+ * @throws SignerError PEM_MALFORMED, CERTIFICATE_MALFORMED when one is not a CA, or as decodeCertificate
  */
 export function readAnchors(pem: string): readonly Certificate[] {
   const anchors = new Map<string, Certificate>();
@@ -21,7 +22,7 @@ export function readAnchors(pem: string): readonly Certificate[] {
       const name = nameText(certificate.subject);
       throw inputError(
         'CERTIFICATE_MALFORMED',
-        `"${name}" is not a CA certificate (basicConstraints lacks CA:TRUE): only CAs are anchors`,
+        `"${name}" is not a CA certificate (basicConstraints lacks CA:TRUE); trust anchors must be CAs`,
       );
     }
     anchors.set(fingerprint(der), certificate);
@@ -30,10 +31,10 @@ export function readAnchors(pem: string): readonly Certificate[] {
 }
 
 /**
- * The PEM text of anchors, each once: newest first, because some verifiers look at the first only,
- * then by fingerprint, so that the same anchors make the same text.
+ * Writes trust anchors as PEM, each once: the newest notBefore first, because some verifiers read only the
+ * first, then by fingerprint, so that the same anchors always make the same text.
  *
- * @throws SignerError CERTIFICATE_MALFORMED (`wait`): more than a ClusterTrustBundle can hold
+ * @throws SignerError CERTIFICATE_MALFORMED (`wait`) when a ClusterTrustBundle cannot hold the text
  */
 export function writeAnchors(certificates: readonly Certificate[]): string {
   const byPrint = new Map(certificates.map((each) => [fingerprint(each.raw), each]));
@@ -45,13 +46,13 @@ export function writeAnchors(certificates: readonly Certificate[]): string {
     throw new SignerError({
       code: 'CERTIFICATE_MALFORMED',
       disposition: 'wait',
-      message: `the trust anchors make ${text.length} characters of PEM; a ClusterTrustBundle holds ${MAX_BUNDLE_CHARACTERS}`,
+      message: `the trust anchors need ${text.length} characters of PEM; a ClusterTrustBundle holds ${MAX_BUNDLE_CHARACTERS}; remove anchors that no certificate needs`,
     });
   }
   return text;
 }
 
-/** Fingerprints of the anchors of a PEM text; what cannot be read serves nothing. */
+/** The fingerprints of the trust anchors of a PEM text; none when the text cannot be decoded. */
 export function anchorFingerprints(pem: string): ReadonlySet<string> {
   const anchors = attempt(() => readAnchors(pem));
   if (anchors instanceof SignerError) return new Set();

@@ -4,7 +4,15 @@ import { describe, test } from 'node:test';
 import { decodeNameConstraints } from '../../../src/pki/extensions/name-constraints.ts';
 import { verifyPath } from '../../../src/pki/x509/path.ts';
 import { NOW, ca, link, san } from '../../support/pki/chain.ts';
-import { explicit, extension, implicit, int, seq, set, type Octets } from '../../support/pki/der.ts';
+import {
+  explicit,
+  extension,
+  implicit,
+  int,
+  seq,
+  set,
+  type Octets,
+} from '../../support/pki/der.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 
 type Name = readonly [number, string | Octets];

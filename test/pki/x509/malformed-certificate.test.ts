@@ -43,11 +43,7 @@ const CERTIFICATES: Readonly<Record<string, Row>> = {
     'DER_MALFORMED',
     /longer than the element that holds it/,
   ],
-  'of version 1': [
-    certificateDer({ version: [] }),
-    'DER_MALFORMED',
-    /is of version 1; only version 3 can be used/,
-  ],
+  'of version 1': [certificateDer({ version: [] }), 'DER_MALFORMED', /is of version 1, not 3/],
   'of version 1 written out': [
     certificateDer({ version: explicit(0, int(0)) }),
     'DER_MALFORMED',

@@ -22,31 +22,31 @@ const ROWS: Readonly<Record<string, readonly [Uint8Array, RegExp]>> = {
   ],
   'with a DNS constraint that is no domain': [
     constrained(2, Buffer.from('example..com')),
-    /"example\.\.com" is not one of dns names/,
+    /"example\.\.com" is not one for dns names/,
   ],
   'with a DNS constraint with a NUL': [
     constrained(2, Buffer.from('example\0com')),
-    /not one of dns names/,
+    /not one for dns names/,
   ],
   'with a URI constraint that is an address': [
     constrained(6, Buffer.from('10.0.0.1')),
-    /"10\.0\.0\.1" is not one of uri names/,
+    /"10\.0\.0\.1" is not one for uri names/,
   ],
   'with a mail constraint without a local part': [
     constrained(1, Buffer.from('@example.com')),
-    /not one of email names/,
+    /not one for email names/,
   ],
   'with a mail constraint with a control character': [
     constrained(1, Buffer.from('\u0006@b.example')),
-    /not one of email names/,
+    /not one for email names/,
   ],
   'with a mail constraint that begins with a dot': [
     constrained(1, Buffer.from('.a@b.example')),
-    /not one of email names/,
+    /not one for email names/,
   ],
   'with a mail constraint with two dots': [
     constrained(1, Buffer.from('a..b@c.example')),
-    /not one of email names/,
+    /not one for email names/,
   ],
   'with a constraint with a minimum': [
     nameConstraints(explicit(0, seq(implicit(2, Buffer.from('a.b')), implicit(0, [0])))),

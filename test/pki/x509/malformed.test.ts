@@ -4,10 +4,10 @@ import { describe, test } from 'node:test';
 import { SignerError, type ErrorCode } from '../../../src/errors.ts';
 import { decodeCertificate, decodeTbs } from '../../../src/pki/x509/certificate.ts';
 import { decodePublicKey } from '../../../src/pki/keys/public-key.ts';
-import { decodeName } from '../../../src/pki/names/distinguished-name.ts';
 import { decodeRequest } from '../../../src/pki/x509/pkcs10.ts';
 import { certificateDer } from '../../support/pki/certificate-der.ts';
 import { octets, oid, seq, set, tlvWithLength, utf8 } from '../../support/pki/der.ts';
+import { decodeName } from '../../support/pki/decode-name.ts';
 import { privateKey, spkiOf } from '../../support/pki/keys.ts';
 import { requestDer } from '../../support/pki/request-der.ts';
 

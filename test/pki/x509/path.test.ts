@@ -83,8 +83,8 @@ describe('a path is valid', () => {
 
 describe('a path is refused', () => {
   test('when nobody at hand issued the leaf', () => {
-    isRefused(/no certificate at hand issued "CN=leaf"/, leaf, []);
-    isRefused(/no certificate at hand issued "CN=middle"/, leaf, [middle], []);
+    isRefused(/no anchor or intermediate issued "CN=leaf"/, leaf, []);
+    isRefused(/no anchor or intermediate issued "CN=middle"/, leaf, [middle], []);
   });
 
   test('when a name fits and the signature does not', () => {
@@ -116,10 +116,11 @@ describe('a path is refused', () => {
 
   test('when it is longer than a CA allows', () => {
     const deep = link('deep', { by: middle, extensions: [ca()] });
-    isRefused(/"CN=middle" allows 0 CAs below itself, but there are 1/, link('x', { by: deep }), [
-      deep,
-      middle,
-    ]);
+    isRefused(
+      /"CN=middle" allows 0 CAs below itself \(pathLenConstraint\), but there are 1/,
+      link('x', { by: deep }),
+      [deep, middle],
+    );
     const tight = link('tight', { extensions: [ca(0)] });
     const below = link('below', { by: tight, extensions: [ca()] });
     isRefused(/"CN=tight" allows 0 CAs/, link('x', { by: below }), [below], [tight]);
@@ -143,7 +144,7 @@ describe('a path is refused', () => {
       extensions: [ca(0)],
     });
     isRefused(
-      /"CN=top" allows 0 CAs below itself, but there are 1/,
+      /"CN=top" allows 0 CAs below itself \(pathLenConstraint\), but there are 1/,
       link('end', { by: next }),
       [next],
       [top],
@@ -200,11 +201,11 @@ describe('a path is refused', () => {
       key: root.key,
       extensions: [ca()],
     });
-    isRefused(/no certificate at hand issued/, link('end', { by: root }), [], [utf8Root]);
+    isRefused(/no anchor or intermediate issued/, link('end', { by: root }), [], [utf8Root]);
   });
 
   test('when the leaf itself is the only anchor and no CA', () => {
-    isRefused(/no certificate at hand issued "CN=leaf"/, leaf, [], [leaf]);
+    isRefused(/no anchor or intermediate issued "CN=leaf"/, leaf, [], [leaf]);
   });
 });
 
