@@ -205,6 +205,10 @@ rbac: node_modules ## Write rbac/ and the admission policies anew for the demo's
 crds: node_modules ## Write the CRD of Signer anew, of that of ClusterSigner
 	$(RUN) node build/crds.ts
 
+.PHONY: library-docs
+library-docs: node_modules ## docs/reference/library-api.md from the docstrings of the library
+	$(RUN) node build/library-docs.ts
+
 .PHONY: clean
 clean: ## Remove what was built here
 	rm -rf dist .cache node_modules

@@ -4,7 +4,6 @@ import { parseArgs } from 'node:util';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startCluster, type Cluster } from '../test/cluster/cluster.ts';
-import { BUNDLE } from '../test/support/cluster/countersign.ts';
 import type { Installation } from '../test/support/cluster/installation.ts';
 import type { Identity } from './peers/talk.ts';
 import { denied } from './steps/denied.ts';
@@ -103,7 +102,7 @@ The cluster stays up until Ctrl-C. Try:
 
   export KUBECONFIG=${kubeconfig}
   alias kubectl=${directory}/kubectl
-  alias countersign='${process.execPath} ${BUNDLE}'
+  alias countersign='${process.execPath} ${join(import.meta.dirname, '../src/cli/main.ts')}'
   kubectl get clustersigners,clustertrustbundles,csr
   kubectl get podcertificaterequests -A
   kubectl describe clustersigner workload

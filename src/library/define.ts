@@ -5,7 +5,11 @@ import type { RequestKindName, Signed, SigningRequest } from './request.ts';
 
 /** Parses `spec.authority`. A zod schema is one, and so is any object with such a function. */
 export interface Schema<T> {
-  /** @throws what is invalid; the message goes to the issuer's status */
+  /**
+   * Parses the value of `spec.authority`.
+   *
+   * @throws what is invalid; the message goes to the issuer's status
+   */
   readonly parse: (value: unknown) => T;
 }
 

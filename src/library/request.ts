@@ -45,10 +45,15 @@ export interface RequestCondition {
 
 /** The pod that a PodCertificateRequest is for, as its kubelet vouches for it (KEP-4317). */
 export interface RequestingPod {
+  /** Namespace of the pod and its ServiceAccount. */
   readonly namespace: string;
+  /** `spec.podName`. */
   readonly name: string;
+  /** `spec.podUID`. */
   readonly uid: string;
+  /** `spec.serviceAccountName`. */
   readonly serviceAccountName: string;
+  /** `spec.nodeName`. */
   readonly nodeName: string;
 }
 
@@ -57,12 +62,15 @@ export interface RequestingPod {
  * within the profile of its issuer. Plain, frozen data.
  */
 export interface SigningRequest {
+  /** Kind of the request. */
   readonly kind: RequestKindName;
+  /** `metadata.name`. */
   readonly name: string;
   /** `metadata.namespace`; absent for CertificateSigningRequests. */
   readonly namespace?: string;
   /** `metadata.uid`: the same at each call, different for each request. */
   readonly uid: string;
+  /** Signer name of the issuer. */
   readonly signerName: string;
   /** `metadata.creationTimestamp` in milliseconds since the epoch. */
   readonly createdAt: number;

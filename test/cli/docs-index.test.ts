@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const DOCS = join(import.meta.dirname, '../../docs');
+
+test('docs/README.md links every page of how-to, explanation and reference', () => {
+  const index = readFileSync(join(DOCS, 'README.md'), 'utf8');
+  const pages = globSync('{how-to,explanation,reference}/*.md', { cwd: DOCS });
+  assert.ok(pages.length > 0);
+  assert.deepEqual(
+    pages.filter((page) => !index.includes(`](${page})`)),
+    [],
+  );
+});
