@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { ATTEMPTS } from '../integration/taken-over/attempts.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../SECURITY.md'), 'utf8');
+
+test('what SECURITY.md says that a component cannot do is what is tried with its token', () => {
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` +\| [^|]+\| ([^|]+) \|$/gm)];
+  const said = rows.flatMap(([, component = '', sentences = '']) =>
+    sentences.split(';').map((sentence) => `${component} cannot ${sentence.trim()}`),
+  );
+  const tried = ATTEMPTS.map(({ component, cannot }) => `${component} cannot ${cannot}`);
+  assert.deepEqual(said.sort(), tried.sort());
+});

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a component that was taken over cannot do: each sentence of SECURITY.md, tried with its own token. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { applyCrds } from '../certmanager/crds.ts';
+import { startCluster, type Cluster } from '../cluster/cluster.ts';
+import { established } from '../cluster/established.ts';
+import { until } from '../cluster/until.ts';
+import { selfSignedCa } from '../support/authorities/ca-secret.ts';
+import { createCsr } from '../support/cluster/requests/csr.ts';
+import { forgedRequest } from '../support/requests/forged-pkcs10.ts';
+import {
+  ATTEMPTS,
+  FOREIGN,
+  FOREIGN_BUNDLE,
+  FOREIGN_SECRET,
+  KEYS,
+  SYSTEM,
+  type Call,
+} from './taken-over/attempts.ts';
+
+const root = join(import.meta.dirname, '../..');
+/** The API server compiles a new policy within a few seconds. */
+const SOON = 30_000;
+
+let cluster: Cluster;
+/** What a bundle must hold to be one. */
+let anchor: string;
+const kubeconfigs = new Map<string, string>();
+
+before(async () => {
+  cluster = await startCluster({ version: '1.37', nodes: 0 });
+  anchor = (await selfSignedCa('Attack')).certificate;
+  const files = ['namespaces.yaml', 'crds', 'admission'].map((name) => `deploy/${name}`);
+  for (const file of [...files, 'rbac']) await cluster.kubectl(['apply', '-f', join(root, file)]);
+  // Opt-in, and in the way of who creates requests here.
+  await cluster.kubectl(['delete', '-f', join(root, 'deploy/admission/who-may-request.yaml')]);
+  await established(cluster, 'crd/clustersigners.countersign.dev');
+  await applyCrds(cluster);
+  await createObjects();
+  for (const component of new Set(ATTEMPTS.map((each) => each.component))) {
+    const account = `countersign-${component}`;
+    kubeconfigs.set(component, await cluster.serviceAccountKubeconfig(SYSTEM, account));
+  }
+  const policed = ATTEMPTS.filter(({ cannot }) =>
+    /no CA of|names no signer|another issuer/.test(cannot),
+  );
+  for (const { component, call } of policed) {
+    await until(`the policy on ${component} is in force`, SOON, async () =>
+      isForbidden((await attempt(call, component)).stderr),
+    );
+  }
+});
+
+after(async () => {
+  await cluster.stop();
+});
+
+for (const { component, cannot, call } of ATTEMPTS) {
+  test(`${component} cannot ${cannot}`, async () => {
+    const { code, stderr } = await attempt(call, component);
+    assert.notEqual(code, 0);
+    assert.ok(isForbidden(stderr), stderr);
+  });
+}
+
+test('nothing is refused that an administrator may not do either', async () => {
+  for (const { component, cannot, call } of ATTEMPTS) {
+    if (call.verb === 'delete' || call.verb === 'create') continue;
+    const { stderr } = await attempt(call, undefined);
+    assert.ok(!isForbidden(stderr), `${component} cannot ${cannot}: ${stderr}`);
+  }
+});
+
+test('each component may make the objects of its installation', async () => {
+  const bundle = {
+    metadata: { name: 'example.com:workload:primary' },
+    spec: { signerName: 'example.com/workload' },
+  };
+  const path = '/apis/certificates.k8s.io/v1/clustertrustbundles';
+  await allowed('attester', { verb: 'create', path, body: bundle });
+  const secrets = `/api/v1/namespaces/${KEYS}/secrets`;
+  await allowed('authority', {
+    ...{ verb: 'create', path: secrets, body: { metadata: { name: 'people-ca' } } },
+  });
+});
+
+/** By RBAC, or by an admission policy; not because the object is not there or is not valid. */
+function isForbidden(stderr: string): boolean {
+  // The API server asks for the verb sign when it validates a status.
+  return /\(Forbidden\)|Forbidden: User "[^"]+" is not permitted to "sign"/.test(stderr);
+}
+
+async function allowed(component: string, call: Call): Promise<void> {
+  const { code, stderr } = await attempt(call, component);
+  assert.equal(code, 0, stderr);
+}
+
+async function attempt(
+  { verb, path, body = {} }: Call,
+  component: string | undefined,
+): Promise<{ readonly code: number; readonly stderr: string }> {
+  const kubeconfig =
+    component === undefined ? {} : { kubeconfig: kubeconfigs.get(component) ?? '' };
+  const options = { allowFailure: true, ...kubeconfig };
+  if (verb === 'get' || verb === 'delete') {
+    return cluster.kubectl([verb, '--raw', path], options);
+  }
+  const object = verb === 'replace' ? await current(path) : {};
+  const input = JSON.stringify({ ...object, ...made(path), ...overlaid(object, body) });
+  return cluster.kubectl([verb, '--raw', path, '-f', '-'], { ...options, input });
+}
+
+/** The object at a path as it is now, whose resourceVersion a replace needs. */
+async function current(path: string): Promise<Record<string, unknown>> {
+  const { stdout } = await cluster.kubectl(['get', '--raw', path.replace(/\/approval$/, '')]);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+function overlaid(
+  object: Record<string, unknown>,
+  body: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const metadata = { ...(object['metadata'] as object), ...(body['metadata'] as object) };
+  const spec = { ...(object['spec'] as object), ...(body['spec'] as object) };
+  const isBundle =
+    body['spec'] !== undefined && 'signerName' in spec && object['spec'] === undefined;
+  return { ...body, metadata, ...(isBundle ? { spec: { ...spec, trustBundle: anchor } } : {}) };
+}
+
+/** What a created object of a collection must say besides. */
+function made(path: string): Record<string, unknown> {
+  if (path.endsWith('/clustertrustbundles')) {
+    const spec = { trustBundle: anchor };
+    return { apiVersion: 'certificates.k8s.io/v1', kind: 'ClusterTrustBundle', spec };
+  }
+  if (path.endsWith('/podcertificaterequests')) {
+    const whose = { namespace: SYSTEM, signerName: FOREIGN };
+    return forgedRequest('certificates.k8s.io/v1', whose);
+  }
+  return path.endsWith('/secrets') ? { apiVersion: 'v1', kind: 'Secret' } : {};
+}
+
+async function createObjects(): Promise<void> {
+  await createCsr(cluster, { name: 'ours', signerName: 'example.com/people', as: ADMIN });
+  await createCsr(cluster, { name: 'foreign', signerName: FOREIGN, as: ADMIN });
+  for (const name of ['workload-ca', FOREIGN_SECRET]) {
+    await create({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: KEYS } });
+  }
+  for (const [name, signerName] of [
+    ['ours', 'example.com/workload'],
+    ['foreign', FOREIGN],
+  ] as const) {
+    const whose = { namespace: SYSTEM, signerName };
+    const request = forgedRequest('certificates.k8s.io/v1', whose);
+    await create({ ...request, metadata: { name, namespace: SYSTEM } });
+    const group = name === 'ours' ? 'countersign.dev' : 'cert-manager.io';
+    await create({
+      apiVersion: 'cert-manager.io/v1',
+      kind: 'CertificateRequest',
+      metadata: { name, namespace: SYSTEM },
+      spec: {
+        ...{ request: 'YQ==', issuerRef: { name: 'x', kind: 'ClusterSigner', group } },
+        ...(await whoami()),
+      },
+    });
+  }
+  await create({
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'ClusterTrustBundle',
+    metadata: { name: FOREIGN_BUNDLE },
+    spec: { signerName: FOREIGN, trustBundle: anchor },
+  });
+  await create({
+    apiVersion: 'countersign.dev/v1alpha1',
+    kind: 'ClusterSigner',
+    metadata: { name: 'guarded' },
+    spec: {
+      signerName: 'example.com/guarded',
+      authority: {
+        managed: { secret: { namespace: KEYS, name: 'guarded-ca' }, commonName: 'x' },
+      },
+      profile: { keyTypes: ['ED25519'], usages: ['client auth'] },
+    },
+  });
+}
+
+/** What cert-manager's webhook would fill in. */
+async function whoami(): Promise<object> {
+  const { stdout } = await cluster.kubectl(['auth', 'whoami', '-o', 'json']);
+  return (JSON.parse(stdout) as { status: { userInfo: object } }).status.userInfo;
+}
+
+const ADMIN = { user: 'kubernetes-admin', groups: ['system:masters'] };
+
+async function create(object: Record<string, unknown>): Promise<void> {
+  await cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(object) });
+}

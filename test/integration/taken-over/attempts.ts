@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a component that was taken over tries with its own token, and must not get: a row a sentence of SECURITY.md.
+ * Every object that a row names exists, so that nothing is refused for being absent.
+ */
+
+/** One call of the API, as `kubectl --raw` makes it. */
+export interface Call {
+  readonly verb: 'get' | 'create' | 'replace' | 'delete';
+  readonly path: string;
+  /** The body of a create; of a replace, what is laid over the object that is there. */
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+export interface Attempt {
+  readonly component: string;
+  /** As SECURITY.md has it: `approver` cannot … */
+  readonly cannot: string;
+  readonly call: Call;
+}
+
+export const KEYS = 'countersign-keys';
+export const SYSTEM = 'countersign-system';
+/** A signer, a bundle and a Secret that are none of the installation's. */
+export const FOREIGN = 'foreign.example/x';
+export const FOREIGN_BUNDLE = 'foreign.example:x:primary';
+export const FOREIGN_SECRET = 'another-ca';
+
+const CERTIFICATES = '/apis/certificates.k8s.io/v1';
+const CERT_MANAGER = `/apis/cert-manager.io/v1/namespaces/${SYSTEM}/certificaterequests`;
+const SECRETS = `/api/v1/namespaces/${KEYS}/secrets`;
+const BUNDLES = `${CERTIFICATES}/clustertrustbundles`;
+const SIGNERS = '/apis/countersign.dev/v1alpha1/clustersigners';
+
+const csr = (name: string, part: 'status' | 'approval'): string =>
+  `${CERTIFICATES}/certificatesigningrequests/${name}/${part}`;
+const pcr = (name: string): string =>
+  `${CERTIFICATES}/namespaces/${SYSTEM}/podcertificaterequests/${name}/status`;
+const WHEN = { lastTransitionTime: '2026-01-01T00:00:00Z' };
+const said = { status: 'True', reason: 'Attack', message: 'x', ...WHEN };
+const APPROVED = [{ type: 'Approved', ...said }];
+const FAILED = [{ type: 'Failed', ...said }];
+
+const readOwnCa: Call = { verb: 'get', path: `${SECRETS}/workload-ca` };
+const readForeignSecret: Call = { verb: 'get', path: `${SECRETS}/${FOREIGN_SECRET}` };
+const listSecrets: Call = { verb: 'get', path: SECRETS };
+const approve: Call = {
+  verb: 'replace',
+  path: csr('ours', 'approval'),
+  body: { status: { conditions: APPROVED } },
+};
+const answerCsr: Call = {
+  verb: 'replace',
+  path: csr('ours', 'status'),
+  body: { status: { conditions: FAILED } },
+};
+const answerForeignCsr: Call = { ...answerCsr, path: csr('foreign', 'status') };
+const answerPcr: Call = {
+  verb: 'replace',
+  path: pcr('ours'),
+  body: { status: { conditions: FAILED } },
+};
+const publish: Call = {
+  verb: 'create',
+  path: BUNDLES,
+  body: {
+    metadata: { name: 'example.com:workload:primary' },
+    spec: { signerName: 'example.com/workload' },
+  },
+};
+const attest: Call = {
+  verb: 'replace',
+  path: `${SIGNERS}/guarded/status`,
+  body: { status: { observedGeneration: 1 } },
+};
+const writeSigner: Call = {
+  verb: 'replace',
+  path: `${SIGNERS}/guarded`,
+  body: { metadata: { labels: { by: 'attack' } } },
+};
+const mintToken: Call = {
+  verb: 'create',
+  path: `/api/v1/namespaces/${SYSTEM}/serviceaccounts/countersign-authority/token`,
+  body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
+};
+const makeSecretBesideComponents: Call = {
+  verb: 'create',
+  path: `/api/v1/namespaces/${SYSTEM}/secrets`,
+  body: { metadata: { name: 'minted' } },
+};
+
+function cannot(component: string, sentences: Readonly<Record<string, Call>>): readonly Attempt[] {
+  return Object.entries(sentences).map(([sentence, call]) => ({
+    component,
+    cannot: sentence,
+    call,
+  }));
+}
+
+export const ATTEMPTS: readonly Attempt[] = [
+  ...cannot('approver', {
+    'read the Secret of a CA': readOwnCa,
+    'list Secrets': listSecrets,
+    'approve for a signer name that the installation does not have': {
+      ...approve,
+      path: csr('foreign', 'approval'),
+    },
+    'answer a CertificateSigningRequest': answerCsr,
+    'answer a PodCertificateRequest': answerPcr,
+    'publish a bundle': publish,
+    'write a ClusterSigner or its status': attest,
+    'mint a token': mintToken,
+  }),
+  ...cannot('signer', {
+    'approve a CertificateSigningRequest': approve,
+    'answer for a signer name that the installation does not have': answerForeignCsr,
+    'answer a PodCertificateRequest': answerPcr,
+    'read another Secret': readForeignSecret,
+    'list Secrets': listSecrets,
+    'write the Secret of a CA': {
+      verb: 'replace',
+      path: `${SECRETS}/workload-ca`,
+      body: { metadata: { labels: { by: 'attack' } } },
+    },
+    'publish a bundle': publish,
+    'write a ClusterSigner or its status': attest,
+    'mint a token': mintToken,
+  }),
+  ...cannot('pcr-issuer', {
+    'answer a CertificateSigningRequest': answerCsr,
+    'approve a CertificateSigningRequest': approve,
+    'answer for a signer name that the installation does not have': {
+      ...answerPcr,
+      path: pcr('foreign'),
+    },
+    'make a PodCertificateRequest': {
+      verb: 'create',
+      path: `${CERTIFICATES}/namespaces/${SYSTEM}/podcertificaterequests`,
+    },
+    'read another Secret': readForeignSecret,
+    'list Secrets': listSecrets,
+    'publish a bundle': publish,
+    'write a ClusterSigner or its status': attest,
+    'mint a token': mintToken,
+  }),
+  ...cannot('certificate-request', {
+    'answer a CertificateRequest of another issuer': {
+      verb: 'replace',
+      path: `${CERT_MANAGER}/foreign/status`,
+      body: { status: { ca: 'YQ==' } },
+    },
+    'approve a CertificateRequest': {
+      verb: 'replace',
+      path: `${CERT_MANAGER}/ours/status`,
+      body: { status: { conditions: APPROVED } },
+    },
+    'answer a CertificateSigningRequest': answerCsr,
+    'answer a PodCertificateRequest': answerPcr,
+    'read another Secret': readForeignSecret,
+    'list Secrets': listSecrets,
+    'publish a bundle': publish,
+    'write a ClusterSigner or its status': attest,
+    'mint a token': mintToken,
+  }),
+  ...cannot('attester', {
+    'read the Secret of a CA': readOwnCa,
+    'list Secrets': listSecrets,
+    'make a bundle that names no signer': {
+      verb: 'create',
+      path: BUNDLES,
+      body: { metadata: { name: 'free-name' } },
+    },
+    'make a bundle that the installation does not have': {
+      verb: 'create',
+      path: BUNDLES,
+      body: {
+        metadata: { name: 'example.com:workload:second' },
+        spec: { signerName: 'example.com/workload' },
+      },
+    },
+    'change or delete a bundle of another signer': {
+      verb: 'delete',
+      path: `${BUNDLES}/${FOREIGN_BUNDLE}`,
+    },
+    'answer a CertificateSigningRequest': answerCsr,
+    'answer a PodCertificateRequest': answerPcr,
+    'write a ClusterSigner or its status': attest,
+    'mint a token': mintToken,
+  }),
+  ...cannot('authority', {
+    'create a Secret that is no CA of the installation': {
+      verb: 'create',
+      path: SECRETS,
+      body: { metadata: { name: 'squatted' } },
+    },
+    'create a Secret beside the components': makeSecretBesideComponents,
+    'delete the Secret of a CA': { verb: 'delete', path: `${SECRETS}/workload-ca` },
+    'read another Secret': readForeignSecret,
+    'list Secrets': listSecrets,
+    'approve a CertificateSigningRequest': approve,
+    'answer a CertificateSigningRequest': answerCsr,
+    'answer a PodCertificateRequest': answerPcr,
+    'publish a bundle': publish,
+    'write a ClusterSigner': writeSigner,
+    'mint a token': mintToken,
+  }),
+];
