@@ -14,12 +14,12 @@ import type {
   IssuedChain,
   NotIssued,
   IssuingCa,
-  LeafTemplate,
+  CertificateTemplate,
 } from '../../src/runtime/issuing/issuing-ca.ts';
 import type { Work } from './work.ts';
 
 /** A request's leaf, decided: what both paths begin with. */
-export type Step = (wanted: LeafTemplate, request: ServedRequest) => Promise<IssuedChain>;
+export type Step = (wanted: CertificateTemplate, request: ServedRequest) => Promise<IssuedChain>;
 
 const silent = (): void => undefined;
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '../api/object/object.ts';
 import { KubeError } from '../kube/client/kube-error.ts';
-import { resource } from '../kube/resource/resource.ts';
+import { PODS } from '../kube/client/eviction.ts';
 import type { Run } from './run.ts';
 import { StepSkipped } from './steps.ts';
-
-export const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
 
 export interface RunningPod extends KubeObject {
   readonly status?: {

@@ -8,6 +8,13 @@ import { formatTime } from '../object/time.ts';
 export const CERT_MANAGER_GROUP = 'cert-manager.io';
 export const CERT_MANAGER_VERSION = 'v1';
 
+/** Group, version and plural of the kind, for URLs and rules of roles. */
+export const CERTIFICATE_REQUEST_RESOURCE = {
+  group: CERT_MANAGER_GROUP,
+  version: CERT_MANAGER_VERSION,
+  plural: 'certificaterequests',
+} as const;
+
 export interface CertificateRequest extends KubeObject {
   readonly spec: Requester & {
     /** base64 of PEM. */

@@ -5,6 +5,13 @@ import type { KubeObject } from '../object/object.ts';
 import type { Requester } from './reviewable-request.ts';
 import { formatTime } from '../object/time.ts';
 
+/** Group, version and plural of the kind, for URLs and rules of roles. */
+export const CSR_RESOURCE = {
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'certificatesigningrequests',
+} as const;
+
 export interface CertificateSigningRequest extends KubeObject {
   readonly spec: Requester & {
     /** base64 of PEM. */

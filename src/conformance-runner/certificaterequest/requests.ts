@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
+  CERTIFICATE_REQUEST_RESOURCE,
   CERT_MANAGER_GROUP,
-  CERT_MANAGER_VERSION,
   type CertificateRequest,
 } from '../../api/request/certificate-request.ts';
 import { findCondition } from '../../api/request/conditions.ts';
@@ -16,11 +16,7 @@ import { createPlanned, decide, requestName, type PlannedRequest } from '../requ
 import type { CrPlan } from './plans.ts';
 
 /** CertificateRequests, cert-manager.io/v1. */
-export const CERTIFICATE_REQUESTS = resource({
-  group: CERT_MANAGER_GROUP,
-  version: CERT_MANAGER_VERSION,
-  plural: 'certificaterequests',
-});
+export const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 
 /** Verbs on a resource of cert-manager.io in the run's namespace. */
 export function certManagerRule(

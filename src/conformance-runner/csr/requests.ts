@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { findCondition, hasTrueCondition } from '../../api/request/conditions.ts';
-import { isFinished, withApproval, type CertificateSigningRequest } from '../../api/request/csr.ts';
+import {
+  CSR_RESOURCE,
+  isFinished,
+  withApproval,
+  type CertificateSigningRequest,
+} from '../../api/request/csr.ts';
 import { csrVersion } from '../../conformance/csr/version.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import { until, type Run } from '../run.ts';
@@ -10,11 +15,7 @@ import { createPlanned, decide, requestName, type PlannedRequest } from '../requ
 import type { CsrPlan } from './plans.ts';
 
 /** CertificateSigningRequests, certificates.k8s.io/v1. */
-export const REQUESTS = resource({
-  group: 'certificates.k8s.io',
-  version: 'v1',
-  plural: 'certificatesigningrequests',
-});
+export const REQUESTS = resource(CSR_RESOURCE);
 
 /** Creates the request, treats it as planned, and waits for its answer. @throws KubeError when a call fails */
 export async function makeRequest(

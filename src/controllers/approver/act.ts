@@ -8,12 +8,12 @@ import {
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import type { Component } from '../../runtime/component/component.ts';
-import type { Outcome } from '../../runtime/requests/outcome.ts';
+import type { RequestOutcome } from '../../runtime/requests/outcome.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import { writeSubresource } from '../../runtime/requests/subresource-write.ts';
-import { decide, type Plan } from './decide.ts';
+import { decide, type ApprovalPlan } from './decide.ts';
 
-export interface ActInit {
+export interface ApproverActorInit {
   readonly component: Component;
   readonly resource: Resource;
   readonly policyOf: (signer: ClusterSigner) => RequestPolicy;
@@ -21,14 +21,14 @@ export interface ActInit {
 
 /** Carries plans out: one PUT /approval a request, fenced by resourceVersion. */
 export function createActor(
-  init: ActInit,
-): (csr: CertificateSigningRequest, signer: ClusterSigner) => Promise<Outcome> {
+  init: ApproverActorInit,
+): (csr: CertificateSigningRequest, signer: ClusterSigner) => Promise<RequestOutcome> {
   const { component, resource, policyOf } = init;
 
   async function write(
     csr: CertificateSigningRequest,
-    plan: Extract<Plan, { kind: 'approve' | 'deny' }>,
-  ): Promise<Outcome> {
+    plan: Extract<ApprovalPlan, { kind: 'approve' | 'deny' }>,
+  ): Promise<RequestOutcome> {
     const type = plan.kind === 'approve' ? 'Approved' : 'Denied';
     const approval = { type, reason: plan.reason, message: plan.message } as const;
     const decided = withApproval(csr, approval, serverTime(component));

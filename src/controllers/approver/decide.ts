@@ -4,7 +4,7 @@ import { validateRequest } from '../../policy/validate.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import { review, type Verdict } from '../../policy/review.ts';
 
-export interface Snapshot {
+export interface ApprovalInput {
   readonly csr: CertificateSigningRequest;
   readonly policy: RequestPolicy;
   /** Prefixes of names that are reserved besides `system:` and `kubeadm:`. */
@@ -12,7 +12,7 @@ export interface Snapshot {
 }
 
 /** What the shell shall do. Waiting leaves the request to a person, or to another approver. */
-export type Plan =
+export type ApprovalPlan =
   | { readonly kind: 'ignore' }
   | { readonly kind: 'approve'; readonly reason: 'ApprovedByRule'; readonly message: string }
   | { readonly kind: 'deny'; readonly reason: string; readonly message: string }
@@ -22,7 +22,7 @@ export type Plan =
  * Decides one CertificateSigningRequest. Synchronous and total. Without rules and deny nobody asked
  * for a decision, and nothing is ever written; with them, what can never become a leaf is denied.
  */
-export function decide(snapshot: Snapshot): Plan {
+export function decide(snapshot: ApprovalInput): ApprovalPlan {
   const { csr, policy, reservedPrefixes } = snapshot;
   if (isApproved(csr) || isFinished(csr)) return { kind: 'ignore' };
   if (policy.rules.length === 0 && policy.deny.length === 0) return { kind: 'ignore' };
@@ -31,7 +31,7 @@ export function decide(snapshot: Snapshot): Plan {
   return planOf(review(policy, csr, admitted.request));
 }
 
-function planOf(verdict: Verdict): Plan {
+function planOf(verdict: Verdict): ApprovalPlan {
   const message = verdict.reasons
     .map(({ rule, message: why }) => (rule === '' ? why : `${rule}: ${why}`))
     .join('; ');

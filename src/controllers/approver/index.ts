@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
-import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/request/csr.ts';
+import {
+  CSR_RESOURCE,
+  isApproved,
+  isFinished,
+  type CertificateSigningRequest,
+} from '../../api/request/csr.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import { compilePolicy, type RequestPolicy } from '../../policy/compile-policy.ts';
 import { watchSigners } from '../../runtime/signers/served-signers.ts';
@@ -15,11 +20,7 @@ import { permissions } from './permissions.ts';
 
 const WORKERS = 8;
 
-const REQUESTS = resource({
-  group: 'certificates.k8s.io',
-  version: 'v1',
-  plural: 'certificatesigningrequests',
-});
+const REQUESTS = resource(CSR_RESOURCE);
 
 /** Approves and denies CertificateSigningRequests by the rules of their signer. */
 export function createApprover(component: Component): Controller {

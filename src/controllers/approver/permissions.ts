@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import { CSR_RESOURCE } from '../../api/request/csr.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import {
   EVENTS_IN_DEFAULT,
+  onRequests,
   onSigners,
   onMemberLeases,
   readSigners,
@@ -12,16 +14,7 @@ import {
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
     readSigners(names),
-    {
-      apiGroups: ['certificates.k8s.io'],
-      resources: ['certificatesigningrequests'],
-      verbs: ['get', 'list', 'watch'],
-    },
-    {
-      apiGroups: ['certificates.k8s.io'],
-      resources: ['certificatesigningrequests/approval'],
-      verbs: ['update'],
-    },
+    ...onRequests(CSR_RESOURCE, 'approval'),
     ...onSigners(names, 'approve'),
     EVENTS_IN_DEFAULT,
     ...onMemberLeases(names),

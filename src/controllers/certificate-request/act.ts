@@ -25,10 +25,10 @@ import {
   type Redelivery,
 } from '../../runtime/issuing/redelivery.ts';
 import type { Decision } from '../../runtime/issuing/request-kind.ts';
-import type { Outcome } from '../../runtime/requests/outcome.ts';
-import { decide, type Plan } from './decide.ts';
+import type { RequestOutcome } from '../../runtime/requests/outcome.ts';
+import { decide, type CertificateRequestPlan } from './decide.ts';
 
-export interface ActInit<S> {
+export interface CertificateRequestActorInit<S> {
   readonly component: Component;
   readonly resource: Resource;
   readonly profileOf: (signer: S) => Profile;
@@ -40,16 +40,18 @@ export interface ActInit<S> {
 }
 
 /** How CertificateRequests are answered. */
-export interface Actor<S> extends Redelivery<CertificateRequest, S> {
+export interface CertificateRequestActor<S> extends Redelivery<CertificateRequest, S> {
   /**
    * What is to be shown whatever its signer is about: that it is denied, or that it was taken up;
    * undefined where nothing is.
    */
-  readonly begin: (request: CertificateRequest) => Promise<Outcome | undefined>;
+  readonly begin: (request: CertificateRequest) => Promise<RequestOutcome | undefined>;
 }
 
 /** Carries out what {@link decide} plans for CertificateRequests. */
-export function createActor<S extends SignerObject>(init: ActInit<S>): Actor<S> {
+export function createActor<S extends SignerObject>(
+  init: CertificateRequestActorInit<S>,
+): CertificateRequestActor<S> {
   const { component } = init;
   const { reservedPrefixes } = component;
   const redelivery = createRedelivery<CertificateRequest, S, IssuedChain>({
@@ -71,7 +73,7 @@ export function createActor<S extends SignerObject>(init: ActInit<S>): Actor<S> 
       }),
   });
 
-  async function begin(request: CertificateRequest): Promise<Outcome | undefined> {
+  async function begin(request: CertificateRequest): Promise<RequestOutcome | undefined> {
     const now = serverTime(component);
     if (isFinished(request)) return undefined;
     if (isDenied(request)) {
@@ -89,7 +91,7 @@ export function createActor<S extends SignerObject>(init: ActInit<S>): Actor<S> 
 
 function carriedOut(
   request: CertificateRequest,
-  plan: Plan,
+  plan: CertificateRequestPlan,
   now: number,
 ): Decision<CertificateRequest, IssuedChain> {
   switch (plan.kind) {
@@ -131,7 +133,10 @@ function denied(
   };
 }
 
-function undecided({ message, evaluationError }: Extract<Plan, { kind: 'undecided' }>): Outcome {
+function undecided({
+  message,
+  evaluationError,
+}: Extract<CertificateRequestPlan, { kind: 'undecided' }>): RequestOutcome {
   const reason = evaluationError ? 'EvaluationError' : 'NoRuleMatched';
   return {
     outcome: 'undecided',

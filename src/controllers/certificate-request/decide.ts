@@ -16,7 +16,7 @@ import { leafTemplate, type PlannedLeaf } from '../../runtime/issuing/leaf-templ
 import { askingOf, faultOf } from './asking.ts';
 import type { ReviewableRequest } from '../../api/request/reviewable-request.ts';
 
-export interface Snapshot {
+export interface CertificateRequestDecisionInput {
   readonly request: CertificateRequest;
   readonly profile: Profile;
   readonly policy: RequestPolicy;
@@ -26,7 +26,7 @@ export interface Snapshot {
   readonly now: number;
 }
 
-export type Plan =
+export type CertificateRequestPlan =
   | { readonly kind: 'ignore' }
   /** An approver said no; that is to be shown. */
   | { readonly kind: 'deny' }
@@ -40,7 +40,7 @@ export type Plan =
  * a rule of the ClusterSigner. cert-manager's own approver approves whatever is asked, so its word
  * alone is worth nothing; a rule alone would override an approver that says no. Synchronous and total.
  */
-export function decide(snapshot: Snapshot): Plan {
+export function decide(snapshot: CertificateRequestDecisionInput): CertificateRequestPlan {
   const { request, policy, reservedPrefixes } = snapshot;
   if (isFinished(request)) return { kind: 'ignore' };
   if (isDenied(request)) return { kind: 'deny' };
@@ -53,10 +53,10 @@ export function decide(snapshot: Snapshot): Plan {
 }
 
 function byRules(
-  snapshot: Snapshot,
+  snapshot: CertificateRequestDecisionInput,
   asking: ReviewableRequest,
   request: CertificationRequest,
-): Plan {
+): CertificateRequestPlan {
   const { profile, policy, authority, now } = snapshot;
   const { outcome, reasons, evaluationError } = review(policy, asking, request);
   const message = reasons.map(({ rule, message: why }) => `${rule}: ${why}`).join('; ');

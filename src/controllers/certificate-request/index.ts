@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
-  CERT_MANAGER_GROUP,
-  CERT_MANAGER_VERSION,
+  CERTIFICATE_REQUEST_RESOURCE,
   isApproved,
   isDenied,
   isFinished,
@@ -49,11 +48,7 @@ export interface CertificateRequestSigningInit<S> {
 
 const WORKERS = 8;
 
-export const REQUESTS = resource({
-  group: CERT_MANAGER_GROUP,
-  version: CERT_MANAGER_VERSION,
-  plural: 'certificaterequests',
-});
+const REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 
 /** Answers cert-manager's CertificateRequests whose issuerRef names a signer that it serves. */
 export function createCertificateRequest(init: CertificateRequestInit): Controller {
@@ -96,7 +91,9 @@ export function createCertificateRequestSigning<S extends SignerObject>(
     discovery: presence,
     isPending: (request) => !isFinished(request) && (isApproved(request) || isDenied(request)),
     // A namespace is a tenant; who asks is cert-manager itself, for all of them.
-    fairnessKeyOf: ({ metadata: { namespace = '' } }) => ({ distinguishers: [`namespace ${namespace}`] }),
+    fairnessKeyOf: ({ metadata: { namespace = '' } }) => ({
+      distinguishers: [`namespace ${namespace}`],
+    }),
     retainedFields: () => ({}),
     begin: init.shows === true ? actor.begin : undefined,
     handle: actor.handle,

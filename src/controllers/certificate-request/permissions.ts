@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import { CERTIFICATE_REQUEST_RESOURCE } from '../../api/request/certificate-request.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import {
-  READ_BUNDLES,
+  EVENTS_EVERYWHERE,
+  onCaSecrets,
   onMemberLeases,
-  onSecrets,
-  onSignerSecrets,
-  readSigners,
+  readToSign,
 } from '../../runtime/rbac/rules.ts';
 
 /**
@@ -15,21 +15,9 @@ import {
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
-    readSigners(names),
-    READ_BUNDLES,
-    {
-      apiGroups: ['cert-manager.io'],
-      resources: ['certificaterequests'],
-      verbs: ['get', 'list', 'watch'],
-    },
-    {
-      apiGroups: ['cert-manager.io'],
-      resources: ['certificaterequests/status'],
-      verbs: ['update'],
-    },
-    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-    ...onSecrets(names, ['get', 'list', 'watch']),
-    ...onSignerSecrets(names),
+    ...readToSign(names, CERTIFICATE_REQUEST_RESOURCE),
+    EVENTS_EVERYWHERE,
+    ...onCaSecrets(names),
     ...onMemberLeases(names),
   ];
 }

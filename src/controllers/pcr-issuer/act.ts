@@ -21,9 +21,9 @@ import { createRedelivery, type Redelivery } from '../../runtime/issuing/redeliv
 import type { Decision, Moment } from '../../runtime/issuing/request-kind.ts';
 import { decide } from './decide.ts';
 import { outcomeOf } from './not-issued.ts';
-import type { Plan } from './plan.ts';
+import type { PodPlan } from './plan.ts';
 
-export interface ActInit<S> {
+export interface PodActorInit<S> {
   readonly component: Component;
   readonly resource: Resource;
   /** v1beta1, where the server has it besides v1: what old kubelets write is whole only there. */
@@ -40,7 +40,7 @@ interface IssuedToPod extends IssuedChain {
 
 /** Carries out what {@link decide} plans for PodCertificateRequests. */
 export function createActor<S extends SignerObject>(
-  init: ActInit<S>,
+  init: PodActorInit<S>,
 ): Redelivery<PodCertificateRequest, S> {
   const { component } = init;
   const { random, reservedPrefixes } = component;
@@ -70,7 +70,7 @@ export function createActor<S extends SignerObject>(
 
 /** A CA that is not ours may have given less time than was planned with. */
 function issuedToPod(
-  { validity: planned, beginRefreshAt }: Extract<Plan, { kind: 'issue' }>,
+  { validity: planned, beginRefreshAt }: Extract<PodPlan, { kind: 'issue' }>,
   chain: IssuedChain,
   { pods }: Profile,
   random: Random,
@@ -102,7 +102,7 @@ function reread({ via }: Moment, legacy: Resource | undefined): Decision<never, 
 
 function carriedOut(
   request: PodCertificateRequest,
-  plan: Exclude<Plan, { kind: 'issue' | 'reread' }>,
+  plan: Exclude<PodPlan, { kind: 'issue' | 'reread' }>,
   now: number,
 ): Decision<PodCertificateRequest, never> {
   if (plan.kind === 'ignore') return NOTHING;

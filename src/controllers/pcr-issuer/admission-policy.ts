@@ -11,7 +11,7 @@ const POLICIES = resource({ ...GROUP, plural: 'validatingadmissionpolicies' });
 const BINDINGS = resource({ ...GROUP, plural: 'validatingadmissionpolicybindings' });
 
 /** What we read of a ValidatingAdmissionPolicy. */
-export interface AdmissionPolicy {
+interface AdmissionPolicy {
   readonly spec?: {
     readonly failurePolicy?: string;
     readonly matchConditions?: readonly { readonly expression: string }[];
@@ -19,7 +19,7 @@ export interface AdmissionPolicy {
 }
 
 /** What we read of a ValidatingAdmissionPolicyBinding. */
-export interface AdmissionPolicyBinding {
+interface AdmissionPolicyBinding {
   readonly spec?: {
     readonly policyName?: string;
     readonly validationActions?: readonly string[];

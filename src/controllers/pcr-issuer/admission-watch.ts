@@ -10,8 +10,8 @@ export interface AdmissionWatch {
   readonly warnings: () => readonly string[];
 }
 
-const AGAIN_MISSING_MS = 30_000;
-const AGAIN_COMPLETE_MS = 5 * 60_000;
+const RECHECK_GAPS_MS = 30_000;
+const RECHECK_GUARDED_MS = 5 * 60_000;
 
 /** @param signerNames - what is served now */
 export function createAdmissionWatch(
@@ -26,7 +26,7 @@ export function createAdmissionWatch(
       `the admission policy could not be checked: ${messageOf(error)}`,
     ]);
     for (const gap of gaps.filter((each) => !before.includes(each))) log.warn({}, gap);
-    return gaps.length > 0 ? AGAIN_MISSING_MS : AGAIN_COMPLETE_MS;
+    return gaps.length > 0 ? RECHECK_GAPS_MS : RECHECK_GUARDED_MS;
   }
 
   return {

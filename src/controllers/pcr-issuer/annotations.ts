@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import { quote } from '../../policy/quote.ts';
-import type { Plan } from './plan.ts';
+import type { PodPlan } from './plan.ts';
 import type { PodProfile } from '../../issuance/pod-profile.ts';
 
 /** How many faults are named; a request has room for some ten thousand. */
-const MAX_FAULTS = 5;
+const MAX_NAMED_ANNOTATIONS = 5;
 
 /** A denial when a pod asks by an annotation that the signer does not know, or with a wrong value. */
 export function checkAnnotations(
   request: PodCertificateRequest,
   pods: PodProfile,
-): Plan | undefined {
+): PodPlan | undefined {
   const wrong = Object.entries(request.spec.unverifiedUserAnnotations ?? {}).filter(
     ([key, value]) => pods.annotations.get(key)?.(value) !== true,
   );
   if (wrong.length === 0) return undefined;
   const known = [...pods.annotations.keys()];
   const named = wrong
-    .slice(0, MAX_FAULTS)
+    .slice(0, MAX_NAMED_ANNOTATIONS)
     .map(([key, value]) =>
       pods.annotations.has(key)
         ? `${quote(key)} may not have the value ${quote(value)}`
         : `${quote(key)} is not an annotation of this signer`,
     );
-  if (wrong.length > MAX_FAULTS) named.push(`and ${wrong.length - MAX_FAULTS} more`);
+  if (wrong.length > MAX_NAMED_ANNOTATIONS)
+    named.push(`and ${wrong.length - MAX_NAMED_ANNOTATIONS} more`);
   return {
     kind: 'deny',
     reason: 'InvalidUnverifiedUserAnnotations',

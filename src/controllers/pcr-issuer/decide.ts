@@ -12,12 +12,12 @@ import { leafValidity, refreshTime, type Validity } from '../../issuance/validit
 import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import type { Random } from '../../ports.ts';
 import { checkAnnotations } from './annotations.ts';
-import type { Plan } from './plan.ts';
+import type { PodPlan } from './plan.ts';
 import { requestedKey } from './requested-key.ts';
 import type { PodProfile } from '../../issuance/pod-profile.ts';
 
 /** Everything that a decision rests on, taken at one moment. */
-export interface Snapshot {
+export interface PodDecisionInput {
   readonly request: PodCertificateRequest;
   readonly profile: Profile;
   /** The CA's own validity, or why there is none to sign with now. */
@@ -28,7 +28,7 @@ export interface Snapshot {
 }
 
 /** Decides one PodCertificateRequest. Synchronous, total, and the same for the same snapshot. */
-export function decide(snapshot: Snapshot): Plan {
+export function decide(snapshot: PodDecisionInput): PodPlan {
   const { request, profile } = snapshot;
   if (isTerminal(request) || profile.pods === undefined) return { kind: 'ignore' };
   const key = requestedKey(request, profile.keyTypes);
@@ -43,7 +43,7 @@ export function decide(snapshot: Snapshot): Plan {
   }
 }
 
-function judge(snapshot: Snapshot, pods: PodProfile, publicKey: PublicKeyInfo): Plan {
+function judge(snapshot: PodDecisionInput, pods: PodProfile, publicKey: PublicKeyInfo): PodPlan {
   const { request, profile, authority } = snapshot;
   const variables = podVariables(request, pods);
   if (!pods.allow.evaluate(variables)) {

@@ -44,7 +44,7 @@ export interface PcrIssuerInit {
 }
 
 /** Enough writes in flight to keep one core of signing busy (design §6: 16 reach the server's limit). */
-const WORKERS = 24;
+const POD_WORKERS = 24;
 
 /** What PodCertificateRequests are issued with, whoever's CA it is. */
 export interface PodIssuingInit<S> extends Pick<
@@ -88,7 +88,7 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     component,
     kind: 'PodCertificateRequest',
     resource: init.requests,
-    workers: WORKERS,
+    workers: POD_WORKERS,
     serves: (spec) => spec.pods !== undefined,
     isPending: (request) => !isTerminal(request),
     fairnessKeyOf: place.keyOf,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { NotIssued } from '../../runtime/issuing/issuing-ca.ts';
-import type { Outcome } from '../../runtime/requests/outcome.ts';
+import type { RequestOutcome } from '../../runtime/requests/outcome.ts';
 
 /** CamelCase; they become reasons of Events and labels of metrics. */
 const REASONS: Readonly<Record<NotIssued['how'], string>> = {
@@ -17,9 +17,9 @@ const REASONS: Readonly<Record<NotIssued['how'], string>> = {
  * tells what a condition would; the API server removes the request after a quarter of an hour, and the
  * kubelet asks anew.
  */
-export function outcomeOf(held: NotIssued, now: number): Outcome {
+export function outcomeOf(held: NotIssued, now: number): RequestOutcome {
   const reason = REASONS[held.how];
-  const waiting: Outcome = {
+  const waiting: RequestOutcome = {
     outcome: 'waiting',
     reason,
     message: held.message,
@@ -29,13 +29,13 @@ export function outcomeOf(held: NotIssued, now: number): Outcome {
   return event === undefined ? waiting : { ...waiting, event };
 }
 
-function laterOf({ how, afterMs = 0 }: NotIssued, now: number): Pick<Outcome, 'again'> {
+function laterOf({ how, afterMs = 0 }: NotIssued, now: number): Pick<RequestOutcome, 'again'> {
   if (how === 'retry') return {};
   return { again: how === 'pending' ? { requeueAt: now + afterMs } : 'on-change' };
 }
 
 /** Of the issuer's trouble its own condition tells; a CA at work is no news unless it says so. */
-function eventOf({ how, message, condition }: NotIssued): Outcome['event'] {
+function eventOf({ how, message, condition }: NotIssued): RequestOutcome['event'] {
   const type = how === 'pending' ? 'Normal' : 'Warning';
   if (condition !== undefined) {
     const reason = condition.reason ?? condition.type;

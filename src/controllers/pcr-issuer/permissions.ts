@@ -3,12 +3,11 @@ import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import { POLICY_NAME } from './admission-policy.ts';
 import {
-  READ_BUNDLES,
-  onSecrets,
-  onSignerSecrets,
-  onSigners,
+  EVENTS_EVERYWHERE,
+  onCaSecrets,
   onMemberLeases,
-  readSigners,
+  onSigners,
+  readToSign,
 } from '../../runtime/rbac/rules.ts';
 
 /**
@@ -17,22 +16,10 @@ import {
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
-    readSigners(names),
-    READ_BUNDLES,
-    {
-      apiGroups: ['certificates.k8s.io'],
-      resources: ['podcertificaterequests'],
-      verbs: ['get', 'list', 'watch'],
-    },
-    {
-      apiGroups: ['certificates.k8s.io'],
-      resources: ['podcertificaterequests/status'],
-      verbs: ['update'],
-    },
+    ...readToSign(names, { group: 'certificates.k8s.io', plural: 'podcertificaterequests' }),
     ...onSigners(names, 'sign'),
-    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-    ...onSecrets(names, ['get', 'list', 'watch']),
-    ...onSignerSecrets(names),
+    EVENTS_EVERYWHERE,
+    ...onCaSecrets(names),
     {
       apiGroups: ['admissionregistration.k8s.io'],
       resources: ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],

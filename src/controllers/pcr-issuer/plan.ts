@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DeniedReason } from '../../api/request/pod-certificate-request.ts';
 import type { SignerError } from '../../errors.ts';
-import type { LeafTemplate } from '../../runtime/issuing/issuing-ca.ts';
+import type { CertificateTemplate } from '../../runtime/issuing/issuing-ca.ts';
 
 /** What the shell shall do. `deny` and `fail` are for ever: only for what can never heal. */
-export type Plan =
+export type PodPlan =
   | { readonly kind: 'ignore' }
   /** A v1beta1 request of an old kubelet, read through v1: look at it through v1beta1. */
   | { readonly kind: 'reread' }
   | { readonly kind: 'wait'; readonly error: SignerError }
   | { readonly kind: 'deny'; readonly reason: DeniedReason; readonly message: string }
   | { readonly kind: 'fail'; readonly reason: 'MalformedRequest'; readonly message: string }
-  | ({ readonly kind: 'issue'; readonly beginRefreshAt: number } & LeafTemplate);
+  | ({ readonly kind: 'issue'; readonly beginRefreshAt: number } & CertificateTemplate);

@@ -11,11 +11,11 @@ export interface Renewals {
 }
 
 /** The kubelet calls a renewal overdue so long after beginRefreshAt (podcertificatemanager.go). */
-export const RENEWAL_OVERDUE_MS = 10 * 60_000;
+const RENEWAL_OVERDUE_MS = 10 * 60_000;
 /**
  * Some 150 bytes each. Beyond, the oldest is forgotten: then its pod waits its turn as others do.
  */
-export const MAX_NOTED = 50_000;
+const MAX_NOTED = 50_000;
 
 interface Noted {
   readonly beginRefreshAt: number;

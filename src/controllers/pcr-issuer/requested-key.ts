@@ -4,14 +4,14 @@ import { SignerError, messageOf } from '../../errors.ts';
 import { decodePublicKey, type PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import { decodeRequest, isEmptyStub, verifyRequest } from '../../pki/x509/pkcs10.ts';
 import type { KeyType } from '../../vocabulary.ts';
-import type { Plan } from './plan.ts';
+import type { PodPlan } from './plan.ts';
 import { verifyProofOfPossession } from '../../pki/keys/signature-verification.ts';
 import { checkKey } from '../../pki/keys/weak-keys.ts';
 
 /** The API refuses longer ones (validation.go, ValidatePodCertificateRequestCreate). */
 const MAX_STUB_BYTES = 10 * 1024;
 
-type Requested = Plan | { readonly kind: 'key'; readonly publicKey: PublicKeyInfo };
+type Requested = PodPlan | { readonly kind: 'key'; readonly publicKey: PublicKeyInfo };
 
 /**
  * The public key of a request: of the stub PKCS#10 request, which must say nothing else (its other
@@ -76,7 +76,7 @@ function allowed(publicKey: PublicKeyInfo, keyTypes: readonly KeyType[]): Reques
   return { kind: 'key', publicKey };
 }
 
-function unsupported(message: string, keyTypes: readonly KeyType[]): Plan {
+function unsupported(message: string, keyTypes: readonly KeyType[]): PodPlan {
   return {
     kind: 'deny',
     reason: 'UnsupportedKeyType',

@@ -18,9 +18,9 @@ import {
   type Redelivery,
 } from '../../runtime/issuing/redelivery.ts';
 import type { Decision } from '../../runtime/issuing/request-kind.ts';
-import { decide, type Plan } from './decide.ts';
+import { decide, type SigningPlan } from './decide.ts';
 
-export interface ActInit<S> {
+export interface CsrActorInit<S> {
   readonly component: Component;
   readonly resource: Resource;
   readonly profileOf: (signer: S) => Profile;
@@ -32,7 +32,7 @@ export interface ActInit<S> {
 
 /** Carries out what {@link decide} plans for CertificateSigningRequests. */
 export function createActor<S extends SignerObject>(
-  init: ActInit<S>,
+  init: CsrActorInit<S>,
 ): Redelivery<CertificateSigningRequest, S> {
   const { reservedPrefixes } = init.component;
   return createRedelivery<CertificateSigningRequest, S, IssuedChain>({
@@ -56,7 +56,7 @@ export function createActor<S extends SignerObject>(
 
 function carriedOut(
   csr: CertificateSigningRequest,
-  plan: Plan,
+  plan: SigningPlan,
   now: number,
 ): Decision<CertificateSigningRequest, IssuedChain> {
   switch (plan.kind) {

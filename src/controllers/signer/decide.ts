@@ -6,7 +6,7 @@ import type { Validity } from '../../issuance/validity.ts';
 import { validateRequest } from '../../policy/validate.ts';
 import { leafTemplate, type PlannedLeaf } from '../../runtime/issuing/leaf-template.ts';
 
-export interface Snapshot {
+export interface SigningInput {
   readonly csr: CertificateSigningRequest;
   readonly profile: Profile;
   /** The CA's own validity, or why there is none to sign with now. */
@@ -15,7 +15,7 @@ export interface Snapshot {
   readonly now: number;
 }
 
-export type Plan =
+export type SigningPlan =
   | { readonly kind: 'ignore' }
   | { readonly kind: 'fail'; readonly reason: string; readonly message: string }
   | PlannedLeaf;
@@ -24,7 +24,7 @@ export type Plan =
  * Decides one CertificateSigningRequest: only what is approved, unfinished and free of hard
  * refusals is signed. An approval by hand lifts no refusal.
  */
-export function decide(snapshot: Snapshot): Plan {
+export function decide(snapshot: SigningInput): SigningPlan {
   const { csr, profile, authority, reservedPrefixes, now } = snapshot;
   if (!isApproved(csr) || isFinished(csr)) return { kind: 'ignore' };
   const admitted = validateRequest({ csr, profile, reservedPrefixes });

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner, SignerObject } from '../../api/signer/cluster-signer.ts';
-import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/request/csr.ts';
+import {
+  CSR_RESOURCE,
+  isApproved,
+  isFinished,
+  type CertificateSigningRequest,
+} from '../../api/request/csr.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
 import { resource, type Resource } from '../../kube/resource/resource.ts';
@@ -37,11 +42,7 @@ export interface CsrSigningInit<S> {
 
 const WORKERS = 8;
 
-const REQUESTS = resource({
-  group: 'certificates.k8s.io',
-  version: 'v1',
-  plural: 'certificatesigningrequests',
-});
+const REQUESTS = resource(CSR_RESOURCE);
 
 /** Signs approved CertificateSigningRequests of the signers that it serves. */
 export function createSigner(init: SignerInit): Controller {

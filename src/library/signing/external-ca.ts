@@ -11,7 +11,7 @@ import type {
   IssuedChain,
   NotIssued,
   IssuingCa,
-  LeafTemplate,
+  CertificateTemplate,
 } from '../../runtime/issuing/issuing-ca.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import type { GuardedCall } from '../calls/call-guard.ts';
@@ -56,7 +56,7 @@ export function externalCaIssuing<Config>(
   const key = keyOf(issuer.metadata);
 
   async function issue(
-    wanted: LeafTemplate,
+    wanted: CertificateTemplate,
     object: ServedRequest,
   ): Promise<IssuedChain | NotIssued> {
     const { uid } = object.metadata;
@@ -80,7 +80,11 @@ export function externalCaIssuing<Config>(
     }
   }
 
-  function accepted(signed: Signed, wanted: LeafTemplate, object: ServedRequest): IssuedChain {
+  function accepted(
+    signed: Signed,
+    wanted: CertificateTemplate,
+    object: ServedRequest,
+  ): IssuedChain {
     const published = init.bundleOf(issuer);
     const { chain, anchor } = verifyReturnedChain({
       ...wanted,

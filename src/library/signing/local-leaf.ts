@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Certificate } from '../../pki/x509/certificate.ts';
-import type { LeafTemplate } from '../../runtime/issuing/issuing-ca.ts';
+import type { CertificateTemplate } from '../../runtime/issuing/issuing-ca.ts';
 import type { Signed } from '../request.ts';
 
 /**
@@ -11,9 +11,9 @@ class LocallySigned implements Signed {
   readonly chain: string;
   readonly anchors: string;
   readonly #leaf: Certificate;
-  readonly #wanted: LeafTemplate;
+  readonly #wanted: CertificateTemplate;
 
-  constructor(signed: Required<Signed>, leaf: Certificate, wanted: LeafTemplate) {
+  constructor(signed: Required<Signed>, leaf: Certificate, wanted: CertificateTemplate) {
     this.chain = signed.chain;
     this.anchors = signed.anchors;
     this.#leaf = leaf;
@@ -21,7 +21,7 @@ class LocallySigned implements Signed {
     Object.freeze(this);
   }
 
-  static leafFor(signed: Signed, wanted: LeafTemplate): Certificate | undefined {
+  static leafFor(signed: Signed, wanted: CertificateTemplate): Certificate | undefined {
     return #leaf in signed && signed.#wanted === wanted ? signed.#leaf : undefined;
   }
 }
@@ -30,12 +30,12 @@ class LocallySigned implements Signed {
 export function attachLeaf(
   signed: Required<Signed>,
   leaf: Certificate,
-  wanted: LeafTemplate,
+  wanted: CertificateTemplate,
 ): Signed {
   return new LocallySigned(signed, leaf, wanted);
 }
 
 /** The leaf of an answer that {@link attachLeaf} made for this request; undefined for any other answer. */
-export function attachedLeaf(signed: Signed, wanted: LeafTemplate): Certificate | undefined {
+export function attachedLeaf(signed: Signed, wanted: CertificateTemplate): Certificate | undefined {
   return LocallySigned.leafFor(signed, wanted);
 }

@@ -4,15 +4,15 @@ import type { Condition } from '../../api/request/conditions.ts';
 import type { CertificateSigningRequest } from '../../api/request/csr.ts';
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import { encodePem } from '../../pki/der/pem.ts';
-import type { LeafTemplate } from '../../runtime/issuing/issuing-ca.ts';
+import type { CertificateTemplate } from '../../runtime/issuing/issuing-ca.ts';
 import type { ConditionOf } from '../errors.ts';
 import type { SigningRequest } from '../request.ts';
 
 /** The leaf that each request was approved for. */
-const templates = new WeakMap<SigningRequest, LeafTemplate>();
+const templates = new WeakMap<SigningRequest, CertificateTemplate>();
 
 /** The leaf that a request was approved for; undefined for an object that {@link toSigningRequest} did not make. */
-export function wantedOf(request: SigningRequest): LeafTemplate | undefined {
+export function wantedOf(request: SigningRequest): CertificateTemplate | undefined {
   return templates.get(request);
 }
 
@@ -28,7 +28,7 @@ export type ServedRequest = CertificateSigningRequest | PodCertificateRequest | 
 export function toSigningRequest(
   object: ServedRequest,
   signerName: string,
-  wanted: LeafTemplate,
+  wanted: CertificateTemplate,
   kept: readonly ConditionOf[],
 ): SigningRequest {
   const { metadata, status } = object;

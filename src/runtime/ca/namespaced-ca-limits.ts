@@ -13,7 +13,7 @@ import { SignerError } from '../../errors.ts';
  */
 const MAX_MATERIAL_CHARACTERS = 65_536;
 /** The largest of `keyType`. */
-const MAX_RSA_BITS = 4096;
+const MAX_NAMESPACED_RSA_BITS = 4096;
 
 /** All that is read of it, whether it is used or not. */
 const MATERIAL = ['tls.crt', 'tls.key', 'ca.crt', CROSS_CERTIFICATE] as const;
@@ -37,9 +37,10 @@ export function checkKeySize(
   { certificate: { publicKey } }: AuthorityFacts,
 ): SignerError | undefined {
   const { algorithm, bits } = publicKey;
-  if (!isNamespaced(signer) || algorithm !== 'RSA' || bits <= MAX_RSA_BITS) return undefined;
+  if (!isNamespaced(signer) || algorithm !== 'RSA' || bits <= MAX_NAMESPACED_RSA_BITS)
+    return undefined;
   return invalid(
-    `its CA has an RSA key of ${bits} bits, by which each signature takes long; a Signer's may have ${MAX_RSA_BITS}`,
+    `its CA has an RSA key of ${bits} bits, by which each signature takes long; a Signer's may have ${MAX_NAMESPACED_RSA_BITS}`,
   );
 }
 

@@ -19,7 +19,7 @@ export interface ApiDiscovery {
 }
 
 /** How soon an installation is noticed: one small read a replica, which every user may make. */
-const LOOK_MS = 5_000;
+const DISCOVERY_INTERVAL_MS = 5_000;
 
 /** Asks discovery: to watch CustomResourceDefinitions would take a right that nothing else needs. */
 export function createApiDiscovery(
@@ -53,7 +53,7 @@ export function createApiDiscovery(
         await look().catch((error: unknown) => {
           trouble = messageOf(error);
         });
-        await delay(LOOK_MS, signal).catch(() => undefined);
+        await delay(DISCOVERY_INTERVAL_MS, signal).catch(() => undefined);
       }
     },
     notReady: () =>

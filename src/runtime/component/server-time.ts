@@ -72,7 +72,7 @@ export function isSameClock(clocks: Clocks, judgedAt: number): boolean {
 }
 
 /** A timer that was set by a wrong clock would else be waited for as long as that clock was wrong. */
-export const MAX_REQUEUE_MS = 3_600_000;
+const MAX_REQUEUE_MS = 3_600_000;
 
 /**
  * When to look at something again that time changes at `at`, by our own clock.

@@ -6,7 +6,7 @@ import type { KeyUsage, LeafSubject } from '../../vocabulary.ts';
 import type { Sources } from '../requests/request-controller-init.ts';
 
 /** What was decided of a leaf: it may say this and nothing else. */
-export interface LeafTemplate {
+export interface CertificateTemplate {
   readonly subject: LeafSubject;
   readonly publicKey: PublicKeyInfo;
   readonly usages: readonly KeyUsage[];
@@ -48,7 +48,7 @@ export interface IssuingCa<R> {
   /** Another text is another CA: what the one before it signed is not delivered any more. */
   readonly identity: string;
   /** @throws SignerError where the CA is ours: `authority`, `wait` or `retry` */
-  issue(wanted: LeafTemplate, request: R): Promise<IssuedChain | NotIssued>;
+  issue(wanted: CertificateTemplate, request: R): Promise<IssuedChain | NotIssued>;
 }
 
 /** What the signers of a kind sign with. */

@@ -4,7 +4,7 @@ import type { Profile } from '../../issuance/profile.ts';
 import { leafValidity, type Validity } from '../../issuance/validity.ts';
 import type { CertificationRequest } from '../../pki/x509/pkcs10.ts';
 import type { KeyUsage } from '../../vocabulary.ts';
-import type { LeafTemplate } from './issuing-ca.ts';
+import type { CertificateTemplate } from './issuing-ca.ts';
 import { copyRequestedNames } from '../../issuance/leaf-subject.ts';
 import type { ReviewableRequest } from '../../api/request/reviewable-request.ts';
 
@@ -25,7 +25,7 @@ export interface LeafTemplateInput {
 }
 
 export type PlannedLeaf =
-  | ({ readonly kind: 'issue' } & LeafTemplate)
+  | ({ readonly kind: 'issue' } & CertificateTemplate)
   | { readonly kind: 'wait'; readonly error: SignerError };
 
 /** The leaf of a PKCS#10 request: as long as was asked for, and no longer than the profile allows. */

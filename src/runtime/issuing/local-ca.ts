@@ -10,7 +10,7 @@ import { encodePem } from '../../pki/der/pem.ts';
 import type { AuthoritySources } from '../ca/authority-sources.ts';
 import type { Component } from '../component/component.ts';
 import { crossCertificates } from './cross-certificate.ts';
-import type { IssuedChain, IssuingCa, IssuingCas, LeafTemplate } from './issuing-ca.ts';
+import type { IssuedChain, IssuingCa, IssuingCas, CertificateTemplate } from './issuing-ca.ts';
 import { serverTime } from '../component/server-time.ts';
 
 /** What is begun is finished, also while stopping. */
@@ -44,7 +44,7 @@ export function localCa(
   const { facts } = authority;
 
   async function issue(
-    wanted: LeafTemplate,
+    wanted: CertificateTemplate,
     { metadata: { uid } }: KubeObject,
   ): Promise<IssuedChain> {
     const prepared = prepare({ ...wanted, issuer: facts, random: component.random });

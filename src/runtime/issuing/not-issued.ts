@@ -2,7 +2,7 @@
 import { findCondition, setCondition, type Condition } from '../../api/request/conditions.ts';
 import { formatTime } from '../../api/object/time.ts';
 import type { NotIssued } from './issuing-ca.ts';
-import type { Outcome } from '../requests/outcome.ts';
+import type { RequestOutcome } from '../requests/outcome.ts';
 import type { Conditioned } from '../requests/change-predicate.ts';
 
 /** What becomes of a request that gets no leaf now. */
@@ -11,7 +11,7 @@ export interface Settlement<T> {
   readonly write: T | undefined;
   /** Whether that write is the request's final answer. */
   readonly ends: boolean;
-  readonly outcome: Outcome;
+  readonly outcome: RequestOutcome;
 }
 
 /** Of a request that is left as it is; nothing is told of it. */
@@ -78,7 +78,11 @@ export function settleByConditions<T extends Conditioned>(
   };
 }
 
-function waiting({ how, message, afterMs = 0 }: NotIssued, deadline: number, now: number): Outcome {
+function waiting(
+  { how, message, afterMs = 0 }: NotIssued,
+  deadline: number,
+  now: number,
+): RequestOutcome {
   switch (how) {
     case 'pending':
       return {
@@ -118,6 +122,6 @@ function withHeldCondition<T extends Conditioned>(
   return { ...request, status: { ...request.status, conditions } };
 }
 
-function warning(reason: string, note: string): NonNullable<Outcome['event']> {
+function warning(reason: string, note: string): NonNullable<RequestOutcome['event']> {
   return { type: 'Warning', reason, action: 'Sign', note };
 }

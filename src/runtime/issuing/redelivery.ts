@@ -9,7 +9,7 @@ import { SignerError, attempt } from '../../errors.ts';
 import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { requireClocks, serverTime } from '../component/server-time.ts';
-import type { Outcome } from '../requests/outcome.ts';
+import type { RequestOutcome } from '../requests/outcome.ts';
 import { writeSubresource } from '../requests/subresource-write.ts';
 import type { IssuedChain, IssuingCa } from './issuing-ca.ts';
 import type { Settlement } from './not-issued.ts';
@@ -23,7 +23,7 @@ export interface Redelivery<T, S> {
    *
    * @throws SignerError why the request waits
    */
-  readonly handle: (request: T, signer: S) => Promise<Outcome>;
+  readonly handle: (request: T, signer: S) => Promise<RequestOutcome>;
   /** Writes a status, with the resourceVersion as precondition. @returns the request as it then is */
   readonly put: (request: T) => Promise<T>;
   /** The request `namespace/name` is gone. */
@@ -67,7 +67,7 @@ interface Attempt<T, S> {
   readonly via: Resource;
 }
 
-const GONE: Outcome = { outcome: 'ignored', reason: 'Gone' };
+const GONE: RequestOutcome = { outcome: 'ignored', reason: 'Gone' };
 
 /** The machine of one kind of requests. */
 export function createRedelivery<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
@@ -88,7 +88,7 @@ export function createRedelivery<T extends KubeObject, S extends KubeObject, I e
 async function handle<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
   machine: Machine<T, S, I>,
   at: Attempt<T, S>,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const { init, undelivered } = machine;
   const { uid } = at.request.metadata;
   await requireClocks(init.component, () => look(init, at));
@@ -113,7 +113,7 @@ async function handle<T extends KubeObject, S extends KubeObject, I extends Issu
 async function decide<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
   machine: Machine<T, S, I>,
   at: Attempt<T, S>,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const { init } = machine;
   const { request, signer, via } = at;
   const issuing = attempt(() => init.issuingOf(signer));
@@ -141,7 +141,7 @@ async function issue<T extends KubeObject, S extends KubeObject, I extends Issue
   machine: Machine<T, S, I>,
   at: Attempt<T, S>,
   to: Extract<Decision<T, I>, { kind: 'issue' }> & { readonly issuing: IssuingCa<T> },
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const { init, undelivered } = machine;
   const { request, signer, via } = at;
   const { leaf, completed, issuing } = to;
@@ -167,7 +167,7 @@ async function deliver<T extends KubeObject, S, I extends IssuedChain>(
   { init, undelivered }: Machine<T, S, I>,
   { request, via }: Attempt<T, S>,
   issued: I,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const delivered = init.withIssued(request, issued, serverTime(init.component));
   const written = await put(init, delivered, via);
   undelivered.delete(keyOf(request.metadata));
@@ -178,7 +178,7 @@ async function deliver<T extends KubeObject, S, I extends IssuedChain>(
 async function reread<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
   machine: Machine<T, S, I>,
   at: Attempt<T, S>,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const whole = await look(machine.init, at);
   // Another one under the same name, perhaps of another signer: its own watch brings it.
   if (whole?.metadata.uid !== at.request.metadata.uid) return GONE;
@@ -190,7 +190,7 @@ async function settle<T extends KubeObject>(
   init: Pick<AnyInit<T>, 'component' | 'bodyOf'>,
   { write, ends, outcome }: Settlement<T>,
   via: Resource,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   if (write === undefined) return outcome;
   const written = await put(init, write, via);
   return ends ? { ...outcome, written } : { ...outcome, changed: written };

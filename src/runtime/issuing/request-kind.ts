@@ -4,7 +4,7 @@ import type { Validity } from '../../issuance/validity.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../component/component.ts';
 import type { SubresourceWrite } from '../requests/subresource-write.ts';
-import type { IssuedChain, NotIssued, IssuingCa, LeafTemplate } from './issuing-ca.ts';
+import type { IssuedChain, NotIssued, IssuingCa, CertificateTemplate } from './issuing-ca.ts';
 import type { Settlement, Times } from './not-issued.ts';
 
 /** What a kind of requests decides of one of them. */
@@ -15,7 +15,7 @@ export type Decision<T, I> =
    */
   | {
       readonly kind: 'issue';
-      readonly leaf: LeafTemplate;
+      readonly leaf: CertificateTemplate;
       readonly completed: (chain: IssuedChain) => I;
     }
   /** No leaf: one write, or none. */

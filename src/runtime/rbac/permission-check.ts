@@ -23,9 +23,9 @@ export interface PermissionCheck {
 }
 
 /** While something is missing: soon enough that a grant heals at once for people. */
-const AGAIN_MISSING_MS = 2_000;
+const RECHECK_MISSING_MS = 2_000;
 /** Rights that are there seldom go away, and each 403 at work says so as well. */
-const AGAIN_COMPLETE_MS = 5 * 60_000;
+const RECHECK_GRANTED_MS = 5 * 60_000;
 
 export function createPermissionCheck(init: PermissionCheckInit): PermissionCheck {
   let reasons: readonly string[] = ['rights have not been checked yet'];
@@ -41,7 +41,7 @@ export function createPermissionCheck(init: PermissionCheckInit): PermissionChec
       init.log.warn({}, reason);
     }
     reasons = told;
-    return told.length > 0 ? AGAIN_MISSING_MS : AGAIN_COMPLETE_MS;
+    return told.length > 0 ? RECHECK_MISSING_MS : RECHECK_GRANTED_MS;
   }
 
   return {
@@ -54,7 +54,7 @@ export function createPermissionCheck(init: PermissionCheckInit): PermissionChec
           look: () =>
             check().catch((error: unknown) => {
               reasons = [`rights could not be checked: ${messageOf(error)}`];
-              return AGAIN_MISSING_MS;
+              return RECHECK_MISSING_MS;
             }),
         },
         signal,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Rules that the roles of several components share; each `permissions.ts` puts its own together. */
 import { EVERY_DERIVED_NAME } from '../../api/signer/signer.ts';
+import { LEASES } from '../../kube/lease/lease.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import { leaderLease } from '../component/leases.ts';
 import type { PermissionNames } from './permission-names.ts';
@@ -31,11 +32,27 @@ export const READ_BUNDLES: PermissionRule = {
   verbs: READ,
 };
 
-/** Events on cluster-scoped objects are accepted in `default` only (422 elsewhere). */
-export const EVENTS_IN_DEFAULT: PermissionRule = {
+/** Reading requests of a kind, and writing their answer to the subresource. */
+export function onRequests(
+  { group, plural }: { readonly group: string; readonly plural: string },
+  subresource: 'status' | 'approval',
+): readonly PermissionRule[] {
+  return [
+    { apiGroups: [group], resources: [plural], verbs: READ },
+    { apiGroups: [group], resources: [`${plural}/${subresource}`], verbs: ['update'] },
+  ];
+}
+
+/** Events on objects of all namespaces. */
+export const EVENTS_EVERYWHERE: PermissionRule = {
   apiGroups: ['events.k8s.io'],
   resources: ['events'],
   verbs: ['create', 'patch'],
+};
+
+/** Events on cluster-scoped objects are accepted in `default` only (422 elsewhere). */
+export const EVENTS_IN_DEFAULT: PermissionRule = {
+  ...EVENTS_EVERYWHERE,
   namespace: 'default',
 };
 
@@ -85,7 +102,20 @@ export function onSignerSecrets({
   return onSecrets({ secrets: signerSecrets }, READ);
 }
 
-const LEASES = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] } as const;
+/** What every component that signs reads: signers, bundles, and the requests that it answers. */
+export function readToSign(
+  names: PermissionNames,
+  requests: { readonly group: string; readonly plural: string },
+): readonly PermissionRule[] {
+  return [readSigners(names), READ_BUNDLES, ...onRequests(requests, 'status')];
+}
+
+/** Reading every CA Secret that a component signs with. */
+export function onCaSecrets(names: PermissionNames): readonly PermissionRule[] {
+  return [...onSecrets(names, READ), ...onSignerSecrets(names)];
+}
+
+const ON_LEASES = { apiGroups: [LEASES.group], resources: [LEASES.plural] } as const;
 
 /**
  * Each replica makes a Lease of its own, watches the others' and deletes those that were left behind.
@@ -94,7 +124,7 @@ const LEASES = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] } as 
 export function onMemberLeases({ leases }: PermissionNames): readonly PermissionRule[] {
   if (leases === undefined) return [];
   const verbs = ['create', ...READ, 'update', 'delete'];
-  return [{ ...LEASES, verbs, namespace: leases.namespace }];
+  return [{ ...ON_LEASES, verbs, namespace: leases.namespace }];
 }
 
 /** One Lease by its name, but for `create`, which cannot be narrowed. */
@@ -105,9 +135,9 @@ export function onLeaderLease(
   if (leases === undefined) return [];
   const { namespace, secretNamespaces } = leases;
   return [
-    { ...LEASES, verbs: ['create'], namespace },
+    { ...ON_LEASES, verbs: ['create'], namespace },
     {
-      ...LEASES,
+      ...ON_LEASES,
       resourceNames: secretNamespaces.map((each) => leaderLease(component, each)),
       verbs: [...READ, 'update'],
       namespace,

@@ -6,14 +6,14 @@ import { createInterner, type Intern } from './interner.ts';
  * Of names and values. Ordinary requests have a thousand; an API server takes 1.5 million, from
  * everybody who may make one.
  */
-export const MAX_KEPT_CHARACTERS = 16 * 1024;
+const MAX_KEPT_CHARACTERS = 16 * 1024;
 
 /**
  * Of all requests that are kept whole, which is more than 10,000 ordinary ones: a rollout of that size
  * costs no second read of a request. As objects they take two to five bytes a character, which the
  * memory limit of deploy/deployments.yaml has room for beside 200,000 lean ones (`make test-flood`).
  */
-export const MAX_KEPT_TOGETHER = 12 * 1024 * 1024;
+const MAX_KEPT_TOGETHER = 12 * 1024 * 1024;
 
 /**
  * Keeps requests from filling memory: of large ones, and of very many, only who they are, and what

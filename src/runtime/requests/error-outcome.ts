@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SignerError } from '../../errors.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
-import type { Outcome } from './outcome.ts';
+import type { RequestOutcome } from './outcome.ts';
 import { offsetText } from '../component/server-time.ts';
 
 /** Answers that pass by themselves in a moment: worth a log line, not an Event. */
@@ -21,7 +21,11 @@ const QUIET: ReadonlySet<string> = new Set([
  *
  * @param clockOffset - milliseconds that our clock is ahead of the API server's
  */
-export function toOutcome(error: SignerError, component: string, clockOffset: number): Outcome {
+export function toOutcome(
+  error: SignerError,
+  component: string,
+  clockOffset: number,
+): RequestOutcome {
   const reason = reasonOf(error);
   const message = adviceOf(error, component, clockOffset);
   const sharedBy = sharedByOf(error);
@@ -43,7 +47,7 @@ const OF_THE_SERVER: ReadonlySet<string> = new Set([
 ]);
 
 /** Whose requests all wait for this; undefined: it may be the matter of this one alone. */
-function sharedByOf(error: SignerError): Outcome['sharedBy'] {
+function sharedByOf(error: SignerError): RequestOutcome['sharedBy'] {
   if (error.disposition === 'authority') return 'signer';
   if (error.code === 'CLOCKS_APART') return 'server';
   if (!(error instanceof KubeError)) return undefined;

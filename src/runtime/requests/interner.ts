@@ -8,7 +8,7 @@ import { BoundedMap } from '../../bounded-map.ts';
 export type Intern = (text: string) => string;
 
 /** Beyond, the oldest are forgotten: the strings stay what they are, and new ones are made. */
-export const MAX_INTERNED = 16_384;
+const MAX_INTERNED = 16_384;
 
 export function createInterner(): Intern {
   const known = new BoundedMap<string, string>(MAX_INTERNED);

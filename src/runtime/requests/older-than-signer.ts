@@ -2,7 +2,7 @@
 import type { SignerObject } from '../../api/signer/cluster-signer.ts';
 import type { KubeObject } from '../../api/object/object.ts';
 import { isDerivedName } from '../../api/signer/signer.ts';
-import type { Outcome } from './outcome.ts';
+import type { RequestOutcome } from './outcome.ts';
 
 /** By so much the clocks of two API servers that date objects may lie apart. */
 const SKEW_MS = 5_000;
@@ -14,8 +14,8 @@ const SKEW_MS = 5_000;
  * gone with it.
  */
 export function ignoreOlderThanSigner<T extends KubeObject, S extends SignerObject>(
-  handle: (request: T, signer: S) => Promise<Outcome>,
-): (request: T, signer: S) => Promise<Outcome> {
+  handle: (request: T, signer: S) => Promise<RequestOutcome>,
+): (request: T, signer: S) => Promise<RequestOutcome> {
   return (request, signer) =>
     isOlder(request, signer)
       ? Promise.resolve(untouched(request, signer))
@@ -28,7 +28,7 @@ function isOlder({ metadata }: KubeObject, signer: SignerObject): boolean {
   return isDerivedName(signer.spec.signerName) && made + SKEW_MS < since;
 }
 
-function untouched({ metadata }: KubeObject, signer: SignerObject): Outcome {
+function untouched({ metadata }: KubeObject, signer: SignerObject): RequestOutcome {
   const { namespace = '', name, creationTimestamp } = signer.metadata;
   const reason = 'OlderThanSigner';
   const message = `it was made at ${metadata.creationTimestamp}, before Signer ${namespace}/${name} (${creationTimestamp}), and is left untouched; ask again`;

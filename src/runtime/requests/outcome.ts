@@ -4,7 +4,7 @@ import type { EventDetails } from '../../kube/events/body.ts';
 import type { ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 
 /** What a look at one request came to. */
-export interface Outcome {
+export interface RequestOutcome {
   /**
    * `ignored` leaves no trace; `waiting` is looked at again with backoff; `undecided` only when the
    * request or its ClusterSigner changes.

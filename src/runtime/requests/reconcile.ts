@@ -6,7 +6,7 @@ import { SignerError } from '../../errors.ts';
 import type { ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 import { toOutcome } from './error-outcome.ts';
 import type { OrphanTakeover } from './orphan-takeover.ts';
-import type { Outcome } from './outcome.ts';
+import type { RequestOutcome } from './outcome.ts';
 import type { PendingRequests } from './pending-requests.ts';
 import { report, wordOf } from './report.ts';
 import type { RequestControllerInit } from './request-controller-init.ts';
@@ -20,13 +20,13 @@ import {
   settle,
   start,
   waitFor,
-  type RequestState,
+  type ReconcileState,
 } from './request-state.ts';
 
 /** What a look needs. */
 export interface Reconciler<T, S> {
   readonly init: RequestControllerInit<T, S>;
-  readonly state: RequestState;
+  readonly state: ReconcileState;
   readonly requests: PendingRequests<T>;
   readonly takeover: OrphanTakeover;
 }
@@ -111,7 +111,7 @@ async function judged<T extends KubeObject, S>(
   init: RequestControllerInit<T, S>,
   request: T,
   signer: S,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const { begin } = init;
   const begun = begin && (await attempted(init, () => begin(request)));
   if (begun !== undefined) return begun;
@@ -124,7 +124,7 @@ async function judged<T extends KubeObject, S>(
 async function attempted<R>(
   { component }: Pick<RequestControllerInit<never, never>, 'component'>,
   work: () => Promise<R>,
-): Promise<R | Outcome> {
+): Promise<R | RequestOutcome> {
   try {
     return await work();
   } catch (error) {
@@ -148,7 +148,7 @@ function noteWrite<T extends KubeObject, S>(
 }
 
 /** An answer is always news, and nothing is logged of an answered request again. */
-function isNewsOf(state: RequestState, key: string, outcome: Outcome): boolean {
+function isNewsOf(state: ReconcileState, key: string, outcome: RequestOutcome): boolean {
   if (outcome.written === undefined) return isNews(state, key, wordOf(outcome));
   state.logged.delete(key);
   return true;
@@ -157,7 +157,7 @@ function isNewsOf(state: RequestState, key: string, outcome: Outcome): boolean {
 function unread<T, S>(
   { init, state }: Reconciler<T, S>,
   key: string,
-  outcome: Outcome,
+  outcome: RequestOutcome,
 ): ReconcileResult {
   const level = isNews(state, key, `unread ${outcome.reason}`) ? 'warn' : 'debug';
   init.component.log[level]({ key, error: outcome.message }, 'request cannot be read, retrying');

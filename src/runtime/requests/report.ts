@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../api/object/object.ts';
 import type { EventDetails } from '../../kube/events/body.ts';
 import type { Component } from '../component/component.ts';
-import type { Outcome } from './outcome.ts';
+import type { RequestOutcome } from './outcome.ts';
 import type { RequestKind } from '../component/metrics.ts';
 import { serverTime } from '../component/server-time.ts';
 
@@ -17,13 +17,13 @@ export interface Reporting<T> {
 export interface Look<T> {
   readonly request: T;
   readonly signerName: string;
-  readonly outcome: Outcome;
+  readonly outcome: RequestOutcome;
   /** False where the last look at it came to the same. */
   readonly news: boolean;
 }
 
 /** What a look came to in a word: the same word is not said again. */
-export function wordOf({ outcome, reason }: Outcome): string {
+export function wordOf({ outcome, reason }: RequestOutcome): string {
   return `${outcome} ${reason}`;
 }
 
@@ -47,7 +47,7 @@ export function report<T extends KubeObject>(init: Reporting<T>, look: Look<T>):
   }
 }
 
-function levelOf({ outcome }: Outcome, news: boolean): 'debug' | 'info' | 'warn' {
+function levelOf({ outcome }: RequestOutcome, news: boolean): 'debug' | 'info' | 'warn' {
   if (!news) return 'debug';
   return outcome === 'waiting' ? 'warn' : 'info';
 }
@@ -56,7 +56,7 @@ function fieldsOf(
   kind: RequestKind,
   { metadata }: KubeObject,
   signerName: string,
-  { outcome, reason, message }: Outcome,
+  { outcome, reason, message }: RequestOutcome,
 ): Readonly<Record<string, unknown>> {
   return {
     kind,

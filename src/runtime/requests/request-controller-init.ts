@@ -11,7 +11,7 @@ import type { Component } from '../component/component.ts';
 import type { RequestKind } from '../component/metrics.ts';
 import type { RequestSelector, SignerSet } from '../signers/signer-set.ts';
 import type { Intern } from './interner.ts';
-import type { Outcome } from './outcome.ts';
+import type { RequestOutcome } from './outcome.ts';
 
 /** What one kind of requests, `T`, and the kind of its signers, `S`, do in their own way. */
 export interface RequestControllerInit<T, S> {
@@ -40,13 +40,13 @@ export interface RequestControllerInit<T, S> {
    *
    * @throws SignerError why the request waits
    */
-  readonly begin?: ((request: T) => Promise<Outcome | undefined>) | undefined;
+  readonly begin?: ((request: T) => Promise<RequestOutcome | undefined>) | undefined;
   /**
    * Answers one request of a signer that serves.
    *
    * @throws SignerError why the request waits
    */
-  readonly handle: (request: T, signer: S) => Promise<Outcome>;
+  readonly handle: (request: T, signer: S) => Promise<RequestOutcome>;
   /** The object of an Event about a request. */
   readonly regarding: (request: T) => Pick<EventDetails, 'regarding' | 'related'>;
   /** The permissions that serving these signers takes. */

@@ -14,8 +14,8 @@ import { servedSigners, type RequestControllerInit } from './request-controller-
 import { createRequestState, onWatchEvent } from './request-state.ts';
 
 /** As client-go's workqueue: what waits for a cause of its own is looked at sooner only when it changes. */
-const FIRST_RETRY_MS = 5;
-const MAX_RETRY_MS = 1_000_000;
+const FIRST_REQUEST_RETRY_MS = 5;
+const MAX_REQUEST_RETRY_MS = 1_000_000;
 /** Of all retries together: a tenth of what a core can decide and an API server can store. */
 const RETRIES = { burst: 1_000, perSecond: 100 };
 
@@ -96,7 +96,7 @@ function work<T extends KubeObject, S extends SignerObject>(
   const { component, workers } = init;
   const { clock, random } = component;
   const overall = { ...RETRIES, clock };
-  const delays = { firstMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS };
+  const delays = { firstMs: FIRST_REQUEST_RETRY_MS, maxMs: MAX_REQUEST_RETRY_MS };
   return runLoop(
     {
       ...component,

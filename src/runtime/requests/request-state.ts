@@ -15,10 +15,10 @@ import type { ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 import type { Clock, Random } from '../../ports.ts';
 import { createBackoffGroups, type BackoffGroups } from './backoff-groups.ts';
 import { createInterner, type Intern } from './interner.ts';
-import type { Outcome } from './outcome.ts';
+import type { RequestOutcome } from './outcome.ts';
 
 /** By queue key ({@link requestKey}). The functions of this file own it. */
-export interface RequestState {
+export interface ReconcileState {
   /** Keys at work; true: a watch event came meanwhile. */
   readonly atWork: Map<string, boolean>;
   /** Keys that come back without an event; until a look has ended, each that is at work is one. */
@@ -53,7 +53,7 @@ export function createRequestState(init: {
   readonly clock: Clock;
   readonly random: Random;
   readonly queue: Pick<DelayingQueue, 'add' | 'addAt'>;
-}): RequestState {
+}): ReconcileState {
   const { clock, random, queue } = init;
   return {
     clock,
@@ -73,7 +73,11 @@ export function createRequestState(init: {
 }
 
 /** @returns whether the key is to be queued now */
-export function onWatchEvent({ atWork, due }: RequestState, key: string, why: WatchCause): boolean {
+export function onWatchEvent(
+  { atWork, due }: ReconcileState,
+  key: string,
+  why: WatchCause,
+): boolean {
   // What a new list shows again, after a server was away, need not wait out its backoff.
   if (why !== 'changed' && !due.has(key)) return false;
   if (!atWork.has(key)) return true;
@@ -83,36 +87,36 @@ export function onWatchEvent({ atWork, due }: RequestState, key: string, why: Wa
 }
 
 /** A worker has taken the key. It is due until it is known that it is not: what throws comes back. */
-export function start({ atWork, due }: RequestState, key: string): void {
+export function start({ atWork, due }: ReconcileState, key: string): void {
   due.add(key);
   atWork.set(key, false);
 }
 
 /** What the watch brought meanwhile was our own write, or is older. */
-export function ignoreEvents({ atWork }: RequestState, key: string): void {
+export function ignoreEvents({ atWork }: ReconcileState, key: string): void {
   atWork.set(key, false);
 }
 
 /** The look has come to its end. */
-export function settle({ due }: RequestState, key: string, next: ReconcileResult): void {
+export function settle({ due }: ReconcileState, key: string, next: ReconcileResult): void {
   if (next === undefined) due.delete(key);
 }
 
 /** The worker leaves the key. @returns whether an event came meanwhile, so that it is to be queued */
-export function finish({ atWork }: RequestState, key: string): boolean {
+export function finish({ atWork }: ReconcileState, key: string): boolean {
   const noted = atWork.get(key) === true;
   atWork.delete(key);
   return noted;
 }
 
 /** Nothing is known of the key any longer. That says nothing of what it waited for. */
-export function forget({ logged, waiting }: RequestState, key: string): void {
+export function forget({ logged, waiting }: ReconcileState, key: string): void {
   logged.delete(key);
   waiting.forget(key);
 }
 
 /** @returns whether the last word logged of the key was another one; remembers this one */
-export function isNews({ logged, intern }: RequestState, key: string, word: string): boolean {
+export function isNews({ logged, intern }: ReconcileState, key: string, word: string): boolean {
   if (logged.get(key) === word) return false;
   logged.set(key, intern(word));
   return true;
@@ -120,7 +124,7 @@ export function isNews({ logged, intern }: RequestState, key: string, word: stri
 
 /** Waits with all others that wait for `cause`. @returns when the key is looked at again by itself */
 export function waitFor(
-  { waiting, clock }: RequestState,
+  { waiting, clock }: ReconcileState,
   key: string,
   cause: string,
 ): ReconcileResult {
@@ -128,7 +132,11 @@ export function waitFor(
 }
 
 /** When a key is looked at again after this outcome. */
-export function nextLook(state: RequestState, key: string, outcome: Outcome): ReconcileResult {
+export function nextLook(
+  state: ReconcileState,
+  key: string,
+  outcome: RequestOutcome,
+): ReconcileResult {
   const { reason, sharedBy, again } = outcome;
   if (outcome.outcome === 'waiting' && sharedBy !== undefined) {
     const { signerName } = partsOf(key);

@@ -6,9 +6,9 @@ import type { KubeObject, ObjectMeta } from '../../api/object/object.ts';
  * Each Signer takes watches of every component, and a team has a few CAs. Whoever may write Signers in a
  * namespace must not take what everybody's are served with.
  */
-export const MAX_SIGNERS_PER_NAMESPACE = 32;
+const MAX_SIGNERS_PER_NAMESPACE = 32;
 /** Of a spec as JSON: eight times that of thirty rules. The schema by itself lets half a mebibyte through. */
-export const MAX_SIGNER_TEXT = 65_536;
+const MAX_SIGNER_TEXT = 65_536;
 
 /** What is kept of Signers, however many and large they are made. */
 export interface SignerQuota {

@@ -8,7 +8,7 @@ import { eventBody } from '../../../src/kube/events/body.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { compilePolicy } from '../../../src/policy/compile-policy.ts';
-import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
+import type { RequestOutcome } from '../../../src/runtime/requests/outcome.ts';
 import { CN, OWN_NAME, made, specOf, type Wanted } from '../../policy/request.ts';
 import {
   recordedComponent,
@@ -30,7 +30,7 @@ function start(
 ): {
   readonly component: RecordedComponent;
   readonly csr: CertificateSigningRequest;
-  readonly handle: () => Promise<Outcome>;
+  readonly handle: () => Promise<RequestOutcome>;
 } {
   const component = recordedComponent({ name: 'approver', clock: () => Date.UTC(2026, 10, 21, 9) });
   const policyOf = () => compilePolicy(specOf(requests));

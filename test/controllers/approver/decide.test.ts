@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RequestsSpec } from '../../../src/api/signer/cluster-signer.ts';
 import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
-import { decide, type Plan } from '../../../src/controllers/approver/decide.ts';
+import { decide, type ApprovalPlan } from '../../../src/controllers/approver/decide.ts';
 import { compilePolicy } from '../../../src/policy/compile-policy.ts';
 import { CN, O, OWN_NAME, csrOf, made, specOf, type Wanted } from '../../policy/request.ts';
 
@@ -19,7 +19,7 @@ function planOf(
   requests: RequestsSpec,
   wanted: Wanted = {},
   csr: CertificateSigningRequest = made({ usages: ['client auth'], ...wanted }).csr,
-): Plan {
+): ApprovalPlan {
   return decide({ csr, policy: compilePolicy(specOf(requests)), reservedPrefixes: ['corp:'] });
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decide, type Plan } from '../../../src/controllers/certificate-request/decide.ts';
+import {
+  decide,
+  type CertificateRequestPlan,
+} from '../../../src/controllers/certificate-request/decide.ts';
 import type { AuthorityFacts } from '../../../src/authorities/contract.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { EMPTY_SUBJECT } from '../../../src/issuance/leaf-subject.ts';
@@ -26,7 +29,7 @@ interface More {
   readonly authority?: AuthorityFacts | SignerError;
 }
 
-function planOf(wanted: CertificateRequestWanted = {}, more: More = {}): Plan {
+function planOf(wanted: CertificateRequestWanted = {}, more: More = {}): CertificateRequestPlan {
   const { spec } = servicesOfTeams(more.changes);
   return decide({
     request: certificateRequest(wanted),
@@ -38,7 +41,9 @@ function planOf(wanted: CertificateRequestWanted = {}, more: More = {}): Plan {
   });
 }
 
-const issued = (plan: Plan): Extract<Plan, { kind: 'issue' }> => {
+const issued = (
+  plan: CertificateRequestPlan,
+): Extract<CertificateRequestPlan, { kind: 'issue' }> => {
   assert.ok(plan.kind === 'issue', JSON.stringify(plan));
   return plan;
 };

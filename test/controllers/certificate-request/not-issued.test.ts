@@ -42,7 +42,7 @@ test('permanent: the request ends as Failed, with the CA’s words', async () =>
 
 const waits = [
   ['retry', 'SignFailed', { backoffUntil: Infinity }, true],
-  ['pending', 'Pending', { at: NOW + 700 + 7_500 }, false],
+  ['pending', 'Pending', { requeueAt: NOW + 700 + 7_500 }, false],
   ['issuer', 'IssuerError', 'on-change', false],
 ] as const;
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { sign } from 'node:crypto';
 import { test } from 'node:test';
 import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
-import { decide, type Snapshot } from '../../../src/controllers/pcr-issuer/decide.ts';
-import type { Plan } from '../../../src/controllers/pcr-issuer/plan.ts';
+import { decide, type PodDecisionInput } from '../../../src/controllers/pcr-issuer/decide.ts';
+import type { PodPlan } from '../../../src/controllers/pcr-issuer/plan.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { EMPTY_SUBJECT } from '../../../src/issuance/leaf-subject.ts';
 import { printable, rdn, seq } from '../../support/pki/der.ts';
@@ -25,7 +25,7 @@ const { facts } = await openAuthority();
 type Spec = Partial<PodCertificateRequest['spec']>;
 
 /** What is decided on the request of team-a/web-0 with these fields. */
-function planOf(spec: Spec = {}, more: Partial<Snapshot> = {}): Plan {
+function planOf(spec: Spec = {}, more: Partial<PodDecisionInput> = {}): PodPlan {
   return decide({
     request: podRequest(spec),
     profile: workloadProfile(),
@@ -40,7 +40,7 @@ function planOf(spec: Spec = {}, more: Partial<Snapshot> = {}): Plan {
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 const stub = (parts: RequestDer): Spec => ({ stubPKCS10Request: base64(requestDer(parts)) });
 
-const issued = (plan: Plan): Extract<Plan, { kind: 'issue' }> => {
+const issued = (plan: PodPlan): Extract<PodPlan, { kind: 'issue' }> => {
   assert.ok(plan.kind === 'issue', JSON.stringify(plan));
   return plan;
 };
@@ -97,72 +97,77 @@ test('an empty stub is a v1beta1 request seen through v1: it is read again, not 
 });
 
 /** Denied for ever: only what the request itself is or asks for. */
-const denials: [law: string, spec: Spec, more: Partial<Snapshot>, reason: string, text: RegExp][] =
+const denials: [
+  law: string,
+  spec: Spec,
+  more: Partial<PodDecisionInput>,
+  reason: string,
+  text: RegExp,
+][] = [
   [
-    [
-      'a namespace that spec.pods.allow leaves out',
-      {},
-      { request: { ...podRequest(), metadata: { ...podRequest().metadata, namespace: 'other' } } },
-      'NotAllowed',
-      /^spec\.pods\.allow of signer example\.com\/workload does not allow pod other\/web-0 \(ServiceAccount web\)$/,
-    ],
-    [
-      'an annotation that the signer does not know',
-      { unverifiedUserAnnotations: { 'example.com/admin': 'yes' } },
-      {},
-      'InvalidUnverifiedUserAnnotations',
-      /"example\.com\/admin" is not an annotation of this signer; known: example\.com\/role$/,
-    ],
-    [
-      'an annotation whose value matches in part only',
-      { unverifiedUserAnnotations: { 'example.com/role': 'web;admin' } },
-      {},
-      'InvalidUnverifiedUserAnnotations',
-      /"example\.com\/role" may not have the value "web;admin"/,
-    ],
-    [
-      'an annotation longer than its pattern',
-      { unverifiedUserAnnotations: { 'example.com/role': 'a'.repeat(33) } },
-      {},
-      'InvalidUnverifiedUserAnnotations',
-      /may not have the value/,
-    ],
-    [
-      'a key type that the profile leaves out, naming those that work',
-      stub({ key: privateKey('RSA-2048'), algorithm: RSA_SHA256 }),
-      {},
-      'UnsupportedKeyType',
-      /^RSA2048 is not allowed; key types that work: ECDSAP256, ED25519$/,
-    ],
-    [
-      'a curve that nobody takes',
-      { stubPKCS10Request: base64(requestDer({ key: privateKey('P-224') })) },
-      {},
-      'UnsupportedKeyType',
-      /is not P-256, P-384 or P-521; key types that work/,
-    ],
-    [
-      'a key that can be broken',
-      stub({ key: privateKey('RSA-1024'), algorithm: RSA_SHA256 }),
-      {},
-      'UnsupportedKeyType',
-      /RSA with 1024 bits is not allowed/,
-    ],
-    [
-      'a stub with a subject',
-      stub({ subject: seq(rdn('2.5.4.3', printable('system:masters'))) }),
-      {},
-      'NonEmptyStubRequest',
-      /a pod’s names come from the signer alone/,
-    ],
-    [
-      'a stub with alternative names',
-      stub({ attributes: [extensionRequest(san([2, 'admin.example']))] }),
-      {},
-      'NonEmptyStubRequest',
-      /has a subject or attributes/,
-    ],
-  ];
+    'a namespace that spec.pods.allow leaves out',
+    {},
+    { request: { ...podRequest(), metadata: { ...podRequest().metadata, namespace: 'other' } } },
+    'NotAllowed',
+    /^spec\.pods\.allow of signer example\.com\/workload does not allow pod other\/web-0 \(ServiceAccount web\)$/,
+  ],
+  [
+    'an annotation that the signer does not know',
+    { unverifiedUserAnnotations: { 'example.com/admin': 'yes' } },
+    {},
+    'InvalidUnverifiedUserAnnotations',
+    /"example\.com\/admin" is not an annotation of this signer; known: example\.com\/role$/,
+  ],
+  [
+    'an annotation whose value matches in part only',
+    { unverifiedUserAnnotations: { 'example.com/role': 'web;admin' } },
+    {},
+    'InvalidUnverifiedUserAnnotations',
+    /"example\.com\/role" may not have the value "web;admin"/,
+  ],
+  [
+    'an annotation longer than its pattern',
+    { unverifiedUserAnnotations: { 'example.com/role': 'a'.repeat(33) } },
+    {},
+    'InvalidUnverifiedUserAnnotations',
+    /may not have the value/,
+  ],
+  [
+    'a key type that the profile leaves out, naming those that work',
+    stub({ key: privateKey('RSA-2048'), algorithm: RSA_SHA256 }),
+    {},
+    'UnsupportedKeyType',
+    /^RSA2048 is not allowed; key types that work: ECDSAP256, ED25519$/,
+  ],
+  [
+    'a curve that nobody takes',
+    { stubPKCS10Request: base64(requestDer({ key: privateKey('P-224') })) },
+    {},
+    'UnsupportedKeyType',
+    /is not P-256, P-384 or P-521; key types that work/,
+  ],
+  [
+    'a key that can be broken',
+    stub({ key: privateKey('RSA-1024'), algorithm: RSA_SHA256 }),
+    {},
+    'UnsupportedKeyType',
+    /RSA with 1024 bits is not allowed/,
+  ],
+  [
+    'a stub with a subject',
+    stub({ subject: seq(rdn('2.5.4.3', printable('system:masters'))) }),
+    {},
+    'NonEmptyStubRequest',
+    /a pod’s names come from the signer alone/,
+  ],
+  [
+    'a stub with alternative names',
+    stub({ attributes: [extensionRequest(san([2, 'admin.example']))] }),
+    {},
+    'NonEmptyStubRequest',
+    /has a subject or attributes/,
+  ],
+];
 
 for (const [law, spec, more, reason, text] of denials) {
   test(`denied: ${law}`, () => {
@@ -221,7 +226,7 @@ const noAuthority = new SignerError({
 });
 
 /** Whatever somebody can mend: the ClusterSigner, its CA, the clock. */
-const waits: [law: string, more: Partial<Snapshot>, code: string][] = [
+const waits: [law: string, more: Partial<PodDecisionInput>, code: string][] = [
   ['no CA', { authority: noAuthority }, 'AUTHORITY_MISSING'],
   [
     'a CA that leaves less than an hour',

@@ -7,8 +7,12 @@ import {
   createPcrFairness,
   type PcrFairness,
 } from '../../../src/controllers/pcr-issuer/fairness.ts';
-import { MAX_NOTED, RENEWAL_OVERDUE_MS } from '../../../src/controllers/pcr-issuer/renewals.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
+
+/** As in src/controllers/pcr-issuer/renewals.ts. */
+const RENEWAL_OVERDUE_MS = 10 * 60_000;
+/** As in src/controllers/pcr-issuer/renewals.ts. */
+const MAX_NOTED = 50_000;
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 10, 21, 6);

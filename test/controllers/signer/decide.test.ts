@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Condition } from '../../../src/api/request/conditions.ts';
-import { decide, type Plan, type Snapshot } from '../../../src/controllers/signer/decide.ts';
+import {
+  decide,
+  type SigningPlan,
+  type SigningInput,
+} from '../../../src/controllers/signer/decide.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { EMPTY_SUBJECT } from '../../../src/issuance/leaf-subject.ts';
 import { CN, O, csrOf, made, type Wanted } from '../../policy/request.ts';
@@ -15,7 +19,7 @@ const { facts } = await openAuthority();
 const APPROVED: Condition = { type: 'Approved', status: 'True' };
 
 /** What is decided on jane's approved request. */
-function planOf(wanted: Wanted = {}, more: Partial<Snapshot> = {}): Plan {
+function planOf(wanted: Wanted = {}, more: Partial<SigningInput> = {}): SigningPlan {
   return decide({
     csr: { ...made(wanted).csr, status: { conditions: [APPROVED] } },
     profile: workloadProfile(),
@@ -26,7 +30,7 @@ function planOf(wanted: Wanted = {}, more: Partial<Snapshot> = {}): Plan {
   });
 }
 
-const issued = (plan: Plan): Extract<Plan, { kind: 'issue' }> => {
+const issued = (plan: SigningPlan): Extract<SigningPlan, { kind: 'issue' }> => {
   assert.ok(plan.kind === 'issue', JSON.stringify(plan));
   return plan;
 };
@@ -139,7 +143,7 @@ const noAuthority = new SignerError({
 });
 
 /** Whatever somebody can mend. */
-const waits: [law: string, authority: Snapshot['authority'], code: string][] = [
+const waits: [law: string, authority: SigningInput['authority'], code: string][] = [
   ['there is no CA', noAuthority, 'AUTHORITY_MISSING'],
   ['its CA ends too soon', { ...facts, notAfter: NOW + 539_000 }, 'VALIDITY_IMPOSSIBLE'],
   ['its CA is of tomorrow', { ...facts, notBefore: facts.notAfter }, 'VALIDITY_IMPOSSIBLE'],

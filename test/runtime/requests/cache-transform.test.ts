@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import {
-  MAX_KEPT_CHARACTERS,
-  MAX_KEPT_TOGETHER,
-  createCacheTransform,
-} from '../../../src/runtime/requests/cache-transform.ts';
+import { createCacheTransform } from '../../../src/runtime/requests/cache-transform.ts';
 import { until } from '../../cluster/until.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 import { PATIENCE_MS } from '../../support/kube/reflector-fixture.ts';
 import { request, startControlled, type Controlled, type Request } from './controlled.ts';
+
+/** As in src/runtime/requests/cache-transform.ts. */
+const MAX_KEPT_CHARACTERS = 16 * 1024;
+/** As in src/runtime/requests/cache-transform.ts. */
+const MAX_KEPT_TOGETHER = 12 * 1024 * 1024;
 
 const bulky = (name: string, version: number): Request => {
   const plain = request(name, version);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { Condition } from '../../../src/api/request/conditions.ts';
-import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
+import type { RequestOutcome } from '../../../src/runtime/requests/outcome.ts';
 import type { Conditioned } from '../../../src/runtime/requests/change-predicate.ts';
 import { until } from '../../cluster/until.ts';
 import { PATIENCE_MS } from '../../support/kube/reflector-fixture.ts';
@@ -122,7 +122,7 @@ test('18. a request that is too large to be kept whole reconciles for the same r
 });
 
 test('18. a request reconciles when the one before it said so, and only then', async () => {
-  const waits: readonly (Outcome['again'] | undefined)[] = [
+  const waits: readonly (RequestOutcome['again'] | undefined)[] = [
     { requeueAt: it.time.clock() + 5_000 },
     'on-change',
   ];

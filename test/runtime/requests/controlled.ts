@@ -8,7 +8,7 @@ import { createRateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { watchSigners } from '../../../src/runtime/signers/served-signers.ts';
 import type { Component, Controller } from '../../../src/runtime/component/component.ts';
-import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
+import type { RequestOutcome } from '../../../src/runtime/requests/outcome.ts';
 import { createRequestController } from '../../../src/runtime/requests/request-controller.ts';
 import { until } from '../../cluster/until.ts';
 import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
@@ -48,7 +48,9 @@ export interface Controlled {
   readonly looks: string[];
   readonly gone: readonly string[];
   /** What a look comes to. */
-  answer(by: (request: Request, signer: ClusterSigner) => Outcome | Promise<Outcome>): void;
+  answer(
+    by: (request: Request, signer: ClusterSigner) => RequestOutcome | Promise<RequestOutcome>,
+  ): void;
   /** Whether CA and bundle have been read. */
   listCa(done: boolean): void;
   /** The CA of this signer name changed. */
@@ -91,7 +93,10 @@ export async function startControlled(more: Partial<Component> = {}): Promise<Co
   const component = componentOn(stage, more);
   const [looks, gone, stop] = [[] as string[], [] as string[], new AbortController()];
   let listed = true;
-  let answering: (request: Request, signer: ClusterSigner) => Outcome | Promise<Outcome> = () => ({
+  let answering: (
+    request: Request,
+    signer: ClusterSigner,
+  ) => RequestOutcome | Promise<RequestOutcome> = () => ({
     outcome: 'undecided',
     reason: 'NoRuleMatched',
   });

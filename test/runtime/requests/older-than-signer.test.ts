@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
-import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
+import type { RequestOutcome } from '../../../src/runtime/requests/outcome.ts';
 import { ignoreOlderThanSigner } from '../../../src/runtime/requests/older-than-signer.ts';
 import { teamSigner } from '../../support/signers/namespaced-signer.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
@@ -10,7 +10,7 @@ import { request, type Request } from './controlled.ts';
 
 const MADE = '2026-11-21T06:00:00Z';
 
-async function outcomeOf(createdAt: string, signer: ClusterSigner): Promise<Outcome> {
+async function outcomeOf(createdAt: string, signer: ClusterSigner): Promise<RequestOutcome> {
   const handle = ignoreOlderThanSigner<Request, ClusterSigner>(() =>
     Promise.resolve({ outcome: 'issued', reason: 'Issued' }),
   );

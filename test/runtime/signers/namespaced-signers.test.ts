@@ -15,8 +15,10 @@ import {
   startStage,
   type Stage,
 } from '../../support/kube/reflector-fixture.ts';
-import { MAX_SIGNERS_PER_NAMESPACE } from '../../../src/runtime/signers/signer-quota.ts';
 import { componentOn } from '../requests/controlled.ts';
+
+/** As in src/runtime/signers/signer-quota.ts. */
+const MAX_SIGNERS_PER_NAMESPACE = 32;
 
 const DERIVED = 'signers.countersign.dev/team-a.web';
 const LISTS = {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '../../../src/api/object/object.ts';
-import type { CertificateRequest } from '../../../src/api/request/certificate-request.ts';
-import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
+import {
+  CERTIFICATE_REQUEST_RESOURCE,
+  type CertificateRequest,
+} from '../../../src/api/request/certificate-request.ts';
+import { CSR_RESOURCE, type CertificateSigningRequest } from '../../../src/api/request/csr.ts';
 import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { createActor as createCertificateRequestActor } from '../../../src/controllers/certificate-request/act.ts';
-import { REQUESTS as CERTIFICATE_REQUESTS } from '../../../src/controllers/certificate-request/index.ts';
 import { createActor as createPodActor } from '../../../src/controllers/pcr-issuer/act.ts';
 import { createActor as createCsrActor } from '../../../src/controllers/signer/act.ts';
 import type { RequestInit } from '../../../src/kube/client/client.ts';
@@ -16,7 +18,7 @@ import type { LogFields } from '../../../src/ports.ts';
 import type { IssuingCa } from '../../../src/runtime/issuing/issuing-ca.ts';
 import { localCa } from '../../../src/runtime/issuing/local-ca.ts';
 import type { Redelivery } from '../../../src/runtime/issuing/redelivery.ts';
-import type { Outcome } from '../../../src/runtime/requests/outcome.ts';
+import type { RequestOutcome } from '../../../src/runtime/requests/outcome.ts';
 import { made, type Wanted } from '../../policy/request.ts';
 import {
   certificateRequest,
@@ -32,11 +34,7 @@ import { recordedComponent, type RecordedComponent } from '../component/recorded
 import { workload, workloadProfile } from '../signers/workload-profile.ts';
 
 const CERTIFICATES = 'certificates.k8s.io';
-const CSRS = resource({
-  group: CERTIFICATES,
-  version: 'v1',
-  plural: 'certificatesigningrequests',
-});
+const CSRS = resource(CSR_RESOURCE);
 
 /** An actor, the API server's only request, and all that was asked of the server. */
 export interface Stage<T> {
@@ -53,7 +51,7 @@ export interface Stage<T> {
   /** The objects of the PUTs. */
   readonly sent: () => readonly T[];
   /** Works on the request as the cache has it: by default as it was at first. */
-  readonly handle: (seen?: T, signer?: ClusterSigner) => Promise<Outcome>;
+  readonly handle: (seen?: T, signer?: ClusterSigner) => Promise<RequestOutcome>;
   readonly later: (milliseconds: number) => void;
   /** Our clock is so far ahead of the server's, as far as the server has told. */
   readonly ahead: (milliseconds: number) => void;
@@ -141,7 +139,7 @@ export function certificateRequestStage(
     actor: (component, issuingOf) =>
       createCertificateRequestActor<ClusterSigner>({
         component,
-        resource: CERTIFICATE_REQUESTS,
+        resource: resource(CERTIFICATE_REQUEST_RESOURCE),
         profileOf: () => workloadProfile(),
         policyOf: ({ spec }) => compileCertificateRequestPolicy(spec),
         issuingOf,

@@ -3,7 +3,10 @@ import { parse } from 'yaml';
 import type { CertificateRequest } from '../../../api/request/certificate-request.ts';
 import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import { formatDuration } from '../../../api/object/duration.ts';
-import { decide, type Plan } from '../../../controllers/certificate-request/decide.ts';
+import {
+  decide,
+  type CertificateRequestPlan,
+} from '../../../controllers/certificate-request/decide.ts';
 import { SignerError } from '../../../errors.ts';
 import { compileProfile } from '../../../issuance/profile.ts';
 import { compileCertificateRequestPolicy } from '../../../policy/compile-policy.ts';
@@ -47,7 +50,7 @@ export function judgeCertificateRequest(
   );
 }
 
-function verdictOf(plan: Plan): PolicyTestVerdict {
+function verdictOf(plan: CertificateRequestPlan): PolicyTestVerdict {
   if (plan.kind === 'wait') return { word: 'APPROVE', message: 'a rule allows the whole request' };
   if (plan.kind === 'undecided') return { word: 'NO OPINION', message: plan.message };
   const message = plan.kind === 'fail' ? plan.message : '';

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import type { CertificateSigningRequest } from '../../../api/request/csr.ts';
 import { SignerError } from '../../../errors.ts';
-import { decide, type Plan } from '../../../controllers/approver/decide.ts';
+import { decide, type ApprovalPlan } from '../../../controllers/approver/decide.ts';
 import { compilePolicy } from '../../../policy/compile-policy.ts';
 import { parseSignerFile } from './signer-file.ts';
 import {
@@ -20,7 +20,7 @@ const EXIT_CODES: Readonly<Record<PolicyTestVerdict['word'], number>> = {
   'NO OPINION': 4,
 };
 
-const WORDS: Readonly<Record<Plan['kind'], PolicyTestVerdict['word']>> = {
+const WORDS: Readonly<Record<ApprovalPlan['kind'], PolicyTestVerdict['word']>> = {
   approve: 'APPROVE',
   deny: 'DENY',
   wait: 'NO OPINION',

@@ -3,7 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isFinished, type CertificateSigningRequest } from '../../../api/request/csr.ts';
+import {
+  CSR_RESOURCE,
+  isFinished,
+  type CertificateSigningRequest,
+} from '../../../api/request/csr.ts';
 import { findCondition } from '../../../api/request/conditions.ts';
 import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
@@ -35,11 +39,7 @@ export interface RequestOptions extends UserOptions {
   readonly timeout: number;
 }
 
-const REQUESTS = resource({
-  group: 'certificates.k8s.io',
-  version: 'v1',
-  plural: 'certificatesigningrequests',
-});
+const REQUESTS = resource(CSR_RESOURCE);
 
 /** How often the CSR is read while a person waits. */
 const CSR_POLL_MS = 500;
