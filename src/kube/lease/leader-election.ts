@@ -93,8 +93,11 @@ class RunningElection implements LeaderElection {
     await watched;
   };
 
+  // Each member is named: a spread would lose the methods of a class.
   readonly fenced = (client: Client): Client => ({
-    ...client,
+    stream: (init) => client.stream(init),
+    clockOffset: () => client.clockOffset(),
+    close: () => client.close(),
     request: (request) => {
       if (request.method === 'GET') return client.request(request);
       if (!this.#leads()) return Promise.reject(notLeading(this.#init.name));
