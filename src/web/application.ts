@@ -3,17 +3,18 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import type { Registry } from 'prom-client';
 import { type Handler, healthz, type HttpResponse, readyz, TEXT } from './handlers.ts';
 
+/** What the endpoints report. */
 export interface ApplicationInit {
   readonly registry: Registry;
   /** Why the component is not ready; empty when it is. */
   readonly notReady: () => readonly string[];
-  /** What is wrong although it is ready. */
+  /** What needs attention although it is ready. */
   readonly warnings?: () => readonly string[];
-  /** Default true. False where `/metrics` is for another port, such as one with TLS. */
+  /** Default true. False where another port serves `/metrics`, such as one with TLS. */
   readonly withMetrics?: boolean;
 }
 
-/** What a port answers; the same over HTTP and HTTPS. */
+/** The routes of a port; the same over HTTP and HTTPS. */
 export function createApplication(init: ApplicationInit): Express {
   const { registry, notReady, warnings = () => [] } = init;
   const metrics: Handler = async () => ({
@@ -31,14 +32,14 @@ export function createApplication(init: ApplicationInit): Express {
   return app;
 }
 
-/** The only place that knows both a handler and express. */
+/** Makes an express handler of ours. */
 function adapt(handler: Handler): RequestHandler {
   return async (_request, response) => {
     send(response, await handler());
   };
 }
 
-/** express itself would show the stack to whoever asks. */
+/** express itself would send the stack trace. */
 const failed: ErrorRequestHandler = (_error, _request, response, next) => {
   if (response.headersSent) {
     next(_error);
@@ -52,6 +53,6 @@ function send(
   { status, contentType, body }: HttpResponse,
 ): void {
   response.status(status).set('content-type', contentType);
-  // What is here is of this moment.
+  // Responses describe this moment only.
   response.set('cache-control', 'no-store').send(body);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The event loop turns: nothing more, so that no outage of others restarts us. */
+/** Liveness: the event loop runs. It checks nothing else, so that an outage elsewhere restarts no pod. */
 export const healthz: Handler = () => ({ status: 200, contentType: TEXT, body: 'ok\n' });
 
 /**
  * @param notReady - why the component is not ready, one reason a line; empty when it is
- * @param warnings - what somebody should mend although it is
+ * @param warnings - what needs attention although the component is ready
  */
 export function readyz(
   notReady: () => readonly string[],

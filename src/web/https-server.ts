@@ -18,25 +18,25 @@ export interface HttpsInit extends ServerInit {
 
 export interface HttpsServer {
   readonly port: number;
-  /** Why nobody is served, or not with what is there now; empty when all is well. */
+  /** Why the port serves no TLS, or an older certificate than the files have; empty otherwise. */
   warnings(): readonly string[];
-  /** Looks after the files until `signal` is aborted, then closes the port. */
+  /** Reads the files again and again until `signal` is aborted, then closes the port. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * A kubelet needs about a minute to bring a changed Secret to the files; a tenth of that on top is
- * nothing. Projected volumes swap a symbolic link, which watches of files do not see.
+ * A kubelet takes about a minute to update the files of a Secret; these seconds add little. Projected volumes swap a
+ * symbolic link, which file watches do not see.
  */
 const RELOAD_MS = 5_000;
 
-/** Whoever scrapes us has it since 2018 (RFC 8446). Older ones are no reason for a weaker port. */
+/** Every current client supports TLS 1.3 (RFC 8446, 2018). */
 const MIN_VERSION: TlsOptions['minVersion'] = 'TLSv1.3';
 
 /**
- * Serves the same as `serve` over TLS, with a certificate from files. Connections live on when it is
- * replaced; new ones get the new one. Until there is a first, and whatever else is wrong with the
- * files, nothing breaks: what was read last stays in use, and a warning says why.
+ * Serves the same as `serve` over TLS, with a certificate from files. When it is replaced, open connections stay, and
+ * new ones get the new certificate. While the files cannot be used, the last certificate stays in use, and a warning
+ * says why.
  *
  * @throws SignerError USAGE when it cannot listen there
  */
@@ -48,7 +48,7 @@ export async function createHttpsServer(init: HttpsInit): Promise<HttpsServer> {
   let current: ServingCertificate | undefined;
   let problem: string | undefined = 'not read yet';
 
-  async function look(): Promise<void> {
+  async function reload(): Promise<void> {
     const found = await readServingCertificate(directory, clock());
     if (typeof found === 'string') {
       if (found !== problem)
@@ -73,7 +73,7 @@ export async function createHttpsServer(init: HttpsInit): Promise<HttpsServer> {
     },
     run: async (signal) => {
       while (!signal.aborted) {
-        await look();
+        await reload();
         await delay(RELOAD_MS, signal).catch(() => undefined);
       }
       await open.close();

@@ -4,7 +4,7 @@ import { SignerError } from '../errors.ts';
 const MAX_PORT = 65_535;
 
 /**
- * Takes `host:port` apart; `[::1]:8080` for IPv6, `:8080` for all interfaces.
+ * Parses `host:port`: `[::1]:8080` for IPv6, `:8080` for all interfaces.
  *
  * @throws SignerError USAGE
  */

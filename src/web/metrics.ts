@@ -3,10 +3,10 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import { callSeries, type CallSeries } from './client-series.ts';
 import { trustSeries, type TrustSeries } from './trust-series.ts';
 
-/** The series of one component. Labels are fixed, small sets: never a name out of a request. */
+/** The metrics of one component. Label values are fixed, small sets: never a name from a request. */
 export interface Metrics extends TrustSeries, CallSeries {
   readonly registry: Registry;
-  /** Runs `update` before each scrape: for gauges that have to be looked up. */
+  /** Runs `update` before each scrape, for gauges that are computed then. */
   readonly onScrape: (update: () => void) => void;
   readonly requests: Counter<'kind' | 'signer' | 'outcome' | 'reason'>;
   readonly requestDuration: Histogram<'kind' | 'signer'>;
@@ -26,7 +26,7 @@ export interface Metrics extends TrustSeries, CallSeries {
   readonly queueLongest: Gauge<'name'>;
 }
 
-/** Seconds; from one status write to a signer's outage that a kubelet still forgives. */
+/** Seconds: from one status write to an outage of the signer that a kubelet still tolerates. */
 const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 const QUEUE_BUCKETS = [0.0001, 0.001, 0.01, 0.1, 1, 10, 60];
 
@@ -41,7 +41,7 @@ export function createMetrics(component: string, version: string): Metrics {
     help: 'Always 1; the label says which version runs.',
     labelNames: ['version'],
     registers,
-    // A registry collects in the order of making: all series below are read after this.
+    // A registry collects in the order of creation: all metrics below are read after this.
     collect: () => {
       for (const update of updates) update();
     },

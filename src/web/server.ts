@@ -6,7 +6,7 @@ import { createApplication, type ApplicationInit } from './application.ts';
 import { listenError, parseListen } from './listen-address.ts';
 
 export interface ServerInit extends ApplicationInit {
-  /** `host:port`; port 0 takes a free one. */
+  /** `host:port`; port 0 chooses a free one. */
   readonly listen: string;
 }
 
@@ -15,11 +15,11 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** A reader that says nothing for this long is cut off. */
+/** A client that does not complete its request in this time is disconnected. */
 export const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics`. Nothing here can change anything.
+ * Serves `/healthz`, `/readyz` and `/metrics` over HTTP. No endpoint changes anything.
  *
  * @throws SignerError USAGE when it cannot listen there
  */

@@ -4,18 +4,18 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 
-/** What a server shows: PEM of its certificate, what is above it, and the key. */
+/** The certificate chain and the key of a server, as PEM. */
 export interface ServingCertificate {
   readonly certificate: string;
   readonly key: string;
-  /** When the certificate ends, in milliseconds. */
+  /** When the certificate expires: Unix milliseconds. */
   readonly notAfter: number;
 }
 
 /**
- * Reads `tls.crt` and `tls.key` of a directory: a mounted `kubernetes.io/tls` Secret, or any like it.
+ * Reads `tls.crt` and `tls.key` of a directory, such as a mounted `kubernetes.io/tls` Secret.
  *
- * @returns why they cannot be used, in words, where they cannot: not there, half written, expired
+ * @returns the reason, as text, where they cannot be used: missing, incomplete, expired
  */
 export async function readServingCertificate(
   directory: string,
@@ -28,7 +28,7 @@ export async function readServingCertificate(
     ]);
     const leaf = new X509Certificate(certificate);
     const notAfter = Date.parse(leaf.validTo);
-    // Two reads are not one: what was swapped in between fits at the next look.
+    // The files may be swapped between the two reads: the next read finds a matching pair.
     if (!leaf.checkPrivateKey(createPrivateKey(key))) return 'tls.key is not the key of tls.crt';
     if (notAfter <= now) return `tls.crt expired at ${new Date(notAfter).toISOString()}`;
     return { certificate, key, notAfter };
