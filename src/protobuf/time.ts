@@ -14,8 +14,8 @@ export function readTime(fields: MessageReader): string {
 }
 
 /** Objects that arrive together were created in the same few seconds: most texts are cached. */
-const MAX_CACHED_TEXTS = 64;
-const texts = new BoundedMap<number, string>(MAX_CACHED_TEXTS);
+const MAX_CACHED_TIMES = 64;
+const texts = new BoundedMap<number, string>(MAX_CACHED_TIMES);
 
 function textOf(seconds: number): string {
   const known = texts.get(seconds);
