@@ -35,8 +35,8 @@ beforeEach(async () => {
     log,
     metrics: {
       watchRestart: () => undefined,
-      watchHeard: () => undefined,
-      watchOver: () => undefined,
+      watchEvent: () => undefined,
+      watchStopped: () => undefined,
       unserved: (signerName: string) => ended.push(signerName),
     },
     secretNamespace: 'countersign-keys',
