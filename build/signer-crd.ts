@@ -92,6 +92,9 @@ const DROPPED = [
   // A CA that is the user's own is neither certified nor distrusted here.
   'status.crossCertificates',
   'status.distrusted',
+  // Nobody publishes it.
+  'status.retainedAnchors',
+  'status.formerAnchors',
 ];
 
 function narrowed(schema: Schema, path: string): Schema {

@@ -12,8 +12,12 @@ const KINDS: readonly RequestKind[] = [
   'CertificateRequest',
 ];
 
+/** Anchors with a series of their own: anyone who adds one a second must not fill up the process. */
+const MAX_STRANGERS = 64;
+
 /** Maps what a component counts to the series of `web/metrics.ts`. */
 export function componentMetrics(metrics: Metrics, name: string): Component['metrics'] {
+  const strangers = new Set<string>();
   return {
     watchRestart: ({ resource }, reason) => metrics.watchRestarts.inc({ resource, reason }),
     watchEvent: ({ resource, selector }, seconds) =>
@@ -26,6 +30,11 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
     duration: (kind, signer, seconds) => metrics.requestDuration.observe({ kind, signer }, seconds),
     pending: (kind, signer, count) => metrics.requestPending.set({ kind, signer }, count),
     foreignBundles: (signer, count) => metrics.foreignBundles.set({ signer }, count),
+    strangerAnchor: (signer, fingerprint) => {
+      const isNamed = strangers.has(fingerprint) || strangers.size < MAX_STRANGERS;
+      if (isNamed) strangers.add(fingerprint);
+      metrics.strangerAnchors.inc({ signer, anchor: isNamed ? fingerprint : 'other' });
+    },
     authorityNotAfter: (signer, seconds) => metrics.authorityNotAfter.set({ signer }, seconds),
     authorityFullLeaves: (signer, seconds) => metrics.authorityFullLeaves.set({ signer }, seconds),
     authorityPhase: (signer, phase, count) => metrics.authorityPhase.set({ signer, phase }, count),

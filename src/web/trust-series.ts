@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** The series of CAs and of the bundles that their anchors are published in. */
 export interface TrustSeries {
   readonly foreignBundles: Gauge<'signer'>;
+  readonly strangerAnchors: Counter<'signer' | 'anchor'>;
   readonly authorityNotAfter: Gauge<'signer'>;
   readonly authorityFullLeaves: Gauge<'signer'>;
   readonly authorityPhase: Gauge<'signer' | 'phase'>;
@@ -20,6 +21,12 @@ export function trustSeries(registers: Registry[]): TrustSeries {
       'trust_bundle_foreign',
       'ClusterTrustBundles under a signer name of ours that we do not publish.',
     ),
+    strangerAnchors: new Counter({
+      name: 'countersign_trust_bundle_stranger_anchors_total',
+      help: 'Anchors that somebody else added to a published bundle and that were taken out, by fingerprint.',
+      labelNames: ['signer', 'anchor'],
+      registers,
+    }),
     authorityNotAfter: ofSigner(
       'ca_not_after_timestamp_seconds',
       'When the CA that signs expires.',

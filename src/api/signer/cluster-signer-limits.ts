@@ -32,6 +32,10 @@ export const MAX_AUTHORITIES = 64;
 export const MAX_CROSS_CERTIFICATES = 256;
 /** `status.distrusted`: the CAs of four full `distrusted` lists, within the life of one CA. */
 export const MAX_DISTRUSTED_CAS = 256;
+/** `status.retainedAnchors`: as many as one ClusterSigner may have had CAs. */
+export const MAX_RETAINED_ANCHORS = 64;
+/** `status.formerAnchors`: of the last day. */
+export const MAX_FORMER_ANCHORS = 64;
 
 /** One RE2 pattern; whole-value matches of annotations are short. */
 export const MAX_PATTERN = 512;

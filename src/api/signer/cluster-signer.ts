@@ -156,6 +156,22 @@ export interface DistrustedCaStatus {
   readonly notAfter?: string;
 }
 
+/** An anchor that an earlier ClusterSigner published, and whose leaves may live. */
+export interface RetainedAnchorStatus {
+  readonly fingerprint: string;
+  /** RFC 3339: no leaf below it lives longer. */
+  readonly until: string;
+  /** PEM of the certificate. */
+  readonly anchor: string;
+}
+
+/** An anchor that was taken out of the bundle in the ordinary way: nobody need be warned of that. */
+export interface FormerAnchorStatus {
+  readonly fingerprint: string;
+  /** RFC 3339. */
+  readonly removedAt: string;
+}
+
 export interface ClusterSignerStatus {
   readonly observedGeneration?: number;
   /** Of a Signer, whose name is derived: what it is. */
@@ -164,6 +180,9 @@ export interface ClusterSignerStatus {
   readonly authorities?: readonly AuthorityStatus[];
   readonly crossCertificates?: readonly CrossCertificateStatus[];
   readonly distrusted?: readonly DistrustedCaStatus[];
+  /** Absent until the published bundle was looked at once; what it holds besides is a stranger's from then on. */
+  readonly retainedAnchors?: readonly RetainedAnchorStatus[];
+  readonly formerAnchors?: readonly FormerAnchorStatus[];
   /** When a managed CA's next rotation begins, if nobody asks for it sooner. */
   readonly nextRotation?: string;
 }

@@ -54,17 +54,32 @@ export async function act(input: ApplyInput): Promise<ClusterTrustBundle | 'back
     return made;
   }
   const written = await client.request<ClusterTrustBundle>({ method: 'PUT', path, body });
-  if (plan.repaired) {
-    log.warn(fields, 'bundle repaired: somebody else had changed it');
-    component.events.record({
-      regarding: { apiVersion: resource.apiVersion, kind: 'ClusterTrustBundle', name },
-      type: 'Warning',
-      reason: 'BundleRepaired',
-      action: 'Attest',
-      note: 'somebody else had changed this bundle; it holds the anchors of its ClusterSigner again',
-    });
-  } else {
-    log.info(fields, 'bundle updated');
-  }
+  if (plan.repaired) warnOfRepair(input, plan);
+  else log.info(fields, 'bundle updated');
   return written;
+}
+
+/** How many fingerprints fit into an Event's note beside its words. */
+const MAX_NAMED = 8;
+
+/** Somebody who may write bundles added trust: an alarm each time, which nothing in the bundle silences. */
+function warnOfRepair(
+  { component, resource }: ApplyInput,
+  { bundle, strangers }: Extract<BundleChange, { kind: 'update' }>,
+): void {
+  const { name } = bundle.metadata;
+  const { signerName = '' } = bundle.spec;
+  for (const anchor of strangers) component.metrics.strangerAnchor(signerName, anchor);
+  const named = strangers.slice(0, MAX_NAMED).join(', ');
+  const more = strangers.length > MAX_NAMED ? `, and ${strangers.length - MAX_NAMED} more` : '';
+  const what = strangers.length === 0 ? 'its text could not be read' : `it held ${named}${more}`;
+  const note = `bundle repaired: somebody else had changed it, ${what}; it holds the anchors of its ClusterSigner again. Find out who may update ClusterTrustBundles and attest for ${signerName}`;
+  component.log.warn({ kind: 'ClusterTrustBundle', name, anchors: strangers }, note);
+  component.events.record({
+    regarding: { apiVersion: resource.apiVersion, kind: 'ClusterTrustBundle', name },
+    type: 'Warning',
+    reason: 'BundleRepaired',
+    action: 'Attest',
+    note,
+  });
 }

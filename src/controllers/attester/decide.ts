@@ -2,14 +2,15 @@
 import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import { RETAIN_UNTIL, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import { formatTime, parseTime } from '../../api/object/time.ts';
-import { lastLeafEnd } from './bundle-annotations.ts';
 import {
   desiredBundle,
-  isEditedByOthers,
-  isSameBundle,
   isAllDistrusted,
+  isSameBundle,
+  isUnreadable,
+  strangersIn,
 } from './desired-bundle.ts';
-import { isOurs } from './annotations.ts';
+import { isOurs } from '../../api/signer/bundle-annotations.ts';
+import { lastLeafEnd } from '../../rotation/last-leaf-end.ts';
 
 /** One bundle name, what is there and who wants it. */
 export interface BundleNameSnapshot {
@@ -20,6 +21,8 @@ export interface BundleNameSnapshot {
   readonly signer: ClusterSigner | undefined;
   /** The ClusterSigner that it was published for is there, but cannot be read by this version. */
   readonly unreadable: boolean;
+  /** The name is one of this installation: a served one, or one that our role lists. */
+  readonly isListed: boolean;
   readonly secretNamespace: string;
   readonly now: number;
   /** Our clock contradicts the API server's: no trust ends by either. */
@@ -34,6 +37,8 @@ export type BundleChange =
       readonly bundle: ClusterTrustBundle;
       /** Set where somebody else had changed it. */
       readonly repaired: boolean;
+      /** Fingerprints of the anchors that somebody else had added; this takes them out. */
+      readonly strangers: readonly string[];
       readonly requeueAt?: number;
     }
   | { readonly kind: 'delete'; readonly bundle: ClusterTrustBundle };
@@ -42,7 +47,8 @@ export type BundleChange =
 export function decide(snapshot: BundleNameSnapshot): BundleChange {
   const { bundle, signer } = snapshot;
   if (signer !== undefined) return publish(snapshot, signer);
-  if (bundle === undefined || !isOurs(bundle, snapshot.secretNamespace)) return { kind: 'ignore' };
+  if (bundle === undefined || !snapshot.isListed) return { kind: 'ignore' };
+  if (!isOurs(bundle, snapshot.secretNamespace)) return { kind: 'ignore' };
   // Who can read it may still sign: nothing is known, so nothing is concluded.
   return snapshot.unreadable ? { kind: 'ignore' } : retire(bundle, snapshot);
 }
@@ -55,7 +61,9 @@ function publish(snapshot: BundleNameSnapshot, signer: ClusterSigner): BundleCha
   const { changesAt } = desired;
   const again = changesAt === undefined || changesAt <= now ? {} : { requeueAt: changesAt };
   if (isSameBundle(bundle, desired.bundle)) return { kind: 'ignore', ...again };
-  return { kind: 'update', bundle: desired.bundle, repaired: isEditedByOthers(bundle), ...again };
+  const strangers = strangersIn(bundle, desired.bundle, { signer, now });
+  const repaired = strangers.length > 0 || isUnreadable(bundle);
+  return { kind: 'update', bundle: desired.bundle, repaired, strangers, ...again };
 }
 
 /**
@@ -80,13 +88,17 @@ function retire(
 ): BundleChange {
   const annotations = bundle.metadata.annotations ?? {};
   const until = parseTime(annotations[RETAIN_UNTIL] ?? '');
-  if (Number.isNaN(until)) {
-    const retainUntil = clocksApart ? undefined : lastLeafEnd(bundle, now);
+  const latest = clocksApart ? undefined : lastLeafEnd(bundle, now);
+  // What is later than we would write today was not written by us.
+  const isForged = latest !== undefined && until > latest + 1000;
+  if (Number.isNaN(until) || isForged) {
+    const retainUntil = latest;
     if (retainUntil === undefined) return { kind: 'ignore' };
     const marked = { ...annotations, [RETAIN_UNTIL]: formatTime(retainUntil + 999) };
     return {
       kind: 'update',
       repaired: false,
+      strangers: [],
       requeueAt: retainUntil + 1000,
       bundle: { ...bundle, metadata: { ...bundle.metadata, annotations: marked } },
     };

@@ -5,11 +5,16 @@ import {
   servedSince,
   type ClusterTrustBundle,
 } from '../../api/object/cluster-trust-bundle.ts';
+import { parseTime } from '../../api/object/time.ts';
 import { fingerprint, type Certificate } from '../../pki/x509/certificate.ts';
 import { anchorFingerprints, readAnchors, writeAnchors } from '../../pki/x509/trust-bundle.ts';
-import { bundleAnnotations, type BundleInput } from './bundle-annotations.ts';
-import { retainedAnchors, type RetainedAnchor } from './retained-anchors.ts';
 import { distrustedCas } from '../../rotation/distrusted-cas.ts';
+import {
+  retainedAnchors,
+  type PublishedBundle,
+  type RetainedAnchor,
+} from '../../rotation/retained-anchors.ts';
+import { bundleAnnotations } from './bundle-annotations.ts';
 
 const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'countersign' } as const;
 
@@ -27,7 +32,7 @@ export interface DesiredBundle {
  * distrusted, or undefined while there is no anchor: CA certificates only, no duplicates, stable
  * order.
  */
-export function desiredBundle(input: BundleInput): DesiredBundle | undefined {
+export function desiredBundle(input: PublishedBundle): DesiredBundle | undefined {
   const { signer, bundle } = input;
   const { signerName, trustBundle } = signer.spec;
   const named = namedAnchors(signer);
@@ -82,11 +87,35 @@ export function isAllDistrusted(signer: ClusterSigner): boolean {
   return named.length > 0 && named.every(({ raw }) => isOut(fingerprint(raw)));
 }
 
-/** It serves an anchor of whose publication we know nothing: somebody else wrote it. */
-export function isEditedByOthers(served: ClusterTrustBundle): boolean {
-  const since = servedSince(served);
-  const anchors = [...anchorFingerprints(served.spec.trustBundle)];
-  return anchors.length === 0 || anchors.some((anchor) => !since.has(anchor));
+/** Whoever publishes may be away for so long, after an anchor was taken out in the ordinary way. */
+const REMOVAL_GRACE_MS = 3_600_000;
+
+/**
+ * Anchors in the served bundle that somebody else put there: not the signer's, not retained, and neither
+ * distrusted nor retired of late. Nothing that the bundle says of itself counts, but before `authority` has
+ * looked at it once.
+ */
+export function strangersIn(
+  served: ClusterTrustBundle,
+  desired: ClusterTrustBundle,
+  { signer, now }: Pick<PublishedBundle, 'signer' | 'now'>,
+): readonly string[] {
+  const isDistrusted = distrustedCas(signer);
+  const wanted = anchorFingerprints(desired.spec.trustBundle);
+  const removed = new Set(
+    (signer.status?.formerAnchors ?? [])
+      .filter(({ removedAt }) => now < parseTime(removedAt) + REMOVAL_GRACE_MS)
+      .map((each) => each.fingerprint),
+  );
+  const since = signer.status?.retainedAnchors === undefined ? servedSince(served) : new Map();
+  return [...anchorFingerprints(served.spec.trustBundle)].filter(
+    (each) => !wanted.has(each) && !isDistrusted(each) && !removed.has(each) && !since.has(each),
+  );
+}
+
+/** Its text holds no anchor that can be read. */
+export function isUnreadable(served: ClusterTrustBundle): boolean {
+  return anchorFingerprints(served.spec.trustBundle).size === 0;
 }
 
 function sameMap(

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
-import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import { SignerError } from '../../errors.ts';
-import { createReflector } from '../../kube/watch/reflector.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import { toOutcome } from '../../runtime/requests/error-outcome.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { areClocksStillApart, requeueAt, serverTime } from '../../runtime/component/server-time.ts';
-import { createSigners } from '../../runtime/signers/signers.ts';
 import { act } from './act.ts';
 import { decide } from './decide.ts';
-import { reportUnmanagedBundles } from './unmanaged-bundles.ts';
 import { measureBundle } from './bundle-metrics.ts';
-import { publisherOf } from './annotations.ts';
+import { createAttesterState, report, type AttesterState } from './attester-state.ts';
+import { isOurs, publisherOf } from '../../api/signer/bundle-annotations.ts';
 import { permissions } from './permissions.ts';
 import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 
@@ -23,74 +19,8 @@ const BUNDLE_WORKERS = 2;
 
 /** Publishes the ClusterTrustBundles of the ClusterSigners that it serves. */
 export function createAttester(component: Component, resource: Resource): Controller {
-  const { queue } = component;
-  const wanted = new Map<string, ClusterSigner>();
-  const signers = createSigners(component, () => {
-    const before = [...wanted.keys()];
-    wanted.clear();
-    for (const signer of signers.all()) {
-      const { signerName, trustBundle } = signer.spec;
-      if (trustBundle !== undefined) wanted.set(bundleName(signerName, trustBundle.name), signer);
-      reportUnmanagedBundles(component, signer, bundles.list());
-    }
-    const served = bundles.list().map(({ metadata }) => metadata.name);
-    for (const name of [...before, ...wanted.keys(), ...served]) queue.add(name);
-  });
-  const bundles = createReflector<ClusterTrustBundle>({
-    ...component,
-    path: resource.collection(),
-    onEvent: (name, now, before) => {
-      queue.add(name);
-      const signer = signers.serving((now ?? before)?.spec.signerName ?? '');
-      if (signer !== undefined) reportUnmanagedBundles(component, signer, bundles.list());
-    },
-  });
-
-  component.shard.onChange(() => {
-    for (const name of [...wanted.keys(), ...bundles.list().map(({ metadata }) => metadata.name)]) {
-      queue.add(name);
-    }
-    for (const signer of signers.all()) reportUnmanagedBundles(component, signer, bundles.list());
-  });
-
-  async function handle(name: string): Promise<ReconcileResult> {
-    if (!component.shard.owns(name)) return undefined;
-    // Before both lists are whole, "nobody wants this bundle" would be a guess.
-    if (!signers.settled || !bundles.synced) return 'backoff';
-    const clocksApart = await areClocksStillApart(component, () => ask(name));
-    const bundle = bundles.get(name);
-    const now = serverTime(component);
-    const plan = decide({
-      name,
-      bundle,
-      signer: wanted.get(name),
-      unreadable: bundle !== undefined && signers.faulty(publisherOf(bundle)) !== undefined,
-      secretNamespace: component.secretNamespace,
-      clocksApart,
-      now,
-    });
-    const written = await act({ component, resource, plan, judgedAt: now, clocksApart });
-    if (written === 'backoff') return 'backoff';
-    if (written !== undefined) bundles.applyWrite(written);
-    return again(name, 'requeueAt' in plan ? plan.requeueAt : undefined);
-  }
-
-  function ask(name: string): Promise<unknown> {
-    return component.client
-      .request({ method: 'GET', path: resource.object({ name }) })
-      .catch(ignoreNotFound);
-  }
-
-  function again(name: string, at: number | undefined): ReconcileResult {
-    const served = bundles.get(name);
-    if (served === undefined && at === undefined) return undefined;
-    const signer = wanted.get(name);
-    if (served !== undefined && signer !== undefined) {
-      measureBundle(component.metrics, signer.spec.signerName, served);
-    }
-    return requeueAt(component, at);
-  }
-
+  const state = createAttesterState(component, resource);
+  const { signers, bundles } = state;
   return {
     permissions: () => permissions(namesOf(signers.all(), component)),
     notReady: () =>
@@ -99,17 +29,69 @@ export function createAttester(component: Component, resource: Resource): Contro
         .map((each) => `ClusterSigners or bundles: ${each.failure ?? 'not listed yet'}`),
     run: async (signal) => {
       const watching = [signers.reflector.run(signal), bundles.run(signal)];
-      const onError = (name: string, error: unknown): void =>
-        tell(component, resource, name, error);
+      const handle = (name: string): Promise<ReconcileResult> => reconcile(state, name);
+      const onError = (name: string, error: unknown): void => {
+        reportError(state, name, error);
+      };
       await runLoop({ ...component, workers: BUNDLE_WORKERS, handle, onError }, signal);
       await Promise.all(watching);
     },
   };
 }
 
-function tell(component: Component, resource: Resource, name: string, error: unknown): void {
+async function reconcile(state: AttesterState, name: string): Promise<ReconcileResult> {
+  const { component, resource, signers, bundles, publishers } = state;
+  if (!component.shard.owns(name)) return undefined;
+  // Before both lists are whole, "nobody wants this bundle" would be a guess.
+  if (!signers.settled || !bundles.synced) return 'backoff';
+  const clocksApart = await areClocksStillApart(component, () => get(state, name));
+  const isListed = await isListedName(state, name);
+  const bundle = bundles.get(name);
+  const now = serverTime(component);
+  const plan = decide({
+    name,
+    bundle,
+    signer: publishers.get(name),
+    unreadable: bundle !== undefined && signers.faulty(publisherOf(bundle)) !== undefined,
+    isListed,
+    secretNamespace: component.secretNamespace,
+    clocksApart,
+    now,
+  });
+  const written = await act({ component, resource, plan, judgedAt: now, clocksApart });
+  if (written === 'backoff') return 'backoff';
+  if (written !== undefined) bundles.applyWrite(written);
+  measure(state, name);
+  const at = 'requeueAt' in plan ? plan.requeueAt : undefined;
+  return bundles.get(name) === undefined && at === undefined ? undefined : requeueAt(component, at);
+}
+
+/** Whether the bundle's name is one of this installation: a served one, or one that our role lists. */
+async function isListedName(state: AttesterState, name: string): Promise<boolean> {
+  const { component, bundles, publishers, managedNames, signers } = state;
+  const bundle = bundles.get(name);
+  if (publishers.has(name)) return true;
+  if (bundle === undefined || !isOurs(bundle, component.secretNamespace)) return false;
+  const isListed = await managedNames.review(name);
+  const signer = signers.serving(bundle.spec.signerName ?? '');
+  if (!isListed && signer !== undefined) report(state, signer);
+  return isListed;
+}
+
+function get({ component, resource }: AttesterState, name: string): Promise<unknown> {
+  const path = resource.object({ name });
+  return component.client.request({ method: 'GET', path }).catch(ignoreNotFound);
+}
+
+function measure({ component, bundles, publishers }: AttesterState, name: string): void {
+  const [served, signer] = [bundles.get(name), publishers.get(name)];
+  if (served === undefined || signer === undefined) return;
+  measureBundle(component.metrics, signer.spec.signerName, served);
+}
+
+function reportError({ component, resource }: AttesterState, name: string, error: unknown): void {
   if (!(error instanceof SignerError)) {
-    component.log.error({ name, error: String(error) }, 'an unexpected error; the bundle waits');
+    component.log.error({ name, error: String(error) }, 'unexpected error, bundle is retried');
     return;
   }
   const {
@@ -117,7 +99,10 @@ function tell(component: Component, resource: Resource, name: string, error: unk
     reason,
     event,
   } = toOutcome(error, component.name, component.client.clockOffset());
-  component.log.warn({ kind: 'ClusterTrustBundle', name, reason, error: message }, 'bundle waits');
+  component.log.warn(
+    { kind: 'ClusterTrustBundle', name, reason, error: message },
+    'bundle is retried',
+  );
   if (event === undefined) return;
   const regarding = { apiVersion: resource.apiVersion, kind: 'ClusterTrustBundle', name };
   component.events.record({ ...event, regarding });

@@ -2,16 +2,19 @@
 import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import type { Component } from '../../runtime/component/component.ts';
-import { isOurs } from './annotations.ts';
+import { isOurs } from '../../api/signer/bundle-annotations.ts';
+import type { ManagedNames } from './managed-names.ts';
 
 /**
- * Bundles under a served signer name that are neither the published one nor a retired one of ours.
- * The kubelet merges all bundles of a signer that a selector matches, so each of them adds trust.
+ * Bundles under a served signer name that are neither the published one nor a retired one of ours: one that
+ * says so and whose name our role lists. The kubelet merges all bundles of a signer that a selector matches,
+ * so each of them adds trust. One whose name was not looked up yet is left to the next report.
  */
 export function unmanagedBundles(
   signer: ClusterSigner,
   bundles: readonly ClusterTrustBundle[],
   secretNamespace: string,
+  names: Pick<ManagedNames, 'has'>,
 ): readonly ClusterTrustBundle[] {
   const { signerName, trustBundle } = signer.spec;
   const own = trustBundle && bundleName(signerName, trustBundle.name);
@@ -19,17 +22,18 @@ export function unmanagedBundles(
     (bundle) =>
       bundle.spec.signerName === signerName &&
       bundle.metadata.name !== own &&
-      !isOurs(bundle, secretNamespace),
+      !(isOurs(bundle, secretNamespace) && names.has(bundle.metadata.name) !== false),
   );
 }
 
-/** Counts them; the replica that leads tells once for each. */
+/** Counts them in every replica; the one that owns the signer name records an Event on each bundle. */
 export function reportUnmanagedBundles(
   component: Component,
   signer: ClusterSigner,
   bundles: readonly ClusterTrustBundle[],
+  names: Pick<ManagedNames, 'has'>,
 ): void {
-  const found = unmanagedBundles(signer, bundles, component.secretNamespace);
+  const found = unmanagedBundles(signer, bundles, component.secretNamespace, names);
   const { signerName } = signer.spec;
   component.metrics.foreignBundles(signerName, found.length);
   if (!component.shard.owns(signerName)) return;

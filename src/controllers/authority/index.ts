@@ -138,6 +138,8 @@ export function createAuthorityController(init: AuthorityInit): Controller {
       secret,
       inspect: inspectWith(open, now),
       bundle: bundleOf(signer),
+      isBundleKnown: bundles.get(signer.spec.signerName)?.synced === true,
+      secretNamespace: component.secretNamespace,
       propagationSeconds: component.propagationSeconds,
       clocksApart,
       now,

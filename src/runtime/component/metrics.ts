@@ -25,6 +25,8 @@ export interface RequestMetrics {
 export interface TrustMetrics {
   /** Bundles under our signer names that are not ours. */
   foreignBundles(signer: string, count: number): void;
+  /** An anchor that somebody else had added to a published bundle was taken out again. */
+  strangerAnchor(signer: string, fingerprint: string): void;
   /** Unix seconds of the Active CA's end. */
   authorityNotAfter(signer: string, seconds: number): void;
   /** Unix seconds until which a leaf may be as long as the profile says. */

@@ -103,3 +103,15 @@ test('while its ClusterSigner is there and cannot be read, nothing is concluded'
 test('where there is no bundle and nobody wants one, there is nothing to do', () => {
   assert.deepEqual(planOf({}), { kind: 'ignore' });
 });
+
+test('a bundle whose name our role does not list is left alone, whatever it says of itself', () => {
+  assert.deepEqual(planOf({ bundle: past, isListed: false }), { kind: 'ignore' });
+  assert.deepEqual(planOf({ bundle: published, isListed: false }), { kind: 'ignore' });
+});
+
+test('a time that is later than we would write today is ours to correct', () => {
+  const forged = annotated(published, { [RETAIN]: '9999-12-31T00:00:00Z' });
+  const plan = planOf({ bundle: forged });
+  assert.ok(plan.kind === 'update');
+  assert.ok(Date.parse(plan.bundle.metadata.annotations?.[RETAIN] ?? '') <= NOW + LAST + 1000);
+});

@@ -17,8 +17,15 @@ function named(name: string, annotations = own.metadata.annotations ?? {}): Clus
   return { ...own, metadata: { ...own.metadata, name, uid: `uid-of-${name}`, annotations } };
 }
 
-const namesOf = (bundles: readonly ClusterTrustBundle[], who = signer): readonly string[] =>
-  unmanagedBundles(who, bundles, 'countersign-keys').map(({ metadata }) => metadata.name);
+/** Names of our role, as far as they were looked up. */
+const LISTED = { has: () => true };
+
+const namesOf = (
+  bundles: readonly ClusterTrustBundle[],
+  who = signer,
+  names: { has(name: string): boolean | undefined } = LISTED,
+): readonly string[] =>
+  unmanagedBundles(who, bundles, 'countersign-keys', names).map(({ metadata }) => metadata.name);
 
 const other = named('example.com:workload:evil', {});
 
@@ -38,6 +45,15 @@ test('ours are not foreign: the published one, and one that is retired', () => {
   assert.deepEqual(namesOf([own, named('example.com:workload:before')]), []);
 });
 
+test('one that only says it is ours is foreign: its name is none that our role lists', () => {
+  const forged = named('example.com:workload:evil');
+  assert.deepEqual(namesOf([own, forged], signer, { has: () => false }), [
+    'example.com:workload:evil',
+  ]);
+  // Until it was looked up nobody knows, and nobody is warned in vain.
+  assert.deepEqual(namesOf([own, forged], signer, { has: () => undefined }), []);
+});
+
 test('bundles of other signers, and of none, are none of our business', () => {
   const elsewhere = { ...other, spec: { ...other.spec, signerName: 'example.com/other' } };
   const unlinked = { ...other, spec: { trustBundle: own.spec.trustBundle } };
@@ -51,7 +67,7 @@ test('a ClusterSigner that publishes nothing is told of every bundle under its n
 
 test('each is told on the bundle itself, with what to do, and all are counted', () => {
   const component = recordedComponent();
-  reportUnmanagedBundles(component, signer, [own, other]);
+  reportUnmanagedBundles(component, signer, [own, other], LISTED);
   assert.deepEqual(component.counted, [['foreignBundles', 'example.com/workload', 1]]);
   const [note] = component.notes;
   assert.equal(component.notes.length, 1);
@@ -63,7 +79,7 @@ test('each is told on the bundle itself, with what to do, and all are counted', 
 
 test('none is counted too: the count falls when the last has gone', () => {
   const component = recordedComponent();
-  reportUnmanagedBundles(component, signer, [own]);
+  reportUnmanagedBundles(component, signer, [own], LISTED);
   assert.deepEqual(component.counted, [['foreignBundles', 'example.com/workload', 0]]);
   assert.deepEqual(component.notes, []);
 });

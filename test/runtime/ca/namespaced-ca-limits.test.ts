@@ -52,7 +52,9 @@ function look(
     metadata: { ...signer.metadata, name: 'team-ca', annotations },
     data: { 'tls.crt': 'x', 'tls.key': 'x', [longest]: 'x'.repeat(characters - 2) },
   };
-  const common = { signer, bundle: undefined, propagationSeconds: 600, now: NOW };
+  const common = { signer, bundle: undefined, propagationSeconds: 600,
+    isBundleKnown: false,
+    secretNamespace: 'countersign-keys', now: NOW };
   const usable = attempt(() => usableAuthority({ ...common, secret, open, last: () => undefined }));
   const { isReady, message } = observe({
     ...common,

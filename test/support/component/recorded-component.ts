@@ -46,6 +46,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       duration: count('duration'),
       pending: count('pending'),
       foreignBundles: count('foreignBundles'),
+      strangerAnchor: count('strangerAnchor'),
       authorityNotAfter: count('authorityNotAfter'),
       authorityFullLeaves: count('authorityFullLeaves'),
       authorityPhase: count('authorityPhase'),

@@ -55,6 +55,7 @@ export function planOf(more: Partial<BundleNameSnapshot>): BundleChange {
     bundle: undefined,
     signer: undefined,
     unreadable: false,
+    isListed: true,
     secretNamespace: 'countersign-keys',
     clocksApart: false,
     now: NOW,

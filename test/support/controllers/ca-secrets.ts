@@ -105,6 +105,8 @@ export function planOf(more: Partial<SignerSnapshot> = {}): SignerPlan {
     secret: { kind: 'found', secret: secret(A) },
     inspect: inspectWith(openLocalAuthority, now),
     bundle: bundleWith([A, LONG], [B, LONG]),
+    isBundleKnown: false,
+    secretNamespace: 'countersign-keys',
     propagationSeconds: 600,
     clocksApart: false,
     now,

@@ -28,11 +28,28 @@ export function eventsOf(signer: KubeObject, status: ClusterSignerStatus): reado
   const before = (signer as Partial<ClusterSigner>).status;
   return [
     ...changedConditions(before, status).flatMap(({ was, is }) => warningOf(signer, was, is)),
+    ...retainedEvents(signer, before, status),
     ...phasesOf(before?.authorities ?? [], status.authorities ?? []).map(({ reason, note }) => ({
       ...{ regarding: regarding(signer), type: 'Normal' as const },
       ...{ reason, action: 'Rotate', note },
     })),
   ];
+}
+
+/** Trust that this ClusterSigner did not make itself: each anchor is named once, when it is taken over. */
+function retainedEvents(
+  signer: KubeObject,
+  before: ClusterSignerStatus | undefined,
+  { retainedAnchors = [] }: ClusterSignerStatus,
+): readonly EventDetails[] {
+  const known = new Set(before?.retainedAnchors?.map(({ fingerprint }) => fingerprint));
+  return retainedAnchors
+    .filter(({ fingerprint }) => !known.has(fingerprint))
+    .map(({ fingerprint, until }) => ({
+      ...{ regarding: regarding(signer), type: 'Warning' as const },
+      ...{ reason: 'AnchorRetained', action: 'Attest' },
+      note: `the bundle keeps ${fingerprint} until ${until}: it was published for an earlier ClusterSigner. If you do not know it, name it in spec.authority.managed.distrusted`,
+    }));
 }
 
 /** A line whenever it changes, once it is written. */

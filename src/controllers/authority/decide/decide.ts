@@ -4,6 +4,8 @@ import type {
   ClusterSigner,
   ClusterSignerStatus,
 } from '../../../api/signer/cluster-signer.ts';
+import { isNamespaced } from '../../../api/signer/signer.ts';
+import { parseTime } from '../../../api/object/time.ts';
 import { hasTrueCondition } from '../../../api/request/conditions.ts';
 import { parseDuration } from '../../../api/object/duration.ts';
 import { writeAnchors } from '../../../pki/x509/trust-bundle.ts';
@@ -18,6 +20,11 @@ import type { RotationStep } from '../../../rotation/next-step.ts';
 import { observe, type Observation } from './observe.ts';
 import { managedRotation } from './managed-rotation.ts';
 import { activationTime } from './activation-time.ts';
+import {
+  nextFormerAnchors,
+  nextRetainedAnchors,
+  withoutOwn,
+} from '../../../rotation/retained-anchors.ts';
 import { nextTrustMemory } from '../../../rotation/trust-memory.ts';
 import { foundCrossCertificates } from './cross-certificates.ts';
 import { conditionsChangeAt, statusOf } from './status.ts';
@@ -44,7 +51,27 @@ export function decide(snapshot: SignerSnapshot): SignerPlan {
     // A look that failed says nothing against what was checked before.
     return { step: undefined, status: signer.status, requeueAt: now + UNREAD_SECRET_RETRY_MS };
   }
-  return planOf(withTrustMemory(snapshot));
+  return withAnchorRecords(snapshot, planOf(withTrustMemory(snapshot)));
+}
+
+/** The plan with what its status says of anchors that are no CA's of this signer, or no longer. */
+function withAnchorRecords({ signer, now }: SignerSnapshot, plan: SignerPlan): SignerPlan {
+  if (signer.spec.trustBundle === undefined) return plan;
+  const { retainedAnchors: taken, ...rest } = plan.status;
+  const isFirst = signer.status?.retainedAnchors === undefined;
+  const retainedAnchors = isFirst ? withoutOwn(taken, plan.status) : taken;
+  const former = nextFormerAnchors(
+    signer.status,
+    { ...rest, ...(retainedAnchors === undefined ? {} : { retainedAnchors }) },
+    now,
+  );
+  const status = {
+    ...rest,
+    ...(retainedAnchors === undefined ? {} : { retainedAnchors }),
+    ...(former.length === 0 ? {} : { formerAnchors: former }),
+  };
+  const ends = retainedAnchors?.map(({ until }) => parseTime(until)) ?? [];
+  return { ...plan, status, requeueAt: earliest(now, [plan.requeueAt, ...ends]) };
 }
 
 /** The snapshot with what its status must remember from now on, so that all below decides by that. */
@@ -53,7 +80,20 @@ function withTrustMemory(snapshot: SignerSnapshot): SignerSnapshot {
   const { crossCertificates: _cross, distrusted: _distrusted, ...rest } = signer.status ?? {};
   const found = foundCrossCertificates(snapshot);
   const memory = nextTrustMemory({ signer, found, clocksApart, now });
-  return { ...snapshot, signer: { ...signer, status: { ...rest, ...memory } } };
+  const remembering = { ...signer, status: { ...rest, ...memory } };
+  const retainedAnchors = retainedOf({ ...snapshot, signer: remembering });
+  const status = {
+    ...remembering.status,
+    ...(retainedAnchors === undefined ? {} : { retainedAnchors }),
+  };
+  return { ...snapshot, signer: { ...signer, status } };
+}
+
+/** A ClusterSigner that does not serve its name takes over nothing of the one that does. */
+function retainedOf(snapshot: SignerSnapshot): ClusterSignerStatus['retainedAnchors'] {
+  const { signer, elder, specError, isBundleKnown } = snapshot;
+  const serves = elder === undefined && specError === undefined;
+  return nextRetainedAnchors(snapshot, serves && isBundleKnown && !isNamespaced(signer));
 }
 
 function planOf(snapshot: SignerSnapshot): SignerPlan {

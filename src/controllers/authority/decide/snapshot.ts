@@ -14,6 +14,10 @@ export interface SignerSnapshot {
   readonly inspect: Inspect;
   /** The published bundle, as far as it is known. */
   readonly bundle: ClusterTrustBundle | undefined;
+  /** Bundles were listed: where `bundle` is undefined there is none. */
+  readonly isBundleKnown: boolean;
+  /** Names this installation. */
+  readonly secretNamespace: string;
   readonly propagationSeconds: number;
   /** Milliseconds of the API server's clock. */
   readonly now: number;

@@ -47,9 +47,12 @@ export function statusOf(input: ConditionInput): ClusterSignerStatus {
 }
 
 /** What trust rests on, as decide() has put it into the snapshot. */
-function memoryOf(status: ClusterSignerStatus | undefined): TrustMemory {
-  const { crossCertificates, distrusted } = status ?? {};
+function memoryOf(
+  status: ClusterSignerStatus | undefined,
+): TrustMemory & Pick<ClusterSignerStatus, 'retainedAnchors'> {
+  const { crossCertificates, distrusted, retainedAnchors } = status ?? {};
   return {
+    ...(retainedAnchors === undefined ? {} : { retainedAnchors }),
     ...(crossCertificates === undefined ? {} : { crossCertificates }),
     ...(distrusted === undefined ? {} : { distrusted }),
   };

@@ -33,6 +33,8 @@ async function lookEarly(
       return opened instanceof SignerError ? opened : opened.facts;
     },
     bundle: undefined,
+    isBundleKnown: false,
+    secretNamespace: 'countersign-keys',
     propagationSeconds: 600,
     clocksApart: false,
     now,

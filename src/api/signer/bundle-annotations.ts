@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
+import type { ClusterTrustBundle } from '../object/cluster-trust-bundle.ts';
 
 /** The ClusterSigner that a bundle is published for. */
 export const CLUSTER_SIGNER = 'countersign.dev/cluster-signer';

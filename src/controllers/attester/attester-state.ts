@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
+import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import { createSigners, type ClusterSigners } from '../../runtime/signers/signers.ts';
+import { createManagedNames, type ManagedNames } from './managed-names.ts';
+import { reportUnmanagedBundles } from './unmanaged-bundles.ts';
+
+/** What the attester watches, and which bundle it publishes for whom. */
+export interface AttesterState {
+  readonly component: Component;
+  /** The ClusterTrustBundle resource in the version that the server has. */
+  readonly resource: Resource;
+  readonly signers: ClusterSigners;
+  readonly bundles: Reflector<ClusterTrustBundle>;
+  /** Bundle name → the ClusterSigner that serves and publishes it. */
+  readonly publishers: ReadonlyMap<string, ClusterSigner>;
+  readonly managedNames: ManagedNames;
+}
+
+/** Watches ClusterSigners and bundles; each change puts the bundle names that it concerns into the queue. */
+export function createAttesterState(component: Component, resource: Resource): AttesterState {
+  const publishers = new Map<string, ClusterSigner>();
+  const managedNames = createManagedNames(component);
+  const signers = createSigners(component, () => {
+    const before = [...publishers.keys()];
+    publishers.clear();
+    for (const signer of signers.all()) {
+      const { signerName, trustBundle } = signer.spec;
+      if (trustBundle === undefined) continue;
+      publishers.set(bundleName(signerName, trustBundle.name), signer);
+    }
+    enqueueAll(state, before);
+    reportAll(state);
+  });
+  const bundles = createReflector<ClusterTrustBundle>({
+    ...component,
+    path: resource.collection(),
+    onEvent: (name, now, before) => {
+      component.queue.add(name);
+      const signer = signers.serving((now ?? before)?.spec.signerName ?? '');
+      if (signer !== undefined) report(state, signer);
+    },
+  });
+  const state: AttesterState = { component, resource, signers, bundles, publishers, managedNames };
+  component.shard.onChange(() => {
+    enqueueAll(state);
+    reportAll(state);
+  });
+  return state;
+}
+
+function enqueueAll(state: AttesterState, more: readonly string[] = []): void {
+  const served = state.bundles.list().map(({ metadata }) => metadata.name);
+  for (const name of [...more, ...state.publishers.keys(), ...served]) {
+    state.component.queue.add(name);
+  }
+}
+
+function reportAll(state: AttesterState): void {
+  for (const signer of state.signers.all()) report(state, signer);
+}
+
+/** Counts the bundles under the signer's name that are not ours, and warns of each. */
+export function report(
+  { component, bundles, managedNames }: AttesterState,
+  signer: ClusterSigner,
+): void {
+  reportUnmanagedBundles(component, signer, bundles.list(), managedNames);
+}

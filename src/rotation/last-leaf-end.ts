@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterTrustBundle } from '../api/object/cluster-trust-bundle.ts';
+import { LONGEST_LEAF } from '../api/signer/bundle-annotations.ts';
+import { LATE_SIGNING_MS, RETIRING_MARGIN_MS } from './authorities.ts';
+import { attempt, SignerError } from '../errors.ts';
+import { readAnchors } from '../pki/x509/trust-bundle.ts';
+import { parseDuration } from '../api/object/duration.ts';
+
+/**
+ * Until when anchors are needed if signing ends `now`; milliseconds. The last leaf is made a little
+ * later, by whoever hears of the end last, and a verifier's clock may be late: as for a CA that
+ * retires.
+ * Where the bundle does not say how long leaves are, no leaf outlives the last of its anchors; where
+ * those cannot be read either, nobody knows.
+ */
+export function lastLeafEnd(bundle: ClusterTrustBundle, now: number): number | undefined {
+  const longest = secondsOf(bundle.metadata.annotations?.[LONGEST_LEAF]);
+  const byLeaf = now + LATE_SIGNING_MS + longest * 1000 + RETIRING_MARGIN_MS;
+  const anchors = attempt(() => readAnchors(bundle.spec.trustBundle));
+  if (anchors instanceof SignerError || anchors.length === 0) {
+    return longest > 0 ? byLeaf : undefined;
+  }
+  const byAnchor = Math.max(now, ...anchors.map(({ notAfter }) => notAfter));
+  // What somebody else wrote there must not outlast the anchors themselves.
+  return longest > 0 ? Math.min(byLeaf, byAnchor) : byAnchor;
+}
+
+/** What somebody else wrote there need not be a duration. */
+export function secondsOf(text: string | undefined): number {
+  const seconds = attempt(() => parseDuration(text ?? '0s'));
+  return typeof seconds === 'number' ? seconds : 0;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  servedSince,
+  timesOf,
+  type ClusterTrustBundle,
+} from '../api/object/cluster-trust-bundle.ts';
+import { formatTime, parseTime } from '../api/object/time.ts';
+import type {
+  ClusterSigner,
+  ClusterSignerStatus,
+  FormerAnchorStatus,
+  RetainedAnchorStatus,
+} from '../api/signer/cluster-signer.ts';
+import { MAX_FORMER_ANCHORS, MAX_RETAINED_ANCHORS } from '../api/signer/cluster-signer-limits.ts';
+import { CLUSTER_SIGNER_UID } from '../api/signer/grant.ts';
+import { SignerError, attempt } from '../errors.ts';
+import { fingerprint, type Certificate } from '../pki/x509/certificate.ts';
+import { anchorFingerprints, readAnchors, writeAnchors } from '../pki/x509/trust-bundle.ts';
+import { INHERITED, isOurs } from '../api/signer/bundle-annotations.ts';
+import { distrustedCas } from './distrusted-cas.ts';
+import { lastLeafEnd } from './last-leaf-end.ts';
+
+/** A bundle, and the ClusterSigner that it is published for. */
+export interface PublishedBundle {
+  readonly signer: ClusterSigner;
+  /** The bundle as served, if there is one. */
+  readonly bundle: ClusterTrustBundle | undefined;
+  readonly secretNamespace: string;
+  readonly now: number;
+  /** Our clock contradicts the API server's: no trust ends by either. */
+  readonly clocksApart: boolean;
+}
+
+export interface RetainedAnchor {
+  readonly anchor: Certificate;
+  readonly fingerprint: string;
+  /** Milliseconds: no leaf of the predecessor lives longer. */
+  readonly until: number;
+}
+
+/**
+ * The anchors of an earlier ClusterSigner that are published besides the signer's own. They come from the
+ * status, which only `authority` writes; before it has looked at the bundle once, from the bundle itself.
+ *
+ * @param own - fingerprints of the anchors that the ClusterSigner itself names
+ */
+export function retainedAnchors(
+  published: PublishedBundle,
+  own: ReadonlySet<string>,
+): readonly RetainedAnchor[] {
+  const { signer, clocksApart, now } = published;
+  const recorded = signer.status?.retainedAnchors;
+  if (recorded === undefined) return inheritedAnchors(published, own);
+  const isDistrusted = distrustedCas(signer);
+  return recorded
+    .flatMap(({ anchor, until }) => {
+      const read = attempt(() => readAnchors(anchor));
+      const [certificate] = read instanceof SignerError ? [] : read;
+      if (certificate === undefined) return [];
+      const { raw } = certificate;
+      return [{ anchor: certificate, fingerprint: fingerprint(raw), until: parseTime(until) }];
+    })
+    .filter((each) => !own.has(each.fingerprint) && !isDistrusted(each.fingerprint))
+    .filter(({ until }) => clocksApart || until > now);
+}
+
+/**
+ * The anchors that the bundle itself says were published for an earlier ClusterSigner of this bundle's name. A ClusterSigner
+ * that was deleted and made again, or that follows an elder, knows nothing of the CAs before it; their
+ * leaves live on, and so does the trust in them.
+ *
+ * @param own - fingerprints of the anchors that the ClusterSigner itself names
+ */
+function inheritedAnchors(
+  { signer, bundle, secretNamespace, clocksApart, now }: PublishedBundle,
+  own: ReadonlySet<string>,
+): readonly RetainedAnchor[] {
+  if (bundle === undefined || !isOurs(bundle, secretNamespace)) return [];
+  const { annotations } = bundle.metadata;
+  const anchors = attempt(() => readAnchors(bundle.spec.trustBundle));
+  if (anchors instanceof SignerError) return [];
+  const since = servedSince(bundle);
+  const isOut = distrustedCas(signer);
+  const inherited = timesOf(annotations?.[INHERITED]);
+  const publisher = annotations?.[CLUSTER_SIGNER_UID];
+  const isNew = publisher !== undefined && publisher !== signer.metadata.uid;
+  const longest = (lastLeafEnd(bundle, now) ?? now) + 1000;
+  return anchors
+    .map((anchor) => ({ anchor, fingerprint: fingerprint(anchor.raw) }))
+    .filter(({ fingerprint: print }) => !own.has(print) && since.has(print))
+    .filter(({ fingerprint: print }) => isNew || inherited.has(print))
+    .filter(({ fingerprint: print }) => !isOut(print))
+    .map((each) => {
+      const { notAfter } = each.anchor;
+      const known = inherited.get(each.fingerprint);
+      if (clocksApart) return { ...each, until: known ?? notAfter };
+      // What somebody else wrote there must not last longer than what we would have written.
+      return { ...each, until: Math.min(known ?? longest, longest, notAfter) };
+    })
+    .filter(({ until }) => clocksApart || until > now);
+}
+
+/**
+ * `status.retainedAnchors` as it is to be. It is filled once, from the bundle as it is published when the
+ * ClusterSigner is looked at for the first time; from then on it only shrinks.
+ *
+ * @param isBundleKnown - whether an absent bundle means that there is none
+ * @returns undefined where it cannot be filled yet
+ */
+export function nextRetainedAnchors(
+  published: PublishedBundle,
+  isBundleKnown: boolean,
+): readonly RetainedAnchorStatus[] | undefined {
+  const { signer, clocksApart, now } = published;
+  const recorded = signer.status?.retainedAnchors;
+  if (signer.spec.trustBundle === undefined) return recorded;
+  if (recorded === undefined) return isBundleKnown ? taken(published) : undefined;
+  const isDistrusted = distrustedCas(signer);
+  const kept = recorded.filter(
+    (each) => !isDistrusted(each.fingerprint) && (clocksApart || now < parseTime(each.until)),
+  );
+  return kept.length === recorded.length ? recorded : kept;
+}
+
+/** Without the CAs that the signer has itself by now: each of them has a time of its own. */
+export function withoutOwn(
+  anchors: ClusterSignerStatus['retainedAnchors'],
+  status: ClusterSignerStatus,
+): ClusterSignerStatus['retainedAnchors'] {
+  const own = ownAnchors({ status });
+  return anchors?.filter(({ fingerprint: print }) => !own.has(print));
+}
+
+function taken(published: PublishedBundle): readonly RetainedAnchorStatus[] {
+  return inheritedAnchors(published, ownAnchors(published.signer))
+    .slice(0, MAX_RETAINED_ANCHORS)
+    .map(({ anchor, fingerprint: print, until }) => ({
+      fingerprint: print,
+      until: formatTime(until),
+      anchor: writeAnchors([anchor]),
+    }));
+}
+
+function ownAnchors({ status }: Pick<ClusterSigner, 'status'>): ReadonlySet<string> {
+  return anchorFingerprints((status?.authorities ?? []).map((each) => each.anchors).join('\n'));
+}
+
+/** How long `status.formerAnchors` keeps what was taken out: for an attester that is away meanwhile. */
+const FORMER_MS = 86_400_000;
+
+/**
+ * `status.formerAnchors` as it is to be: what left the status by this write leaves the bundle by the next,
+ * and nobody is to be warned of it. Of the last day, and written only when something is added.
+ */
+export function nextFormerAnchors(
+  before: ClusterSignerStatus | undefined,
+  after: Pick<ClusterSignerStatus, 'authorities' | 'retainedAnchors'>,
+  now: number,
+): readonly FormerAnchorStatus[] {
+  const known = before?.formerAnchors ?? [];
+  const left = anchorsOf(after);
+  const gone = [...anchorsOf(before ?? {})].filter((each) => !left.has(each));
+  if (gone.length === 0) return known;
+  const added = gone.map((each) => ({ fingerprint: each, removedAt: formatTime(now) }));
+  const kept = known.filter(
+    (each) => !gone.includes(each.fingerprint) && now < parseTime(each.removedAt) + FORMER_MS,
+  );
+  return [...added, ...kept].slice(0, MAX_FORMER_ANCHORS);
+}
+
+function anchorsOf({
+  authorities = [],
+  retainedAnchors: retained = [],
+}: Pick<ClusterSignerStatus, 'authorities' | 'retainedAnchors'>): ReadonlySet<string> {
+  const texts = authorities.map(({ anchors }) => anchors);
+  return new Set([
+    ...texts.flatMap((text) => [...anchorFingerprints(text)]),
+    ...retained.map((each) => each.fingerprint),
+  ]);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/** ADR 0027: what is published follows from what only we can write. Nothing in the bundle keeps an anchor, hides it or silences the alarm. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
+import type { ClusterSigner, ClusterSignerStatus } from '../../../src/api/signer/cluster-signer.ts';
+import { act } from '../../../src/controllers/attester/act.ts';
+import type { BundleChange } from '../../../src/controllers/attester/decide.ts';
+import { anchorFingerprints } from '../../../src/pki/x509/trust-bundle.ts';
+import { resource } from '../../../src/kube/resource/resource.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
+import {
+  HOUR,
+  LONGEST,
+  NOW,
+  RETAIN,
+  SINCE,
+  anchor,
+  annotated,
+  planOf,
+  served,
+  signerWith,
+} from '../../support/controllers/bundles.ts';
+
+const [A, OLD, EVIL] = [anchor('A'), anchor('OLD'), anchor('EVIL')];
+const UNTIL = '2026-11-22T09:00:00Z';
+
+function signerOf(more: ClusterSignerStatus = { retainedAnchors: [] }): ClusterSigner {
+  const signer = signerWith([A.pem]);
+  return { ...signer, status: { ...signer.status, ...more } };
+}
+
+const retained = { fingerprint: OLD.fingerprint, until: UNTIL, anchor: OLD.pem };
+const published = served(planOf({ signer: signerOf() }));
+const printsOf = (plan: BundleChange): ReadonlySet<string> =>
+  anchorFingerprints(served(plan).spec.trustBundle);
+
+/** The bundle with an anchor more, and with all that it can say of itself. */
+function forged(of: ClusterTrustBundle = published): ClusterTrustBundle {
+  const since = {
+    [A.fingerprint]: '2026-01-01T00:00:00Z',
+    [EVIL.fingerprint]: '2026-01-01T00:00:00Z',
+  };
+  const bundle = annotated(of, {
+    [SINCE]: JSON.stringify(since),
+    'countersign.dev/inherited': JSON.stringify({ [EVIL.fingerprint]: '2126-01-01T00:00:00Z' }),
+    [LONGEST]: '876000h',
+    'countersign.dev/cluster-signer-uid': 'an-earlier-one',
+  });
+  return { ...bundle, spec: { ...bundle.spec, trustBundle: of.spec.trustBundle + EVIL.pem } };
+}
+
+test('an anchor that is written with all its bookkeeping is gone after one look, and named', () => {
+  const plan = planOf({ signer: signerOf(), bundle: forged() });
+  assert.ok(plan.kind === 'update' && plan.repaired);
+  assert.deepEqual(plan.strangers, [EVIL.fingerprint]);
+  assert.deepEqual(printsOf(plan), new Set([A.fingerprint]));
+  assert.equal(served(plan).metadata.annotations?.[LONGEST], '24h');
+});
+
+test('each is told in an Event and a metric that name it', async () => {
+  const plan = planOf({ signer: signerOf(), bundle: forged() });
+  const component = recordedComponent({ clock: () => NOW });
+  component.client.answer(({ body }) => body);
+  const bundles = resource({
+    group: 'certificates.k8s.io',
+    version: 'v1',
+    plural: 'clustertrustbundles',
+  });
+  await act({ component, resource: bundles, plan, judgedAt: NOW, clocksApart: false });
+  const [note] = component.notes;
+  assert.deepEqual([note?.type, note?.reason], ['Warning', 'BundleRepaired']);
+  assert.ok(note?.note.includes(EVIL.fingerprint));
+  assert.deepEqual(component.counted, [
+    ['strangerAnchor', 'example.com/workload', EVIL.fingerprint],
+  ]);
+});
+
+test('what the status retains stays until its time, whatever the bundle says, and goes then', () => {
+  const signer = signerOf({ retainedAnchors: [retained] });
+  for (const bundle of [published, forged(), annotated(published, { [LONGEST]: '1s' })]) {
+    assert.deepEqual(
+      printsOf(planOf({ signer, bundle })),
+      new Set([A.fingerprint, OLD.fingerprint]),
+    );
+  }
+  const both = served(planOf({ signer, bundle: published }));
+  assert.deepEqual(
+    printsOf(planOf({ signer, bundle: both, now: NOW + 25 * HOUR })),
+    new Set([A.fingerprint]),
+  );
+});
+
+test('what is retained and distrusted is not published', () => {
+  const signer = signerOf({
+    retainedAnchors: [retained],
+    distrusted: [{ fingerprint: OLD.fingerprint, reason: 'Named' }],
+  });
+  assert.deepEqual(planOf({ signer, bundle: published }), { kind: 'ignore' });
+});
+
+test('an anchor that was taken out in the ordinary way is no stranger, for an hour', () => {
+  const formerAnchors = [{ fingerprint: EVIL.fingerprint, removedAt: '2026-11-21T08:30:00Z' }];
+  const signer = signerOf({ retainedAnchors: [], formerAnchors });
+  for (const [now, repaired] of [
+    [NOW, false],
+    [NOW + HOUR, true],
+  ] as const) {
+    const plan = planOf({ signer, bundle: forged(), now });
+    assert.ok(plan.kind === 'update');
+    assert.equal(plan.repaired, repaired);
+  }
+});
+
+test('a bundle that nobody wants stays no longer than its anchors live, whatever is written on it', () => {
+  const end = Date.UTC(2027, 0, 1);
+  const plan = planOf({ bundle: annotated(published, { [LONGEST]: '876000h' }) });
+  assert.ok(plan.kind === 'update');
+  assert.ok(Date.parse(plan.bundle.metadata.annotations?.[RETAIN] ?? '') <= end + 1000);
+});
