@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { SignerError } from '../../../src/errors.ts';
+import { createClient } from '../../../src/kube/client/client.ts';
 import {
   createLeaderElection,
   type LeaderElection,
@@ -9,17 +10,10 @@ import {
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 import { leaseApi, type LeaseApi } from '../../support/kube/lease-api.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
-import { recordedLog } from '../../support/component/recorded-log.ts';
+import { startReplica, type Replica as LeaseReplica } from '../../support/kube/lease-replica.ts';
 import { leaderTimes } from '../../../src/kube/lease/lease.ts';
 
-interface Replica {
-  readonly election: LeaderElection;
-  readonly log: ReturnType<typeof recordedLog>;
-  readonly counted: unknown[];
-  readonly stop: () => Promise<void>;
-  /** As SIGSTOP: its clock runs on while it does nothing. */
-  readonly pause: (paused: boolean) => void;
-}
+type Replica = LeaseReplica<LeaderElection>;
 
 let api: LeaseApi;
 let time: FakeTime;
@@ -32,59 +26,15 @@ beforeEach(() => {
 afterEach(() => Promise.all(replicas.map(({ stop }) => stop())));
 
 function start(identity: string): Replica {
-  const log = recordedLog();
-  const counted: unknown[] = [];
-  const held: (() => void)[] = [];
-  let paused = false;
-  const election = createLeaderElection({
-    client: api.client(identity),
-    clock: time.clock,
-    monotonic: time.clock,
-    delay: async (ms, signal) => {
-      await time.delay(ms, signal);
-      if (paused) await new Promise<void>((resolve) => held.push(resolve));
-    },
-    random: (size) => new Uint8Array(size),
-    log,
-    metrics: {
-      leads: (leads) => counted.push(leads),
-      shares: () => undefined,
-      leaseFailed: () => counted.push('failed'),
-      watchRestart: () => undefined,
-      watchEvent: () => undefined,
-      watchStopped: () => undefined,
-    },
-    namespace: 'ns',
-    name: 'leader',
-    labels: { app: 'x' },
-    identity,
-    times: leaderTimes(15),
-  });
-  const abort = new AbortController();
-  const running = election.run(abort.signal);
-  const pause = (now: boolean): void => {
-    paused = now;
-    api.deafen(identity, now);
-    for (const go of held.splice(0)) go();
-  };
-  const replica = {
-    election,
-    log,
-    counted,
-    pause,
-    stop: async () => {
-      pause(false);
-      abort.abort(new Error('stopped'));
-      await time.advance(0);
-      await running;
-    },
-  };
+  const replica = startReplica({ api, time }, identity, (ports) =>
+    createLeaderElection({ ...ports, name: 'leader', identity, times: leaderTimes(15) }),
+  );
   replicas.push(replica);
   return replica;
 }
 
 const holder = (): string | undefined => api.leases.get('leader')?.spec?.holderIdentity;
-const leads = (replica: Replica): boolean => replica.election.owns('anything');
+const leads = (replica: Replica): boolean => replica.filter.owns('anything');
 
 test('of two replicas one leads, and renews every two seconds', async () => {
   const [a, b] = [start('a'), start('b')];
@@ -137,11 +87,11 @@ test('a short outage of the API server loses no Lease; a long one does', async (
   api.trouble('a', () => 503);
   await time.advance(12_000);
   assert.equal(leads(a), false);
-  assert.match(a.election.warnings().join(), /Lease ns\/leader: .*503/);
+  assert.match(a.filter.warnings().join(), /Lease ns\/leader: .*503/);
   api.trouble('a');
   await time.advance(4_000);
   assert.equal(leads(a), true);
-  assert.deepEqual(a.election.warnings(), []);
+  assert.deepEqual(a.filter.warnings(), []);
 });
 
 test('a renewal whose response was lost is recognised as ours', async () => {
@@ -171,7 +121,7 @@ test('a deleted Lease is lost, and acquired again', async () => {
 test('listeners run after each change', async () => {
   const a = start('a');
   const heard: boolean[] = [];
-  a.election.onChange(() => heard.push(leads(a)));
+  a.filter.onChange(() => heard.push(leads(a)));
   await time.advance(1_000);
   api.set('leader', { holderIdentity: 'thief', leaseDurationSeconds: 15 });
   await time.advance(1_000);
@@ -183,7 +133,7 @@ test('without permission for Leases every replica works and warns, unless anothe
   const a = start('a');
   await time.advance(1_000);
   assert.equal(leads(a), true);
-  assert.match(a.election.warnings().join(), /403.*works without the Lease/);
+  assert.match(a.filter.warnings().join(), /403.*works without the Lease/);
   api.set('leader', { holderIdentity: 'other', leaseDurationSeconds: 15 });
   api.trouble('b', ({ method }) => (method === 'PUT' || method === 'POST' ? 403 : undefined));
   const b = start('b');
@@ -196,7 +146,7 @@ test('without permission for Leases every replica works and warns, unless anothe
 test('the fenced client always reads, and writes only while this replica leads', async () => {
   const a = start('a');
   const client = recordedClient();
-  const fenced = a.election.fenced(client);
+  const fenced = a.filter.fenced(client);
   const write = { method: 'PUT', path: '/x', body: {} } as const;
   const refused = (error: unknown): boolean =>
     error instanceof SignerError && error.code === 'NOT_LEADING' && error.disposition === 'retry';
@@ -214,6 +164,26 @@ test('the fenced client always reads, and writes only while this replica leads',
   assert.equal(client.requests.length, 2);
 });
 
+test('the fenced client passes every member on to a client that is an instance of a class', async () => {
+  const time = fakeTime();
+  const client = createClient({
+    connection: {
+      server: 'https://api.example',
+      credentials: () => Promise.reject(new Error('no credentials here')),
+      invalidate: () => undefined,
+    },
+    clock: time.clock,
+    monotonic: time.clock,
+    userAgent: 'test',
+  });
+  const fenced = start('a').filter.fenced(client);
+  const get = { method: 'GET', path: '/x' } as const;
+  await assert.rejects(fenced.request(get), /no credentials here/);
+  await assert.rejects(fenced.stream(get), /no credentials here/);
+  assert.equal(fenced.clockOffset(), 0);
+  await fenced.close();
+});
+
 test('a write in flight is aborted when the Lease is lost', async () => {
   const a = start('a');
   await time.advance(1_000);
@@ -226,7 +196,7 @@ test('a write in flight is aborted when the Lease is lost', async () => {
         });
       }),
   );
-  const write = a.election.fenced(client).request({ method: 'PUT', path: '/x', body: {} });
+  const write = a.filter.fenced(client).request({ method: 'PUT', path: '/x', body: {} });
   const cutOff = assert.rejects(write, { code: 'NOT_LEADING' });
   api.set('leader', { holderIdentity: 'thief', leaseDurationSeconds: 15 });
   await time.advance(0);

@@ -5,18 +5,10 @@ import type { LeasedShardFilter } from '../../../src/kube/lease/shard-filter.ts'
 import { createShardMembership } from '../../../src/kube/lease/shard-membership.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 import { leaseApi, type LeaseApi } from '../../support/kube/lease-api.ts';
-import { recordedLog } from '../../support/component/recorded-log.ts';
+import { startReplica, type Replica as LeaseReplica } from '../../support/kube/lease-replica.ts';
 import { peerTimes } from '../../../src/kube/lease/lease.ts';
 
-interface Replica {
-  readonly filter: LeasedShardFilter;
-  readonly log: ReturnType<typeof recordedLog>;
-  /** Replicas and share, as the metrics received them. */
-  readonly counted: (readonly [number, number])[];
-  readonly stop: () => Promise<void>;
-  /** As SIGSTOP: its clock runs on while it does nothing. Never resumed, it is as SIGKILL. */
-  readonly pause: (paused: boolean) => void;
-}
+type Replica = LeaseReplica<LeasedShardFilter>;
 
 let api: LeaseApi;
 let time: FakeTime;
@@ -29,49 +21,10 @@ beforeEach(() => {
 afterEach(() => Promise.all(replicas.map(({ stop }) => stop())));
 
 function start(name: string, isReady: () => boolean = () => true): Replica {
-  const log = recordedLog();
-  const counted: (readonly [number, number])[] = [];
-  const held: (() => void)[] = [];
-  let paused = false;
-  const filter = createShardMembership({
-    client: api.client(name),
-    clock: time.clock,
-    monotonic: time.clock,
-    delay: async (ms, signal) => {
-      await time.delay(ms, signal);
-      if (paused) await new Promise<void>((resolve) => held.push(resolve));
-    },
-    random: (size) => new Uint8Array(size),
-    log,
-    metrics: {
-      leads: () => undefined,
-      shares: (members, part) => counted.push([members, part]),
-      leaseFailed: () => undefined,
-      watchRestart: () => undefined,
-      watchEvent: () => undefined,
-      watchStopped: () => undefined,
-    },
-    namespace: 'ns',
-    name,
-    labels: { app: 'x' },
-    identity: `${name}_1`,
-    times: peerTimes(15),
-    isReady,
+  const replica = startReplica({ api, time }, name, (ports) => {
+    const identity = `${name}_1`;
+    return createShardMembership({ ...ports, name, identity, times: peerTimes(15), isReady });
   });
-  const abort = new AbortController();
-  const running = filter.run(abort.signal);
-  const pause = (now: boolean): void => {
-    paused = now;
-    api.deafen(name, now);
-    for (const go of held.splice(0)) go();
-  };
-  const stop = async (): Promise<void> => {
-    pause(false);
-    abort.abort(new Error('stopped'));
-    await time.advance(0);
-    await running;
-  };
-  const replica = { filter, log, counted, pause, stop };
   replicas.push(replica);
   return replica;
 }

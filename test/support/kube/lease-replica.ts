@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { LeasedShardFilter } from '../../../src/kube/lease/shard-filter.ts';
+import type { LeaderElectionInit } from '../../../src/kube/lease/leader-election.ts';
+import { recordedLog } from '../component/recorded-log.ts';
+import type { FakeTime } from './fake-time.ts';
+import type { LeaseApi } from './lease-api.ts';
+
+/** One replica of a component that shares its work by Leases. */
+export interface Replica<F extends LeasedShardFilter> {
+  readonly filter: F;
+  readonly log: ReturnType<typeof recordedLog>;
+  /** What the metrics received, in order: leads, [members, part], and 'failed' for a Lease. */
+  readonly counted: readonly unknown[];
+  readonly stop: () => Promise<void>;
+  /** As SIGSTOP: its clock runs on while it does nothing. Never resumed, it is as SIGKILL. */
+  readonly pause: (paused: boolean) => void;
+}
+
+/** What each kind of shard filter takes from the replica that it is part of. */
+export type ReplicaPorts = Pick<
+  LeaderElectionInit,
+  'client' | 'clock' | 'monotonic' | 'delay' | 'random' | 'log' | 'metrics' | 'namespace' | 'labels'
+>;
+
+/** A pause withholds the end of every delay. */
+interface Pausable {
+  readonly delay: FakeTime['delay'];
+  readonly pause: (paused: boolean) => void;
+}
+
+/**
+ * Runs the shard filter that `create` makes as `user` of the API server.
+ *
+ * @returns the replica, already running: the caller stops it
+ */
+export function startReplica<F extends LeasedShardFilter>(
+  { api, time }: { readonly api: LeaseApi; readonly time: FakeTime },
+  user: string,
+  create: (ports: ReplicaPorts) => F,
+): Replica<F> {
+  const log = recordedLog();
+  const counted: unknown[] = [];
+  const { delay, pause: hold } = pausable(time);
+  const filter = create({
+    client: api.client(user),
+    clock: time.clock,
+    monotonic: time.clock,
+    delay,
+    random: (size) => new Uint8Array(size),
+    log,
+    metrics: recordedMetrics(counted),
+    namespace: 'ns',
+    labels: { app: 'x' },
+  });
+  const abort = new AbortController();
+  const running = filter.run(abort.signal);
+  const pause = (paused: boolean): void => {
+    api.deafen(user, paused);
+    hold(paused);
+  };
+  const stop = async (): Promise<void> => {
+    pause(false);
+    abort.abort(new Error('stopped'));
+    await time.advance(0);
+    await running;
+  };
+  return { filter, log, counted, pause, stop };
+}
+
+function pausable(time: FakeTime): Pausable {
+  const held: (() => void)[] = [];
+  let paused = false;
+  return {
+    delay: async (ms, signal) => {
+      await time.delay(ms, signal);
+      if (paused) await new Promise<void>((resolve) => held.push(resolve));
+    },
+    pause: (now) => {
+      paused = now;
+      for (const go of held.splice(0)) go();
+    },
+  };
+}
+
+function recordedMetrics(counted: unknown[]): LeaderElectionInit['metrics'] {
+  return {
+    leads: (leads) => counted.push(leads),
+    shares: (members, part) => counted.push([members, part]),
+    leaseFailed: () => counted.push('failed'),
+    watchRestart: () => undefined,
+    watchEvent: () => undefined,
+    watchStopped: () => undefined,
+  };
+}
