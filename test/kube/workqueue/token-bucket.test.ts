@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createReservations, createTokenBucket } from '../../../src/kube/workqueue/token-bucket.ts';
+import { fakeTime } from '../../support/kube/fake-time.ts';
+
+test('a bucket lets a burst through, and then what the rate allows', async () => {
+  const time = fakeTime();
+  const allowed = createTokenBucket({ burst: 3, perSecond: 10, clock: time.clock });
+  assert.deepEqual([1, 2, 3, 4].map(allowed), [true, true, true, false]);
+  await time.advance(100);
+  assert.deepEqual([1, 2].map(allowed), [true, false]);
+  await time.advance(60_000);
+  assert.deepEqual([1, 2, 3, 4].map(allowed), [true, true, true, false]);
+});
+
+test('a place in a line is as far away as there are others in it', async () => {
+  const time = fakeTime();
+  const reserve = createReservations({ burst: 1, perSecond: 4, clock: time.clock });
+  assert.deepEqual([1, 2, 3].map(reserve), [0, 250, 500]);
+  await time.advance(500);
+  assert.equal(reserve(), 250);
+});
+
+test('a clock that was set back neither fills nor empties a bucket', () => {
+  let now = 1_000_000;
+  const allowed = createTokenBucket({ burst: 2, perSecond: 1, clock: () => now });
+  assert.equal(allowed(), true);
+  now = 0;
+  assert.deepEqual([1, 2].map(allowed), [true, false]);
+  now = 1_000;
+  assert.equal(allowed(), true);
+});
