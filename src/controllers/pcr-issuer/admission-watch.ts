@@ -23,7 +23,7 @@ export function createAdmissionWatch(
   async function look(): Promise<number> {
     const before = gaps;
     gaps = await policyGaps(client, signerNames()).catch((error: unknown) => [
-      `the admission policy could not be checked: ${messageOf(error)}`,
+      `cannot check the admission policy: ${messageOf(error)}`,
     ]);
     for (const gap of gaps.filter((each) => !before.includes(each))) log.warn({}, gap);
     return gaps.length > 0 ? RECHECK_GAPS_MS : RECHECK_GUARDED_MS;

@@ -37,7 +37,7 @@ export function createApiDiscovery(
     if (there === known) return;
     const first = known === undefined;
     known = there;
-    log.info({ resource: name }, there ? 'served by the API server: awake' : 'not there: dormant');
+    log.info({ resource: name }, there ? 'API found, starting' : 'API not served, waiting for it');
     if (!first || there) for (const listener of listeners) listener();
   }
 
@@ -60,7 +60,9 @@ export function createApiDiscovery(
       known === undefined ? [`whether ${name} is served is not known: ${trouble}`] : [],
     warnings: () =>
       known === false
-        ? [`the API server serves no ${name}: dormant until cert-manager is installed`]
+        ? [
+            `the API server does not serve ${name}: nothing is answered until cert-manager is installed`,
+          ]
         : [],
   };
 }

@@ -54,7 +54,7 @@ export async function requireClocks(clocks: Clocks, ask: () => Promise<unknown>)
   throw new SignerError({
     code: 'CLOCKS_APART',
     disposition: 'wait',
-    message: `${offsetText(clocks.client.clockOffset())}; one of both is wrong, and nothing is signed until it is set right`,
+    message: `${offsetText(clocks.client.clockOffset())}; signing is paused until the clock that is wrong is corrected`,
   });
 }
 

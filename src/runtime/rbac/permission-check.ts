@@ -28,7 +28,7 @@ const RECHECK_MISSING_MS = 2_000;
 const RECHECK_GRANTED_MS = 5 * 60_000;
 
 export function createPermissionCheck(init: PermissionCheckInit): PermissionCheck {
-  let reasons: readonly string[] = ['rights have not been checked yet'];
+  let reasons: readonly string[] = ['permissions are not checked yet'];
 
   async function check(): Promise<number> {
     const missing = await missingPermissions(init.client, init.permissions());
@@ -53,7 +53,7 @@ export function createPermissionCheck(init: PermissionCheckInit): PermissionChec
           subject: () => JSON.stringify(init.permissions()),
           look: () =>
             check().catch((error: unknown) => {
-              reasons = [`rights could not be checked: ${messageOf(error)}`];
+              reasons = [`cannot check permissions: ${messageOf(error)}`];
               return RECHECK_MISSING_MS;
             }),
         },

@@ -67,7 +67,7 @@ function reasonOf(error: SignerError): string {
 function adviceOf(error: SignerError, component: string, clockOffset: number): string {
   if (!(error instanceof KubeError)) return error.message;
   if (isForbidden(error)) {
-    return `a right is missing in ClusterRole countersign-${component} (rbac/${component}.yaml, or countersign rbac): ${error.message}`;
+    return `a permission is missing in ClusterRole countersign-${component} (rbac/${component}.yaml, or countersign rbac): ${error.message}`;
   }
   if (isClock(error)) {
     return `the API server refuses notBefore, which may be five minutes from its clock: ${offsetText(clockOffset)}: ${error.message}`;

@@ -31,7 +31,7 @@ function isOlder({ metadata }: KubeObject, signer: SignerObject): boolean {
 function untouched({ metadata }: KubeObject, signer: SignerObject): RequestOutcome {
   const { namespace = '', name, creationTimestamp } = signer.metadata;
   const reason = 'OlderThanSigner';
-  const message = `it was made at ${metadata.creationTimestamp}, before Signer ${namespace}/${name} (${creationTimestamp}), and is left untouched; ask again`;
+  const message = `created at ${metadata.creationTimestamp}, before Signer ${namespace}/${name} (${creationTimestamp}): not answered; create a new request`;
   return {
     outcome: 'undecided',
     reason,

@@ -45,7 +45,7 @@ export function createNamespacedSigners(component: Component, onChange: OnSigner
       faulty.set(key, { object, error });
       component.log.warn(
         { signer: key, code: error.code, error: error.message },
-        'a Signer cannot be read; it is not served',
+        'invalid Signer, not served',
       );
     }
   }
@@ -71,7 +71,7 @@ export function createNamespacedSigners(component: Component, onChange: OnSigner
     run: (signal) => reflector.run(signal),
     warnings: () => {
       const { failure } = reflector;
-      return failure === undefined ? [] : [`Signers of namespaces cannot be read: ${failure}`];
+      return failure === undefined ? [] : [`cannot watch Signers: ${failure}`];
     },
   };
 }

@@ -62,7 +62,7 @@ export function createSignerQuota(): SignerQuota {
   };
 }
 
-const CROWDED = `is not looked at: the namespace has ${MAX_SIGNERS_PER_NAMESPACE} Signers already; delete some, then write this one anew`;
+const CROWDED = `is not read: the namespace has ${MAX_SIGNERS_PER_NAMESPACE} Signers already; delete some, then change this one`;
 const TOO_LONG = `has more than ${MAX_SIGNER_TEXT} characters; write fewer and shorter rules`;
 
 /** Who it is, and which: annotations, labels and managed fields may have a quarter of a mebibyte each. */

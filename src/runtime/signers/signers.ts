@@ -114,7 +114,7 @@ export function createSigners(component: Component, onChange: OnSigners): Cluste
       faulty.set(name, { object, error });
       component.log.warn(
         { clusterSigner: name, code: error.code, error: error.message },
-        'a ClusterSigner cannot be read; it is not served',
+        'invalid ClusterSigner, not served',
       );
     }
   }

@@ -48,7 +48,7 @@ afterEach(async () => {
 test('a kind that is not served is no fault, and is told as a warning', async () => {
   await time.advance(1);
   assert.deepEqual([presence.served, presence.notReady(), changes], [false, [], []]);
-  assert.match(presence.warnings().join(), /no things\.example\.com\/v1.*dormant/);
+  assert.match(presence.warnings().join(), /does not serve things\.example\.com\/v1.*nothing is answered/);
   assert.deepEqual(paths(), ['/apis/example.com/v1']);
 });
 

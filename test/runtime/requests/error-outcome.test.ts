@@ -34,7 +34,7 @@ for (const [law, error] of quiet) {
 /** Somebody has to do something. */
 const loud: [law: string, error: SignerError, reason: string, note: RegExp][] = [
   [
-    'a right is missing, and where it belongs is said',
+    'a permission is missing, and the message names the role',
     answer(403),
     'RightMissing',
     /ClusterRole countersign-signer \(rbac\/signer\.yaml.*the server’s own words/,
@@ -43,7 +43,7 @@ const loud: [law: string, error: SignerError, reason: string, note: RegExp][] = 
     'the right to sign is missing, which a PodCertificateRequest’s status answers with 422',
     answer(422, [{ reason: 'FieldValueForbidden', field: 'spec.signerName' }]),
     'RightMissing',
-    /a right is missing/,
+    /a permission is missing/,
   ],
   [
     'the clocks are apart: notBefore is refused',

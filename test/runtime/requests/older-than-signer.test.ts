@@ -24,7 +24,7 @@ test('what was asked before its Signer was made is left untouched, and an Event 
     teamSigner({ creationTimestamp: MADE }),
   );
   assert.deepEqual([outcome, reason, again], ['undecided', 'OlderThanSigner', undefined]);
-  assert.match(event?.note ?? '', /before Signer team-a\/web .*ask again/);
+  assert.match(event?.note ?? '', /before Signer team-a\/web .*create a new request/);
 });
 
 for (const [law, createdAt] of [
