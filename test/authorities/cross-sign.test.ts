@@ -46,7 +46,7 @@ function read(cross: string | undefined): readonly [X509Certificate, X509Certifi
 }
 
 for (const keyType of AUTHORITY_KEY_TYPES) {
-  test(`a ${keyType} CA certifies its successor: its name and key, for leaves only, until it ends itself`, async () => {
+  test(`a ${keyType} CA certifies its successor’s name and key, for leaves only, until its own end`, async () => {
     const by = await made(keyType, BORN);
     const [cross, issuer] = read(await crossSign({ old: by, next, now: NOW }));
     assert.equal(issuer.fingerprint256, certificateOf(by).fingerprint256);
@@ -75,7 +75,7 @@ for (const keyType of AUTHORITY_KEY_TYPES) {
   });
 }
 
-test('with the option a CA has path length 1, which is room for its successor and no more', async () => {
+test('with the option a CA has path length 1: room for its successor and no more', async () => {
   const pathLen = async (crossSigned: boolean): Promise<number | undefined> => {
     const { certificate } = await made('ECDSAP256', BORN, { crossSigned });
     return decodeCertificate(certificateOf({ certificate, key: '', anchors: '' }).raw).pathLen;
@@ -83,7 +83,7 @@ test('with the option a CA has path length 1, which is room for its successor an
   assert.deepEqual([await pathLen(true), await pathLen(false)], [1, 0]);
 });
 
-test('a CA that was made without the option certifies nobody', async () => {
+test('a CA made without the option certifies no successor', async () => {
   const by = await made('ECDSAP256', BORN, { crossSigned: false });
   assert.equal(await crossSign({ old: by, next, now: NOW }), undefined);
 });
@@ -94,12 +94,12 @@ test('a CA that ends before its successor is older ends no sooner than that', as
   assert.equal(cross.validToDate.getTime(), certificateOf(short).validToDate.getTime());
 });
 
-test('a CA that has expired certifies nobody', async () => {
+test('an expired CA certifies no successor', async () => {
   const now = BORN + 365 * DAY * 1000;
   await assert.rejects(crossSign({ old, next, now }), { code: 'AUTHORITY_EXPIRED' });
 });
 
-test('an opened CA says who certified its key', async () => {
+test('an opened CA reports who certified its key', async () => {
   const cross = (await crossSign({ old, next, now: NOW })) ?? '';
   const { facts } = openLocalAuthority({ ...next, cross }, NOW);
   assert.equal(facts.cross?.issuer, fingerprint(certificateOf(old).raw));
@@ -127,7 +127,7 @@ const foreign: readonly (readonly [law: string, cross: string])[] = [
 ];
 
 for (const [law, text] of foreign) {
-  test(`a cross.crt that is not its own is ignored, and the CA signs on: ${law}`, () => {
+  test(`a cross.crt of another CA is ignored, and the CA keeps signing: ${law}`, () => {
     const { facts } = openLocalAuthority({ ...next, cross: text }, NOW);
     assert.equal(facts.cross, undefined);
   });

@@ -66,7 +66,7 @@ for (const keyType of AUTHORITY_KEY_TYPES) {
         await signs(pem);
       });
 
-      test(`refuses it from encrypted ${form}, and says what to do`, () => {
+      test(`refuses it from encrypted ${form}, and the error gives the remedy`, () => {
         const pem = String(
           key.export({ type: form, format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' }),
         );

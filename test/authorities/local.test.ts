@@ -55,21 +55,21 @@ async function issues(authority: Authority, issuer: Link): Promise<void> {
   assert.ok(leaf.verify(new X509Certificate(issuer.certificate.raw).publicKey));
 }
 
-test('a CA that is its own root opens; nothing goes with its leaves, itself is the anchor', async () => {
+test('a self-signed CA opens, is its own anchor, and adds nothing to the chain', async () => {
   const authority = open();
   assert.deepEqual(authority.facts.intermediates, []);
   assert.deepEqual(printsOf(authority.facts.anchors), prints(root));
   await issues(authority, root);
 });
 
-test('an intermediate goes with its leaves; the root behind it is the anchor and stays at home', async () => {
+test('an intermediate is part of the chain; its root is the anchor and is not sent', async () => {
   const authority = open({ certificate: pem(issuing, root), key: keyPem(issuing) });
   assert.deepEqual(printsOf(authority.facts.intermediates), prints(issuing));
   assert.deepEqual(printsOf(authority.facts.anchors), prints(root));
   await issues(authority, issuing);
 });
 
-test('the root of ca.crt counts, with or without a root in tls.crt', () => {
+test('the root in ca.crt is the anchor, whether or not tls.crt has one', () => {
   for (const certificate of [pem(issuing), pem(issuing, root)]) {
     const { facts } = open({ certificate, key: keyPem(issuing), anchors: pem(root) });
     assert.deepEqual(printsOf(facts.intermediates), prints(issuing));
@@ -77,11 +77,11 @@ test('the root of ca.crt counts, with or without a root in tls.crt', () => {
   }
 });
 
-test('an empty ca.crt is no ca.crt', () => {
+test('an empty ca.crt counts as absent', () => {
   assert.deepEqual(printsOf(open({ anchors: ' \n' }).facts.anchors), prints(root));
 });
 
-test('facts are those of the certificate', () => {
+test('an opened CA reports the values of its certificate', () => {
   const { facts } = open();
   const { raw, subject, subjectKeyIdentifier } = root.certificate;
   const print = new X509Certificate(raw).fingerprint256.replaceAll(':', '').toLowerCase();
@@ -109,7 +109,7 @@ for (const [kind, form] of FORMS) {
   });
 }
 
-test('a key may stand after its curve, as OpenSSL writes it', () => {
+test('a key is read after its EC parameters, as OpenSSL writes it', () => {
   const parameters =
     '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
   assert.ok(open({ key: parameters + keyPem(root, 'sec1') }));
@@ -212,7 +212,7 @@ for (const [law, more, code, message] of refusals) {
   });
 }
 
-test('a CA signs from its first second to its last, and not outside', () => {
+test('a CA signs from the first to the last second of its validity, and not outside', () => {
   const { notBefore, notAfter } = root.certificate;
   for (const now of [notBefore, notAfter - 1]) assert.ok(open({}, now));
   const outside: [now: number, message: RegExp][] = [
@@ -224,7 +224,7 @@ test('a CA signs from its first second to its last, and not outside', () => {
   }
 });
 
-test('no refusal shows a line of the key', () => {
+test('no error quotes a line of the key', () => {
   const damaged = keyPem(root).replace(/\n(.{40})/, '\nAAAA$1');
   for (const key of [keyPem(stranger), encrypted, damaged]) {
     const lines = key.split('\n').filter((line) => line.length > 20 && !line.startsWith('-'));

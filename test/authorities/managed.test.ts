@@ -34,7 +34,7 @@ const KINDS: Readonly<
 };
 
 for (const keyType of AUTHORITY_KEY_TYPES) {
-  test(`${keyType}: a managed CA is self-signed, may sign leaves only, and its leaf verifies`, async () => {
+  test(`${keyType}: a managed CA is self-signed, signs leaves only, and its leaf verifies`, async () => {
     const material = await made(keyType);
     const ca = new X509Certificate(material.certificate);
     const [type, size, algorithm] = KINDS[keyType];
@@ -71,7 +71,7 @@ for (const keyType of AUTHORITY_KEY_TYPES) {
   });
 }
 
-test('a CA begins five minutes ago, before any leaf with its backdate, and ends when it should', async () => {
+test('a CA’s notBefore is five minutes ago, before that of any backdated leaf, and its notAfter is the configured one', async () => {
   const ca = new X509Certificate((await made('ECDSAP256')).certificate);
   assert.equal(ca.validFromDate.getTime(), (SECOND - 300) * 1000);
   assert.equal(ca.validToDate.getTime(), (SECOND + 365 * DAY) * 1000);
@@ -86,14 +86,14 @@ test('each generation has a subject, a serial number and a key of its own', asyn
   assert.ok(!first.publicKey.equals(second.publicKey));
 });
 
-test('the longest common name that a ClusterSigner may have still fits (RFC 5280 appendix A.1)', async () => {
+test('the longest possible common name of a ClusterSigner fits (RFC 5280 appendix A.1)', async () => {
   const commonName = 'x'.repeat(52);
   const ca = await create({ ...wanted, keyType: 'ECDSAP256', commonName, now: 9_999_999_999_000 });
   const { subject } = new X509Certificate(ca.certificate);
   assert.ok(subject.slice('CN='.length).length <= 64, subject);
 });
 
-test('without dice there is no CA', async () => {
+test('without randomness no CA is generated', async () => {
   const failing = createManagedAuthorities(() => {
     throw new Error('no entropy');
   });

@@ -74,14 +74,14 @@ const authority = async (): Promise<AuthorityMaterial> => ({
 });
 const ours = await authority();
 
-test('two pods with ordinary keys trust each other by an ML-DSA-65 CA', async () => {
+test('pods with ordinary keys trust each other through an ML-DSA-65 CA', async () => {
   assert.match(
     await meet({ by: ours, clientTrusts: ours }),
     /^DNS:.*URI:spiffe:\/\/example\/client$/,
   );
 });
 
-test('and by no other one of the same kind', async () => {
+test('pods do not trust each other through another ML-DSA-65 CA', async () => {
   const clientTrusts = await authority();
   await assert.rejects(meet({ by: ours, clientTrusts }), /certificate|signature/);
 });

@@ -31,11 +31,11 @@ test('served-since is read as milliseconds', () => {
 });
 
 for (const text of ['', 'null', '[]', '7', '{', '{"sha256:a":5}', '{"sha256:a":"soon"}']) {
-  test(`served-since ${JSON.stringify(text)} says nothing: not served, as far as we know`, () => {
+  test(`an anchor with served-since ${JSON.stringify(text)} counts as not served`, () => {
     assert.equal(servedSince(bundle(text)).size, 0);
   });
 }
 
-test('without the annotation nothing is served', () => {
+test('without the annotation no anchor counts as served', () => {
   assert.equal(servedSince(bundle()).size, 0);
 });

@@ -23,7 +23,7 @@ for (const [text, seconds, shortest = text] of rows) {
 }
 
 for (const text of ['', '1', 'h', '1d', '1.5h', '-1h', '1m1h', '1h 1m', '1ms', ' 1h', '1h\n']) {
-  test(`${JSON.stringify(text)} is no duration`, () => {
+  test(`${JSON.stringify(text)} is not a duration`, () => {
     assert.throws(() => parseDuration(text), {
       code: 'DURATION_INVALID',
       message: /is not hours, minutes and seconds such as "24h"/,

@@ -41,7 +41,7 @@ const refused = [
 ];
 
 for (const text of refused) {
-  test(`${JSON.stringify(text.slice(0, 12))} is none`, () => {
+  test(`${JSON.stringify(text.slice(0, 12))} is not a Go duration`, () => {
     assert.equal(parseGoDuration(text), undefined);
   });
 }

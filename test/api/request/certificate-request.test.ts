@@ -15,7 +15,7 @@ const NOW = Date.parse('2026-11-21T12:00:00.789Z');
 const AT = '2026-11-21T12:00:00Z';
 const request = certificateRequest();
 
-test('issued: Ready is True, Issued; certificate and ca are base64 of PEM; what was there stays', () => {
+test('issued: Ready is True, Issued; certificate and ca are base64 of PEM; other fields stay', () => {
   const { status, spec } = withIssued(request, { chain: 'leaf\n', anchors: 'root\n' }, NOW);
   assert.deepEqual(spec, request.spec);
   assert.deepEqual(status, {
@@ -59,7 +59,7 @@ test('failed: Ready is False, Failed; InvalidRequest is True with the reason; fa
   assert.equal(status?.failureTime, AT);
 });
 
-test('a condition takes the place of the one of its type, and the first failureTime stays', () => {
+test('a condition replaces the one of its type, and the first failureTime stays', () => {
   const pending: Condition = { type: 'Ready', status: 'False', reason: 'Pending' };
   const failureTime = '2026-11-21T11:00:00Z';
   const before = { ...request, status: { conditions: [APPROVED, pending], failureTime } };
@@ -96,6 +96,6 @@ for (const [law, conditions, is] of finished) {
   });
 }
 
-test('finished: it has a certificate, whatever its conditions say', () => {
+test('finished: a request with a certificate, whatever its conditions are', () => {
   assert.ok(isFinished({ ...request, status: { conditions: [APPROVED], certificate: 'LS0t' } }));
 });

@@ -19,7 +19,7 @@ const ready = (status: Condition['status'], lastTransitionTime: string) => ({
   lastTransitionTime,
 });
 
-test('a condition without a status counts as True, False and Unknown do not', () => {
+test('a condition without a status counts as True; False and Unknown do not', () => {
   const bare = [{ type: 'Approved' }] as unknown as Condition[];
   assert.equal(hasTrueCondition(bare, 'Approved'), true);
   assert.equal(hasTrueCondition([ready('False', 't')], 'Ready'), false);
@@ -27,7 +27,7 @@ test('a condition without a status counts as True, False and Unknown do not', ()
   assert.equal(hasTrueCondition(undefined, 'Ready'), false);
 });
 
-test('lastTransitionTime is kept while the status is', () => {
+test('lastTransitionTime changes only with the status', () => {
   const before = [ready('True', 'early')];
   const same = setCondition(before, { ...ready('True', 'late'), reason: 'Other' });
   assert.deepEqual(same, [{ ...ready('True', 'early'), reason: 'Other' }]);
@@ -44,14 +44,14 @@ test('other conditions stay and nothing is mutated', () => {
   assert.equal(before[1]?.status, 'True');
 });
 
-test('a message beyond what the API takes is cut with an ellipsis', () => {
+test('a message above the API’s limit is cut with an ellipsis', () => {
   assert.equal(conditionMessage('short'), 'short');
   const cut = conditionMessage('x'.repeat(MAX_MESSAGE_BYTES + 1));
   assert.equal(Buffer.byteLength(cut), MAX_MESSAGE_BYTES);
   assert.ok(cut.endsWith('…'));
 });
 
-test('the limit of a message counts bytes, as the API server does, and cuts no character in two', () => {
+test('the message limit counts bytes, as the API server does, and cuts no character in two', () => {
   for (const text of ['é', '€', '😀'].map((each) => each.repeat(MAX_MESSAGE_BYTES))) {
     for (const limit of [300, 301, 302, 303, MAX_MESSAGE_BYTES]) {
       const cut = conditionMessage(text, limit);

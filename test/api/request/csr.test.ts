@@ -34,7 +34,7 @@ test('an approval adds one True condition with both times and keeps the resource
   assert.equal(isApproved(fresh), false);
 });
 
-test('denied, failed and issued are finished; approved is not', () => {
+test('a denied, failed or issued request is finished; an approved one is not', () => {
   const approved = withApproval(fresh, approve, now);
   assert.equal(isFinished(approved), false);
   assert.equal(isFinished(withApproval(fresh, { ...approve, type: 'Denied' }, now)), true);
@@ -43,7 +43,7 @@ test('denied, failed and issued are finished; approved is not', () => {
   assert.equal(isFinished({ ...approved, status: { certificate: '' } }), false);
 });
 
-test('a certificate goes over the wire as base64 and leaves the conditions alone', () => {
+test('a certificate is written as base64, and the conditions stay', () => {
   const approved = withApproval(fresh, approve, now);
   const issued = withCertificate(approved, '-----BEGIN');
   assert.equal(issued.status?.certificate, 'LS0tLS1CRUdJTg==');

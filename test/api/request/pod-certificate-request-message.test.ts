@@ -41,7 +41,7 @@ function specMessage(...more: readonly Uint8Array[]): Buffer {
   );
 }
 
-test('a request is read as JSON would have been', () => {
+test('a protobuf request equals the one read from JSON', () => {
   const raw = message(metadataField, bytesField(2, specMessage()), bytesField(3, Buffer.alloc(0)));
   assert.deepEqual(readPodCertificateRequest(type, raw), { ...request, status: {} });
 });
@@ -52,7 +52,7 @@ test('fields of a later version are skipped', () => {
   assert.deepEqual(readPodCertificateRequest(type, raw).spec, spec);
 });
 
-test('annotations are entries, also under the names of Object.prototype', () => {
+test('annotation keys may be names of Object.prototype', () => {
   const entry = (key: string, value: string): Buffer =>
     bytesField(11, message(stringField(1, key), stringField(2, value))) as Buffer;
   const raw = message(
@@ -66,7 +66,7 @@ test('annotations are entries, also under the names of Object.prototype', () => 
   ]);
 });
 
-test('v1beta1 has a key and its proof', () => {
+test('a v1beta1 request has its public key and its proof of possession', () => {
   const raw = message(
     metadataField,
     bytesField(2, message(bytesField(9, Buffer.from('key')), bytesField(10, Buffer.from('proof')))),
@@ -77,7 +77,7 @@ test('v1beta1 has a key and its proof', () => {
   assert.equal(read.stubPKCS10Request, undefined);
 });
 
-test('what lacks metadata or spec is no request', () => {
+test('a message without metadata or spec is refused', () => {
   assert.throws(() => readPodCertificateRequest(type, metadataField), SyntaxError);
   assert.throws(() => readPodCertificateRequest(type, bytesField(2, specMessage())), SyntaxError);
 });
@@ -98,7 +98,7 @@ for (const [law, written] of [
   ['a chain with its times', issued],
   ['a denial', denied],
 ] as const) {
-  test(`${law} is written with what fences it, and nothing else of the request`, () => {
+  test(`${law} is written with its preconditions, and nothing else of the request`, () => {
     const sent = readSent(podStatusBody(written));
     assert.deepEqual(sent.status, written.status);
     assert.deepEqual(sent.metadata, metadata);
@@ -106,14 +106,14 @@ for (const [law, written] of [
   });
 }
 
-test('the name that another was made from is kept, or the write would wipe it', () => {
+test('generateName is kept: leaving it out would clear it', () => {
   const { metadata: sent } = readSent(
     podStatusBody({ ...issued, metadata: { ...metadata, generateName: 'req-' } }),
   );
   assert.equal(sent.generateName, 'req-');
 });
 
-test('an answer of metadata alone is read; anything else is refused', () => {
+test('a response with only metadata is read; any other message is refused', () => {
   const answer = envelope({ apiVersion: 'meta.k8s.io/v1', kind: 'Partial' }, metadataField);
   assert.deepEqual(readPartialObjectMetadata(answer), { metadata });
   assert.throws(() => readPartialObjectMetadata(Buffer.from('{}')), SyntaxError);
@@ -127,7 +127,7 @@ const withStatus = (of: typeof issued): readonly Buffer[] => {
   return [message(raw, specField), message(specField, raw)];
 };
 
-test('who answers requests reads a pending one whole, whatever else is said of it', () => {
+test('the reader of a controller reads a pending request whole', () => {
   const others: readonly Condition[] = [
     { ...CONDITION, type: 'Example' },
     { ...CONDITION, status: 'False' },
@@ -144,7 +144,7 @@ for (const answered of [issued, denied]) {
   const { stubPKCS10Request: _stub, ...left } = spec;
   const { certificateChain: _chain, ...ended } = answered.status ?? {};
   const end = ended.conditions?.[0]?.type ?? '';
-  test(`of one that is ${end} it reads all but its octets, wherever its spec stands`, () => {
+  test(`the reader of a controller omits the byte fields of a request that is ${end}`, () => {
     const whole = { ...request, status: answered.status };
     for (const raw of withStatus(answered)) {
       assert.deepEqual(readPodCertificateRequest(type, raw), whole);

@@ -22,21 +22,21 @@ const secret = (annotations?: Record<string, string>): Secret => ({
   },
 });
 
-test('a Secret is granted to exactly the signer that it names', () => {
+test('a Secret is granted to exactly the signer that its annotation names', () => {
   const granted = secret({ [SIGNER_NAME]: 'example.com/workload' });
   assert.equal(isGranted(granted, 'example.com/workload'), true);
   assert.equal(isGranted(granted, 'example.com/work'), false);
   assert.equal(isGranted(secret(), 'example.com/workload'), false);
 });
 
-test('a Secret is owned by exactly the ClusterSigner whose UID it bears', () => {
+test('a Secret is owned by exactly the ClusterSigner whose UID it has', () => {
   const owned = secret({ [CLUSTER_SIGNER_UID]: 'one' });
   assert.equal(isOwned(owned, 'one'), true);
   assert.equal(isOwned(owned, 'two'), false);
   assert.equal(isOwned(secret(), 'one'), false);
 });
 
-test('a key has the namespace where there is one', () => {
+test('a Signer’s key contains its namespace, a ClusterSigner’s does not', () => {
   assert.equal(keyOf(secret().metadata), 'keys/ca');
   assert.equal(keyOf({ name: 'workload' }), 'workload');
 });

@@ -18,7 +18,7 @@ function read(spec: unknown): ClusterSignerSpec {
   return readClusterSigner(clusterSigner(spec)).spec;
 }
 
-test('what a user leaves out has the defaults of the CRD', () => {
+test('omitted fields get the defaults of the CRD', () => {
   const spec = read(without(workloadSpec(), 'profile'));
   assert.deepEqual(spec.profile, {
     keyTypes: ['ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519', 'RSA3072', 'RSA4096'],
@@ -31,7 +31,7 @@ test('what a user leaves out has the defaults of the CRD', () => {
   assert.equal(spec.pods?.refreshAfterPercent, 50);
 });
 
-test('what is absent stays absent: nobody is served by default', () => {
+test('absent sections stay absent: by default no request is served', () => {
   const rest = without(workloadSpec(), 'pods', 'requests', 'trustBundle');
   assert.deepEqual(Object.keys(read(rest)).sort(), ['authority', 'profile', 'signerName']);
 });
@@ -153,7 +153,7 @@ for (const [law, path, value] of accepted) {
   });
 }
 
-test('without pods a leaf may last longer than 91 days, and shorter than an hour', () => {
+test('without spec.pods, maxDuration may exceed 91 days or be below an hour', () => {
   const rest = without(changed(workloadSpec(), 'authority', { secret }), 'pods');
   read(changed(rest, 'profile.maxDuration', '8760h'));
   read(changed(rest, 'profile.maxDuration', '10m'));
@@ -164,12 +164,12 @@ test('without pods a leaf may last longer than 91 days, and shorter than an hour
 });
 
 for (const value of [undefined, null, 7, 'text', [], {}]) {
-  test(`${inspect(value)} is no spec`, () => {
+  test(`${inspect(value)} is not a spec`, () => {
     assert.throws(() => read(value), { code: 'SPEC_INVALID', disposition: 'wait' });
   });
 }
 
-test('all faults are named, up to a number, and long input is cut', () => {
+test('all faults are listed up to a limit, and long values are cut', () => {
   const wrong = changed({ ...workloadSpec(), ['y'.repeat(9_999)]: 1 }, 'signerName', 7);
   assert.throws(
     () => read(wrong),

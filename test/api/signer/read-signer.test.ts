@@ -6,7 +6,7 @@ import { SignerError } from '../../../src/errors.ts';
 import { changed } from '../../support/signers/cluster-signer.ts';
 import { namespacedSigner, teamSpec } from '../../support/signers/namespaced-signer.ts';
 
-test('its name is derived, its Secret is of its own namespace, and it publishes nothing', () => {
+test('a Signer has a derived name, a Secret in its own namespace, and no trust bundle', () => {
   const { kind, metadata, spec } = readSigner(namespacedSigner());
   assert.deepEqual([kind, metadata.namespace], ['Signer', 'team-a']);
   assert.equal(spec.signerName, 'signers.countersign.dev/team-a.web');

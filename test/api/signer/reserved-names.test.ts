@@ -32,19 +32,19 @@ for (const name of RESERVED) {
   });
 }
 
-test('a name that merely holds a reserved word is free', () => {
+test('a name that merely contains a reserved word is free', () => {
   for (const name of ['', 'system', 'systems:a', 'my-system:a', 'kubeadm', 'alice']) {
     assert.equal(isReservedName(name, []), false, name);
   }
 });
 
-test('the operator reserves more prefixes, compared in the same way', () => {
+test('prefixes reserved by the operator are compared in the same way', () => {
   assert.equal(isReservedName('OIDC:alice', ['oidc:']), true);
   assert.equal(isReservedName('oidc:alice', ['OIDC:']), true);
   assert.equal(isReservedName('alice', ['oidc:']), false);
 });
 
-test('the beginning decides: of a long name no more is normalized, which takes quadratic time', () => {
+test('only the beginning of a long name is normalized: normalization takes quadratic time', () => {
   const watched = mock.method(String.prototype, 'normalize');
   const marks = (count: number): string => `a${'\u0301'.repeat(count)}${'\u0323'.repeat(count)}`;
   for (const count of [1_000, 2_000, 4_000]) assert.equal(isReservedName(marks(count), []), false);

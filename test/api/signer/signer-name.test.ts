@@ -66,7 +66,7 @@ for (const [name, message] of refused) {
   });
 }
 
-test('a hostile name is refused in linear time and quoted short', () => {
+test('a hostile name is refused in linear time and shortened in the message', () => {
   const name = `${'a-'.repeat(100_000)}/x`;
   assert.throws(
     () => checkSignerName(name),

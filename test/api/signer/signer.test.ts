@@ -11,7 +11,7 @@ const objectName = fc
   .array(label, { minLength: 1, maxLength: 4 })
   .map((labels) => labels.join('.'));
 
-test('a derived name is a signer name that Kubernetes takes, and leads back to its one Signer', () => {
+test('a derived name is a valid signer name and identifies exactly one Signer', () => {
   fc.assert(
     fc.property(label, objectName, (namespace, name) => {
       const signerName = derivedName({ namespace, name });
@@ -22,7 +22,7 @@ test('a derived name is a signer name that Kubernetes takes, and leads back to i
   );
 });
 
-test('dots in a name claim no other namespace: no two Signers share a signer name', () => {
+test('dots in names are unambiguous: no two Signers share a signer name', () => {
   fc.assert(
     fc.property(label, objectName, label, objectName, (namespace, name, other, otherName) => {
       const same = namespace === other && name === otherName;
@@ -35,7 +35,7 @@ test('dots in a name claim no other namespace: no two Signers share a signer nam
   );
 });
 
-test('the longest names that Kubernetes has make a signer name that it takes', () => {
+test('the longest names that Kubernetes allows give a valid signer name', () => {
   const name = ['a'.repeat(63), 'b'.repeat(63), 'c'.repeat(63), 'd'.repeat(61)].join('.');
   assert.equal(name.length, 253);
   checkSignerName(derivedName({ namespace: 'n'.repeat(63), name }));
@@ -47,7 +47,7 @@ for (const signerName of [
   'x.signers.countersign.dev/team-a.web',
   'signers.countersign.dev/team-a',
 ]) {
-  test(`no Signer has the name ${signerName}`, () => {
+  test(`${signerName} is the derived name of no Signer`, () => {
     assert.equal(derivedFrom(signerName), undefined);
   });
 }

@@ -14,7 +14,7 @@ interface Review {
   readonly spec: { readonly resourceAttributes: Readonly<Record<string, string>> };
 }
 
-test('each verb of each resource under each name is asked for, and what is missing is named', async () => {
+test('every verb on every resource name is checked, and each missing permission is named', async () => {
   const asked: string[] = [];
   wire.server.always((call) => {
     assert.equal(call.path, '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews');
@@ -53,7 +53,7 @@ test('each verb of each resource under each name is asked for, and what is missi
   ]);
 });
 
-test('a server that cannot be asked has not said no', async () => {
+test('a failed access review is not a refusal', async () => {
   wire.server.always((call) => {
     call.answer(503, 'away');
   });
@@ -61,7 +61,7 @@ test('a server that cannot be asked has not said no', async () => {
   await assert.rejects(missingPermissions(wire.connect(), rules), { code: 'KUBE_UNAVAILABLE' });
 });
 
-test('the served versions are those that have the resource, in the order of preference', async () => {
+test('the served versions are those that have the resource, in order of preference', async () => {
   const kinds: Record<string, string[] | undefined> = {
     '/apis/certificates.k8s.io/v1': ['certificatesigningrequests'],
     '/apis/certificates.k8s.io/v1beta1': [
@@ -79,7 +79,7 @@ test('the served versions are those that have the resource, in the order of pref
   assert.deepEqual(await found, ['v1beta1']);
 });
 
-test('a server that cannot be asked for its versions has not said that it has none', async () => {
+test('failed discovery does not mean that no version is served', async () => {
   wire.server.always((call) => {
     call.answer(503, 'away');
   });
@@ -87,7 +87,7 @@ test('a server that cannot be asked for its versions has not said that it has no
   await assert.rejects(servedVersions(wire.connect(), wanted, ['v1']), { status: 503 });
 });
 
-test('only a 404 means absent', async () => {
+test('discovery takes only a 404 for an absent API group', async () => {
   const ask = (status: number): Promise<unknown> =>
     Promise.reject(new KubeError({ status, what: 'GET /x' })).catch(ignoreNotFound);
   assert.equal(await ask(404), undefined);

@@ -8,7 +8,7 @@ let wire: Wire;
 beforeEach(async () => (wire = await startWire()));
 afterEach(() => wire.stop());
 
-test('a 401 is tried once more, with credentials that were read anew', async () => {
+test('a request that gets a 401 is sent once more with credentials that were read again', async () => {
   let token = 'old';
   const forgotten: Credentials[] = [];
   let cached: Credentials = { tls: {}, authorization: 'Bearer old' };
@@ -34,7 +34,7 @@ test('a 401 is tried once more, with credentials that were read anew', async () 
   assert.ok(await client.stream({ method: 'GET', path: '/' }));
 });
 
-test('a new token goes out on the old connections; what is in flight is not disturbed', async () => {
+test('a new token is sent on the existing connections, and does not disturb requests in flight', async () => {
   let current: Credentials = { tls: {}, authorization: 'Bearer 1' };
   const connection = wire.connection({
     credentials: () => Promise.resolve(current),
@@ -54,7 +54,7 @@ test('a new token goes out on the old connections; what is in flight is not dist
   assert.deepEqual(changes, ['token'], 'counted once');
 });
 
-test('credentials that cannot be read are an error of the request, to be retried', async () => {
+test('a request whose credentials cannot be read fails with an error to retry', async () => {
   const connection = wire.connection({
     credentials: () => Promise.reject(new Error('no such file: token')),
   });
@@ -63,7 +63,7 @@ test('credentials that cannot be read are an error of the request, to be retried
   assert.match(error.message, /no such file: token/);
 });
 
-test('the clock offset is what the Date header of the last answer says', async () => {
+test('the clock offset follows the Date header of the latest response', async () => {
   const client = wire.connect();
   assert.equal(client.clockOffset(), 0);
   wire.server.always((call) => {
@@ -73,7 +73,7 @@ test('the clock offset is what the Date header of the last answer says', async (
   assert.ok(Math.abs(client.clockOffset() - 120_000) <= 1_000, 'a Date has whole seconds');
 });
 
-test('a clock of ours that is set shows at once, and not with the next answer only', async () => {
+test('the clock offset changes at once when the local clock is stepped, without another response', async () => {
   let [now, steady] = [NOW, 0];
   const client = wire.connect({ clock: () => now, monotonic: () => steady });
   wire.server.always((call) => {
@@ -85,7 +85,7 @@ test('a clock of ours that is set shows at once, and not with the next answer on
   assert.ok(Math.abs(client.clockOffset() - 360_000) <= 1_000, String(client.clockOffset()));
 });
 
-test('the Date of an error page is not that of the API server', async () => {
+test('the Date header of a 5xx does not change the clock offset', async () => {
   const client = wire.connect();
   wire.server.always((call) => {
     call.answer(502, {}, { date: new Date(NOW - 120_000).toUTCString() });
@@ -94,7 +94,7 @@ test('the Date of an error page is not that of the API server', async () => {
   assert.equal(client.clockOffset(), 0);
 });
 
-test('a path prefix of the server is kept', async () => {
+test('a path prefix of the server URL is part of every request', async () => {
   const connection = wire.connection({ server: `${wire.server.url}/k8s/clusters/c-1` });
   const answered = wire.connect({ connection }).request({ method: 'GET', path: '/version' });
   const call = await wire.server.next();

@@ -54,7 +54,7 @@ function tlsOf(call: Call | undefined): TLSSocket {
   return call.socket;
 }
 
-test('a server that our CA does not know is not spoken to, and why is said', async () => {
+test('a request to a server of an unknown CA fails, and the error gives the reason', async () => {
   const [server, other] = await Promise.all([tlsCertificate('server'), tlsCertificate('other')]);
   const { url, calls } = await start(server);
   const { client } = connect(url, { ca: other.cert });
@@ -64,7 +64,7 @@ test('a server that our CA does not know is not spoken to, and why is said', asy
   assert.deepEqual(calls, []);
 });
 
-test('a CA that was replaced is used for new connections; a watch on an old one goes on', async () => {
+test('a replaced CA file applies to new connections, and a watch on an old one continues', async () => {
   const [before, after] = await Promise.all([tlsCertificate('before'), tlsCertificate('after')]);
   const old = await start(before);
   const { client, use, changes } = connect(old.url, { ca: before.cert });
@@ -89,7 +89,7 @@ test('a CA that was replaced is used for new connections; a watch on an old one 
   assert.deepEqual(changes, ['tls', 'tls'], 'each is counted');
 });
 
-test('the same material read again keeps its connections', async () => {
+test('reading the same TLS material again keeps the connections', async () => {
   const certificate = await tlsCertificate('server');
   const { url } = await start(certificate);
   const { client, use, changes } = connect(url, { ca: certificate.cert });
@@ -100,7 +100,7 @@ test('the same material read again keeps its connections', async () => {
   assert.deepEqual(changes, []);
 });
 
-test('a client certificate is shown, and a replaced one from then on', async () => {
+test('a client certificate is presented, and a replaced one on the next connection', async () => {
   const [certificate, jane, joe] = await Promise.all(
     ['server', 'jane', 'joe'].map((name) => tlsCertificate(name)),
   );
@@ -119,7 +119,7 @@ test('a client certificate is shown, and a replaced one from then on', async () 
   assert.deepEqual(seen, ['jane', 'joe']);
 });
 
-test('HTTP/1.1 is spoken even where HTTP/2 is offered: one dead connection is one dead watch', async () => {
+test('the client uses HTTP/1.1 although HTTP/2 is offered: a dead connection costs one watch', async () => {
   const certificate = await tlsCertificate('server');
   const server = await start({ ...certificate, ALPNProtocols: ['h2', 'http/1.1'] });
   const { client } = connect(server.url, { ca: certificate.cert });

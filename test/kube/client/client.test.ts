@@ -19,7 +19,7 @@ let wire: Wire;
 beforeEach(async () => (wire = await startWire()));
 afterEach(() => wire.stop());
 
-test('a request goes out as JSON with who we are, and its answer comes back as it is', async () => {
+test('a request is sent as JSON with a user agent, and its response is returned unchanged', async () => {
   const client = wire.connect({
     connection: wire.connection({
       credentials: () => Promise.resolve({ tls: {}, authorization: 'Bearer t' }),
@@ -48,7 +48,7 @@ test('a request goes out as JSON with who we are, and its answer comes back as i
   assert.deepEqual(await answered, { more: { stillUnknown: 1 } });
 });
 
-test('every impersonated group goes out by itself', async () => {
+test('every impersonated group is sent in its own header', async () => {
   const client = wire.connect({ impersonate: { user: 'jane', groups: ['dev', 'ops'] } });
   const answered = client.request({ method: 'GET', path: '/' });
   const call = await wire.server.next();
@@ -58,7 +58,7 @@ test('every impersonated group goes out by itself', async () => {
   await answered;
 });
 
-test('names that others chose cannot leave their place in a path', () => {
+test('a path segment from user input is escaped', () => {
   const path = REQUESTS.object({ namespace: '../x', name: 'a/b?c#d' });
   assert.equal(
     path,
@@ -82,7 +82,7 @@ const refusals: readonly [status: number, reason: string, code: string, disposit
   [504, 'Timeout', 'KUBE_UNAVAILABLE', 'retry'],
 ];
 for (const [status, reason, code, disposition] of refusals) {
-  test(`${status} ${reason} is ${code} (${disposition}) and says what the server said`, async () => {
+  test(`${status} ${reason} becomes ${code} (${disposition}) with the server’s message`, async () => {
     wire.server.always((call) => {
       call.answer(status, {
         kind: 'Status',
@@ -101,7 +101,7 @@ for (const [status, reason, code, disposition] of refusals) {
   });
 }
 
-test('Retry-After is milliseconds, of the header before the body, and never more than ten minutes', async () => {
+test('Retry-After is in milliseconds, taken from the header before the body, ten minutes at most', async () => {
   const client = wire.connect();
   const ask = async (header: string | undefined, seconds?: number): Promise<unknown> => {
     const asked = failure(client.request({ method: 'GET', path: '/' }));
@@ -118,7 +118,7 @@ test('Retry-After is milliseconds, of the header before the body, and never more
   assert.equal(await ask(undefined), undefined);
 });
 
-test('what a proxy in between says is shown, its first 300 characters and no more', async () => {
+test('an error quotes at most 300 characters of a proxy’s response', async () => {
   wire.server.always((call) => {
     call.answer(502, `<html>${'x'.repeat(1_000)}`);
   });
@@ -126,7 +126,7 @@ test('what a proxy in between says is shown, its first 300 characters and no mor
   assert.equal(error.message, `GET /x: 502: <html>${'x'.repeat(294)}`);
 });
 
-test('an answer that is lost, cut or no JSON has status 0, and the write may have landed', async () => {
+test('a response that is lost, truncated or not JSON has status 0, and the write may have landed', async () => {
   const client = wire.connect();
   const lose = async (how: (call: Call) => void): Promise<KubeError> => {
     const lost = failure(client.request({ method: 'PUT', path: STATUS, body: {} }));
@@ -155,7 +155,7 @@ test('an answer that is lost, cut or no JSON has status 0, and the write may hav
   }
 });
 
-test('an answer of a byte now and then holds nobody for ever: a minute after its call it is given up', async () => {
+test('a response that trickles in is given up one minute after the request', async () => {
   let steady = 0;
   const client = wire.connect({ monotonic: () => steady });
   const given = failure(client.request({ method: 'PUT', path: STATUS, body: {} }));
@@ -171,14 +171,14 @@ test('an answer of a byte now and then holds nobody for ever: a minute after its
   assert.match(error.message, /takes longer than 60 s/);
 });
 
-test('a server that is not there says so by its error code', async () => {
+test('the error for an unreachable server names the system’s error code', async () => {
   const client = wire.connect();
   await wire.server.stop();
   const error = await failure(client.request({ method: 'GET', path: '/' }));
   assert.match(error.message, /^GET \/: no response from the API server: .*ECONNREFUSED/);
 });
 
-test('an aborted request ends at once, whether it was sent or still waits', async () => {
+test('an aborted request fails at once, in flight or still queued', async () => {
   const client = wire.connect();
   const abort = new AbortController();
   const sent = failure(client.request({ method: 'GET', path: '/', signal: abort.signal }));
@@ -190,7 +190,7 @@ test('an aborted request ends at once, whether it was sent or still waits', asyn
   assert.match((await failure(late)).message, /we are going/);
 });
 
-test('requests share connections, and watches take none from them', async () => {
+test('requests share connections, and watches do not occupy them', async () => {
   const client = wire.connect();
   const abort = new AbortController();
   const held = Array.from({ length: 80 }, () =>
@@ -210,7 +210,7 @@ test('requests share connections, and watches take none from them', async () => 
   abort.abort();
 });
 
-test('a stream gives its chunks as they come, and ends with its signal', async () => {
+test('a stream yields chunks as they arrive, and ends when its signal aborts', async () => {
   const abort = new AbortController();
   const opening = wire.connect().stream({ method: 'GET', path: '/', signal: abort.signal });
   const call = await wire.server.next();
@@ -223,7 +223,7 @@ test('a stream gives its chunks as they come, and ends with its signal', async (
   await until('the server sees it', 2_000, call.isGone);
 });
 
-test('a stream that is refused is a KubeError as any other', async () => {
+test('a refused stream throws a KubeError like any request', async () => {
   wire.server.always((call) => {
     call.answer(410, { reason: 'Expired', message: 'too old' }, { 'retry-after': '2' });
   });
@@ -231,7 +231,7 @@ test('a stream that is refused is a KubeError as any other', async () => {
   assert.deepEqual([error.status, error.code, error.retryAfter], [410, 'KUBE_GONE', 2_000]);
 });
 
-test('every answer is told, and that none came; not what the caller gave up himself', async () => {
+test('every response and every failure is reported, but not a request that the caller aborts', async () => {
   const answers: CallResult[] = [];
   const client = wire.connect({ onResponse: (each) => answers.push(each) });
   const steps: readonly ((call: Call) => void)[] = [

@@ -12,7 +12,7 @@ const said = (offset: ClockOffset): number => offset.value() ?? NaN;
 const dateAt = (local: number, offset: number): number =>
   Math.floor((local - offset) / 1_000) * 1_000;
 
-test('the true offset is no further from what is said than half a second and half a way', () => {
+test('the estimated offset is off by half a second plus half the round trip at most', () => {
   const answer = fc.record({
     wait: fc.integer({ min: 0, max: 60_000 }),
     there: fc.integer({ min: 0, max: 400 }),
@@ -36,14 +36,14 @@ test('the true offset is no further from what is said than half a second and hal
   );
 });
 
-test('many answers together say it more exactly than one', () => {
+test('many responses give a more precise offset than one', () => {
   const seen = createClockOffset();
   for (let now = START; now < START + 20_000; now += 130)
     seen.observe(dateAt(now, 7_321), now, now);
   assert.ok(Math.abs(said(seen) - 7_321) <= 100, String(said(seen)));
 });
 
-test('a clock that was set is noticed with the next answer', () => {
+test('the offset follows a stepped clock at the next response', () => {
   const seen = createClockOffset();
   seen.observe(dateAt(START, 0), START, START);
   const later = START + 5_000;
@@ -51,13 +51,13 @@ test('a clock that was set is noticed with the next answer', () => {
   assert.ok(Math.abs(said(seen) - 400_000) <= 500);
 });
 
-test('a clock that was set back while an answer was under way makes nothing of it', () => {
+test('a response during which the monotonic clock runs backwards is ignored', () => {
   const seen = createClockOffset();
   seen.observe(dateAt(START, 0), START, START - 3_600_000);
   assert.equal(seen.value(), undefined);
 });
 
-test('an answer that was under way for an hour moves nothing by that: its Date may be of any moment of it', () => {
+test('a response that took an hour does not move the offset', () => {
   const seen = createClockOffset();
   seen.observe(dateAt(START, 7_321), START, START);
   const before = said(seen);

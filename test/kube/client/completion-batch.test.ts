@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createCompletionBatch } from '../../../src/kube/client/completion-batch.ts';
 
-test('what comes in one turn is done at its end, in its order; what that brings, at the end of the next', async () => {
+test('completions of one event loop turn run in order at its end; those they add run a turn later', async () => {
   const gather = createCompletionBatch();
   const done: string[] = [];
   gather(() => {

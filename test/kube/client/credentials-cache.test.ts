@@ -33,7 +33,7 @@ function cached(): {
 const tokenOf = async (credentials: Promise<Credentials>): Promise<string | undefined> =>
   (await credentials).authorization;
 
-test('credentials are read once a minute, and are one and the same object in between', async () => {
+test('credentials are read once a minute; between reads every caller gets the same object', async () => {
   const { time, cache, asked } = cached();
   const first = await cache.credentials();
   await time.advance(59_999);
@@ -43,13 +43,13 @@ test('credentials are read once a minute, and are one and the same object in bet
   assert.deepEqual(asked, [false, false]);
 });
 
-test('many that ask at once share one reading', async () => {
+test('concurrent callers share one read', async () => {
   const { cache, asked } = cached();
   await Promise.all(Array.from({ length: 20 }, () => cache.credentials()));
   assert.equal(asked.length, 1);
 });
 
-test('what the server refused is read anew, plugins included, and once for all who were refused', async () => {
+test('rejected credentials are read again, exec plugins included, once for all callers', async () => {
   const { cache, asked } = cached();
   const refused = await cache.credentials();
   cache.invalidate(refused);
@@ -59,7 +59,7 @@ test('what the server refused is read anew, plugins included, and once for all w
   assert.equal(await cache.credentials(), fresh, 'the late refusal was of the old ones');
 });
 
-test('while they cannot be read, the old ones are kept, and counted; refused ones never', async () => {
+test('while credentials cannot be read the old ones stay in use and are counted, but never rejected ones', async () => {
   const { time, cache, source, asked, unreadable } = cached();
   await cache.credentials();
   source.fail = true;
@@ -74,7 +74,7 @@ test('while they cannot be read, the old ones are kept, and counted; refused one
   assert.equal(await tokenOf(cache.credentials()), 'Bearer 4');
 });
 
-test('what cannot be read at first is an error, and is tried again', async () => {
+test('a first read that fails is an error, and the next call reads again', async () => {
   const { cache, source } = cached();
   source.fail = true;
   await assert.rejects(cache.credentials(), /no such file/);

@@ -29,7 +29,7 @@ async function answered(status: number, body?: Status, there = 'uid-1'): Promise
   return evict(client, POD, false);
 }
 
-test('the pod that was looked at is evicted, and no other of its name', async () => {
+test('an eviction names the UID of the pod, so that a new pod of that name stays', async () => {
   const client = recordedClient();
   client.answer(() => ({ status: 'Success' }));
   assert.deepEqual(await evict(client, POD, false), { kind: 'evicted' });
@@ -40,14 +40,14 @@ test('the pod that was looked at is evicted, and no other of its name', async ()
   assert.equal(request.query?.['dryRun'], undefined);
 });
 
-test('a dry run says so', async () => {
+test('a dry run is marked as one in the request', async () => {
   const client = recordedClient();
   client.answer(() => ({ status: 'Success' }));
   await evict(client, POD, true);
   assert.equal(client.requests[0]?.query?.['dryRun'], 'All');
 });
 
-test('a pod under several budgets is refused, although the answer is a 201', async () => {
+test('a pod with several disruption budgets is refused although the server responds 201', async () => {
   const client = recordedClient();
   client.answer(() => ({
     status: 'Failure',
@@ -60,7 +60,7 @@ test('a pod under several budgets is refused, although the answer is a 201', asy
   });
 });
 
-test('a budget blocks for as long as the server says, and is named', async () => {
+test('a disruption budget that blocks is named, with the server’s Retry-After', async () => {
   assert.deepEqual(await answered(429, BUDGET), {
     kind: 'blocked',
     message: 'The disruption budget web needs 1 healthy pods',

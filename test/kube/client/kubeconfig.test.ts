@@ -62,18 +62,18 @@ test('server, CA and token come from the current context', async () => {
   });
 });
 
-test('a client certificate is no header', async () => {
+test('a client certificate sets no Authorization header', async () => {
   const user = { 'client-certificate-data': 'Y2VydA==', 'client-key-data': 'a2V5' };
   const connection = await load(kubeconfig({ user }));
   assert.deepEqual(await connection.credentials(), { tls: { cert: 'cert', key: 'key' } });
 });
 
-test('a user and password are basic', async () => {
+test('a user name and password become basic authentication', async () => {
   const connection = await load(kubeconfig({ user: { username: 'u', password: 'p' } }));
   assert.equal((await connection.credentials()).authorization, 'Basic dTpw');
 });
 
-test('files are relative to the kubeconfig, and read anew', async () => {
+test('files are relative to the kubeconfig and are read again', async () => {
   const time = fakeTime();
   write('first\n', 'token');
   write('CA 1', 'ca.crt');
@@ -94,7 +94,7 @@ test('files are relative to the kubeconfig, and read anew', async () => {
   });
 });
 
-test('an exec plugin whose token was refused is asked again', async () => {
+test('an exec plugin runs again after its token is rejected', async () => {
   const count = join(directory, 'count');
   const script = `echo x >> ${count}; n=$(wc -l < ${count}); echo '{"status":{"token":"'$n'"}}'`;
   const exec = {
@@ -110,7 +110,7 @@ test('an exec plugin whose token was refused is asked again', async () => {
   assert.equal((await connection.credentials()).authorization, 'Bearer 2');
 });
 
-test('another context may be named', async () => {
+test('a context can be selected by name', async () => {
   const path = kubeconfig();
   await assert.rejects(load(path, 'other'), {
     code: 'KUBE_CONFIG',
@@ -132,12 +132,12 @@ const refused: readonly [what: string, parts: Parts, message: RegExp][] = [
   ['an unknown user', { contextUser: 'nobody' }, /has no user with credentials/],
 ];
 for (const [what, parts, message] of refused) {
-  test(`a kubeconfig with ${what} is refused, where it would silently make us somebody else`, async () => {
+  test(`a kubeconfig with ${what} is refused: it would change the identity silently`, async () => {
     await assert.rejects(load(kubeconfig(parts)), { code: 'KUBE_CONFIG', message });
   });
 }
 
-test('a file that is missing or no kubeconfig is named', async () => {
+test('the error for a missing or malformed kubeconfig names the file', async () => {
   const missing = join(directory, 'missing');
   await assert.rejects(load(missing), {
     code: 'KUBE_CONFIG',
@@ -151,7 +151,7 @@ test('a file that is missing or no kubeconfig is named', async () => {
   await assert.rejects(load(write('')), { code: 'KUBE_CONFIG' });
 });
 
-test('no error shows what is secret in the file, or in what a plugin said', async () => {
+test('no error shows secrets from the file or from the output of a plugin', async () => {
   const secretless = (error: Error): boolean => {
     assert.doesNotMatch(inspect(error), /s3cret/);
     return true;

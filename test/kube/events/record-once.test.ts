@@ -46,7 +46,7 @@ const note: EventDetails = {
   note: 'sha256:… signs from now on',
 };
 
-test('what is told on an occasion is one Event, by whichever process, and as often as it is told', async () => {
+test('any process that records an occasion, however often, writes one and the same Event', async () => {
   const nameOf = async ({ events, client, time }: Stage, occasion: string): Promise<unknown> => {
     const told = events.recordOnce(note, occasion);
     await time.advance(0);
@@ -61,7 +61,7 @@ test('what is told on an occasion is one Event, by whichever process, and as oft
   assert.notDeepEqual(await nameOf(one, 'u-1/8'), first);
 });
 
-test('what is there already was told: that is no fault', async () => {
+test('an Event that already exists is not counted as dropped', async () => {
   const { events, client, time, dropped } = start();
   client.answer(({ path }) => {
     throw new KubeError({ status: 409, what: path, body: { reason: 'AlreadyExists' } });
@@ -72,7 +72,7 @@ test('what is there already was told: that is no fault', async () => {
   assert.deepEqual(dropped, []);
 });
 
-test('who tells waits until it is written, and two seconds at the most', async () => {
+test('recordOnce waits for the write, two seconds at most', async () => {
   const { events, client, time } = start();
   const answer = Promise.withResolvers<object>();
   client.answer(() => answer.promise);

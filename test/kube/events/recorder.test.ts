@@ -57,7 +57,7 @@ function bodyOf(request: RequestInit | undefined): Record<string, unknown> {
 
 const DEFAULT = '/apis/events.k8s.io/v1/namespaces/default/events';
 
-test('an Event says all that events.k8s.io/v1 demands, its time with six digits', async () => {
+test('an Event has every field that events.k8s.io/v1 requires, with microsecond times', async () => {
   events.record({ ...note, regarding: pod, related: note.regarding });
   await time.advance(0);
   assert.deepEqual(sent(), ['POST /apis/events.k8s.io/v1/namespaces/team-a/events']);
@@ -81,13 +81,13 @@ test('an Event says all that events.k8s.io/v1 demands, its time with six digits'
   });
 });
 
-test('what regards a cluster-scoped object goes to the namespace default', async () => {
+test('an Event about a cluster-scoped object is in the namespace default', async () => {
   events.record(note);
   await time.advance(0);
   assert.deepEqual(sent(), [`POST ${DEFAULT}`]);
 });
 
-test('a note of more than 1,024 bytes is cut between characters', async () => {
+test('a note longer than 1,024 bytes is cut between characters', async () => {
   for (const text of ['x'.repeat(3_000), 'ü'.repeat(900), `x${'😀'.repeat(900)}`]) {
     events.record({ ...note, note: text });
     await time.advance(0);
@@ -101,7 +101,7 @@ test('a note of more than 1,024 bytes is cut between characters', async () => {
   assert.equal(bodyOf(client.requests.at(-1))['note'], 'y'.repeat(1_024));
 });
 
-test('names are DNS subdomains, whatever the object is called', async () => {
+test('the name of an Event is a DNS subdomain, whatever the name of its object', async () => {
   for (const name of ['system:node:a', 'UPPER.Case', '.-.', 'a'.repeat(253), 'a..b', 'a.-b-.c']) {
     events.record({ ...note, regarding: { ...note.regarding, name } });
   }
@@ -114,7 +114,7 @@ test('names are DNS subdomains, whatever the object is called', async () => {
   assert.equal(client.requests.length, 6);
 });
 
-test('the same said again within ten minutes only counts up, once a minute', async () => {
+test('a repeated Event within ten minutes updates its series, once a minute at most', async () => {
   events.record(note);
   await time.advance(1_000);
   for (let again = 0; again < 50; again += 1) events.record(note);
@@ -139,7 +139,7 @@ test('the same said again within ten minutes only counts up, once a minute', asy
   assert.equal(client.requests[3]?.method, 'POST', 'after ten minutes it is news again');
 });
 
-test('another object, reason or text is another Event', async () => {
+test('a different object, reason or note makes a new Event', async () => {
   events.record(note);
   events.record({ ...note, reason: 'Other' });
   events.record({ ...note, note: 'other' });
@@ -148,7 +148,7 @@ test('another object, reason or text is another Event', async () => {
   assert.deepEqual(sent(), Array(4).fill(`POST ${DEFAULT}`));
 });
 
-test('while the API server is away an Event waits, as long as Retry-After asks, and is written once', async () => {
+test('while the API server is unavailable an Event waits, honours Retry-After, and is written once', async () => {
   let answers = 0;
   client.answer(() => {
     answers += 1;
@@ -172,7 +172,7 @@ test('while the API server is away an Event waits, as long as Retry-After asks, 
   assert.equal(client.requests.at(-1)?.method, 'PATCH');
 });
 
-test('what is refused is given up, said in the log, and told anew the next time', async () => {
+test('a refused Event is logged and dropped, and the next occurrence makes a new one', async () => {
   client.answer(() => {
     throw new KubeError({
       status: 403,
@@ -190,7 +190,7 @@ test('what is refused is given up, said in the log, and told anew the next time'
   assert.deepEqual(sent(), [`POST ${DEFAULT}`, `POST ${DEFAULT}`]);
 });
 
-test('a series whose Event is gone begins anew', async () => {
+test('a series whose Event was deleted starts with a new Event', async () => {
   events.record(note);
   await time.advance(0);
   client.answer(() => {
@@ -207,7 +207,7 @@ test('a series whose Event is gone begins anew', async () => {
   );
 });
 
-test('a storm is cut to ten a second, and what was cut is told when it is said again', async () => {
+test('Events are limited to ten a second, and a dropped one is written when it recurs', async () => {
   const storm = (): void => {
     for (let index = 0; index < 10_000; index += 1) {
       events.record({ ...note, regarding: { ...note.regarding, name: `r-${index}` } });
@@ -224,7 +224,7 @@ test('a storm is cut to ten a second, and what was cut is told when it is said a
   assert.equal(created(), 110);
 });
 
-test('counting up has a rate of its own', async () => {
+test('updates of a series have their own rate limit', async () => {
   const say = (from: number, to: number): void => {
     for (let index = from; index < to; index += 1) events.record({ ...note, note: String(index) });
   };
@@ -238,7 +238,7 @@ test('counting up has a rate of its own', async () => {
   assert.equal(methods.filter((each) => each === 'PATCH').length, 100);
 });
 
-test('recording never waits for a server that hangs, nor throws, nor grows without end', async () => {
+test('recording returns at once, never throws, and uses bounded memory while the server hangs', async () => {
   let resume = (_answer: unknown): void => undefined;
   client.answer(() => new Promise((resolve) => (resume = resolve)));
   for (let minute = 0; minute < 200; minute += 1) {
@@ -256,14 +256,14 @@ test('recording never waits for a server that hangs, nor throws, nor grows witho
   assert.deepEqual([count('full'), count('rate')], [200 * 50 - 1 - 1_000, 0]);
 });
 
-test('the last words are sent before the process ends', async () => {
+test('flush writes pending Events before the process exits', async () => {
   events.record(note);
   await events.flush();
   assert.equal(client.requests.length, 1);
   assert.deepEqual(time.waits(), []);
 });
 
-test('last words that the server does not take are given up after five seconds', async () => {
+test('flush gives up after five seconds', async () => {
   client.answer(() => {
     throw new KubeError({ status: 503, what: 'POST', retryAfter: 600_000 });
   });

@@ -38,7 +38,7 @@ function holder(): Elector {
   return election;
 }
 
-test('15, 10 and 2 seconds: client-go’s defaults', () => {
+test('the default lease times are client-go’s: 15, 10 and 2 seconds', () => {
   assert.deepEqual(TIMES, { durationSeconds: 15, deadlineMs: 10_000, periodMs: 2_000 });
 });
 
@@ -60,7 +60,7 @@ test('another’s Lease counts for its duration from when it was seen to change,
   assert.deepEqual(election.next(35_000), { kind: 'update', from: renewed });
 });
 
-test('the same state again is no renewal', () => {
+test('seeing the same state of a Lease again is no renewal', () => {
   const election = candidate();
   const seen = heldBy('other', 4);
   election.observe(seen, 0);
@@ -106,7 +106,7 @@ test('a process that was stopped past its deadline does not hold the Lease when 
   assert.equal(election.holds(60_000), false);
 });
 
-test('renewals are due every period, and spread', () => {
+test('renewals are due every period, with jitter', () => {
   const election = holder();
   assert.deepEqual(election.next(1_200), { kind: 'wait', ms: 1_800 });
   assert.equal(election.next(3_000).kind, 'update');

@@ -24,7 +24,7 @@ test('a peer is live for the duration of its Lease from when it was seen to chan
   assert.equal(peers.nextExpiry(25_000), undefined);
 });
 
-test('the same state again, as after an outage, is no renewal', () => {
+test('seeing the same state of a Lease again, as after an outage, is no renewal', () => {
   const peers = createPeers();
   peers.observe('a', lease('a', 1), 0);
   peers.observe('a', lease('a', 1), 14_000);

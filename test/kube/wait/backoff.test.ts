@@ -13,7 +13,7 @@ test('a delay doubles with each failure up to its limit', () => {
   assert.deepEqual(delays, [5, 10, 20, 5_120, 655_360, 1_000_000, 1_000_000, 1_000_000]);
 });
 
-test('chance adds up to a half, and never anything else', () => {
+test('jitter adds up to half of the delay, and never shortens it', () => {
   fc.assert(
     fc.property(fc.nat(100), fc.uint8Array({ minLength: 4, maxLength: 4 }), (failures, bytes) => {
       const base = backoffDelay(failures, { firstMs: 800, maxMs: 30_000, random: least });

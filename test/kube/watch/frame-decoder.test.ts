@@ -22,7 +22,7 @@ function framed(bytes: Uint8Array): Buffer {
   return Buffer.concat([length, bytes]);
 }
 
-test('wherever the network cuts, the frames are the same', async () => {
+test('frames do not depend on where chunks are split', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 40 })),
@@ -41,7 +41,7 @@ test('wherever the network cuts, the frames are the same', async () => {
   );
 });
 
-test('a frame that was cut off is none, and is said to be', async () => {
+test('a truncated frame is not emitted, and is reported at the end', async () => {
   const whole = framed(Buffer.from('abc'));
   for (const rest of [2, 4, 6]) {
     const seen: string[] = [];
@@ -53,7 +53,7 @@ test('a frame that was cut off is none, and is said to be', async () => {
   }
 });
 
-test('a frame longer than any object is refused before it comes', async () => {
+test('a frame above the size limit is refused before it is read', async () => {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(MAX_EVENT_BYTES + 1);
   await assert.rejects(frames([length]), {

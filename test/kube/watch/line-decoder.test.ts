@@ -16,7 +16,7 @@ async function* chunksOf(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Arra
   yield* chunks;
 }
 
-test('wherever the network cuts, inside a character too, the lines are the same', async () => {
+test('lines do not depend on where chunks are split, even inside a character', async () => {
   const text = fc.array(fc.string({ unit: 'grapheme' }).map((each) => each.replaceAll('\n', '¶')));
   await fc.assert(
     fc.asyncProperty(text, fc.array(fc.nat(5_000)), async (wanted, cuts) => {
@@ -26,7 +26,7 @@ test('wherever the network cuts, inside a character too, the lines are the same'
   );
 });
 
-test('what follows the last newline is no line: it was cut off, and is said to be', async () => {
+test('bytes after the last newline are reported as truncated, not emitted as a line', async () => {
   const seen: string[] = [];
   const reading = async (): Promise<void> => {
     const bytes = Buffer.from('{"a":1}\n{"b":');
@@ -38,7 +38,7 @@ test('what follows the last newline is no line: it was cut off, and is said to b
   assert.deepEqual(await split(Buffer.alloc(0), []), []);
 });
 
-test('a line longer than any object is refused before it fills the memory', async () => {
+test('a line above the size limit is refused before it is buffered', async () => {
   let sent = 0;
   function* endless(): Generator<Uint8Array> {
     for (const chunk = Buffer.alloc(1024 * 1024, 'x'); ; sent += chunk.length) yield chunk;
@@ -51,7 +51,7 @@ test('a line longer than any object is refused before it fills the memory', asyn
   assert.ok(sent <= MAX_EVENT_BYTES + 1024 * 1024);
 });
 
-test('lines that were cut in two do not add up to one that is too long', async () => {
+test('the size limit applies to each line, not to several split lines together', async () => {
   const half = Buffer.alloc(512 * 1024, 'x');
   const whole = Buffer.concat([half, Buffer.from('\n'), half]);
   const chunks = [...Array<Uint8Array>(40).fill(whole), Buffer.from('\n')];
@@ -59,7 +59,7 @@ test('lines that were cut in two do not add up to one that is too long', async (
   assert.equal(found.length, 41);
 });
 
-test('a long line in many chunks comes whole', async () => {
+test('a long line in many chunks is emitted whole', async () => {
   const line = 'x'.repeat(4 * 1024 * 1024);
   const bytes = Buffer.from(`${line}\n`);
   const chunks = Array.from({ length: 4_097 }, (_each, index) =>

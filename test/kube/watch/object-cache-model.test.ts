@@ -141,7 +141,7 @@ function run(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : ne
   return { held: text(mirror.values()), server: text(server.objects.values()) };
 }
 
-test('whatever is late, the mirror ends as the server is, and no object ever goes back', () => {
+test('whatever the order of events and responses, the cache converges with the server and no object goes back', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const { held, server } = run(steps);

@@ -43,7 +43,7 @@ test('resourceVersions are compared as numbers of any length', () => {
   assert.ok(isNewer('9007199254740993', '9007199254740992'));
 });
 
-test('events are told in their order, with what was before', () => {
+test('handlers receive events in order, each with the previous state', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
   mirror.apply(put(thing('a', 11)));
   mirror.apply(put(thing('b', 12)));
@@ -56,7 +56,7 @@ test('events are told in their order, with what was before', () => {
   assert.equal(mirror.resourceVersion, '13');
 });
 
-test('what is older than what came before is not taken: neither a state, nor an end, nor a bookmark', () => {
+test('an event older than the stored version is ignored, be it a state, a deletion or a bookmark', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
   mirror.apply(put(thing('a', 12, { done: true })));
   const before = [...told];
@@ -76,7 +76,7 @@ test('what is older than what came before is not taken: neither a state, nor an 
   );
 });
 
-test('an object that was deleted and made again is two changes, not an update', () => {
+test('a deleted and recreated object gives two events, not an update', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
   mirror.apply(put(thing('a', 12, { uid: 'a-2' })));
   assert.deepEqual(told, [
@@ -85,7 +85,7 @@ test('an object that was deleted and made again is two changes, not an update', 
   ]);
 });
 
-test('what need not be kept is forgotten, and told as gone once', () => {
+test('an object that the filter drops is removed and reported as deleted once', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
   mirror.apply(put(thing('a', 11, { done: true })));
   mirror.apply(put(thing('a', 12, { done: true })));
@@ -94,7 +94,7 @@ test('what need not be kept is forgotten, and told as gone once', () => {
   assert.deepEqual(mirror.values(), []);
 });
 
-test('what a new list no longer has is gone; what it has again is told only if it changed', () => {
+test('a relist removes missing objects, and reports others only if they changed', () => {
   const { mirror, told } = mirrorWith(thing('a', 1), thing('b', 2), thing('c', 3));
   mirror.invalidate();
   mirror.beginList();
@@ -109,7 +109,7 @@ test('what a new list no longer has is gone; what it has again is told only if i
   assert.equal(mirror.resourceVersion, '20');
 });
 
-test('a list that breaks off removes nothing and leaves no place to go on from', () => {
+test('an interrupted list removes nothing and leaves no version to resume from', () => {
   const { mirror } = mirrorWith(thing('a', 1), thing('b', 2));
   mirror.beginList();
   mirror.apply(put(thing('a', 1)));
@@ -124,7 +124,7 @@ test('a list that breaks off removes nothing and leaves no place to go on from',
   );
 });
 
-test('an object that goes while the list is streamed is not kept for having been listed', () => {
+test('an object deleted while the list is streamed is removed, although it was listed', () => {
   const { mirror } = mirrorWith();
   mirror.beginList();
   mirror.apply(put(thing('a', 5)));
@@ -133,7 +133,7 @@ test('an object that goes while the list is streamed is not kept for having been
   assert.deepEqual(mirror.values(), []);
 });
 
-test('it is synced from the first whole list on, relists included', () => {
+test('the cache is synced from its first complete list on, relists included', () => {
   const mirror = createObjectCache<Thing>(
     () => true,
     () => undefined,
@@ -148,7 +148,7 @@ test('it is synced from the first whole list on, relists included', () => {
   assert.equal(mirror.synced, true, 'a relist is no reason to stop the work');
 });
 
-test('our own write counts at once; its echo and what is older are no news', () => {
+test('the process’s own write is applied at once; its watch event and older ones are ignored', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
   mirror.applyWrite(thing('a', 15));
   mirror.apply(put(thing('a', 12)));
@@ -161,7 +161,7 @@ test('our own write counts at once; its echo and what is older are no news', () 
   ]);
 });
 
-test('what our own write ended does not come back as pending by an older event', () => {
+test('an older event does not bring back a request that the process’s own write finished', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
   mirror.applyWrite(thing('a', 15, { done: true }));
   mirror.apply(put(thing('a', 12)));
@@ -169,7 +169,7 @@ test('what our own write ended does not come back as pending by an older event',
   assert.deepEqual(told, [['a', undefined, '1']]);
 });
 
-test('an answer that comes after its echo, or after the end of its object, is no news', () => {
+test('a response that arrives after its own watch event, or after the deletion, is ignored', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
   mirror.apply(put(thing('a', 11)));
   mirror.apply(put(thing('a', 13)));
@@ -181,14 +181,14 @@ test('an answer that comes after its echo, or after the end of its object, is no
   assert.equal(told.length, 3);
 });
 
-test('an old answer that comes while a list is under way is no news either', () => {
+test('an old response that arrives during a list is ignored', () => {
   const { mirror } = mirrorWith(thing('a', 5));
   mirror.beginList();
   mirror.applyWrite(thing('a', 4));
   assert.equal(mirror.get('a')?.metadata.resourceVersion, '5');
 });
 
-test('a list taken before our own write was stored does not take it away again', () => {
+test('a list older than the process’s own write does not remove the written object', () => {
   const { mirror } = mirrorWith();
   mirror.beginList();
   mirror.applyWrite(thing('new', 25));
@@ -200,7 +200,7 @@ test('a list taken before our own write was stored does not take it away again',
   assert.equal(mirror.get('new'), undefined);
 });
 
-test('after etcd was restored from a backup, smaller versions are the truth again', () => {
+test('after a restore of etcd from a backup, smaller versions are accepted again', () => {
   const { mirror } = mirrorWith(thing('a', 1));
   mirror.applyWrite(thing('a', 90));
   mirror.invalidate();
@@ -210,7 +210,7 @@ test('after etcd was restored from a backup, smaller versions are the truth agai
   assert.equal(mirror.get('a')?.metadata.resourceVersion, '5');
 });
 
-test('cleared, it tells that everything is gone', () => {
+test('clearing the cache reports every object as deleted', () => {
   const { mirror, told } = mirrorWith(thing('a', 1), thing('b', 2));
   mirror.clear();
   assert.deepEqual(told, [

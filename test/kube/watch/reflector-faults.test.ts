@@ -18,7 +18,7 @@ let stage: Stage;
 beforeEach(async () => (stage = await startStage()));
 afterEach(() => stage.stop());
 
-test('a line that was cut off is asked for again, and told once', async () => {
+test('an event whose line was truncated is received again and reported once', async () => {
   const { run, call } = await stage.established([]);
   call.lines(added(thing('a', 11)));
   await until('a is told', PATIENCE_MS, () => run.told.length === 1);
@@ -34,7 +34,7 @@ test('a line that was cut off is asked for again, and told once', async () => {
   assert.equal(run.reflector.synced, true);
 });
 
-test('a whole line that is no JSON breaks the watch; nothing behind it is lost', async () => {
+test('a line that is not JSON closes the watch, and no later event is lost', async () => {
   const { run, call } = await stage.established([]);
   call.write('{"type":"ADDED","object":\n');
   await stage.backoff(800);
@@ -43,7 +43,7 @@ test('a whole line that is no JSON breaks the watch; nothing behind it is lost',
   assert.deepEqual(run.restarts, ['/things malformed']);
 });
 
-test('a line that the server itself breaks off is asked for again', async () => {
+test('a line that the server truncates is received again', async () => {
   const { run, call } = await stage.established([]);
   call.write(JSON.stringify(added(thing('b', 12))).slice(0, 40));
   call.end();
@@ -53,7 +53,7 @@ test('a line that the server itself breaks off is asked for again', async () => 
   assert.deepEqual(run.restarts, ['/things truncated']);
 });
 
-test('a watch that goes back in time: nothing of it is taken, and a new list heals what it has lost', async () => {
+test('a watch that goes back in time is discarded, and a new list repairs the cache', async () => {
   const { run, call } = await stage.established([]);
   call.lines(added(thing('a', 12)), added(thing('b', 11)));
   await stage.backoff(800);
@@ -67,7 +67,7 @@ test('a watch that goes back in time: nothing of it is taken, and a new list hea
 });
 
 for (const way of ['as an answer', 'in the stream'] as const) {
-  test(`410 ${way}: a new list, and what is not in it is gone`, async () => {
+  test(`410 ${way}: the reflector lists again and drops what is no longer listed`, async () => {
     const { run, call } = await stage.established([thing('a', 1), thing('b', 2)]);
     if (way === 'in the stream') call.lines({ type: 'ERROR', object: EXPIRED });
     else {
@@ -85,7 +85,7 @@ for (const way of ['as an answer', 'in the stream'] as const) {
   });
 }
 
-test('a list that breaks off is begun again; nothing is taken for gone', async () => {
+test('an interrupted list starts again, and no object counts as deleted', async () => {
   const run = stage.start();
   const call = await stage.server.next();
   call.lines(added(thing('a', 1)), added(thing('b', 2)));
@@ -100,7 +100,7 @@ test('a list that breaks off is begun again; nothing is taken for gone', async (
   assert.deepEqual(run.told, ['+a', '+b', '-a']);
 });
 
-test('429 keeps us away for as long as it asks', async () => {
+test('a 429 pauses the watch for its Retry-After', async () => {
   const { call } = await stage.established([]);
   call.end();
   (await stage.server.next()).answer(429, { reason: 'TooManyRequests' }, { 'retry-after': '17' });
@@ -108,7 +108,7 @@ test('429 keeps us away for as long as it asks', async () => {
   await stage.server.next('the watch after that');
 });
 
-test('5xx back off, doubling up to 30 s; a line heard begins anew', async () => {
+test('5xx responses back off, doubling up to 30 s, and a received event resets the backoff', async () => {
   const { run, call } = await stage.established([]);
   call.end();
   for (const wait of [800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000]) {
@@ -123,7 +123,7 @@ test('5xx back off, doubling up to 30 s; a line heard begins anew', async () => 
   await stage.backoff(800);
 });
 
-test('a watch that ends at once, again and again, is no tight loop', async () => {
+test('a watch that keeps ending at once does not cause a tight loop', async () => {
   const { run, call } = await stage.established([]);
   call.end();
   for (const wait of [800, 1_600, 3_200]) {
@@ -134,7 +134,7 @@ test('a watch that ends at once, again and again, is no tight loop', async () =>
   assert.match(run.reflector.failure ?? '', /closed at once/);
 });
 
-test('90 s without a line is a dead connection, bytes that trickle or not', async () => {
+test('90 s without a complete line close the connection, even if bytes trickle in', async () => {
   const { run, call } = await stage.established([]);
   await stage.time.advance(60_000);
   call.lines(bookmark(20));
@@ -151,7 +151,7 @@ test('90 s without a line is a dead connection, bytes that trickle or not', asyn
   assert.match(String(run.log.lines.at(-1)?.fields['error']), /no event for 90 s/);
 });
 
-test('a server that does not even send headers is left after 90 s', async () => {
+test('a server that sends no headers is given up after 90 s', async () => {
   const { run, call } = await stage.established([]);
   call.end();
   const silent = await stage.server.next();
@@ -160,7 +160,7 @@ test('a server that does not even send headers is left after 90 s', async () => 
   await until('it is counted', PATIENCE_MS, () => run.restarts.includes('/things silent'));
 });
 
-test('every kind of trouble has a reason of its own in the count of restarts', async () => {
+test('every kind of failure has its own reason in the restart metric', async () => {
   const { run, call } = await stage.established([]);
   const troubles: readonly (readonly [string, (next: Call) => void])[] = [
     ['ended', (next) => next.end()],
@@ -183,14 +183,14 @@ test('every kind of trouble has a reason of its own in the count of restarts', a
   );
 });
 
-test('a watch that nobody needs any longer leaves no series behind that looks like silence', async () => {
+test('a stopped watch removes its metric series, so that it does not look silent', async () => {
   const { run } = await stage.established([thing('a', 1)], { fieldSelector: 'metadata.name=a' });
   run.stop();
   run.reflector.clear();
   assert.deepEqual(run.over, ['/things metadata.name=a']);
 });
 
-test('a quiet watch counts as well as soon as the server has taken it up', async () => {
+test('a watch without events is healthy as soon as the server accepts it', async () => {
   const { run, call } = await stage.established([]);
   call.cut();
   await until('it failed', PATIENCE_MS, () => run.reflector.failure !== undefined);
@@ -199,7 +199,7 @@ test('a quiet watch counts as well as soon as the server has taken it up', async
   await until('it is well', PATIENCE_MS, () => run.reflector.failure === undefined);
 });
 
-test('after an outage everything is told again, for what failed meanwhile waits', async () => {
+test('after an outage every object is reported again, so that failed work is retried', async () => {
   const { run, call } = await stage.established([thing('a', 1), thing('b', 2)]);
   call.end();
   for (const wait of [800, 1_600]) {
@@ -211,7 +211,7 @@ test('after an outage everything is told again, for what failed meanwhile waits'
   assert.deepEqual(run.told, ['+a', '+b', '+a', '+b', '+c']);
 });
 
-test('what is told again after an outage is told after its new list', async () => {
+test('after an outage that needs a new list, objects are reported again after that list', async () => {
   const { run, call } = await stage.established([thing('a', 1), thing('b', 2)]);
   call.end();
   (await stage.server.next()).answer(500, 'etcd is away');
@@ -224,7 +224,7 @@ test('what is told again after an outage is told after its new list', async () =
   assert.deepEqual(run.told, ['+a', '+b', '-a', '+b']);
 });
 
-test('a server that does not answer at all is tried every five seconds', async () => {
+test('an unreachable server is retried every five seconds', async () => {
   const { call } = await stage.established([]);
   call.end();
   for (const wait of [800, 1_600, 3_200, 5_000, 5_000]) {
@@ -233,7 +233,7 @@ test('a server that does not answer at all is tried every five seconds', async (
   }
 });
 
-test('a list that an outage made due does not wait as long as the outage taught us to', async () => {
+test('a list after an outage starts without the long backoff of the outage', async () => {
   const { run, call } = await stage.established([]);
   call.end();
   for (const wait of [800, 1_600, 3_200, 5_000]) {

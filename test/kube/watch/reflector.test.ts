@@ -18,7 +18,7 @@ let stage: Stage;
 beforeEach(async () => (stage = await startStage()));
 afterEach(() => stage.stop());
 
-test('it streams the list, filtered by the server, and takes bookmarks', async () => {
+test('the reflector streams the list with a server-side filter and requests bookmarks', async () => {
   const run = stage.start({ fieldSelector: 'spec.signerName=example.com/a', labelSelector: 'x=y' });
   const { method, path, query } = await stage.server.next();
   assert.deepEqual([method, path], ['GET', '/things']);
@@ -34,7 +34,7 @@ test('it streams the list, filtered by the server, and takes bookmarks', async (
   assert.equal(run.reflector.synced, false);
 });
 
-test('the first object is told before the list has ended', async () => {
+test('the first object is reported before the list is complete', async () => {
   const run = stage.start();
   const call = await stage.server.next();
   call.lines(added(thing('a', 1)));
@@ -46,7 +46,7 @@ test('the first object is told before the list has ended', async () => {
   assert.equal(run.reflector.list().length, 1);
 });
 
-test('a watch that the server ends is resumed where its last bookmark was', async () => {
+test('a watch that the server ends resumes from its last bookmark', async () => {
   const { run, call } = await stage.established([thing('a', 1)]);
   call.lines(bookmark(42));
   call.end();
@@ -57,7 +57,7 @@ test('a watch that the server ends is resumed where its last bookmark was', asyn
   assert.equal(run.reflector.failure, undefined);
 });
 
-test('a server that cannot stream the list is listed page by page, then watched', async () => {
+test('without streaming lists the reflector lists page by page, then watches', async () => {
   const run = stage.start({ fieldSelector: 'spec.x=y' });
   (await stage.server.next()).answer(422, {
     reason: 'Invalid',
@@ -93,7 +93,7 @@ test('a server that cannot stream the list is listed page by page, then watched'
   assert.equal(again.query.get('limit'), '500', 'it stays with pages');
 });
 
-test('pages that expire between two of them are listed anew', async () => {
+test('a list whose continue token expires starts again', async () => {
   const run = stage.start();
   (await stage.server.next()).answer(400, { reason: 'BadRequest' });
   await stage.backoff(800);
@@ -108,7 +108,7 @@ test('pages that expire between two of them are listed anew', async () => {
   assert.deepEqual(run.told, ['+a', '-a']);
 });
 
-test('an object that was deleted and made again between two watches is two changes', async () => {
+test('an object deleted and recreated between two watches gives two events', async () => {
   const { run, call } = await stage.established([thing('a', 1)]);
   call.lines(
     { type: 'DELETED', object: thing('a', 11) },
@@ -120,7 +120,7 @@ test('an object that was deleted and made again between two watches is two chang
   assert.equal(run.reflector.get('a')?.metadata.uid, 'a-2');
 });
 
-test('what need not be kept is not', async () => {
+test('an object that the filter drops is not kept', async () => {
   const keep = ({ done }: Thing): boolean => done !== true;
   const { run } = await stage.established([thing('a', 1), thing('b', 2, { done: true })], { keep });
   assert.deepEqual(run.told, ['+a']);
@@ -129,7 +129,7 @@ test('what need not be kept is not', async () => {
   assert.deepEqual(run.reflector.list(), []);
 });
 
-test('a listener that throws is told of in the log, and costs no event', async () => {
+test('a handler that throws is logged, and no event is lost', async () => {
   const seen: string[] = [];
   const onEvent = (key: string): void => {
     seen.push(key);
@@ -141,7 +141,7 @@ test('a listener that throws is told of in the log, and costs no event', async (
   assert.deepEqual(run.restarts, []);
 });
 
-test('stopped, it ends at once: in a watch, in a backoff, before its first list', async () => {
+test('a stopped reflector ends at once: in a watch, in a backoff, before its first list', async () => {
   const { run, call } = await stage.established([]);
   run.stop();
   await run.ended;
@@ -161,7 +161,7 @@ test('stopped, it ends at once: in a watch, in a backoff, before its first list'
   assert.deepEqual(stage.time.waits(), [], 'no timer is left behind');
 });
 
-test('stopped in the middle of what has come, it tells nothing more', async () => {
+test('a reflector that is stopped between two received events reports nothing more', async () => {
   const told: string[] = [];
   const { run, call } = await stage.established([], {
     onEvent: (key) => {

@@ -11,13 +11,13 @@ function read(type: string | undefined, of: unknown): unknown {
   return readWatchEvent(JSON.stringify({ type, object: of }));
 }
 
-test('what was added or modified is there, what was deleted is gone', () => {
+test('ADDED and MODIFIED store the object, and DELETED removes it', () => {
   assert.deepEqual(read('ADDED', object), { type: 'put', object });
   assert.deepEqual(read('MODIFIED', object), { type: 'put', object });
   assert.deepEqual(read('DELETED', object), { type: 'remove', object });
 });
 
-test('a bookmark is a place to go on from; one kind of it ends the initial list', () => {
+test('a BOOKMARK sets the version to resume from, and one with the annotation ends the initial list', () => {
   assert.deepEqual(read('BOOKMARK', { metadata: { resourceVersion: '9' } }), {
     type: 'bookmark',
     resourceVersion: '9',
@@ -31,7 +31,7 @@ test('a bookmark is a place to go on from; one kind of it ends the initial list'
   });
 });
 
-test('an ERROR in the stream is an error with its status', () => {
+test('an ERROR event throws an error with its status', () => {
   const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
   assert.throws(
     () => read('ERROR', status),
@@ -45,7 +45,7 @@ test('an ERROR in the stream is an error with its status', () => {
   assert.throws(() => read('ERROR', undefined), { status: 500, code: 'KUBE_UNAVAILABLE' });
 });
 
-test('an invalid watch event is an error and never skipped: the next one would be lost', () => {
+test('an invalid watch event is an error and is never skipped: a later event could be lost', () => {
   for (const line of ['', 'null', '3', '[]', '{"type":"ADDED"', '{}', '"ADDED"'])
     assert.throws(() => readWatchEvent(line), SyntaxError, line);
   assert.throws(() => read('ADDED', undefined), /without metadata.resourceVersion/);
@@ -60,7 +60,7 @@ test('an invalid watch event is an error and never skipped: the next one would b
 const status = (init: Partial<ConstructorParameters<typeof KubeError>[0]>): KubeError =>
   new KubeError({ status: 500, what: 'watch', ...init });
 
-test('410, Expired and a version ahead of the server mean a new list', () => {
+test('410, Expired and a version ahead of the server require a new list', () => {
   const ahead = { reason: 'Timeout', details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } };
   const relist = (error: unknown): boolean => classifyWatchError(error, false).relist;
   assert.ok(relist(status({ status: 410 })));
@@ -71,7 +71,7 @@ test('410, Expired and a version ahead of the server mean a new list', () => {
   assert.ok(!relist(new SyntaxError('cut')));
 });
 
-test('only a list that was streamed and refused is paged from then on', () => {
+test('only a refused streaming list switches to paged lists', () => {
   assert.ok(classifyWatchError(status({ status: 422 }), true).paged);
   assert.ok(classifyWatchError(status({ status: 400 }), true).paged);
   assert.ok(!classifyWatchError(status({ status: 422 }), false).paged);
@@ -79,7 +79,7 @@ test('only a list that was streamed and refused is paged from then on', () => {
   assert.ok(!classifyWatchError(new Error('x'), true).paged);
 });
 
-test('the metric label of a trouble is of a small set, and Retry-After is kept', () => {
+test('a failure has one of a few metric labels, and keeps its Retry-After', () => {
   assert.equal(
     classifyWatchError(status({ status: 0, cause: new Error('x') }), false).reason,
     'unreachable',
@@ -93,7 +93,7 @@ test('the metric label of a trouble is of a small set, and Retry-After is kept',
   );
 });
 
-test('of a line that is torn nothing is repeated: it may have been a Secret', () => {
+test('the error for a truncated line quotes nothing of it: it may hold a Secret', () => {
   const key = Buffer.from('-----BEGIN PRIVATE KEY-----').toString('base64');
   for (const line of [`${key}"}}`, `{"data":{"tls.key":${key}}}`, `{"data":"${key}`]) {
     assert.throws(

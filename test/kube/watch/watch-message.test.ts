@@ -30,7 +30,7 @@ function read(of: Uint8Array): unknown {
   });
 }
 
-test('what was added or modified is there, what was deleted is gone', () => {
+test('ADDED and MODIFIED store the object, and DELETED removes it', () => {
   for (const [event, kind] of [
     ['ADDED', 'put'],
     ['MODIFIED', 'put'],
@@ -44,7 +44,7 @@ test('what was added or modified is there, what was deleted is gone', () => {
   }
 });
 
-test('a bookmark is a place to go on from; one kind of it ends the initial list', () => {
+test('a BOOKMARK sets the version to resume from, and one with the annotation ends the initial list', () => {
   const entry = message(stringField(1, 'k8s.io/initial-events-end'), stringField(2, 'true'));
   const last = bytesField(1, message(objectMetaMessage(metadata), bytesField(12, entry)));
   for (const [raw, initialEnd] of [
@@ -60,7 +60,7 @@ test('a bookmark is a place to go on from; one kind of it ends the initial list'
   }
 });
 
-test('an ERROR in the stream is an error with its status', () => {
+test('an ERROR event throws an error with its status', () => {
   const cause = message(stringField(1, 'ResourceVersionTooLarge'), stringField(2, 'later'));
   const details = message(bytesField(4, cause), integerField(5, 2));
   const status = message(
@@ -82,7 +82,7 @@ test('an ERROR in the stream is an error with its status', () => {
   );
 });
 
-test('an invalid watch event is an error and never skipped: the next one would be lost', () => {
+test('an invalid watch event is an error and is never skipped: a later event could be lost', () => {
   for (const [why, bytes] of [
     ['nothing', Buffer.alloc(0)],
     ['a line', Buffer.from('{"type":"ADDED"}')],

@@ -29,7 +29,7 @@ function watched(): {
   return { done, set, finish };
 }
 
-test('it starts what is new, ends and clears what is no longer wanted, and leaves the rest alone', () => {
+test('reconcile starts new watches, ends and clears unwanted ones, and keeps the others', () => {
   const { done, set } = watched();
   set.reconcile(['a', 'b']);
   set.reconcile(['b', 'c', 'c']);
@@ -42,7 +42,7 @@ test('it starts what is new, ends and clears what is no longer wanted, and leave
   assert.ok(set.get('b'));
 });
 
-test('what is wanted again is started anew', () => {
+test('a watch that is wanted again starts afresh', () => {
   const { done, set } = watched();
   set.reconcile(['a']);
   set.reconcile([]);
@@ -50,7 +50,7 @@ test('what is wanted again is started anew', () => {
   assert.deepEqual(done, ['run a', 'abort a', 'clear a', 'run a']);
 });
 
-test('stopping waits for all, those that were ended before included, and clears nothing', async () => {
+test('stop waits for every watch, also for those ended before, and clears none', async () => {
   const { done, set, finish } = watched();
   set.reconcile(['a', 'b']);
   set.reconcile(['b']);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createFifo } from '../../../src/kube/workqueue/fifo.ts';
 
-test('it behaves as an array with push and shift', () => {
+test('a FIFO behaves as an array with push and shift', () => {
   fc.assert(
     fc.property(
       // Long runs of one kind, so that places are given back in between.

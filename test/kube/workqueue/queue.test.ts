@@ -68,7 +68,7 @@ test('a queue that is shut down gives workers undefined, even if keys are left',
   assert.equal(await full.take(), undefined);
 });
 
-test('it counts adds, depth, queue time and unfinished work', async () => {
+test('the queue’s metrics count adds, depth, queue time and unfinished work', async () => {
   const time = fakeTime();
   const seen: (string | number)[] = [];
   const queue = createQueue(

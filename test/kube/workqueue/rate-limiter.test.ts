@@ -6,7 +6,7 @@ import { fakeTime } from '../../support/kube/fake-time.ts';
 
 const least = (size: number): Uint8Array => new Uint8Array(size);
 
-test('a limiter counts the failures of each item by itself, until it is forgotten', () => {
+test('the rate limiter counts failures per item until the item is forgotten', () => {
   const limiter = createRateLimiter({ firstMs: 5, maxMs: 1_000, random: least });
   assert.deepEqual(
     [
@@ -23,7 +23,7 @@ test('a limiter counts the failures of each item by itself, until it is forgotte
   assert.equal(limiter.nextDelay('a'), 5);
 });
 
-test('together they come back at a rate, however many failed; each its own wait at least', async () => {
+test('all items together are retried at the overall rate, each after its own backoff at the least', async () => {
   const time = fakeTime();
   const overall = { burst: 2, perSecond: 10, clock: time.clock };
   const limiter = createRateLimiter({ firstMs: 5, maxMs: 1_000, random: least, overall });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createReservations, createTokenBucket } from '../../../src/kube/workqueue/token-bucket.ts';
 import { fakeTime } from '../../support/kube/fake-time.ts';
 
-test('a bucket lets a burst through, and then what the rate allows', async () => {
+test('a token bucket allows a burst, then the configured rate', async () => {
   const time = fakeTime();
   const allowed = createTokenBucket({ burst: 3, perSecond: 10, clock: time.clock });
   assert.deepEqual([1, 2, 3, 4].map(allowed), [true, true, true, false]);
@@ -14,7 +14,7 @@ test('a bucket lets a burst through, and then what the rate allows', async () =>
   assert.deepEqual([1, 2, 3, 4].map(allowed), [true, true, true, false]);
 });
 
-test('a place in a line is as far away as there are others in it', async () => {
+test('a reservation waits for as long as those before it take at the configured rate', async () => {
   const time = fakeTime();
   const reserve = createReservations({ burst: 1, perSecond: 4, clock: time.clock });
   assert.deepEqual([1, 2, 3].map(reserve), [0, 250, 500]);
@@ -22,7 +22,7 @@ test('a place in a line is as far away as there are others in it', async () => {
   assert.equal(reserve(), 250);
 });
 
-test('a clock that was set back neither fills nor empties a bucket', () => {
+test('a clock that is set back neither fills nor empties the token bucket', () => {
   let now = 1_000_000;
   const allowed = createTokenBucket({ burst: 2, perSecond: 1, clock: () => now });
   assert.equal(allowed(), true);

@@ -30,7 +30,7 @@ function walk(reader: DerReader): number {
   return elements;
 }
 
-describe('the cost of reading grows as the input does', () => {
+describe('the cost of reading grows linearly with the input', () => {
   const shapes: Readonly<Record<string, (n: number) => Uint8Array>> = {
     'many small elements': (n) => seq(...Array.from({ length: n }, () => int(1))),
     'many lists': (n) => seq(...Array.from({ length: n }, () => seq(int(1), utf8('abc')))),
@@ -48,7 +48,7 @@ describe('the cost of reading grows as the input does', () => {
     });
   }
 
-  test('and contents that nobody enters cost nothing', () => {
+  test('contents that are not entered are not read', () => {
     const count = { reads: 0 };
     const reader = new DerReader(counted(seq(octets(new Uint8Array(1_000_000))), count), 'a list');
     reader.raw('the list');
@@ -56,34 +56,34 @@ describe('the cost of reading grows as the input does', () => {
   });
 });
 
-describe('a reader', () => {
+describe('a DER reader', () => {
   const reader = (...elements: readonly Uint8Array[]): DerReader =>
     readWhole(seq(...elements), 'the list', 1 << 20);
 
-  test('gives the contents of elements in their order', () => {
+  test('returns the contents of elements in order', () => {
     const list = reader(int(1), utf8('two'));
     assert.deepEqual([...list.read(0x02, 'one')], [1]);
     assert.equal(Buffer.from(list.read(0x0c, 'two')).toString(), 'two');
     assert.equal(list.isDone(), true);
     list.finish();
   });
-  test('names what is missing', () => {
+  test('names the missing element', () => {
     refuses(() => reader().read(0x02, 'the answer'), 'DER_MALFORMED', /the answer is missing/);
   });
-  test('names what has another tag', () => {
+  test('names the element that has another tag', () => {
     refuses(
       () => reader(int(1)).read(0x0c, 'the answer'),
       'DER_MALFORMED',
       /the answer has tag 0x02/,
     );
   });
-  test('names what is left over', () => {
+  test('reports trailing elements', () => {
     refuses(() => reader(int(1)).finish(), 'DER_MALFORMED', /the list has trailing bytes/);
   });
   test('refuses tag numbers above 30', () => {
     refuses(() => reader(tlv(0x1f, [1])).raw('x'), 'DER_MALFORMED', /above 30/);
   });
-  test('does not let an element reach beyond what holds it', () => {
+  test('refuses an element that is longer than its container', () => {
     const liar = tlvWithLength(0x30, [3], [0x04, 5, 1]);
     refuses(
       () => readWhole(liar, 'x', 99).raw('it'),
@@ -91,12 +91,12 @@ describe('a reader', () => {
       /longer than the element that holds it/,
     );
   });
-  test('refuses an input above its limit unread', () => {
+  test('refuses an input above its limit without reading it', () => {
     refuses(() => readWhole(new Uint8Array(100), 'x', 99), 'DER_LIMIT', /100 bytes, more than 99/);
   });
 });
 
-describe('a length is refused', () => {
+describe('a length octet is refused', () => {
   const rows: Readonly<Record<string, readonly [readonly number[], RegExp]>> = {
     'that is indefinite': [[0x80], /indefinite/],
     'in the long form below 128': [[0x81, 0x7f], /not minimal/],
@@ -113,7 +113,7 @@ describe('a length is refused', () => {
   }
 });
 
-test('what is written with a minimal length is read, and nothing is copied', () => {
+test('an element with a minimal length is read without a copy', () => {
   const sizes = fc.constantFrom(0, 1, 127, 128, 255, 256, 65_535, 65_536, 70_000);
   fc.assert(
     fc.property(sizes, (size) => {

@@ -67,7 +67,7 @@ const REFUSED: Readonly<Record<string, Refusal>> = {
   ],
 };
 
-describe('DER has one form of a value; refused is', () => {
+describe('a value in any form but its one DER form is refused', () => {
   for (const [name, [run, code, message]] of Object.entries(REFUSED)) {
     test(name, () => refuses(run, code, message));
   }
@@ -85,7 +85,7 @@ test('OIDs are written and read', () => {
   );
 });
 
-test('named bits are written and read', () => {
+test('named bit lists are written and read', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(40)), (bits) => {
       const read = namedBits(contentsOf(writer.namedBitString(bits), 0x03), 'x');
@@ -97,7 +97,7 @@ test('named bits are written and read', () => {
   );
 });
 
-test('non-negative INTEGERs are written in their one form', () => {
+test('a non-negative INTEGER is written in its one form', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 20 }), (magnitude) => {
       const contents = checkInteger(contentsOf(writer.integer(magnitude), 0x02), 'x');
@@ -135,7 +135,7 @@ describe('a time', () => {
     );
   });
 
-  test('that no certificate can say is refused', () => {
+  test('is refused where neither UTCTime nor GeneralizedTime can hold it', () => {
     for (const wrong of [FIRST - 1, LAST + 1000, NaN, Infinity]) {
       assert.throws(() => writer.validityTime(wrong), RangeError);
     }

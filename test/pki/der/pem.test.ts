@@ -24,7 +24,7 @@ describe('a PEM text of one block is read as Go reads it', () => {
   }
 });
 
-describe('a PEM text that readers could read differently is refused', () => {
+describe('a PEM text that different parsers read differently is refused', () => {
   const cases: Readonly<Record<string, string>> = {
     'an empty text': '',
     'no block': 'hello',
@@ -54,7 +54,7 @@ describe('a PEM text that readers could read differently is refused', () => {
   }
 });
 
-test('blocks keep their order, and no block is an empty list', () => {
+test('blocks keep their order, and a text without blocks gives an empty list', () => {
   const texts = ['a', 'b', 'c'];
   const pem = texts.map((text) => encodePem('CERTIFICATE', Buffer.from(text))).join('\n');
   const read = decodePemAll(pem, 'CERTIFICATE').map((der) => Buffer.from(der).toString());
@@ -62,7 +62,7 @@ test('blocks keep their order, and no block is an empty list', () => {
   assert.deepEqual(decodePemAll('\n', 'CERTIFICATE'), []);
 });
 
-test('what is encoded is decoded again, in lines of 64', () => {
+test('encoded PEM has lines of 64 characters and is decoded again', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 500 }), (der) => {
       const pem = encodePem('CERTIFICATE', der);
@@ -72,7 +72,7 @@ test('what is encoded is decoded again, in lines of 64', () => {
   );
 });
 
-describe('a bomb of fragments is refused at its first fragment', () => {
+describe('many repeated fragments are refused at the first one', () => {
   const BOMB_BYTES = 856_000;
   const fragments = [
     '-----BEGIN',
@@ -90,7 +90,7 @@ describe('a bomb of fragments is refused at its first fragment', () => {
     });
   }
 
-  test('and a text larger than etcd stores is not looked at', () => {
+  test('a PEM text larger than etcd stores is refused unread', () => {
     refuses(() => decodePem('\n'.repeat(1_572_865), LABEL), 'PEM_MALFORMED', /1572864/);
   });
 });

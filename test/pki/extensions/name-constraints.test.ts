@@ -87,7 +87,7 @@ describe('permitted subtrees', () => {
     });
   }
 
-  test('permit a name when one of them does, and every name must be permitted', () => {
+  test('permit a name within any of them, and a leaf only if every name is permitted', () => {
     const two = constraints([
       [DNS, 'a.example'],
       [DNS, 'b.example'],
@@ -131,7 +131,7 @@ describe('excluded subtrees', () => {
     });
   }
 
-  test('exclude what is permitted, too', () => {
+  test('exclude a name that is also permitted', () => {
     const value = constraints([[DNS, 'example.com']], [[DNS, 'a.example.com']]);
     assert.equal(isAllowed(value, [[DNS, 'a.example.com']]), false);
     assert.equal(isAllowed(value, [[DNS, 'b.example.com']]), true);
@@ -169,12 +169,12 @@ describe('name constraints', () => {
     );
   });
 
-  test('of kinds that are not compared are never met', () => {
+  test('on name types that are not compared permit no leaf with such a name', () => {
     const directory = seq(explicit(0, seq(explicit(4, seq(set())))));
     assert.equal(isAllowed(directory, []), false);
   });
 
-  test('of kinds that are not compared make a leaf useless that has them itself', () => {
+  test('on name types that are not compared refuse a leaf that has such names', () => {
     const directory = extension('2.5.29.30', seq(explicit(0, seq(explicit(4, seq(set()))))), true);
     const root = link('root', { extensions: [ca()] });
     const end = link('end', { by: root, extensions: [ca(), directory] });
@@ -183,7 +183,7 @@ describe('name constraints', () => {
     refuses(verify, 'PATH_INVALID', /name constraints of kinds/, 'authority');
   });
 
-  test('refuse every name that cannot be compared, of whatever kind it is (as Go)', () => {
+  test('refuse every name that cannot be compared, of any type (as Go)', () => {
     const value = constraints([[DNS, 'example']]);
     const odd: readonly Name[] = [
       [EMAIL, '*.a.example'],

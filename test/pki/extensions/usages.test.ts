@@ -6,7 +6,7 @@ import { KEY_USAGES } from '../../../src/vocabulary.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 import { KP, MEANINGS } from '../../support/pki/usage-oids.ts';
 
-describe('each usage of the API is one bit or one purpose', () => {
+describe('each usage of the API is one key usage bit or one extended key usage', () => {
   for (const usage of KEY_USAGES) {
     test(usage, () => {
       const { keyUsage, extKeyUsage } = usageBits([usage]);
@@ -15,7 +15,7 @@ describe('each usage of the API is one bit or one purpose', () => {
   }
 });
 
-test('usages have one order and no repetition, however they are asked for', () => {
+test('usages have one order and no duplicates, however they are requested', () => {
   const asked = [
     'client auth',
     's/mime',
@@ -34,7 +34,7 @@ test('usages have one order and no repetition, however they are asked for', () =
   assert.deepEqual(usageBits([...asked, ...asked]), wanted);
 });
 
-describe('a usage that the API does not know is refused', () => {
+describe('a usage unknown to the API is refused', () => {
   for (const usage of [
     '',
     'Server Auth',

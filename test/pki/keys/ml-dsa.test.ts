@@ -28,7 +28,7 @@ const certified = (spki: Uint8Array): Certificate =>
   decodeCertificate(certificateDer({ spki, key: privateKey('P-256') }));
 
 describe('an ML-DSA-65 key', () => {
-  test('is read where a certificate has it, and no profile can name it', () => {
+  test('is read in a certificate, but a profile cannot name it', () => {
     const { publicKey } = certified(spkiOf(KEY));
     assert.equal(publicKey.algorithm, 'MLDSA65');
     assert.equal(publicKey.keyType, undefined);
@@ -41,25 +41,25 @@ describe('an ML-DSA-65 key', () => {
     assert.deepEqual(Buffer.from(head), Buffer.from(algorithm));
   });
 
-  test('is nothing that a requester may bring', () => {
+  test('is refused in a request', () => {
     const spki = spkiOf(KEY);
     refuses(() => decodePublicKey(spki), 'KEY_UNSUPPORTED', /only CAs have ML-DSA-65 keys/);
     refuses(() => decodeRequest(requestDer({ spki })), 'KEY_UNSUPPORTED', /only CAs/);
   });
 
-  test('of another length is none', () => {
+  test('with another length is refused', () => {
     for (const length of [0, 1951, 1953]) {
       const spki = seq(ALGORITHM, bits(new Uint8Array(length)));
       refuses(() => certified(spki), 'KEY_MALFORMED', /not 1952 bytes/);
     }
   });
 
-  test('has no parameters, not even NULL', () => {
+  test('with parameters, even NULL, is refused', () => {
     const spki = seq(seq(oid(OID), NULL), bits(new Uint8Array(1952)));
     refuses(() => certified(spki), 'DER_MALFORMED', /trailing/);
   });
 
-  test('is not one of ML-DSA-44', () => {
+  test('with the OID of ML-DSA-44 is refused', () => {
     const other = spkiOf(privateKey('ML-DSA-44'));
     refuses(() => certified(other), 'KEY_UNSUPPORTED', /2\.16\.840\.1\.101\.3\.4\.3\.17/);
     const pem = String(privateKey('ML-DSA-44').export({ type: 'pkcs8', format: 'pem' }));
@@ -78,13 +78,13 @@ describe('an ML-DSA-65 signature', () => {
     return copy;
   };
 
-  test('verifies, under the same identifier as the key', () => {
+  test('verifies under the OID of the key', () => {
     assert.deepEqual(Buffer.from(algorithm.der), Buffer.from(ALGORITHM));
     assert.equal(signature.length, 3309);
     assert.equal(verifySignature(publicKey, algorithm.der, data, signature), true);
   });
 
-  test('is over the whole message, by this key, and of these bytes', () => {
+  test('does not verify for another message, key or signature', () => {
     const verifies = (over: Uint8Array, made: Uint8Array): boolean =>
       verifySignature(publicKey, algorithm.der, over, made);
     assert.equal(verifies(flipped(data, 0), signature), false);
@@ -96,7 +96,7 @@ describe('an ML-DSA-65 signature', () => {
     assert.equal(verifies(data, sign(null, data, privateKey('ML-DSA-65', 'other'))), false);
   });
 
-  test('is no signature under another identifier', () => {
+  test('under another OID is refused', () => {
     for (const other of [seq(oid(OID), NULL), ECDSA_SHA256, seq(oid('1.3.101.112'))]) {
       assert.equal(verifySignature(publicKey, other, data, signature), false);
     }
@@ -105,25 +105,25 @@ describe('an ML-DSA-65 signature', () => {
   });
 });
 
-describe('an ML-DSA-65 private key is read', () => {
+describe('an ML-DSA-65 private key', () => {
   const secrets = secretsOf(KEY);
   const read = (der: Uint8Array): KeyObject => readPrivateKey(encodePem('PRIVATE KEY', der));
 
   for (const form of ML_DSA_FORMS) {
-    test(`as ${form} (RFC 9881 §6)`, () => {
+    test(`is read as ${form} (RFC 9881 §6)`, () => {
       const key = read(mlDsaPkcs8(form, secrets));
       assert.deepEqual(Buffer.from(publicKeyOf(key)), Buffer.from(spkiOf(KEY)));
       assert.ok(createPublicKey(key).equals(createPublicKey(KEY)));
     });
   }
 
-  test('but not when seed and expanded key are of two keys (RFC 9881 §8.2)', () => {
+  test('is refused if its seed and its expanded key differ (RFC 9881 §8.2)', () => {
     const { seed } = secretsOf(privateKey('ML-DSA-65', 'other'));
     const mixed = mlDsaPkcs8('both', { ...secrets, seed });
     refuses(() => read(mixed), 'KEY_MALFORMED', /damaged/);
   });
 
-  test('but not when it is damaged', () => {
+  test('is refused if it is damaged', () => {
     const expanded = Uint8Array.from(secrets.expanded);
     expanded[100] = (expanded[100] ?? 0) ^ 1;
     refuses(
@@ -141,7 +141,7 @@ for (const [law, rootKind, issuingKind] of [
   ['below an ML-DSA-65 root', 'ML-DSA-65', 'P-256'],
   ['below an ML-DSA-65 intermediate', 'P-256', 'ML-DSA-65'],
 ] as const) {
-  test(`a leaf ${law} has a path, and one with another signature has none`, () => {
+  test(`a leaf ${law} has a path, and one with a bad signature has none`, () => {
     const made = (name: string, kind: typeof rootKind): KeyObject =>
       privateKey(kind, `path ${name}`);
     const root = link('root', {

@@ -34,7 +34,7 @@ describe('a private key is read', () => {
     });
   }
 
-  test('P-256 as OpenSSL writes it, after its parameters', () => {
+  test('P-256 after its parameters, as OpenSSL writes it', () => {
     const parameters = encodePem('EC PARAMETERS', Buffer.from('06082a8648ce3d030107', 'hex'));
     assert.ok(readPrivateKey(parameters + pem(privateKey('P-256'), 'sec1')));
   });
@@ -103,7 +103,7 @@ describe('a private key is refused', () => {
     test(name, () => refuses(() => readPrivateKey(text()), code, message));
   }
 
-  test('and no error shows any of it', () => {
+  test('without any part of it in the error', () => {
     const der = privateKey('P-256').export({ type: 'pkcs8', format: 'der' });
     const broken = Buffer.from(der);
     broken[30] = (broken[30] ?? 0) ^ 0xff;
@@ -123,7 +123,7 @@ describe('a private key is refused', () => {
   });
 });
 
-describe('a private key is made', () => {
+describe('a private key is generated', () => {
   for (const keyType of KEY_TYPES.filter((type) => type !== 'RSA4096')) {
     test(keyType, async () => {
       const { key, pem: text, spki } = await generatePrivateKey(keyType);
@@ -133,7 +133,7 @@ describe('a private key is made', () => {
     });
   }
 
-  test('a new one each time', async () => {
+  test('anew at each call', async () => {
     const [one, two] = await Promise.all([
       generatePrivateKey('ED25519'),
       generatePrivateKey('ED25519'),
@@ -142,7 +142,7 @@ describe('a private key is made', () => {
     assert.equal(verify(null, Buffer.of(1), createPublicKey(one.key), Buffer.alloc(64)), false);
   });
 
-  test('but not of a type that nobody knows', async () => {
+  test('but an unknown key type is refused', async () => {
     await assert.rejects(generatePrivateKey('P256'), { code: 'KEY_UNSUPPORTED' });
   });
 });

@@ -39,12 +39,12 @@ for (const kind of KINDS) {
     });
     test('over another UID is refused', () => refused(UID, proof(key, Buffer.from('other'))));
     test('by another key is refused', () => refused(UID, proof(privateKey(kind, 'other'), UID)));
-    test('with a bit turned is refused', () => {
+    test('with one bit changed is refused', () => {
       const bent = proof(key, UID);
       bent[bent.length - 1] = (bent.at(-1) ?? 0) ^ 1;
       refused(UID, bent);
     });
-    test('that is empty, short or long is refused', () => {
+    test('of the wrong length is refused', () => {
       const good = proof(key, UID);
       for (const bad of [Buffer.alloc(0), good.subarray(1), Buffer.concat([good, Buffer.of(0)])]) {
         refused(UID, bad);
@@ -53,7 +53,7 @@ for (const kind of KINDS) {
   });
 }
 
-test('a proof whose first octet, a zero, is left out is refused (RFC 8017 §8.1.2 step 1)', () => {
+test('a proof without its leading zero octet is refused (RFC 8017 §8.1.2 step 1)', () => {
   const key = privateKey('RSA-2048');
   const publicKey = decodePublicKey(spkiOf(key));
   const firstZero = (): Buffer => {
@@ -72,7 +72,7 @@ test('a proof whose first octet, a zero, is left out is refused (RFC 8017 §8.1.
   );
 });
 
-test('a PKCS#1 v1.5 signature is no proof', () => {
+test('a PKCS#1 v1.5 signature is no proof of possession', () => {
   const key = privateKey('RSA-3072');
   const publicKey = decodePublicKey(spkiOf(key));
   refuses(
@@ -96,7 +96,7 @@ test('an Ed25519 signature with S above the order is refused (RFC 8032 §5.1.7)'
   );
 });
 
-test('a proof by an RSA key that proves nothing is refused', () => {
+test('a proof by an RSA key of 768 bits is refused', () => {
   const { privateKey: key } = generateKeyPairSync('rsa', { modulusLength: 768 });
   const padding = constants.RSA_PKCS1_PSS_PADDING;
   const signature = sign('sha256', UID, { key, padding, saltLength: 32 });

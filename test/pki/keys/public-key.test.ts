@@ -14,7 +14,7 @@ const EC = '1.2.840.10045.2.1';
 const P256 = '1.2.840.10045.3.1.7';
 const ED25519 = seq(oid('1.3.101.112'));
 
-describe('a public key is known by its algorithm and its bits', () => {
+describe('a public key is identified by its algorithm and its size', () => {
   const rows: readonly (readonly [TestKey, string, number, string | undefined])[] = [
     ['P-256', 'ECDSA', 256, 'ECDSAP256'],
     ['P-384', 'ECDSA', 384, 'ECDSAP384'],
@@ -35,7 +35,7 @@ describe('a public key is known by its algorithm and its bits', () => {
     });
   }
 
-  test('RSA sizes are bits, not bytes: 3065 bits are no RSA-3072', () => {
+  test('RSA sizes count bits, not bytes: 3065 bits are not RSA-3072', () => {
     const key = decodePublicKey(rsaSpki((1n << 3064n) + 1n));
     assert.equal(key.bits, 3065);
     assert.equal(key.keyType, undefined);
@@ -51,7 +51,7 @@ const bent = (octets: Uint8Array): Uint8Array => {
   return copy;
 };
 
-describe('a public key of another form is refused', () => {
+describe('a public key in another form is refused', () => {
   const prime = CURVES.get(P256)?.p ?? 0n;
   const coordinate = (value: bigint): number[] => [
     ...Buffer.from(value.toString(16).padStart(64, '0'), 'hex'),
@@ -161,7 +161,7 @@ function rsaKey(...numbers: readonly Uint8Array[]): Uint8Array {
   return seq(seq(oid('1.2.840.113549.1.1.1'), NULL), bits(seq(...numbers)));
 }
 
-test('the curve equation says what node:crypto says', () => {
+test('the curve check agrees with node:crypto', () => {
   for (const kind of ['P-256', 'P-384', 'P-521'] as const) {
     for (let which = 0; which < 5; which++) {
       const spki = spkiOf(privateKey(kind, String(which)));

@@ -53,7 +53,7 @@ describe('an RSA key is refused', () => {
     refuses(() => check((1n << 8199n) + 1n), 'KEY_WEAK', /8200 bits, more than 8192/);
     refuses(() => check((1n << 16_799n) + 1n), 'DER_LIMIT', /./);
   });
-  test('of a size that is no number of whole bytes', () => {
+  test('of a size that is not a multiple of eight bits', () => {
     refuses(() => check((1n << 3064n) + 1n), 'KEY_WEAK', /3065 bits/);
   });
   for (const exponent of [1n, 2n, 3n, 17n, 65_535n, 65_536n, 65_538n]) {
@@ -65,24 +65,24 @@ describe('an RSA key is refused', () => {
     refuses(() => check(soundModulus() + 1n), 'KEY_WEAK', /factor|even/);
   });
   for (const factor of [3n, 5n, 7n, 743n, 751n]) {
-    test(`with a modulus that ${factor} divides`, () => {
+    test(`with a modulus divisible by ${factor}`, () => {
       const multiple = soundModulus() - (soundModulus() % (2n * factor)) + factor;
       refuses(() => check(multiple), 'KEY_WEAK', /small factor/);
     });
   }
-  test('with factors that are close', () => {
+  test('with factors close to each other', () => {
     const p = prime(1024);
     refuses(() => check(p * nextPrime(p + 2n)), 'KEY_WEAK', /CVE-2022-26320/);
   });
-  test('that is the square of a prime', () => {
+  test('whose modulus is the square of a prime', () => {
     refuses(() => check(prime(1024) ** 2n), 'KEY_WEAK', /close/);
   });
-  test('with the mark of ROCA', () => {
+  test('with the fingerprint of ROCA', () => {
     refuses(() => check(rocaModulus()), 'KEY_WEAK', /CVE-2017-15361/);
   });
 });
 
-test('sound RSA keys of all sizes are accepted', () => {
+test('sound RSA keys of all allowed sizes are accepted', () => {
   check(soundModulus());
   check(soundModulus(), 65_539n);
   check(prime(2048) * prime(2048));
@@ -135,7 +135,7 @@ function squareRoot(n: bigint): bigint {
   return root;
 }
 
-test('Fermat finds the factors of a square, and of two neighbours of a number of any size', () => {
+test('Fermat factorisation finds the factors of squares and of neighbouring numbers of any size', () => {
   const numbers = [4n, 6n, 8n, 10n, 16n, 100n, 2n ** 32n, 2n ** 64n, 2n ** 512n, prime(512) + 1n];
   for (const n of numbers) {
     assert.equal(areFactorsClose(n * n), true, String(n));
@@ -143,12 +143,12 @@ test('Fermat finds the factors of a square, and of two neighbours of a number of
   }
 });
 
-test('Fermat finds close factors and no others', () => {
+test('Fermat factorisation finds close factors and no others', () => {
   assert.equal(areFactorsClose(101n * 103n), true);
   assert.equal(areFactorsClose(prime(512) * prime(512)), false);
 });
 
-test('Fermat looks as far as Boulder does, a hundred rounds', () => {
+test('Fermat factorisation runs a hundred rounds, as in Boulder', () => {
   // Of a² − b² the search begins at √n, b²/2a below a.
   const middle = 3n << 1022n;
   const apart = (rounds: bigint): bigint => {

@@ -169,14 +169,14 @@ for (const [name, kind] of Object.entries(KINDS)) {
         for (const text of texts) refuses(() => kind.canonical(text), 'NAME_INVALID', /\w/);
       });
     }
-    test('is never quoted in full in a message', () => {
+    test('is shortened in error messages', () => {
       const text = `\u0000${'x'.repeat(10_000)}`;
       refuses(() => kind.canonical(text), 'NAME_INVALID', /^[^\0]{1,400}$/);
     });
   });
 }
 
-test('what is canonical stays as it is, whatever it came from', () => {
+test('canonicalization is idempotent', () => {
   fc.assert(
     fc.property(fc.domain(), (domain) => {
       const canonical = tryCanonical(canonicalDnsName, domain);
@@ -197,7 +197,7 @@ test('what is canonical stays as it is, whatever it came from', () => {
   );
 });
 
-test('a canonical SPIFFE ID has no segment that a reader could resolve away', () => {
+test('a canonical SPIFFE ID has no dot segments', () => {
   const segment = fc.stringMatching(/^[a-z.%/2ef]{0,6}$/);
   fc.assert(
     fc.property(fc.array(segment, { maxLength: 4 }), (segments) => {

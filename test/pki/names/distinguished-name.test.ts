@@ -14,8 +14,8 @@ const O = '2.5.4.10';
 const OU = '2.5.4.11';
 const pair = (type: string, value: Uint8Array): Uint8Array => seq(oid(type), value);
 
-describe('a name is read with its types, its values and its string types, in order', () => {
-  test('whatever it is written in', () => {
+describe('a distinguished name is read with its types, values and string types, in order', () => {
+  test('in every string type', () => {
     const bmp = tlv(0x1e, Buffer.from('\u00fc', 'utf16le').swap16());
     const der = seq(
       rdn(O, utf8('\u00dcnion')),
@@ -40,7 +40,7 @@ describe('a name is read with its types, its values and its string types, in ord
     );
   });
 
-  test('with every character that it has: a byte order mark is one', () => {
+  test('with every character, including a byte order mark', () => {
     const der = seq(rdn(CN, utf8('\ufeffjane')), rdn(O, tlv(0x1e, [0xfe, 0xff, 0, 0x61])));
     assert.deepEqual(
       decodeName(der).attributes.map(({ value }) => value),
@@ -48,13 +48,13 @@ describe('a name is read with its types, its values and its string types, in ord
     );
   });
 
-  test('and the empty name is a name', () => {
+  test('even if it is empty', () => {
     assert.deepEqual(decodeName(seq()).attributes, []);
     assert.deepEqual(decodeName(seq()).problems, []);
   });
 });
 
-describe('what readers read differently is a problem', () => {
+describe('a distinguished name that parsers read differently is reported as a problem', () => {
   const rows: Readonly<Record<string, readonly [Uint8Array, RegExp | undefined]>> = {
     'one of each': [seq(rdn(O, utf8('a')), rdn(OU, utf8('b')), rdn(CN, utf8('c'))), undefined],
     'several organizations': [seq(rdn(O, utf8('a')), rdn(O, utf8('b'))), undefined],
@@ -90,7 +90,7 @@ describe('what readers read differently is a problem', () => {
   }
 });
 
-describe('a name is encoded', () => {
+describe('a distinguished name is encoded', () => {
   const parts = {
     organizations: ['b-team', '\u00dcnion'],
     organizationalUnits: ['x'],
@@ -120,7 +120,7 @@ describe('a name is encoded', () => {
     );
   });
 
-  test('as the empty SEQUENCE when there is nothing in it', () => {
+  test('as the empty SEQUENCE if it has no attributes', () => {
     const empty = encodeName({ organizations: [], organizationalUnits: [], commonName: '' });
     assert.deepEqual([...empty], [0x30, 0]);
   });
@@ -136,7 +136,7 @@ describe('a name is encoded', () => {
   });
 });
 
-test('what is encoded is decoded again, without problems', () => {
+test('an encoded distinguished name is decoded again, without problems', () => {
   const value = fc
     .string({ minLength: 1, maxLength: 64, unit: 'grapheme' })
     .filter((text) => !/\p{Cc}|\p{Cs}/u.test(text));
@@ -154,7 +154,7 @@ test('what is encoded is decoded again, without problems', () => {
   );
 });
 
-describe('a name as text is for one line of a log', () => {
+describe('a distinguished name as text fits on one line of a log', () => {
   const rows: Readonly<Record<string, readonly [Uint8Array, string]>> = {
     'last first': [seq(rdn(O, utf8('a')), rdn(CN, utf8('b'))), 'CN=b,O=a'],
     'unknown types by number': [seq(rdn('1.2.3', utf8('a'))), '1.2.3=a'],

@@ -43,7 +43,7 @@ test('names are encoded as pkijs encodes them: DNS, mail, IP, URI', () => {
   assert.deepEqual(decodeSubjectAltNames(der), { ...names, other: 0 });
 });
 
-test('names are read as they are written, case and all', () => {
+test('names are read unchanged, in their original case', () => {
   const names = decodeSubjectAltNames(seq(dns('WWW.Example.com'), dns('a",DNS:b')));
   assert.deepEqual(names.dnsNames, ['WWW.Example.com', 'a",DNS:b']);
 });
@@ -53,7 +53,7 @@ test('an IPv6 address that maps IPv4 does not become IPv4', () => {
   assert.deepEqual(decodeSubjectAltNames(seq(mapped)).ipAddresses, ['::ffff:10.0.0.1']);
 });
 
-test('names of other kinds are counted, not skipped', () => {
+test('names of other types are counted, not skipped', () => {
   const others = [
     explicit(0, oid('1.3.6.1.4.1.311.20.2.3'), explicit(0, utf8('upn'))),
     explicit(4, seq()),
@@ -80,14 +80,14 @@ describe('a subject alternative name is refused', () => {
   }
 });
 
-test('a name that is too long to be canonical is refused by its length', () => {
+test('a name too long to be canonical is refused by its length', () => {
   const [longest, longer] = [2048, 2049].map((length) => `https://a/${'b'.repeat(length - 10)}`);
   const uri = (text = ''): Uint8Array => seq(implicit(6, Buffer.from(text)));
   assert.deepEqual(decodeSubjectAltNames(uri(longest)).uris, [longest]);
   refuses(() => decodeSubjectAltNames(uri(longer)), 'DER_LIMIT', /more than 2048 bytes/);
 });
 
-describe('names that no certificate may hold are not encoded', () => {
+describe('names that no certificate may contain are not encoded', () => {
   const rows: Readonly<Record<string, SubjectAltNames>> = {
     'a DNS name that is not ASCII': { ...NONE, dnsNames: ['b\u00fccher.example'] },
     'a DNS name with a NUL': { ...NONE, dnsNames: ['a\0b'] },
@@ -98,13 +98,13 @@ describe('names that no certificate may hold are not encoded', () => {
   for (const [name, names] of Object.entries(rows)) {
     test(name, () => refuses(() => encodeSubjectAltNames(names), 'NAME_INVALID', /\w/));
   }
-  test('and a message about a long one stays short', () => {
+  test('with a short message even for a long name', () => {
     const names = { ...NONE, dnsNames: [`\u00fc${'a'.repeat(100_000)}`] };
     refuses(() => encodeSubjectAltNames(names), 'NAME_INVALID', /^.{1,300}$/);
   });
 });
 
-test('what is encoded is decoded again', () => {
+test('encoded names are decoded again', () => {
   const list = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(of, { maxLength: 5 });
   const lists = fc
     .record({

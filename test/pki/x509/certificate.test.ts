@@ -42,7 +42,7 @@ describe('a decoded certificate', () => {
   const certificate = decodeCertificate(full);
   const theirs = new X509Certificate(full);
 
-  test('says what its bytes say', () => {
+  test('has the values of its bytes', () => {
     assert.deepEqual(certificate.raw, full);
     assert.equal(Buffer.from(certificate.serial).toString('hex'), '7f01');
     assert.deepEqual(Buffer.from(certificate.signatureAlgorithm), Buffer.from(ECDSA_SHA256));
@@ -72,7 +72,7 @@ describe('a decoded certificate', () => {
     assert.equal(certificate.extensions.length, 7);
   });
 
-  test('says what node:crypto says', () => {
+  test('has the values that node:crypto reads', () => {
     assert.equal(certificate.isCa, theirs.ca);
     assert.equal(certificate.notAfter, theirs.validToDate.getTime());
     assert.deepEqual(certificate.extKeyUsage, theirs.keyUsage);
@@ -84,7 +84,7 @@ describe('a decoded certificate', () => {
     );
   });
 
-  test('without extensions limits nothing and is no CA', () => {
+  test('without extensions has no constraints and is not a CA', () => {
     const plain = decodeCertificate(certificateDer());
     assert.equal(plain.isCa, false);
     assert.equal(plain.keyUsage, undefined);
@@ -93,7 +93,7 @@ describe('a decoded certificate', () => {
     assert.deepEqual(plain.sans.dnsNames, []);
   });
 
-  test('keeps the names of CAs as they are, whatever would be refused in a request', () => {
+  test('keeps names of CAs that would be refused in a request', () => {
     const subject = seq(
       set(seq(oid('2.5.4.10'), utf8('b')), seq(oid('2.5.4.11'), utf8('a'))),
       set(seq(oid('2.5.4.3'), utf8('x'))),
@@ -111,18 +111,18 @@ describe('a decoded certificate', () => {
     );
   });
 
-  test('is the same when only its to-be-signed part is decoded', () => {
+  test('equals the one decoded from the to-be-signed part alone', () => {
     const { raw: _raw, tbs, signature: _signature, ...rest } = certificate;
     assert.deepEqual(decodeTbs(tbs), rest);
   });
 
-  test('counts a critical subjectAltName of kinds that nobody matches as unknown', () => {
+  test('counts a critical subjectAltName of unmatched types as an unknown extension', () => {
     const value = seq(implicit(8, [42]));
     const der = certificateDer({ extensions: [extension('2.5.29.17', value, true)] });
     assert.deepEqual(decodeCertificate(der).unhandledCritical, ['2.5.29.17']);
   });
 
-  test('honours critical policies, which nobody requires, and not policyConstraints', () => {
+  test('accepts critical policies, which no path check requires, but not policyConstraints', () => {
     const policies = extension('2.5.29.32', seq(seq(oid('1.2.3'))), true);
     const constraints = extension('2.5.29.36', seq(implicit(0, [0])), true);
     const der = certificateDer({ extensions: [policies, constraints] });
@@ -136,12 +136,12 @@ describe('a certificate is refused', () => {
     refuses(() => decodeCertificate(der), 'DER_MALFORMED', /signature algorithm.*differ/);
   });
 
-  test('of version 1, which cannot say that it is no CA', () => {
+  test('of version 1, which cannot exclude CA use', () => {
     const der = certificateDer({ version: [] });
     refuses(() => decodeCertificate(der), 'DER_MALFORMED', /is of version 1, not 3/);
   });
 
-  test('with key identifiers that are critical (RFC 5280 §4.2.1.1)', () => {
+  test('with critical key identifiers (RFC 5280 §4.2.1.1)', () => {
     const critical = extension('2.5.29.14', octets([1]), true);
     refuses(
       () => decodeCertificate(certificateDer({ extensions: [critical] })),
@@ -150,7 +150,7 @@ describe('a certificate is refused', () => {
     );
   });
 
-  test('with a URI that readers read differently', () => {
+  test('with a URI that parsers read differently', () => {
     for (const uri of ['//x', 'spiffe://x/../y', 'https://a@b/', 'https://a b/', 'x:%zz']) {
       refuses(
         () => decodeCertificate(certificateDer({ extensions: [san([6, uri])] })),
@@ -183,10 +183,10 @@ function mutate(
   return Uint8Array.from(bytes);
 }
 
-describe('whatever is done to the bytes', () => {
+describe('after any mutation of the bytes', () => {
   const changes = fc.array(mutation, { minLength: 1, maxLength: 3 });
 
-  test('a certificate is refused with a code, or is one that node:crypto reads, too', () => {
+  test('a certificate is refused with a code, or node:crypto reads it as well', () => {
     fc.assert(
       fc.property(changes, (list) => {
         const der = mutate(full, list);
@@ -203,7 +203,7 @@ describe('whatever is done to the bytes', () => {
     );
   });
 
-  test('a request is refused with a code, or has a key that node:crypto reads, too', () => {
+  test('a request is refused with a code, or has a key that node:crypto reads as well', () => {
     const request = requestDer({
       subject: seq(set(seq(oid('2.5.4.3'), utf8('ünï')))),
       attributes: [extensionRequest(san([2, 'a.example']))],
@@ -220,7 +220,7 @@ describe('whatever is done to the bytes', () => {
   });
 });
 
-test('two certificates of one key and name are told apart by their fingerprints', () => {
+test('certificates of one key and name are distinguished by their fingerprints', () => {
   const key = privateKey('P-256');
   const one = certificateDer({ key, spki: spkiOf(key) });
   const two = certificateDer({

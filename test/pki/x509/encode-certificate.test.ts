@@ -57,7 +57,7 @@ describe('encodeTbs', () => {
     );
   });
 
-  test('is undone by decodeTbs', () => {
+  test('is the inverse of decodeTbs', () => {
     fc.assert(
       fc.property(leafFields, (fields) => {
         const spki = spkiOf(privateKey('P-256'));
@@ -121,9 +121,9 @@ describe('encodeTbs', () => {
   });
 });
 
-describe('a certificate that was put together', () => {
+describe('an assembled certificate', () => {
   for (const kind of KINDS) {
-    test(`is read by node:crypto as it was meant, signed with ${kind}`, () => {
+    test(`is read by node:crypto with the intended values, signed with ${kind}`, () => {
       const key = privateKey(kind);
       const spki = spkiOf(key);
       const algorithm = signatureAlgorithm(key);
@@ -184,7 +184,7 @@ describe('extensions', () => {
     assert.deepEqual(Buffer.from(keyIdentifier(spki)), createHash('sha1').update(point).digest());
   });
 
-  test('every set of key usage bits is what its DER says', () => {
+  test('every set of key usage bits has its DER encoding', () => {
     fc.assert(
       fc.property(fc.subarray([...KEY_USAGE_BITS], { minLength: 1 }), (bits) => {
         const { value } = keyUsage(bits);

@@ -210,7 +210,7 @@ const EXTENSIONS: Readonly<Record<string, Row>> = {
   ],
 };
 
-describe('a request for extensions is refused', () => {
+describe('an extension request is refused', () => {
   for (const [name, [der, code, message]] of Object.entries(EXTENSIONS)) {
     test(name, () => refuses(() => decodeRequest(der), code, message));
   }

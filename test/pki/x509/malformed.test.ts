@@ -41,12 +41,12 @@ function isRefused(run: () => unknown): void {
 }
 
 for (const [what, [decode, good]] of Object.entries(DECODERS)) {
-  describe(`of ${what}`, () => {
+  describe(`a malformed ${what}`, () => {
     const body = good.subarray(good.findIndex((_, at) => at > 1 && good[at] === 0x30));
 
-    test('the good one is read', () => assert.ok(decode(good)));
+    test('control: the unchanged one is read', () => assert.ok(decode(good)));
 
-    test('each shorter prefix is refused', () => {
+    test('each proper prefix is refused', () => {
       for (let length = 0; length < good.length; length++) {
         isRefused(() => decode(good.subarray(0, length)));
       }
@@ -75,7 +75,7 @@ for (const [what, [decode, good]] of Object.entries(DECODERS)) {
       }
     });
 
-    test('another tag around it is refused', () => {
+    test('another outer tag is refused', () => {
       for (const tag of [0x00, 0x02, 0x10, 0x31, 0x3f, 0x70, 0xa0, 0xff]) {
         isRefused(() => decode(Uint8Array.from([tag, ...good.subarray(1)])));
       }
@@ -96,9 +96,9 @@ for (const [what, [decode, good]] of Object.entries(DECODERS)) {
       );
     });
 
-    test('nothing at all is refused', () => isRefused(() => decode(new Uint8Array())));
+    test('an empty input is refused', () => isRefused(() => decode(new Uint8Array())));
 
-    test('2 MB are refused unread', () => {
+    test('an input of 2 MB is refused unread', () => {
       isRefused(() => decode(seq(octets(new Uint8Array(2_000_000)))));
     });
   });

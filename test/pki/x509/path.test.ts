@@ -37,12 +37,12 @@ const isRefused = (message: RegExp, ...args: Parameters<typeof verify>): void =>
   refuses(() => verify(...args), 'PATH_INVALID', message, 'authority');
 
 describe('a path is valid', () => {
-  test('from a leaf straight to its anchor', () => {
+  test('from a leaf directly to its anchor', () => {
     const direct = link('direct', { by: root });
     assert.deepEqual(verify(direct, []), [direct.certificate, root.certificate]);
   });
 
-  test('over an intermediate, whatever else lies about and in whatever order', () => {
+  test('over an intermediate, among unrelated ones and in any order', () => {
     const other = link('other', { by: root, extensions: [ca()] });
     assert.deepEqual(
       verify(leaf, [other, leaf, middle], [other, root]).map(({ subject }) => subject.raw),
@@ -54,7 +54,7 @@ describe('a path is valid', () => {
     assert.equal(verify(leaf, [], [middle]).length, 2);
   });
 
-  test('on the first and in the last second of a validity, and never outside', () => {
+  test('from the first to the last second of its certificates, and not outside', () => {
     const { notBefore, notAfter } = leaf.certificate;
     verify(leaf, [middle], [root], notBefore);
     verify(leaf, [middle], [root], notAfter);
@@ -69,7 +69,7 @@ describe('a path is valid', () => {
     }
   });
 
-  test('through the issuer of that name whose key fits, wherever it stands', () => {
+  test('through the issuer of that name whose key matches, at any position', () => {
     const twin = link('root', { key: privateKey('P-256', 'twin'), extensions: [ca()] });
     const direct = link('direct', { by: root });
     for (const anchors of [
@@ -82,12 +82,12 @@ describe('a path is valid', () => {
 });
 
 describe('a path is refused', () => {
-  test('when nobody at hand issued the leaf', () => {
+  test('when no issuer of the leaf is given', () => {
     isRefused(/no anchor or intermediate issued "CN=leaf"/, leaf, []);
     isRefused(/no anchor or intermediate issued "CN=middle"/, leaf, [middle], []);
   });
 
-  test('when a name fits and the signature does not', () => {
+  test('when the issuer’s name matches and the signature does not', () => {
     const impostor = link('middle', {
       by: root,
       key: privateKey('P-256', 'no'),
@@ -114,7 +114,7 @@ describe('a path is refused', () => {
     isRefused(/"CN=crl" may not sign certificates/, link('end', { by: crl }), [crl]);
   });
 
-  test('when it is longer than a CA allows', () => {
+  test('when it exceeds a path length constraint', () => {
     const deep = link('deep', { by: middle, extensions: [ca()] });
     isRefused(
       /"CN=middle" allows 0 CAs below itself \(pathLenConstraint\), but there are 1/,
@@ -126,7 +126,7 @@ describe('a path is refused', () => {
     isRefused(/"CN=tight" allows 0 CAs/, link('x', { by: below }), [below], [tight]);
   });
 
-  test('when there are more than eight CAs between', () => {
+  test('when it has more than eight CAs', () => {
     const between: Link[] = [root];
     for (let i = 0; i < 9; i++) {
       between.push(link(`between ${i}`, { by: between[i] ?? root, extensions: [ca()] }));
@@ -136,7 +136,7 @@ describe('a path is refused', () => {
     verify(link('end', { by: between[8] ?? root }), between.slice(1));
   });
 
-  test('when a self-issued CA makes it longer: RFC 5280 §4.2.1.9 does not count it, but Go does', () => {
+  test('when a self-issued CA exceeds the path length: Go counts it, RFC 5280 §4.2.1.9 does not', () => {
     const top = link('top', { extensions: [ca(0)] });
     const next = link('top', {
       by: top,
@@ -157,7 +157,7 @@ describe('a path is refused', () => {
     isRefused(/"CN=weak" has an RSA key of 1024 bits/, link('end', { by: weak }), [weak]);
   });
 
-  test('when a certificate of it is expired or not valid yet', () => {
+  test('when one of its certificates is expired or not yet valid', () => {
     for (const [validity, message] of [
       [EXPIRED, /"CN=mid" has expired/],
       [LATER, /"CN=mid" is not valid yet/],
@@ -169,7 +169,7 @@ describe('a path is refused', () => {
     isRefused(/"CN=old" has expired/, link('end', { by: old }), [], [old]);
   });
 
-  test('when a certificate of it has a critical extension that nobody here honours', () => {
+  test('when one of its certificates has an unknown critical extension', () => {
     const odd = extension('1.2.3.4', [], true);
     isRefused(
       /"CN=end" has the critical extension 1\.2\.3\.4/,
@@ -181,7 +181,7 @@ describe('a path is refused', () => {
     verify(link('end', { by: root, extensions: [extension('1.2.3.4', [])] }), []);
   });
 
-  test('when a CA’s purposes do not allow the leaf’s', () => {
+  test('when a CA’s extended key usages do not cover the leaf’s', () => {
     const clients = link('clients', { by: root, extensions: [ca(), purposes(CLIENT)] });
     verify(link('end', { by: clients, extensions: [purposes(CLIENT)] }), [clients]);
     for (const extensions of [[purposes(CLIENT, SERVER)], [purposes(SERVER)], []]) {
@@ -195,7 +195,7 @@ describe('a path is refused', () => {
     verify(link('end', { by: any, extensions: [purposes(SERVER)] }), [any]);
   });
 
-  test('when only the name looks alike: names are compared byte for byte', () => {
+  test('when names differ in bytes although they look alike', () => {
     const utf8Root = link('root', {
       subject: seq(set(seq(oid('2.5.4.3'), utf8('root')))),
       key: root.key,
@@ -204,7 +204,7 @@ describe('a path is refused', () => {
     isRefused(/no anchor or intermediate issued/, link('end', { by: root }), [], [utf8Root]);
   });
 
-  test('when the leaf itself is the only anchor and no CA', () => {
+  test('when the only anchor is the leaf itself, which is not a CA', () => {
     isRefused(/no anchor or intermediate issued "CN=leaf"/, leaf, [], [leaf]);
   });
 });
@@ -229,7 +229,7 @@ describe('the search for a path', () => {
     isRefused(/more than 64 signatures to try/, link('end', { by: { name: 'maze', key } }), maze);
   });
 
-  test('tries first the issuer whose key identifier fits', () => {
+  test('first tries the issuer with the matching key identifier', () => {
     const key = privateKey('P-256', 'ids');
     const twins = ['one', 'two'].map((id) =>
       link('ids', { by: root, key, extensions: [ca(), ...keyIds(id)] }),
@@ -239,7 +239,7 @@ describe('the search for a path', () => {
   });
 });
 
-describe('of a leaf that is not signed yet', () => {
+describe('the path check of an unsigned leaf', () => {
   const possible = (above: Link, anchor = root): void => {
     requirePossiblePath({
       leaf: leaf.certificate,
@@ -249,19 +249,19 @@ describe('of a leaf that is not signed yet', () => {
     });
   };
 
-  test('all is asked but its signature', () => {
+  test('does not check the leaf’s signature', () => {
     const namesake = { by: root, key: privateKey('P-256', 'no'), extensions: [ca()] };
     assert.doesNotThrow(() => possible(link('middle', namesake)));
   });
 
-  test('the signatures above it are', () => {
+  test('checks the signatures above the leaf', () => {
     const signature = bits(new Uint8Array(70));
     const forged = link('middle', { by: root, signature, extensions: [ca()] });
     const message = /signature of "CN=middle" is not by "CN=root"/;
     refuses(() => possible(forged), 'PATH_INVALID', message, 'authority');
   });
 
-  test('and so are purposes and times', () => {
+  test('checks extended key usages and validity', () => {
     const expired = link('middle', { by: root, validity: EXPIRED, extensions: [ca()] });
     refuses(() => possible(expired), 'PATH_INVALID', /has expired/, 'authority');
     const server = link('middle', { by: root, extensions: [ca(), purposes(SERVER)] });

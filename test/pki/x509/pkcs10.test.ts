@@ -68,7 +68,7 @@ describe('encodeRequest', () => {
     );
   });
 
-  test('is undone by decodeRequest', () => {
+  test('is the inverse of decodeRequest', () => {
     fc.assert(
       fc.property(leafFields, ({ subject, sans }) => {
         const der = encodeRequest({ subject, sans, key: privateKey('Ed25519') });
@@ -89,7 +89,7 @@ describe('encodeRequest', () => {
   });
 
   for (const kind of ['P-256', 'P-384', 'P-521', 'RSA-2048'] as const) {
-    test(`signs with ${kind} what pkijs verifies`, async () => {
+    test(`signs with ${kind}, and pkijs verifies it`, async () => {
       const der = encodeRequest({
         subject: nameParts('a'),
         sans: { ...NO_NAMES, dnsNames: ['a.example'] },
@@ -101,7 +101,7 @@ describe('encodeRequest', () => {
   }
 });
 
-describe('a stub is empty', () => {
+describe('a stub counts as empty', () => {
   const stub = (subject: Parameters<typeof nameParts>[0], dnsNames: readonly string[]): boolean =>
     isEmptyStub(
       decodeRequest(
@@ -119,7 +119,7 @@ describe('a stub is empty', () => {
     assert.equal(stub('', ['a.example']), false);
   });
 
-  test('and not when it has an attribute that nobody reads', () => {
+  test('but not when it has an unknown attribute', () => {
     const attributes = [seq(oid('1.2.840.113549.1.9.7'), set(utf8('secret')))];
     assert.equal(isEmptyStub(decodeRequest(requestDer({ attributes }))), false);
   });
@@ -251,7 +251,7 @@ describe('a signature is refused', () => {
     );
   }
 
-  test('by an RSA key of 512 bits, as Go does', () => {
+  test('by an RSA key of 512 bits, as in Go', () => {
     const key = generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey;
     const der = requestDer({ key, spki: spkiOf(key), algorithm: RSA_SHA256 });
     refuses(() => verifyRequest(decodeRequest(der)), 'REQUEST_SIGNATURE', /RSA key of 512 bits/);
@@ -263,7 +263,7 @@ describe('a signature is refused', () => {
     refuses(() => verifyRequest(decodeRequest(der)), 'REQUEST_SIGNATURE', /does not verify/);
   });
 
-  test('of nothing, or of bytes that are none', () => {
+  test('of empty or malformed bytes', () => {
     for (const signature of [bits([]), bits([0x30, 0]), bits(new Uint8Array(64))]) {
       const request = decodeRequest(requestDer({ signature }));
       refuses(() => verifyRequest(request), 'REQUEST_SIGNATURE', /does not verify/);

@@ -72,7 +72,7 @@ function rebuilt(read: TbsCertificate): readonly Extension[] {
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-test('what is understood of a certificate is enough to write it again, byte for byte', () => {
+test('a decoded certificate is encoded again byte for byte', () => {
   fc.assert(
     fc.property(leafFields, kind, (fields, key) => {
       const algorithm = signatureAlgorithm(privateKey(key));
@@ -95,7 +95,7 @@ test('what is understood of a certificate is enough to write it again, byte for 
   );
 });
 
-test('what is understood of a request is enough to ask for the same again, byte for byte', () => {
+test('a decoded request is encoded again byte for byte', () => {
   fc.assert(
     fc.property(leafFields, kind, ({ subject, sans }, name) => {
       const key = privateKey(name);
@@ -107,7 +107,7 @@ test('what is understood of a request is enough to ask for the same again, byte 
   );
 });
 
-test('one octet changed: it is refused, or written again as it now is, so no two texts mean the same', () => {
+test('input with one changed octet is refused or encoded again as it is: no two inputs mean the same', () => {
   let read = 0;
   const octet = fc.integer({ min: 1, max: 255 });
   fc.assert(

@@ -34,11 +34,11 @@ const OLD = caDer(2024);
 const NEW = caDer(2026);
 const TWIN = caDer(2026, 'twin');
 
-test('anchors are read in order, each once', () => {
+test('anchors are read in order, without duplicates', () => {
   assert.deepEqual(prints(pem(OLD, NEW, OLD, NEW)), [OLD, NEW].map(fingerprint));
 });
 
-test('a text without anchors has none', () => {
+test('a text without anchors gives none', () => {
   assert.deepEqual(readAnchors(''), []);
   assert.deepEqual(readAnchors('\n \n'), []);
 });
@@ -66,13 +66,13 @@ describe('anchors are refused', () => {
   }
 });
 
-test('anchors are written newest first, then by fingerprint, each once', () => {
+test('anchors are written newest first, then by fingerprint, without duplicates', () => {
   const text = writeAnchors(readAnchors(pem(OLD, NEW, TWIN, OLD)));
   const twins = [NEW, TWIN].map(fingerprint).sort();
   assert.deepEqual(prints(text), [...twins, fingerprint(OLD)]);
 });
 
-test('the same anchors make the same text, in whatever order they come', () => {
+test('the same anchors in any order give the same text', () => {
   const anchors = [OLD, NEW, TWIN, caDer(2025)].map((der) => decodeCertificate(der));
   const text = writeAnchors(anchors);
   fc.assert(
@@ -83,12 +83,12 @@ test('the same anchors make the same text, in whatever order they come', () => {
   );
 });
 
-test('more than a ClusterTrustBundle holds is not written', () => {
+test('more than a ClusterTrustBundle may hold is not written', () => {
   const large = [1, 2, 3, 4, 5, 6].map((n) => decodeCertificate(caDer(2026, `n${n}`, 150_000)));
   refuses(() => writeAnchors(large), 'CERTIFICATE_MALFORMED', /1048576/, 'wait');
 });
 
-test('a served text that cannot be read serves nothing', () => {
+test('a served text that cannot be read counts as serving no anchors', () => {
   const leaf = certificateDer();
   assert.deepEqual(anchorFingerprints(pem(OLD, NEW)), new Set([OLD, NEW].map(fingerprint)));
   for (const text of ['', 'x', pem(OLD, leaf), pem(OLD).slice(0, -9)]) {
@@ -96,7 +96,7 @@ test('a served text that cannot be read serves nothing', () => {
   }
 });
 
-test('what a text serves does not depend on the texts that were asked about before', () => {
+test('the anchors of a text do not depend on texts read earlier', () => {
   for (let n = 0; n < 200; n++) {
     assert.equal(anchorFingerprints(`${'\n'.repeat(n)}${pem(OLD)}`).size, 1);
   }
