@@ -91,7 +91,7 @@ function byAge(
 }
 
 /** When a leaf that was made as it is wanted is to be renewed; milliseconds. */
-export function leafRenewalTime(
+function leafRenewalTime(
   { notBefore, notAfter }: LeafCertificate,
   { backdateSeconds }: DesiredLeaf,
 ): number {

@@ -9,11 +9,7 @@ import { describe, test } from 'node:test';
 import type { Secret } from '../../src/api/object/object.ts';
 import { SignerError } from '../../src/errors.ts';
 import { leafCertificateOf } from '../../src/rotation/leaf-certificate.ts';
-import {
-  leafRenewalTime,
-  leafRenewal,
-  type LeafCertificate,
-} from '../../src/rotation/leaf-renewal.ts';
+import { leafRenewal, type LeafCertificate } from '../../src/rotation/leaf-renewal.ts';
 import type { RotationStep } from '../../src/rotation/next-step.ts';
 import { desiredCaOf } from '../../src/rotation/desired-ca.ts';
 import { CA, DESIRED as DESIRED_LEAF, caOf, texts } from '../support/controllers/own-tls-stage.ts';
@@ -50,6 +46,9 @@ const reasonOf = (leaf: LeafCertificate | SignerError, now = NOW): string | unde
 const whyOf = (step: RotationStep | undefined): string | undefined =>
   step !== undefined && 'due' in step ? step.due?.reason : undefined;
 
+/** The last fifth of a week's life. */
+const renewalOf = ({ notAfter }: LeafCertificate): number => notAfter - (7 * DAY) / 5;
+
 describe('1. renewBefore is a fifth of the duration where it is left out', () => {
   test('of a CA', () => {
     const { spec } = workload({
@@ -60,7 +59,11 @@ describe('1. renewBefore is a fifth of the duration where it is left out', () =>
   });
   test('of a leaf', () => {
     const leaf = leafOf();
-    assert.equal(leaf.notAfter - leafRenewalTime(leaf, DESIRED_LEAF), (7 * DAY) / 5);
+    const { lookAt } = leafRenewal({
+      ...{ held: leaf, desired: DESIRED_LEAF, authorityNotAfter: Infinity },
+      now: leaf.notBefore,
+    });
+    assert.equal(lookAt, renewalOf(leaf));
   });
 });
 
@@ -131,7 +134,7 @@ describe('5. what is past its deadline is rotated, what is before it is not', ()
     });
     test(`a leaf ${ms} ms after its deadline`, () => {
       const leaf = leafOf();
-      assert.equal(reasonOf(leaf, leafRenewalTime(leaf, DESIRED_LEAF) + ms) !== undefined, due);
+      assert.equal(reasonOf(leaf, renewalOf(leaf) + ms) !== undefined, due);
     });
   }
 });
@@ -177,7 +180,7 @@ describe('9. it is looked at again exactly at the deadline, also by a process th
         authorityNotAfter: Infinity,
         now,
       });
-      assert.equal(lookAt, leafRenewalTime(leaf, DESIRED_LEAF));
+      assert.equal(lookAt, renewalOf(leaf));
     }
   });
 });

@@ -10,7 +10,7 @@ import type { ManagedNames } from './managed-names.ts';
  * says so and whose name our role lists. The kubelet merges all bundles of a signer that a selector matches,
  * so each of them adds trust. One whose name was not looked up yet is left to the next report.
  */
-export function unmanagedBundles(
+function unmanagedBundles(
   signer: ClusterSigner,
   bundles: readonly ClusterTrustBundle[],
   secretNamespace: string,

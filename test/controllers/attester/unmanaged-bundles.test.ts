@@ -2,10 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
-import {
-  unmanagedBundles,
-  reportUnmanagedBundles,
-} from '../../../src/controllers/attester/unmanaged-bundles.ts';
+import { reportUnmanagedBundles } from '../../../src/controllers/attester/unmanaged-bundles.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
 import { anchor, planOf, served, signerWith } from '../../support/controllers/bundles.ts';
@@ -24,8 +21,13 @@ const namesOf = (
   bundles: readonly ClusterTrustBundle[],
   who = signer,
   names: { has(name: string): boolean | undefined } = LISTED,
-): readonly string[] =>
-  unmanagedBundles(who, bundles, 'countersign-keys', names).map(({ metadata }) => metadata.name);
+): readonly (string | undefined)[] => {
+  const component = recordedComponent();
+  reportUnmanagedBundles(component, who, bundles, names);
+  const found = component.notes.map(({ regarding }) => regarding.name);
+  assert.deepEqual(component.counted, [['foreignBundles', who.spec.signerName, found.length]]);
+  return found;
+};
 
 const other = named('example.com:workload:evil', {});
 

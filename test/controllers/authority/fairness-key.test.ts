@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFairQueue } from '../../../src/kube/workqueue/fair-queue.ts';
-import { fairnessKeyOf } from '../../../src/controllers/authority/index.ts';
+import { fairnessKeyOf } from '../../../src/controllers/authority/watches.ts';
 
 test('however many Signers a namespace has, a ClusterSigner and another namespace’s wait for one of them', () => {
   const order = createFairQueue<string>((length) => new Uint8Array(length));

@@ -39,76 +39,85 @@ export interface Actor {
   writeStatus(signer: KubeObject, status: ClusterSignerStatus): Promise<void>;
 }
 
-/** Carries plans out. The Secret's write and the status' are fenced, and one of each at the most. */
+/** Applies plans. The Secret's write and the status' are fenced, and one of each at the most. */
 export function createActor(init: ActorInit): Actor {
+  return {
+    apply: (judged) => applyPlan(init, judged),
+    writeStatus: (signer, status) => writeStatus(init, signer, status),
+  };
+}
+
+async function applyPlan(init: ActorInit, judged: JudgedPlan): Promise<ReconcileResult> {
   const { component } = init;
-  const { client } = component;
+  const { signer, plan, now } = judged;
+  const { step, status } = plan;
+  measureAuthorities(component, signer, status);
+  if (step === undefined && sameStatus(signer.status, status)) return undefined;
+  if (!(await isFresh(component, signer, now))) return 'backoff';
+  if (areClocksApart(component) !== judged.clocksApart) return 'backoff';
+  if (step === undefined) await writeStatus(init, signer, status);
+  else await enterPhase(init, judged, step);
+  return undefined;
+}
 
-  async function carryOut(judged: JudgedPlan): Promise<ReconcileResult> {
-    const { signer, plan, now } = judged;
-    const { step, status } = plan;
-    measureAuthorities(component, signer, status);
-    if (step === undefined && sameStatus(signer.status, status)) return undefined;
-    if (!(await isFresh(component, signer, now))) return 'backoff';
-    if (areClocksApart(component) !== judged.clocksApart) return 'backoff';
-    if (step === undefined) await writeStatus(signer, status);
-    else await enterPhase(judged, step);
-    return undefined;
+async function enterPhase(init: ActorInit, judged: JudgedPlan, step: RotationStep): Promise<void> {
+  const { signer, plan } = judged;
+  // Once tls.* is overwritten nothing tells what was in it: the status must know it first.
+  const isStatusFirst = step.kind === 'make' && step.slot === 'tls';
+  if (isStatusFirst) await writeStatus(init, signer, plan.status);
+  try {
+    await writeSecret(init, judged, step);
+  } catch (error) {
+    // A rotation that is due and cannot go on shows in the status.
+    if (!isStatusFirst) await writeStatus(init, signer, plan.status);
+    throw error;
   }
+}
 
-  async function enterPhase(judged: JudgedPlan, step: RotationStep): Promise<void> {
-    const { signer, plan } = judged;
-    // Once tls.* is written over nothing tells what was in it: the status must know it before.
-    const comesLast = step.kind === 'make' && step.slot === 'tls';
-    if (comesLast) await writeStatus(signer, plan.status);
-    try {
-      await takeStep(judged, step);
-    } catch (error) {
-      // A rotation that is due and cannot go on shows in the status.
-      if (!comesLast) await writeStatus(signer, plan.status);
-      throw error;
-    }
-  }
+async function writeSecret(init: ActorInit, judged: JudgedPlan, step: RotationStep): Promise<void> {
+  const { component } = init;
+  const { secret, plan, now } = judged;
+  // By what the status is to remember: it may not be written yet.
+  const signer = { ...judged.signer, status: plan.status };
+  const { managed } = signer.spec.authority;
+  if (managed === undefined) return;
+  // Never before the time of the decision: this step satisfies what was requested until then.
+  const appliedAt = Math.max(serverTime(component), now);
+  const input = { signer, managed, secret, step, now: appliedAt };
+  const written = await applyStep({ ...init, client: component.client }, input);
+  if (written === undefined) return;
+  init.observe(written);
+  recordStep(component, signer, step, written);
+}
 
-  async function takeStep(judged: JudgedPlan, step: RotationStep): Promise<void> {
-    const { secret, plan, now } = judged;
-    // By what the status is to remember: it may not be written yet.
-    const signer = { ...judged.signer, status: plan.status };
-    const { managed } = signer.spec.authority;
-    if (managed === undefined) return;
-    // Never before the time by which it was judged: what was asked for by then is carried out by this.
-    const carriedOutAt = Math.max(serverTime(component), now);
-    const input = { signer, managed, secret, step, now: carriedOutAt };
-    const written = await applyStep({ ...init, client }, input);
-    if (written === undefined) return;
-    init.observe(written);
-    recordStep(component, signer, step, written);
-  }
+async function writeStatus(
+  { component }: ActorInit,
+  signer: KubeObject,
+  status: ClusterSignerStatus,
+): Promise<void> {
+  if (sameStatus((signer as Partial<ClusterSigner>).status, status)) return;
+  await recordEvents(component, signer, status);
+  await component.client.request({
+    method: 'PUT',
+    path: resourceOf(signer).object(signer.metadata, 'status'),
+    body: withoutManagedFields({ ...asStored(signer), status }),
+  });
+  logChanges(component, signer, status);
+}
 
-  async function writeStatus(signer: KubeObject, status: ClusterSignerStatus): Promise<void> {
-    if (sameStatus((signer as Partial<ClusterSigner>).status, status)) return;
-    await tellNews(signer, status);
-    await client.request({
-      method: 'PUT',
-      path: resourceOf(signer).object(signer.metadata, 'status'),
-      body: withoutManagedFields({ ...asStored(signer), status }),
-    });
-    logChanges(component, signer, status);
-  }
-
-  /**
-   * Told before it is written: once the status says it, nobody can tell any more that it is new. Who dies
-   * in between is followed by one who finds the same difference, and tells the same Event again.
-   */
-  async function tellNews(signer: KubeObject, status: ClusterSignerStatus): Promise<void> {
-    const { uid, resourceVersion } = signer.metadata;
-    const occasion = `${uid}/${resourceVersion}`;
-    await Promise.all(
-      eventsOf(signer, status).map((note) => component.events.recordOnce(note, occasion)),
-    );
-  }
-
-  return { apply: carryOut, writeStatus };
+/**
+ * Recorded before the status is written: once the status says it, no process can tell that it is new. A
+ * process that dies in between is followed by one that finds the same difference and records the same
+ * Event again (ADR 0021).
+ */
+async function recordEvents(
+  { events }: Component,
+  signer: KubeObject,
+  status: ClusterSignerStatus,
+): Promise<void> {
+  const { uid, resourceVersion } = signer.metadata;
+  const occasion = `${uid}/${resourceVersion}`;
+  await Promise.all(eventsOf(signer, status).map((note) => events.recordOnce(note, occasion)));
 }
 
 /** A Signer that was read has more than it has in the API; of what is put to /status only that counts. */

@@ -12,16 +12,16 @@ import { SignerError, attempt } from '../../../errors.ts';
 import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import { distrustedCas } from '../../../rotation/distrusted-cas.ts';
-import { createOpenedSecrets } from '../../../runtime/ca/opened-secrets.ts';
+import { createOpenedSecrets, type OpenedSecrets } from '../../../runtime/ca/opened-secrets.ts';
 import { requeueAt, requireClocks, serverTime } from '../../../runtime/component/server-time.ts';
 import { usableAuthority } from '../../../runtime/ca/usable-authority.ts';
 import { isFresh } from '../apply/freshness.ts';
 import { decideBundle } from './decide-bundle.ts';
 import { decideLeaf } from './decide-leaf.ts';
 import { issueLeaf } from './issue.ts';
-import { createOwnTlsObjects } from './objects.ts';
+import { createOwnTlsObjects, type OwnTlsObjects } from './objects.ts';
 import { readableFrom } from './readable-from.ts';
-import { createErrorTracker } from './error-tracker.ts';
+import { createErrorTracker, type ErrorTracker } from './error-tracker.ts';
 import { desiredLeafOf } from './desired-leaf.ts';
 import { writeBundle, writeLeaf } from './write.ts';
 
@@ -74,106 +74,132 @@ const WAIT_MS = 15_000;
 /** Fills in the Secrets of our own ports and the ConfigMap of those who verify them. */
 export function createOwnTls(init: OwnTlsInit): OwnTls {
   const { component, place } = init;
-  const { queue, log } = component;
-  const wake = (): void => {
-    for (const key of KEYS) queue.add(key);
+  const state: OwnTlsState = {
+    init,
+    opened: createOpenedSecrets(init.open, () => serverTime(component)),
+    objects: createOwnTlsObjects(component, place.namespace, () => {
+      enqueueAll(component);
+    }),
+    errors: createErrorTracker(component),
   };
-  const opened = createOpenedSecrets(init.open, () => serverTime(component));
-  const objects = createOwnTlsObjects(component, place.namespace, wake);
-  const troubles = createErrorTracker(component);
+  const { objects, errors } = state;
   let signer: ClusterSigner | undefined;
-
-  async function handleBundle(serving: ClusterSigner, { bundle }: WatchedCa): Promise<ReconcileResult> {
-    const now = serverTime(component);
-    const plan = decideBundle({
-      name: `${place.namespace}/${OWN_TLS_CONFIG_MAP}`,
-      configMap: objects.configMap(),
-      signerName: place.signerName,
-      bundle,
-      isDistrusted: distrustedCas(serving),
-      now,
-    });
-    troubles.note(serving, CONFIG_MAP_KEY, plan.kind === 'wait' ? plan.why : undefined);
-    if (plan.kind !== 'write') return undefined;
-    if (!(await isFresh(component, serving, now))) return 'backoff';
-    objects.observeConfigMap(
-      await writeBundle({ ...component, version: init.version, signer: serving }, plan),
-    );
-    log.info({ configMap: OWN_TLS_CONFIG_MAP }, 'the CA of our own ports is published');
-    wake();
-    return undefined;
-  }
-
-  async function handleLeaf(
-    name: string,
-    serving: ClusterSigner,
-    watched: WatchedCa,
-  ): Promise<ReconcileResult> {
-    const now = serverTime(component);
-    const secretName = ownTlsSecret(name);
-    const desired = desiredLeafOf(serving, name, place.namespace);
-    const authority = attempt(() => usable(serving, watched));
-    const plan = decideLeaf({
-      name: `${place.namespace}/${secretName}`,
-      secret: objects.secret(secretName),
-      signerName: place.signerName,
-      desired,
-      authority: authority instanceof SignerError ? authority : authority.facts,
-      readFrom: readableFrom({
-        ...{ authority, secret: watched.secret, configMap: objects.configMap() },
-        ...{ signerName: place.signerName, propagationSeconds: component.propagationSeconds, now },
-      }),
-      now,
-    });
-    troubles.note(serving, keyOfComponent(name), plan.kind === 'wait' ? plan.why : undefined);
-    if (plan.kind === 'keep') return requeueAt(component, plan.lookAt);
-    if (plan.kind === 'wait') return requeueAt(component, plan.lookAt ?? now + WAIT_MS);
-    if (authority instanceof SignerError) return 'backoff';
-    if (!(await isFresh(component, serving, now))) return 'backoff';
-    // After a question to the API server, whose answer tells the time.
-    await requireClocks(component, () => isFresh(component, serving, now));
-    const leaf = await issueLeaf(authority, desired, { ...component, now });
-    const to = { ...component, version: init.version, signer: serving };
-    objects.observeSecret(await writeLeaf(to, plan.secret, leaf, desired));
-    const { reason, message } = plan.due;
-    log.info({ secret: secretName, reason, why: message }, 'a serving certificate was made');
-    queue.add(keyOfComponent(name));
-    return undefined;
-  }
-
-  function usable(serving: ClusterSigner, { secret, bundle }: WatchedCa): Authority {
-    const { propagationSeconds } = component;
-    const authority = usableAuthority({
-      ...{ signer: serving, secret, bundle, propagationSeconds },
-      open: opened.open,
-      last: opened.last,
-      now: serverTime(component),
-    });
-    if (secret !== undefined) opened.signedWith(secret, authority);
-    return authority;
-  }
-
   return {
     serve: (signers) => {
       signer = signers.find(({ spec }) => spec.signerName === place.signerName);
       objects.watch(signer !== undefined);
-      if (signer === undefined) troubles.clear();
-      else wake();
+      if (signer === undefined) errors.clear();
+      else enqueueAll(component);
     },
     owns: (key) => key.startsWith(PREFIX),
     handle: async (key) => {
       const watched = signer === undefined ? undefined : init.watched(signer);
       if (signer === undefined || watched === undefined) return undefined;
-      if (key === CONFIG_MAP_KEY) return handleBundle(signer, watched);
+      if (key === CONFIG_MAP_KEY) return reconcileConfigMap(state, signer, watched);
       const name = OWN_TLS_COMPONENTS.find((each) => keyOfComponent(each) === key);
-      return name === undefined ? undefined : handleLeaf(name, signer, watched);
+      return name === undefined ? undefined : reconcileLeaf(state, name, signer, watched);
     },
-    wake,
+    wake: () => {
+      enqueueAll(component);
+    },
     get namespace() {
       return signer === undefined ? undefined : place.namespace;
     },
     notReady: () => objects.notReady(),
-    warnings: troubles.list,
+    warnings: errors.list,
     stop: objects.stop,
   };
+}
+
+/** What the certificates of our own ports are made with. */
+interface OwnTlsState {
+  readonly init: OwnTlsInit;
+  readonly opened: OpenedSecrets;
+  readonly objects: OwnTlsObjects;
+  readonly errors: ErrorTracker;
+}
+
+function enqueueAll({ queue }: Component): void {
+  for (const key of KEYS) queue.add(key);
+}
+
+async function reconcileConfigMap(
+  { init, objects, errors }: OwnTlsState,
+  serving: ClusterSigner,
+  { bundle }: WatchedCa,
+): Promise<ReconcileResult> {
+  const { component, place, version } = init;
+  const now = serverTime(component);
+  const plan = decideBundle({
+    name: `${place.namespace}/${OWN_TLS_CONFIG_MAP}`,
+    configMap: objects.configMap(),
+    signerName: place.signerName,
+    bundle,
+    isDistrusted: distrustedCas(serving),
+    now,
+  });
+  errors.note(serving, CONFIG_MAP_KEY, plan.kind === 'wait' ? plan.why : undefined);
+  if (plan.kind !== 'write') return undefined;
+  if (!(await isFresh(component, serving, now))) return 'backoff';
+  objects.observeConfigMap(await writeBundle({ ...component, version, signer: serving }, plan));
+  component.log.info({ configMap: OWN_TLS_CONFIG_MAP }, 'published the CA of our own ports');
+  enqueueAll(component);
+  return undefined;
+}
+
+async function reconcileLeaf(
+  state: OwnTlsState,
+  name: string,
+  serving: ClusterSigner,
+  watched: WatchedCa,
+): Promise<ReconcileResult> {
+  const { init, objects, errors } = state;
+  const { component, place, version } = init;
+  const now = serverTime(component);
+  const secretName = ownTlsSecret(name);
+  const desired = desiredLeafOf(serving, name, place.namespace);
+  const authority = attempt(() => usable(state, serving, watched));
+  const plan = decideLeaf({
+    name: `${place.namespace}/${secretName}`,
+    secret: objects.secret(secretName),
+    signerName: place.signerName,
+    desired,
+    authority: authority instanceof SignerError ? authority : authority.facts,
+    readFrom: readableFrom({
+      ...{ authority, secret: watched.secret, configMap: objects.configMap() },
+      ...{ signerName: place.signerName, propagationSeconds: component.propagationSeconds, now },
+    }),
+    now,
+  });
+  errors.note(serving, keyOfComponent(name), plan.kind === 'wait' ? plan.why : undefined);
+  if (plan.kind === 'keep') return requeueAt(component, plan.lookAt);
+  if (plan.kind === 'wait') return requeueAt(component, plan.lookAt ?? now + WAIT_MS);
+  if (authority instanceof SignerError) return 'backoff';
+  if (!(await isFresh(component, serving, now))) return 'backoff';
+  // After a request to the API server, whose response tells the time.
+  await requireClocks(component, () => isFresh(component, serving, now));
+  const leaf = await issueLeaf(authority, desired, { ...component, now });
+  const to = { ...component, version, signer: serving };
+  objects.observeSecret(await writeLeaf(to, plan.secret, leaf, desired));
+  const { reason, message } = plan.due;
+  component.log.info({ secret: secretName, reason, why: message }, 'issued a serving certificate');
+  component.queue.add(keyOfComponent(name));
+  return undefined;
+}
+
+function usable(
+  { init, opened }: OwnTlsState,
+  serving: ClusterSigner,
+  { secret, bundle }: WatchedCa,
+): Authority {
+  const { component } = init;
+  const { propagationSeconds } = component;
+  const authority = usableAuthority({
+    ...{ signer: serving, secret, bundle, propagationSeconds },
+    open: opened.open,
+    last: opened.last,
+    now: serverTime(component),
+  });
+  if (secret !== undefined) opened.signedWith(secret, authority);
+  return authority;
 }
