@@ -17,7 +17,7 @@ function options(...args: readonly string[]): ComponentOptions {
   return command.parse(args, { from: 'user' }).opts();
 }
 
-test('by default the keys have a namespace of their own, and propagation takes ten minutes', () => {
+test('by default keys have their own namespace, and propagation takes ten minutes', () => {
   const { listen: _, ...rest } = options();
   assert.deepEqual(rest, {
     leases: true,
@@ -31,14 +31,14 @@ test('by default the keys have a namespace of their own, and propagation takes t
   });
 });
 
-test('outside of a pod the port listens on localhost only', () => {
+test('outside a pod the server listens on localhost only', () => {
   const listenIn = (environment: Record<string, string>): unknown =>
     addComponentOptions(new Command('signer'), environment).opts()['listen'];
   assert.equal(listenIn({}), '127.0.0.1:8080');
   assert.equal(listenIn({ KUBERNETES_SERVICE_HOST: '10.0.0.1' }), '0.0.0.0:8080');
 });
 
-test('prefixes accumulate, durations become seconds', () => {
+test('repeated prefixes accumulate, and durations become seconds', () => {
   const found = options(
     '--reserved-prefix',
     'a:',
@@ -50,7 +50,7 @@ test('prefixes accumulate, durations become seconds', () => {
   assert.deepEqual([found.reservedPrefix, found.propagation], [['a:', 'b:'], 90]);
 });
 
-test('Leases are in the pod’s namespace, in that of the flag, or off', () => {
+test('Leases are in the pod’s namespace, in that of the flag, or disabled', () => {
   const own = (): string => 'team\n';
   const none = (): string => {
     throw new Error('ENOENT');
@@ -62,7 +62,7 @@ test('Leases are in the pod’s namespace, in that of the flag, or off', () => {
   assert.equal(leaseNamespaceOf(options('--no-leases'), true, own), undefined);
 });
 
-test('the Lease of a replica is named after its pod; outside of a pod at random', () => {
+test('the Lease of a replica has the name of its pod, and a random one outside a pod', () => {
   const random = (size: number): Uint8Array => new Uint8Array(size).fill(0xab);
   const pod = 'countersign-signer-7d9c5bd7f-x2x4q';
   assert.equal(memberLease('signer', pod, random), pod);
@@ -85,7 +85,7 @@ const refused: [law: string, args: string[], message: RegExp][] = [
 ];
 
 for (const [law, args, message] of refused) {
-  test(`rejected with the name of the flag: ${law}`, () => {
+  test(`rejected, with the name of the flag: ${law}`, () => {
     assert.throws(
       () => options(...args),
       (error) =>
@@ -94,7 +94,7 @@ for (const [law, args, message] of refused) {
   });
 }
 
-test('KUBECONFIG with one file is read here; with several it is left to client-node to merge', () => {
+test('a KUBECONFIG of one file is read here; client-node merges several', () => {
   assert.equal(kubeconfigFromEnvironment({ KUBECONFIG: '/a/config' }), '/a/config');
   assert.equal(kubeconfigFromEnvironment({ KUBECONFIG: ':/a/config:' }), '/a/config');
   for (const KUBECONFIG of [undefined, '', ':', '/a:/b']) {

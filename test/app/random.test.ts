@@ -17,7 +17,7 @@ function counting(): { fill: (bytes: Uint8Array) => void; draws: () => number } 
   };
 }
 
-test('no byte is handed out twice, and the source is read rarely', () => {
+test('no random byte is used twice, and the source is read rarely', () => {
   const { fill, draws } = counting();
   const random = createPooledRandom(fill);
   const seen = new Set(
@@ -35,14 +35,14 @@ test('each call returns the bytes that it asks for, even more than the pool hold
   }
 });
 
-test('the bytes are a copy: changing them does not change later ones', () => {
+test('the returned bytes are a copy', () => {
   const random = createPooledRandom((bytes) => bytes.fill(7));
   const first = random(16);
   first.fill(0);
   assert.deepEqual(random(16), new Uint8Array(16).fill(7));
 });
 
-test('an error of the source is passed on, even after half a refill', () => {
+test('an error of the source is thrown, even during a refill', () => {
   let broken = false;
   const random = createPooledRandom((bytes) => {
     bytes.fill(9, 0, 8);

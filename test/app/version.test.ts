@@ -7,17 +7,17 @@ import { requireNode } from '../../src/app/version.ts';
 
 const TOO_OLD = ['20.19.2', '23.11.0', '9.0.0', '24.0.0', '24.16.9', 'x'];
 
-test('a Node that is too old is rejected at the start', () => {
+test('a Node.js release that is too old is rejected at the start', () => {
   for (const version of TOO_OLD) {
     assert.throws(() => requireNode(version), { code: 'USAGE', message: /24\.17 or later/ });
   }
 });
 
-test('a Node without CVE-2026-48933 is accepted', () => {
+test('a Node.js release with the fix for CVE-2026-48933 is accepted', () => {
   for (const version of ['24.17.0', '24.21.0', '25.1.0', '100.0.0']) requireNode(version);
 });
 
-test('the Node of this checkout is accepted', () => {
+test('the Node.js release of this checkout is accepted', () => {
   const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
   const { devDependencies } = JSON.parse(text) as { devDependencies: { node: string } };
   requireNode(devDependencies.node);

@@ -88,7 +88,7 @@ test('a CA made without the option certifies no successor', async () => {
   assert.equal(await crossSign({ old: by, next, now: NOW }), undefined);
 });
 
-test('a CA that ends before its successor is older ends no sooner than that', async () => {
+test('a cross-certificate ends when the successor ends, if that is first', async () => {
   const short = await made('ECDSAP256', NEXT_BORN, { durationSeconds: DAY });
   const [cross] = read(await crossSign({ old, next: short, now: NOW }));
   assert.equal(cross.validToDate.getTime(), certificateOf(short).validToDate.getTime());

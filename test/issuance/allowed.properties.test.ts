@@ -85,7 +85,7 @@ const PREFIXES: Readonly<Record<keyof Asked, string>> = {
 };
 const FIELDS = Object.keys(PREFIXES) as readonly (keyof Asked)[];
 
-test('a request’s leaf holds the copied fields as they were asked for, allowed usages, and nothing else', async () => {
+test('a leaf for a CSR has the requested values of the copied fields, allowed usages, and nothing else', async () => {
   let issued = 0;
   const copies = fc.subarray([...FIELDS], { minLength: 1 });
   const csrKind = fc.constantFrom('P-256', 'P-384', 'RSA-3072' as const);
@@ -146,7 +146,7 @@ const word = fc.oneof(
 );
 
 // Segments of a SPIFFE ID, §2.2 of its standard, said once more.
-test('a pod’s leaf holds what spec.pods makes of it, allowed usages, and nothing of its stub; or it ends or waits', async () => {
+test('a leaf for a pod has the names of spec.pods, allowed usages, and nothing of the stub', async () => {
   let issued = 0;
   const property = fc.asyncProperty(
     fc.record({ namespace: word, account: word, key: kind, kinds, allowed: usages }),

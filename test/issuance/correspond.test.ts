@@ -14,11 +14,11 @@ const prepared = prepare(leafInput(authority));
 const der = await authority.sign(prepared, signal);
 const signed: SignedLeaf = { leaf: decodeCertificate(der), intermediates, anchors };
 
-test('what was prepared, signed by the CA under its anchor, corresponds', () => {
+test('a leaf that equals the prepared one and verifies to the anchor corresponds', () => {
   assert.doesNotThrow(() => correspond(prepared, signed, NOW));
 });
 
-test('a certificate that differs in anything is not what was prepared', async () => {
+test('a certificate that differs in any field does not correspond', async () => {
   const again = prepare(leafInput(authority));
   const leaf = decodeCertificate(await authority.sign(again, signal));
   refuses(
@@ -29,7 +29,7 @@ test('a certificate that differs in anything is not what was prepared', async ()
   );
 });
 
-test('a CA that changes the bytes it was given to sign is found out', () => {
+test('a CA that changes the to-be-signed bytes is detected', () => {
   const token = prepare(leafInput(authority));
   const tbs = Prepared.consume(token, authority.facts.fingerprint);
   const before = Uint8Array.from(tbs);
@@ -44,7 +44,7 @@ test('a CA that changes the bytes it was given to sign is found out', () => {
   );
 });
 
-test('the right bytes with a wrong signature are not signed', () => {
+test('the prepared bytes with a bad signature are refused', () => {
   const damaged = Uint8Array.from(der);
   const last = damaged.length - 1;
   damaged[last] = (damaged[last] ?? 0) ^ 1;
@@ -56,7 +56,7 @@ test('the right bytes with a wrong signature are not signed', () => {
   );
 });
 
-test('a leaf that does not chain to the anchor is not delivered', async () => {
+test('a leaf without a path to the anchor is not delivered', async () => {
   const { facts } = await openAuthority();
   refuses(
     () => correspond(prepared, { ...signed, anchors: facts.anchors }, NOW),
@@ -66,7 +66,7 @@ test('a leaf that does not chain to the anchor is not delivered', async () => {
   );
 });
 
-test('a leaf that is not valid now is not delivered', () => {
+test('a leaf that is expired or not yet valid is not delivered', () => {
   refuses(
     () => correspond(prepared, signed, signed.leaf.notAfter + 1000),
     'PATH_INVALID',

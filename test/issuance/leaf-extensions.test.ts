@@ -34,7 +34,7 @@ function made(
   );
 }
 
-test('usages become critical keyUsage and plain extKeyUsage; constraints are critical CA:FALSE', () => {
+test('usages become critical keyUsage and non-critical extKeyUsage; basicConstraints are critical CA:FALSE', () => {
   const found = made(['digital signature', 'client auth']);
   // BIT STRING of bit 0 with seven unused bits; SEQUENCE of id-kp-clientAuth; empty SEQUENCE.
   assert.deepEqual(found.get(KEY_USAGE), [true, '03020780']);
@@ -46,7 +46,7 @@ test('the key identifier of the CA becomes the leaf’s authority key identifier
   assert.deepEqual(made(['client auth']).get(AUTHORITY_KEY), [false, '30058003010203']);
 });
 
-test('six extensions and never another, whatever the usages', () => {
+test('a leaf has six extensions at most, whatever its usages', () => {
   const known = [
     ...[KEY_USAGE, EXT_KEY_USAGE, BASIC_CONSTRAINTS],
     ...[SUBJECT_KEY, AUTHORITY_KEY, ALTERNATIVE_NAMES],
@@ -54,7 +54,7 @@ test('six extensions and never another, whatever the usages', () => {
   assert.deepEqual([...made([...LEAF_USAGES], { key: 'RSA-2048' }).keys()], known);
 });
 
-test('no bits, no keyUsage; no purposes, no extKeyUsage: an empty one would be malformed', () => {
+test('keyUsage and extKeyUsage are omitted if empty', () => {
   assert.equal(made(['server auth']).has(KEY_USAGE), false);
   assert.equal(made(['digital signature']).has(EXT_KEY_USAGE), false);
 });
@@ -66,19 +66,19 @@ const HAND_IN_HAND: readonly KeyUsage[] = [
   'key agreement',
 ];
 
-test('an RSA leaf may encipher and not agree on keys (RFC 3279 §2.3.1)', () => {
+test('an RSA leaf may have keyEncipherment and not keyAgreement (RFC 3279 §2.3.1)', () => {
   // digitalSignature 0, keyEncipherment 2, dataEncipherment 3: 1011.
   assert.deepEqual(made(HAND_IN_HAND, { key: 'RSA-2048' }).get(KEY_USAGE), [true, '030204b0']);
 });
 
-test('an ECDSA leaf may agree on keys and not encipher (RFC 5480 §3)', () => {
+test('an ECDSA leaf may have keyAgreement and not keyEncipherment (RFC 5480 §3)', () => {
   // digitalSignature 0, keyAgreement 4: 10001.
   for (const key of ['P-256', 'P-384', 'P-521'] as const) {
     assert.deepEqual(made(HAND_IN_HAND, { key }).get(KEY_USAGE), [true, '03020388']);
   }
 });
 
-test('an Ed25519 leaf may only sign (RFC 9295 §3)', () => {
+test('an Ed25519 leaf has only signature usages (RFC 9295 §3)', () => {
   const all = [...HAND_IN_HAND, 'encipher only', 'decipher only'] as const;
   assert.deepEqual(made(all, { key: 'Ed25519' }).get(KEY_USAGE), [true, '03020780']);
 });
@@ -92,7 +92,7 @@ test('alternative names are critical exactly where the subject is empty (RFC 528
   assert.equal(critical({ organizationalUnits: ['dev'] }), false);
 });
 
-test('every kind of name is an alternative name of its own; none, no extension', () => {
+test('names of every type become alternative names; without names the extension is omitted', () => {
   const names = (subject: Partial<LeafSubject>): string | undefined =>
     made(['client auth'], { subject: { commonName: 'web', dnsNames: [], ...subject } }).get(
       ALTERNATIVE_NAMES,

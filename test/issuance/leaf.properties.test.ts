@@ -67,7 +67,7 @@ const subject: fc.Arbitrary<LeafSubject> = fc
   .map(({ who, names }) => ({ ...who, ...names }));
 const usages = fc.subarray([...LEAF_USAGES]);
 
-test('a leaf is what pkijs writes: keys, usages, names of every kind, critical flags, times around 2050', () => {
+test('a leaf equals what pkijs writes: keys, usages, names of every type, critical flags, times around 2050', () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -142,7 +142,7 @@ function isEmpty({ commonName, organizations, organizationalUnits }: NameParts):
   return commonName === '' && organizations.length === 0 && organizationalUnits.length === 0;
 }
 
-test('a managed CA is what pkijs writes', () => {
+test('a managed CA equals what pkijs writes', () => {
   const commonName = name.filter((each) => each.commonName !== '').map((each) => each.commonName);
   const kinds = Object.keys(ALGORITHMS);
   fc.assert(

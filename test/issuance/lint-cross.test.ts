@@ -54,7 +54,7 @@ const loose = (oid: string): readonly Extension[] =>
   good.extensions.map((each) => (each.oid === oid ? { ...each, critical: false } : each));
 const names = { dnsNames: ['a.example'], ipAddresses: [], uris: [], emails: [] };
 
-test('what is written of two CAs breaks no rule', () => {
+test('a cross-certificate between two CAs breaks no rule', () => {
   assert.doesNotThrow(() => lint(good, issuer, CROSS_RULES));
 });
 

@@ -23,7 +23,7 @@ function subjectOf(
 const waits = (run: () => unknown, code: Parameters<typeof refuses>[1], message: RegExp): void =>
   refuses(run, code, message, 'wait');
 
-test('a leaf has the names that the ClusterSigner’s expressions make of the pod, and no others', () => {
+test('a leaf has the names that the ClusterSigner’s expressions give for the pod, and no others', () => {
   const found = subjectOf({
     uris: ["'spiffe://cluster.local/ns/' + pod.namespace + '/sa/' + pod.serviceAccount"],
     dnsNames: ["pod.name + '.' + pod.namespace + '.svc'"],
@@ -37,7 +37,7 @@ test('a leaf has the names that the ClusterSigner’s expressions make of the po
   });
 });
 
-test('every field of the pod is there to be used', () => {
+test('expressions can use every field of the pod', () => {
   const { spec } = podRequest();
   const fields = {
     namespace: 'team-a',
@@ -53,7 +53,7 @@ test('every field of the pod is there to be used', () => {
   }
 });
 
-test('names come out canonical, each once; empty ones do not count', () => {
+test('names are canonical and without duplicates; empty ones are omitted', () => {
   const found = subjectOf({
     uris: ["'SPIFFE://Cluster.Local/ns/A'", "''", "'spiffe://cluster.local/ns/A'"],
     dnsNames: ["'WEB.Example'", "'web.example'"],
@@ -63,7 +63,7 @@ test('names come out canonical, each once; empty ones do not count', () => {
 });
 
 for (const name of ['system:masters', 'kubeadm:cluster-admins', 'SYSTEM:node:a', ' system:x']) {
-  test(`a pod never becomes "${name}"`, () => {
+  test(`no pod gets the reserved name "${name}"`, () => {
     waits(
       () => subjectOf({ commonName: `'${name}'` }),
       'NAME_RESERVED',
@@ -73,7 +73,7 @@ for (const name of ['system:masters', 'kubeadm:cluster-admins', 'SYSTEM:node:a',
 }
 
 for (const name of ['web ', 'we\u200bb', 'we\ufe0fb', 'we\u0000b', '\u2007web']) {
-  test(`a pod’s name looks like itself: ${JSON.stringify(name)} is nobody’s`, () => {
+  test(`a name with look-alike or invisible characters is refused: ${JSON.stringify(name)}`, () => {
     const request = podRequest({ unverifiedUserAnnotations: { 'example.com/who': name } });
     const spec = {
       commonName: "pod.annotations['example.com/who']",
@@ -83,7 +83,7 @@ for (const name of ['web ', 'we\u200bb', 'we\ufe0fb', 'we\u0000b', '\u2007web'])
   });
 }
 
-test('what the operator reserves is reserved too', () => {
+test('names that the operator reserves are refused', () => {
   const run = (): LeafSubject => subjectOf({ commonName: "'corp:root'" }, podRequest(), ['corp:']);
   waits(run, 'NAME_RESERVED', /"corp:root"/);
 });
@@ -94,7 +94,7 @@ for (const [what, uri] of [
   ['escaped slashes', 'spiffe://cluster.local/ns/a%2fb'],
   ['a query', 'spiffe://cluster.local/ns/a?x=1'],
 ] as const) {
-  test(`a SPIFFE ID with ${what} is nobody’s: two readers would see two pods`, () => {
+  test(`a SPIFFE ID with ${what} is refused: two parsers could read two pods`, () => {
     waits(
       () => subjectOf({ uris: ["'spiffe://cluster.local/ok'", `'${uri}'`] }),
       'NAME_INVALID',
@@ -103,7 +103,7 @@ for (const [what, uri] of [
   });
 }
 
-test('a pod’s annotation cannot smuggle a second name into an expression’s result', () => {
+test('a value of an annotation cannot add a second name to an expression’s result', () => {
   const request = podRequest({
     unverifiedUserAnnotations: { 'example.com/host': 'a.example,admin.example' },
   });
@@ -114,7 +114,7 @@ test('a pod’s annotation cannot smuggle a second name into an expression’s r
   waits(() => subjectOf(spec, request), 'NAME_INVALID', /^spec\.pods\.dnsNames\[0\]: /);
 });
 
-test('annotations that the signer does not know do not exist for expressions', () => {
+test('expressions see only annotations that the signer declares', () => {
   const request = podRequest({ unverifiedUserAnnotations: { 'example.com/other': 'x' } });
   const found = subjectOf(
     { commonName: "'example.com/other' in pod.annotations ? 'seen' : 'unseen'" },
@@ -123,7 +123,7 @@ test('annotations that the signer does not know do not exist for expressions', (
   assert.equal(found.commonName, 'unseen');
 });
 
-test('an expression that fails waits for its ClusterSigner to be mended', () => {
+test('a request whose expression fails waits until its ClusterSigner changes', () => {
   waits(
     () => subjectOf({ commonName: "pod.annotations['example.com/missing']" }),
     'CEL_EVALUATION',
@@ -131,7 +131,7 @@ test('an expression that fails waits for its ClusterSigner to be mended', () => 
   );
 });
 
-test('expressions that give nothing give no leaf', () => {
+test('without any name no leaf is issued', () => {
   waits(
     () => subjectOf({ uris: ["''"] }),
     'NAME_INVALID',

@@ -13,7 +13,7 @@ const signal = new AbortController().signal;
 const authority = await openAuthority();
 const other = await openAuthority();
 
-test('what is prepared becomes a leaf that node:crypto reads and verifies', async () => {
+test('a prepared leaf becomes a certificate that node:crypto reads and verifies', async () => {
   const subject = {
     ...EMPTY_SUBJECT,
     commonName: 'web',
@@ -36,7 +36,7 @@ test('what is prepared becomes a leaf that node:crypto reads and verifies', asyn
   assert.ok(leaf.publicKey.equals(createPublicKey(privateKey('P-256', 'leaf'))));
 });
 
-test('a Prepared is signed once: who wants a second signature prepares anew', async () => {
+test('a Prepared is signed once; a second signature needs a new one', async () => {
   const prepared = prepare(leafInput(authority));
   await authority.sign(prepared, signal);
   refuses(
@@ -47,7 +47,7 @@ test('a Prepared is signed once: who wants a second signature prepares anew', as
   );
 });
 
-test('a Prepared is signed by the CA that it was made for, and by no other', async () => {
+test('a Prepared is signed only by the CA that it was made for', async () => {
   const prepared = prepare(leafInput(authority));
   refuses(
     () => other.sign(prepared, signal),
@@ -59,7 +59,7 @@ test('a Prepared is signed by the CA that it was made for, and by no other', asy
   assert.ok((await authority.sign(prepared, signal)).length > 0);
 });
 
-test('a Prepared cannot be made by hand', () => {
+test('a Prepared cannot be constructed outside of prepare', () => {
   const { facts } = authority;
   assert.throws(
     () => new Prepared(Symbol('prepared'), new Uint8Array(), facts.certificate, facts),
@@ -67,7 +67,7 @@ test('a Prepared cannot be made by hand', () => {
   );
 });
 
-test('neither a copy nor a child of a Prepared is one: the bytes do not go with it', () => {
+test('a copy or a subclass instance of a Prepared has no bytes to sign', () => {
   const prepared = prepare(leafInput(authority));
   const copies = [Object.assign(Object.create(Prepared.prototype) as Prepared, prepared)];
   copies.push(Object.create(prepared) as Prepared);
@@ -77,7 +77,7 @@ test('neither a copy nor a child of a Prepared is one: the bytes do not go with 
   }
 });
 
-test('what only looks like a Prepared is not signed', () => {
+test('an object that merely has the shape of a Prepared is not signed', () => {
   const lookalike = {
     validity: prepare(leafInput(authority)).validity,
     redeem: () => Uint8Array.of(0x30, 0),
@@ -89,11 +89,11 @@ test('what only looks like a Prepared is not signed', () => {
   assert.doesNotThrow(() => Prepared.consume(genuine, authority.facts.fingerprint));
 });
 
-test('the bytes of a Prepared cannot be read without spending it', () => {
+test('reading the bytes of a Prepared uses it up', () => {
   assert.deepEqual(Object.keys(prepare(leafInput(authority))), ['validity']);
 });
 
-test('what came back is read as anybody reads it, whether it is what was prepared or not', async () => {
+test('a returned certificate is decoded in full, whether or not it equals the prepared one', async () => {
   const prepared = prepare(leafInput(authority));
   const der = await authority.sign(prepared, signal);
   assert.deepEqual(prepared.decode(der), decodeCertificate(der));
@@ -105,7 +105,7 @@ test('what came back is read as anybody reads it, whether it is what was prepare
   assert.deepEqual(prepared.decode(another).sans.dnsNames, ['other.test']);
 });
 
-test('a leaf that names nobody is never prepared', () => {
+test('a leaf without subject and alternative names is never prepared', () => {
   refuses(
     () => prepare(leafInput(authority, { subject: EMPTY_SUBJECT })),
     'LINT_FAILED',
@@ -114,7 +114,7 @@ test('a leaf that names nobody is never prepared', () => {
   );
 });
 
-test('a leaf that outlives its CA is never prepared, whoever computed its validity', () => {
+test('a leaf that outlives its CA is never prepared', () => {
   const validity = { notBefore: NOW, notAfter: authority.facts.notAfter + 1000 };
   refuses(
     () => prepare(leafInput(authority, { validity })),
@@ -124,7 +124,7 @@ test('a leaf that outlives its CA is never prepared, whoever computed its validi
   );
 });
 
-test('all faults are told at once', () => {
+test('all faults are reported together', () => {
   const validity = { notBefore: NOW, notAfter: NOW };
   refuses(
     () => prepare(leafInput(authority, { subject: EMPTY_SUBJECT, validity, usages: [] })),
@@ -134,7 +134,7 @@ test('all faults are told at once', () => {
   );
 });
 
-test('without dice nothing is prepared', () => {
+test('without randomness no leaf is prepared', () => {
   const failing = (): never => {
     throw new Error('no entropy');
   };

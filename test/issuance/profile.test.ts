@@ -61,7 +61,7 @@ const ROWS: Readonly<
   ],
 };
 
-describe('a profile that cannot be compiled says where and why, and its requests wait', () => {
+describe('a profile that does not compile names the field and the reason, and its requests wait', () => {
   for (const [law, [path, value, code, message]] of Object.entries(ROWS)) {
     test(law, () => {
       const { spec } = workload({ [path]: value });
@@ -70,13 +70,13 @@ describe('a profile that cannot be compiled says where and why, and its requests
   }
 });
 
-test('nobody can change what was compiled: not the profile, not the policy', () => {
+test('a compiled profile and a compiled policy are frozen', () => {
   const { spec } = workload();
   const thawed = [compileProfile(spec), compilePolicy(spec)].flatMap((made) => notFrozen(made, ''));
   assert.deepEqual(thawed, []);
 });
 
-test('and who changes the spec afterwards changes nothing either', () => {
+test('later changes of the spec do not change the compiled profile', () => {
   const { spec } = workload();
   const copy = structuredClone(spec) as unknown as {
     profile: { usages: string[]; keyTypes: string[] };

@@ -26,7 +26,7 @@ const grown = (seconds: number, more: Partial<PropagationInput> = {}): Propagati
 const notServed = (input: PropagationInput, message: RegExp): void =>
   refuses(() => requirePropagatedAnchor(input), 'ANCHOR_NOT_SERVED', message, 'authority');
 
-test('the only anchor of a bundle signs at once: nobody can have an older bundle', () => {
+test('the only anchor of a bundle signs at once: no older bundle exists', () => {
   assert.doesNotThrow(() =>
     requirePropagatedAnchor(
       grown(0, { published: new Set(['new']), servedSince: new Map([['new', NOW]]) }),
@@ -40,7 +40,7 @@ const rewritten: [law: string, old: number, added: number][] = [
 ];
 
 for (const [law, old, added] of rewritten) {
-  test(`a new anchor goes on waiting though the bundle was ${law}`, () => {
+  test(`a new anchor keeps waiting although the bundle was ${law}`, () => {
     const servedSince = new Map([
       ['old', old],
       ['new', added],
@@ -52,36 +52,36 @@ for (const [law, old, added] of rewritten) {
   });
 }
 
-test('a new anchor goes on waiting while an old one is edited out', () => {
+test('a new anchor keeps waiting if the old one is edited out', () => {
   notServed(grown(300, { published: new Set(['new']) }), /was published recently/);
 });
 
-test('a later anchor waits until every kubelet has it, to the millisecond', () => {
+test('an added anchor signs after the propagation time, to the millisecond', () => {
   notServed(grown(0), /signing with this CA starts at 2026-11-21T06:10:00\.000Z/);
   notServed(grown(600, { now: NOW - 1 }), /was published recently/);
   assert.doesNotThrow(() => requirePropagatedAnchor(grown(600)));
 });
 
-test('the elder anchor goes on signing meanwhile', () => {
+test('the older anchor keeps signing meanwhile', () => {
   assert.doesNotThrow(() => requirePropagatedAnchor(grown(0, { anchor: 'old' })));
 });
 
-test('without a bundle nothing is signed', () => {
+test('without a bundle no anchor signs', () => {
   notServed(
     grown(9_999, { published: undefined, servedSince: new Map() }),
     /is not in the published bundle yet, .*check that the attester is running$/,
   );
 });
 
-test('an anchor that was served and is not any more is not served', () => {
+test('an anchor that is no longer served does not sign', () => {
   notServed(grown(9_999, { published: new Set(['old']) }), /new is not in the published bundle/);
 });
 
-test('an anchor whose time of publication nobody knows is not served', () => {
+test('an anchor without a publication time does not sign', () => {
   notServed(grown(0, { servedSince: new Map([['old', 0]]) }), /not in the published bundle/);
 });
 
-test('the default is longer than kubelets lag behind', () => {
+test('the default propagation time exceeds the kubelet’s delay', () => {
   const seconds: number = DEFAULT_PROPAGATION_SECONDS;
   // kubernetes/kubernetes#141439: 374 s measured.
   assert.ok(seconds > 374);

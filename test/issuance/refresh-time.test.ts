@@ -17,25 +17,25 @@ const dice =
 
 const day: Validity = { notBefore: START, notAfter: START + 24 * HOUR };
 
-test('without jitter the kubelet asks anew after that share of the lifetime', () => {
+test('without jitter the refresh is due after the configured share of the lifetime', () => {
   assert.equal(refreshTime(day, 50, dice(0)), START + 12 * HOUR);
   assert.equal(refreshTime(day, 66, dice(0)), START + 15.84 * HOUR);
 });
 
-test('jitter spreads over a twentieth of the lifetime, later and never sooner', () => {
+test('jitter delays the refresh by up to a twentieth of the lifetime, and never advances it', () => {
   const spread = (value: number): number => refreshTime(day, 50, dice(value)) - START - 12 * HOUR;
   assert.equal(spread(0x80), 36 * MINUTE);
   assert.ok(spread(0xff) < 72 * MINUTE && spread(0xff) > 71 * MINUTE);
 });
 
-test('the leaf of an hour is refreshed between its tenth and its fiftieth minute', () => {
+test('a leaf of one hour is refreshed between its tenth and its fiftieth minute', () => {
   const hour = { notBefore: START, notAfter: START + HOUR };
   assert.equal(refreshTime(hour, 1, dice(0)), START + 10 * MINUTE);
   assert.equal(refreshTime(hour, 50, dice(0)), START + 30 * MINUTE);
   assert.equal(refreshTime(hour, 99, dice(0xff)), START + 50 * MINUTE);
 });
 
-test('ten minutes from both ends, whole seconds: whatever the share, the lifetime and the dice', () => {
+test('a refresh is ten minutes from both ends, in whole seconds, for any share, lifetime and jitter', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 4_000_000_000 }),

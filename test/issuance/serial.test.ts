@@ -22,18 +22,18 @@ test('a hundred thousand serial numbers are positive, of sixteen octets, and all
   assert.equal(seen.size, 100_000);
 });
 
-test('126 bits come from the dice, as they fell', () => {
+test('a serial number has 126 random bits', () => {
   assert.equal(Buffer.from(newSerial(filled(0))).toString('hex'), `40${'00'.repeat(15)}`);
   assert.equal(Buffer.from(newSerial(filled(0xff))).toString('hex'), `7f${'ff'.repeat(15)}`);
 });
 
-test('the bytes of the dice are not written to', () => {
+test('the random bytes are not modified', () => {
   const bytes = new Uint8Array(16).fill(0xff);
   newSerial(() => bytes);
   assert.deepEqual(bytes, new Uint8Array(16).fill(0xff));
 });
 
-test('without dice there is no serial number', () => {
+test('without randomness there is no serial number', () => {
   const failing = (): never => {
     throw new Error('no entropy');
   };

@@ -69,7 +69,7 @@ function holdsIn(given: Situation, leaf: X509Certificate): void {
   assert.ok(given.now - from < 300_000, 'notBefore of the last five minutes');
 }
 
-test('a pod’s leaf: inside its CA, inside the API’s bounds and what was asked for, or the request waits', async () => {
+test('a leaf for a pod is within its CA’s validity, the API’s limits and the requested lifetime, or the request waits', async () => {
   let waited = 0;
   const property = fc.asyncProperty(
     situation,
@@ -114,7 +114,7 @@ test('a pod’s leaf: inside its CA, inside the API’s bounds and what was aske
   assert.ok(waited > 40 && waited < 300, `${waited} of 400 waited: the property says little`);
 });
 
-test('a request’s leaf: inside its CA, as long as asked for at most, or the request waits', async () => {
+test('a leaf for a CSR is within its CA’s validity and the requested lifetime, or the request waits', async () => {
   let waited = 0;
   const property = fc.asyncProperty(
     situation,

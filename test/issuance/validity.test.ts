@@ -22,14 +22,14 @@ const input = (more: Partial<ValidityInput> = {}): ValidityInput => ({
   ...more,
 });
 
-test('the backdate is part of the lifetime: 3600 s are exactly 3600 s', () => {
+test('the backdate counts towards the lifetime: 3600 s are exactly 3600 s', () => {
   assert.deepEqual(leafValidity(input()), {
     notBefore: SECOND - 60_000,
     notAfter: SECOND - 60_000 + 3_600_000,
   });
 });
 
-test('both ends are whole seconds, cut and never rounded up', () => {
+test('notBefore and notAfter are whole seconds, rounded down', () => {
   const { notBefore, notAfter } = leafValidity(input({ backdateSeconds: 0 }));
   assert.equal(notBefore, SECOND);
   assert.equal(notAfter % 1000, 0);
@@ -48,7 +48,7 @@ test('a leaf never begins before its CA', () => {
   assert.equal(notAfter - notBefore, HOUR * 1000);
 });
 
-test('a CA that leaves exactly the minimum still signs; a second less waits for another CA', () => {
+test('a CA with exactly the minimum lifetime left signs; with one second less the request waits for another CA', () => {
   const leaving = (seconds: number): ValidityInput =>
     input({
       lifetimeSeconds: DAY,
@@ -64,7 +64,7 @@ test('a CA that leaves exactly the minimum still signs; a second less waits for 
   );
 });
 
-test('an expired CA leaves nothing, and no negative number is told', () => {
+test('an expired CA has 0 s left, never a negative number', () => {
   refuses(
     () => leafValidity(input({ issuer: { notBefore: 0, notAfter: 1000 } })),
     'VALIDITY_IMPOSSIBLE',
@@ -82,7 +82,7 @@ const situations = fc.record({
   caLeftSeconds: fc.oneof(fc.integer({ min: 0, max: 8_000 }), fc.integer({ min: 0, max: YEAR })),
 });
 
-test('whatever is asked and whatever the CA has left: the API takes the leaf, or the request waits', () => {
+test('for any request and CA, the API accepts the leaf or the request waits', () => {
   fc.assert(
     fc.property(situations, (given) => {
       const { maxExpirationSeconds, now } = given;
@@ -120,7 +120,7 @@ test('whatever is asked and whatever the CA has left: the API takes the leaf, or
   );
 });
 
-test('a lifetime that is no number is none', () => {
+test('a NaN in lifetime, backdate or time is refused', () => {
   for (const more of [{ lifetimeSeconds: NaN }, { backdateSeconds: NaN }, { now: NaN }]) {
     refuses(() => leafValidity(input(more)), 'VALIDITY_IMPOSSIBLE', /./, 'authority');
   }

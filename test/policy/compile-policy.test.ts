@@ -111,7 +111,7 @@ describe('compiling a policy', () => {
     assert.ok(Object.isFrozen(policy) && Object.isFrozen(policy.profile));
   });
 
-  test('a rule allows only those of its usages that the profile has', () => {
+  test('a rule allows only those of its usages that the profile includes', () => {
     const [rule0] = OWN_NAME.rules ?? [];
     assert.ok(rule0);
     const usages = ['client auth', 'code signing'] as const;

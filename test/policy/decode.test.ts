@@ -111,7 +111,7 @@ describe('spec.request', () => {
     assert.equal(decoded.request.subject.attributes[0]?.value, 'jane');
   });
 
-  test('an error that is not about the request is thrown and becomes no violation', () => {
+  test('an error of another kind is thrown and becomes no violation', () => {
     const csr = csrOf('');
     const spec = { ...csr.spec, request: undefined as unknown as string };
     assert.throws(() => decodeSpecRequest({ ...csr, spec }), { name: 'TypeError' });

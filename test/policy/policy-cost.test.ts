@@ -20,7 +20,7 @@ const rules = (count: number): readonly RequestRule[] =>
     allow: {},
   }));
 
-test('rules that are cheap enough one by one may not be so together; the dearest is named', () => {
+test('rules within the cost limit one by one are refused if they exceed it together, and the most expensive is named', () => {
   const policy = compilePolicy(specOf({ copy: [], rules: rules(4) }));
   const each = policy.rules[0]?.when.cost ?? NaN;
   assert.ok(each < MAX_COST / 2 && 4 * each < MAX_BUDGET);
@@ -36,7 +36,7 @@ test('rules that are cheap enough one by one may not be so together; the dearest
 /** Nothing to run, for the text is empty; yet each is an automaton of its own to be made. */
 const dear = (index: number): string => `''.matches('^\\\\pL{50}${index}')`;
 
-test('patterns that cost nothing to run are refused where they take too much to make, before the rest is read', () => {
+test('patterns of all rules that are too expensive to compile are refused, without compiling later rules', () => {
   const many = Array.from({ length: 32 }, (_value, index) => ({
     name: `rule-${index}`,
     when: `${dear(2 * index)} && ${dear(2 * index + 1)}`,
@@ -51,7 +51,7 @@ test('patterns that cost nothing to run are refused where they take too much to 
   );
 });
 
-test('so are those of one expression', () => {
+test('patterns of one expression that are too expensive to compile are refused', () => {
   const when = Array.from({ length: 60 }, (_value, index) => dear(index)).join(' && ');
   refuses(
     () => compilePolicy(specOf({ copy: [], rules: [{ name: 'one', when, allow: {} }] })),

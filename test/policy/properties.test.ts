@@ -95,7 +95,7 @@ function allows(rule: Allowed, names: Names, its: readonly string[]): boolean {
   );
 }
 
-test('a request is approved exactly when one rule allows every name and every usage of it', () => {
+test('a request is approved exactly if one rule allows all its names and usages', () => {
   let approved = 0;
   fc.assert(
     fc.property(fc.array(allowed, { maxLength: 3 }), asked, usages, (rules, names, its) => {

@@ -11,7 +11,7 @@ test('text of a requester is quoted and its control characters are escaped', () 
   );
 });
 
-test('long text is cut, also inside a surrogate pair', () => {
+test('long text is cut, never inside a surrogate pair', () => {
   assert.equal(quote('x'.repeat(81)), `"${'x'.repeat(80)}…"`);
   assert.equal(quote(`${'x'.repeat(79)}😀`), `"${'x'.repeat(79)}\ufffd…"`);
 });

@@ -69,7 +69,7 @@ describe('the names of a request', () => {
     ['a percent-encoded segment of a SPIFFE ID', { uris: ['spiffe://td/a%2fb'] }, /a%2fb/],
   ];
   for (const [law, wanted, message] of ODD) {
-    test(`must be canonical: ${law} is refused`, () => {
+    test(`a requested name must be canonical: ${law} is refused`, () => {
       refuses(() => requestedNames(made(wanted).request), 'NAME_INVALID', message);
     });
   }

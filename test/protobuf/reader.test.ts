@@ -56,7 +56,7 @@ for (const [why, hex] of REFUSED) {
   });
 }
 
-test('a message in a message ends where it says, whatever lies behind it', () => {
+test('a nested message ends at its declared length', () => {
   for (const inside of [
     '0a 02 0a 05 61 61 61 61 61 61',
     '0a 01 08 07 07',
@@ -71,7 +71,7 @@ test('a message in a message ends where it says, whatever lies behind it', () =>
   }
 });
 
-test('a value of another kind than is asked for is refused', () => {
+test('a field read as another wire type is refused', () => {
   const number = reader('08 01');
   number.next();
   assert.throws(() => number.string(), SyntaxError);
@@ -80,7 +80,7 @@ test('a value of another kind than is asked for is refused', () => {
   assert.throws(() => text.integer(), SyntaxError);
 });
 
-test('whatever bytes come, the reader ends: with its fields or with a SyntaxError', () => {
+test('for any input the reader ends with the fields or a SyntaxError', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       const fields = new MessageReader(bytes);
@@ -96,7 +96,7 @@ test('whatever bytes come, the reader ends: with its fields or with a SyntaxErro
   );
 });
 
-test('what is written is read', () => {
+test('encoded fields are read back', () => {
   const field = fc.integer({ min: 1, max: 2 ** 20 });
   const values = fc.tuple(fc.nat(Number.MAX_SAFE_INTEGER), fc.string({ unit: 'grapheme' }));
   fc.assert(

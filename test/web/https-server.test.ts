@@ -110,7 +110,7 @@ async function get(path: string, by: Agent): Promise<Got> {
 
 const isQuiet = (): boolean => server.warnings().length === 0;
 
-test('until there is a certificate nobody is served, and a warning says so', async () => {
+test('without a certificate no connection is served, and a warning says so', async () => {
   await looked(() => server.warnings().some((each) => each.includes('ENOENT')));
   await assert.rejects(get('/metrics', agent()));
   await put(first);
@@ -122,7 +122,7 @@ test('until there is a certificate nobody is served, and a warning says so', asy
   assert.equal(measured.at(-1), Date.parse(new X509Certificate(first.cert).validTo) / 1000);
 });
 
-test('a new certificate is for new connections; those that are there live on', async () => {
+test('a new certificate applies to new connections; existing ones continue', async () => {
   await put(first);
   await looked(isQuiet);
   const kept = agent();
@@ -137,7 +137,7 @@ test('a new certificate is for new connections; those that are there live on', a
   assert.equal((await get('/healthz', agent())).subject, 'CN=second');
 });
 
-test('files that cannot be used change nothing, and heal by themselves', async () => {
+test('unusable files change nothing, and the server recovers by itself', async () => {
   await put(first);
   await looked(isQuiet);
   const faults: [files: Readonly<Record<string, string>>, says: RegExp][] = [
@@ -156,13 +156,13 @@ test('files that cannot be used change nothing, and heal by themselves', async (
   assert.equal((await get('/healthz', agent())).subject, 'CN=second');
 });
 
-test('a certificate that has ended is not taken up', async () => {
+test('an expired certificate is not loaded', async () => {
   await put(first);
   await time.advance(2 * 3_600_000);
   await looked(() => server.warnings().some((each) => each.includes('expired at')));
 });
 
-test('nothing below TLS 1.3 is spoken, before and after a change', async () => {
+test('TLS below 1.3 is refused, before and after a certificate change', async () => {
   for (const pair of [first, second]) {
     await put(pair);
     const count = measured.length;

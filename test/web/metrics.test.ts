@@ -33,7 +33,7 @@ const NAMES = [
   'workqueue_work_duration_seconds',
 ];
 
-test('the names are those that dashboards and alerts are written for', async () => {
+test('metric names are those that dashboards and alerts use', async () => {
   const { registry } = createMetrics('signer', '1');
   const found = await registry.getMetricsAsJSON();
   const names = found
@@ -43,7 +43,7 @@ test('the names are those that dashboards and alerts are written for', async () 
 });
 
 // The rules of `promtool check metrics`, which is not on every machine.
-test('counters end in _total and nothing else does; every series has a help text', async () => {
+test('only counters end in _total, and every series has a help text', async () => {
   const { registry } = createMetrics('signer', '1');
   for (const { name, help, type } of await registry.getMetricsAsJSON()) {
     if (!/^(countersign|workqueue|rest_client)_/.test(name)) continue;
@@ -53,7 +53,7 @@ test('counters end in _total and nothing else does; every series has a help text
   }
 });
 
-test('what has to be looked up is looked up before a scrape is read', async () => {
+test('values that need a lookup are refreshed before a scrape', async () => {
   const metrics = createMetrics('signer', '1');
   let seconds = 0;
   metrics.onScrape(() => {
@@ -66,7 +66,7 @@ test('what has to be looked up is looked up before a scrape is read', async () =
   assert.match(text, /^workqueue_unfinished_work_seconds\{name="q".*\} 14$/m);
 });
 
-test('two components in one process do not share their series', async () => {
+test('two components in one process have separate series', async () => {
   const [one, two] = [createMetrics('signer', '1'), createMetrics('approver', '1')];
   one.missingPermissions.set(3);
   assert.match(

@@ -19,7 +19,7 @@ async function start(more: Partial<ServerInit> = {}): Promise<(path: string) => 
   return (path) => fetch(`http://127.0.0.1:${port}${path}`);
 }
 
-test('a component that is not ready lives, and says why it is not', async () => {
+test('a component that is not ready is alive, and /readyz gives the reasons', async () => {
   const reasons = ['CSRs: not listed yet', 'ClusterRole countersign-signer lacks: get secrets'];
   const get = await start({ notReady: () => reasons });
   const live = await get('/healthz');
@@ -33,7 +33,7 @@ test('a component that is not ready lives, and says why it is not', async () => 
   assert.deepEqual([then.status, await then.text()], [200, 'ok\n']);
 });
 
-test('what should be mended although it works is told without taking it out of service', async () => {
+test('warnings are shown on /readyz without making the component unready', async () => {
   const get = await start({ warnings: () => ['the policy is not installed'] });
   const ready = await get('/readyz');
   assert.deepEqual(
@@ -42,7 +42,7 @@ test('what should be mended although it works is told without taking it out of s
   );
 });
 
-test('metrics are in the text format, and of this moment', async () => {
+test('metrics have the Prometheus text format and current values', async () => {
   const metrics = createMetrics('signer', '1.2.3');
   const get = await start({ registry: metrics.registry });
   metrics.requestPending.set({ kind: 'k', signer: 's' }, 4);
@@ -54,7 +54,7 @@ test('metrics are in the text format, and of this moment', async () => {
   assert.match(text, /^countersign_build_info\{version="1\.2\.3",component="signer"\} 1$/m);
 });
 
-test('there is nothing else, and nothing can be changed', async () => {
+test('other paths and methods give 404', async () => {
   const get = await start();
   const missing = await get('/<script>');
   assert.deepEqual([missing.status, await missing.text()], [404, 'not found\n']);
@@ -64,7 +64,7 @@ test('there is nothing else, and nothing can be changed', async () => {
   assert.equal(missing.headers.get('x-powered-by'), null);
 });
 
-test('an error inside shows nothing of the inside', async () => {
+test('an internal error shows no details to the client', async () => {
   const registry = new Registry();
   const broken = new Gauge({
     name: 'broken',
@@ -80,7 +80,7 @@ test('an error inside shows nothing of the inside', async () => {
   assert.deepEqual([answer.status, await answer.text()], [500, 'internal error\n']);
 });
 
-test('closing does not wait for those who hold a connection open', async () => {
+test('closing does not wait for open connections', async () => {
   await start();
   const { port } = server ?? { port: 0 };
   const socket = connect(port, '127.0.0.1');
@@ -102,7 +102,7 @@ const faulty = [
   'a:b:1',
 ];
 for (const listen of faulty) {
-  test(`--listen "${listen}" is refused, with an example of what is right`, async () => {
+  test(`--listen "${listen}" is refused, with a valid example`, async () => {
     await assert.rejects(start({ listen }), {
       code: 'USAGE',
       message: `--listen ${listen}: must be host:port, such as 127.0.0.1:8080`,
@@ -110,7 +110,7 @@ for (const listen of faulty) {
   });
 }
 
-test('a port that is taken, and an address that is not ours, are named', async () => {
+test('a port in use or a foreign address is named in the error', async () => {
   await start();
   const listen = `127.0.0.1:${server?.port ?? 0}`;
   const { registry } = createMetrics('signer', '1');
@@ -122,7 +122,7 @@ test('a port that is taken, and an address that is not ours, are named', async (
   await assert.rejects(serve({ ...init, listen: '192.0.2.1:0' }), { code: 'USAGE' });
 });
 
-test('all interfaces and IPv6 may be listened on', async () => {
+test('the server listens on all interfaces and on IPv6', async () => {
   for (const listen of [':0', '[::1]:0', 'localhost:0']) {
     await start({ listen });
     assert.ok((server?.port ?? 0) > 0);

@@ -9,7 +9,11 @@ import {
   withIssued,
 } from '../../../src/api/request/certificate-request.ts';
 import type { Condition } from '../../../src/api/request/conditions.ts';
-import { APPROVED, DENIED, certificateRequest } from '../../support/requests/certificate-request.ts';
+import {
+  APPROVED,
+  DENIED,
+  certificateRequest,
+} from '../../support/requests/certificate-request.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.789Z');
 const AT = '2026-11-21T12:00:00Z';

@@ -11,7 +11,12 @@ import { until } from '../../cluster/until.ts';
 import { openIntermediate } from '../../support/authorities/intermediate.ts';
 import { teamSigner } from '../../support/signers/namespaced-signer.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
-import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/kube/reflector-fixture.ts';
+import {
+  PATIENCE_MS,
+  bookmark,
+  startStage,
+  type Stage,
+} from '../../support/kube/reflector-fixture.ts';
 import { componentOn } from '../requests/controlled.ts';
 
 const BUNDLES = resource({
@@ -57,7 +62,7 @@ afterEach(async () => {
   await stage.stop();
 });
 
-test('a CA is listed once its Secret and its bundle were read, though neither exists', async () => {
+test('a CA is listed once its Secret and its bundle were listed, even if neither exists', async () => {
   const signer = workload();
   assert.equal(sources.listed(signer), false);
   sources.serve([signer]);
@@ -71,7 +76,7 @@ test('a CA is listed once its Secret and its bundle were read, though neither ex
   await until('both are whole', PATIENCE_MS, () => sources.listed(signer));
 });
 
-test('what cannot be read keeps nobody from hearing of it', async () => {
+test('an unreadable Secret does not keep its CA from being listed', async () => {
   const signer = unpublished();
   sources.serve([signer]);
   const watch = await stage.server.next('the watch of the Secret');
@@ -79,7 +84,7 @@ test('what cannot be read keeps nobody from hearing of it', async () => {
   await until('it is told', PATIENCE_MS, () => sources.listed(signer));
 });
 
-test('the opened CA of a signer is kept while it is served, and not a moment longer', async () => {
+test('the opened CA of a signer is kept exactly while the signer is served', async () => {
   const signer = unpublished();
   let changes = 0;
   sources.onChange(() => (changes += 1));
@@ -101,7 +106,7 @@ test('the opened CA of a signer is kept while it is served, and not a moment lon
   assert.equal(opened, 2);
 });
 
-test('a broken Signer makes nobody unready, alone or beside others; a broken ClusterSigner alone does', async () => {
+test('a broken Signer never makes the component unready; a broken ClusterSigner does if it is the only one', async () => {
   // Not checked by the authority component: neither can sign.
   const [cluster, team] = [{ ...unpublished(), status: {} }, teamSigner()];
   sources.serve([team]);
@@ -119,7 +124,7 @@ test('a broken Signer makes nobody unready, alone or beside others; a broken Clu
   );
 });
 
-test('a Signer signs with the Secret of its own namespace that consents to its derived name', async () => {
+test('a Signer signs with a Secret of its own namespace that grants its derived name', async () => {
   const conditions = [{ type: 'Ready', status: 'True' as const, reason: 'Checked' }];
   const signer = teamSigner({}, { observedGeneration: 1, conditions });
   const inTeam = (signerName: string, resourceVersion: string): object => ({

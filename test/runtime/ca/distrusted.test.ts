@@ -11,7 +11,7 @@ const status = {
   conditions: [{ type: 'Ready', status: 'True', reason: 'Checked', message: '' }],
 } as const;
 
-test('nothing is signed with a distrusted CA, also where no bundle is published', async () => {
+test('a distrusted CA signs nothing, even if no bundle is published', async () => {
   const authority = await openAuthority();
   const use = (distrusted: readonly string[]): unknown => {
     const changes = { 'authority.managed.distrusted': distrusted, trustBundle: undefined };

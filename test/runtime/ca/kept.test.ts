@@ -106,17 +106,17 @@ function use(now: Secret, more: Partial<UsableInput> = {}): string {
 const halfWritten = secret(A, { key: B.key, resourceVersion: '2' });
 const replaced = secret(B, { resourceVersion: '2' });
 
-test('a half-written Secret does not end the use of what was read before', () => {
+test('while a Secret is half-written, the CA that was read before keeps signing', () => {
   assert.equal(use(halfWritten), printOf(A));
 });
 
-test('a changed Secret is used as soon as every kubelet has its anchor; until then the one before it', () => {
+test('a changed Secret signs after its anchor has propagated, and the previous CA until then', () => {
   assert.equal(use(replaced), printOf(A));
   assert.equal(use(replaced, { bundle: bundle(599) }), printOf(A));
   assert.equal(use(replaced, { bundle: bundle(600) }), printOf(B));
 });
 
-test('after a distrusted one a CA signs as soon as it is published', () => {
+test('a CA that replaces a distrusted one signs as soon as it is published', () => {
   const annotations = { [SIGNER_NAME]: 'example.com/workload', [SIGNS_AT_ONCE]: printOf(B) };
   const atOnce = secret(B, { resourceVersion: '2', annotations });
   assert.equal(use(atOnce, { bundle: bundle(0) }), printOf(B));
@@ -150,12 +150,12 @@ const ends: [law: string, now: Secret, more: Partial<UsableInput>, code: string]
 ];
 
 for (const [law, now, more, code] of ends) {
-  test(`what was read before is not used any more: ${law}`, () => {
+  test(`the CA that was read before stops signing: ${law}`, () => {
     assert.throws(() => use(now, more), { code, disposition: 'authority' });
   });
 }
 
-test('nothing is kept of a Secret that is gone', () => {
+test('the CA of a deleted Secret is forgotten', () => {
   const opened = createOpenedSecrets(openLocalAuthority, () => NOW);
   opened.signedWith(secret(A), A.authority);
   opened.forget('corp-ca');

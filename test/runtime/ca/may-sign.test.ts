@@ -59,7 +59,7 @@ const use = (more: Partial<UsableInput> = {}): unknown =>
     ...more,
   });
 
-test('a CA that was checked, is granted and published signs, at once where its anchor is the first', () => {
+test('a checked, granted and published CA signs, at once if its anchor is the first', () => {
   assert.equal(use(), authority);
 });
 
@@ -137,12 +137,12 @@ const refusals: [law: string, more: Partial<UsableInput>, code: string, message:
 ];
 
 for (const [law, more, code, message] of refusals) {
-  test(`a CA does not sign, and nobody fails for it: ${law}`, () => {
+  test(`a CA does not sign, and no request fails for it: ${law}`, () => {
     assert.throws(() => use(more), { code, disposition: 'authority', message });
   });
 }
 
-test('an anchor that was added signs once every kubelet has it', () => {
+test('a CA with an added anchor signs after the propagation time', () => {
   assert.equal(
     use({
       bundle: bundle(both, [
@@ -154,21 +154,21 @@ test('an anchor that was added signs once every kubelet has it', () => {
   );
 });
 
-test('without spec.trustBundle nothing is waited for', () => {
+test('without spec.trustBundle a CA signs without waiting', () => {
   const { status } = ready();
   assert.ok(status !== undefined);
   const signer = workload({ trustBundle: undefined }, { status });
   assert.equal(use({ signer, bundle: undefined }), authority);
 });
 
-test('a Secret is opened only for whom it is granted: before that its key is not even read', () => {
+test('the key of a Secret that is not granted is not read', () => {
   const open = (): never => assert.fail('it was opened');
   assert.throws(() => use({ secret: secret('example.com/x'), open }), {
     code: 'AUTHORITY_MISSING',
   });
 });
 
-test('an empty ca.crt is none, and other texts are as they were stored', () => {
+test('an empty ca.crt counts as absent, and other values stay as they are stored', () => {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const data = { 'tls.crt': base64('C'), 'tls.key': base64('K'), 'ca.crt': '' };
   const expected = { certificate: 'C', key: 'K', anchors: undefined };

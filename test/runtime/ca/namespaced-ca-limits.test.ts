@@ -52,9 +52,14 @@ function look(
     metadata: { ...signer.metadata, name: 'team-ca', annotations },
     data: { 'tls.crt': 'x', 'tls.key': 'x', [longest]: 'x'.repeat(characters - 2) },
   };
-  const common = { signer, bundle: undefined, propagationSeconds: 600,
+  const common = {
+    signer,
+    bundle: undefined,
+    propagationSeconds: 600,
     isBundleKnown: false,
-    secretNamespace: 'countersign-keys', now: NOW };
+    secretNamespace: 'countersign-keys',
+    now: NOW,
+  };
   const usable = attempt(() => usableAuthority({ ...common, secret, open, last: () => undefined }));
   const { isReady, message } = observe({
     ...common,
@@ -69,7 +74,7 @@ function look(
 
 const team = teamSigner({}, CHECKED);
 
-test('a Secret that is too large is not even opened, and the status says how large it may be', () => {
+test('a Signer’s Secret that is too large is not opened, and the status names the limit', () => {
   const { usable, ready, message, opened } = look(team, openIntermediate(), 65_537);
   assert.ok(usable instanceof SignerError && usable.code === 'AUTHORITY_INVALID');
   assert.deepEqual([ready, opened], [false, 0]);
@@ -78,7 +83,7 @@ test('a Secret that is too large is not even opened, and the status says how lar
   assert.equal(look(team, openIntermediate(), 65_537, 'cross.crt').opened, 0);
 });
 
-test('nothing is signed with a key that takes long: its namespace’s requests are not the only ones', () => {
+test('a Signer with a slow key type signs nothing: it would delay other namespaces', () => {
   const { usable, ready, message } = look(team, rsaAuthority(16_384));
   assert.ok(usable instanceof SignerError && usable.code === 'AUTHORITY_INVALID');
   assert.equal(ready, false);
@@ -86,7 +91,7 @@ test('nothing is signed with a key that takes long: its namespace’s requests a
   assert.equal(look(team, rsaAuthority(4096)).ready, true);
 });
 
-test('a ClusterSigner’s CA is its administrator’s choice', () => {
+test('a ClusterSigner’s CA has no such limits', () => {
   const own = workload({ 'authority.managed.secret.namespace': 'countersign-keys' });
   const { trustBundle: _, ...spec } = own.spec;
   const signer = { ...own, spec, status: CHECKED };

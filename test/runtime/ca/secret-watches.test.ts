@@ -49,7 +49,7 @@ afterEach(async () => {
 
 const failureOf = (signer: ClusterSigner): string | undefined => watches.of(signer)?.failure;
 
-test('the Secret of a Signer that nobody granted is never asked for; who grants it heals it', async () => {
+test('the Secret of a Signer is not read without permission, and is read once it is granted', async () => {
   const signer = teamSigner();
   watches.serve([signer]);
   await until('it says so', PATIENCE_MS, () => failureOf(signer) !== undefined);
@@ -77,7 +77,7 @@ test('the Secret of a Signer that nobody granted is never asked for; who grants 
   assert.equal(failureOf(signer), undefined);
 });
 
-test('a ClusterSigner’s Secret is asked for at once: its right is one that readiness goes by', async () => {
+test('a ClusterSigner’s Secret is watched at once, and readiness waits for it', async () => {
   watches.serve([workload()]);
   const call = await stage.server.next('the watch of the Secret');
   assert.deepEqual([call.path, asked], [OURS, []]);
@@ -87,14 +87,14 @@ test('a ClusterSigner’s Secret is asked for at once: its right is one that rea
   );
 });
 
-test('what of Signers cannot be read is no reason to be unready', async () => {
+test('an unreadable Secret of a Signer does not affect readiness', async () => {
   const signer = teamSigner();
   watches.serve([signer]);
   await until('it is withheld', PATIENCE_MS, () => failureOf(signer) !== undefined);
   assert.deepEqual(watches.unread(), []);
 });
 
-test('the same Secret has two watches where both kinds name it, and each sees it', async () => {
+test('a Secret that a Signer and a ClusterSigner name has two watches, and both see it', async () => {
   granted = true;
   const inKeys = teamSigner({ namespace: 'countersign-keys' });
   const secretOf = inKeys.spec.authority.secret?.name ?? '';

@@ -56,7 +56,7 @@ function use(authority: Authority, bundle: ClusterTrustBundle | undefined, now =
   });
 }
 
-test('a bundle is read again when it is replaced, and time counts each time it is looked at', async () => {
+test('a replaced bundle is read again, and each use checks the time', async () => {
   const [old, next] = [await newAuthority(), await newAuthority()];
   const without = bundleOf(old.pem, { [old.print]: NOW - 3_600_000 });
   assert.equal(use(old.authority, without), old.authority);

@@ -45,14 +45,17 @@ afterEach(async () => {
   await running;
 });
 
-test('a kind that is not served is no fault, and is told as a warning', async () => {
+test('an API kind that is not served is a warning and does not affect readiness', async () => {
   await time.advance(1);
   assert.deepEqual([presence.served, presence.notReady(), changes], [false, [], []]);
-  assert.match(presence.warnings().join(), /does not serve things\.example\.com\/v1.*nothing is answered/);
+  assert.match(
+    presence.warnings().join(),
+    /does not serve things\.example\.com\/v1.*nothing is answered/,
+  );
   assert.deepEqual(paths(), ['/apis/example.com/v1']);
 });
 
-test('it is awake soon after the kind appears, dormant after it goes, and awake again', async () => {
+test('the component starts soon after the kind appears, stops after it goes, and starts again', async () => {
   await time.advance(1);
   server = having('things');
   await time.advance(A_WHILE);
@@ -64,13 +67,13 @@ test('it is awake soon after the kind appears, dormant after it goes, and awake 
   assert.deepEqual(changes, [true, false, true]);
 });
 
-test('a group that has other kinds only is as good as none', async () => {
+test('an API group without the kind counts as not served', async () => {
   server = having('others');
   await time.advance(A_WHILE);
   assert.equal(presence.served, false);
 });
 
-test('who cannot ask goes by what was known, and where nothing was it is not ready', async () => {
+test('while discovery fails the last known answer stays, and without one the component is not ready', async () => {
   const client = recordedClient();
   client.answer(() => {
     throw new KubeError({ status: 0, what: 'GET', cause: 'no route' });

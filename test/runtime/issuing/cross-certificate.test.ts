@@ -36,21 +36,21 @@ function sent(
   return crossCertificates(workload(changes), facts, leaf).length;
 }
 
-test('it is sent with a leaf that ends no later than it does itself', () => {
+test('the cross-certificate is sent with a leaf that does not outlive it', () => {
   assert.equal(sent(), 1);
   assert.equal(sent(OPTION, { ...day, notAfter: day.notAfter + 1_000 }), 0);
 });
 
-test('it is not sent where the spec does not want it, or no longer', () => {
+test('the cross-certificate is not sent if the spec does not ask for it', () => {
   assert.equal(sent({}), 0);
 });
 
-test('it is not sent from the moment the CA that signed it is distrusted', () => {
+test('the cross-certificate is not sent once the CA that signed it is distrusted', () => {
   assert.equal(sent({ ...OPTION, [DISTRUSTED]: [issuer] }), 0);
   assert.equal(sent({ ...OPTION, [DISTRUSTED]: [`sha256:${'0'.repeat(64)}`] }), 1);
 });
 
-test('where there is none, none is sent', () => {
+test('without a cross-certificate the chain is the leaf alone', () => {
   assert.equal(sent(OPTION, day, openLocalAuthority(next, NOW)), 0);
 });
 

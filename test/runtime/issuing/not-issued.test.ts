@@ -43,19 +43,19 @@ const conditions = ({
 }: Settlement<CertificateSigningRequest>): readonly (string | undefined)[][] =>
   (write?.status?.conditions ?? []).map(({ type, reason, message }) => [type, reason, message]);
 
-test('an ordinary error before the limit writes nothing, and is tried again no later than the limit', () => {
+test('an ordinary error before the limit writes nothing, and is retried at the limit at the latest', () => {
   const { write, outcome } = after({ how: 'retry', message: 'CA is away' }, LIMIT - 1);
   assert.equal(write, undefined);
   assert.deepEqual(outcome.again, { backoffUntil: CREATED + LIMIT });
 });
 
-test('an ordinary error at the limit ends the request with the last message', () => {
+test('an ordinary error at the limit fails the request with the last message', () => {
   const ended = after({ how: 'retry', message: 'CA is away' }, LIMIT);
   assert.equal(ended.ends, true);
   assert.deepEqual(conditions(ended)[1], ['Failed', 'RetriesExhausted', 'CA is away']);
 });
 
-test('without a limit, as in our own components, no age ends a request', () => {
+test('without a limit, as in the built-in components, no age fails a request', () => {
   const { write, outcome } = settle(
     csr,
     { kind: 'notIssued', how: 'retry', message: 'CA is away' },
@@ -65,12 +65,12 @@ test('without a limit, as in our own components, no age ends a request', () => {
   assert.equal(outcome.outcome, 'waiting');
 });
 
-test('a permanent error ends the request at once', () => {
+test('a permanent error fails the request at once', () => {
   const ended = after({ how: 'permanent', message: 'name refused' }, 0);
   assert.deepEqual(conditions(ended)[1], ['Failed', 'PermanentError', 'name refused']);
 });
 
-test('what is pending is exempt from the limit, and asked again when it says', () => {
+test('a pending request is exempt from the limit, and is looked at again after the returned delay', () => {
   const { write, outcome } = after({ how: 'pending', message: 'at work', afterMs: 5 }, 10 * LIMIT);
   assert.equal(write, undefined);
   assert.deepEqual(outcome.again, { requeueAt: CREATED + 10 * LIMIT + 5 });
@@ -83,7 +83,7 @@ test('an error of the issuer leaves the request as it is, at any age', () => {
 });
 
 for (const how of ['retry', 'pending', 'issuer', 'permanent'] as const) {
-  test(`a condition is stored with every kind of error: ${how}`, () => {
+  test(`a condition is stored with every type of error: ${how}`, () => {
     const condition: Condition = { type: 'Order', status: 'True', reason: 'Made', message: '7' };
     const found = conditions(after({ how, message: 'no', condition }, 0));
     assert.deepEqual(found[0]?.[0], 'Approved');
@@ -92,7 +92,7 @@ for (const how of ['retry', 'pending', 'issuer', 'permanent'] as const) {
   });
 }
 
-test('a condition that says nothing new is not written again', () => {
+test('an unchanged condition is not written again', () => {
   const condition: Condition = { type: 'Order', status: 'True', reason: 'Made', message: '7' };
   const held: NotIssued = { kind: 'notIssued', how: 'pending', message: '', condition };
   const first = settle(csr, held, { now: CREATED, ahead: 0, maxRetryMs: LIMIT });
@@ -103,7 +103,7 @@ test('a condition that says nothing new is not written again', () => {
   );
 });
 
-test('an age is measured by the clock that dates requests; what is waited for, by our own', () => {
+test('the age of a request uses the API server’s clock, and delays use the local one', () => {
   const held: NotIssued = { kind: 'notIssued', how: 'retry', message: 'no' };
   const times = { now: CREATED, ahead: 5_000, maxRetryMs: LIMIT };
   const { outcome } = settle(csr, held, times);

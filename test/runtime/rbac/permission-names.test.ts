@@ -5,7 +5,7 @@ import { namesOf } from '../../../src/runtime/rbac/permission-names.ts';
 import { teamSigner } from '../../support/signers/namespaced-signer.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
 
-test('the check of rights goes by ClusterSigners alone: no Signer, and no Secret that one names, is in it', () => {
+test('the permission check covers ClusterSigners only, not Signers or their Secrets', () => {
   const names = namesOf([workload(), teamSigner()], { leases: undefined, namespacedSigners: true });
   assert.deepEqual(names.signerNames, ['example.com/workload']);
   assert.deepEqual(names.secrets, [{ namespace: 'countersign-keys', name: 'workload-ca' }]);

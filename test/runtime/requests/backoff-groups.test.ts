@@ -29,20 +29,20 @@ beforeEach(() => {
 
 const CAUSE = 'example.com/workload AuthorityMissing';
 
-test('one that waits alone looks again at once, then after growing waits, and every half minute at last', () => {
+test('a request that waits alone is retried at once, then with backoff up to 30 s', () => {
   const looks = Array.from({ length: 16 }, () => waits.join('a', CAUSE));
   assert.deepEqual(looks.slice(0, 4), [5, 10, 20, 40]);
   assert.deepEqual(looks.slice(-2), [30_000, 30_000]);
 });
 
-test('of many one looks soon; the others rest, ever longer, up to the longest wait of client-go', () => {
+test('of many requests that wait for one cause, one is retried soon; the others back off to the longest delay', () => {
   assert.equal(waits.join('a', CAUSE), 5);
   const rests = Array.from({ length: 8 }, () => waits.join('b', CAUSE));
   assert.deepEqual(rests.slice(0, 3), [30_000, 60_000, 120_000]);
   assert.equal(rests.at(-1), MAX_REST_MS);
 });
 
-test('the one that looks is another one each time: what keeps it may be its own', () => {
+test('the request that is retried changes each time: its failure may have a cause of its own', () => {
   for (const key of ['a', 'b', 'c']) waits.join(key, CAUSE);
   assert.deepEqual(scouts, [['a', 5]]);
   for (const key of ['a', 'b', 'c', 'a']) waits.join(key, CAUSE);
@@ -56,7 +56,7 @@ test('the one that looks is another one each time: what keeps it may be its own'
   );
 });
 
-test('as soon as one got past it, all others look at once, and those of another cause do not', () => {
+test('when one request gets past the cause, all others of that cause are retried at once', () => {
   for (const key of ['a', 'b', 'c']) waits.join(key, CAUSE);
   waits.join('other', 'example.com/other AuthorityMissing');
   waits.solved('b');
@@ -67,13 +67,13 @@ test('as soon as one got past it, all others look at once, and those of another 
   assert.equal(waits.join('a', CAUSE), 5, 'and what comes later is a new cause');
 });
 
-test('who now waits for something else has got past what it waited for', () => {
+test('a request that fails with another cause counts as past the first one', () => {
   for (const key of ['a', 'b']) waits.join(key, CAUSE);
   waits.join('a', 'example.com/workload AnchorNotServed');
   assert.deepEqual(woken, ['b']);
 });
 
-test('when the one that was to look has gone, the next one does', () => {
+test('if the request to retry is deleted, another takes its place', () => {
   for (const key of ['a', 'b', 'c']) waits.join(key, CAUSE);
   waits.forget('a');
   assert.deepEqual(
@@ -87,7 +87,7 @@ test('when the one that was to look has gone, the next one does', () => {
   assert.equal(waits.join('d', CAUSE), 5, 'of a cause without anybody nothing is left');
 });
 
-test('ten thousand that wait for one thing look no oftener than twenty a second together', async () => {
+test('ten thousand requests that wait for one cause are retried at twenty a second at most', async () => {
   const due = Array.from({ length: 10_000 }, (_each, index) => waits.join(`key-${index}`, CAUSE));
   const within = (ms: number): number => due.filter((each) => each <= ms).length;
   assert.ok(within(30_000) <= 100 + 20 * 30 + 1, `${within(30_000)} in the first half minute`);

@@ -20,7 +20,7 @@ const bulky = (name: string, version: number): Request => {
 
 const stays = (): object => ({ spec: { nodeName: 'n' } });
 
-test('of a large request only who it is stays in memory', () => {
+test('only the identity of a large request stays in memory', () => {
   const { reduce: lean, isReduced: isLean } = createCacheTransform<Request>(stays);
   const small = request('small', 1);
   assert.equal(lean(small), small);
@@ -38,7 +38,7 @@ const half = (name: string): Request => {
   return { ...plain, metadata: { ...plain.metadata, annotations } };
 };
 
-test('of very many requests only who they are stays in memory, until others are let go', () => {
+test('above the memory limit only the identity of a request stays, until others are released', () => {
   const { reduce: lean, isReduced: isLean, release: letGo } = createCacheTransform<Request>(stays);
   const most = MAX_KEPT_TOGETHER / (MAX_KEPT_CHARACTERS / 2);
   const kept = Array.from({ length: most }, (_, index) => lean(half(`web-${index}`)));
@@ -70,7 +70,7 @@ beforeEach(async () => {
 });
 afterEach(() => it.stop());
 
-test('what was not kept whole is read again when its turn comes', async () => {
+test('a reduced request is read in full before it is reconciled', async () => {
   const large = bulky('large', 5);
   it.requests.lines({ type: 'ADDED', object: large });
   (await it.next('the read')).answer(200, { ...large, metadata: { ...large.metadata } });
@@ -78,7 +78,7 @@ test('what was not kept whole is read again when its turn comes', async () => {
   assert.deepEqual(seen[0]?.metadata.annotations, large.metadata.annotations);
 });
 
-test('what cannot be read waits, and is read again', async () => {
+test('a reduced request that cannot be read is retried', async () => {
   const large = bulky('large', 5);
   it.requests.lines({ type: 'ADDED', object: large });
   (await it.next('the read')).answer(503, 'no endpoints');
@@ -96,7 +96,7 @@ for (const [law, answer] of [
   ['has gone', [404, { reason: 'NotFound' }]],
   ['is another one of that name', [200, { ...request('large', 9, {}), kind: 'Thing' }]],
 ] as const) {
-  test(`what ${law} by then is left alone`, async () => {
+  test(`a reduced request that ${law} in the meantime is dropped`, async () => {
     const large = bulky('large', 5);
     const own = { ...large, metadata: { ...large.metadata, uid: 'large-0' } };
     it.requests.lines({ type: 'ADDED', object: own });

@@ -9,12 +9,12 @@ const csr = (username?: string): CertificateSigningRequest =>
 
 const same = (text: string): string => text;
 
-test('requests of one user wait behind each other, whatever they are called', () => {
+test('requests of one user share a flow, whatever their names', () => {
   assert.deepEqual(csrFairnessKey(csr('jane')), csrFairnessKey(csr('jane')));
   assert.notDeepEqual(csrFairnessKey(csr('jane')), csrFairnessKey(csr('joe')));
 });
 
-test('of a user with an endless name a short one stays', () => {
+test('a very long user name is shortened', () => {
   const endless = csr('x'.repeat(100_000));
   assert.ok(JSON.stringify(csrRetainedFields(endless, same)).length < 400);
   const left = { ...endless, ...csrRetainedFields(endless, same) };

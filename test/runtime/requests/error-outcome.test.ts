@@ -81,7 +81,7 @@ for (const [law, error, reason, note] of loud) {
   });
 }
 
-test('no error ends a request, not even one that says that it can never succeed', () => {
+test('no error fails a request, not even a permanent one', () => {
   const never = new SignerError({ code: 'DER_MALFORMED', disposition: 'fail', message: 'no' });
   const { outcome, written } = toOutcome(never, 'signer', -412_000);
   assert.deepEqual([outcome, written], ['waiting', undefined]);

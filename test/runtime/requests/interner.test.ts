@@ -6,7 +6,7 @@ import { createInterner } from '../../../src/runtime/requests/interner.ts';
 /** As in src/runtime/requests/interner.ts. */
 const MAX_INTERNED = 16_384;
 
-test('a text stays what it is, however many others there are', () => {
+test('an interned string equals its input, however many others there are', () => {
   const shared = createInterner();
   for (let index = 0; index < 3 * MAX_INTERNED; index += 1) {
     assert.equal(

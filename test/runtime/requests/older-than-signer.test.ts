@@ -18,7 +18,7 @@ async function outcomeOf(createdAt: string, signer: ClusterSigner): Promise<Requ
   return handle({ ...one, metadata: { ...one.metadata, creationTimestamp: createdAt } }, signer);
 }
 
-test('what was asked before its Signer was made is left untouched, and an Event says why', async () => {
+test('a request older than its Signer is not answered, and an Event gives the reason', async () => {
   const { outcome, reason, event, again } = await outcomeOf(
     '2026-11-21T05:59:00Z',
     teamSigner({ creationTimestamp: MADE }),
@@ -32,13 +32,13 @@ for (const [law, createdAt] of [
   ['what was asked in the same second', MADE],
   ['what an API server dated whose clock is late', '2026-11-21T05:59:55Z'],
 ] as const) {
-  test(`${law} is answered`, async () => {
+  test(`a request is answered: ${law}`, async () => {
     const { outcome } = await outcomeOf(createdAt, teamSigner({ creationTimestamp: MADE }));
     assert.equal(outcome, 'issued');
   });
 }
 
-test('a ClusterSigner answers what waited for it: nobody else could have had its name', async () => {
+test('a ClusterSigner answers older requests: its name cannot have had another owner', async () => {
   const signer = workload({}, { metadata: { creationTimestamp: MADE } });
   assert.equal((await outcomeOf('2026-11-20T00:00:00Z', signer)).outcome, 'issued');
 });

@@ -49,7 +49,7 @@ function add(key: string, uid: string, resourceVersion = '1'): void {
   pending.set(key, { apiVersion: 'v1', kind: 'Thing', metadata });
 }
 
-test('what another replica leaves unanswered is taken up once it is overdue, and once only', async () => {
+test('an overdue request of another replica is taken over once', async () => {
   add('theirs', 'theirs-1');
   add('ours', 'mine-1');
   await time.advance(TAKEOVER_AFTER_MS - 1);
@@ -63,7 +63,7 @@ test('what another replica leaves unanswered is taken up once it is overdue, and
   assert.deepEqual(queued, ['theirs']);
 });
 
-test('one that changed is taken up again', async () => {
+test('an overdue request that changes is taken over again', async () => {
   add('a', 'theirs-1');
   await time.advance(TAKEOVER_AFTER_MS + 5_000);
   const { creationTimestamp } = pending.get('a')?.metadata ?? { creationTimestamp: '' };
@@ -73,7 +73,7 @@ test('one that changed is taken up again', async () => {
   assert.deepEqual(queued, ['a', 'a']);
 });
 
-test('who has work of its own takes up nothing', async () => {
+test('a replica with queued requests takes over none', async () => {
   add('a', 'theirs-1');
   depth = 1;
   await time.advance(TAKEOVER_AFTER_MS + 60_000);
@@ -83,7 +83,7 @@ test('who has work of its own takes up nothing', async () => {
   assert.deepEqual(queued, ['a']);
 });
 
-test('of very many the newest come first, some at a time, and all in the end', async () => {
+test('of many overdue requests the newest come first, in batches, until all are taken over', async () => {
   for (let index = 0; index < 1_200; index += 1) add(`r${index}`, `theirs-${index}`);
   await time.advance(TAKEOVER_AFTER_MS);
   assert.equal(queued.length, 500);

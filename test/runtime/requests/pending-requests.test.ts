@@ -60,7 +60,7 @@ const inNamespace = (namespace: string, name: string, version: number): Request 
 const selectors = (...names: readonly string[]): ReadonlyMap<string, RequestSelector> =>
   new Map(names.map((each) => [each, { fieldSelector: `spec.signerName=${each}` }]));
 
-test('each signer name has a watch of its own, and its requests keys of their own', async () => {
+test('each signer name has its own watch and its own keys', async () => {
   requests.serve(selectors(NAME, OTHER));
   const [first, second] = [await stage.server.next(), await stage.server.next()];
   const asked = [first, second].map(({ query }) => query.get('fieldSelector'));
@@ -79,7 +79,7 @@ test('each signer name has a watch of its own, and its requests keys of their ow
   assert.equal(await requests.load(`${OTHER} team-a/web`), undefined);
 });
 
-test('who needs this component no longer is not kept, and not counted as pending', async () => {
+test('a finished request is removed, and does not count as pending', async () => {
   requests.serve(selectors(NAME));
   const call = await stage.server.next();
   add(call, request('a', 5), request('b', 6, { done: true }), request('c', 7));
@@ -95,7 +95,7 @@ test('who needs this component no longer is not kept, and not counted as pending
   );
 });
 
-test('of a signer name that is served no longer nothing is left, and everybody concerned is told', async () => {
+test('a signer name that is no longer served is forgotten, and its requests are reported', async () => {
   requests.serve(selectors(NAME));
   add(await stage.server.next(), request('a', 5));
   await told(`${NAME} a`);
@@ -106,7 +106,7 @@ test('of a signer name that is served no longer nothing is left, and everybody c
   assert.deepEqual(component.counted.at(-1)?.slice(1), ['PodCertificateRequest', NAME, 0]);
 });
 
-test('another selector of a signer name is another watch, and nothing of the old one stays', async () => {
+test('another selector for a signer name starts another watch and forgets the old requests', async () => {
   requests.serve(selectors(NAME));
   add(await stage.server.next(), request('a', 5));
   await told(`${NAME} a`);
@@ -119,7 +119,7 @@ test('another selector of a signer name is another watch, and nothing of the old
   assert.deepEqual(requests.keysOf(NAME), [`${NAME} b`]);
 });
 
-test('it is not ready before the list of each signer name is whole', async () => {
+test('the component is not ready before the requests of each ClusterSigner are listed', async () => {
   requests.serve(selectors(NAME));
   const call = await stage.server.next();
   assert.deepEqual(requests.notReady(), [`PodCertificateRequests of ${NAME}: not listed yet`]);
@@ -127,7 +127,7 @@ test('it is not ready before the list of each signer name is whole', async () =>
   await until('it is ready', PATIENCE_MS, () => requests.notReady().length === 0);
 });
 
-test('of a signer with a namespace only that namespace is watched', async () => {
+test('a Signer’s watch covers only its namespace', async () => {
   const selection = { fieldSelector: `spec.signerName=${NAME}`, namespace: 'team-a' };
   requests.serve(new Map([[NAME, selection]]));
   const call = await stage.server.next();
@@ -135,7 +135,7 @@ test('of a signer with a namespace only that namespace is watched', async () => 
   assert.equal(call.query.get('fieldSelector'), selection.fieldSelector);
 });
 
-test('the list of a Signer’s requests is nothing that readiness waits for', async () => {
+test('readiness does not wait for the requests of a Signer', async () => {
   const derived = 'signers.countersign.dev/team-a.web';
   requests.serve(selectors(NAME, derived));
   await Promise.all([stage.server.next(), stage.server.next()]);

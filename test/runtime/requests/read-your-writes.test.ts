@@ -167,7 +167,7 @@ function lose(replica: Replica | undefined): void {
   if (replica !== undefined) replica.client.loseAnswer = true;
 }
 
-test('each request is written once; a replica signs it once, whatever its cache says', async () => {
+test('each request is written once, and a replica signs it once, however stale its cache is', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
       const there = world();
@@ -186,7 +186,7 @@ test('each request is written once; a replica signs it once, whatever its cache 
   );
 });
 
-test('as long as it stays whose it is, a request costs one signature in all', async () => {
+test('a request that stays in its shard is signed once in total', async () => {
   const there = world();
   await play(there, [
     ...Array.from({ length: 5 }, () => ({ kind: 'create' }) as const),

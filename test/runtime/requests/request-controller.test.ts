@@ -35,12 +35,12 @@ const passing = (what: string, probe: () => boolean): Promise<unknown> =>
     return probe();
   });
 
-test('only requests of the signer name that is served are asked for, by the server’s own selector', () => {
+test('the watch selects requests of the served signer name on the server', () => {
   assert.equal(it.requests.path, '/apis/example.com/v1/things');
   assert.equal(it.requests.query.get('fieldSelector'), `spec.signerName=${SIGNER_NAME}`);
 });
 
-test('a ClusterSigner that takes no such requests asks for no right: nobody reads its CA in vain', async () => {
+test('a ClusterSigner without spec.requests needs no permission', async () => {
   const names = (): unknown => it.controller.permissions().map((rule) => rule.resourceNames);
   assert.deepEqual(names(), [[SIGNER_NAME]]);
   const without = served(2, changed(workloadSpec(), 'requests', undefined));
@@ -48,7 +48,7 @@ test('a ClusterSigner that takes no such requests asks for no right: nobody read
   await until('no right is needed', PATIENCE_MS, () => isDeepStrictEqual(names(), [[]]));
 });
 
-test('after the write that ended a request no stale read of it follows', async () => {
+test('a finished request is not looked at again with a stale state', async () => {
   const ended = { ...request('a', 6), done: true };
   it.answer((one) =>
     one.metadata.name === 'a'
@@ -65,7 +65,7 @@ test('after the write that ended a request no stale read of it follows', async (
   assert.equal(looksAt('a'), 1);
 });
 
-test('who ended a request knows that it is gone, and nobody looks for it once more', async () => {
+test('the replica that finishes a request removes it without another read', async () => {
   it.answer(({ metadata }) => ({
     outcome: 'issued',
     reason: 'Issued',
@@ -81,7 +81,7 @@ test('who ended a request knows that it is gone, and nobody looks for it once mo
   assert.equal(worked(), 2);
 });
 
-test('what one look ended is counted once, with its time, and needs no Event', async () => {
+test('a finished request is counted once, with its duration, and without an Event', async () => {
   const ended = { ...request('a', 6), done: true };
   it.answer(() => ({ outcome: 'issued', reason: 'Issued', written: ended }));
   hear(request('a', 5));
@@ -98,14 +98,14 @@ test('what one look ended is counted once, with its time, and needs no Event', a
   assert.deepEqual(it.component.notes, []);
 });
 
-test('a change of its ClusterSigner wakes a request that was undecided', async () => {
+test('a change of its ClusterSigner reconciles an undecided request', async () => {
   hear(request('a', 5));
   await it.looked('a@5');
   it.signers.lines({ type: 'MODIFIED', object: served(2) });
   await until('it is looked at again', PATIENCE_MS, () => looksAt('a') === 2);
 });
 
-test('a change of its CA wakes a request, and one of another signer’s does not', async () => {
+test('a change of its CA reconciles a request, and a change of another CA does not', async () => {
   hear(request('a', 5));
   await it.looked('a@5');
   it.changeCa('example.com/other');
@@ -116,7 +116,7 @@ test('a change of its CA wakes a request, and one of another signer’s does not
   await until('it is looked at again', PATIENCE_MS, () => looksAt('a') === 2);
 });
 
-test('before its CA and bundle are read nothing is said of a request; then it is looked at', async () => {
+test('a request is first looked at after its CA and bundle are listed', async () => {
   it.listCa(false);
   hear(request('a', 5));
   it.changeCa(SIGNER_NAME);
@@ -127,7 +127,7 @@ test('before its CA and bundle are read nothing is said of a request; then it is
   await passing('it is looked at', () => looksAt('a') === 1);
 });
 
-test('who waits is looked at again by itself, who is undecided only when something changes', async () => {
+test('a waiting request is retried with backoff, an undecided one only after a change', async () => {
   const error = new SignerError({
     code: 'AUTHORITY_MISSING',
     disposition: 'authority',
@@ -143,7 +143,7 @@ test('who waits is looked at again by itself, who is undecided only when somethi
   assert.equal(looksAt('rests'), 1);
 });
 
-test('why a request waits is told in an Event on it, and nothing is said to be written', async () => {
+test('an Event tells why a request waits, and the request is not written', async () => {
   it.answer(() => {
     throw new SignerError({
       code: 'AUTHORITY_MISSING',
@@ -162,7 +162,7 @@ test('why a request waits is told in an Event on it, and nothing is said to be w
   assert.ok(it.component.counted.every(([name]) => name !== 'duration'));
 });
 
-test('an unexpected error is logged, ends nothing, and stops nobody else', async () => {
+test('an unexpected error is logged, fails no request, and stops no other', async () => {
   let broken = true;
   it.answer((one) => {
     if (one.metadata.name === 'a' && broken) throw new TypeError('a fault of ours');
@@ -176,7 +176,7 @@ test('an unexpected error is logged, ends nothing, and stops nobody else', async
   assert.equal(errors[0]?.fields['error'], 'a fault of ours');
 });
 
-test('what a look ignores leaves no trace', async () => {
+test('an ignored request leaves no metric and no Event', async () => {
   it.answer(() => ({ outcome: 'ignored', reason: '' }));
   hear(request('a', 5), request('b', 6));
   await it.looked('a@5', 'b@6');
@@ -184,14 +184,14 @@ test('what a look ignores leaves no trace', async () => {
   assert.deepEqual(it.component.notes, []);
 });
 
-test('a request that is gone is forgotten', async () => {
+test('a deleted request is forgotten', async () => {
   hear(request('a', 5));
   await it.looked('a@5');
   it.requests.lines({ type: 'DELETED', object: request('a', 6) });
   await until('it is forgotten', PATIENCE_MS, () => it.gone.includes('a'));
 });
 
-test('it is ready once every list is whole', async () => {
+test('the controller is ready once every list is complete', async () => {
   assert.match(it.controller.notReady().join(), /of example\.com\/workload: not listed yet/);
   it.requests.lines(bookmark(9, true));
   await until('it is ready', PATIENCE_MS, () => it.controller.notReady().length === 0);
@@ -222,7 +222,7 @@ async function busy(): Promise<() => void> {
   };
 }
 
-test('a namespace with a hundred requests does not keep that of another waiting', async () => {
+test('a namespace with a hundred requests does not delay another namespace', async () => {
   const free = await busy();
   for (let index = 0; index < 100; index += 1) hear(of('storm', `s${index}`, 10 + index));
   hear(of('quiet', 'victim', 200));
@@ -232,7 +232,7 @@ test('a namespace with a hundred requests does not keep that of another waiting'
   assert.ok(it.looks.indexOf('victim@200') <= 2 + 1, it.looks.slice(0, 5).join());
 });
 
-test('what cannot wait comes before what can, and both come', async () => {
+test('urgent requests come first, and the others are not starved', async () => {
   const free = await busy();
   for (let index = 0; index < 20; index += 1) hear(of('one', `s${index}`, 10 + index));
   hear(of('one', 'urgent', 100, { deadline: 1 }));
@@ -242,7 +242,7 @@ test('what cannot wait comes before what can, and both come', async () => {
   assert.equal(it.looks.indexOf('urgent@100'), 2);
 });
 
-test('of many that wait for one CA one looks; the rest look when it got past', async () => {
+test('of many requests that wait for one CA one is retried; the rest follow when it succeeds', async () => {
   let missing = true;
   it.answer(() => {
     if (!missing) return { outcome: 'undecided', reason: 'NoRuleMatched' };
@@ -258,7 +258,7 @@ test('of many that wait for one CA one looks; the rest look when it got past', a
   await passing('one looks, and all of them after it', () => new Set(it.looks).size === 50);
 });
 
-test('the same reason is said once in the log, and counted at each look', async () => {
+test('a repeated reason is logged once and counted each time', async () => {
   hear(request('a', 5));
   await it.looked('a@5');
   it.changeCa(SIGNER_NAME);
@@ -273,7 +273,7 @@ test('the same reason is said once in the log, and counted at each look', async 
   assert.equal(it.component.counted.filter(([name]) => name === 'outcome').length, 3);
 });
 
-test('the first that is heard of is worked on before the list has ended', async () => {
+test('the first request is reconciled before the list is complete', async () => {
   hear(request('a', 5));
   await it.looked('a@5');
   assert.match(it.controller.notReady().join(), /not listed yet/);

@@ -41,7 +41,7 @@ const bornNow = (name: string, version: number): Request => {
   return { ...made, metadata: { ...made.metadata, creationTimestamp } };
 };
 
-test('a request of another replica is not even looked at, whatever wakes it', async () => {
+test('a request in another replica’s shard is never looked at', async () => {
   hear(bornNow('b', 5), bornNow('a', 6));
   await it.looked('a@6');
   it.changeCa(SIGNER_NAME);
@@ -49,7 +49,7 @@ test('a request of another replica is not even looked at, whatever wakes it', as
   assert.deepEqual(it.looks, ['a@6', 'a@6']);
 });
 
-test('what becomes ours is looked at; what is ours no longer is not retried', async () => {
+test('a request that enters the shard is looked at, and one that leaves it is not retried', async () => {
   it.answer(() => ({ outcome: 'waiting', reason: 'AuthorityMissing' }));
   hear(bornNow('a', 5), bornNow('b', 6));
   await it.looked('a@5');
@@ -61,7 +61,7 @@ test('what becomes ours is looked at; what is ours no longer is not retried', as
   assert.equal(it.looks.filter((look) => look === 'a@5').length, before);
 });
 
-test('another’s request that is overdue is taken up once, and told of only if that ended it', async () => {
+test('another replica’s overdue request is taken over once, and reported only if that finishes it', async () => {
   it.answer((one) =>
     one.metadata.name === 'c'
       ? {

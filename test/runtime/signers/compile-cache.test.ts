@@ -24,7 +24,7 @@ function counted(failure?: Error): {
 const generation = (number: number): ClusterSigner =>
   workload({}, { metadata: { generation: number } });
 
-test('what a generation compiles to is compiled once, whatever else changes of the object', () => {
+test('each generation is compiled once, whatever else changes in the object', () => {
   const { get, times } = counted();
   const first = get(generation(1));
   const status = { conditions: [] };
@@ -35,31 +35,31 @@ test('what a generation compiles to is compiled once, whatever else changes of t
   assert.equal(times(), 1);
 });
 
-test('another generation is compiled anew', () => {
+test('another generation is compiled again', () => {
   const { get } = counted();
   assert.notEqual(get(generation(1)), get(generation(2)));
 });
 
-test('a ClusterSigner that was made anew under the same name is another', () => {
+test('a ClusterSigner recreated under the same name is compiled again', () => {
   const { get } = counted();
   assert.notEqual(get(workload()), get(workload({}, { metadata: { uid: 'another' } })));
 });
 
-test('two ClusterSigners do not push each other out', () => {
+test('two ClusterSigners do not evict each other', () => {
   const { get, times } = counted();
   const other = workload({}, { metadata: { name: 'other' } });
   const [first, second] = [get(workload()), get(other)];
   assert.deepEqual([get(workload()) === first, get(other) === second, times()], [true, true, 2]);
 });
 
-test('Signers of one name in two namespaces do not push each other out', () => {
+test('Signers of one name in two namespaces do not evict each other', () => {
   const { get, times } = counted();
   const [ours, theirs] = [teamSigner({ uid: 'a' }), teamSigner({ namespace: 'team-b', uid: 'b' })];
   const [first, second] = [get(ours), get(theirs)];
   assert.deepEqual([get(ours) === first, get(theirs) === second, times()], [true, true, 2]);
 });
 
-test('what does not compile is not compiled again for each request: the same error is thrown', () => {
+test('a failed compilation is not repeated: the same error is thrown again', () => {
   const error = new SignerError({ code: 'CEL_INVALID', disposition: 'wait', message: 'no' });
   const { get, times } = counted(error);
   for (let look = 0; look < 3; look += 1) {
@@ -71,7 +71,7 @@ test('what does not compile is not compiled again for each request: the same err
   assert.equal(times(), 1);
 });
 
-test('what should never be thrown is thrown on, and tried again', () => {
+test('an unexpected error is thrown and not cached', () => {
   const { get, times } = counted(new TypeError('a fault of ours'));
   for (let look = 0; look < 2; look += 1) assert.throws(() => get(workload()), TypeError);
   assert.equal(times(), 2);

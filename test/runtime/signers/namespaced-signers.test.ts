@@ -68,13 +68,13 @@ function hear(path: string, type: string, object: KubeObject): void {
 const toldOf = (key: string): Promise<unknown> =>
   until(`${key} is told`, PATIENCE_MS, () => told.some(([keys]) => keys.includes(key)));
 
-test('without the opt-in nobody watches Signers', async () => {
+test('without the opt-in Signers are not watched', async () => {
   await begin(false);
   assert.deepEqual([...calls.keys()], [LISTS.cluster]);
   assert.equal(signers.serving(DERIVED), undefined);
 });
 
-test('a Signer serves its derived name from the moment that it is heard of, whoever else is known', async () => {
+test('a Signer serves its derived name as soon as it is received', async () => {
   await begin();
   hear(LISTS.namespaced, 'ADDED', namespacedSigner());
   await toldOf('team-a/web');
@@ -83,7 +83,7 @@ test('a Signer serves its derived name from the moment that it is heard of, whoe
   assert.deepEqual([signers.settled, signers.failure], [false, undefined], 'as ClusterSigners are');
 });
 
-test('a ClusterSigner of a derived name serves nothing, and keeps no Signer from serving', async () => {
+test('a ClusterSigner with a derived name serves nothing, and does not block the Signer', async () => {
   await begin();
   const claim = clusterSigner(changed(workloadSpec(), 'signerName', DERIVED));
   hear(LISTS.cluster, 'ADDED', claim);
@@ -101,7 +101,7 @@ test('a ClusterSigner of a derived name serves nothing, and keeps no Signer from
   );
 });
 
-test('two Signers whose names hold dots are two, each with its own', async () => {
+test('Signers whose names contain dots have distinct derived names', async () => {
   await begin();
   hear(LISTS.namespaced, 'ADDED', namespacedSigner(teamSpec(), { name: 'b.web', uid: 'one' }));
   hear(
@@ -118,7 +118,7 @@ test('two Signers whose names hold dots are two, each with its own', async () =>
   );
 });
 
-test('what cannot be read is not served, and is the status’ matter', async () => {
+test('a Signer with an invalid spec is not served, and its error is kept for the status', async () => {
   await begin();
   hear(LISTS.namespaced, 'ADDED', namespacedSigner({ ...teamSpec(), later: 'field' }));
   await toldOf('team-a/web');
@@ -127,7 +127,7 @@ test('what cannot be read is not served, and is the status’ matter', async () 
   assert.deepEqual(signers.keys(), ['team-a/web']);
 });
 
-test('a Signer that is gone serves no more, and is measured no more', async () => {
+test('a deleted Signer is no longer served, and its metrics are removed', async () => {
   await begin();
   hear(LISTS.namespaced, 'ADDED', namespacedSigner());
   await toldOf('team-a/web');
@@ -141,7 +141,7 @@ test('a Signer that is gone serves no more, and is measured no more', async () =
   );
 });
 
-test('when Signers cannot be read ClusterSigners are served, and a warning says why', async () => {
+test('if Signers cannot be listed, ClusterSigners are served, and a warning gives the reason', async () => {
   await begin();
   calls.get(LISTS.namespaced)?.answer(404, { kind: 'Status', reason: 'NotFound', code: 404 });
   await until('it is told', PATIENCE_MS, () => signers.warnings().length === 1);
@@ -163,7 +163,7 @@ async function crowd(): Promise<void> {
   await toldOf(`team-a/${nameOf(MAX_SIGNERS_PER_NAMESPACE)}`);
 }
 
-test('of a namespace so many are served and no more; of the others nothing is kept, and others are served', async () => {
+test('each namespace has a maximum of served Signers; of those beyond it no spec is kept', async () => {
   await begin();
   await crowd();
   assert.equal(signers.all().length, MAX_SIGNERS_PER_NAMESPACE);
@@ -175,7 +175,7 @@ test('of a namespace so many are served and no more; of the others nothing is ke
   assert.notEqual(signers.serving('signers.countersign.dev/team-b.web'), undefined);
 });
 
-test('one that found no room is served once there is some and it is written anew', async () => {
+test('a Signer beyond the maximum is served once there is room and it is written again', async () => {
   await begin();
   await crowd();
   const [first, last] = [nameOf(0), nameOf(MAX_SIGNERS_PER_NAMESPACE)];
@@ -186,7 +186,7 @@ test('one that found no room is served once there is some and it is written anew
   assert.equal(signers.all().length, MAX_SIGNERS_PER_NAMESPACE);
 });
 
-test('of a spec that is far too long, and of what others wrote beside it, nothing is kept', async () => {
+test('a spec that is far too long is not kept in memory, nor are other fields of its object', async () => {
   await begin();
   const rule = (index: number): object => ({
     name: `rule-${index}`,

@@ -8,7 +8,12 @@ import { until } from '../../cluster/until.ts';
 import { changed, clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
 import { recordedLog } from '../../support/component/recorded-log.ts';
 import type { Call } from '../../support/kube/scripted-server.ts';
-import { PATIENCE_MS, bookmark, startStage, type Stage } from '../../support/kube/reflector-fixture.ts';
+import {
+  PATIENCE_MS,
+  bookmark,
+  startStage,
+  type Stage,
+} from '../../support/kube/reflector-fixture.ts';
 
 const SIGNER_NAME = 'example.com/workload';
 const NAMESPACE = 'authority.managed.secret.namespace';
@@ -78,7 +83,7 @@ async function whole(): Promise<void> {
   await until('standings are told', PATIENCE_MS, () => told.length > 0);
 }
 
-test('nobody serves before all are known: the elder may still be to come', async () => {
+test('no ClusterSigner serves before all are listed: an older one may follow', async () => {
   hear(signer('younger', 9));
   await until('it is heard of', PATIENCE_MS, () => signers.get('younger') !== undefined);
   assert.equal(signers.serving(SIGNER_NAME), undefined);
@@ -90,7 +95,7 @@ test('nobody serves before all are known: the elder may still be to come', async
   assert.deepEqual(new Set(told), new Set(['younger', 'elder']));
 });
 
-test('the elder of another installation keeps the younger from serving', async () => {
+test('an older ClusterSigner of another installation keeps a younger one from serving', async () => {
   hear(signer('ours', 9), signer('theirs', 1, changed(workloadSpec(), NAMESPACE, 'other-keys')));
   await whole();
   assert.deepEqual(signers.all(), []);
@@ -98,7 +103,7 @@ test('the elder of another installation keeps the younger from serving', async (
   assert.equal(signers.get('theirs'), undefined);
 });
 
-test('an elder that cannot be read keeps its signer name', async () => {
+test('an older ClusterSigner with an invalid spec keeps its signer name', async () => {
   hear(signer('younger', 9), signer('elder', 1, { ...workloadSpec(), later: 'field' }));
   await whole();
   assert.equal(signers.serving(SIGNER_NAME), undefined);
@@ -106,7 +111,7 @@ test('an elder that cannot be read keeps its signer name', async () => {
   assert.ok(signers.faulty('elder'));
 });
 
-test('what another installation has and we cannot read is no fault of ours to tell', async () => {
+test('an invalid ClusterSigner of another installation is not reported', async () => {
   const spec = { ...changed(workloadSpec(), NAMESPACE, 'other-keys'), later: 'field' };
   hear(signer('theirs', 1, spec));
   await whole();
@@ -114,7 +119,7 @@ test('what another installation has and we cannot read is no fault of ours to te
   assert.deepEqual(log.lines, []);
 });
 
-test('when the elder goes, the younger serves', async () => {
+test('when the older ClusterSigner is deleted, the younger serves', async () => {
   hear(signer('younger', 9), signer('elder', 1));
   await whole();
   call.lines({ type: 'DELETED', object: signer('elder', 1) });
@@ -123,7 +128,7 @@ test('when the elder goes, the younger serves', async () => {
   assert.equal(signers.elderOf('younger'), undefined);
 });
 
-test('a signer name that is served no more is measured no more; one with an heir still is', async () => {
+test('the metrics of a signer name are removed when it is no longer served, unless another ClusterSigner takes over', async () => {
   const [elder, younger] = [signer('elder', 1), signer('younger', 9)];
   hear(elder, younger);
   await whole();
