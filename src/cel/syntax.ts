@@ -71,3 +71,8 @@ export function typeOf(node: Node): string | undefined {
 export function offsetOf(node: Node): number {
   return node.pos;
 }
+
+/** How many characters the expression has that the node is a part of. */
+export function sourceLength(node: Node): number {
+  return (node as { readonly input?: string }).input?.length ?? 0;
+}

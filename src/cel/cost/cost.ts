@@ -6,11 +6,13 @@
  */
 import { SCALAR, boundOf, larger, listOf, sum, volume, type Bound } from './bound.ts';
 import type { Environment } from '../environments.ts';
+import { mayThrow } from './may-throw.ts';
 import { PRICES } from '../library.ts';
 import {
   callOf,
   children,
   comprehensionOf,
+  sourceLength,
   type Call,
   type Comprehension,
   type Node,
@@ -22,7 +24,11 @@ interface Estimate {
   readonly bound: Bound;
 }
 
-type Scope = ReadonlyMap<string, Bound>;
+interface Scope {
+  readonly variables: ReadonlyMap<string, Bound>;
+  /** What an error costs that is thrown, and absorbed by `exists`, `all`, `||` or `&&`. */
+  readonly error: number;
+}
 
 /** Comparing reads both sides, where they are equal. */
 const PER_COMPARED = 0.01;
@@ -34,24 +40,37 @@ const PER_COPIED = 0.02;
 /** Besides the body: binding the variable, keeping the result. */
 const PER_ITERATION = 2;
 
+/** An error without a stack: made, thrown and caught, some 3 µs. compile.ts turns the stacks off. */
+const ERROR = 160;
+/** The library looks for its line, and cuts the line out of the text: 3 ns a character of the expression. */
+const ERROR_CHARACTER = 0.16;
+
 /** Cost of one run. */
 export function costOf(node: Node, environment: Environment): number {
-  const scope = new Map(
+  const variables = new Map(
     Object.entries(environment.variables).map(([name, shape]) => [name, boundOf(shape)]),
   );
-  return estimate(node, scope).cost;
+  const error = ERROR + ERROR_CHARACTER * sourceLength(node);
+  return estimate(node, { variables, error }).cost;
 }
 
 function estimate(node: Node, scope: Scope): Estimate {
   const call = callOf(node);
   if (call !== undefined) return estimateCall(call, scope);
   if (node.op === 'value') return constant(node.args);
-  if (node.op === 'id') return { cost: 1, bound: scope.get(node.args) ?? SCALAR };
+  if (node.op === 'id') return { cost: 1, bound: scope.variables.get(node.args) ?? SCALAR };
   if (node.op === 'map') return literalMap(node.args, scope);
   const parts = children(node).map((each) => estimate(each, scope));
+  if (node.op === '||' || node.op === '&&') return either(node, parts, scope);
   if (node.op === 'list') return literal(parts);
   if (node.op === '.') return field(parts[0], node.args[1]);
   return operator(node.op, parts);
+}
+
+/** An error of one side is absorbed where the other side decides. */
+function either(node: Node, parts: readonly Estimate[], { error }: Scope): Estimate {
+  const errors = error * children(node).filter(mayThrow).length;
+  return { cost: 1 + total(parts) + errors, bound: SCALAR };
 }
 
 function constant(value: unknown): Estimate {
@@ -121,15 +140,21 @@ function estimateLoop(
 ): Estimate {
   const over = estimate(range, scope);
   const item = over.bound.keys ?? over.bound.of ?? SCALAR;
-  const inner = new Map(scope);
-  if (variable.op === 'id') inner.set(variable.args, item);
-  const parts = body.map((each) => estimate(each, inner));
-  const cost = over.cost + 1 + over.bound.size * (PER_ITERATION + total(parts));
+  const variables = new Map(scope.variables);
+  if (variable.op === 'id') variables.set(variable.args, item);
+  const parts = body.map((each) => estimate(each, { ...scope, variables }));
+  const round = PER_ITERATION + total(parts) + (absorbsErrors(name, body) ? scope.error : 0);
+  const cost = over.cost + 1 + over.bound.size * round;
   if (name === 'filter') return { cost, bound: listOf(over.bound.size, item) };
   if (name === 'map') {
     return { cost, bound: listOf(over.bound.size, parts.at(-1)?.bound ?? SCALAR) };
   }
   return { cost, bound: SCALAR };
+}
+
+/** The other loops end with the first error. */
+function absorbsErrors(name: string, body: readonly Node[]): boolean {
+  return (name === 'all' || name === 'exists') && body.some(mayThrow);
 }
 
 function total(parts: readonly Estimate[]): number {

@@ -3,36 +3,26 @@
  * How large the automaton of a pattern can become. RE2 makes its states while it reads a text, each once,
  * and looks a character up in the state it is in. Of `[ab]*a[ab]{300}` there are 2³⁰⁰: then each character
  * of a hostile text makes a new one, which takes 500 times as long as looking it up.
+ *
+ * The states counted here are those of re2js's class DFA, one for one: a set of instructions together with
+ * what is known of the place (the last character was a word's, a line begins) where an instruction of the set
+ * asks for it. An automaton that lets through what RE2 does not, such as `\b\B`, has other and fewer states.
  */
 
-/** One instruction of a compiled RE2 program, as re2js has it. */
-interface Instruction {
-  readonly op: number;
-  readonly out: number;
-  readonly arg: number;
-  /** Lowest and highest of each range, or one character. */
-  readonly runes: ArrayLike<number>;
-  matchRune(rune: number): boolean;
-}
-
-/** A compiled RE2 program. */
-export interface Program {
-  readonly start: number;
-  numInst(): number;
-  getInst(pc: number): Instruction;
-}
-
-// Operations of re2js 2.10 (class Inst).
-const ALT = 1;
-const ALT_MATCH = 2;
-const CAPTURE = 3;
-const EMPTY_WIDTH = 4;
-const NOP = 7;
-const RUNE = 8;
-const RUNE_ANY_NOT_NL = 11;
-
-/** Of EMPTY_WIDTH: only where the text begins. */
-const BEGIN_TEXT = 4;
+import {
+  BEGIN_LINE,
+  BEGIN_TEXT,
+  EMPTY_WIDTH,
+  END_LINE,
+  END_TEXT,
+  MATCH,
+  NO_WORD_BOUNDARY,
+  WORD_BOUNDARY,
+  askedFor,
+  isReader,
+  onwards,
+  type Program,
+} from './program.ts';
 
 /**
  * Instructions looked at, some 100 ns each where RE2 makes a state of them: what a hostile text may cost
@@ -40,10 +30,17 @@ const BEGIN_TEXT = 4;
  */
 const MAX_WORK = 200_000;
 
-/** Parsing, copying and compiling one instruction. */
-const MADE = 10;
-/** The same of one end of a range of characters. */
-const RANGE = 0.25;
+/** What re2js gives an automaton, in bytes by its own count: beyond it all states are made again. */
+const MAX_MEMORY = 8_388_608;
+const STATE_MEMORY = 200;
+const ELEMENT_MEMORY = 8;
+
+/** A step has to be found and its state to be hashed and looked up, however few instructions it has. */
+const PER_STEP = 2;
+/** Of a state, an instruction: it is put into a set, sorted, hashed and kept. */
+const PER_INSTRUCTION = 1;
+/** How much of {@link PER_INSTRUCTION} goes by the logarithm. */
+const PER_COMPARISON = 0.1;
 
 /**
  * How many instructions were looked at to find that there are so few states that RE2 soon has them all;
@@ -55,74 +52,176 @@ export function automatonWork(program: Program, isWhole: boolean): number | unde
   return new Automaton(program, isWhole).work();
 }
 
-/** What a program took to make, in the same unit: of each instruction, and of each range that it copies. */
-export function programWork(program: Program): number {
-  let ranges = 0;
-  for (let pc = 0; pc < program.numInst(); pc += 1) ranges += program.getInst(pc).runes.length;
-  return MADE * program.numInst() + RANGE * ranges;
+/** Instructions, each once. */
+interface Closure {
+  readonly pcs: readonly number[];
+  /** What the instructions among them ask for, held or not. */
+  readonly needs: number;
 }
 
-type Pcs = readonly number[];
-/** For one kind of character: instruction → those that follow it. */
-type Step = ReadonlyMap<number, Pcs>;
+interface State extends Closure {
+  /** What was known when its closure was made: flags of EMPTY_WIDTH. */
+  readonly known: number;
+  readonly afterWord: boolean;
+  readonly isMatch: boolean;
+}
+
+/** Characters that the program does not tell apart. */
+interface Kind {
+  readonly readers: ReadonlySet<number>;
+  readonly isWord: boolean;
+  readonly isNewline: boolean;
+  readonly isEnd: boolean;
+}
+
+const END: Kind = { readers: new Set(), isWord: false, isNewline: false, isEnd: true };
 
 class Automaton {
   readonly #program: Program;
   readonly #isWhole: boolean;
+  /** Whether some instruction asks for the border of a word, or of a line. */
+  readonly #asksForWords: boolean;
+  readonly #asksForLines: boolean;
+  readonly #closures = new Map<number, Closure>();
   #work = 0;
+  #memory = 0;
 
   constructor(program: Program, isWhole: boolean) {
     this.#program = program;
     this.#isWhole = isWhole;
+    const asked = askedFor(program);
+    this.#asksForWords = (asked & (WORD_BOUNDARY | NO_WORD_BOUNDARY)) !== 0;
+    this.#asksForLines = (asked & (BEGIN_LINE | END_LINE)) !== 0;
   }
 
   /** Makes every state that there is, until there are too many. */
   work(): number | undefined {
-    const { start } = this.#program;
-    const steps = this.#steps();
-    const first = this.#closure([start], true);
-    const again = this.#isWhole ? [] : this.#closure([start], false);
-    const seen = new Set<string>([first.join()]);
-    const waiting: Pcs[] = [first];
+    const [kinds, classes] = this.#kinds();
+    const seen = new Set<string>();
+    const waiting: State[] = [];
+    const add = (state: State): void => {
+      const key = keyOf(state);
+      if (seen.has(key)) return;
+      seen.add(key);
+      const size = STATE_MEMORY + ELEMENT_MEMORY * (state.pcs.length + classes);
+      this.#memory += this.#copies(state) * size;
+      if (!this.#ends(state)) waiting.push(state);
+    };
+    add(this.#state([this.#program.start], BEGIN_TEXT | BEGIN_LINE, false, false));
     for (let state = waiting.pop(); state !== undefined; state = waiting.pop()) {
-      for (const step of steps) {
-        if (this.#work > MAX_WORK) return undefined;
-        const next = sorted([...state.flatMap((pc) => step.get(pc) ?? []), ...again]);
-        this.#work += 1 + state.length + next.length;
-        const key = next.join();
-        if (!seen.has(key)) waiting.push(next);
-        seen.add(key);
+      for (const kind of kinds) {
+        if (this.#isTooMuch()) return undefined;
+        const next = this.#step(state, kind);
+        if (!kind.isEnd) add(next);
       }
     }
-    return this.#work <= MAX_WORK ? this.#work : undefined;
+    return this.#isTooMuch() ? undefined : Math.ceil(this.#work);
   }
 
-  /** One for each kind of character that the program tells apart. */
-  #steps(): readonly Step[] {
-    const readers = Array.from({ length: this.#program.numInst() }, (_, pc) => pc).filter((pc) => {
-      const { op } = this.#program.getInst(pc);
-      return op >= RUNE && op <= RUNE_ANY_NOT_NL;
-    });
+  #isTooMuch(): boolean {
+    return this.#work > MAX_WORK || this.#memory > MAX_MEMORY;
+  }
+
+  /** RE2 reads no further: it has its answer. */
+  #ends({ pcs, isMatch }: State): boolean {
+    return this.#isWhole ? pcs.length === 0 : isMatch;
+  }
+
+  #step(state: State, kind: Kind): State {
+    const { readers, isWord, isNewline, isEnd } = kind;
+    const before = knownBefore(state, kind);
+    const asked = (before & ~state.known & state.needs) !== 0;
+    const { pcs } = asked ? this.#closure(state.pcs, before) : state;
+    const next: number[] = [];
+    let isMatch = false;
+    for (const pc of pcs) {
+      if (readers.has(pc)) next.push(this.#program.getInst(pc).out);
+      else if (this.#program.getInst(pc).op === MATCH) isMatch = true;
+    }
+    if (!this.#isWhole && !isEnd) next.push(this.#program.start);
+    this.#work += this.#copies(state) * (PER_STEP + pcs.length);
+    return this.#state(next, isNewline ? BEGIN_LINE : 0, isWord, isMatch);
+  }
+
+  /**
+   * RE2 keeps with each state that asks for anything whether a word's character came last, also where `$` is
+   * all that is asked for: two states that lead to the same.
+   */
+  #copies({ needs }: State): number {
+    return needs !== 0 && !this.#asksForWords ? 2 : 1;
+  }
+
+  /** What is known of the place is part of a state only where it is asked for. */
+  #state(from: readonly number[], known: number, afterWord: boolean, isMatch: boolean): State {
+    const { pcs, needs } = this.#closure(from, known);
+    if (needs === 0) return { pcs, needs, known: 0, afterWord: false, isMatch };
+    return { pcs, needs, known, afterWord, isMatch };
+  }
+
+  /** Everything reached without reading, from where these flags hold and no others. */
+  #closure(from: readonly number[], flags: number): Closure {
+    if (from.length === 1) return this.#closureOf(from[0] ?? 0, flags);
+    const found = new Set<number>();
+    let needs = 0;
+    for (const pc of new Set(from)) {
+      if (this.#isTooMuch()) break;
+      const each = this.#closureOf(pc, flags);
+      needs |= each.needs;
+      for (const reached of each.pcs) found.add(reached);
+      // RE2 stops at what it has reached before; this goes through all of it again.
+      this.#work += PER_INSTRUCTION * 0.2 * each.pcs.length;
+    }
+    this.#work += sorting(found.size);
+    return { pcs: [...found].sort((a, b) => a - b), needs };
+  }
+
+  #closureOf(from: number, flags: number): Closure {
+    const key = from * 64 + flags;
+    const known = this.#closures.get(key);
+    if (known !== undefined) return known;
+    const found = new Set<number>();
+    const stack = [from];
+    let needs = 0;
+    for (let pc = stack.pop(); pc !== undefined; pc = stack.pop()) {
+      if (pc === 0 || found.has(pc)) continue;
+      found.add(pc);
+      const instruction = this.#program.getInst(pc);
+      if (instruction.op === EMPTY_WIDTH) needs |= instruction.arg;
+      stack.push(...onwards(instruction, flags));
+    }
+    this.#work += found.size + sorting(found.size);
+    const made = { pcs: [...found].sort((a, b) => a - b), needs };
+    this.#closures.set(key, made);
+    return made;
+  }
+
+  /** Each kind of character that the program tells apart, and in how many classes RE2 has them. */
+  #kinds(): readonly [readonly Kind[], number] {
+    const readers = Array.from({ length: this.#program.numInst() }, (_, pc) => pc).filter((pc) =>
+      isReader(this.#program.getInst(pc)),
+    );
     // Of \pL there are 1,300 ends of ranges, and each place that reads it has them all.
     for (const pc of readers) this.#work += this.#program.getInst(pc).runes.length;
-    if (this.#work > MAX_WORK) return [];
-    const sets = Map.groupBy(readers, (pc) => {
-      const { op, arg, runes } = this.#program.getInst(pc);
-      return `${op} ${arg} ${Array.from(runes).join()}`;
-    });
-    const kinds = new Map<string, readonly Pcs[]>();
-    for (const rune of this.#borders(readers)) {
-      const taken = [...sets.values()].filter(([pc = 0]) => this.#reads(pc, rune));
-      kinds.set(taken.map(([pc]) => pc).join(), taken);
+    if (this.#isTooMuch()) return [[], 0];
+    const sets = [
+      ...Map.groupBy(readers, (pc) => {
+        const { op, arg, runes } = this.#program.getInst(pc);
+        return `${op} ${arg} ${Array.from(runes).join()}`;
+      }).values(),
+    ];
+    const borders = this.#borders(sets);
+    const kinds = new Map<string, Kind>();
+    for (const rune of borders) {
+      if (this.#isTooMuch()) break;
+      const taken = sets.filter(([pc = 0]) => this.#reads(pc, rune));
+      const isWord = this.#asksForWords && isWordRune(rune);
+      const isNewline = this.#asksForLines && rune === 0x0a;
+      const key = `${isWord} ${isNewline} ${taken.map(([pc]) => pc).join()}`;
+      if (kinds.has(key)) continue;
+      this.#work += readers.length;
+      kinds.set(key, { readers: new Set(taken.flat()), isWord, isNewline, isEnd: false });
     }
-    const after = new Map(readers.map((pc) => [pc, this.#after(pc)] as const));
-    return [...kinds.values()].map(
-      (taken) => new Map(taken.flat().map((pc) => [pc, after.get(pc) ?? []])),
-    );
-  }
-
-  #after(pc: number): Pcs {
-    return this.#closure([this.#program.getInst(pc).out], false);
+    return [[...kinds.values(), END], borders.size];
   }
 
   #reads(pc: number, rune: number): boolean {
@@ -130,39 +229,51 @@ class Automaton {
     return this.#program.getInst(pc).matchRune(rune);
   }
 
-  /** One character between any two places where a set of the program begins or ends. */
-  #borders(readers: Pcs): ReadonlySet<number> {
+  /** One character between any two places where a set of the program, or of a word's characters, begins or ends. */
+  #borders(sets: readonly (readonly number[])[]): ReadonlySet<number> {
     const found = new Set<number>([0, 0x0a, 0x0b]);
-    for (const pc of readers) {
+    for (const [lowest, highest] of WORD) found.add(lowest).add(highest + 1);
+    for (const [pc = 0] of sets) {
       const { runes } = this.#program.getInst(pc);
-      for (const rune of Array.from(runes)) found.add(rune).add(rune + 1);
+      for (const rune of Array.from(runes)) {
+        found.add(rune).add(rune + 1);
+        for (const folded of foldings(rune)) found.add(folded).add(folded + 1);
+      }
     }
     return found;
   }
-
-  /** Everything reached without reading; what depends on the next character is taken to hold. */
-  #closure(from: Pcs, atStart: boolean): Pcs {
-    const found = new Set<number>();
-    const stack = [...from];
-    while (this.#work <= MAX_WORK) {
-      const pc = stack.pop();
-      if (pc === undefined) break;
-      if (pc === 0 || found.has(pc)) continue;
-      found.add(pc);
-      this.#work += 1;
-      stack.push(...onwards(this.#program.getInst(pc), atStart));
-    }
-    return sorted([...found]);
-  }
 }
 
-/** Where an instruction leads that reads nothing. */
-function onwards({ op, out, arg }: Instruction, atStart: boolean): Pcs {
-  if (op === ALT || op === ALT_MATCH) return [out, arg];
-  if (op === NOP || op === CAPTURE) return [out];
-  return op === EMPTY_WIDTH && (atStart || (arg & BEGIN_TEXT) === 0) ? [out] : [];
+/** What is known of a place once its next character is. */
+function knownBefore({ known, afterWord }: State, { isWord, isNewline, isEnd }: Kind): number {
+  const word = isWord === afterWord ? NO_WORD_BOUNDARY : WORD_BOUNDARY;
+  const line = isNewline || isEnd ? END_LINE : 0;
+  return known | word | line | (isEnd ? END_TEXT : 0);
 }
 
-function sorted(pcs: Pcs): Pcs {
-  return [...new Set(pcs)].sort((a, b) => a - b);
+/** Of two states that RE2 takes for one. */
+function keyOf({ pcs, known, afterWord, isMatch }: State): string {
+  return `${known} ${afterWord} ${isMatch} ${String.fromCharCode(...pcs)}`;
+}
+
+function sorting(size: number): number {
+  return size * (PER_INSTRUCTION + PER_COMPARISON * Math.log2(size + 1));
+}
+
+/** Characters of words: 0-9, A-Z, _, a-z. */
+const WORD: readonly (readonly [number, number])[] = [
+  [0x30, 0x39],
+  [0x41, 0x5a],
+  [0x5f, 0x5f],
+  [0x61, 0x7a],
+];
+
+function isWordRune(rune: number): boolean {
+  return WORD.some(([lowest, highest]) => rune >= lowest && rune <= highest);
+}
+
+/** Other cases of one character; with (?i) a program reads them without naming them. */
+function foldings(rune: number): readonly number[] {
+  const text = String.fromCodePoint(rune);
+  return [text.toLowerCase(), text.toUpperCase()].flatMap((each) => each.codePointAt(0) ?? []);
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { RE2JS } from 're2js';
+import { BoundedMap } from '../../bounded-map.ts';
 import { messageOf } from '../../errors.ts';
-import { automatonWork, programWork, type Program } from './automaton.ts';
+import { automatonWork } from './automaton.ts';
+import { programWork, type Program } from './program.ts';
 
 /** A compiled RE2 expression: linear in the text, whoever wrote the text. */
 export interface Regex {
@@ -35,6 +37,9 @@ const dropped = new FinalizationRegistry<string>((key) => {
   if (compiled.get(key)?.deref() === undefined) compiled.delete(key);
 });
 
+/** Why a pattern is not compiled: to find out takes as long as to compile one, and is asked for in a loop. */
+const refused = new BoundedMap<string, string>(1_000);
+
 /**
  * What is asked of a text: whether some part of it matches, whether the whole does, or which part. The
  * first two are an automaton's work, the third is not.
@@ -51,10 +56,21 @@ export function compileRegex(pattern: string, question: MatchMode): Regex {
   const key = `${question} ${pattern}`;
   const known = compiled.get(key)?.deref();
   if (known !== undefined) return known;
-  const made = wrap(RE2JS.compile(pattern), question);
+  const refusal = refused.get(key);
+  if (refusal !== undefined) throw new Error(refusal);
+  const made = compileOrRefuse(pattern, question, key);
   compiled.set(key, new WeakRef(made));
   dropped.register(made, key);
   return made;
+}
+
+function compileOrRefuse(pattern: string, question: MatchMode, key: string): Regex {
+  try {
+    return wrap(RE2JS.compile(pattern), question);
+  } catch (error) {
+    refused.set(key, messageOf(error));
+    throw error;
+  }
 }
 
 function wrap(re2: RE2JS, question: MatchMode): Regex {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Expressions and patterns that were made to take much longer than their price says. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MAX_COST, compileExpression, type Compiled } from '../../src/cel/compile.ts';
+import { costOf } from '../../src/cel/cost/cost.ts';
+import { POD, REQUEST } from '../../src/cel/environments.ts';
+import { libraryOf } from '../../src/cel/library.ts';
+import { tryRegex } from '../../src/cel/pattern/regex.ts';
+
+function refusalOf(pattern: string, question: 'part' | 'whole'): string {
+  const made = tryRegex(pattern, question);
+  return typeof made === 'string' ? made : 'none';
+}
+
+/** In the time of the thread: other processes do not count. */
+function threadMs(action: () => unknown): number {
+  const before = process.threadCpuUsage();
+  action();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+function compile(source: string): Compiled<boolean> {
+  return compileExpression({ source, where: 'spec.here', environment: POD, result: 'bool' });
+}
+
+const HUNDRED = `[${Array.from({ length: 100 }, () => '1').join(',')}]`;
+
+/** Each round of the inner loop throws an error, which the outer one or the `||` absorbs. */
+const ABSORBED = [
+  '1 / 0 == 0',
+  '1 % 0 == 0',
+  '[1][7] == 1',
+  "int('x') == 1",
+  "ip('x').family() == 4",
+  "pod.annotations['none'] == ''",
+  "url('::').getHost() == ''",
+  '9223372036854775807 + 1 == 0',
+  '(1 / 0 == 0 || 1 / 0 == 0)',
+  "'a'.substring(9) == ''",
+];
+
+for (const body of ABSORBED) {
+  test(`a loop pays for the errors that it absorbs: ${body}`, () => {
+    const source = `${HUNDRED}.exists(a, ${HUNDRED}.exists(b, ${body})) || true`;
+    assert.throws(() => compile(source), { code: 'CEL_COST', disposition: 'wait' });
+  });
+}
+
+test('an error costs more in a long expression, whose line the library looks for', () => {
+  const cost = (source: string): number => {
+    const parsed = libraryOf(REQUEST).parse(source);
+    assert.equal(parsed.check().valid, true);
+    return costOf(parsed.ast, REQUEST);
+  };
+  const source = 'request.groups.exists(g, 1 / 0 == 0)';
+  assert.ok(cost(`${source}${' '.repeat(1_500)}`) > cost(source) + 1_000 * 200);
+});
+
+test('errors that are absorbed within the limit take no longer than the limit promises', () => {
+  const rounds = `[${Array.from({ length: 60 }, () => '1').join(',')}]`;
+  const expression = compile(`${rounds}.exists(a, ${rounds}.exists(b, 1 / 0 == 0)) || true`);
+  assert.ok(expression.cost <= MAX_COST);
+  const pod = { namespace: '', name: '', uid: '', serviceAccount: '', serviceAccountUID: '' };
+  const variables = { pod: { ...pod, node: '', nodeUID: '', annotations: {} } };
+  assert.equal(expression.evaluate(variables), true);
+  const taken = Math.min(...[1, 2, 3].map(() => threadMs(() => expression.evaluate(variables))));
+  assert.ok(taken < 60, `${taken} ms`);
+});
+
+test('evaluation leaves the stacks of other errors alone', () => {
+  const before = Error.stackTraceLimit;
+  const expression = compile("pod.annotations['none'] == ''");
+  assert.throws(() => expression.evaluate({}), { code: 'CEL_EVALUATION' });
+  assert.equal(Error.stackTraceLimit, before);
+});
+
+/** RE2 has 2¹⁰⁰ states of these: an assertion that never holds tells them apart. */
+const ASSERTING = [
+  ['(?:a|b\\b\\B)[ab]{100}[cd]', 'part'],
+  ['.*(?:a|b\\b\\B)[ab]{130}[cd]', 'whole'],
+  ['.*(?:a|b\\B\\b)[ab]{130}[cd]', 'whole'],
+  ['.*(?:a|b$)[ab]{130}[cd]', 'whole'],
+  ['(?m)(?:a|b^)[ab]{100}[cd]', 'part'],
+  ['(?m)(?:a|b$)[ab]{100}[cd]', 'part'],
+  ['(?:a|bx?\\A)[ab]{100}[cd]', 'part'],
+] as const;
+
+for (const [pattern, question] of ASSERTING) {
+  test(`an assertion does not hide the states of a pattern: ${pattern}`, () => {
+    assert.match(refusalOf(pattern, question), /its automaton has too many states/);
+  });
+}
+
+const BOUNDED = ['\\bteam-[a-z]{3,20}\\b', '(?m)^[a-z]{1,20}$', '^a\\Bb$', '(?i)^k\\b'];
+
+for (const pattern of BOUNDED) {
+  test(`an assertion alone is no reason to refuse a pattern: ${pattern}`, () => {
+    assert.equal(typeof tryRegex(pattern, 'part'), 'object');
+  });
+}
+
+test('a pattern whose states are large is refused, and its refusal is kept', () => {
+  const pattern = '^(?:.?){200}$';
+  let refusal = '';
+  const first = threadMs(() => (refusal = refusalOf(pattern, 'part')));
+  assert.match(refusal, /its automaton has too many states/);
+  assert.ok(first < 60, `the first time took ${first} ms`);
+  const again = threadMs(() => {
+    for (let time = 0; time < 100; time += 1) tryRegex(pattern, 'part');
+  });
+  assert.ok(again < 20, `a hundred times more took ${again} ms`);
+});
