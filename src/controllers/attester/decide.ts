@@ -4,10 +4,10 @@ import { RETAIN_UNTIL, type ClusterTrustBundle } from '../../api/object/cluster-
 import { formatTime, parseTime } from '../../api/object/time.ts';
 import {
   desiredBundle,
-  isAllDistrusted,
   isSameBundle,
   isUnreadable,
   strangersIn,
+  trustedText,
 } from './desired-bundle.ts';
 import { isOurs } from '../../api/signer/bundle-annotations.ts';
 import { lastLeafEnd } from '../../rotation/last-leaf-end.ts';
@@ -19,6 +19,8 @@ export interface BundleNameSnapshot {
   readonly bundle: ClusterTrustBundle | undefined;
   /** The serving ClusterSigner whose spec.trustBundle makes this name, if there is one. */
   readonly signer: ClusterSigner | undefined;
+  /** The ClusterSigner that serves the bundle's signer name, whichever bundle it publishes. */
+  readonly serving: ClusterSigner | undefined;
   /** The ClusterSigner that it was published for is there, but cannot be read by this version. */
   readonly unreadable: boolean;
   /** The name is one of this installation: a served one, or one that our role lists. */
@@ -50,7 +52,10 @@ export function decide(snapshot: BundleNameSnapshot): BundleChange {
   if (bundle === undefined || !snapshot.isListed) return { kind: 'ignore' };
   if (!isOurs(bundle, snapshot.secretNamespace)) return { kind: 'ignore' };
   // Who can read it may still sign: nothing is known, so nothing is concluded.
-  return snapshot.unreadable ? { kind: 'ignore' } : retire(bundle, snapshot);
+  if (snapshot.unreadable) return { kind: 'ignore' };
+  // Pods may mount it still, by its name or merged with the others of its signer.
+  const distrust = snapshot.serving && withoutDistrusted(bundle, snapshot.serving);
+  return distrust ?? retire(bundle, snapshot);
 }
 
 function publish(snapshot: BundleNameSnapshot, signer: ClusterSigner): BundleChange {
@@ -67,15 +72,27 @@ function publish(snapshot: BundleNameSnapshot, signer: ClusterSigner): BundleCha
 }
 
 /**
- * While there is no anchor, what is served stays, except where nothing of it is to be trusted: no
- * bundle can be empty, and pods that have to wait for the next CA are the smaller harm.
+ * While the signer has no anchor to publish, what is served stays, except what is distrusted: no bundle can
+ * be empty, and pods that have to wait for the next CA are the smaller harm.
  */
 function withdraw(
   { bundle, secretNamespace }: BundleNameSnapshot,
   signer: ClusterSigner,
 ): BundleChange {
   if (bundle === undefined || !isOurs(bundle, secretNamespace)) return { kind: 'ignore' };
-  return isAllDistrusted(signer) ? { kind: 'delete', bundle } : { kind: 'ignore' };
+  return withoutDistrusted(bundle, signer) ?? { kind: 'ignore' };
+}
+
+/** Takes what is distrusted out of a bundle that is published no more, or not yet; undefined where nothing is. */
+function withoutDistrusted(
+  bundle: ClusterTrustBundle,
+  signer: ClusterSigner,
+): BundleChange | undefined {
+  const trusted = trustedText(bundle, signer);
+  if (trusted === bundle.spec.trustBundle) return undefined;
+  if (trusted === '') return { kind: 'delete', bundle };
+  const spec = { ...bundle.spec, trustBundle: trusted };
+  return { kind: 'update', repaired: false, strangers: [], bundle: { ...bundle, spec } };
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   type ClusterTrustBundle,
 } from '../../api/object/cluster-trust-bundle.ts';
 import { parseTime } from '../../api/object/time.ts';
+import { SignerError, attempt } from '../../errors.ts';
 import { fingerprint, type Certificate } from '../../pki/x509/certificate.ts';
 import { anchorFingerprints, readAnchors, writeAnchors } from '../../pki/x509/trust-bundle.ts';
 import { distrustedCas } from '../../rotation/distrusted-cas.ts';
@@ -80,11 +81,16 @@ export function isSameBundle(served: ClusterTrustBundle, desired: ClusterTrustBu
   );
 }
 
-/** Its anchors are known, and each of them is distrusted. */
-export function isAllDistrusted(signer: ClusterSigner): boolean {
-  const named = namedAnchors(signer);
+/**
+ * The bundle's text without the anchors that are out of trust for this signer; '' where none is left, and the
+ * very text where all may stay, or where it cannot be read.
+ */
+export function trustedText({ spec }: ClusterTrustBundle, signer: ClusterSigner): string {
+  const anchors = attempt(() => readAnchors(spec.trustBundle));
+  if (anchors instanceof SignerError) return spec.trustBundle;
   const isOut = distrustedCas(signer);
-  return named.length > 0 && named.every(({ raw }) => isOut(fingerprint(raw)));
+  const trusted = anchors.filter(({ raw }) => !isOut(fingerprint(raw)));
+  return trusted.length === anchors.length ? spec.trustBundle : writeAnchors(trusted);
 }
 
 /** Whoever publishes may be away for so long, after an anchor was taken out in the ordinary way. */

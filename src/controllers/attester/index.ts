@@ -7,7 +7,7 @@ import { toOutcome } from '../../runtime/requests/error-outcome.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { areClocksStillApart, requeueAt, serverTime } from '../../runtime/component/server-time.ts';
 import { act } from './act.ts';
-import { decide } from './decide.ts';
+import { decide, type BundleNameSnapshot } from './decide.ts';
 import { measureBundle } from './bundle-metrics.ts';
 import { createAttesterState, report, type AttesterState } from './attester-state.ts';
 import { isOurs, publisherOf } from '../../api/signer/bundle-annotations.ts';
@@ -40,30 +40,38 @@ export function createAttester(component: Component, resource: Resource): Contro
 }
 
 async function reconcile(state: AttesterState, name: string): Promise<ReconcileResult> {
-  const { component, resource, signers, bundles, publishers } = state;
+  const { component, resource, signers, bundles } = state;
   if (!component.shard.owns(name)) return undefined;
   // Before both lists are whole, "nobody wants this bundle" would be a guess.
   if (!signers.settled || !bundles.synced) return 'backoff';
   const clocksApart = await areClocksStillApart(component, () => get(state, name));
   const isListed = await isListedName(state, name);
-  const bundle = bundles.get(name);
-  const now = serverTime(component);
-  const plan = decide({
-    name,
-    bundle,
-    signer: publishers.get(name),
-    unreadable: bundle !== undefined && signers.faulty(publisherOf(bundle)) !== undefined,
-    isListed,
-    secretNamespace: component.secretNamespace,
-    clocksApart,
-    now,
-  });
-  const written = await act({ component, resource, plan, judgedAt: now, clocksApart });
+  const snapshot = snapshotOf(state, name, { isListed, clocksApart });
+  const plan = decide(snapshot);
+  const written = await act({ component, resource, plan, judgedAt: snapshot.now, clocksApart });
   if (written === 'backoff') return 'backoff';
   if (written !== undefined) bundles.applyWrite(written);
   measure(state, name);
   const at = 'requeueAt' in plan ? plan.requeueAt : undefined;
   return bundles.get(name) === undefined && at === undefined ? undefined : requeueAt(component, at);
+}
+
+function snapshotOf(
+  { component, signers, bundles, publishers }: AttesterState,
+  name: string,
+  known: Pick<BundleNameSnapshot, 'isListed' | 'clocksApart'>,
+): BundleNameSnapshot {
+  const bundle = bundles.get(name);
+  return {
+    ...known,
+    name,
+    bundle,
+    signer: publishers.get(name),
+    serving: signers.serving(bundle?.spec.signerName ?? ''),
+    unreadable: bundle !== undefined && signers.faulty(publisherOf(bundle)) !== undefined,
+    secretNamespace: component.secretNamespace,
+    now: serverTime(component),
+  };
 }
 
 /** Whether the bundle's name is one of this installation: a served one, or one that our role lists. */

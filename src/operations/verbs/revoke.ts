@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AuthorityStatus, ClusterSignerSpec } from '../../api/signer/cluster-signer.ts';
 import { MAX_DISTRUSTED } from '../../api/signer/cluster-signer-limits.ts';
+import { certifiersOf } from '../../rotation/distrusted-cas.ts';
 import { parseTime } from '../../api/object/time.ts';
 import { managedAuthorityOf, notObserved } from '../preflight.ts';
 import { impossible, type PreflightError, type ChangePlan } from '../change-plan.ts';
@@ -45,7 +46,8 @@ export function revoke(state: SignerState, text: string, holders: LeafHolders): 
       ...notObserved(state),
       ...(target === undefined
         ? unknownAuthority(state, fingerprint)
-        : [...liveLeaves(state, target, holders), ...crossSigner(state, target)]),
+        : liveLeaves(state, target, holders)),
+      ...crossSigner(state, fingerprint),
     ],
     notes: notesOf(state, target),
   };
@@ -77,12 +79,10 @@ function liveLeaves(
 }
 
 /** The CA that cross-signed it leaves the bundle too: through its root verifiers would still accept the revoked CA. */
-function crossSigner(
-  state: SignerState,
-  { fingerprint, crossSignedBy }: AuthorityStatus,
-): readonly PreflightError[] {
+function crossSigner(state: SignerState, fingerprint: string): readonly PreflightError[] {
+  const certifiers = new Set(certifiersOf(state.signer.status, new Set([fingerprint])));
   return authoritiesOf(state)
-    .filter((each) => each.fingerprint === crossSignedBy && each.phase === 'Retiring')
+    .filter((each) => certifiers.has(each.fingerprint) && each.phase === 'Retiring')
     .filter(({ leavesExpireBy }) => state.now < parseTime(leavesExpireBy ?? ''))
     .map((each) => ({
       message: `the root of ${each.fingerprint} leaves the bundle as well, because that CA cross-signed ${fingerprint} (crossSigned): verifiers reject leaves of both, and leaves of the older CA are valid until ${each.leavesExpireBy ?? ''}`,

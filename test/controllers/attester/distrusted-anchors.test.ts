@@ -38,8 +38,23 @@ test('a bundle of which nothing is to be trusted goes, fenced: none can be empty
   assert.deepEqual(planOf({ signer }), { kind: 'ignore' });
 });
 
-test('before the CAs of a ClusterSigner are known, what is served stays', () => {
-  assert.deepEqual(planOf({ signer: distrusting([], [A]), bundle: both }), { kind: 'ignore' });
+test('before the CAs of a ClusterSigner are known, what is served stays, but for what is distrusted', () => {
+  assert.deepEqual(planOf({ signer: distrusting([], []), bundle: both }), { kind: 'ignore' });
+  const plan = planOf({ signer: distrusting([], [A]), bundle: both });
+  assert.deepEqual(anchorFingerprints(served(plan).spec.trustBundle), new Set([B.fingerprint]));
+  assert.deepEqual(planOf({ signer: distrusting([], [A]), bundle: only }), {
+    kind: 'delete',
+    bundle: only,
+  });
+});
+
+test('a distrusted CA leaves a bundle that is published no more as well: pods may mount it still', () => {
+  const serving = distrusting([B], [A]);
+  const plan = planOf({ serving, bundle: both });
+  assert.deepEqual(anchorFingerprints(served(plan).spec.trustBundle), new Set([B.fingerprint]));
+  assert.deepEqual(planOf({ serving, bundle: only }), { kind: 'delete', bundle: only });
+  const foreign = annotated(both, { 'countersign.dev/secret-namespace': 'other-keys' });
+  assert.deepEqual(planOf({ serving, bundle: foreign }), { kind: 'ignore' });
 });
 
 test('a bundle that this installation did not publish is not deleted for it', () => {

@@ -77,6 +77,7 @@ export async function attesterLooks(process: Process): Promise<Next> {
     name: BUNDLE_NAME,
     bundle: seen.bundle,
     signer: seen.signer,
+    serving: seen.signer,
     unreadable: false,
     isListed: true,
     secretNamespace: component.secretNamespace,

@@ -54,6 +54,7 @@ export function planOf(more: Partial<BundleNameSnapshot>): BundleChange {
     name: 'example.com:workload:primary',
     bundle: undefined,
     signer: undefined,
+    serving: undefined,
     unreadable: false,
     isListed: true,
     secretNamespace: 'countersign-keys',
