@@ -87,7 +87,7 @@ faults-laws: node_modules controlplane dist/countersign.mjs
 
 .PHONY: faults-mixed
 faults-mixed: node_modules controlplane dist/countersign.mjs
-	$(RUN) node test/faults/run.ts --requests 1000
+	$(RUN) node test/faults/run.ts --requests 1000 $(if $(SEED),--seed $(SEED))
 
 .PHONY: test-silence
 test-silence: node_modules controlplane dist/countersign.mjs ## All laws of faults, with those that wait for silence to be noticed: ten minutes
@@ -119,6 +119,10 @@ test-rotation-cluster: node_modules controlplane dist/countersign.mjs ## CAs rep
 .PHONY: test-rotation
 test-rotation: node_modules ## Ten years of CA rotations in twenty worlds, on a simulated clock
 	ROTATION=long $(RUN) node --test --test-concurrency=2 'test/rotation/simulation/*.test.ts'
+
+.PHONY: test-rotation-part
+test-rotation-part: node_modules ## Ten years of four of those worlds: other ones for each commit
+	ROTATION_PART="$$(git rev-parse HEAD)" $(RUN) node --test --test-concurrency=2 test/rotation/simulation/simulation.test.ts
 
 .PHONY: cluster
 cluster: node_modules ## A real control plane until Ctrl-C; KUBERNETES=1.36 for v1beta1
