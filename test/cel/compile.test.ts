@@ -68,7 +68,7 @@ const INVALID = [
 ] as const;
 
 for (const [what, source, line, column, words] of INVALID) {
-  test(`compiling refuses ${what}, with its place and name`, () => {
+  test(`compiling refuses ${what}, and the error has its position and name`, () => {
     assert.throws(
       () => bool(source),
       (error: Error & { code?: string; disposition?: string }) => {
@@ -83,7 +83,7 @@ for (const [what, source, line, column, words] of INVALID) {
   });
 }
 
-test('the expressions of the design compile and mean what they say', () => {
+test('the documented expressions compile and give the documented results', () => {
   const variables = request({ username: 'alice', groups: ['dev'], commonName: 'alice' });
   assert.equal(bool('request.username == csr.subject.commonName')(variables), true);
   assert.equal(bool("request.username.startsWith('robot:')")(variables), false);
@@ -100,7 +100,7 @@ test('the expressions of the design compile and mean what they say', () => {
   assert.equal(bool('has(request.extra.scopes) && !has(request.extra.team)')(variables), true);
 });
 
-test('an expression for a name gives text', () => {
+test('an expression for a name returns a string', () => {
   const uri = compileExpression({
     source: "'spiffe://cluster.local/ns/' + pod.namespace + '/sa/' + pod.serviceAccount",
     where: 'spec.pods.uris[0]',
@@ -120,7 +120,7 @@ test('an expression for a name gives text', () => {
   assert.equal(uri.evaluate({ pod }), 'spiffe://cluster.local/ns/a/sa/b');
 });
 
-test('what cannot be evaluated is an error and never false', () => {
+test('a failed evaluation is an error and never false', () => {
   const failing = [
     "request.extra['team'][0] == 'a'",
     "csr.dnsNames[7] == 'a'",
@@ -144,13 +144,13 @@ test('what cannot be evaluated is an error and never false', () => {
   }
 });
 
-test('an error beside a truth that decides alone does not count, as in CEL', () => {
+test('an error next to an operand that decides the result is ignored, as in CEL', () => {
   const variables = request({ username: 'alice' });
   assert.equal(bool("request.extra['x'][0] == 'a' || true")(variables), true);
   assert.equal(bool("request.extra['x'][0] == 'a' && false")(variables), false);
 });
 
-test('a value that is missing, of another type or above its limit is an error, not an empty one', () => {
+test('a value that is missing, of another type or above its limit is an error, not an empty value', () => {
   const check = bool('csr.dnsNames.all(n, n == "a")');
   const good = request({});
   const bad = [
@@ -177,7 +177,7 @@ test('a value that is missing, of another type or above its limit is an error, n
   }
 });
 
-test('keys of a map are data: no key reaches a property of an object', () => {
+test('map keys never reach properties of a JavaScript object', () => {
   const variables = request({});
   for (const key of ['constructor', '__proto__', 'toString']) {
     assert.equal(bool(`'${key}' in request.extra`)(variables), false, key);

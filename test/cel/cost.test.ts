@@ -84,7 +84,7 @@ const DEAR: readonly (readonly [string, Environment])[] = [
 ];
 
 for (const [source, environment] of DEAR) {
-  test(`a rule that could hold up everybody is refused: ${source}`, () => {
+  test(`a rule that could block the process is refused: ${source}`, () => {
     assert.throws(() => compile(source, environment), {
       code: 'CEL_COST',
       disposition: 'wait',
@@ -95,13 +95,13 @@ for (const [source, environment] of DEAR) {
   });
 }
 
-test('the message points at the loop that costs most', () => {
+test('the error names the most expensive loop', () => {
   const source =
     "request.name == 'a' &&\n  request.groups.all(a,\n    request.groups.all(b, a != b))";
   assert.throws(() => compile(source, REQUEST), { message: /^spec\.here: line [23], column/ });
 });
 
-test('cost is the product of nested loops and the sum of those beside each other', () => {
+test('the cost is the product of nested loops and the sum of consecutive ones', () => {
   const items = (max: number): Environment => ({ runs: 1, variables: { xs: list(max, text(8)) } });
   const ratio = (source: string): number => cost(source, items(2_000)) / cost(source, items(1_000));
   assert.ok(Math.abs(ratio("xs.all(x, x != 'a')") - 2) < 0.1);
@@ -110,7 +110,7 @@ test('cost is the product of nested loops and the sum of those beside each other
   assert.ok(Math.abs(ratio('xs.map(x, xs.map(y, x)).all(z, z.all(y, true))') - 4) < 0.1);
 });
 
-test('an expression for each value pays for as many values as a request may hold', () => {
+test('an expression that runs for each value costs the maximum number of values in a request', () => {
   const source = "self.matches('a')";
   assert.equal(cost(source, SELF), cost(source, selfOf('commonName')));
   assert.deepEqual(
@@ -119,7 +119,7 @@ test('an expression for each value pays for as many values as a request may hold
   );
 });
 
-test('text that no evaluator should recurse into is refused before it is checked', () => {
+test('text that is too deep or too long is refused before it is type-checked', () => {
   const deep = `${'('.repeat(400)}true${')'.repeat(400)}`;
   assert.throws(() => compile(deep, REQUEST), { code: 'CEL_INVALID', message: /depth|maxDepth/i });
   assert.throws(() => compile(`true${' '.repeat(2_048)}`, REQUEST), {
@@ -128,7 +128,7 @@ test('text that no evaluator should recurse into is refused before it is checked
   });
 });
 
-test('what an expression is made to do grows no faster than its texts: counted, not timed', () => {
+test('the work of an expression grows linearly with its inputs: counted, not timed', () => {
   const uris = (size: number): Environment => ({ runs: 1, variables: { self: text(size) } });
   const linear = ["self.contains('a' + self)", "self.indexOf('b' + self) < 0", 'isQuantity(self)'];
   for (const source of [...linear, "'x' in url(self).getQuery()", 'self.lowerAscii() == self']) {

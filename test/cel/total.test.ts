@@ -68,7 +68,7 @@ function compileAny(source: string): Compiled<boolean> | undefined {
   return onlySignerErrors(() => compileExpression(spec));
 }
 
-test('whatever is written, it compiles or is refused, and then gives a bool or an error that waits', () => {
+test('any text compiles or is refused, and then evaluates to a bool or to an error that waits', () => {
   let compiled = 0;
   const variables = { ...request({ username: 'a', groups: ['a'], dnsNames: ['a'] }), self: 'a' };
   const sources = fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 9 });

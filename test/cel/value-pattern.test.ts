@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { compileValuePattern } from '../../src/cel/pattern/value-pattern.ts';
 import { compileRegex } from '../../src/cel/pattern/regex.ts';
 
-test('a pattern covers the whole value, line breaks and all', () => {
+test('a pattern matches the whole value, including line breaks', () => {
   const role = compileValuePattern('[a-z0-9-]{1,32}', 'spec.pods.annotations[0].pattern');
   assert.equal(role('reader'), true);
   for (const value of ['', 'Reader', 'reader\n', 'a reader', 'reader;admin', 'x'.repeat(33)]) {
@@ -12,19 +12,19 @@ test('a pattern covers the whole value, line breaks and all', () => {
   }
 });
 
-test('a value longer than an annotation that expressions see matches nothing', () => {
+test('a value above the length limit for annotations does not match', () => {
   const any = compileValuePattern('x*', 'here');
   assert.deepEqual([any('x'.repeat(4_096)), any('x'.repeat(4_097))], [true, false]);
 });
 
-test('an alternative does not escape the anchors', () => {
+test('an alternation is anchored as a whole', () => {
   const either = compileValuePattern('a|b', 'here');
   assert.equal(either('b'), true);
   assert.equal(either('ax'), false);
   assert.equal(either('xb'), false);
 });
 
-test('what RE2 cannot run in linear time is refused, and the message names the field', () => {
+test('a pattern that RE2 does not support is refused, and the error names the field', () => {
   for (const pattern of ['(?=a)a', '(a)\\1', '(?<!x)y', '[a-', 'a**']) {
     assert.throws(() => compileValuePattern(pattern, 'spec.pods.annotations[2].pattern'), {
       code: 'SPEC_INVALID',
@@ -34,7 +34,7 @@ test('what RE2 cannot run in linear time is refused, and the message names the f
   }
 });
 
-test('a pattern that unrolls into a huge program is refused', () => {
+test('a pattern that compiles to a very large program is refused', () => {
   for (const pattern of ['((a{1,100}){1,10}){1,10}', 'a{600}a{600}']) {
     assert.throws(() => compileValuePattern(pattern, 'here'), {
       code: 'SPEC_INVALID',
@@ -43,7 +43,7 @@ test('a pattern that unrolls into a huge program is refused', () => {
   }
 });
 
-test('a pattern that stalls backtracking engines ends', () => {
+test('a pattern that stalls a backtracking engine ends', () => {
   const evil = compileValuePattern('(a+)+$', 'here');
   // A backtracking engine would take 2⁴⁰⁰⁰⁰ steps: that it ends is the law.
   assert.equal(evil(`${'a'.repeat(40_000)}!`), false);
@@ -81,18 +81,18 @@ const ORDINARY = [
 ];
 
 for (const pattern of ORDINARY) {
-  test(`an ordinary pattern has few: ${pattern}`, () => {
+  test(`an ordinary pattern is within the state limit: ${pattern}`, () => {
     assert.equal(compileValuePattern(pattern, 'here')('\n'), false);
   });
 }
 
-test('however many patterns others write, what is held stays compiled', () => {
+test('a pattern in use stays compiled, however many others are compiled', () => {
   const mine = compileRegex('^mine$', 'part');
   for (let other = 0; other < 3_000; other += 1) compileRegex(`^other${other}$`, 'place');
   assert.equal(compileRegex('^mine$', 'part'), mine);
 });
 
-test('patterns that are small one by one may take too much to make together', () => {
+test('patterns within the limit one by one are refused if they exceed it together', () => {
   const together = new Set<ReturnType<typeof compileRegex>>();
   assert.throws(
     () => {

@@ -49,7 +49,7 @@ async function checked(
   await it.settle();
 }
 
-test('a Secret that secrets() names and its owner grants is read, decoded', async () => {
+test('a Secret that secrets() names and whose owner grants it is read and decoded', async () => {
   let read: unknown;
   await checked(async (ctx) => {
     read = await ctx.secret('login');
@@ -76,14 +76,14 @@ const refusals: [
 ];
 
 for (const [what, name, annotations, says] of refusals) {
-  test(`a Secret is refused where ${what}, and the issuer says so`, async () => {
+  test(`a Secret is refused if ${what}, and the issuer’s Ready gives the reason`, async () => {
     await checked((ctx) => ctx.secret(name), annotations);
     assert.equal(it.ready()?.status, 'False');
     assert.match(it.ready()?.message ?? '', says);
   });
 }
 
-test('a call that does not return is left after its time, its signal aborted, and tried again', async () => {
+test('a call that does not return in time is abandoned, its signal aborted, and retried', async () => {
   it = await startReady();
   let aborted = false;
   it.author.sign = (_request, _issuer, { signal }) =>
@@ -98,7 +98,7 @@ test('a call that does not return is left after its time, its signal aborted, an
   assert.equal(it.author.signs.length, 2);
 });
 
-test('a call that throws something else than an error is an ordinary error', async () => {
+test('a thrown value of any other kind counts as an ordinary error', async () => {
   it = await startReady();
   // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an author may
   it.author.sign = () => Promise.reject('just words');
@@ -109,7 +109,7 @@ test('a call that throws something else than an error is an ordinary error', asy
   assert.equal(failed?.message, 'just words');
 });
 
-test('the outermost kind decides, however deep errors are wrapped', async () => {
+test('the outermost error type decides, however deeply errors are wrapped', async () => {
   it = await startReady();
   const cause = new Error('timeout', { cause: new PermanentError('no such profile') });
   it.author.sign = () => Promise.reject(new Error('CA said no', { cause }));
@@ -129,7 +129,7 @@ const wrong = [
 ] as const;
 
 for (const [field, change] of wrong) {
-  test(`a definition is refused for its ${field}: ${JSON.stringify(change)}`, async () => {
+  test(`a definition with an invalid ${field} is refused: ${JSON.stringify(change)}`, async () => {
     it = await startReady();
     const right = {
       name: 'my-ca',

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createCallTimeout } from '../../src/library/calls/call-timeout.ts';
 import { fakeTime } from '../support/kube/fake-time.ts';
 
-test('what returns in time is returned, and nothing ticks after it', async () => {
+test('a call that returns in time leaves no timer', async () => {
   const time = fakeTime();
   const limit = createCallTimeout(time.delay, 5_000);
   assert.equal(await limit(() => Promise.resolve(7)), 7);
@@ -12,7 +12,7 @@ test('what returns in time is returned, and nothing ticks after it', async () =>
   assert.deepEqual(time.waits(), []);
 });
 
-test('each call has its own time, within a second; the others go on', async () => {
+test('each call has its own timeout, accurate to a second, and others continue', async () => {
   const time = fakeTime();
   const limit = createCallTimeout(time.delay, 5_000);
   const other = Promise.withResolvers<string>();

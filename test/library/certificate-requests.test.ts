@@ -57,7 +57,7 @@ test('1. a CertificateRequest whose issuerRef names another issuer, kind or grou
   assert.deepEqual(it.component.notes, []);
 });
 
-test('2. neither Approved nor Denied: no write of any kind; the condition change wakes it', async () => {
+test('2. neither Approved nor Denied: nothing is written, and a change of the condition reconciles the request', async () => {
   await create({ conditions: [] });
   assert.deepEqual([signs(), written().length], [0, 0]);
   await create();
@@ -76,7 +76,7 @@ test('3. Denied: never signed; Ready=False with the reason Denied, whether the i
 });
 
 for (const reason of ['Issued', 'Failed', 'Denied']) {
-  test(`4. a CertificateRequest whose Ready says ${reason} is left as it is`, async () => {
+  test(`4. a CertificateRequest whose Ready is ${reason} is left as it is`, async () => {
     const ready: Condition = { type: 'Ready', status: 'False', reason };
     await create({ conditions: [APPROVED, ready] });
     it.api.put(ISSUER, issuerObject(SPEC, { annotations: { wake: '1' } }));
@@ -103,7 +103,7 @@ test('5. the first visit to a live request sets Ready to Unknown, Initializing, 
   );
 });
 
-test('5. also where the issuer is not ready; and once only, however often it is looked at', async () => {
+test('5. also if the issuer is not ready, and only once, however often it is reconciled', async () => {
   it.author.check = () => Promise.reject(new Error('CA is away'));
   it.api.put(ISSUER, issuerObject({ ...SPEC, authority: { url: 'https://b.example.com' } }));
   await it.settle();
@@ -191,7 +191,7 @@ test('11. SetConditionError: stored besides Ready, around any other kind, and vi
   assert.equal(written().length, 3);
 });
 
-test('11. a condition that is cert-manager’s word is not set: InvalidRequest', async () => {
+test('11. a condition type of cert-manager is not set: InvalidRequest', async () => {
   const mine = { type: 'InvalidRequest', status: 'True', reason: 'Mine', message: '' } as const;
   it.author.sign = fail(new SetConditionError(mine, new PendingError('at work')));
   await create();
@@ -199,7 +199,7 @@ test('11. a condition that is cert-manager’s word is not set: InvalidRequest',
   assert.equal(signs(), 1);
 });
 
-test('12. PendingError: asked again after a second, exempt from maxRetryDuration', async () => {
+test('12. PendingError: Sign is called again after a second, exempt from maxRetryDuration', async () => {
   it.author.sign = fail(new PendingError('at work'));
   await create();
   await it.time.advance(999);
@@ -212,7 +212,7 @@ test('12. PendingError: asked again after a second, exempt from maxRetryDuration
   assert.equal(condition('Ready')?.reason, 'Issued');
 });
 
-test('18. a CertificateRequest reconciles not on a label change or its own Ready change', async () => {
+test('18. a CertificateRequest does not reconcile on a label change or its own Ready change', async () => {
   it.author.sign = fail(new PendingError('at work', { afterMs: 3_600_000 }));
   await create();
   const object = it.api.get(A);

@@ -54,7 +54,7 @@ async function answered(by: (request: SigningRequest) => Signed): Promise<string
   return (it.api.get(A)?.status as { certificate?: string }).certificate;
 }
 
-test('what was asked for is delivered: the leaf and its issuer, without the root', async () => {
+test('a matching certificate is delivered with its intermediates, without the root', async () => {
   const written = await answered((request) => {
     const { chain, anchors } = signed(request, {});
     return { chain: chain + ROOT.toString(), ...(anchors === undefined ? {} : { anchors }) };
@@ -119,13 +119,13 @@ const wrong: [
 ];
 
 for (const [what, change, says] of wrong) {
-  test(`nothing is written of a certificate with ${what}; the request waits, and says why`, async () => {
+  test(`a certificate with ${what} is not written; the request waits, and an Event gives the reason`, async () => {
     assert.equal(await answered((request) => signed(request, change(request))), undefined);
     assert.match(detail(), says);
   });
 }
 
-test('what openCa signed for one request is not delivered to another', async () => {
+test('a certificate signed for one request is not delivered to another', async () => {
   const kept: Signed[] = [];
   it.author.sign = async (request, issuer, ctx) => {
     kept.push(await ok(request, issuer, ctx));
@@ -139,7 +139,7 @@ test('what openCa signed for one request is not delivered to another', async () 
   assert.ok((it.api.get(A)?.status as { certificate?: string }).certificate);
 });
 
-test('what openCa returned cannot be changed; what is made of it is read anew', async () => {
+test('the result of openCa is frozen, and a changed copy is checked again', async () => {
   const written = await answered((request) => signed(request, {}));
   assert.ok(written !== undefined);
   const changes: unknown[] = [];
@@ -167,7 +167,7 @@ const texts: [what: string, chain: (right: Signed) => Partial<Signed>, says: Reg
 ];
 
 for (const [what, change, says] of texts) {
-  test(`nothing is written where the CA returns ${what}`, async () => {
+  test(`nothing is written if the CA returns ${what}`, async () => {
     const written = await answered((request) => {
       const right = signed(request, {});
       return { ...right, ...change(right) };
@@ -177,7 +177,7 @@ for (const [what, change, says] of texts) {
   });
 }
 
-test('nothing is written of a chain that leads to none of its anchors', async () => {
+test('a chain that leads to none of its anchors is not written', async () => {
   const written = await answered((request) => ({
     ...signed(request, {}),
     anchors: ISSUING.toString(),
@@ -193,7 +193,7 @@ test('nothing is written of a chain that leads to none of its anchors', async ()
   assert.match(detail(), /a leaf certificate without its issuers/);
 });
 
-test('where the issuer names a trust bundle, a chain must lead to what is published there', async () => {
+test('if the issuer names a trust bundle, the chain must lead to a published anchor', async () => {
   const bundle =
     '/apis/certificates.k8s.io/v1/clustertrustbundles/testissuers.example.com:one:primary';
   it.api.put(ISSUER, issuerObject({ trustBundle: { name: 'primary' } }));

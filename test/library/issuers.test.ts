@@ -35,7 +35,7 @@ async function change(more: (object: Thing) => Partial<Thing>): Promise<void> {
   await it.settle();
 }
 
-test('15. it starts by setting Ready to Initializing, then calls Check', () => {
+test('15. an issuer first gets Ready=Unknown, Initializing, then Check is called', () => {
   const reasons = it.api.writes.map(({ object }) => {
     const { conditions } = object.status as { conditions: readonly Condition[] };
     return conditions[0]?.reason;
@@ -44,14 +44,14 @@ test('15. it starts by setting Ready to Initializing, then calls Check', () => {
   assert.equal(checks(), 1);
 });
 
-test('17. Check passes: Ready=True, with the generation that was observed', () => {
+test('17. Check passes: Ready=True, with the observed generation', () => {
   assert.deepEqual(
     [it.ready()?.status, it.ready()?.reason, it.ready()?.observedGeneration],
     ['True', 'Checked', 1],
   );
 });
 
-test('16. an ordinary error of Check is retried with backoff until it passes', async () => {
+test('16. an ordinary error of Check is retried with backoff until Check passes', async () => {
   it.author.check = () => Promise.reject(new Error('CA is away'));
   await change(() => ({
     spec: issuerObject({ authority: { url: 'https://b.example.com' } }).spec,
@@ -85,7 +85,7 @@ test('16. a PermanentError of Check: no retry until the generation increases', a
   assert.equal(it.ready()?.status, 'True');
 });
 
-test('13. failed permanently, it is not reconciled: not by an annotation, nor by a restart', async () => {
+test('13. an issuer that failed permanently is not reconciled by an annotation or a restart', async () => {
   await it.stop();
   it = await startWorld();
   it.author.check = () => Promise.reject(new PermanentError('no such CA'));
@@ -103,7 +103,7 @@ test('13. failed permanently, it is not reconciled: not by an annotation, nor by
   assert.deepEqual(it.api.writes, []);
 });
 
-test('13. not failed permanently: reconciled by a restart, and because a request invalidated its Ready', async () => {
+test('13. an issuer that did not fail permanently is reconciled by a restart, and when a request invalidates its Ready', async () => {
   const known = issuer();
   await it.stop();
   it = await startWorld();
@@ -119,7 +119,7 @@ test('13. not failed permanently: reconciled by a restart, and because a request
   assert.equal(checks(), 2, 'nothing of the issuer itself has changed');
 });
 
-test('14. Ready, and a request reports an issuer error: Ready=False with it, then Check is called', async () => {
+test('14. a request that reports an issuer error sets Ready=False with it, then Check is called', async () => {
   it.author.sign = () => Promise.reject(new IssuerError('login expired'));
   it.api.put(`${CSR}/a`, csrObject('a'));
   await it.settle();
@@ -134,7 +134,7 @@ test('14. Ready, and a request reports an issuer error: Ready=False with it, the
   assert.equal(it.ready()?.status, 'True');
 });
 
-test('14. a check that passes and a signature that does not never chase each other', async () => {
+test('14. a Check that passes and a Sign that fails with an issuer error do not loop', async () => {
   it.author.sign = () => Promise.reject(new IssuerError('login expired'));
   it.api.put(`${CSR}/a`, csrObject('a'));
   await it.settle();
@@ -217,13 +217,13 @@ for (const [what, more] of quiet) {
   });
 }
 
-test('19. its own writes are no reason to reconcile', async () => {
+test('19. an issuer does not reconcile on its own writes', async () => {
   await it.time.advance(120_000);
   assert.equal(checks(), 1);
   assert.equal(it.api.writes.length, 2);
 });
 
-test('a spec that cannot be read is not checked, and says which field is wrong', async () => {
+test('an issuer with an invalid spec is not checked, and Ready names the field', async () => {
   await change(() => ({ spec: issuerObject({ authority: {} }).spec }));
   assert.deepEqual([it.ready()?.status, it.ready()?.reason], ['False', 'InvalidSpec']);
   assert.match(it.ready()?.message ?? '', /spec\.authority: url is no text/);
@@ -232,7 +232,7 @@ test('a spec that cannot be read is not checked, and says which field is wrong',
   assert.equal(checks(), 1);
 });
 
-test('of two issuers with one signer name the elder serves, and the other says so', async () => {
+test('of two issuers with one signer name the older serves, and the other’s Ready says so', async () => {
   const spec = issuerObject({ signerName: 'example.com/shared' }).spec as object;
   await it.stop();
   it = await startWorld();

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => it.stop());
 
-test('21. approved and denied, Kubernetes’ requests and cert-manager’s: the same Sign and Check answer both', async () => {
+test('21. the same Sign and Check serve Kubernetes’ requests and cert-manager’s, approved and denied', async () => {
   await put(it);
   it.api.put(`${CSR}/a`, csrObject('a'));
   it.api.put(`${CSR}/b`, csrObject('b', [DENIED]));
@@ -45,7 +45,7 @@ test('an approved request that no rule of the issuer allows is not signed, and a
   assert.ok(it.component.notes.some(({ reason }) => reason === 'NoRuleMatched'));
 });
 
-test('an author sees who asked, and what the leaf must say', async () => {
+test('Sign receives the requester and the required fields of the leaf', async () => {
   await put(it);
   const [request] = it.author.signs;
   assert.ok(request);
@@ -57,7 +57,7 @@ test('an author sees who asked, and what the leaf must say', async () => {
   assert.match(request.csr ?? '', /^-----BEGIN CERTIFICATE REQUEST/);
 });
 
-test('an issuer of a namespaced kind answers the requests of its own namespace only', async () => {
+test('a namespaced issuer answers only requests of its namespace', async () => {
   await it.stop();
   const issuer = { group: 'example.com', version: 'v1', kind: 'TestIssuer', plural: 'testissuers' };
   it = await startWorld({ ...KINDS, issuer: { ...issuer, namespaced: true } });
@@ -74,7 +74,7 @@ test('an issuer of a namespaced kind answers the requests of its own namespace o
   );
 });
 
-test('without cert-manager nothing is watched, and the other kinds are answered', async () => {
+test('without cert-manager its requests are not watched, and other kinds are answered', async () => {
   await it.stop();
   it = await startReady(KINDS);
   it.api.put(`${CSR}/a`, csrObject('a'));

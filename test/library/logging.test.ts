@@ -16,7 +16,7 @@ async function create({ api, settle }: World, name: string): Promise<void> {
   await settle();
 }
 
-test('20. a change that a user sees is logged at info: success and the end', async () => {
+test('20. a change that users see is logged at info: success and final failure', async () => {
   await create(it, 'a');
   it.author.sign = () => Promise.reject(new PermanentError('refused'));
   await create(it, 'b');
@@ -30,7 +30,7 @@ test('20. a change that a user sees is logged at info: success and the end', asy
   );
 });
 
-test('20. what changes nothing for a user is logged at debug: a wait that goes on, and what an author says', async () => {
+test('20. other steps are logged at debug: a continued wait, and log lines of the author', async () => {
   it.author.sign = (_request, _issuer, ctx) => {
     ctx.log.debug({}, 'an author’s own words');
     return Promise.reject(new PendingError('at work'));

@@ -10,7 +10,7 @@ import { createRequestOutcomes } from '../../src/library/signing/request-outcome
 const KEPT = 1_024;
 const PAGE = 'é'.repeat(1_000_000);
 
-test('a long message of a CA is truncated, in the error and in the condition', () => {
+test('a long message of a CA is shortened, in the error and in the condition', () => {
   const condition = {
     type: 'CaSaid',
     status: 'False',

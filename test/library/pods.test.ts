@@ -25,13 +25,13 @@ const written = (): number => it.api.writes.filter(({ path }) => path.startsWith
 const types = (): readonly string[] => it.conditionsOf(POD).map(({ type }) => type);
 const reasons = (): readonly string[] => it.component.notes.map(({ reason }) => reason);
 
-test('Sign succeeds: Issued, with the leaf’s own times, in one write', async () => {
+test('Sign succeeds: the chain is issued with the leaf’s times, in one write', async () => {
   await create();
   assert.deepEqual(types(), ['Issued']);
   assert.equal(written(), 1);
 });
 
-test('an ordinary error is retried for ever, with an Event, and ends nothing', async () => {
+test('an ordinary error is retried without limit, with an Event, and never fails the request', async () => {
   it.author.sign = () => Promise.reject(new Error('CA is away'));
   await create();
   await it.time.advance(120_000);
@@ -42,7 +42,7 @@ test('an ordinary error is retried for ever, with an Event, and ends nothing', a
   assert.deepEqual(types(), ['Issued']);
 });
 
-test('a PermanentError is an Event and no further Sign call, whatever wakes it; the pod may ask anew', async () => {
+test('a PermanentError gives an Event and no further Sign call; a new request of the pod is tried', async () => {
   it.author.sign = () => Promise.reject(new PermanentError('that name is refused'));
   await create();
   it.api.put(ISSUER, { ...issuerObject({ authority: { url: 'https://b.example.com' } }) });
@@ -60,7 +60,7 @@ test('a PermanentError is an Event and no further Sign call, whatever wakes it; 
   assert.deepEqual(types(), ['Issued']);
 });
 
-test('an IssuerError is the issuer’s Ready=False, and the request waits', async () => {
+test('an IssuerError sets the issuer’s Ready=False, and the request waits', async () => {
   it.author.sign = () => Promise.reject(new IssuerError('login expired'));
   it.author.check = () => Promise.reject(new Error('login expired'));
   await create();
@@ -70,7 +70,7 @@ test('an IssuerError is the issuer’s Ready=False, and the request waits', asyn
   assert.equal(written(), 0);
 });
 
-test('a PendingError is asked again when it says', async () => {
+test('a PendingError calls Sign again after the given delay', async () => {
   it.author.sign = () => Promise.reject(new PendingError('at work', { afterMs: 5_000 }));
   await create();
   await it.time.advance(5_000);
@@ -78,7 +78,7 @@ test('a PendingError is asked again when it says', async () => {
   assert.equal(written(), 0);
 });
 
-test('a SetConditionError is an Event, and visible in the next Sign call; nothing is written', async () => {
+test('a SetConditionError gives an Event and is visible in the next Sign call; nothing is written', async () => {
   const order = { type: 'Order', status: 'True', reason: 'Made', message: 'order 7' } as const;
   it.author.sign = () => Promise.reject(new SetConditionError(order, new PendingError('at work')));
   await create();
@@ -90,7 +90,7 @@ test('a SetConditionError is an Event, and visible in the next Sign call; nothin
   assert.deepEqual([note?.type, note?.note, note?.regarding.kind], ['Normal', 'order 7', 'Pod']);
 });
 
-test('an author sees the pod, the key and what the leaf must say', async () => {
+test('Sign receives the pod, the key and the required fields of the leaf', async () => {
   await create();
   const [request] = it.author.signs;
   assert.ok(request);

@@ -44,7 +44,7 @@ const condition = (type: string, path = A): Condition | undefined =>
   it.conditionsOf(path).find((each) => each.type === type);
 const signs = (): number => it.author.signs.length;
 
-test('1. a request that is not addressed to one of our issuers is never read further, written or evented', async () => {
+test('1. a request for another signer is not read further, not written, and gets no Event', async () => {
   const object = csrObject('foreign');
   const spec = { ...(object.spec as object), signerName: 'example.com/other' };
   it.api.put(`${CSR}/foreign`, { ...object, spec });
@@ -54,7 +54,7 @@ test('1. a request that is not addressed to one of our issuers is never read fur
   assert.deepEqual(it.component.notes, []);
 });
 
-test('2. neither Approved nor Denied: no write of any kind; the condition change wakes it', async () => {
+test('2. neither Approved nor Denied: nothing is written, and a change of the condition reconciles the request', async () => {
   await create('a', []);
   assert.equal(written(), 0);
   assert.equal(it.author.signs.length, 0);
@@ -86,7 +86,7 @@ for (const [what, status] of [
   });
 }
 
-test('5. a CertificateSigningRequest has no Ready: its first visit writes nothing before Sign is called', async () => {
+test('5. a CertificateSigningRequest has no Ready: nothing is written before Sign is called', async () => {
   it.author.sign = (request, issuer, ctx) => {
     assert.equal(written(), 0);
     return ok(request, issuer, ctx);
@@ -96,7 +96,7 @@ test('5. a CertificateSigningRequest has no Ready: its first visit writes nothin
   assert.equal(condition('Ready'), undefined);
 });
 
-test('6. an issuer that is missing: no Sign call; once it is ready, every waiting request is signed', async () => {
+test('6. a missing issuer: no Sign call; once it is ready, every waiting request is signed', async () => {
   it.api.remove(ISSUER);
   await it.settle();
   await create('a');
@@ -107,7 +107,7 @@ test('6. an issuer that is missing: no Sign call; once it is ready, every waitin
   assert.equal(it.author.signs.length, 2);
 });
 
-test('6. an issuer that is not ready: no Sign call; its becoming ready wakes every waiting request', async () => {
+test('6. an issuer that is not ready: no Sign call; when it becomes ready, every waiting request is reconciled', async () => {
   it.author.check = () => Promise.reject(new Error('CA is away'));
   it.api.put(ISSUER, issuerObject({ authority: { url: 'https://other.example.com' } }));
   await it.settle();
@@ -123,7 +123,7 @@ test('6. an issuer that is not ready: no Sign call; its becoming ready wakes eve
   assert.equal(it.author.signs.length, 2);
 });
 
-test('6. Ready of an older generation: no Sign call until the new one is checked', async () => {
+test('6. Ready of an older generation: no Sign call until the new generation is checked', async () => {
   const checking = Promise.withResolvers<undefined>();
   it.author.check = () => checking.promise;
   it.api.put(ISSUER, {
@@ -156,7 +156,7 @@ test('8. an ordinary error is retried with backoff, then the certificate is issu
   assert.ok(certificate());
 });
 
-test('8. after maxRetryDuration since its creation it is Failed with the last message', async () => {
+test('8. after maxRetryDuration since its creation a request is Failed with the last message', async () => {
   let count = 0;
   it.author.sign = () => Promise.reject(new Error(`attempt ${(count += 1)}`));
   await create();
@@ -177,7 +177,7 @@ test('9. a PermanentError: Failed at once and no further Sign call', async () =>
   assert.equal(it.author.signs.length, 1);
 });
 
-test('9. a PermanentError whose write fails is not asked for again: only the write is', async () => {
+test('9. a PermanentError whose write fails: the write is retried, Sign is not called again', async () => {
   it.author.sign = fail(new PermanentError('that name is refused'));
   it.api.refuse(500, 409);
   await create();
@@ -186,7 +186,7 @@ test('9. a PermanentError whose write fails is not asked for again: only the wri
   assert.equal(it.author.signs.length, 1);
 });
 
-test('9. only a new request helps', async () => {
+test('9. after a PermanentError only a new request is signed', async () => {
   it.author.sign = fail(new PermanentError('that name is refused'));
   await create('a');
   it.author.sign = ok;
@@ -195,7 +195,7 @@ test('9. only a new request helps', async () => {
   assert.equal(certificate(), undefined);
 });
 
-test('10. an IssuerError: the request is unharmed, the issuer Ready=False with that error, and it waits', async () => {
+test('10. an IssuerError: the request is not changed and waits, the issuer’s Ready=False has the error', async () => {
   it.author.sign = fail(new IssuerError('login expired'));
   it.author.check = () => Promise.reject(new Error('login expired'));
   await create();
@@ -210,7 +210,7 @@ test('10. an IssuerError: the request is unharmed, the issuer Ready=False with t
   assert.ok(certificate());
 });
 
-test('11. SetConditionError: the condition is stored besides, around any other kind', async () => {
+test('11. a SetConditionError around any other error stores its condition', async () => {
   const order = { type: 'Order', status: 'True', reason: 'Made', message: 'order 7' } as const;
   it.author.sign = fail(new SetConditionError(order, new PermanentError('refused')));
   await create('a');
@@ -223,7 +223,7 @@ test('11. SetConditionError: the condition is stored besides, around any other k
   assert.equal(condition('Failed', `${CSR}/b`), undefined);
 });
 
-test('11. the condition is visible in the next Sign call', async () => {
+test('11. a stored condition is visible in the next Sign call', async () => {
   it.author.sign = (request, issuer, ctx) => {
     const { conditions } = request;
     const order = conditions.find(({ type }) => type === 'Order');
@@ -240,7 +240,7 @@ test('11. the condition is visible in the next Sign call', async () => {
 });
 
 for (const type of ['Ready', 'Approved', 'Denied', 'Failed']) {
-  test(`11. a condition that is others’ word is not set: ${type}`, async () => {
+  test(`11. a condition type that belongs to others is not set: ${type}`, async () => {
     const order = { type, status: 'True', reason: 'Mine', message: '' } as const;
     it.author.sign = fail(new SetConditionError(order, new PendingError('at work')));
     await create();
@@ -248,7 +248,7 @@ for (const type of ['Ready', 'Approved', 'Denied', 'Failed']) {
   });
 }
 
-test('12. PendingError: asked again after a second, or as it says, and exempt from maxRetryDuration', async () => {
+test('12. PendingError: Sign is called again after a second or the given delay, exempt from maxRetryDuration', async () => {
   it.author.sign = fail(new PendingError('at work'));
   await create();
   await it.time.advance(999);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CSR, ISSUER, csrObject, issuerObject, startReady } from './world.ts';
 
-test('18. a waiting request reconciles once for each change of its issuer’s Ready, and for no other', async () => {
+test('18. a waiting request reconciles once for each change of its issuer’s Ready, and for no other change', async () => {
   const it = await startReady();
   it.author.check = () => Promise.reject(new Error('CA is away'));
   const change = async (url: string, labels: Readonly<Record<string, string>>): Promise<void> => {

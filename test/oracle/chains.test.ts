@@ -20,25 +20,25 @@ const facts = judged.map((each) => each.facts);
 const weAccept = ({ ours }: Facts): boolean => ours === 'accepted';
 const namesOf = (some: readonly Facts[]): readonly string[] => some.map(({ name }) => name).sort();
 
-test('there are 60 chains or more, each with a name of its own', () => {
+test('the corpus has 60 chains or more, each with a unique name', () => {
   assert.ok(CHAINS.length >= 60);
   assert.equal(new Set(CHAINS.map(({ name }) => name)).size, CHAINS.length);
 });
 
-test('what Go refuses we refuse', () => {
+test('a chain that Go refuses is refused', () => {
   assert.deepEqual(namesOf(facts.filter((each) => weAccept(each) && !each.go)), []);
 });
 
-test('what is wrong we refuse', () => {
+test('every invalid chain is refused', () => {
   assert.deepEqual(namesOf(facts.filter((each) => weAccept(each) && each.wrong !== '')), []);
 });
 
-test('where nothing is wrong we and Go accept', () => {
+test('every valid chain is accepted by us and by Go', () => {
   const fine = facts.filter(({ wrong }) => wrong === '');
   assert.deepEqual(namesOf(fine.filter((each) => !weAccept(each) || !each.go)), []);
 });
 
-test('where we are stricter than Go, somebody has written why', () => {
+test('each chain that only we refuse has a documented reason', () => {
   const stricter = judged.filter((each) => each.facts.go && !weAccept(each.facts));
   const unexplained = stricter.filter(({ ours: { error } }) => {
     return strictnessOf(`${error?.code ?? ''}: ${error?.message ?? ''}`) === undefined;
@@ -46,7 +46,7 @@ test('where we are stricter than Go, somebody has written why', () => {
   assert.deepEqual(namesOf(unexplained.map((each) => each.facts)), []);
 });
 
-test('what OpenSSL refuses we refuse, but for what is listed with its reason', async () => {
+test('a chain that OpenSSL refuses is refused, except those listed with a reason', async () => {
   using openssl = new Openssl();
   const ours = judged.filter((each) => weAccept(each.facts));
   const accepted = await chainsAcceptedByOpenssl(ours, openssl);
@@ -54,7 +54,7 @@ test('what OpenSSL refuses we refuse, but for what is listed with its reason', a
   assert.deepEqual(namesOf(others), [...OPENSSL_REFUSES.keys()].sort());
 });
 
-test('the table says what is so', () => {
+test('the committed table equals the current results', () => {
   assert.equal(writeTable(HEAD, facts, readOpenssl(table)), table);
 });
 

@@ -21,16 +21,16 @@ const goAccepts = (each: Judgement): boolean => factsOf(each).go;
 const namesOf = (some: readonly Judgement[]): readonly string[] =>
   some.map((each) => each.case.name).sort();
 
-test('the corpus has 300 files or more, each with a name of its own', () => {
+test('the corpus has 300 files or more, each with a unique name', () => {
   assert.ok(CORPUS.length >= 300);
   assert.equal(new Set(CORPUS.map(({ name }) => name)).size, CORPUS.length);
 });
 
-test('what Go refuses we refuse', () => {
+test('a file that Go refuses is refused', () => {
   assert.deepEqual(namesOf(judged.filter((each) => weAccept(each) && !goAccepts(each))), []);
 });
 
-test('where we are stricter than Go, somebody has written why', () => {
+test('each file that only we refuse has a documented reason', () => {
   const stricter = judged.filter((each) => !weAccept(each) && goAccepts(each));
   const unexplained = stricter.filter(({ ours: { error } }) => {
     return strictnessOf(`${error?.code ?? ''}: ${error?.message ?? ''}`) === undefined;
@@ -38,17 +38,17 @@ test('where we are stricter than Go, somebody has written why', () => {
   assert.deepEqual(namesOf(unexplained), []);
 });
 
-test('what is wrong we refuse, but for what is listed with its reason', () => {
+test('every invalid file is refused, except those listed with a reason', () => {
   const taken = judged.filter((each) => weAccept(each) && each.case.wrong !== '');
   assert.deepEqual(namesOf(taken), [...TAKEN.keys()].sort());
 });
 
-test('where nothing is wrong everybody accepts', () => {
+test('every valid file is accepted by us and by Go', () => {
   const fine = judged.filter((each) => each.case.wrong === '');
   assert.deepEqual(namesOf(fine.filter((each) => !weAccept(each) || !goAccepts(each))), []);
 });
 
-test('what OpenSSL refuses we refuse, but for what is listed with its reason', async () => {
+test('a file that OpenSSL refuses is refused, except those listed with a reason', async () => {
   using openssl = new Openssl();
   const ours = judged.filter(weAccept);
   const accepted = await acceptedByOpenssl(ours, openssl);
@@ -56,7 +56,7 @@ test('what OpenSSL refuses we refuse, but for what is listed with its reason', a
   assert.deepEqual(namesOf(others), [...OPENSSL_REFUSES.keys()].sort());
 });
 
-test('the table says what is so', () => {
+test('the committed table equals the current results', () => {
   assert.equal(writeTable(HEAD, judged.map(factsOf), readOpenssl(table)), table);
 });
 

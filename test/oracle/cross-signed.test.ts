@@ -83,7 +83,7 @@ const PAIRS: readonly (readonly [AuthorityKeyType, AuthorityKeyType])[] = [
 ];
 
 for (const [before, then] of PAIRS) {
-  test(`${before}, then ${then}: who has the old root alone believes leaves of the new CA; so does who has the new one, or both`, async () => {
+  test(`${before}, then ${then}: a client with the old root, the new one or both trusts leaves of the new CA`, async () => {
     const [old, next] = [await made(before, 48), await made(then, 1)];
     const cross = await crossSign({ old, next, now: NOW });
     assert.ok(cross !== undefined);
@@ -96,7 +96,7 @@ for (const [before, then] of PAIRS) {
   });
 }
 
-test('after the old CA is distrusted nobody believes through it what is delivered from then on', async () => {
+test('after the old CA is distrusted, no client trusts newly delivered leaves through it', async () => {
   const [old, next] = [await made('ECDSAP256', 48), await made('ECDSAP256', 1)];
   const cross = (await crossSign({ old, next, now: NOW })) ?? '';
   const chain = await delivered({ ...next, cross }, [
@@ -106,7 +106,7 @@ test('after the old CA is distrusted nobody believes through it what is delivere
   assert.deepEqual(await believers(chain, [next]), ALL);
 });
 
-test('one step only: who has the root before the old one does not believe', async () => {
+test('a cross-certificate bridges one rotation: a client with only the root before the old one does not trust the leaf', async () => {
   const [first, old, next] = [
     await made('ECDSAP256', 70),
     await made('ECDSAP256', 48),
@@ -119,7 +119,7 @@ test('one step only: who has the root before the old one does not believe', asyn
   assert.deepEqual(await believers([...chain, between], [first]), []);
 });
 
-test('what a cross-certified CA would certify besides leaves nobody believes', async () => {
+test('a CA that a cross-certified CA certifies is trusted by no client', async () => {
   const [old, next, below] = [
     await made('ECDSAP256', 48),
     await made('ECDSAP256', 1),
@@ -134,7 +134,7 @@ test('what a cross-certified CA would certify besides leaves nobody believes', a
   assert.deepEqual(await believers([leaf, ...between], [old]), []);
 });
 
-test('a thief of a distrusted key, with every certificate that was sent, makes no leaf that verifies below what is trusted then', async () => {
+test('the key of a distrusted CA, with all delivered certificates, signs no leaf that verifies to the remaining anchors', async () => {
   const [first, old, stolen, fresh] = [
     await made('ECDSAP256', 70),
     await made('ECDSAP256', 48),

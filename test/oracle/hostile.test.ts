@@ -68,7 +68,7 @@ function assertLinear(
   assert.ok(four <= MOST_GROWTH * one + floor, seen);
 }
 
-describe('the cost of a hostile file grows no faster than the file', () => {
+describe('the cost of a hostile file grows linearly with its size', () => {
   for (const [name, { kind, make, size }] of FAMILIES) {
     test(name, (t) => {
       const files = [1, 2, 4].map((times) => make(times * size));
@@ -86,7 +86,7 @@ const files = [
   ...[...FAMILIES.values()].map(({ kind, make, size }) => ({ kind, bytes: make(4 * size) })),
 ];
 
-test('no refusal repeats at length what it refuses', () => {
+test('no error quotes its input at length', () => {
   const messages = files.map(({ kind, bytes }) => take(kind, bytes) ?? '');
   assert.deepEqual(
     messages.filter(({ length }) => length > MOST_CHARACTERS),
@@ -94,7 +94,7 @@ test('no refusal repeats at length what it refuses', () => {
   );
 });
 
-test(`no file takes more than ${HEAP_MB} MB of heap`, async () => {
+test(`no file needs more than ${HEAP_MB} MB of heap`, async () => {
   const worker = new Worker(join(import.meta.dirname, 'small-heap.ts'), {
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: 16 },
   });

@@ -42,7 +42,7 @@ test('Go reads the CA, and mldsa verifies its signatures', async () => {
   assert.deepEqual([answer.level, answer.reason], [ACCEPTED, '']);
 });
 
-test('where one bit of a leaf is another, both refuse its signature', async () => {
+test('a leaf with one changed bit is refused by us and by mldsa', async () => {
   const { raw } = await leafOfOurs();
   for (const fromTheEnd of [1, 100, 3000, 3308]) {
     const bent = Uint8Array.from(raw);
@@ -57,7 +57,7 @@ test('where one bit of a leaf is another, both refuse its signature', async () =
   }
 });
 
-test('from one seed both make the same key, and each verifies what the other signs', async () => {
+test('we and mldsa derive the same key from a seed, and each verifies the other’s signature', async () => {
   for (let round = 0; round < inShortOrLong(20, 2000); round++) {
     const [seed, message] = [randomBytes(32), randomBytes(round)];
     const { level, reason } = await oracle.ask('s', Buffer.concat([seed, message]));
@@ -74,7 +74,7 @@ test('from one seed both make the same key, and each verifies what the other sig
   }
 });
 
-test('a leaf that another key signed is refused by mldsa, too', async () => {
+test('a leaf signed by another key is refused by mldsa as well', async () => {
   const { tbs } = await leafOfOurs();
   const stranger = sign(null, tbs, privateKey('ML-DSA-65', 'stranger'));
   const own = await leafOfOurs();

@@ -44,12 +44,12 @@ const reading = (
   same: sameAs(read),
 });
 
-test(`of ${count} mutated texts with a request Go reads the same as we`, async (t) => {
+test(`Go reads ${count} mutated PEM requests as we do`, async (t) => {
   const input = mutants(seedsOf('pem').map(({ bytes }) => bytes));
   await holdLaw(t, { count, kind: 'p', ...reading(input, ourRequestPem) });
 });
 
-test(`of ${count} mutated bundles Go reads the same as we`, async (t) => {
+test(`Go reads ${count} mutated bundles as we do`, async (t) => {
   const block = encodePem('CERTIFICATE', certificate());
   const input = mutants(
     [block, block + block, `${block}\n\n${block}`].map((text) => Buffer.from(text)),

@@ -9,6 +9,6 @@ import { seedsOf } from './seeds.ts';
 
 const count = inShortOrLong(40_000, 800_000);
 
-test(`of ${count} mutated requests we accept none that Go refuses`, async (t) => {
+test(`of ${count} mutated requests none that Go refuses is accepted`, async (t) => {
   await holdLaw(t, { count, kind: 'r', made: judgedBy(mutantsOf(seedsOf('request')), ourRequest) });
 });

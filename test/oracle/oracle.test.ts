@@ -13,7 +13,7 @@ after(() => oracle[Symbol.asyncDispose]());
 const levels = async (...asked: Parameters<typeof oracle.ask>[]): Promise<readonly number[]> =>
   (await Promise.all(asked.map((each) => oracle.ask(...each)))).map(({ level }) => level);
 
-test('the oracle answers in the order of the questions, and says how far each came', async () => {
+test('the oracle answers in the order of the questions, and reports how far each input was read', async () => {
   const found = await levels(
     ['r', requestDer()],
     ['r', requestDer({ signature: bits([1]) })],
@@ -24,7 +24,7 @@ test('the oracle answers in the order of the questions, and says how far each ca
   assert.deepEqual(found, [ACCEPTED, PARSED, REFUSED, ACCEPTED, REFUSED]);
 });
 
-test('the oracle verifies chains at a moment', async () => {
+test('the oracle verifies a chain at a given time', async () => {
   const root = link('root', { extensions: [ca()] });
   const leaf = link('leaf', { by: root }).certificate.raw;
   const parts = { leaf, intermediates: [], roots: [root.certificate.raw], now: NOW };
@@ -36,7 +36,7 @@ test('the oracle verifies chains at a moment', async () => {
   assert.deepEqual(found, [ACCEPTED, PARSED, PARSED]);
 });
 
-test('the oracle finds the faults that zlint finds in a leaf', async () => {
+test('the oracle reports zlint’s findings for a leaf', async () => {
   const root = link('root', { extensions: [ca()] });
   const leaf = link('leaf', { by: root }).certificate.raw;
   const parts = { leaf, intermediates: [], roots: [root.certificate.raw], now: NOW };

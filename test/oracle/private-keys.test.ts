@@ -47,7 +47,7 @@ for (const keyType of AUTHORITY_KEY_TYPES.filter((each) => each !== 'MLDSA65')) 
     }
 
     for (const [form, args] of Object.entries({ ...ENCRYPTED, ...oldEncrypted })) {
-      test(`is refused as ${form} encrypts it`, () => {
+      test(`is refused when ${form} encrypts it`, () => {
         const text = openssl(pem, ...args);
         assert.match(text, /ENCRYPTED/);
         refuses(() => readPrivateKey(text), 'KEY_ENCRYPTED', /store it unencrypted as PKCS#8/);
@@ -55,7 +55,7 @@ for (const keyType of AUTHORITY_KEY_TYPES.filter((each) => each !== 'MLDSA65')) 
     }
 
     if (command !== 'ec') return;
-    test('is read after its parameters, as openssl ecparam -genkey writes it', () => {
+    test('is read after its EC parameters, as openssl ecparam -genkey writes it', () => {
       const name = { ECDSAP256: 'prime256v1', ECDSAP384: 'secp384r1' }[keyType as string];
       const text = openssl('', 'ecparam', '-genkey', '-name', name ?? 'secp521r1');
       assert.match(text, /^-----BEGIN EC PARAMETERS-----/);

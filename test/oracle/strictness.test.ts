@@ -7,7 +7,7 @@ import { strictnessTable } from './strictness.ts';
 
 const page = join(import.meta.dirname, '../../docs/reference/strictness.md');
 
-test('docs/reference/strictness.md lists everything that we refuse and Go takes', () => {
+test('docs/reference/strictness.md lists everything that we refuse and Go accepts', () => {
   const unaligned = readFileSync(page, 'utf8')
     .replaceAll(/ *\| */g, ' | ')
     .replaceAll(/^ \| | \| $/gm, (edge) => edge.trim())
