@@ -6,7 +6,11 @@ import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
 import { openCluster, type Cluster, type ClusterOptions } from '../../test/cluster/cluster.ts';
 import { exactRelease } from '../../test/cluster/releases.ts';
 import { applySigner, example, waitForReady } from '../../test/support/cluster/fixture.ts';
-import { applyManifests, grantClientCa, startComponents } from '../../test/support/cluster/installation.ts';
+import {
+  applyManifests,
+  grantClientCa,
+  startComponents,
+} from '../../test/support/cluster/installation.ts';
 import { until } from '../../test/cluster/until.ts';
 import { createTeam } from '../../test/support/cluster/pods.ts';
 

@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { podFlags } from '../../test/support/cluster/entrypoint-flags.ts';
 import { example } from '../../test/support/cluster/fixture.ts';
-import { apply, installLibrarySigner, untilReadyIs } from '../../test/support/cluster/library-signer.ts';
+import {
+  apply,
+  installLibrarySigner,
+  untilReadyIs,
+} from '../../test/support/cluster/library-signer.ts';
 import { startContender } from '../cluster/contender-process.ts';
 import type { Contender } from '../cluster/contender.ts';
 import { TOKEN_DURATION, WORKLOAD, countersign } from '../cluster/ours.ts';

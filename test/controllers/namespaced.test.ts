@@ -14,7 +14,12 @@ import { openIntermediate } from '../support/authorities/intermediate.ts';
 import { namespacedSigner, teamSpec } from '../support/signers/namespaced-signer.ts';
 import type { RecordedComponent } from '../support/component/recorded-component.ts';
 import type { Call } from '../support/kube/scripted-server.ts';
-import { PATIENCE_MS, bookmark, startStage, type Stage } from '../support/kube/reflector-fixture.ts';
+import {
+  PATIENCE_MS,
+  bookmark,
+  startStage,
+  type Stage,
+} from '../support/kube/reflector-fixture.ts';
 
 const NAME = 'spec.signerName=signers.countersign.dev/team-a.web';
 const OF_CERTIFICATES = { group: 'certificates.k8s.io', version: 'v1' };

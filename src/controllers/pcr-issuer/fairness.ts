@@ -22,7 +22,10 @@ export function createPcrFairness(clock: Clock): PcrFairness {
   const renewals = createRenewals();
   return {
     keyOf: (request) => ({
-      distinguishers: [`namespace ${request.metadata.namespace ?? ''}`, `node ${request.spec.nodeName}`],
+      distinguishers: [
+        `namespace ${request.metadata.namespace ?? ''}`,
+        `node ${request.spec.nodeName}`,
+      ],
       deadline: renewals.overdue(request, clock()),
     }),
     retainedFields: ({ spec: { signerName, nodeName, podUID, maxExpirationSeconds } }, shared) => ({

@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ca, keyIds, link, usage } from '../../support/pki/chain.ts';
-import { bits, extension, implicit, int, oid, rdn, seq, utcTime, utf8 } from '../../support/pki/der.ts';
+import {
+  bits,
+  extension,
+  implicit,
+  int,
+  oid,
+  rdn,
+  seq,
+  utcTime,
+  utf8,
+} from '../../support/pki/der.ts';
 import { privateKey, type TestKey } from '../../support/pki/keys.ts';
 import { ED25519, RSA_SHA256 } from '../../support/pki/request-der.ts';
 import {
