@@ -115,11 +115,3 @@ export interface LeafSubject {
  * hundred.
  */
 export const MAX_EXPRESSION = 2_048;
-
-/**
- * Characters that nobody sees and some readers drop: controls, formats, separators of lines, what Unicode
- * calls default-ignorable (variation selectors, fillers, joiners), and the two besides that LDAP maps to
- * nothing (RFC 4518 §2.2).
- */
-export const INVISIBLE_CHARACTERS =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u1806\ufffc]/gu;

@@ -14,6 +14,7 @@ import { addPolicyCommand } from './commands/policy/flags.ts';
 import { addRbacCommand } from './commands/rbac/flags.ts';
 import { addRequestCommand } from './commands/request/flags.ts';
 import { requireNode, VERSION } from '../app/version.ts';
+import { printProgress } from './terminal.ts';
 
 /** Exit codes: 1 an error, 2 an invalid command line (commander itself exits with 1 for most of those). */
 const EXIT_FAILED = 1;
@@ -78,7 +79,7 @@ try {
   requireNode(process.versions.node);
   await program().parseAsync(process.argv);
 } catch (error) {
-  process.stderr.write(`countersign: ${messageOf(error)}\n`);
+  printProgress(`countersign: ${messageOf(error)}`);
   const usage =
     error instanceof RangeError || (error instanceof SignerError && error.code === 'USAGE');
   process.exit(usage ? EXIT_USAGE : EXIT_FAILED);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { stringify } from 'yaml';
+import { Document, visit } from 'yaml';
+import { printable, printableJson } from '../quote.ts';
 import type { Change } from './change-plan.ts';
 import type { FoundPods } from './pods/find-pods.ts';
 import { nameOf, type EvictionSummary } from './pods/evict-pods.ts';
@@ -31,7 +32,16 @@ export interface OperationReport {
 
 /** A result for programs, as JSON or YAML. */
 export function structuredText(value: unknown, output: Exclude<Output, 'text'>): string {
-  return output === 'json' ? `${JSON.stringify(value, undefined, 2)}\n` : stringify(value);
+  if (output === 'json') return printableJson(`${JSON.stringify(value, undefined, 2)}\n`);
+  const document = new Document(value);
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === 'string' && printable(node.value) !== node.value) {
+        node.type = 'QUOTE_DOUBLE';
+      }
+    },
+  });
+  return printableJson(document.toString());
 }
 
 /** The result for people: the object, what changed, then errors and notes. */
@@ -77,5 +87,5 @@ export function evictionsText({ evicted, gone, left }: EvictionSummary, dryRun: 
 }
 
 function lines(all: readonly string[]): string {
-  return all.map((each) => `${each}\n`).join('');
+  return all.map((each) => `${printable(each)}\n`).join('');
 }

@@ -4,7 +4,7 @@ import { unsupportedParts } from '../pki/x509/requested-names.ts';
 import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
 import { REQUEST_FIELDS, type LeafSubject, type RequestField } from '../vocabulary.ts';
 import type { CompiledRule } from './compile-policy.ts';
-import { quoteList } from './quote.ts';
+import { quoteList } from '../quote.ts';
 import type { RequestVariables } from './variables.ts';
 
 /** A request as rules see it. */

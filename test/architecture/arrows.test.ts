@@ -142,6 +142,13 @@ test('only app and cli read flags and the environment, and end the process', () 
   assert.deepEqual(outsideApp(global, 'reads or ends the process'), []);
 });
 
+test('only one file writes to the terminal, where it escapes what strangers wrote', () => {
+  const writers = sources
+    .filter(({ text }) => /\bprocess\.std(?:out|err)\b|\bconsole\./.test(text))
+    .map(({ path }) => path);
+  assert.deepEqual(writers, ['cli/terminal.ts']);
+});
+
 test('time, randomness and waiting are passed in by app and cli', () => {
   const global = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bset(?:Timeout|Interval)\(/;
   assert.deepEqual(outsideApp(global, 'has a clock, randomness or a timer of its own'), []);

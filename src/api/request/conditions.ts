@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { printable } from '../../quote.ts';
 
 /** `metav1.Condition`, and CertificateSigningRequest's own shape, which lacks observedGeneration. */
 export interface Condition {
@@ -16,10 +17,14 @@ const MAX_CONDITION_MESSAGE = 32_768;
 
 const ELLIPSIS = '…';
 
-/** `text` cut to what a condition may hold, in bytes, with an ellipsis where it was cut. */
+/**
+ * `text` as a condition holds it: on one line, without characters that nobody sees, and cut to what the API server
+ * accepts, in bytes, with an ellipsis where it was cut.
+ */
 export function conditionMessage(text: string, limit: number = MAX_CONDITION_MESSAGE): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= limit) return text;
+  const shown = printable(text);
+  const bytes = Buffer.from(shown);
+  if (bytes.length <= limit) return shown;
   const kept = bytes.subarray(0, limit - Buffer.byteLength(ELLIPSIS)).toString();
   // A character that was cut in two.
   return kept.replace(/\uFFFD+$/, '') + ELLIPSIS;

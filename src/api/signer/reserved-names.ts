@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { INVISIBLE_CHARACTERS } from '../../vocabulary.ts';
+import { INVISIBLE_CHARACTERS } from '../../quote.ts';
+import { resemblesPrefix } from './look-alikes.ts';
 
 /**
  * What Kubernetes itself goes by: `system:masters` and `kubeadm:cluster-admins` are administrators
@@ -25,7 +26,11 @@ export function isReservedName(value: string, extraPrefixes: readonly string[]):
   const prefixes = [...RESERVED_PREFIXES, ...extraPrefixes];
   const longest = Math.max(...prefixes.map(({ length }) => length));
   const folded = fold(visible(value).slice(0, EXAMINED_PER_CHARACTER * longest));
-  return prefixes.some((prefix) => folded.startsWith(fold(prefix)));
+  return prefixes.map(fold).some((prefix) => isOrResembles(folded, prefix));
+}
+
+function isOrResembles(text: string, prefix: string): boolean {
+  return text.startsWith(prefix) || resemblesPrefix(text, prefix);
 }
 
 /** Without what nobody sees: what the eye takes for the beginning is the beginning. */
@@ -33,6 +38,9 @@ function visible(text: string): string {
   return text.replace(INVISIBLE_CHARACTERS, '').trim();
 }
 
+/** Of all characters that look like a colon the only one that NFKC makes something else of: two full stops. */
+const VERTICAL_COLON = '\ufe30';
+
 function fold(text: string): string {
-  return visible(text.normalize('NFKC')).toLowerCase();
+  return visible(text.replaceAll(VERTICAL_COLON, ':').normalize('NFKC')).toLowerCase();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What comes with a leaf, and what it is verified with. */
+import { quote } from '../../quote.ts';
 import { sameBytes } from '../../bytes.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { type Certificate, isSelfIssued } from '../../pki/x509/certificate.ts';
@@ -71,9 +72,7 @@ export const hasOnlyCertificateBlocks: LeafAssertion = ({ version }) => {
     '',
   );
   return unless(
-    rest.trim() === ''
-      ? undefined
-      : `beside CERTIFICATE blocks there is ${JSON.stringify(rest.trim().slice(0, 80))}`,
+    rest.trim() === '' ? undefined : `beside CERTIFICATE blocks there is ${quote(rest.trim())}`,
     'CERTIFICATE blocks and nothing else',
   );
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { printable } from '../../quote.ts';
 import type { CaseOutcome, CaseResult } from '../case.ts';
 import { countOf, isConformant, type Report } from './report.ts';
 
@@ -25,7 +26,7 @@ function rowsOf({ id, outcome, level, asserts, evidence, source }: CaseResult): 
   const kind = level === 'should' ? ' (should)' : '';
   const row = `${WORDS[outcome]}  ${id}  ${asserts}${kind}`;
   if (outcome === 'pass') return [row];
-  const detail = `              ${evidence}`;
+  const detail = `              ${printable(evidence)}`;
   return outcome === 'skip' ? [row, detail] : [row, detail, `              ${source}`];
 }
 
@@ -37,7 +38,7 @@ const NAMED = 5;
  * manager removes requests in time.
  */
 export function leftLines(left: readonly string[]): readonly string[] {
-  const named = left.slice(0, NAMED).map((each) => `still there: ${each}`);
+  const named = left.slice(0, NAMED).map((each) => `still there: ${printable(each)}`);
   const more = left.length - named.length;
   return more > 0 ? [...named, `still there: ${more} more`] : named;
 }

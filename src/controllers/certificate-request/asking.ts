@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { quote } from '../../quote.ts';
 import { DEFAULT_USAGES, type CertificateRequest } from '../../api/request/certificate-request.ts';
 import { formatDuration, parseGoDuration } from '../../api/object/duration.ts';
 import type { Violation } from '../../policy/violations/violation.ts';
@@ -38,6 +39,6 @@ export function faultOf({ spec }: CertificateRequest): Violation | undefined {
   if (seconds !== undefined && seconds >= MIN_REQUESTED_SECONDS) return undefined;
   return {
     reason: 'InvalidDuration',
-    message: `spec.duration is ${JSON.stringify(duration.slice(0, 40))}; ask for at least ${formatDuration(MIN_REQUESTED_SECONDS)}, or leave it out for the longest that the profile allows`,
+    message: `spec.duration is ${quote(duration, 40)}; ask for at least ${formatDuration(MIN_REQUESTED_SECONDS)}, or leave it out for the longest that the profile allows`,
   };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
-import { quote } from '../../policy/quote.ts';
+import { quote } from '../../quote.ts';
 import type { PodPlan } from './plan.ts';
 import type { PodProfile } from '../../issuance/pod-profile.ts';
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { printable } from '../../quote.ts';
 import { resource } from '../resource/resource.ts';
 import { microTime } from '../resource/json.ts';
 
@@ -52,7 +53,7 @@ export function eventBody(
     action: note.action,
     reason: note.reason,
     type: note.type,
-    note: cut(note.note),
+    note: cut(printable(note.note)),
     regarding: note.regarding,
     ...(note.related === undefined ? {} : { related: note.related }),
   };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { printable } from '../../quote.ts';
 import type { AuthoritySummary, SignerSummary } from './signer-summary.ts';
 
 const TITLES = [
@@ -32,7 +33,7 @@ export function renderTable(signers: readonly SignerSummary[]): string {
       .trimEnd(),
   );
   const warnings = signers.flatMap(({ name, warnings }) =>
-    warnings.map((warning) => `warning: ${name}: ${warning}`),
+    warnings.map((warning) => `warning: ${name}: ${printable(warning)}`),
   );
   return [...lines, ...warnings, ''].join('\n');
 }
@@ -42,7 +43,7 @@ function rowOf({ name }: SignerSummary, authority: AuthoritySummary): readonly s
   return [
     name,
     authority.fingerprint.slice(0, SHORT),
-    authority.phase,
+    printable(authority.phase),
     authority.notBefore,
     authority.notAfter,
     authority.leavesExpireBy ?? '-',

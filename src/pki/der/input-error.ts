@@ -20,13 +20,3 @@ export function inputError(code: ErrorCode, message: string, cause?: unknown): S
 export function malformed(message: string): SignerError {
   return inputError('DER_MALFORMED', `not valid DER: ${message}`);
 }
-
-/**
- * The beginning of a text that a stranger wrote, quoted as JSON for a message: control characters are
- * escaped, and a long text does not fill a log.
- *
- * @param length - how many UTF-16 code units are shown at most
- */
-export function excerpt(text: string, length = 80): string {
-  return JSON.stringify(text.slice(0, length));
-}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { quote } from '../../quote.ts';
 import {
   isComparable,
   isComparableConstraint,
@@ -12,7 +13,7 @@ import type { SubjectAltNames } from '../names/general-names.ts';
 import { readWhole, type DerReader } from '../der/der-reader.ts';
 import { contextConstructed, contextPrimitive } from '../der/der-tags.ts';
 import { asciiOf } from '../der/der-text.ts';
-import { excerpt, inputError, malformed } from '../der/input-error.ts';
+import { inputError, malformed } from '../der/input-error.ts';
 
 /** Each name is compared with each subtree, so the product must be bounded. */
 const MAX_SUBTREES = 100;
@@ -91,7 +92,7 @@ function subtreeOf(kind: ConstraintKind, base: Uint8Array): NameConstraint {
   }
   const text = asciiOf(base, 'a name constraint');
   if (!isComparableConstraint(kind, text)) {
-    throw malformed(`the name constraint ${excerpt(text)} is not one for ${kind} names`);
+    throw malformed(`the name constraint ${quote(text)} is not one for ${kind} names`);
   }
   return { kind, text };
 }

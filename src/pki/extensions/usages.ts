@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { quote } from '../../quote.ts';
 import { KEY_USAGES, type KeyUsage } from '../../vocabulary.ts';
 import {
   OID_ANY_EXTENDED_KEY_USAGE,
@@ -14,7 +15,7 @@ import {
   OID_SERVER_AUTH,
   OID_TIME_STAMPING,
 } from '../der/oids.ts';
-import { excerpt, inputError } from '../der/input-error.ts';
+import { inputError } from '../der/input-error.ts';
 
 /** As in kube-controller-manager (pkg/controller/certificates/signer, keyUsagesFromStrings). */
 const BITS: Readonly<Partial<Record<KeyUsage, KeyUsageBit>>> = {
@@ -66,7 +67,7 @@ export function usageBits(usages: readonly string[]): UsageBits {
     if (!(KEY_USAGES as readonly string[]).includes(usage)) {
       throw inputError(
         'USAGE_UNKNOWN',
-        `the usage ${excerpt(usage)} is not one of certificates.k8s.io/v1`,
+        `the usage ${quote(usage)} is not one of certificates.k8s.io/v1`,
       );
     }
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import { quote } from '../../quote.ts';
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { DerReader } from '../der/der-reader.ts';
 import { encodePem, readPemBlocks } from '../der/pem.ts';
-import { excerpt, inputError } from '../der/input-error.ts';
+import { inputError } from '../der/input-error.ts';
 import { signatureAlgorithm } from './signature-algorithm.ts';
 
 /** PEM labels of RFC 5958, RFC 5915 and RFC 8017, and node:crypto's names of their contents. */
@@ -101,5 +102,5 @@ function generatePair(keyType: string): Promise<{ readonly privateKey: KeyObject
     return generate('rsa', { modulusLength, publicExponent: 65_537 });
   if (keyType === 'ED25519') return generate('ed25519', {});
   if (keyType === 'MLDSA65') return generate('ml-dsa-65', {});
-  throw inputError('KEY_UNSUPPORTED', `${excerpt(keyType, 40)} is not a key type`);
+  throw inputError('KEY_UNSUPPORTED', `${quote(keyType, 40)} is not a key type`);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import { quote } from '../../quote.ts';
 import { isIP } from 'node:net';
 import { formatIp, isIpv4Mapped, parseIp } from '../../ip.ts';
 import { canonicalSpiffeId } from './spiffe-id.ts';
-import { excerpt, inputError } from '../der/input-error.ts';
+import { inputError } from '../der/input-error.ts';
 import { lowerAscii } from '../der/der-text.ts';
 
 /** RFC 1035 §2.3.4 allows 255 octets on the wire, which are 253 characters of text. */
@@ -37,7 +38,7 @@ export function canonicalDnsName(text: string): string {
       throw invalid(
         'DNS name',
         text,
-        `has the label ${excerpt(label)}, which is not 1 to 63 letters, digits and inner hyphens`,
+        `has the label ${quote(label)}, which is not 1 to 63 letters, digits and inner hyphens`,
       );
     }
   }
@@ -123,5 +124,5 @@ export function canonicalEmail(text: string): string {
 }
 
 function invalid(kind: string, text: string, reason: string): Error {
-  return inputError('NAME_INVALID', `the ${kind} ${excerpt(text)} ${reason}`);
+  return inputError('NAME_INVALID', `the ${kind} ${quote(text)} ${reason}`);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { quote } from '../../quote.ts';
 import { formatIp, parseIp } from '../../ip.ts';
 import { canonicalUri } from './canonical.ts';
 import { readWhole, type DerReader } from '../der/der-reader.ts';
@@ -6,7 +7,7 @@ import { contextPrimitive } from '../der/der-tags.ts';
 import { asciiOf } from '../der/der-text.ts';
 import { element, sequence } from '../der/der-writer.ts';
 import { hasControl } from './distinguished-name.ts';
-import { excerpt, inputError } from '../der/input-error.ts';
+import { inputError } from '../der/input-error.ts';
 
 /** Every rule reads every name, and no TLS peer accepts a certificate with so many. */
 const MAX_SUBJECT_ALT_NAMES = 1000;
@@ -140,7 +141,7 @@ export function encodeSubjectAltNames(names: SubjectAltNames): Uint8Array {
 
 function encodeText(tag: number, name: string): Uint8Array {
   if (name === '' || hasControl(name) || /[^ -~]/.test(name)) {
-    throw inputError('NAME_INVALID', `the name ${excerpt(name)} is empty or not printable ASCII`);
+    throw inputError('NAME_INVALID', `the name ${quote(name)} is empty or not printable ASCII`);
   }
   return element(tag, Buffer.from(name, 'latin1'));
 }
@@ -148,7 +149,7 @@ function encodeText(tag: number, name: string): Uint8Array {
 function encodeAddress(name: string): Uint8Array {
   const bytes = parseIp(name);
   if (bytes === undefined) {
-    throw inputError('NAME_INVALID', `${excerpt(name)} is not an IP address`);
+    throw inputError('NAME_INVALID', `${quote(name)} is not an IP address`);
   }
   return bytes;
 }

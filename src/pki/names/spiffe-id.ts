@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { excerpt, inputError } from '../der/input-error.ts';
+import { quote } from '../../quote.ts';
+import { inputError } from '../der/input-error.ts';
 import { lowerAscii } from '../der/der-text.ts';
 
 /** SPIFFE-ID §2.1: the trust domain's length. */
@@ -33,7 +34,7 @@ export function canonicalSpiffeId(text: string, rest: string): string {
   }
   if (!PATH.test(path)) {
     const wrong = path.split('/').slice(1).find(isForbidden) ?? '';
-    throw invalid(text, `has the path segment ${excerpt(wrong)}, which SPIFFE forbids`);
+    throw invalid(text, `has the path segment ${quote(wrong)}, which SPIFFE forbids`);
   }
   return `spiffe://${trustDomain}${path}`;
 }
@@ -43,5 +44,5 @@ function isForbidden(segment: string): boolean {
 }
 
 function invalid(text: string, reason: string): Error {
-  return inputError('NAME_INVALID', `the SPIFFE ID ${excerpt(text, 160)} ${reason}`);
+  return inputError('NAME_INVALID', `the SPIFFE ID ${quote(text, 160)} ${reason}`);
 }

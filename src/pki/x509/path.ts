@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { quote } from '../../quote.ts';
 import { sameBytes } from '../../bytes.ts';
 import { SignerError } from '../../errors.ts';
 import type { Certificate, TbsCertificate } from './certificate.ts';
@@ -186,10 +187,13 @@ function signatureFault(
   return isValid ? undefined : `the signature of ${shown(child)} is not by ${shown(issuer)}`;
 }
 
+/** UTF-16 units of a name in a message. */
+const MAX_SHOWN_NAME = 100;
+
 /** A name of the certificate, for messages. */
 function shown({ subject, sans }: Certificate): string {
   const names = [nameText(subject), sans.uris[0], sans.dnsNames[0], sans.ipAddresses[0]];
-  return `"${(names.find((name) => name !== undefined && name !== '') ?? '').slice(0, 100)}"`;
+  return quote(names.find((name) => name !== undefined && name !== '') ?? '', MAX_SHOWN_NAME);
 }
 
 /** Disposition `authority`: another chain or other anchors can make the path valid, so requests wait. */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { INVISIBLE_CHARACTERS, type LeafSubject, type RequestField } from '../../vocabulary.ts';
+import { INVISIBLE_CHARACTERS, quote } from '../../quote.ts';
+import type { LeafSubject, RequestField } from '../../vocabulary.ts';
 import { canonicalDnsName, canonicalEmail, canonicalIp, canonicalUri } from '../names/canonical.ts';
 import type { DistinguishedName } from '../names/distinguished-name.ts';
 import { OID_COMMON_NAME, OID_ORGANIZATION, OID_ORGANIZATIONAL_UNIT } from '../der/oids.ts';
 import type { CertificationRequest } from './pkcs10.ts';
-import { excerpt, inputError } from '../der/input-error.ts';
+import { inputError } from '../der/input-error.ts';
 
 type Named = Pick<CertificationRequest, 'subject' | 'sans'>;
 
@@ -53,6 +54,9 @@ function valuesOf(subject: DistinguishedName, type: string): readonly string[] {
   return values;
 }
 
+/** Blanks that look like a space (Unicode's Zs): two names would look the same. */
+const OTHER_BLANK = /(?! )\p{Zs}/u;
+
 /**
  * Checks that a name of a subject has no invisible characters, because people compare names by eye.
  *
@@ -61,10 +65,10 @@ function valuesOf(subject: DistinguishedName, type: string): readonly string[] {
  */
 export function requireVisible(value: string, whose: string): void {
   const isVisible = value !== '' && value.trim() === value;
-  if (isVisible && value.search(INVISIBLE_CHARACTERS) === -1) return;
+  if (isVisible && value.search(INVISIBLE_CHARACTERS) === -1 && !OTHER_BLANK.test(value)) return;
   throw inputError(
     'NAME_INVALID',
-    `${whose} has ${excerpt(value)}: a name begins and ends with a visible character and has no control, invisible or format characters`,
+    `${whose} has ${quote(value)}: a name begins and ends with a visible character and has no blanks but spaces, and no control, invisible or format characters`,
   );
 }
 
@@ -78,7 +82,7 @@ function canonical(
     if (right !== name) {
       throw inputError(
         'NAME_INVALID',
-        `the ${kind} ${excerpt(name)} is not in canonical form; write ${excerpt(right)}`,
+        `the ${kind} ${quote(name)} is not in canonical form; write ${quote(right)}`,
       );
     }
   }

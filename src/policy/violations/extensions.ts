@@ -5,7 +5,7 @@ import {
   OID_KEY_USAGE,
   OID_SUBJECT_ALT_NAME,
 } from '../../pki/der/oids.ts';
-import { quoteList } from '../quote.ts';
+import { quoteList } from '../../quote.ts';
 import type { ViolationRule } from './violation.ts';
 
 /**

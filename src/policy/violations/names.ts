@@ -4,7 +4,7 @@ import { SignerError, attempt } from '../../errors.ts';
 import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../pki/der/oids.ts';
 import { requestedNames } from '../../pki/x509/requested-names.ts';
 import { REQUEST_FIELDS, type RequestField } from '../../vocabulary.ts';
-import { quoteList } from '../quote.ts';
+import { quoteList } from '../../quote.ts';
 import type { ViolationRule } from './violation.ts';
 
 /**

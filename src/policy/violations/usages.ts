@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { REFUSED_USAGES } from '../../vocabulary.ts';
-import { quoteList } from '../quote.ts';
+import { quoteList } from '../../quote.ts';
 import type { ViolationRule } from './violation.ts';
 
 /**

@@ -8,6 +8,7 @@ import {
   CERT_MANAGER_VERSION,
 } from '../../../api/request/certificate-request.ts';
 import { servedVersions } from '../../../kube/client/discovery.ts';
+import { printDocument, printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { findPods, type FoundPods } from '../../../operations/pods/find-pods.ts';
 import { readSignerState } from '../../../operations/read-signer-state.ts';
@@ -59,12 +60,12 @@ export async function inSession(
       client,
       readState: () =>
         readSignerState({ client, clock: Date.now, propagationSeconds: propagation }, name),
-      progress: (line) => process.stderr.write(`${line}\n`),
+      progress: printProgress,
       print: (text) => {
-        if (output === 'text') process.stdout.write(text);
+        if (output === 'text') printText(text);
       },
       printStructured: (value) => {
-        if (output !== 'text') process.stdout.write(structuredText(value, output));
+        if (output !== 'text') printDocument(structuredText(value, output));
       },
       hasCertManager: async () => {
         const kind = { group: CERT_MANAGER_GROUP, plural: 'certificaterequests' };

@@ -4,6 +4,7 @@ import { readSignerState, readAllSignerStates } from '../../../operations/read-s
 import { structuredText, type Output } from '../../../operations/report.ts';
 import { summarizeSigner } from '../../../operations/show/signer-summary.ts';
 import { renderTable } from '../../../operations/show/table.ts';
+import { printDocument, printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 
 /** Flags of `countersign authority show`. */
@@ -25,14 +26,13 @@ export async function show(name: string | undefined, options: ShowOptions): Prom
     const states =
       name === undefined
         ? await readAllSignerStates(init, (each, error) => {
-            process.stderr.write(`warning: ${each}: ${messageOf(error)}\n`);
+            printProgress(`warning: ${each}: ${messageOf(error)}`);
           })
         : [await readSignerState(init, name)];
     const items = states.map(summarizeSigner);
     const { output } = options;
-    process.stdout.write(
-      output === 'text' ? renderTable(items) : structuredText({ items }, output),
-    );
+    if (output === 'text') printText(renderTable(items));
+    else printDocument(structuredText({ items }, output));
   } finally {
     await client.close();
   }

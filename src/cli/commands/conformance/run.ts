@@ -14,6 +14,7 @@ import { EVALUATE } from '../../../conformance-runner/index.ts';
 import { trackCreatedObjects } from '../../../conformance-runner/created-objects.ts';
 import { createPermissions } from '../../../conformance-runner/permissions.ts';
 import type { Run } from '../../../conformance-runner/run.ts';
+import { printDocument, printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { VERSION } from '../../../app/version.ts';
 import { monotonic } from '../../../app/process.ts';
@@ -59,7 +60,7 @@ export async function conformance(options: ConformanceOptions): Promise<number> 
     const begun = clock();
     const results = await EVALUATE[options.kind](kit).catch(async (error: unknown) => {
       const { left } = await kit.created.deleteAll();
-      for (const line of leftLines(left)) process.stderr.write(`${line}\n`);
+      for (const line of leftLines(left)) printProgress(line);
       // Whatever was waited for when it was interrupted says only that.
       throw interrupt.signal.aborted ? interrupted() : error;
     });
@@ -73,7 +74,8 @@ export async function conformance(options: ConformanceOptions): Promise<number> 
       removed,
       left,
     };
-    process.stdout.write(RENDER[options.output](report));
+    const print = options.output === 'json' ? printDocument : printText;
+    print(RENDER[options.output](report));
     if (!isConformant(report)) return EXIT_NOT_CONFORMANT;
     return left.length > 0 ? EXIT_LEFT : 0;
   } finally {
@@ -130,6 +132,6 @@ async function kitOf(
     quietMs: options.quiet * 1000,
     permissions: createPermissions(client),
     created: trackCreatedObjects(client, run),
-    progress: (line) => process.stderr.write(`${line}\n`),
+    progress: printProgress,
   };
 }

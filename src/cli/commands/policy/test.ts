@@ -6,6 +6,8 @@ import type { CertificateSigningRequest } from '../../../api/request/csr.ts';
 import { SignerError } from '../../../errors.ts';
 import { decide, type ApprovalPlan } from '../../../controllers/approver/decide.ts';
 import { compilePolicy } from '../../../policy/compile-policy.ts';
+import { printable } from '../../../quote.ts';
+import { printText } from '../../terminal.ts';
 import { parseSignerFile } from './signer-file.ts';
 import {
   judgeCertificateRequest,
@@ -41,12 +43,8 @@ export async function testPolicy(options: PolicyTestOptions): Promise<number> {
     namespace === undefined
       ? judge(signer, text, options)
       : judgeCertificateRequest(signer, text, { ...options, namespace });
-  process.stdout.write(
-    `${word}\n${message
-      .split('; ')
-      .map((line: string) => `  ${line}\n`)
-      .join('')}`,
-  );
+  const lines = message.split('; ').map((line) => `  ${printable(line)}\n`);
+  printText(`${word}\n${lines.join('')}`);
   return EXIT_CODES[word];
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { printText } from '../../terminal.ts';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SecretReference } from '../../../api/signer/cluster-signer.ts';
@@ -37,7 +38,7 @@ export async function writeRbac(options: RbacOptions): Promise<void> {
   if (output === undefined) {
     const wanted = [...policies].filter(([file]) => options.whoMayRequest || file !== OPT_IN);
     const texts = [...roles.values(), ...wanted.map(([, text]) => text)];
-    process.stdout.write(texts.join('---\n'));
+    printText(texts.join('---\n'));
     return;
   }
   await writeAll(output, roles);

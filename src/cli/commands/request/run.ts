@@ -20,6 +20,8 @@ import { generatePrivateKey } from '../../../pki/keys/private-key.ts';
 import { replaceFile, writeNewKey } from './owner-only-file.ts';
 import { renderKubeconfig } from './kubeconfig-file.ts';
 import type { KeyType } from '../../../vocabulary.ts';
+import { printable } from '../../../quote.ts';
+import { printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 
 /** Flags of `countersign request`. */
@@ -179,5 +181,5 @@ function late(name: string): SignerError {
 }
 
 function report(line: string): void {
-  process.stdout.write(`${line}\n`);
+  printText(`${printable(line)}\n`);
 }

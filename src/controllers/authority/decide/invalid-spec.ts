@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner, ClusterSignerStatus } from '../../../api/signer/cluster-signer.ts';
-import { setCondition } from '../../../api/request/conditions.ts';
+import { conditionMessage, setCondition } from '../../../api/request/conditions.ts';
 import { formatTime } from '../../../api/object/time.ts';
 import { derivedStatus } from './status.ts';
 import type { FaultySigner } from '../../../runtime/signers/signers.ts';
@@ -20,7 +20,7 @@ export function invalidSpecStatus(
       type: 'Ready',
       status: 'False',
       reason: 'InvalidSpec',
-      message: error.message,
+      message: conditionMessage(error.message),
       observedGeneration: generation,
       lastTransitionTime: formatTime(now),
     }),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { quote, quoteList } from '../../src/policy/quote.ts';
+import { quote, quoteList } from '../src/quote.ts';
 
 test('text of a requester is quoted and its control characters are escaped', () => {
   assert.equal(quote('a"b'), String.raw`"a\"b"`);

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Every character of Unicode through every place that repeats what a stranger wrote. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { describe, test } from 'node:test';
+import { parse } from 'yaml';
+import { conditionMessage } from '../src/api/request/conditions.ts';
+import { textReport } from '../src/conformance/report/text.ts';
+import { jsonReport, type Report } from '../src/conformance/report/report.ts';
+import { eventBody } from '../src/kube/events/body.ts';
+import { operationText, structuredText, type OperationReport } from '../src/operations/report.ts';
+import { canonicalDnsName } from '../src/pki/names/canonical.ts';
+import { requireVisible } from '../src/pki/x509/requested-names.ts';
+import { SignerError, attempt } from '../src/errors.ts';
+import { printable, printableJson, printableLines, quote, quoteList } from '../src/quote.ts';
+
+/** Control, format, private use, unassigned and surrogate characters, separators, and what looks blank. */
+const RAW =
+  /(?! )[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u3164\u115f\u1160\uffa0]/u;
+
+const STEP = 64;
+
+/** All code points, lone surrogates included, in texts that no message cuts. */
+function* unicode(): Generator<string> {
+  for (let from = 0; from <= 0x10ffff; from += STEP) {
+    // Half of the units that a quoted text shows.
+    for (const half of [from, from + STEP / 2]) {
+      yield Array.from({ length: STEP / 2 }, (_, index) => String.fromCodePoint(half + index)).join(
+        '',
+      );
+    }
+  }
+}
+
+const REPORT: Report = {
+  signer: 'example.com/x',
+  kind: 'csr',
+  begun: '2026-01-01T00:00:00Z',
+  seconds: 1,
+  results: [],
+  removed: 0,
+  left: [],
+};
+
+function resultOf(text: string): Report {
+  const result = { id: 'a', asserts: 'b', level: 'must', outcome: 'fail', source: 'c' } as const;
+  return { ...REPORT, results: [{ ...result, evidence: text }], left: [text] };
+}
+
+function operationOf(text: string): OperationReport {
+  return {
+    verb: 'prepare',
+    clusterSigner: 'x',
+    outcome: 'refused',
+    dryRun: false,
+    refusals: [text],
+    notes: [text],
+  };
+}
+
+function messageOf(run: () => unknown): string {
+  const found = attempt(run);
+  return found instanceof SignerError ? found.message : '';
+}
+
+const FROM = { name: 'a', namespace: 'b', controller: 'c', instance: 'd', now: 0 };
+const REGARDING = { apiVersion: 'v1', kind: 'Pod', name: 'p' };
+
+/** Each place, on one line: its own line ends are not the stranger's. */
+const PLACES: Readonly<Record<string, (text: string) => string>> = {
+  'a quoted text': (text) => quote(text),
+  'a list of quoted texts': (text) => quoteList([text, text]),
+  'a text that is not quoted': printable,
+  'a condition': (text) => conditionMessage(`a ${text}`),
+  'the note of an Event': (text) =>
+    (
+      eventBody(
+        { regarding: REGARDING, type: 'Normal', reason: 'A', action: 'B', note: text },
+        FROM,
+      ) as { note: string }
+    ).note,
+  'the refusal of a common name': (text) => messageOf(() => requireVisible(`${text} `, 'x')),
+  'the refusal of a DNS name': (text) => messageOf(() => canonicalDnsName(`!${text}`)),
+  'the text of an operation': (text) => ourLines(operationText(operationOf(text)), 3),
+  'an operation as JSON': (text) => structuredText({ text }, 'json').replaceAll('\n', ''),
+  'an operation as YAML': (text) => structuredText({ [text]: text }, 'yaml').replaceAll('\n', ''),
+  'the text of a conformance report': (text) => ourLines(textReport(resultOf(text)), 9),
+  'a conformance report as JSON': (text) =>
+    printableJson(jsonReport(resultOf(text))).replaceAll('\n', ''),
+};
+
+/** `text` without its line ends, which must be as many as the place itself writes. */
+function ourLines(text: string, count: number): string {
+  const lines = text.split('\n');
+  assert.equal(lines.length - 1, count, text);
+  return lines.join('');
+}
+
+describe('no character that a terminal interprets or nobody sees is in', () => {
+  for (const [place, write] of Object.entries(PLACES)) {
+    test(place, () => {
+      const wrong = [...unicode()].filter((text) => RAW.test(write(text)));
+      assert.deepEqual(
+        wrong.map((text) => (text.codePointAt(0) ?? 0).toString(16)),
+        [],
+      );
+    });
+  }
+});
+
+test('visible characters stay as they are', () => {
+  const text = 'Jürgen Müller 日本語 é̈ 😀 "a" \\ café';
+  assert.equal(printable(text), text);
+  assert.equal(printableLines('a\nb\u001b'), 'a\nb\\u{1b}');
+});
+
+test('programs read from JSON and YAML what was written', () => {
+  for (const text of unicode()) {
+    const value = { text: text.toWellFormed(), list: ['\u001b[2J', ' ', 'a\nb'] };
+    assert.deepEqual(JSON.parse(structuredText(value, 'json')), value);
+  }
+  const value = {
+    'a\u202e': 'b\u{e0001}\u001b[2J',
+    list: ['a\nb\u2800', `${'x '.repeat(60)}\u200b`],
+  };
+  assert.deepEqual(parse(structuredText(value, 'yaml')), value);
+});
+
+test('logs, in both forms, and what commands print', () => {
+  const program = `
+    import { createLog } from './src/app/log.ts';
+    import { printProgress, printText } from './src/cli/terminal.ts';
+    const text = 'x\\u001b[31m\\u009b\\u202e\\u2066\\u200b\\u2028\\u2800\\u{e0041}\\ud800\\r\\nforged: y';
+    for (const format of ['json', 'pretty']) {
+      const log = createLog(format, 'debug').child({ component: 'a', text });
+      log.warn({ csr: text, deep: { list: [text] }, err: new Error(text) }, text);
+    }
+    printProgress(text);
+    printText(text.replaceAll('\\n', '') + '\\n');
+  `;
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    ['--input-type=module-typescript', '--eval', program],
+    { encoding: 'utf8' },
+  );
+  assert.equal(status, 0, stderr);
+  for (const line of `${stdout}${stderr}`.split('\n')) {
+    assert.doesNotMatch(line, RAW);
+    assert.doesNotMatch(line, /^\s*forged/);
+  }
+  assert.match(stderr, /"csr":"x\\u001b/);
+});
