@@ -105,7 +105,7 @@ function assertTimes(plan: object): void {
 }
 
 for (const [name, { object, decide, yes }] of Object.entries(DECIDERS)) {
-  test(`${name}: a part of another type changes no yes, or there is none`, () => {
+  test(`${name}: an object with a field of another type is refused or decided the same`, () => {
     const good = decide(object as never);
     assert.equal(good.kind, yes);
     const paths = pathsOf(object).filter(({ length }) => length > 0);

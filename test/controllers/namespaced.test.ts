@@ -101,7 +101,7 @@ const wanted: Readonly<Record<string, readonly string[]>> = {
 };
 
 for (const [name, watches] of Object.entries(wanted)) {
-  test(`${name} watches the Signer’s requests where they may be, its Secret where it lies, and nothing else`, async () => {
+  test(`${name} watches the requests and the Secret of a Signer in their namespaces, and nothing else`, async () => {
     const make = makers[name];
     assert.ok(make !== undefined);
     begin(make);
@@ -114,7 +114,7 @@ for (const [name, approved] of [
   ['approver', false],
   ['signer', true],
 ] as const) {
-  test(`${name} leaves a request alone that is older than its Signer, and tells its maker`, async () => {
+  test(`${name} does not answer a request older than its Signer, and records an Event`, async () => {
     const conditions = approved ? [{ type: 'Approved', status: 'True' }] : [];
     const metadata = { name: 'old', uid: 'old', resourceVersion: '5' };
     csrs = [

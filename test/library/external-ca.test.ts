@@ -119,7 +119,7 @@ const wrong: [
 ];
 
 for (const [what, change, says] of wrong) {
-  test(`a certificate with ${what} is not written; the request waits, and an Event gives the reason`, async () => {
+  test(`a certificate with ${what} is not written; the request waits, and the log gives the reason`, async () => {
     assert.equal(await answered((request) => signed(request, change(request))), undefined);
     assert.match(detail(), says);
   });

@@ -49,7 +49,7 @@ function written({ client }: RecordedComponent): CertificateSigningRequest {
   return JSON.parse(JSON.stringify(put.body)) as CertificateSigningRequest;
 }
 
-test('an approval is one PUT to /approval, fenced by the version that was judged', async () => {
+test('an approval is one PUT to /approval with the resourceVersion that was judged', async () => {
   const { component, csr, handle } = start({});
   const outcome = await handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['approved', 'ApprovedByRule']);
@@ -72,7 +72,7 @@ test('an approval is one PUT to /approval, fenced by the version that was judged
   ]);
 });
 
-test('a denial is one PUT to /approval too, and people hear of it', async () => {
+test('a denial is one PUT to /approval, with an Event', async () => {
   const { component, handle } = start(BOB, { ...OWN_NAME, deny: [NO_BOB] });
   const outcome = await handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['denied', 'DeniedByRule']);
@@ -83,7 +83,7 @@ test('a denial is one PUT to /approval too, and people hear of it', async () => 
   assert.equal(outcome.event?.note, condition?.message);
 });
 
-test('what no rule covers is not written: an Event says how a person decides', async () => {
+test('a request that matches no rule is not written, and an Event explains how a person decides', async () => {
   const { component, handle } = start(BOB);
   const { outcome, reason, event, written: none } = await handle();
   assert.deepEqual([outcome, reason, none], ['undecided', 'NoRuleMatched', undefined]);
@@ -93,7 +93,7 @@ test('what no rule covers is not written: an Event says how a person decides', a
   assert.match(event.note, /own-name: does not apply/);
 });
 
-test('how a person decides is told however many rules there are', async () => {
+test('the Event explains how a person decides, however many rules there are', async () => {
   const rules = Array.from({ length: 32 }, (_none, index) => ({
     name: `rule-${String(index)}`,
     when: 'false',
@@ -108,7 +108,7 @@ test('how a person decides is told however many rules there are', async () => {
   assert.match(note, /kubectl certificate approve jane-1\b/);
 });
 
-test('an expression that fails is a warning, and nothing is written', async () => {
+test('a failed expression gives a Warning Event, and nothing is written', async () => {
   const deny = [{ name: 'unsure', when: "request.extra['a'][0] == 'b'", message: 'no' }];
   const { component, handle } = start({}, { ...OWN_NAME, deny });
   const { outcome, reason, event } = await handle();
@@ -116,13 +116,13 @@ test('an expression that fails is a warning, and nothing is written', async () =
   assert.deepEqual(component.client.requests, []);
 });
 
-test('without rules nothing is written, and nothing said', async () => {
+test('without rules nothing is written, and no Event is recorded', async () => {
   const { component, handle } = start(BOB, { copy: ['commonName'] });
   assert.deepEqual(await handle(), { outcome: 'ignored', reason: '' });
   assert.deepEqual(component.client.requests, []);
 });
 
-test('who lost the race looks again: a conflict is thrown, to be retried', async () => {
+test('a conflict is thrown, to be retried', async () => {
   const { component, handle } = start({});
   component.client.answer(() => {
     throw new KubeError({ status: 409, what: 'PUT', body: { reason: 'Conflict' } });

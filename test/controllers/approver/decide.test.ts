@@ -25,7 +25,7 @@ function planOf(
 
 const asked = (commonName: string): Wanted => ({ subject: [[CN, commonName]] });
 
-test('a rule that allows the whole request approves it, and is named', () => {
+test('a rule that allows the whole request approves it and is named in the message', () => {
   const message = 'own-name: allows the whole request';
   assert.deepEqual(planOf(OWN_NAME), { kind: 'approve', reason: 'ApprovedByRule', message });
 });
@@ -36,7 +36,7 @@ const unruled: [law: string, wanted: Wanted][] = [
 ];
 
 for (const [law, wanted] of unruled) {
-  test(`without rules and denials nobody asked for a decision: ${law}`, () => {
+  test(`without allow and deny rules the request is ignored: ${law}`, () => {
     assert.deepEqual(planOf({ copy: ['commonName'] }, wanted), { kind: 'ignore' });
     assert.deepEqual(planOf({ copy: ['commonName'], rules: [], deny: [] }, wanted), {
       kind: 'ignore',
@@ -44,13 +44,13 @@ for (const [law, wanted] of unruled) {
   });
 }
 
-test('a request that no rule covers waits, and every rule says why', () => {
+test('a request that matches no rule waits, and every rule gives its reason', () => {
   const message = 'never: does not apply: when is false; own-name: does not apply: when is false';
   const plan = planOf({ ...OWN_NAME, rules: [NEVER, ...(OWN_NAME.rules ?? [])] }, asked('joe'));
   assert.deepEqual(plan, { kind: 'wait', message, evaluationError: false });
 });
 
-test('a field that no rule names is not approved: a group slipped in beside the own name', () => {
+test('a request with a field that no rule names is not approved, such as a group next to the requester’s own name', () => {
   const wanted: Wanted = {
     subject: [
       [CN, 'jane'],
@@ -62,20 +62,20 @@ test('a field that no rule names is not approved: a group slipped in beside the 
   assert.match(plan.message, /^yes: .*organizations.*"admins"/);
 });
 
-test('a denial beats an approval, and all are told', () => {
+test('a deny rule beats an approval, and the message has both', () => {
   const deny = [{ name: 'no-jane', when: "request.username == 'jane'", message: 'not you' }];
   const message = 'no-jane: not you; yes: allows the whole request';
   const plan = planOf({ copy: ['commonName'], rules: [YES], deny });
   assert.deepEqual(plan, { kind: 'deny', reason: 'DeniedByRule', message });
 });
 
-test('denials without rules deny, and what they do not deny waits for a person', () => {
+test('without allow rules, deny rules deny and other requests wait for a person', () => {
   const deny = [{ name: 'no-joe', when: "csr.subject.commonName == 'joe'", message: 'not joe' }];
   assert.equal(planOf({ copy: ['commonName'], deny }, asked('joe')).kind, 'deny');
   assert.equal(planOf({ copy: ['commonName'], deny }).kind, 'wait');
 });
 
-test('what no spec can switch off beats every rule, and says all that stands against it', () => {
+test('built-in rules deny whatever the spec allows, and all violations are reported', () => {
   const plan = planOf(
     { copy: ['commonName'], rules: [YES] },
     { ...asked('system:admin'), usages: ['any', 'ocsp signing'] },
@@ -87,23 +87,23 @@ test('what no spec can switch off beats every rule, and says all that stands aga
   assert.match(usages.join(), /"any".*"ocsp signing"/);
 });
 
-test('prefixes that an installation reserves are reserved', () => {
+test('prefixes that the installation reserves are denied', () => {
   const plan = planOf({ copy: ['commonName'], rules: [YES] }, asked('corp:boss'));
   assert.ok(plan.kind === 'deny' && plan.reason === 'ReservedSubject');
 });
 
-test('bytes that are no request are denied: a spec does not change', () => {
+test('a malformed request is denied: its spec is immutable', () => {
   const csr = csrOf('hello', { usages: ['client auth'] });
   const plan = planOf({ copy: ['commonName'], rules: [YES] }, {}, csr);
   assert.ok(plan.kind === 'deny' && plan.reason === 'MalformedRequest', JSON.stringify(plan));
 });
 
-test('a rule that cannot be evaluated approves nothing and denies nothing', () => {
+test('an allow rule that cannot be evaluated neither approves nor denies', () => {
   const plan = planOf({ copy: ['commonName'], rules: [{ ...YES, when: BROKEN }] });
   assert.ok(plan.kind === 'wait' && plan.evaluationError);
 });
 
-test('a denial that cannot be evaluated might have denied: nothing is approved beside it', () => {
+test('while a deny rule cannot be evaluated nothing is approved', () => {
   const deny = [{ name: 'unsure', when: BROKEN, message: 'no' }];
   const plan = planOf({ copy: ['commonName'], rules: [YES], deny });
   assert.ok(plan.kind === 'wait' && plan.evaluationError);
@@ -122,7 +122,7 @@ const finished: [law: string, status: CertificateSigningRequest['status']][] = [
 ];
 
 for (const [law, status = {}] of finished) {
-  test(`who has ${law} is decided: nothing is added`, () => {
+  test(`a request that is decided already is ignored: ${law}`, () => {
     assert.deepEqual(planOf(OWN_NAME, {}, { ...made().csr, status }), { kind: 'ignore' });
   });
 }

@@ -7,7 +7,7 @@ import { certificateRequestStage } from '../../support/runtime/issuance-stage.ts
 
 const PATH = '/apis/cert-manager.io/v1/namespaces/team-a/certificaterequests/web-1/status';
 
-test('a certificate is one PUT to /status, fenced, with chain, anchors and Ready, and nothing else', async () => {
+test('issuing is one PUT to /status with resourceVersion, chain, anchors and Ready, and nothing else', async () => {
   const stage = certificateRequestStage();
   const outcome = await stage.handle();
   assert.deepEqual(
@@ -39,7 +39,7 @@ test('a certificate is one PUT to /status, fenced, with chain, anchors and Ready
   assert.equal(failureTime, undefined);
 });
 
-test('a denied request is one PUT that shows it, and no Event: who denied it has told', async () => {
+test('a denied request gets one PUT that shows the denial, and no Event', async () => {
   const stage = certificateRequestStage({ conditions: [DENIED] });
   const outcome = await stage.handle();
   assert.deepEqual(
@@ -50,7 +50,7 @@ test('a denied request is one PUT that shows it, and no Event: who denied it has
   assert.equal(stage.sent()[0]?.status?.certificate, undefined);
 });
 
-test('what can never become a leaf is one PUT, with an Event that has the same reason', async () => {
+test('a request that can never be issued gets one PUT, and an Event with the same reason', async () => {
   const stage = certificateRequestStage({ isCA: true });
   const outcome = await stage.handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['failed', 'CertificateAuthority']);
@@ -61,7 +61,7 @@ test('what can never become a leaf is one PUT, with an Event that has the same r
   assert.deepEqual(stage.calls(), [['PUT', PATH]]);
 });
 
-test('what no rule allows is told in an Event, and nothing is written', async () => {
+test('a request that no rule allows gets an Event, and nothing is written', async () => {
   const stage = certificateRequestStage({ dnsNames: ['example.com'] });
   const outcome = await stage.handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['undecided', 'NoRuleMatched']);

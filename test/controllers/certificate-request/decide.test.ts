@@ -48,13 +48,13 @@ const issued = (
   return plan;
 };
 
-test('what an approver and a rule agree to is issued, with all that it asks for', () => {
+test('a request that an approver and a rule allow is issued as requested', () => {
   const { subject, usages } = issued(planOf());
   assert.deepEqual(subject, { ...EMPTY_SUBJECT, dnsNames: ['web.team-a.svc'] });
   assert.deepEqual(usages, ['digital signature', 'server auth']);
 });
 
-test('an approval is not enough: without a rule it waits, and is told which field nobody allows', () => {
+test('an approved request without a matching rule waits, and the message names the field', () => {
   const plan = planOf({ subject: [[CN, 'web']] });
   assert.ok(plan.kind === 'undecided' && !plan.evaluationError);
   assert.match(plan.message, /services-of-a-team: allow has no commonName expression/);
@@ -71,24 +71,24 @@ const unruled: [law: string, wanted: CertificateRequestWanted][] = [
 ];
 
 for (const [law, wanted] of unruled) {
-  test(`not issued, and not failed for ever where a rule could allow it: ${law}`, () => {
+  test(`not issued, and not failed where a rule could allow it: ${law}`, () => {
     const changes = { 'profile.usages': ['digital signature', 'key encipherment', 'client auth'] };
     assert.equal(planOf(wanted, { changes }).kind === 'issue', false);
   });
 }
 
-test('a rule without an approval is not enough either', () => {
+test('a request that a rule allows is not issued without an approval', () => {
   assert.deepEqual(planOf({ conditions: [] }), { kind: 'ignore' });
   const notYet = { ...APPROVED, status: 'Unknown' } as const;
   assert.deepEqual(planOf({ conditions: [notYet] }), { kind: 'ignore' });
 });
 
-test('what an approver denied is shown as denied, whatever the rules say', () => {
+test('a request that an approver denied is shown as denied, whatever the rules allow', () => {
   assert.deepEqual(planOf({ conditions: [DENIED] }), { kind: 'deny' });
   assert.deepEqual(planOf({ conditions: [APPROVED, DENIED] }), { kind: 'deny' });
 });
 
-test('what is finished is left alone', () => {
+test('a finished request is ignored', () => {
   const failed = { type: 'Ready', status: 'False', reason: 'Failed' } as const;
   assert.deepEqual(planOf({ conditions: [APPROVED, failed] }), { kind: 'ignore' });
 });
@@ -121,7 +121,7 @@ for (const [law, wanted, reason] of failures) {
   });
 }
 
-test('a deny rule’s message is what people are told', () => {
+test('the message of a deny rule is the message of the request', () => {
   const plan = planOf({ dnsNames: ['forbidden.team-a.svc'] });
   assert.ok(plan.kind === 'fail');
   assert.match(plan.message, /no-forbidden: nobody is called forbidden/);
@@ -141,7 +141,7 @@ for (const [law, duration, seconds] of lifetimes) {
   });
 }
 
-test('a rule sees the lifetime that is asked for, in seconds', () => {
+test('a rule sees the requested lifetime in seconds', () => {
   const changes = {
     'certificateRequests.rules.0.when': 'request.expirationSeconds == 7200',
   };
@@ -149,7 +149,7 @@ test('a rule sees the lifetime that is asked for, in seconds', () => {
   assert.equal(planOf({ duration: '3h' }, { changes }).kind, 'undecided');
 });
 
-test('rules see who asked, as cert-manager’s webhook wrote it down', () => {
+test('rules see the requester that cert-manager’s webhook recorded', () => {
   const changes = {
     'certificateRequests.rules.0.when':
       "request.username == 'jane' && 'dev' in request.groups && request.namespace == 'team-a'",
@@ -158,13 +158,13 @@ test('rules see who asked, as cert-manager’s webhook wrote it down', () => {
   assert.equal(planOf({ username: 'joe', groups: ['dev'] }, { changes }).kind, 'undecided');
 });
 
-test('what cannot be evaluated neither signs nor fails', () => {
+test('a rule that cannot be evaluated neither issues nor fails the request', () => {
   const changes = { 'certificateRequests.rules.0.when': "request.extra['team'].size() > 0" };
   const plan = planOf({}, { changes });
   assert.ok(plan.kind === 'undecided' && plan.evaluationError);
 });
 
-test('where a CA is missing it waits, but what can never heal is said', () => {
+test('without a CA a request waits, but a permanent violation fails it', () => {
   const message = 'its CA Secret does not exist';
   const authority = new SignerError({
     code: 'AUTHORITY_MISSING',
@@ -175,7 +175,7 @@ test('where a CA is missing it waits, but what can never heal is said', () => {
   assert.equal(planOf({ isCA: true }, { authority }).kind, 'fail');
 });
 
-test('a CA that ends too soon is waited for', () => {
+test('a request waits for another CA if the present one ends too soon', () => {
   const plan = planOf({}, { authority: { ...facts, notAfter: NOW + 539_000 } });
   assert.ok(plan.kind === 'wait' && plan.error.code === 'VALIDITY_IMPOSSIBLE');
 });

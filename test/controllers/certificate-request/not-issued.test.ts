@@ -25,7 +25,7 @@ const written = (stage: Stage<CertificateRequest>): CertificateRequest | undefin
   stage.sent()[0];
 const AT = new Date(NOW).toISOString().replace('.000Z', 'Z');
 
-test('permanent: the request ends as Failed, with the CA’s words', async () => {
+test('permanent: the request is Failed with the message of the CA', async () => {
   const stage = stageOf({ how: 'permanent', message: 'no' });
   const outcome = await stage.handle();
   const ended = written(stage);
@@ -56,13 +56,13 @@ for (const [how, reason, again, hasEvent] of waits) {
   });
 }
 
-test('pending: our own clock says when to look again, however far it is ahead', async () => {
+test('pending: the delay counts by the local clock, whatever its offset', async () => {
   const stage = stageOf({ how: 'pending', message: 'later', afterMs: 7_000 });
   stage.ahead(500);
   assert.deepEqual((await stage.handle()).again, { requeueAt: NOW + 700 + 500 + 7_000 });
 });
 
-test('a condition is stored as cert-manager writes them, with one time, and once', async () => {
+test('a condition is stored once, in cert-manager’s form, with one time', async () => {
   const condition: Condition = { type: 'Order', status: 'True', reason: 'Made', message: '7' };
   const stage = stageOf({ how: 'pending', message: '', condition });
   const outcome = await stage.handle();
@@ -76,7 +76,7 @@ test('a condition is stored as cert-manager writes them, with one time, and once
   assert.deepEqual(stage.methods(), ['PUT']);
 });
 
-test('with a limit, an ordinary error at it ends the request with the last message, and no sooner', async () => {
+test('with a limit, an ordinary error at it fails the request with the last message, and no sooner', async () => {
   const LIMIT = 60_000;
   const stage = stageOf({ how: 'retry', message: 'CA is away' }, LIMIT);
   const created = Date.parse(stage.request.metadata.creationTimestamp);

@@ -23,7 +23,7 @@ function statusOf(stage: Stage<PodCertificateRequest>): Status {
   return sent?.status ?? {};
 }
 
-test('a chain is one PUT to /status, fenced, and nothing else', async () => {
+test('issuing is one PUT to /status with the resourceVersion, and nothing else', async () => {
   const stage = pcrStage();
   const outcome = await stage.handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['issued', 'Issued']);
@@ -36,7 +36,7 @@ test('a chain is one PUT to /status, fenced, and nothing else', async () => {
   assert.equal(stage.sent()[0]?.metadata.resourceVersion, '7');
 });
 
-test('the chain is the leaf and what issued it, upwards, without the root', async () => {
+test('the chain is the leaf and its intermediates, in order, without the root', async () => {
   const stage = pcrStage();
   await stage.handle();
   const [leaf, issuing, ...more] = certificatesOf(statusOf(stage).certificateChain ?? '');
@@ -49,7 +49,7 @@ test('the chain is the leaf and what issued it, upwards, without the root', asyn
   assert.ok(leaf.publicKey.equals(createPublicKey(privateKey('P-256'))));
 });
 
-test('the times of the status are the leaf’s, in whole seconds; a refresh lies well between', async () => {
+test('the times in the status are the leaf’s, in whole seconds, and beginRefreshAt lies between', async () => {
   const stage = pcrStage({ maxExpirationSeconds: 7200 });
   await stage.handle();
   const {
@@ -68,7 +68,7 @@ test('the times of the status are the leaf’s, in whole seconds; a refresh lies
   assert.ok(refresh <= Date.parse(notAfter) - 600_000);
 });
 
-test('an issued request has the one condition Issued, with the time that the API demands', async () => {
+test('an issued request has only the condition Issued, with the time that the API requires', async () => {
   const stage = pcrStage();
   await stage.handle();
   const [condition, ...more] = statusOf(stage).conditions ?? [];
@@ -89,7 +89,7 @@ const ends = [
 ] as const;
 
 for (const [type, outcome, spec, reason] of ends) {
-  test(`${type} is one PUT with that one condition: no chain, no times`, async () => {
+  test(`${type} is one PUT with that condition, without chain and times`, async () => {
     const stage = pcrStage(spec);
     const found = await stage.handle();
     assert.deepEqual([found.outcome, found.reason], [outcome, reason]);
@@ -103,7 +103,7 @@ for (const [type, outcome, spec, reason] of ends) {
     assert.match(condition.lastTransitionTime ?? '', WHOLE_SECONDS);
   });
 
-  test(`${type}: an Event says why, and no stale read follows`, async () => {
+  test(`${type}: an Event gives the reason, and no stale read follows`, async () => {
     const stage = pcrStage(spec);
     const { event, message, written } = await stage.handle();
     assert.deepEqual([event?.type, event?.reason, event?.note], ['Warning', reason, message]);
@@ -111,7 +111,7 @@ for (const [type, outcome, spec, reason] of ends) {
   });
 }
 
-test('what is already ended is ignored', async () => {
+test('a finished request is ignored', async () => {
   const stage = pcrStage();
   const status = { conditions: [{ type: 'Issued', status: 'True' as const }] };
   const outcome = await stage.handle({ ...stage.request, status });
@@ -132,7 +132,7 @@ for (const minutes of [-10, -6, -4, 4, 6, 10]) {
   });
 }
 
-test('a leaf is sent again until its notBefore is five minutes old, whenever it was signed', async () => {
+test('a signed leaf is delivered again until its notBefore is five minutes old', async () => {
   const stage = pcrStage();
   stage.server.troubles.push('unreachable');
   await assert.rejects(stage.handle());

@@ -52,21 +52,21 @@ const withSpec = (object: Shipped, more: object): Shipped => ({
   spec: { ...object.spec, ...more },
 });
 
-test('the shipped policy guards the names that it was printed for', async () => {
+test('a policy generated for the served names leaves no gap', async () => {
   assert.deepEqual(await gaps(policy, binding), []);
 });
 
-test('who serves nothing needs no policy', async () => {
+test('an installation that serves no names needs no policy', async () => {
   assert.deepEqual(await gaps(undefined, undefined, []), []);
 });
 
-test('a name that the policy was not printed for is told', async () => {
+test('a name missing from the policy is reported', async () => {
   const found = await gaps(printed(['example.com/a'])[0], binding);
   assert.equal(found.length, 1);
   assert.match(found[0] ?? '', /does not name example\.com\/b: .*countersign rbac/);
 });
 
-test('the names of Signers are guarded by their beginning, where the policy was printed with the opt-in', async () => {
+test('a policy generated with the opt-in covers all derived names by their prefix', async () => {
   const served = [...NAMES, 'signers.countersign.dev/'];
   assert.deepEqual(await gaps(printed(NAMES, true)[0], binding, served), []);
   const [found] = await gaps(policy, binding, served);
@@ -90,7 +90,7 @@ for (const [law, shipped, bound, message] of [
   ],
   ['fails open', withSpec(policy, { failurePolicy: 'Ignore' }), binding, /failurePolicy Ignore/],
 ] as const) {
-  test(`a policy that ${law} is told`, async () => {
+  test(`a policy that ${law} is reported`, async () => {
     const found = await gaps(shipped, bound);
     assert.equal(found.length, 1);
     assert.match(found[0] ?? '', message);

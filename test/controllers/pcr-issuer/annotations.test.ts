@@ -21,22 +21,22 @@ function denial(annotations: Readonly<Record<string, string>>): string {
   return plan.message;
 }
 
-test('what the signer knows and matches whole is not denied', () => {
+test('an annotation that the signer declares and whose pattern matches is not denied', () => {
   assert.equal(checkAnnotations(asking({ 'example.com/role': 'web' }), pods), undefined);
 });
 
-test('ten thousand unknown annotations make a message that a person can read', () => {
+test('ten thousand unknown annotations give a short message', () => {
   const many = Array.from({ length: 10_000 }, (_none, index) => [`a.b/${index}`, ''] as const);
   const message = denial(Object.fromEntries(many));
   assert.ok(message.length < 1_000, `${message.length} characters`);
   assert.match(message, /"a\.b\/0" is not an annotation of this signer.*and 9995 more/);
 });
 
-test('nothing of a foreign value acts on a terminal', () => {
+test('the message contains no control characters of a user’s value', () => {
   const message = denial({ 'example.com/other\u202e': 'x', 'a.b/c': '\u001b[31m' });
   assert.doesNotMatch(message, /[\p{Cc}\p{Cf}]/u);
 });
 
-test('a value that no expression could ever take is denied and does not wait for ever', () => {
+test('a value that is too long for expressions is denied at once', () => {
   assert.match(denial({ 'example.com/role': 'x'.repeat(4_097) }), /may not have the value/);
 });

@@ -45,7 +45,7 @@ const issued = (plan: PodPlan): Extract<PodPlan, { kind: 'issue' }> => {
   return plan;
 };
 
-test('a pod that is allowed gets the names of its ClusterSigner, for as long as it asked', () => {
+test('an allowed pod gets the names of its ClusterSigner, for the requested lifetime', () => {
   const { subject, publicKey, validity, beginRefreshAt } = issued(planOf());
   assert.deepEqual(subject, {
     ...EMPTY_SUBJECT,
@@ -57,7 +57,7 @@ test('a pod that is allowed gets the names of its ClusterSigner, for as long as 
   assert.equal(beginRefreshAt, validity.notBefore + 1_800_000);
 });
 
-test('the profile’s maxDuration bounds what is asked for, and is what an old kubelet means by nothing', () => {
+test('the profile’s maxDuration limits the requested lifetime, and an omitted one counts as 24 hours', () => {
   const lifetime = (spec: Spec, maxDuration: string): number => {
     const profile = workloadProfile({ 'profile.maxDuration': maxDuration });
     const { validity } = issued(planOf(spec, { profile }));
@@ -73,23 +73,23 @@ test('the profile’s maxDuration bounds what is asked for, and is what an old k
   assert.equal(validity.notAfter - validity.notBefore, 86_400_000);
 });
 
-test('the same snapshot makes the same plan', () => {
+test('the same snapshot gives the same plan', () => {
   assert.deepEqual(planOf(), planOf());
 });
 
 for (const type of ['Issued', 'Denied', 'Failed']) {
-  test(`${type} is the end: nothing is decided any more`, () => {
+  test(`a request that is ${type} is ignored`, () => {
     const request = podRequest({}, { conditions: [{ type, status: 'True' }] });
     assert.deepEqual(planOf({}, { request }), { kind: 'ignore' });
   });
 }
 
-test('a ClusterSigner without spec.pods leaves requests untouched', () => {
+test('a request for a ClusterSigner without spec.pods is ignored', () => {
   const profile = workloadProfile({ pods: undefined });
   assert.deepEqual(planOf({}, { profile }), { kind: 'ignore' });
 });
 
-test('an empty stub is a v1beta1 request seen through v1: it is read again, not refused', () => {
+test('a v1 request with an empty stub is read again through v1beta1, not refused', () => {
   const { stubPKCS10Request: _, ...without } = podRequest().spec;
   assert.deepEqual(planOf({ stubPKCS10Request: '' }), { kind: 'reread' });
   const request = { ...podRequest(), spec: without };
@@ -269,7 +269,7 @@ for (const [law, more, code] of waits) {
   });
 }
 
-test('who is not allowed is told so even while there is no CA', () => {
+test('a pod that is not allowed is denied even without a CA', () => {
   const profile = workloadProfile({ 'pods.allow': 'false' });
   assert.equal(planOf({}, { profile, authority: noAuthority }).kind, 'deny');
 });

@@ -38,14 +38,14 @@ const issued = (
     START,
   );
 
-test('a request waits among those of its namespace, and among those of its node', () => {
+test('a request shares a flow with those of its namespace and with those of its node', () => {
   assert.deepEqual(place.keyOf(podRequest()), {
     distinguishers: ['namespace team-a', 'node node-1'],
     deadline: undefined,
   });
 });
 
-test('a renewal is urgent once the kubelet calls it overdue, until its certificate ends', () => {
+test('a renewal is urgent from when the kubelet counts it overdue until its certificate expires', () => {
   place.finished(issued(podRequest()));
   now = REFRESH + RENEWAL_OVERDUE_MS - 1;
   assert.equal(place.keyOf(podRequest()).deadline, undefined);
@@ -53,7 +53,7 @@ test('a renewal is urgent once the kubelet calls it overdue, until its certifica
   assert.equal(place.keyOf(podRequest()).deadline, END);
 });
 
-test('another pod, another signer and another duration are other certificates', () => {
+test('a request for another pod, signer or duration is not a renewal', () => {
   place.finished(issued(podRequest()));
   now = REFRESH + RENEWAL_OVERDUE_MS;
   for (const spec of [
@@ -65,7 +65,7 @@ test('another pod, another signer and another duration are other certificates', 
   }
 });
 
-test('what a pod was issued last counts, in whatever order a list tells it', () => {
+test('the latest certificate of a pod counts, in whatever order they are listed', () => {
   const [old, young] = [
     issued(podRequest()),
     issued(podRequest(), { beginRefreshAt: REFRESH + HOUR, notAfter: END + HOUR }),
@@ -82,13 +82,13 @@ test('what a pod was issued last counts, in whatever order a list tells it', () 
   }
 });
 
-test('one that was denied has nothing to renew', () => {
+test('a denied request has no certificate to renew', () => {
   place.finished(withDenied(podRequest(), { reason: 'NotAllowed', message: '' }, START));
   now = END;
   assert.equal(place.keyOf(podRequest()).deadline, undefined);
 });
 
-test('what is known of a request that is not kept whole says the same', () => {
+test('a reduced request has the same fairness key', () => {
   const { metadata } = podRequest();
   const lean = { metadata, ...place.retainedFields(podRequest(), same) } as PodCertificateRequest;
   place.finished(issued(podRequest()));
@@ -96,7 +96,7 @@ test('what is known of a request that is not kept whole says the same', () => {
   assert.deepEqual(place.keyOf(lean), place.keyOf(podRequest()));
 });
 
-test('of more certificates than are noted the oldest is forgotten', () => {
+test('above the maximum the oldest certificate is forgotten', () => {
   for (let index = 0; index <= MAX_NOTED; index += 1) {
     place.finished(issued(podRequest({ podUID: `pod-${index}` })));
   }

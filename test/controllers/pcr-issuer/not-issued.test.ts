@@ -12,19 +12,19 @@ const held = (how: NotIssued['how'], more: Partial<NotIssued> = {}): NotIssued =
 });
 
 for (const how of ['retry', 'permanent', 'issuer', 'pending'] as const) {
-  test(`a PodCertificateRequest is never ended for what a CA says: ${how}`, () => {
+  test(`no error of a CA fails a PodCertificateRequest: ${how}`, () => {
     assert.equal(outcomeOf(held(how), 0).outcome, 'waiting');
   });
 }
 
-test('when it is looked at again: with backoff, never by itself, when its issuer is ready, when due', () => {
+test('the error type decides when it is retried: with backoff, on a change, or after its delay', () => {
   assert.equal(outcomeOf(held('retry'), 0).again, undefined);
   assert.equal(outcomeOf(held('permanent'), 0).again, 'on-change');
   assert.equal(outcomeOf(held('issuer'), 0).again, 'on-change');
   assert.deepEqual(outcomeOf(held('pending', { afterMs: 7 }), 5).again, { requeueAt: 12 });
 });
 
-test('an Event tells what a condition would', () => {
+test('an Event carries what a condition would', () => {
   assert.deepEqual(outcomeOf(held('permanent'), 0).event, {
     type: 'Warning',
     reason: 'PermanentError',

@@ -7,7 +7,7 @@ import { pcrStage } from '../../support/runtime/issuance-stage.ts';
 
 const keyless = { stubPKCS10Request: '' };
 
-test('a request without a key is read whole, and answered, through v1beta1', async () => {
+test('a request without a key is read and answered through v1beta1', async () => {
   const stage = pcrStage(keyless, { legacy: true });
   stage.server.stored = podRequest();
   assert.equal((await stage.handle()).outcome, 'issued');
@@ -16,19 +16,19 @@ test('a request without a key is read whole, and answered, through v1beta1', asy
     assert.match(path, /^\/apis\/certificates\.k8s\.io\/v1beta1\//);
 });
 
-test('a request without a key waits, and is never denied, where v1beta1 is not served', async () => {
+test('without v1beta1, a request without a key waits and is never denied', async () => {
   const stage = pcrStage(keyless);
   await assert.rejects(stage.handle(), { code: 'REQUEST_MALFORMED', disposition: 'wait' });
   assert.deepEqual(stage.requests, []);
 });
 
-test('a request without a key in any version is read once more, and waits', async () => {
+test('a request without a key in either version is read once more, and waits', async () => {
   const stage = pcrStage(keyless, { legacy: true });
   await assert.rejects(stage.handle(), { code: 'REQUEST_MALFORMED', disposition: 'wait' });
   assert.deepEqual(stage.methods(), ['GET']);
 });
 
-test('a new request under the same name is not answered in place of the one that was seen', async () => {
+test('a recreated request is not answered in place of the first', async () => {
   const stage = pcrStage(keyless, { legacy: true });
   const other = podRequest({ signerName: 'example.com/other', serviceAccountName: 'admin' });
   stage.server.stored = { ...other, metadata: { ...other.metadata, uid: 'another' } };

@@ -32,7 +32,7 @@ const KINDS: readonly (readonly [TestKey, algorithm: Uint8Array])[] = [
 ];
 
 for (const [kind, algorithm] of KINDS) {
-  test(`${kind}: the stub of v1 and the public key of v1beta1 give the same key`, () => {
+  test(`${kind}: the v1 stub and the v1beta1 public key give the same key`, () => {
     const key = privateKey(kind);
     const spki = Buffer.from(spkiOf(key));
     const stub = Buffer.from(requestDer({ key, algorithm })).toString('base64');
@@ -42,7 +42,7 @@ for (const [kind, algorithm] of KINDS) {
   });
 }
 
-test('an ML-DSA key is for CAs only: a pod that brings one is denied, not failed', () => {
+test('an ML-DSA key is for CAs only: a pod that requests it is denied, not failed', () => {
   const spki = Buffer.from(spkiOf(privateKey('ML-DSA-65')));
   const stub = Buffer.from(requestDer({ spki })).toString('base64');
   const old = { stubPKCS10Request: '', pkixPublicKey: spki.toString('base64') };
@@ -54,7 +54,7 @@ test('an ML-DSA key is for CAs only: a pod that brings one is denied, not failed
   }
 });
 
-test('the key types that work for pods are named without RSA2048, which the kubelet cannot make', () => {
+test('the message lists the key types for pods without RSA2048, which the kubelet cannot generate', () => {
   const stub = Buffer.from(requestDer({ key: privateKey('P-521') })).toString('base64');
   const found = requestedKey(podRequest({ stubPKCS10Request: stub }), ['RSA2048', 'ED25519']);
   assert.ok(found.kind === 'deny');

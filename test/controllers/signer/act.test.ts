@@ -13,7 +13,7 @@ const PATH = '/apis/certificates.k8s.io/v1/certificatesigningrequests/jane-1/sta
 const delivered = (stage: Stage<CertificateSigningRequest>): string =>
   Buffer.from(stage.sent()[0]?.status?.certificate ?? '', 'base64').toString();
 
-test('a certificate is one PUT to /status, fenced, and nothing else', async () => {
+test('issuing is one PUT to /status with the resourceVersion, and nothing else', async () => {
   const stage = csrStage();
   const outcome = await stage.handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['issued', 'Issued']);
@@ -28,7 +28,7 @@ test('a certificate is one PUT to /status, fenced, and nothing else', async () =
   assert.deepEqual(sent.status?.conditions, stage.request.status?.conditions);
 });
 
-test('the chain is the leaf and what issued it, upwards, without the root', async () => {
+test('the chain is the leaf and its intermediates, in order, without the root', async () => {
   const stage = csrStage();
   await stage.handle();
   const [leaf, issuing, ...more] = certificatesOf(delivered(stage));
@@ -42,7 +42,7 @@ test('the chain is the leaf and what issued it, upwards, without the root', asyn
   assert.equal(leaf.ca, false);
 });
 
-test('what can never become a leaf is Failed, with a reason, and has no certificate', async () => {
+test('a request that can never be issued is Failed with a reason and has no certificate', async () => {
   const stage = csrStage({ usages: ['ocsp signing'] });
   const outcome = await stage.handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['failed', 'UsageNotAllowed']);

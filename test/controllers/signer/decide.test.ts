@@ -35,7 +35,7 @@ const issued = (plan: SigningPlan): Extract<SigningPlan, { kind: 'issue' }> => {
   return plan;
 };
 
-test('an approved request gets the names and usages that it asked for, on its own key', () => {
+test('an approved request gets its requested names and usages, for its own key', () => {
   const subject = [
     [O, 'dev'],
     [CN, 'jane'],
@@ -50,7 +50,7 @@ test('an approved request gets the names and usages that it asked for, on its ow
   assert.deepEqual(Buffer.from(plan.publicKey.spki), Buffer.from(spkiOf(privateKey('P-256'))));
 });
 
-test('a leaf holds what requests.copy names and nothing else of the request, approved or not', () => {
+test('a leaf has only the fields that requests.copy names, even if others are approved', () => {
   const wanted = {
     subject: [
       [CN, 'jane'],
@@ -98,7 +98,7 @@ for (const [law, found] of conditions) {
   });
 }
 
-test('not signed: it has its certificate', () => {
+test('not signed: a request that has a certificate', () => {
   const csr = { ...made().csr, status: { conditions: [APPROVED], certificate: 'LS0t' } };
   assert.deepEqual(planOf({}, { csr }), { kind: 'ignore' });
 });
@@ -123,14 +123,14 @@ for (const [law, wanted, reason] of failures) {
   });
 }
 
-test('failed: bytes that are no request', () => {
+test('failed: a malformed request', () => {
   const csr = { ...csrOf('hello'), status: { conditions: [APPROVED] } };
   const plan = planOf({}, { csr });
   assert.ok(plan.kind === 'fail' && plan.reason === 'MalformedRequest');
   assert.match(plan.message, /^spec\.request: /);
 });
 
-test('all that stands against a request is said, the gravest first', () => {
+test('all violations are reported, the most severe first', () => {
   const plan = planOf({ subject: [[CN, 'system:admin']], usages: ['ocsp signing'] });
   assert.ok(plan.kind === 'fail' && plan.reason === 'ReservedSubject');
   assert.match(plan.message, /"system:admin".*; .*"ocsp signing"/);
@@ -158,6 +158,6 @@ for (const [law, authority, code] of waits) {
   });
 }
 
-test('what can never heal is said even while there is no CA', () => {
+test('a permanent violation fails a request even without a CA', () => {
   assert.equal(planOf({ usages: ['ocsp signing'] }, { authority: noAuthority }).kind, 'fail');
 });
