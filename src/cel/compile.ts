@@ -11,19 +11,19 @@ import type { PatternSet, Regex } from './pattern/regex.ts';
 import { children, offsetOf, type Node } from './syntax.ts';
 import { celVariables, type Variables } from './variables.ts';
 
-/** An expression that was checked, priced and is ready to run. */
+/** An expression that is checked, has a known worst-case cost, and is ready to run. */
 export interface Compiled<T extends boolean | string> {
   readonly source: string;
   /** The field that holds it. */
   readonly where: string;
-  /** Of all its runs for one request, at worst. */
+  /** Worst case of all its runs for one request, in the unit of {@link MAX_COST}. */
   readonly cost: number;
-  /** What its patterns became; they stay compiled for as long as this is held. */
+  /** Its compiled patterns. A reference to them keeps them compiled. */
   readonly patterns: readonly Regex[];
   /**
    * Pure and synchronous, in time bounded by the cost that compileExpression() accepted.
    *
-   * @throws SignerError CEL_EVALUATION (`wait`): neither true nor false, so nothing may follow from it
+   * @throws SignerError CEL_EVALUATION (`wait`): the result is neither true nor false, so decide nothing
    */
   evaluate(variables: Variables): T;
 }
@@ -37,14 +37,16 @@ export interface ExpressionSpec<T extends boolean | string> {
 }
 
 /**
- * Most that all runs of an expression for one request may cost, in visited nodes of some 20 ns: a
- * hostile request holds up the event loop for less than 20 ms.
+ * Maximum cost of all runs of an expression for one request. The unit is one visited node, about 20 ns:
+ * a hostile request blocks the event loop for less than 20 ms.
  */
 export const MAX_COST = 1_000_000;
 
 type Program = (variables: Variables) => unknown;
 
 /**
+ * Checks and compiles a CEL expression.
+ *
  * @throws SignerError CEL_INVALID (syntax, types, unknown names, functions that are not available)
  * or CEL_COST (`wait` both), with the field, the line, the column and the offending name
  */
@@ -55,7 +57,11 @@ export function compileExpression<T extends boolean | string>(
 ): Compiled<T> {
   const { source, environment, result } = spec;
   if (source.length > MAX_EXPRESSION) {
-    throw invalid(spec, MAX_EXPRESSION, `an expression has at most ${MAX_EXPRESSION} characters`);
+    throw invalid(
+      spec,
+      MAX_EXPRESSION,
+      `the expression has ${source.length} characters, more than the limit of ${MAX_EXPRESSION}`,
+    );
   }
   const patterns: PatternSet = new Set();
   const cost = check(spec, patterns);
@@ -69,12 +75,12 @@ export function compileExpression<T extends boolean | string>(
     evaluate: (variables: Variables): T => {
       const value = run(spec, program, celVariables(environment, variables));
       if (typeof value === expected) return value as T;
-      throw failed(spec, `gives a ${typeof value} and not a ${result}`);
+      throw failed(spec, `returned ${typeof value} instead of ${result}`);
     },
   });
 }
 
-/** Types, then what the library's types do not tell, then the cost, which is returned. */
+/** Checks the types, then what the library does not check, then the cost, which it returns. */
 function check(spec: Spec, patterns: PatternSet): number {
   const { environment, result } = spec;
   const parsed = parse(spec);
@@ -83,7 +89,11 @@ function check(spec: Spec, patterns: PatternSet): number {
   const fault = findIssue(parsed.ast, environment, patterns);
   if (fault !== undefined) throw invalid(spec, offsetOf(fault.node), fault.message);
   if (found.type !== result) {
-    throw invalid(spec, 0, `gives ${found.type ?? 'nothing'}, but must give ${result}`);
+    throw invalid(
+      spec,
+      0,
+      `the expression returns ${found.type ?? 'nothing'}; it must return ${result}`,
+    );
   }
   return checkCost(spec, parsed.ast);
 }
@@ -92,22 +102,22 @@ function checkCost(spec: Spec, ast: Node): number {
   const { where, source, environment } = spec;
   const cost = Math.ceil(costOf(ast, environment)) * environment.runs;
   if (cost <= MAX_COST) return cost;
-  const offset = dearest(ast, environment).start;
+  const offset = mostExpensive(ast, environment).start;
   throw invalidExpression(
     'CEL_COST',
     { where, source, offset },
-    `may cost ${cost} at worst, and ${MAX_COST} is the limit: avoid loops inside loops and long texts`,
+    `the worst-case cost is ${cost}, more than the limit of ${MAX_COST}; avoid nested loops and operations on long strings`,
   );
 }
 
-/** The innermost part that takes more than half of all, which is where to start mending. */
-function dearest(ast: Node, environment: Environment): Node {
+/** The innermost node that causes more than half of the cost: the best place to start. */
+function mostExpensive(ast: Node, environment: Environment): Node {
   const half = costOf(ast, environment) / 2;
   const heavy = children(ast).find((each) => costOf(each, environment) > half);
-  return heavy === undefined ? ast : dearest(heavy, environment);
+  return heavy === undefined ? ast : mostExpensive(heavy, environment);
 }
 
-/** A second tree, in which the functions that the library gets wrong go by the names of ours. */
+/** A second tree that calls our functions in place of those that the library gets wrong. */
 function programOf(spec: Spec): Program {
   const parsed = parse(spec);
   renameCalls(parsed.ast);
@@ -147,7 +157,7 @@ function invalid({ where, source }: Spec, offset: number, message: string): Sign
 
 function run(spec: Spec, program: Program, variables: Variables): unknown {
   const { stackTraceLimit } = Error;
-  // An error that `exists` or `||` absorbs is not seen by anybody; its stack takes most of its time.
+  // Without stacks: most errors are absorbed by `exists` or `||`, and the stack takes most of their time.
   Error.stackTraceLimit = 0;
   try {
     return program(variables);
@@ -164,7 +174,7 @@ function runtimeMessage({ source }: Spec, error: unknown): string {
   return `line ${line}, column ${column}: ${error.summary}`;
 }
 
-/** What a request may bring into a message. */
+/** Characters. An evaluation error may quote values of the request, which can be long. */
 const MAX_EVALUATION_MESSAGE = 300;
 
 function failed({ where }: Spec, message: string, cause?: unknown): SignerError {

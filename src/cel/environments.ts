@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The variables that expressions may use, with the sizes that their worst-case cost rests on. */
+/** The variables of expressions, with the maximum sizes that their worst-case cost assumes. */
 import type { RequestField } from '../vocabulary.ts';
 import { MAX_VALUE } from './pattern/value-pattern.ts';
 import { INT, list, map, object, text, type Shape } from './cost/shape.ts';
 
 export interface Environment {
   readonly variables: Readonly<Record<string, Shape>>;
-  /** How many times one request may make an expression of this environment run. */
+  /** How often one request may run an expression of this environment. */
   readonly runs: number;
 }
 
-/** Names that one request may hold of one kind: a leaf for more than a hundred is a mistake. */
+/** Maximum names of one type in a request: a leaf with more than a hundred is a mistake. */
 const MAX_NAMES = 100;
 
-/** Groups of a user: a token that lists more than a thousand does not fit an HTTP header. */
+/** Groups of a user: a token with more than a thousand does not fit into an HTTP header. */
 const MAX_GROUPS = 1_000;
 
-/** The 23 names of KeyUsage, with room. */
+/** KeyUsage of certificates.k8s.io has 23 names. */
 const MAX_USAGES = 32;
 
-/** Annotation keys that a ClusterSigner may name (16), keys and values of a user's `extra`. */
+/** Annotation keys that a ClusterSigner may name (16), and keys and values of a user's `extra`. */
 const MAX_ENTRIES = 64;
 
-/** DNS names are at most 253 long, X.520 names 64 (RFC 5280 A.1); with room. */
+/** DNS names have at most 253 characters, X.520 names 64 (RFC 5280 A.1). */
 const NAME = text(256);
 const NAMES = list(MAX_NAMES, NAME);
 
@@ -30,7 +30,7 @@ const NAMES = list(MAX_NAMES, NAME);
 const URI = text(2_048);
 const URIS = list(MAX_NAMES, URI);
 
-/** User names of OIDC issuers hold the issuer's URL. */
+/** The user name of an OIDC user may contain the issuer's URL. */
 const USER = text(1_024);
 
 /** An annotation. */
@@ -78,7 +78,7 @@ export const REQUEST: Environment = {
   },
 };
 
-/** Requests of kinds that have a namespace: for most of them it says more than who made them. */
+/** For requests that have a namespace: {@link REQUEST} plus `request.namespace`. */
 export const NAMESPACED_REQUEST: Environment = {
   ...REQUEST,
   variables: {
@@ -87,12 +87,12 @@ export const NAMESPACED_REQUEST: Environment = {
   },
 };
 
-/** What `allow` is evaluated in: `self` is one value of the request after the other. */
+/** The environments of `allow`, which runs once for each value of the request: `self`. */
 interface SelfEnvironments {
   readonly each: Environment;
   /** `allow.uris`. */
   readonly uri: Environment;
-  /** `allow.commonName`: there is only one. */
+  /** `allow.commonName`: a request has one at most. */
   readonly once: Environment;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The CEL library with Kubernetes' functions in it: the only file that registers anything there. */
+/** The CEL library with the functions of Kubernetes. No other file registers functions. */
 import { Environment as Library, type ObjectSchema } from '@marcbachmann/cel-js';
 import type { Environment } from './environments.ts';
 import { Address } from './functions/address.ts';
@@ -31,7 +31,7 @@ const FUNCTIONS: readonly CelFunction[] = [
 /** Namespaces of functions, as variables of the CEL library. */
 export const NAMESPACES: ReadonlySet<string> = new Set(['sets', 'ip']);
 
-/** Price of each function that may be called, by name, with its namespace where it has one. */
+/** The price of each function that is available, by name (with its namespace, if it has one). */
 export const PRICES: ReadonlyMap<string, Price> = new Map(
   FUNCTIONS.toReversed().map(({ namespace, name, price }) => [
     namespace === undefined ? name : `${namespace}.${name}`,
@@ -39,7 +39,7 @@ export const PRICES: ReadonlyMap<string, Price> = new Map(
   ]),
 );
 
-/** The library's own functions cannot be replaced; ours go by another name, see rename(). */
+/** The library's own functions cannot be replaced, so ours have another name; see `rename()`. */
 const OURS = '_k8s';
 
 const SHADOWED: ReadonlySet<string> = new Set(
@@ -51,7 +51,7 @@ export function rename(name: string): string {
   return SHADOWED.has(name) ? `${name}${OURS}` : name;
 }
 
-/** As few as expressions of 2,048 characters can need; a cost is computed of all of them. */
+/** Limits for an expression of 2,048 characters, low enough that the cost of any is computed fast. */
 const LIMITS = { maxAstNodes: 1_000, maxDepth: 50, maxListElements: 200, maxMapEntries: 200 };
 
 const base = createBase();
@@ -76,7 +76,7 @@ function createBase(): Library {
       (a: Quantity, b: Quantity) => a.nano === b.nano,
     );
   for (const each of FUNCTIONS) {
-    // What only has the name of one that is shadowed is first checked, and then run, by either name.
+    // An overload of a shadowed name that we do not replace is checked and run under both names.
     const names = new Set([
       each.shadows === true ? rename(each.name) : each.name,
       rename(each.name),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, type ErrorCode } from '../errors.ts';
 
-/** A place in an expression that somebody wrote. */
+/** A position in the source of an expression. */
 export interface SourcePosition {
   /** The field that holds it, such as `spec.requests.rules[0].when`. */
   readonly where: string;
@@ -17,7 +17,7 @@ export function position(source: string, offset: number): { line: number; column
   return { line: before.split('\n').length, column: offset - lineStart + 1 };
 }
 
-/** A fault of the expression itself: whoever wrote it can mend it, so requests wait. */
+/** The error for a fault in the expression itself. Its author can correct it, so requests wait. */
 export function invalidExpression(
   code: Extract<ErrorCode, 'CEL_INVALID' | 'CEL_COST'>,
   place: SourcePosition,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Ways about the syntax tree of the CEL library. */
+/** Helpers for the syntax tree of the CEL library. */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { NAMESPACES } from './library.ts';
 
@@ -8,7 +8,7 @@ export type Node = ASTNode;
 /** `receiver.name(args)`, or `name(args)` without a receiver. */
 export interface Call {
   readonly name: string;
-  /** With the namespace where there is one: `sets.contains`. */
+  /** The name with its namespace, if it has one: `sets.contains`. */
   readonly key: string;
   readonly receiver: Node | undefined;
   readonly args: readonly Node[];
@@ -27,7 +27,7 @@ export function callOf(node: Node): Call | undefined {
   return { name, key: name, receiver, args };
 }
 
-/** `list.all(x, …)` and its kin. */
+/** A macro that loops: `list.all(x, …)`, `exists`, `filter`, `map` and so on. */
 export interface Comprehension {
   readonly range: Node;
   readonly variable: Node;
@@ -49,12 +49,12 @@ export function comprehensionOf(call: Call): Comprehension | undefined {
   return { range: call.receiver, variable, body };
 }
 
-/** The operands of a node, in the order of the text. */
+/** The operands of a node, in source order. */
 export function children(node: Node): readonly Node[] {
   const call = callOf(node);
   if (call !== undefined) return [...(call.receiver ? [call.receiver] : []), ...call.args];
   if (node.op === 'map') return node.args.flat();
-  // What is left are operators and lists over nodes, and '.' with the name of a field.
+  // The rest are operators and lists of nodes, and '.' with the name of a field.
   return [node.args].flat().filter(isNode);
 }
 
@@ -62,17 +62,17 @@ function isNode(part: unknown): part is Node {
   return typeof part === 'object' && part !== null && 'op' in part && 'args' in part;
 }
 
-/** The type that check() has found, which the library keeps on the node. */
+/** The type that `check()` found; the library stores it on the node. */
 export function typeOf(node: Node): string | undefined {
   return (node as { readonly checkedType?: { readonly name: string } }).checkedType?.name;
 }
 
-/** Where a message about the node should point. */
+/** The offset that an error message about the node points to, in UTF-16 units. */
 export function offsetOf(node: Node): number {
   return node.pos;
 }
 
-/** How many characters the expression has that the node is a part of. */
+/** Characters of the expression that contains the node. */
 export function sourceLength(node: Node): number {
   return (node as { readonly input?: string }).input?.length ?? 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the library's type check lets through and we do not. */
+/** Checks beyond the type check of the CEL library: what it accepts and we refuse. */
 import type { Environment } from './environments.ts';
 import { PATTERN_FUNCTIONS } from './functions/patterns.ts';
 import { NAMESPACES, PRICES } from './library.ts';
@@ -13,9 +13,9 @@ export interface Issue {
 }
 
 /**
- * The first fault of a checked expression, in the order of the text.
+ * Finds the first fault of an expression that passed the library's type check, in source order.
  *
- * @param patterns - those of the expression are added to it
+ * @param patterns - receives the patterns of the expression
  */
 export function findIssue(
   root: Node,
@@ -34,7 +34,7 @@ export function findIssue(
   return undefined;
 }
 
-/** has() is checked as a whole; a comprehension's variable is a name, not an expression. */
+/** The parts to check. `has()` is checked as a whole; a loop variable is a name, not an expression. */
 function operands(root: Node, call: Call | undefined): readonly Node[] {
   if (call === undefined) return children(root);
   if (call.name === 'has') return [];
@@ -44,24 +44,24 @@ function operands(root: Node, call: Call | undefined): readonly Node[] {
   return loop === undefined ? children(root) : [loop.range, ...loop.body];
 }
 
-/** Only format() takes lists of mixed types; what is in them is checked like anything else. */
+/** Only `format()` takes a list of mixed types. Its items are checked one by one. */
 function mixed({ args }: Call): readonly Node[] {
   return args.flatMap((each) => (each.op === 'list' ? children(each) : [each]));
 }
 
-/** Only fields named in the text have a known size. */
+/** A computed index on an object hides which field is read, and so its maximum size. */
 function indexIssue(node: Node): Issue | undefined {
   if (node.op !== '[]' || !/^(?!list<|map<)/.test(typeOf(node.args[0]) ?? '')) return undefined;
-  return { node, message: 'only lists and maps have [ ]; write the name of a field after a dot' };
+  return { node, message: '[ ] works on lists and maps only; write a field as .name' };
 }
 
-/** A value without a static type could be of a type at run time that nobody thought of. */
+/** Without a static type, neither the functions that run nor their cost are known in advance. */
 function dynamicTypeIssue(node: Node): Issue | undefined {
   const type = typeOf(node);
   if (type === undefined || !/\bdyn\b/.test(type)) return undefined;
   return {
     node,
-    message: 'the type of this is not known: lists and maps must hold values of one type',
+    message: 'the type is unknown (dyn); use values of one type in each list and map',
   };
 }
 
@@ -74,8 +74,7 @@ function callIssue(
   if (call.name === 'has' && call.receiver === undefined) return hasIssue(node, call, environment);
   const loop = comprehensionOf(call);
   if (loop !== undefined) return variableIssue(loop.variable, environment);
-  if (!PRICES.has(call.key))
-    return { node, message: `function "${call.key}" is not available here` };
+  if (!PRICES.has(call.key)) return { node, message: `function "${call.key}" is not available` };
   return PATTERN_FUNCTIONS.has(call.name) ? patternIssue(node, call, patterns) : undefined;
 }
 
@@ -84,16 +83,16 @@ function patternIssue(node: Node, { name, args }: Call, patterns: PatternSet): I
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string') {
     return {
       node: pattern ?? node,
-      message: `${name}() takes a literal pattern, not a computed one`,
+      message: `the pattern of ${name}() must be a string literal`,
     };
   }
   const made = tryRegex(pattern.args, name === 'matches' ? 'part' : 'place');
   if (typeof made === 'string') {
-    return { node: pattern, message: `"${pattern.args}" is not an RE2 expression: ${made}` };
+    return { node: pattern, message: `cannot use the RE2 pattern "${pattern.args}": ${made}` };
   }
   patterns.add(made);
   if (compileWorkOf(patterns) <= MAX_COMPILE_WORK) return undefined;
-  const message = `the patterns up to "${pattern.args}" take too much to make: use fewer, or repeat less in them`;
+  const message = `the patterns up to "${pattern.args}" exceed the compile limit; use fewer patterns, or fewer and smaller repetitions`;
   return { node: pattern, message };
 }
 
@@ -102,11 +101,11 @@ function variableIssue(variable: Node, { variables }: Environment): Issue | unde
   if (!Object.hasOwn(variables, variable.args) && !NAMESPACES.has(variable.args)) return undefined;
   return {
     node: variable,
-    message: `"${variable.args}" already names a variable; use another name`,
+    message: `"${variable.args}" is already the name of a variable; rename the loop variable`,
   };
 }
 
-/** The library does not look at what has() is asked: a field that does not exist would be absent. */
+/** The library does not check the argument of `has()`: a misspelled field would look absent. */
 function hasIssue(node: Node, { args }: Call, { variables }: Environment): Issue | undefined {
   const names: string[] = [];
   let at: Node | undefined = args[0];
@@ -115,7 +114,7 @@ function hasIssue(node: Node, { args }: Call, { variables }: Environment): Issue
     at = at.args[0];
   }
   if (at?.op !== 'id' || !Object.hasOwn(variables, at.args)) {
-    return { node, message: 'has() takes a field of a variable, such as has(request.extra.team)' };
+    return { node, message: 'has() needs a field of a variable, such as has(request.extra.team)' };
   }
   let shape: Shape | undefined = variables[at.args];
   for (const name of names) {

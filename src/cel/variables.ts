@@ -5,14 +5,14 @@ import { MAX_KEY, type Shape } from './cost/shape.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** What the CEL library takes: bigint for int, Map for map. */
+/** A value in the types of the CEL library: bigint for int, Map for map. */
 type CelValue = string | bigint | readonly CelValue[] | Map<string, CelValue>;
 
 /**
- * The variables in the CEL library's types, each held to the size that the cost of the expression
- * was computed with.
+ * Converts variables to the types of the CEL library, and checks each against the maximum size that the
+ * cost of the expression assumes.
  *
- * Objects among them must not be changed afterwards: what was made of them is kept while they live.
+ * Do not change an object after you pass it: its conversion is cached for as long as it lives.
  *
  * @throws SignerError CEL_EVALUATION (`wait`) where a value is missing, of another type or too large
  */
@@ -27,7 +27,7 @@ export function celVariables(environment: Environment, variables: Variables): Va
 
 const known = new WeakMap<Shape, WeakMap<object, CelValue>>();
 
-/** All expressions of a policy look at the same request, which nobody changes. */
+/** Converts each object once: all expressions of a policy read the same immutable request. */
 function remembered(value: unknown, shape: Shape, name: string): CelValue {
   if (typeof value !== 'object' || value === null) return celValue(value, shape, name);
   const values = known.get(shape) ?? new WeakMap<object, CelValue>();
@@ -42,10 +42,10 @@ function remembered(value: unknown, shape: Shape, name: string): CelValue {
 function celValue(value: unknown, shape: Shape, path: string): CelValue {
   switch (shape.kind) {
     case 'string':
-      if (typeof value !== 'string') throw unusable(path, 'is not text');
+      if (typeof value !== 'string') throw unusable(path, 'is not a string');
       return bounded(value, value.length, shape.max, path);
     case 'int':
-      if (!Number.isSafeInteger(value)) throw unusable(path, 'is not a whole number');
+      if (!Number.isSafeInteger(value)) throw unusable(path, 'is not an integer');
       return BigInt(value as number);
     case 'list':
       if (!Array.isArray(value)) throw unusable(path, 'is not a list');
@@ -87,6 +87,6 @@ function unusable(path: string, fault: string): SignerError {
   return new SignerError({
     code: 'CEL_EVALUATION',
     disposition: 'wait',
-    message: `${path} ${fault}, so no expression can be evaluated on it`,
+    message: `${path} ${fault}; cannot evaluate the expression`,
   });
 }

@@ -22,7 +22,7 @@ const INVALID = [
     'request.username',
     1,
     1,
-    'gives string, but must give bool',
+    'returns string; it must return bool',
   ],
   ['a text compared with a number', 'csr.key.size == "1"', 1, 1, 'no such overload: int == string'],
   [
@@ -32,8 +32,8 @@ const INVALID = [
     1,
     'no such overload: string in string',
   ],
-  ['a list of mixed types', '"a" in [request.name, 1]', 1, 8, 'the type of this is not known'],
-  ['dyn()', 'dyn(request.name) == 1', 1, 1, 'function "dyn" is not available here'],
+  ['a list of mixed types', '"a" in [request.name, 1]', 1, 8, 'the type is unknown (dyn)'],
+  ['dyn()', 'dyn(request.name) == 1', 1, 1, 'function "dyn" is not available'],
   [
     'a function of the library alone',
     'timestamp("x") == timestamp("y")',
@@ -41,30 +41,36 @@ const INVALID = [
     1,
     '"timestamp" is not available',
   ],
-  ['cel.bind', 'cel.bind(x, 1, x == 1)', 1, 1, 'function "bind" is not available here'],
+  ['cel.bind', 'cel.bind(x, 1, x == 1)', 1, 1, 'function "bind" is not available'],
   [
     'a loop that hides a variable',
     'csr.dnsNames.all(csr, csr == "")',
     1,
     18,
-    '"csr" already names a variable',
+    '"csr" is already the name of a variable',
   ],
   [
     'a loop that hides a namespace',
     '["a"].all(sets, sets.contains("a"))',
     1,
     11,
-    '"sets" already names a variable',
+    '"sets" is already the name of a variable',
   ],
   [
     'a computed pattern',
     'request.name.matches(request.uid)',
     1,
     30,
-    'matches() takes a literal pattern',
+    'the pattern of matches() must be a string literal',
   ],
-  ['a pattern that is not RE2', 'request.name.matches("(?=a)")', 1, 22, 'is not an RE2 expression'],
-  ['a field by index', 'csr["dnsNames"].size() == 1', 1, 1, 'only lists and maps have [ ]'],
+  [
+    'a pattern that is not RE2',
+    'request.name.matches("(?=a)")',
+    1,
+    22,
+    'cannot use the RE2 pattern "(?=a)": ',
+  ],
+  ['a field by index', 'csr["dnsNames"].size() == 1', 1, 1, '[ ] works on lists and maps only'],
 ] as const;
 
 for (const [what, source, line, column, words] of INVALID) {
@@ -155,7 +161,7 @@ test('a value that is missing, of another type or above its limit is an error, n
   const good = request({});
   const bad = [
     [{ ...good, csr: { ...good.csr, dnsNames: undefined } }, 'csr.dnsNames is not a list'],
-    [{ ...good, csr: { ...good.csr, dnsNames: [1] } }, 'csr.dnsNames[0] is not text'],
+    [{ ...good, csr: { ...good.csr, dnsNames: [1] } }, 'csr.dnsNames[0] is not a string'],
     [
       request({ dnsNames: Array<string>(101).fill('a') }),
       'csr.dnsNames is of size 101, above the limit',
@@ -164,7 +170,7 @@ test('a value that is missing, of another type or above its limit is an error, n
     [{ ...good, request: undefined }, 'request is missing'],
     [
       { ...good, csr: { ...good.csr, key: { type: 'RSA', size: 1.5 } } },
-      'csr.key.size is not a whole',
+      'csr.key.size is not an integer',
     ],
   ] as const;
   for (const [variables, message] of bad) {

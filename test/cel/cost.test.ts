@@ -89,7 +89,7 @@ for (const [source, environment] of DEAR) {
       code: 'CEL_COST',
       disposition: 'wait',
       message: new RegExp(
-        `^spec\\.here: line 1, column \\d+: may cost \\d+ at worst, and ${MAX_COST}`,
+        `^spec\\.here: line 1, column \\d+: the worst-case cost is \\d+, more than the limit of ${MAX_COST};`,
       ),
     });
   });
@@ -124,7 +124,7 @@ test('text that is too deep or too long is refused before it is type-checked', (
   assert.throws(() => compile(deep, REQUEST), { code: 'CEL_INVALID', message: /depth|maxDepth/i });
   assert.throws(() => compile(`true${' '.repeat(2_048)}`, REQUEST), {
     code: 'CEL_INVALID',
-    message: /at most 2048 characters/,
+    message: /has \d+ characters, more than the limit of 2048/,
   });
 });
 

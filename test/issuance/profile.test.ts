@@ -23,17 +23,17 @@ const ROWS: Readonly<
     'CEL_INVALID',
     /^spec\.pods\.uris\[1\]: line 1, column \d+: .*upper/,
   ],
-  'a name that is no text': [
+  'an expression for a name that returns bool': [
     'pods.dnsNames',
     ['pod.name == pod.uid'],
     'CEL_INVALID',
-    /^spec\.pods\.dnsNames\[0\]: line 1, column 1: gives bool, but must give string/,
+    /^spec\.pods\.dnsNames\[0\]: line 1, column 1: the expression returns bool; it must return string/,
   ],
-  'a text that shall decide': [
+  'an expression of allow that returns a string': [
     'pods.allow',
     'pod.name',
     'CEL_INVALID',
-    /^spec\.pods\.allow: line 1, column 1: gives string, but must give bool/,
+    /^spec\.pods\.allow: line 1, column 1: the expression returns string; it must return bool/,
   ],
   'a variable of other requests': [
     'pods.commonName',
@@ -57,7 +57,7 @@ const ROWS: Readonly<
     'pods.annotations.0.pattern',
     '(?=a)b',
     'SPEC_INVALID',
-    /^spec\.pods\.annotations\[0\]\.pattern: "\(\?=a\)b" is not an RE2 expression/,
+    /^spec\.pods\.annotations\[0\]\.pattern: cannot use the RE2 pattern "\(\?=a\)b": /,
   ],
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { MAX_KEY, type Shape } from './shape.ts';
 
-/** The most that a value can hold: characters of a text, items of a list; 1 for everything else. */
+/** The maximum size of a value: characters of a string, items of a list; 1 for everything else. */
 export interface Bound {
   readonly size: number;
   /** Items of a list, values of a map. */
@@ -9,7 +9,7 @@ export interface Bound {
   /** Keys of a map. */
   readonly keys?: Bound;
   readonly fields?: Readonly<Record<string, Bound>>;
-  /** Of a literal: what it says. */
+  /** The value of a string literal. */
   readonly text?: string;
 }
 
@@ -36,12 +36,12 @@ export function boundOf(shape: Shape): Bound {
   }
 }
 
-/** Everything in the value, its items' contents included. */
+/** The total size of a value: the contents of its items included. */
 export function volume(bound: Bound): number {
   return bound.size * Math.max(1, bound.of === undefined ? 1 : volume(bound.of));
 }
 
-/** Whichever is larger, part by part. */
+/** The maximum of two bounds, part by part. */
 export function larger(a: Bound, b: Bound): Bound {
   const of = eitherOf(a.of, b.of);
   const keys = eitherOf(a.keys, b.keys);
@@ -59,12 +59,12 @@ function eitherOf(a: Bound | undefined, b: Bound | undefined): Bound | undefined
   return a === undefined || b === undefined ? (a ?? b) : larger(a, b);
 }
 
-/** What two texts or two lists make when joined. */
+/** The bound of two strings or two lists joined. */
 export function sum(a: Bound, b: Bound): Bound {
   return { ...larger(a, b), size: a.size + b.size };
 }
 
-/** A list of at most `size` such items. */
+/** The bound of a list of at most `size` items of bound `of`. */
 export function listOf(size: number, of: Bound): Bound {
   return { size, of };
 }

@@ -4,35 +4,35 @@ import { MAX_COST, type Compiled } from '../compile.ts';
 import { MAX_COMPILE_WORK, compileWorkOf, type PatternSet } from '../pattern/regex.ts';
 
 /**
- * Most that all expressions of a part of a spec may cost for one request: a hostile request holds up
- * those behind it for less than 100 ms, however many expressions there are.
+ * Maximum cost of all expressions of one part of a spec for one request: a hostile request delays others
+ * by less than 100 ms, however many expressions there are.
  */
 const MAX_BUDGET = 5 * MAX_COST;
 
 /**
- * Takes in each expression of a part of a spec as soon as it is compiled, and gives it back: what is too
- * much is refused before the rest is compiled.
+ * Makes a function that adds each compiled expression of one part of a spec to its budget and returns
+ * it unchanged. Call it after each compilation: an expression over the budget then stops the rest.
  *
- * @param where - the part of the spec
- * @throws SignerError CEL_COST (`wait`), naming the dearest expression
+ * @param where - the part of the spec, such as `spec.requests`
+ * @throws SignerError CEL_COST (`wait`), naming the most expensive expression (the returned function does)
  */
 export function createBudget(where: string): <C extends Entry>(compiled: C) => C {
   const patterns: PatternSet = new Set();
   let cost = 0;
-  let dearest: Entry = { where, cost: 0, patterns: [] };
+  let mostExpensive: Entry = { where, cost: 0, patterns: [] };
 
   return (compiled) => {
     cost += compiled.cost;
-    if (compiled.cost > dearest.cost) dearest = compiled;
+    if (compiled.cost > mostExpensive.cost) mostExpensive = compiled;
     for (const each of compiled.patterns) patterns.add(each);
     if (cost > MAX_BUDGET) {
-      throw tooMuch(
-        `${where}: its expressions may cost ${cost} together at worst, and ${MAX_BUDGET} is the limit; ${dearest.where} costs most (${dearest.cost})`,
+      throw overBudget(
+        `${where}: the worst-case cost of all its expressions is ${cost}, more than the limit of ${MAX_BUDGET}; simplify ${mostExpensive.where} first (${mostExpensive.cost})`,
       );
     }
     if (compileWorkOf(patterns) > MAX_COMPILE_WORK) {
-      throw tooMuch(
-        `${where}: the patterns up to ${compiled.where} take too much to make; use fewer, or repeat less in them`,
+      throw overBudget(
+        `${where}: the patterns up to ${compiled.where} exceed the compile limit; use fewer patterns, or fewer and smaller repetitions`,
       );
     }
     return compiled;
@@ -41,6 +41,6 @@ export function createBudget(where: string): <C extends Entry>(compiled: C) => C
 
 type Entry = Pick<Compiled<never>, 'where' | 'cost' | 'patterns'>;
 
-function tooMuch(message: string): SignerError {
+function overBudget(message: string): SignerError {
   return new SignerError({ code: 'CEL_COST', disposition: 'wait', message });
 }

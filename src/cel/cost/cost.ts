@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The worst-case cost of an expression: what it would cost if every list and text were as large as
- * its shape allows. CEL has no recursion and no unbounded loops, so the walk below is exact enough
- * and always ends. The unit is the visit of one node, some 20 ns.
+ * The worst-case cost of an expression: its cost if every list and string were as large as its shape
+ * allows. CEL has no recursion and no unbounded loops, so the walk below always ends. The unit is one
+ * visited node, about 20 ns.
  */
 import { SCALAR, boundOf, larger, listOf, sum, volume, type Bound } from './bound.ts';
 import type { Environment } from '../environments.ts';
@@ -18,7 +18,7 @@ import {
   type Node,
 } from '../syntax.ts';
 
-/** What evaluating a node costs, and how much its value may hold. */
+/** The cost of evaluating a node, and the maximum size of its value. */
 interface Estimate {
   readonly cost: number;
   readonly bound: Bound;
@@ -26,26 +26,26 @@ interface Estimate {
 
 interface Scope {
   readonly variables: ReadonlyMap<string, Bound>;
-  /** What an error costs that is thrown, and absorbed by `exists`, `all`, `||` or `&&`. */
+  /** The cost of an error that is thrown, then absorbed by `exists`, `all`, `||` or `&&`. */
   readonly error: number;
 }
 
-/** Comparing reads both sides, where they are equal. */
+/** A comparison reads both sides to the end when they are equal. */
 const PER_COMPARED = 0.01;
-/** An item of a list that `in` looks at, and a character of it that is no different. */
+/** What `in` compares: one item of a list, and one character of it that is equal. */
 const PER_LIST_ITEM = 0.2;
 const PER_EQUAL_CHARACTER = 0.002;
 /** Copying an item or a character. */
 const PER_COPIED = 0.02;
-/** Besides the body: binding the variable, keeping the result. */
+/** One iteration without its body: bind the variable, keep the result. */
 const PER_ITERATION = 2;
 
-/** An error without a stack: made, thrown and caught, some 3 µs. compile.ts turns the stacks off. */
+/** The cost to create, throw and catch an error without a stack, about 3 µs. compile.ts disables stacks. */
 const ERROR = 160;
-/** The library looks for its line, and cuts the line out of the text: 3 ns a character of the expression. */
+/** The library finds the line of the error and copies it: 3 ns for each character of the expression. */
 const ERROR_CHARACTER = 0.16;
 
-/** Cost of one run. */
+/** The worst-case cost of one run. */
 export function costOf(node: Node, environment: Environment): number {
   const variables = new Map(
     Object.entries(environment.variables).map(([name, shape]) => [name, boundOf(shape)]),
@@ -67,7 +67,7 @@ function estimate(node: Node, scope: Scope): Estimate {
   return operator(node.op, parts);
 }
 
-/** An error of one side is absorbed where the other side decides. */
+/** `||` and `&&` absorb an error of one side if the other side decides. */
 function either(node: Node, parts: readonly Estimate[], { error }: Scope): Estimate {
   const errors = error * children(node).filter(mayThrow).length;
   return { cost: 1 + total(parts) + errors, bound: SCALAR };
@@ -110,7 +110,7 @@ function operator(op: Node['op'], parts: readonly Estimate[]): Estimate {
   return { cost: spent + PER_COMPARED * Math.min(volume(left), volume(right)), bound: SCALAR };
 }
 
-/** Maps are hashed; a list is read until the item is found, and texts may begin alike. */
+/** `in`: a map is hashed; a list is scanned, and its strings may share a long prefix. */
 function searched(item: Bound, within: Bound): number {
   const read = PER_COMPARED * volume(item);
   if (within.keys !== undefined) return read;
@@ -129,7 +129,8 @@ function estimateCall(call: Call, scope: Scope): Estimate {
   const parts = operands.map((each) => estimate(each, scope));
   const bounds = parts.map((each) => each.bound);
   const price = PRICES.get(call.key);
-  if (price === undefined) throw new TypeError(`the guard lets nobody call ${call.key}`);
+  if (price === undefined)
+    throw new TypeError(`function ${call.key} has no price; the validator must refuse it`);
   return { cost: 2 + total(parts) + price.cost(bounds), bound: price.result(bounds) };
 }
 
@@ -152,7 +153,7 @@ function estimateLoop(
   return { cost, bound: SCALAR };
 }
 
-/** The other loops end with the first error. */
+/** Loops that absorb errors; the other loops end with the first error. */
 function absorbsErrors(name: string, body: readonly Node[]): boolean {
   return (name === 'all' || name === 'exists') && body.some(mayThrow);
 }

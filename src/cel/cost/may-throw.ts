@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { callOf, children, comprehensionOf, typeOf, type Call, type Node } from '../syntax.ts';
 
-/** Functions that have a result for every text, list or map. */
+/** Functions that return a result for every string, list or map. */
 const TOTAL: ReadonlySet<string> = new Set([
   ...['size', 'startsWith', 'endsWith', 'contains', 'matches', 'find', 'trim', 'isIP', 'isCIDR'],
   ...['isURL', 'isQuantity', 'lowerAscii', 'upperAscii', 'family', 'getScheme', 'getHost'],
@@ -9,14 +9,14 @@ const TOTAL: ReadonlySet<string> = new Set([
   ...['sets.intersects', 'sets.equivalent'],
 ]);
 
-/** Operators that have a result for all that the type check lets through. */
+/** Operators that return a result for all operands that pass the type check. */
 const TOTAL_OPERATORS: ReadonlySet<Node['op']> = new Set([
   ...(['==', '!=', '<', '<=', '>', '>=', 'in', '&&', '||', '!_', '?:', 'list'] as const),
 ]);
 
 /**
- * Whether a run of the node may end in an error. Of what is not known here it may: an error that somebody
- * absorbs costs a hundred times what a node costs.
+ * Whether evaluating the node may throw. Functions not listed here may: an absorbed error costs a hundred
+ * times as much as a node, so the estimate must not miss one.
  */
 export function mayThrow(node: Node): boolean {
   const call = callOf(node);
@@ -35,7 +35,7 @@ function callMayThrow(call: Call): boolean {
   return [...(call.receiver === undefined ? [] : [call.receiver]), ...call.args].some(mayThrow);
 }
 
-/** Of a map no field is known; those of the variables are. */
+/** A field of a map may be missing; the fields of a variable exist. */
 function isMap(node: Node): boolean {
   return /^map</.test(typeOf(node) ?? 'map<');
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Types of variables together with the most that a value of them may hold. */
+/** Types of variables, each with the maximum size of its values. */
 
 export type Shape = TextShape | IntShape | ListShape | MapShape | ObjectShape;
 
@@ -30,7 +30,7 @@ export interface ObjectShape {
   readonly fields: Readonly<Record<string, Shape>>;
 }
 
-/** Keys of maps: annotation keys are at most 317 long; keys of `extra` are URL paths (with room). */
+/** Characters of a map's key: annotation keys have at most 317; keys of `extra` are URL paths. */
 export const MAX_KEY = 512;
 
 export const INT: IntShape = { kind: 'int' };
@@ -51,7 +51,7 @@ export function object(fields: Readonly<Record<string, Shape>>): ObjectShape {
   return { kind: 'object', fields };
 }
 
-/** What the CEL library calls the type. */
+/** The type in the notation of the CEL library. */
 export function typeName(shape: Exclude<Shape, ObjectShape>): string {
   switch (shape.kind) {
     case 'string':

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { formatIp, isIpv4Mapped, parseIp } from '../../ip.ts';
 
-/** An IP address as Go's `netip.Addr` has it: IPv4 and IPv6 are different, there are no zones. */
+/** An IP address like Go's `netip.Addr`: IPv4 and IPv6 never compare equal. Zones are not supported. */
 export class Address {
   readonly family: 4 | 6;
   /** Big endian. */
@@ -18,10 +18,10 @@ export class Address {
 }
 
 /**
- * Reads an address as Kubernetes' `ip()` does: no leading zeros, no zone, no IPv4-mapped IPv6
- * (which would let one address pass for two).
+ * Parses an address like Kubernetes' `ip()`: no leading zeros, no zone, and no IPv4-mapped IPv6 (which
+ * would give one address two forms).
  *
- * @returns undefined where `text` is no such address
+ * @returns undefined if `text` is not such an address
  */
 export function parseAddress(text: string): Address | undefined {
   const octets = parseIp(text);

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What is taken of the CEL library's own functions. It has more (timestamps of the local time zone,
- * JSON, conversions that read '' as 0); what is not listed in this folder cannot be called.
+ * The functions of the CEL library that expressions may call. The library has more (timestamps in the
+ * local time zone, JSON, conversions that read '' as 0); a function not listed in this folder cannot be
+ * called.
  */
 import { volume, type Bound } from '../cost/bound.ts';
 import { linear, toScalar, type CelFunction } from './function.ts';
 import { indexIn } from './search.ts';
 
-/** The longest number or boolean in text: a double. */
+/** Characters of the longest number or boolean as a string: a double. */
 const NUMBER_TEXT = 32;
 
 /** BigInt('') is 0 and BigInt('0b1') is 1; CEL's int() refuses both. */
 function int(text: string): bigint {
-  if (!/^[+-]?[0-9]{1,19}$/.test(text)) throw new TypeError('int() of what is not a number');
+  if (!/^[+-]?[0-9]{1,19}$/.test(text)) throw new TypeError('int() needs a string of digits');
   const value = BigInt(text.replace('+', ''));
-  if (BigInt.asIntN(64, value) !== value) throw new RangeError('int() of more than 64 bits');
+  if (BigInt.asIntN(64, value) !== value)
+    throw new RangeError('int() needs a number of at most 64 bits');
   return value;
 }
 
@@ -22,7 +24,7 @@ const joined = ([items, separator]: readonly Bound[]): Bound => ({
   size: volume(items ?? { size: 0 }) + (items?.size ?? 0) * (separator?.size ?? 0),
 });
 
-/** Characters are counted one by one; a list and a map know their size. */
+/** A string is counted character by character; a list and a map store their size. */
 const counted = ([of]: readonly Bound[]): number =>
   of === undefined || of.of !== undefined ? 0 : 0.25 * of.size;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Kubernetes' CIDR library: cidr(), isCIDR() and what a prefix contains. */
+/** Kubernetes' CIDR library: `cidr()`, `isCIDR()` and the methods of a prefix. */
 import { formatAddress, parseAddress, Address } from './address.ts';
 import { linear, toScalar, type CelFunction, type Signature } from './function.ts';
 import { ADDRESS_TEXT, address } from './ip.ts';
 
-/** An address and how many of its bits count. The others are kept, as netip.Prefix does. */
+/** An address and the length of its prefix in bits. The host bits are kept, as in Go's netip.Prefix. */
 export class Prefix {
   readonly ip: Address;
   readonly length: number;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `'…%s…'.format([…])` of CEL's strings library in Kubernetes' version 2, without doubles: it writes
- * those by the rules of a language (12,345.6 and 1.2 × 10⁰³), which nobody wants in a name.
+ * `'…%s…'.format([…])` of CEL's strings library, version 2, the one of Kubernetes. Doubles are not
+ * supported: CEL formats them for a locale (12,345.6 and 1.2 × 10⁰³), which does not fit a name.
  */
 import { volume, type Bound } from '../cost/bound.ts';
 import type { CelFunction, Price } from './function.ts';
@@ -12,10 +12,10 @@ function format(template: string, values: readonly unknown[]): string {
   let used = 0;
   const text = template.replace(CLAUSE, (_all, verb: string) => {
     if (verb === '%') return '%';
-    if (used >= values.length) throw new RangeError(`format() lacks a value for %${verb}`);
+    if (used >= values.length) throw new RangeError(`format() has no value for %${verb}`);
     return clause(verb, values[used++]);
   });
-  if (used < values.length) throw new RangeError('format() has more values than clauses');
+  if (used < values.length) throw new RangeError('format() has more values than verbs');
   return text;
 }
 
@@ -32,7 +32,8 @@ const WRITERS: Readonly<Record<string, Writer>> = {
 
 function clause(verb: string, value: unknown): string {
   const text = WRITERS[verb]?.(value);
-  if (text === undefined) throw new TypeError(`format() cannot write this value as %${verb}`);
+  if (text === undefined)
+    throw new TypeError(`format() cannot write this type of value as %${verb}`);
   return text;
 }
 
@@ -59,7 +60,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   ...{ '\n': '\\n', '\r': '\\r', '\t': '\\t', '\v': '\\v' },
 };
 
-/** As Go's %q: what does not print is escaped. */
+/** Like Go's %q: escapes characters that do not print. */
 function quoted(text: string): string {
   const escaped = text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -73,10 +74,10 @@ function quoted(text: string): string {
   return `"${escaped}"`;
 }
 
-/** %b writes 64 digits for one number, and a sign. */
+/** Characters: %b writes a number as up to 64 digits and a sign. */
 const LONGEST_NUMBER = 65;
 
-/** A quoted character that does not print has six; in hexadecimal one has up to six, too. */
+/** Factor: one character becomes at most six, escaped or in hexadecimal. */
 const LONGEST_CHARACTER = 6;
 
 function written([template, values]: readonly Bound[]): Bound {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Kubernetes' IP library: ip(), isIP(), ip.isCanonical() and what can be asked of an address. */
+/** Kubernetes' IP library: `ip()`, `isIP()`, `ip.isCanonical()` and the methods of an address. */
 import { formatAddress, parseAddress, type Address } from './address.ts';
 import { linear, toScalar, type CelFunction } from './function.ts';
 
@@ -14,7 +14,7 @@ export function address(text: string): Address {
   return found;
 }
 
-/** `bits` starts with `prefix`, of `length` bits. */
+/** Whether `bits` starts with `prefix`, which has `length` bits. */
 function starts({ bits, width }: Address, prefix: bigint, length: number): boolean {
   return bits >> BigInt(width - length) === prefix;
 }
@@ -39,7 +39,7 @@ function test(name: string, handler: Test): CelFunction {
   return { name, signatures: [signature], price: linear(toScalar) };
 }
 
-/** The longest: 0000:0000:0000:0000:0000:ffff:255.255.255.255/128 (INET6_ADDRSTRLEN). */
+/** Characters of the longest: 0000:0000:0000:0000:0000:ffff:255.255.255.255/128 (INET6_ADDRSTRLEN). */
 export const ADDRESS_TEXT = { size: 49 };
 
 const FROM_TEXT = linear(toScalar, 1);

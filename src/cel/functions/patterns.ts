@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * matches(), find() and findAll(). Their pattern is a literal (guard.ts), compiled when the
- * expression is: RE2 instead of the backtracking RegExp that the CEL library would run.
+ * `matches()`, `find()` and `findAll()`. Their pattern is a string literal (validator.ts) and is compiled
+ * with the expression. RE2 replaces the backtracking RegExp of the CEL library.
  */
 import { listOf, type Bound } from '../cost/bound.ts';
 import { compileRegex } from '../pattern/regex.ts';
 import { toSame, toScalar, type CelFunction } from './function.ts';
 
-/** One step of the automaton: 5 to 40 ns, measured on texts with and without a match. */
+/** One step of the automaton: 5 to 40 ns, measured on strings with and without a match. */
 const STEP = 2;
 
-/** One instruction on one character, some 15 ns: where a match begins all may have to be looked at. */
+/** One instruction on one character, about 15 ns: to find where a match starts, all may have to run. */
 const INSTRUCTION = 1;
 
-/** Of a search: what it takes however short the pattern is. */
+/** The fixed cost of a search, however short the pattern. */
 const LEAST_THREADS = 20;
 
-/** What finding one place costs. */
+/** The cost to find one match. */
 function searched([text, pattern]: readonly Bound[], least: number): number {
   const size = pattern?.text === undefined ? 1 : compileRegex(pattern.text, 'place').size;
   return (text?.size ?? 1) * Math.max(least, INSTRUCTION * size);
@@ -72,7 +72,7 @@ export const PATTERNS: readonly CelFunction[] = [
           compileRegex(pattern, 'place').findAll(text, Number(limit)),
       },
     ],
-    // `a.*b|a` looks to the end of the text for each `a`; a fast engine does, too.
+    // `a.*b|a` reads to the end of the text for each `a`, in any engine.
     price: { cost: (args) => (args[0]?.size ?? 1) * searched(args, 4), result: matchesOf },
   },
 ];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Quantities as apimachinery's `resource.Quantity` reads and keeps them, habits included: digits may be
- * missing before a suffix ("G" is 0), binary suffixes end at 2⁶³−1, and an amount that did not fit into
- * 64 bits when it was read is no integer, whatever it is.
+ * Parses and stores quantities exactly like apimachinery's `resource.Quantity`, quirks included: a suffix
+ * needs no digits ("G" is 0), amounts with a binary suffix are capped at 2⁶³−1, and an amount that does
+ * not fit into 64 bits when it is parsed is never an integer.
  */
 
 /** `value` · 10^`scale`, in 64 bits. */
@@ -12,9 +12,9 @@ interface Small {
 }
 
 export class Quantity {
-  /** A thousand-millionth of the unit: the finest that resource.Quantity keeps. */
+  /** In billionths of the unit, the smallest step of resource.Quantity. */
   readonly nano: bigint;
-  /** Absent where Go keeps an amount of any size. */
+  /** Absent where Go stores the amount with arbitrary precision. */
   readonly small: Small | undefined;
 
   constructor(nano: bigint, small?: Small) {
@@ -24,8 +24,8 @@ export class Quantity {
 }
 
 /**
- * A sign, digits, a fraction, a suffix. Go takes more digits and any exponent; here a number of 64
- * digits is the longest, and 99 the largest exponent, so that no text makes a number that fills memory.
+ * A sign, digits, a fraction, a suffix. Go allows more digits and any exponent. The limits of 64 digits
+ * and an exponent of 99 keep a hostile string from making a number that fills the memory.
  */
 const SHAPE =
   /^(?=.)([+-]?)([0-9]*)(\.[0-9]{0,64})?(n|u|m|k|[KMGTPE]i|[MGTPE]|[eE][+-]?[0-9]{1,2})?$/;
@@ -36,9 +36,9 @@ export const NANO = 1_000_000_000n;
 const NANO_SCALE = -9;
 const LARGEST = 2n ** 63n - 1n;
 
-/** Decimal digits that always fit into 64 bits. */
+/** Decimal digits of a number that always fits into 64 bits. */
 const SAFE_DIGITS = 18;
-/** As many as Go trusts a mantissa of a binary suffix to have, less those of the suffix itself. */
+/** The digits that Go allows a mantissa with a binary suffix, minus those of the suffix itself. */
 const SAFE_BINARY_DIGITS = 14;
 
 const DECIMAL: Readonly<Record<string, number>> = {
@@ -46,12 +46,12 @@ const DECIMAL: Readonly<Record<string, number>> = {
 };
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-/** What a text says, without its sign. */
+/** The parts of a quantity string, without its sign. */
 interface Written {
   readonly digits: string;
-  /** Of the decimal fraction. */
+  /** Digits of the decimal fraction. */
   readonly decimals: number;
-  /** Powers of two of the suffix; 0 for decimal ones. */
+  /** The suffix as a power of two; 0 for a decimal suffix. */
   readonly binary: number;
   readonly mantissa: bigint;
   readonly scale: number;
@@ -64,13 +64,13 @@ export function parseQuantity(text: string): Quantity | undefined {
   const whole = withoutZeros(padded);
   if (whole.length > MAX_DIGITS) return undefined;
   const amount = amountOf(read((whole || '0') + fraction.slice(1), fraction.length - 1, suffix));
-  // Go takes what has no digit only where it looks at no digit.
+  // Go accepts a number without digits only on the path that reads no digits.
   const hasDigit = /[0-9]/.test(text.slice(0, text.length - suffix.length));
   if (amount.small === undefined && !hasDigit) return undefined;
   return sign === '-' ? negated(amount) : amount;
 }
 
-/** Not a part of SHAPE: which digits are leading zeros there is tried again and again. */
+/** Kept out of SHAPE: there, leading zeros would cause backtracking. */
 function withoutZeros(digits: string): string {
   return digits.replace(/^0+/, '');
 }
@@ -90,14 +90,14 @@ function read(digits: string, after: number, suffix: string): Written {
   return { digits, decimals, binary, mantissa, scale: exponent - decimals };
 }
 
-/** Whether Go keeps it in 64 bits, which its digits decide before they are read. */
+/** Whether Go stores it in 64 bits, which the number of digits decides before they are parsed. */
 function isSmall({ digits, decimals, binary, mantissa, scale }: Written): boolean {
   if (binary === 0) return digits.length <= SAFE_DIGITS && scale >= NANO_SCALE;
   const isSafe = digits.length + Math.trunc(binary * 0.3) <= SAFE_BINARY_DIGITS;
   return isSafe && decimals === 0 && mantissa <= LARGEST;
 }
 
-/** Finer than a nanounit is rounded up. */
+/** Rounds up to a whole billionth. */
 function toNano(mantissa: bigint, scale: number): bigint {
   const exponent = scale - NANO_SCALE;
   if (exponent >= 0) return mantissa * 10n ** BigInt(exponent);
@@ -105,7 +105,7 @@ function toNano(mantissa: bigint, scale: number): bigint {
   return (mantissa + divisor - 1n) / divisor;
 }
 
-/** The amount as an int, where Go has one. */
+/** The amount as an int; undefined where Go has none. */
 export function integerOf({ small }: Quantity): bigint | undefined {
   if (small === undefined || small.scale < 0) return undefined;
   return inBits(small.value * 10n ** BigInt(small.scale));
@@ -124,7 +124,7 @@ export function negated({ nano, small }: Quantity): Quantity {
   return new Quantity(-nano, small && { ...small, value: -small.value });
 }
 
-/** In the finer scale of the two; undefined beyond 64 bits. */
+/** The sum in the finer of the two scales; undefined beyond 64 bits. */
 function addSmall(a: Small, b: Small): Small | undefined {
   if (b.value === 0n) return a;
   if (a.value === 0n) return b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Kubernetes' quantity library: quantity(), isQuantity() and comparison, exact to nanounits. */
+/** Kubernetes' quantity library: `quantity()`, `isQuantity()` and comparison, exact to a billionth. */
 import {
   NANO,
   Quantity,
@@ -25,7 +25,7 @@ function compare(a: Quantity, b: Quantity): bigint {
 
 function asInteger(of: Quantity): bigint {
   const found = integerOf(of);
-  if (found === undefined) throw new RangeError('the quantity is not an integer of 64 bits');
+  if (found === undefined) throw new RangeError('the quantity is not a 64-bit integer');
   return found;
 }
 
@@ -39,7 +39,7 @@ function method(
   return { name, signatures: [signature], price: linear(toScalar) };
 }
 
-/** With another quantity, or with an int. */
+/** The second operand: another quantity, or an int. */
 function sum(name: string, of: (a: Quantity, b: Quantity) => Quantity): CelFunction {
   const receiver = TYPE;
   const signatures: readonly Signature[] = [
@@ -73,7 +73,7 @@ export const QUANTITIES: readonly CelFunction[] = [
   method('isGreaterThan', TYPE, 'bool', (a: Quantity, b: Quantity) => a.nano > b.nano),
   method('isLessThan', TYPE, 'bool', (a: Quantity, b: Quantity) => a.nano < b.nano),
   {
-    // Kubernetes' documentation has it as a method, its code as this.
+    // Kubernetes' documentation describes a method, but its code has a function.
     name: 'sign',
     signatures: [
       {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `sets.contains`, `sets.equivalent`, `sets.intersects` of CEL's sets library, over texts and numbers. */
+/** `sets.contains`, `sets.equivalent`, `sets.intersects` of CEL's sets library, for strings and numbers. */
 import { volume } from '../cost/bound.ts';
 import { toScalar, type CelFunction, type Price, type Signature } from './function.ts';
 
@@ -34,7 +34,7 @@ function signatures(handler: Test): readonly Signature[] {
   }));
 }
 
-/** One hash of each item, which reads it once. */
+/** Each item is hashed once, which reads it once. */
 const PRICE: Price = {
   cost: (args) => args.reduce((total, each) => total + each.size + 0.02 * volume(each), 0),
   result: toScalar,

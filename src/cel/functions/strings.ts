@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The strings library of CEL as Kubernetes has it: ASCII case, positions in characters. */
+/** CEL's strings library as in Kubernetes: case conversion is ASCII only, positions count characters. */
 import { listOf, type Bound } from '../cost/bound.ts';
 import { indexIn } from './search.ts';
 import { linear, toSame, toScalar, type CelFunction, type Signature } from './function.ts';
@@ -12,7 +12,7 @@ function method(
   return [{ receiver: 'string', parameters, returns, handler }];
 }
 
-/** Code points. Most texts are ASCII, and there they are what String counts. */
+/** Splits into code points. In ASCII, which is common, these are the units that String counts. */
 function characters(text: string): readonly string[] {
   return Array.from(text);
 }
@@ -21,12 +21,14 @@ function slice(text: string, start: bigint, end?: bigint): string {
   const all = characters(text);
   const last = end ?? BigInt(all.length);
   if (start < 0n || last > BigInt(all.length) || start > last) {
-    throw new RangeError(`substring(${start}, ${last}) of a text of ${all.length} characters`);
+    throw new RangeError(
+      `substring(${start}, ${last}) is out of range: the string has ${all.length} characters`,
+    );
   }
   return all.slice(Number(start), Number(last)).join('');
 }
 
-/** The character position of UTF-16 position `unit`; -1 stays -1. */
+/** Converts UTF-16 position `unit` to a position in characters; -1 stays -1. */
 function characterAt(text: string, unit: number): bigint {
   return unit < 0 ? -1n : BigInt(characters(text.slice(0, unit)).length);
 }
@@ -39,7 +41,7 @@ function upper(text: string): string {
   return text.replace(/[a-z]+/g, (part) => part.toUpperCase());
 }
 
-/** unicode.IsSpace of Go: White_Space, and not U+FEFF, which String.trim() also takes. */
+/** Go's unicode.IsSpace: White_Space, without U+FEFF, which String.trim() also removes. */
 function trim(text: string): string {
   return text
     .replace(/^\p{White_Space}+/u, '')
@@ -50,7 +52,7 @@ function split(text: string, separator: string): readonly string[] {
   return separator === '' ? characters(text) : text.split(separator);
 }
 
-/** Each character may become `with` and one more of its own. */
+/** Worst case: `with` is inserted before each character. */
 function replaced([text, , substitute]: readonly Bound[]): Bound {
   const size = (text?.size ?? 1) + ((text?.size ?? 1) + 1) * (substitute?.size ?? 1);
   return { size };
@@ -59,10 +61,10 @@ function replaced([text, , substitute]: readonly Bound[]): Bound {
 const pieces = ([text]: readonly Bound[]): Bound =>
   listOf((text?.size ?? 1) + 1, { size: text?.size ?? 1 });
 
-/** Work on one character, some 20 ns: each becomes an item, or a match, of its own. */
+/** The cost of one character, about 20 ns, where each becomes an item or a match of its own. */
 const EACH = 1;
 
-/** Comparing one character of a text with one of another, which V8 may do with each pair of them. */
+/** The cost to compare one pair of characters; V8's search may compare all pairs. */
 const PAIR = 0.02;
 
 function compared([text, part]: readonly Bound[]): number {

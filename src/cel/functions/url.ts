@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Kubernetes' URL library: url(), isURL() and the parts of a URL, read as RFC 3986 has them. Not the
- * WHATWG parser of Node, which repairs what it reads: `https:\\a\..\b` is nobody's identity.
+ * Kubernetes' URL library: `url()`, `isURL()` and the parts of a URL, parsed by RFC 3986. Node's WHATWG
+ * parser is not used because it repairs malformed URLs such as `https:\\a\..\b`.
  */
 import { listOf, type Bound } from '../cost/bound.ts';
 import { linear, toSame, toScalar, type CelFunction, type Signature } from './function.ts';
@@ -27,7 +27,7 @@ interface Authority {
   readonly port: string;
 }
 
-/** RFC 3986 appendix B, with characters held to what §2 allows. */
+/** RFC 3986 appendix B, limited to the characters that §2 allows. */
 const REFERENCE =
   /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/;
 const ALLOWED = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/;
@@ -43,7 +43,7 @@ function parseUrl(text: string): Url | undefined {
   return new Url((scheme ?? '').toLowerCase(), authority, pathOf(host, path), query);
 }
 
-/** What follows `urn:` is none (Go's url.Opaque). */
+/** A URL without a path hierarchy, such as `urn:…` (Go's url.Opaque), has no path. */
 function pathOf(host: string | undefined, path: string): string {
   return host === undefined && !path.startsWith('/') ? '' : path;
 }
@@ -87,7 +87,7 @@ const toQuery = ([text]: readonly Bound[]): Bound => {
   return { size: value.size, keys: value, of: listOf(value.size, value) };
 };
 
-/** The bound of a URL is that of its text. */
+/** The bound of a URL is the bound of its string. */
 export const URLS: readonly CelFunction[] = [
   {
     name: 'url',

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * How large the automaton of a pattern can become. RE2 makes its states while it reads a text, each once,
- * and looks a character up in the state it is in. Of `[ab]*a[ab]{300}` there are 2³⁰⁰: then each character
- * of a hostile text makes a new one, which takes 500 times as long as looking it up.
+ * A limit on the size of a pattern's automaton (DFA). RE2 creates the states of the DFA lazily, while it
+ * reads a text, and then looks each character up in its current state. `[ab]*a[ab]{300}` has 2³⁰⁰ states:
+ * each character of a hostile text creates another one, which takes 500 times as long as a lookup.
  *
- * The states counted here are those of re2js's class DFA, one for one: a set of instructions together with
- * what is known of the place (the last character was a word's, a line begins) where an instruction of the set
- * asks for it. An automaton that lets through what RE2 does not, such as `\b\B`, has other and fewer states.
+ * The states counted here are exactly those of re2js's class DFA: a set of instructions together with the
+ * known facts about the position (after a word character, at the start of a line) that an instruction of the
+ * set depends on. A simpler model that ignores them, for example for `\b\B`, has other and fewer states.
  */
 
 import {
@@ -25,48 +25,48 @@ import {
 } from './program.ts';
 
 /**
- * Instructions looked at, some 100 ns each where RE2 makes a state of them: what a hostile text may cost
- * besides looking its characters up, once for a pattern. The usual one for SPIFFE IDs takes 60,000.
+ * Instructions visited to create all states, about 100 ns each: what a hostile text may cost once per
+ * pattern, in addition to the lookup of its characters. A common pattern for SPIFFE IDs takes 60,000.
  */
 const MAX_WORK = 200_000;
 
-/** What re2js gives an automaton, in bytes by its own count: beyond it all states are made again. */
+/** Bytes that re2js allows an automaton, by its own count. Beyond it, re2js drops all states. */
 const MAX_MEMORY = 8_388_608;
 const STATE_MEMORY = 200;
 const ELEMENT_MEMORY = 8;
 
-/** A step has to be found and its state to be hashed and looked up, however few instructions it has. */
+/** The fixed work of a step: find it, then hash and look up its state. */
 const PER_STEP = 2;
-/** Of a state, an instruction: it is put into a set, sorted, hashed and kept. */
+/** The work for one instruction of a state: add it to a set, sort, hash and store it. */
 const PER_INSTRUCTION = 1;
-/** How much of {@link PER_INSTRUCTION} goes by the logarithm. */
+/** The part of {@link PER_INSTRUCTION} that grows with the logarithm of the size. */
 const PER_COMPARISON = 0.1;
 
 /**
- * How many instructions were looked at to find that there are so few states that RE2 soon has them all;
- * undefined where there are more.
+ * Enumerates the states of a pattern's DFA.
  *
- * @param isWhole - whether the pattern must match from the first character on
+ * @param isWhole - whether the pattern is anchored at the first character
+ * @returns the instructions visited; undefined where there are more than the limit
  */
 export function automatonWork(program: Program, isWhole: boolean): number | undefined {
   return new Automaton(program, isWhole).work();
 }
 
-/** Instructions, each once. */
+/** A set of instructions. */
 interface Closure {
   readonly pcs: readonly number[];
-  /** What the instructions among them ask for, held or not. */
+  /** The conditions (flags of EMPTY_WIDTH) of its instructions, whether they hold or not. */
   readonly needs: number;
 }
 
 interface State extends Closure {
-  /** What was known when its closure was made: flags of EMPTY_WIDTH. */
+  /** The conditions that held when its closure was computed: flags of EMPTY_WIDTH. */
   readonly known: number;
   readonly afterWord: boolean;
   readonly isMatch: boolean;
 }
 
-/** Characters that the program does not tell apart. */
+/** A class of characters that the program does not distinguish. */
 interface Kind {
   readonly readers: ReadonlySet<number>;
   readonly isWord: boolean;
@@ -79,7 +79,7 @@ const END: Kind = { readers: new Set(), isWord: false, isNewline: false, isEnd: 
 class Automaton {
   readonly #program: Program;
   readonly #isWhole: boolean;
-  /** Whether some instruction asks for the border of a word, or of a line. */
+  /** Whether some instruction depends on a word boundary, or on the start or end of a line. */
   readonly #asksForWords: boolean;
   readonly #asksForLines: boolean;
   readonly #closures = new Map<number, Closure>();
@@ -94,7 +94,7 @@ class Automaton {
     this.#asksForLines = (asked & (BEGIN_LINE | END_LINE)) !== 0;
   }
 
-  /** Makes every state that there is, until there are too many. */
+  /** Enumerates all states, and stops at the limit. */
   work(): number | undefined {
     const [kinds, classes] = this.#kinds();
     const seen = new Set<string>();
@@ -122,7 +122,7 @@ class Automaton {
     return this.#work > MAX_WORK || this.#memory > MAX_MEMORY;
   }
 
-  /** RE2 reads no further: it has its answer. */
+  /** Whether RE2 stops reading in this state, because the result is known. */
   #ends({ pcs, isMatch }: State): boolean {
     return this.#isWhole ? pcs.length === 0 : isMatch;
   }
@@ -144,21 +144,21 @@ class Automaton {
   }
 
   /**
-   * RE2 keeps with each state that asks for anything whether a word's character came last, also where `$` is
-   * all that is asked for: two states that lead to the same.
+   * The number of states that RE2 stores for this one. For any state with a condition, RE2 stores whether the
+   * last character was a word character, even if the only condition is `$`: two equivalent states.
    */
   #copies({ needs }: State): number {
     return needs !== 0 && !this.#asksForWords ? 2 : 1;
   }
 
-  /** What is known of the place is part of a state only where it is asked for. */
+  /** Facts about the position are part of a state only if an instruction depends on them. */
   #state(from: readonly number[], known: number, afterWord: boolean, isMatch: boolean): State {
     const { pcs, needs } = this.#closure(from, known);
     if (needs === 0) return { pcs, needs, known: 0, afterWord: false, isMatch };
     return { pcs, needs, known, afterWord, isMatch };
   }
 
-  /** Everything reached without reading, from where these flags hold and no others. */
+  /** All instructions reachable without reading, if exactly these flags hold. */
   #closure(from: readonly number[], flags: number): Closure {
     if (from.length === 1) return this.#closureOf(from[0] ?? 0, flags);
     const found = new Set<number>();
@@ -168,7 +168,7 @@ class Automaton {
       const each = this.#closureOf(pc, flags);
       needs |= each.needs;
       for (const reached of each.pcs) found.add(reached);
-      // RE2 stops at what it has reached before; this goes through all of it again.
+      // RE2 stops at instructions that it has reached before; this visits them again.
       this.#work += PER_INSTRUCTION * 0.2 * each.pcs.length;
     }
     this.#work += sorting(found.size);
@@ -195,12 +195,12 @@ class Automaton {
     return made;
   }
 
-  /** Each kind of character that the program tells apart, and in how many classes RE2 has them. */
+  /** The classes of characters that the program distinguishes, and the number of RE2's classes. */
   #kinds(): readonly [readonly Kind[], number] {
     const readers = Array.from({ length: this.#program.numInst() }, (_, pc) => pc).filter((pc) =>
       isReader(this.#program.getInst(pc)),
     );
-    // Of \pL there are 1,300 ends of ranges, and each place that reads it has them all.
+    // \pL alone has 1,300 ends of ranges, and each instruction that reads it has its own copy.
     for (const pc of readers) this.#work += this.#program.getInst(pc).runes.length;
     if (this.#isTooMuch()) return [[], 0];
     const sets = [
@@ -229,7 +229,7 @@ class Automaton {
     return this.#program.getInst(pc).matchRune(rune);
   }
 
-  /** One character between any two places where a set of the program, or of a word's characters, begins or ends. */
+  /** One character between any two ends of ranges, those of word characters included. */
   #borders(sets: readonly (readonly number[])[]): ReadonlySet<number> {
     const found = new Set<number>([0, 0x0a, 0x0b]);
     for (const [lowest, highest] of WORD) found.add(lowest).add(highest + 1);
@@ -244,14 +244,14 @@ class Automaton {
   }
 }
 
-/** What is known of a place once its next character is. */
+/** The conditions that hold at a position, once its next character is known. */
 function knownBefore({ known, afterWord }: State, { isWord, isNewline, isEnd }: Kind): number {
   const word = isWord === afterWord ? NO_WORD_BOUNDARY : WORD_BOUNDARY;
   const line = isNewline || isEnd ? END_LINE : 0;
   return known | word | line | (isEnd ? END_TEXT : 0);
 }
 
-/** Of two states that RE2 takes for one. */
+/** The same for two states exactly if RE2 treats them as one. */
 function keyOf({ pcs, known, afterWord, isMatch }: State): string {
   return `${known} ${afterWord} ${isMatch} ${String.fromCharCode(...pcs)}`;
 }
@@ -260,7 +260,7 @@ function sorting(size: number): number {
   return size * (PER_INSTRUCTION + PER_COMPARISON * Math.log2(size + 1));
 }
 
-/** Characters of words: 0-9, A-Z, _, a-z. */
+/** Word characters: 0-9, A-Z, _, a-z. */
 const WORD: readonly (readonly [number, number])[] = [
   [0x30, 0x39],
   [0x41, 0x5a],
@@ -272,7 +272,7 @@ function isWordRune(rune: number): boolean {
   return WORD.some(([lowest, highest]) => rune >= lowest && rune <= highest);
 }
 
-/** Other cases of one character; with (?i) a program reads them without naming them. */
+/** The other cases of a character: with (?i), a program reads them without listing them. */
 function foldings(rune: number): readonly number[] {
   const text = String.fromCodePoint(rune);
   return [text.toLowerCase(), text.toUpperCase()].flatMap((each) => each.codePointAt(0) ?? []);

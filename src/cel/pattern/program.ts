@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** RE2's programs as re2js 2.10 has them, and what its instructions mean. */
+/** Compiled RE2 programs in the form of re2js 2.10, and the meaning of their instructions. */
 
-/** One instruction of a compiled RE2 program, as re2js has it. */
+/** One instruction of a compiled RE2 program, in the form of re2js. */
 export interface Instruction {
   readonly op: number;
   readonly out: number;
   readonly arg: number;
-  /** Lowest and highest of each range, or one character. */
+  /** The lowest and highest character of each range, or one single character. */
   readonly runes: ArrayLike<number>;
   matchRune(rune: number): boolean;
 }
@@ -28,7 +28,7 @@ const NOP = 7;
 const RUNE = 8;
 const RUNE_ANY_NOT_NL = 11;
 
-// What EMPTY_WIDTH asks for (class Utils).
+// Conditions of EMPTY_WIDTH (class Utils).
 export const BEGIN_LINE = 1;
 export const END_LINE = 2;
 export const BEGIN_TEXT = 4;
@@ -36,16 +36,16 @@ export const END_TEXT = 8;
 export const WORD_BOUNDARY = 16;
 export const NO_WORD_BOUNDARY = 32;
 
-/** Parsing, copying and compiling one instruction. */
-const MADE = 10;
-/** The same of one end of a range of characters. */
-const RANGE = 0.25;
+/** The work to parse, copy and compile one instruction. */
+const PER_INSTRUCTION = 10;
+/** The work to copy one end of a range of characters. */
+const PER_RANGE_END = 0.25;
 
-/** What a program took to make, in the same unit: of each instruction, and of each range that it copies. */
+/** The work to compile a program, in instructions visited (automaton.ts). */
 export function programWork(program: Program): number {
   let ranges = 0;
   for (let pc = 0; pc < program.numInst(); pc += 1) ranges += program.getInst(pc).runes.length;
-  return MADE * program.numInst() + RANGE * ranges;
+  return PER_INSTRUCTION * program.numInst() + PER_RANGE_END * ranges;
 }
 
 /** Whether an instruction reads a character. */
@@ -53,7 +53,7 @@ export function isReader({ op }: Instruction): boolean {
   return op >= RUNE && op <= RUNE_ANY_NOT_NL;
 }
 
-/** What the instructions of a program ask of places: flags of EMPTY_WIDTH. */
+/** The conditions that a program depends on: flags of EMPTY_WIDTH. */
 export function askedFor(program: Program): number {
   let asked = 0;
   for (let pc = 0; pc < program.numInst(); pc += 1) {
@@ -63,7 +63,7 @@ export function askedFor(program: Program): number {
   return asked;
 }
 
-/** Where an instruction leads that reads nothing, where `flags` hold. */
+/** The successors of an instruction that reads nothing, if exactly `flags` hold. */
 export function onwards({ op, out, arg }: Instruction, flags: number): readonly number[] {
   if (op === ALT || op === ALT_MATCH) return [out, arg];
   if (op === NOP || op === CAPTURE) return [out];

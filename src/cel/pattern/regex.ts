@@ -5,52 +5,54 @@ import { messageOf } from '../../errors.ts';
 import { automatonWork } from './automaton.ts';
 import { programWork, type Program } from './program.ts';
 
-/** A compiled RE2 expression: linear in the text, whoever wrote the text. */
+/** A compiled RE2 expression. Matching takes time linear in the text, hostile texts included. */
 export interface Regex {
-  /** Instructions of its program, all of which each character may take where a place is searched. */
+  /** Instructions of its program. Mode `place` may run all of them on each character. */
   readonly size: number;
-  /** What it took to make, and what a hostile text may cost once: in instructions, up to 100 ns each. */
+  /** Compilation, plus the one-time cost of a hostile text; in instructions of up to 100 ns. */
   readonly work: number;
-  /** Somewhere in the text, as CEL's matches(). */
+  /** Whether some part of the text matches (CEL's `matches()`). */
   test(text: string): boolean;
-  /** The whole text. */
+  /** Whether the whole text matches. */
   testWhole(text: string): boolean;
-  /** The first match, or '' (Kubernetes' find()). */
+  /** The first match, or '' (Kubernetes' `find()`). */
   find(text: string): string;
-  /** At most `limit` matches; negative: all (Kubernetes' findAll()). */
+  /** At most `limit` matches; all if `limit` is negative (Kubernetes' `findAll()`). */
   findAll(text: string, limit: number): readonly string[];
 }
 
 /**
- * RE2 repeats `x{n}` by copying. A SPIFFE ID of two labels of 63 and 253 characters takes 662 steps.
+ * Instructions of a program. RE2 compiles `x{n}` to n copies of x: a pattern for a SPIFFE ID with two
+ * labels of 63 and 253 characters takes 662.
  */
 const MAX_PROGRAM = 1_000;
 
 /**
- * Whoever compiled an expression holds its patterns for as long as it may run. A cache of so many would
- * be emptied by a namespace that writes more of them, and everybody's be made anew for each request.
+ * Weak references: a compiled expression holds its own patterns for as long as it may run. In a cache of
+ * fixed size, one namespace with many patterns could evict those of all others, which would then be
+ * compiled again for each request.
  */
 const compiled = new Map<string, WeakRef<Regex>>();
 
-/** What nobody holds any longer is cleared away by this. */
+/** Removes the entries of patterns that were garbage-collected. */
 const dropped = new FinalizationRegistry<string>((key) => {
   if (compiled.get(key)?.deref() === undefined) compiled.delete(key);
 });
 
-/** Why a pattern is not compiled: to find out takes as long as to compile one, and is asked for in a loop. */
+/** Error messages of invalid patterns: a check costs as much as a compilation, and controllers retry. */
 const refused = new BoundedMap<string, string>(1_000);
 
 /**
- * What is asked of a text: whether some part of it matches, whether the whole does, or which part. The
- * first two are an automaton's work, the third is not.
+ * `part`: does some part of the text match? `whole`: does the whole text match? `place`: which part
+ * matches? RE2 runs the first two on a DFA, the third on a slower engine.
  */
 export type MatchMode = 'part' | 'whole' | 'place';
 
 /**
- * The pattern's expression, compiled once for each question.
+ * Compiles a pattern, once for each mode.
  *
- * @throws Error in RE2's words where the pattern is not RE2 (lookaround, back references, bad syntax), or
- * where it is too large
+ * @throws Error with RE2's message if the pattern is not RE2 syntax (lookaround, back references), or
+ * with ours if the program or its automaton is too large
  */
 export function compileRegex(pattern: string, question: MatchMode): Regex {
   const key = `${question} ${pattern}`;
@@ -75,12 +77,16 @@ function compileOrRefuse(pattern: string, question: MatchMode, key: string): Reg
 
 function wrap(re2: RE2JS, question: MatchMode): Regex {
   if (re2.programSize() > MAX_PROGRAM) {
-    throw new Error(`it compiles to ${re2.programSize()} steps, more than ${MAX_PROGRAM}`);
+    throw new Error(
+      `it compiles to ${re2.programSize()} instructions, more than the limit of ${MAX_PROGRAM}; use fewer and smaller repetitions`,
+    );
   }
   const program = programOf(re2);
   const states = question === 'place' ? 0 : automatonWork(program, question === 'whole');
   if (states === undefined) {
-    throw new Error('its automaton has too many states: begin it with ^, or repeat less');
+    throw new Error(
+      'its automaton has too many states; start it with ^, or use fewer and smaller repetitions',
+    );
   }
   const regex: Regex = {
     size: re2.programSize(),
@@ -97,7 +103,7 @@ function wrap(re2: RE2JS, question: MatchMode): Regex {
       let end = -1;
       while (found.length !== limit && matcher.find()) {
         const isEmpty = matcher.start() === matcher.end();
-        // Nothing right after something is no match of its own (Go's regexp, "All").
+        // An empty match right after a match does not count (Go's regexp, "All").
         if (!isEmpty || matcher.start() !== end) found.push(matcher.group() ?? '');
         end = matcher.end();
       }
@@ -111,7 +117,7 @@ function programOf(re2: RE2JS): Program {
   return re2.re2().prog as Program;
 }
 
-/** The same, or why `pattern` cannot be used. */
+/** Like {@link compileRegex}, but returns the error message instead of throwing. */
 export function tryRegex(pattern: string, question: MatchMode): Regex | string {
   try {
     return compileRegex(pattern, question);
@@ -120,16 +126,17 @@ export function tryRegex(pattern: string, question: MatchMode): Regex | string {
   }
 }
 
-/** Patterns that stay compiled for as long as this is held. */
+/** A reference to this set keeps its patterns compiled. */
 export type PatternSet = Set<Regex>;
 
 /**
- * Instructions that the patterns of a part of a spec may take to be made, some 100 ns each: whoever may
- * write one must not hold up for longer those whom the same process serves. Thirty of those that are
- * usual for SPIFFE IDs.
+ * Maximum work to compile the patterns of one part of a spec, in instructions of about 100 ns: a user who
+ * may write a spec can block the process for 200 ms at most. It allows thirty common patterns for SPIFFE
+ * IDs.
  */
 export const MAX_COMPILE_WORK = 2_000_000;
 
+/** The total work of `patterns`, to compare with {@link MAX_COMPILE_WORK}. */
 export function compileWorkOf(patterns: ReadonlySet<Regex>): number {
   let work = 0;
   for (const each of patterns) work += each.work;

@@ -2,15 +2,15 @@
 import { SignerError, messageOf } from '../../errors.ts';
 import { compileRegex, MAX_COMPILE_WORK, type PatternSet, compileWorkOf } from './regex.ts';
 
-/** As long as the annotations that expressions see; a document has no place in a certificate. */
+/** Characters of a value; the same limit as for annotations in CEL expressions. */
 export const MAX_VALUE = 4_096;
 
 /**
- * A test of whole values against one RE2 pattern of a spec. Values of more than {@link MAX_VALUE}
- * characters do not match, whatever the pattern.
+ * Makes a test that matches whole values against one RE2 pattern of a spec. A value of more than
+ * {@link MAX_VALUE} characters never matches.
  *
- * @param beside - those of the same part of a spec, which may not be too dear to make together
- * @throws SignerError SPEC_INVALID (`wait`), naming the field and what RE2 says of the pattern
+ * @param beside - the other patterns of this part of the spec: {@link MAX_COMPILE_WORK} limits their sum
+ * @throws SignerError SPEC_INVALID (`wait`), naming the field, with RE2's message
  */
 export function compileValuePattern(
   pattern: string,
@@ -21,14 +21,16 @@ export function compileValuePattern(
     const regex = compileRegex(pattern, 'whole');
     beside.add(regex);
     if (compileWorkOf(beside) > MAX_COMPILE_WORK) {
-      throw new Error('the patterns up to it take too much to make: repeat less in them');
+      throw new Error(
+        'the patterns up to this one exceed the compile limit; use fewer and smaller repetitions',
+      );
     }
     return (value) => value.length <= MAX_VALUE && regex.testWhole(value);
   } catch (error) {
     throw new SignerError({
       code: 'SPEC_INVALID',
       disposition: 'wait',
-      message: `${where}: "${pattern}" is not an RE2 expression: ${messageOf(error)}`,
+      message: `${where}: cannot use the RE2 pattern "${pattern}": ${messageOf(error)}`,
       cause: error,
     });
   }
