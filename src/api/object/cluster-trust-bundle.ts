@@ -13,7 +13,7 @@ export interface ClusterTrustBundle extends KubeObject {
 /** JSON `{"sha256:…": "RFC 3339", …}`: since when each anchor is served. */
 export const SERVED_SINCE = 'countersign.dev/served-since';
 
-/** RFC 3339: until when the bundle of a removed ClusterSigner stays. */
+/** RFC 3339: when the bundle of a deleted ClusterSigner is deleted. */
 export const RETAIN_UNTIL = 'countersign.dev/retain-until';
 
 /** `example.com:workload:primary` for signer `example.com/workload` and name `primary`. */
@@ -21,12 +21,12 @@ export function bundleName(signerName: string, name: string): string {
   return `${signerName.replaceAll('/', ':')}:${name}`;
 }
 
-/** Fingerprint → milliseconds. Entries that do not parse are dropped: not served, as far as we know. */
+/** Fingerprint → milliseconds since the epoch. Malformed entries are dropped, and count as not served. */
 export function servedSince(bundle: ClusterTrustBundle): ReadonlyMap<string, number> {
   return timesOf(bundle.metadata.annotations?.[SERVED_SINCE]);
 }
 
-/** Reads JSON `{"sha256:…": "RFC 3339", …}` into milliseconds, without what does not parse. */
+/** Reads JSON `{"sha256:…": "RFC 3339", …}` into milliseconds since the epoch, without malformed entries. */
 export function timesOf(text: string | undefined): ReadonlyMap<string, number> {
   const times = new Map<string, number>();
   for (const [fingerprint, time] of Object.entries(parseObject(text))) {

@@ -7,19 +7,23 @@ const SECONDS = { h: 3600, m: 60, s: 1 } as const;
 const MAX_SECONDS = 100 * 365 * 24 * 3600;
 
 /**
- * Whole seconds of a Go duration in hours, minutes and seconds ("24h", "1h30m", "90s").
+ * Parses a Go duration in hours, minutes and seconds ("24h", "1h30m", "90s") into seconds.
  *
  * @throws SignerError DURATION_INVALID (`fail`)
  */
 export function parseDuration(text: string): number {
   if (!/^(?:\d{1,10}h)?(?:\d{1,10}m)?(?:\d{1,10}s)?$/.test(text) || text === '') {
-    throw invalid(text, 'is not hours, minutes and seconds such as "24h", "1h30m" or "90s"');
+    throw invalid(
+      text,
+      'is not in hours, minutes and seconds; write it like "24h", "1h30m" or "90s"',
+    );
   }
   let total = 0;
   for (const [, digits, unit] of text.matchAll(/(\d+)([hms])/g)) {
     total += Number(digits) * SECONDS[unit as keyof typeof SECONDS];
   }
-  if (total > MAX_SECONDS) throw invalid(text, 'is longer than a hundred years');
+  if (total > MAX_SECONDS)
+    throw invalid(text, 'is longer than the limit of a hundred years; use a shorter one');
   return total;
 }
 
@@ -60,14 +64,14 @@ const WHOLE = new RegExp(`^[-+]?(?:${NUMBER}${UNIT})+$`);
 
 const PARTS = new RegExp(`(${NUMBER})(${UNIT})`, 'g');
 
-/** Longer texts say no more: Go prints a duration in 25 characters. */
+/** Characters. Go prints a duration in at most 25. */
 const MAX_GO_DURATION_TEXT = 64;
 
 /**
- * Whole seconds of a `metav1.Duration` as somebody else wrote it, by the grammar of Go's
- * time.ParseDuration: `2160h0m0s`, `1.5h`, `-1s`. Fractions of a second are dropped.
+ * Parses a `metav1.Duration` by the grammar of Go's time.ParseDuration (`2160h0m0s`, `1.5h`, `-1s`) into
+ * seconds. Fractions of a second are dropped.
  *
- * @returns undefined where Go would not read it
+ * @returns undefined if Go would not parse it
  */
 export function parseGoDuration(text: string): number | undefined {
   if (/^[-+]?0$/.test(text)) return 0;

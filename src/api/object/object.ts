@@ -5,7 +5,7 @@ import { MessageReader } from '../../protobuf/reader.ts';
 
 export type { ObjectMeta };
 
-/** What every object of the API has. */
+/** The fields that every API object has. */
 export interface KubeObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -16,7 +16,7 @@ export interface KubeObject {
 export interface Secret extends KubeObject {
   readonly type?: string;
   readonly data?: Readonly<Record<string, string>>;
-  /** Its data can never be changed. */
+  /** Whether its data can never be changed. */
   readonly immutable?: boolean;
 }
 
@@ -33,10 +33,10 @@ export function keyOf(metadata: Pick<ObjectMeta, 'name' | 'namespace'>): string 
     : `${metadata.namespace}/${metadata.name}`;
 }
 
-/** Accept: of the answer to a write only the metadata is read, so the server need not send the rest. */
+/** The Accept header for writes: it asks for the metadata only, because nothing else is read. */
 export const ACCEPT_METADATA = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json`;
 
-/** `metav1.PartialObjectMetadata`: what a write is answered with where nothing else is asked for. */
+/** Reads `metav1.PartialObjectMetadata`, the response to a write with {@link ACCEPT_METADATA}. */
 export function readPartialObjectMetadata(bytes: Uint8Array): { readonly metadata: ObjectMeta } {
   const fields = new MessageReader(openEnvelope(bytes).raw);
   let metadata: ObjectMeta | undefined;
@@ -48,7 +48,7 @@ export function readPartialObjectMetadata(bytes: Uint8Array): { readonly metadat
   return { metadata };
 }
 
-/** What was sent, in the version that it was answered with: nothing else of it is the API server's. */
+/** The object that was sent, with the resourceVersion of the response. */
 export function asWritten<T extends KubeObject>(
   sent: T,
   { metadata: { resourceVersion } }: Pick<KubeObject, 'metadata'>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Core `v1` Pod, as far as it says whose credentials it mounts and who would make it anew. */
+/** Core `v1` Pod: the fields that tell which credentials it mounts and which controller recreates it. */
 import type { KubeObject } from './object.ts';
 
 export interface PodVolume {
@@ -24,22 +24,22 @@ export interface Pod extends KubeObject {
   readonly status?: { readonly phase?: string };
 }
 
-/** For how many of its files its kubelet asks this signer for a certificate (`podCertificate`). */
+/** The number of its `podCertificate` projections for this signer. */
 export function countPodCertificates({ spec }: Pod, signerName: string): number {
   return (spec.volumes ?? [])
     .flatMap(({ projected }) => projected?.sources ?? [])
     .filter((source) => source.podCertificate?.signerName === signerName).length;
 }
 
-/** Neither ended nor on its way out: it may hold a credential. */
+/** Whether the pod runs or may run: it has not ended and is not being deleted. */
 export function isAlive({ metadata, status }: Pod): boolean {
   const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   return !ended && metadata.deletionTimestamp === undefined;
 }
 
 /**
- * Who makes another when the pod is gone; undefined for a bare pod. A static pod's controller is its
- * Node, whose kubelet goes on running it whatever becomes of its mirror.
+ * The controller that replaces the pod; undefined for a bare pod. The controller of a static pod is its
+ * Node, whose kubelet keeps it running even if the mirror pod is deleted.
  */
 export function recreatingOwner({ metadata }: Pod): OwnerReference | undefined {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);

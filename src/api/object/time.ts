@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * `metav1.Time`: RFC 3339 in UTC with whole seconds. Milliseconds are cut off, never rounded up:
- * the API server compares a PodCertificateRequest's times with the leaf's, which has none.
+ * Formats a time as `metav1.Time`: RFC 3339 in UTC with whole seconds. Milliseconds are dropped, never
+ * rounded up: the API server compares the times of a PodCertificateRequest with those of its leaf.
  */
 export function formatTime(milliseconds: number): string {
   const text = new Date(milliseconds).toISOString();
   return `${text.slice(0, text.length - MILLISECONDS.length)}Z`;
 }
 
-/** What toISOString() always ends in. */
+/** The format of the end of toISOString(). */
 const MILLISECONDS = '.000Z';
 
-/** Milliseconds of an RFC 3339 text, or NaN. */
+/** Parses RFC 3339 into milliseconds since the epoch; NaN if it is malformed. */
 export function parseTime(text: string): number {
   return Date.parse(text);
 }

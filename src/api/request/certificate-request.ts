@@ -41,7 +41,7 @@ export interface IssuerReference {
   readonly group?: string;
 }
 
-/** What a request without usages asks for (`spec.usages` of cert-manager.io/v1). */
+/** The default of `spec.usages` (cert-manager.io/v1). */
 export const DEFAULT_USAGES = ['digital signature', 'key encipherment'] as const;
 
 /** Reasons of `Ready` that end a request (pkg/apis/certmanager/v1/types_certificaterequest.go). */
@@ -55,7 +55,7 @@ export function isDenied(request: CertificateRequest): boolean {
   return isTrue(request, 'Denied');
 }
 
-/** Issued, failed or shown as denied: left as it is for ever. */
+/** Whether the request is final: issued, failed, or marked as denied. */
 export function isFinished(request: CertificateRequest): boolean {
   const { conditions, certificate = '' } = request.status ?? {};
   const ready = findCondition(conditions, 'Ready');
@@ -63,24 +63,24 @@ export function isFinished(request: CertificateRequest): boolean {
   return isFinal || isTrue(request, 'InvalidRequest') || certificate !== '';
 }
 
-/** Nobody has written yet what becomes of it. */
+/** Whether the request has no Ready condition yet. */
 export function isUntouched({ status }: CertificateRequest): boolean {
   return findCondition(status?.conditions, 'Ready') === undefined;
 }
 
-/** The object for PUT /status of a request that is taken up (issuer-lib's README, "Reconciliation loops"). */
+/** The object for PUT /status of a request that an issuer accepts (issuer-lib, "Reconciliation loops"). */
 export function withInitializing(request: CertificateRequest, now: number): CertificateRequest {
-  const words = { reason: 'Initializing', message: 'An issuer has taken it up' };
+  const words = { reason: 'Initializing', message: 'The issuer is processing the request' };
   const ready = condition('Ready', 'Unknown', words, now);
   const conditions = setCondition(request.status?.conditions, ready);
   return { ...request, status: { ...request.status, conditions } };
 }
 
-/** What is written into the status with a certificate, as PEM. */
+/** The PEM for the status of an issued request. */
 export interface IssuedCertificate {
   /** Leaf first, without the root. */
   readonly chain: string;
-  /** The anchors that it leads to. */
+  /** The trust anchors of the chain. */
   readonly anchors: string;
 }
 
@@ -103,15 +103,15 @@ export function withIssued(
   };
 }
 
-/** The object for PUT /status that shows a denied request as such. */
+/** The object for PUT /status that marks a denied request as such. */
 export function withDenied(request: CertificateRequest, now: number): CertificateRequest {
   const message = 'The CertificateRequest was denied by an approval controller';
   return failed(request, [condition('Ready', 'False', { reason: 'Denied', message }, now)], now);
 }
 
 /**
- * The object for PUT /status that ends a request for ever. `InvalidRequest` carries the reason, which
- * cert-manager shows in the Certificate; `Ready` has but a few reasons of its own.
+ * The object for PUT /status that permanently fails a request. `InvalidRequest` carries the reason, which
+ * cert-manager shows in the Certificate, because `Ready` allows only a few fixed reasons.
  */
 export function withFailed(
   request: CertificateRequest,
@@ -137,7 +137,7 @@ function failed(
   const { status } = request;
   let all = status?.conditions;
   for (const each of conditions) all = setCondition(all, each);
-  // The first failure counts: by it cert-manager reckons when to try again.
+  // Keep the first failure time: cert-manager computes its next attempt from it.
   const failureTime = status?.failureTime ?? formatTime(now);
   return { ...request, status: { ...status, conditions: all ?? [], failureTime } };
 }

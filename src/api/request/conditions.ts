@@ -18,15 +18,15 @@ const MAX_CONDITION_MESSAGE = 32_768;
 const ELLIPSIS = '…';
 
 /**
- * `text` as a condition holds it: on one line, without characters that nobody sees, and cut to what the API server
- * accepts, in bytes, with an ellipsis where it was cut.
+ * Prepares `text` for a condition: on one line, without invisible characters, and truncated to `limit` bytes
+ * with an ellipsis. The default is the API server's limit.
  */
 export function conditionMessage(text: string, limit: number = MAX_CONDITION_MESSAGE): string {
   const shown = printable(text);
   const bytes = Buffer.from(shown);
   if (bytes.length <= limit) return shown;
   const kept = bytes.subarray(0, limit - Buffer.byteLength(ELLIPSIS)).toString();
-  // A character that was cut in two.
+  // Remove a character that was cut in two.
   return kept.replace(/\uFFFD+$/, '') + ELLIPSIS;
 }
 
@@ -46,7 +46,7 @@ export function hasTrueCondition(
   return found !== undefined && found.status !== 'False' && found.status !== 'Unknown';
 }
 
-/** `conditions` with `next` in place of the one of its type; lastTransitionTime is kept while the status is. */
+/** Replaces the condition of `next`'s type. Keeps lastTransitionTime if the status does not change. */
 export function setCondition(
   conditions: readonly Condition[] | undefined,
   next: Condition & { readonly lastTransitionTime: string },

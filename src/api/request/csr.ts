@@ -31,7 +31,7 @@ export function isApproved(csr: CertificateSigningRequest): boolean {
   return hasTrueCondition(csr.status?.conditions, 'Approved');
 }
 
-/** Nobody may add to it any more: denied, failed, or it has its certificate. */
+/** Whether the request is final: denied, failed, or issued. */
 export function isFinished(csr: CertificateSigningRequest): boolean {
   const conditions = csr.status?.conditions;
   const certificate = csr.status?.certificate;
@@ -42,7 +42,7 @@ export function isFinished(csr: CertificateSigningRequest): boolean {
   );
 }
 
-/** The object for PUT /approval. Only `approve` and `deny` verdicts are ever written. */
+/** The object for PUT /approval. */
 export function withApproval(
   csr: CertificateSigningRequest,
   decision: { type: 'Approved' | 'Denied'; reason: string; message: string },
@@ -51,7 +51,7 @@ export function withApproval(
   return withCondition(csr, { ...decision, status: 'True' }, now);
 }
 
-/** The object for PUT /status that ends a request for ever. */
+/** The object for PUT /status that permanently fails a request. */
 export function withFailed(
   csr: CertificateSigningRequest,
   failure: { reason: string; message: string },
@@ -72,9 +72,9 @@ export function withCertificate(
 }
 
 /**
- * The body of a PUT to `/status` or `/approval`: all but the spec, which stays as it is whatever a body
- * says of it (certificates/strategy.go, PrepareForUpdate), and managedFields, of which the API server
- * keeps its own. The rest of the metadata must be there: left out, it would be wiped.
+ * The body of a PUT to `/status` or `/approval`. It omits the spec, which the API server keeps
+ * (certificates/strategy.go, PrepareForUpdate), and managedFields, which it computes. The rest of the
+ * metadata must be present, or the API server clears it.
  */
 export function csrWriteBody({
   apiVersion,

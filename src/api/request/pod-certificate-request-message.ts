@@ -19,17 +19,17 @@ type Mutable<T> = { -readonly [key in keyof T]: T[key] };
 type Spec = Mutable<PodCertificateRequest['spec']>;
 type Status = Mutable<NonNullable<PodCertificateRequest['status']>>;
 
-/** True where a request with these conditions is read with its keys, proofs, stub and chain. */
+/** Returns true if a request with these conditions is read with its keys, proofs, stub and chain. */
 type IsWhole = (status: Status) => boolean;
 
-/** Requests that are already answered are read without keys, proofs, stubs and chains: no code needs them. */
+/** Final requests are read without keys, proofs, stubs and chains, because no code needs them. */
 export const UNLESS_ANSWERED: IsWhole = (status) => !isTerminal({ status });
 
 /**
- * Reads a PodCertificateRequest as JSON.parse would, but without owners, finalizers and managedFields.
+ * Reads a PodCertificateRequest into the shape of its JSON, without owners, finalizers and managedFields.
  *
  * @param raw - the message inside the envelope
- * @param isWhole - asked with the conditions, before the large fields are read; by default all are read
+ * @param isWhole - called with the conditions before the large fields are read; by default all are read
  * @throws SyntaxError where the message is malformed, or lacks metadata or spec
  */
 export function readPodCertificateRequest(
@@ -93,7 +93,7 @@ function readStatus(fields: MessageReader, isWhole: IsWhole): Status {
   const conditions: Condition[] = [];
   for (let field = fields.next(); field !== 0; field = fields.next()) {
     if (field === 1) conditions.push(readCondition(fields.message()));
-    // Fields come in the order of their numbers. A field out of order is only read without need.
+    // Fields come in the order of their numbers. A field out of order only costs an unnecessary read.
     else if (field === 2 && isWhole({ conditions })) status.certificateChain = fields.string();
     else if (field === 4) status.notBefore = readTime(fields.message());
     else if (field === 5) status.beginRefreshAt = readTime(fields.message());

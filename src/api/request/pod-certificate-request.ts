@@ -35,7 +35,7 @@ export interface PodCertificateRequest extends KubeObject {
 /** `spec.maxExpirationSeconds` when absent (zz_generated.defaults.go of the API group). */
 export const DEFAULT_MAX_EXPIRATION_SECONDS = 86_400;
 
-/** The API refuses shorter leaves (validation.go, ValidatePodCertificateRequestStatusUpdate). */
+/** The API server refuses shorter leaves (validation.go, ValidatePodCertificateRequestStatusUpdate). */
 export const MIN_LIFETIME_SECONDS = 3_600;
 
 /** beginRefreshAt must keep this distance from both ends (the same function). */
@@ -47,7 +47,7 @@ export function isTerminal({ status }: Pick<PodCertificateRequest, 'status'>): b
 
 const ENDS = ['Issued', 'Denied', 'Failed'] as const;
 
-/** What an issued request carries; times in milliseconds, whole seconds, equal to the leaf's. */
+/** The result of an issued request. Times are in milliseconds, in whole seconds, and equal the leaf's. */
 export interface IssuedPodCertificate {
   readonly chainPem: string;
   readonly notBefore: number;
@@ -85,7 +85,7 @@ export function withIssued(
 export type DeniedReason =
   'UnsupportedKeyType' | 'InvalidUnverifiedUserAnnotations' | 'NotAllowed' | 'NonEmptyStubRequest';
 
-/** The object for PUT /status that denies for ever: the pod never starts, also on refresh. */
+/** The object for PUT /status that permanently denies a request: the pod cannot start or refresh. */
 export function withDenied(
   request: PodCertificateRequest,
   denial: { reason: DeniedReason; message: string },
@@ -94,7 +94,7 @@ export function withDenied(
   return ended(request, 'Denied', denial, now);
 }
 
-/** The object for PUT /status that fails for ever; for the pod the same as a denial. */
+/** The object for PUT /status that permanently fails a request; the pod sees no difference to a denial. */
 export function withFailed(
   request: PodCertificateRequest,
   failure: { reason: string; message: string },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Who created a request, written by the API server and by nobody else (authentication.k8s.io UserInfo). */
+/** The user who created a request (authentication.k8s.io UserInfo). Only the API server can set it. */
 export interface Requester {
   readonly username?: string;
   readonly uid?: string;
@@ -9,13 +9,13 @@ export interface Requester {
 }
 
 /**
- * What policy looks at of a request, of whatever kind: a CertificateSigningRequest is one as it is,
- * a CertificateRequest is read as one.
+ * The part of a request that policy reads, independent of its kind. A CertificateSigningRequest has this
+ * shape already; a CertificateRequest is converted to it.
  */
 export interface ReviewableRequest {
   readonly metadata: {
     readonly name: string;
-    /** Absent of kinds that have none. */
+    /** Absent for cluster-scoped kinds. */
     readonly namespace?: string;
   };
   readonly spec: Requester & {

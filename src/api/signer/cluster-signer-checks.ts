@@ -17,19 +17,19 @@ import { formatDuration, parseDuration } from '../object/duration.ts';
 import { NAMESPACED_DOMAIN, checkSignerName } from './signer-name.ts';
 import { isDerivedName } from './signer.ts';
 
-/** What is wrong with which field, and what to do. */
+/** A fault of one field: what is wrong, and what to do. */
 export interface SpecProblem {
   readonly path: string;
   readonly message: string;
   readonly cause?: SignerError;
 }
 
-/** All faults of a ClusterSigner: those of its spec, and whether its name is one that somebody may choose. */
+/** Returns all faults of a ClusterSigner: those of its spec, and a signer name reserved for Signers. */
 export function validateClusterSigner(spec: ClusterSignerSpec): readonly SpecProblem[] {
   return [...faultsOfDerivedName(spec.signerName), ...validateSpec(spec)];
 }
 
-/** What the shape alone cannot say: fields that must fit each other. All faults, not just the first. */
+/** Checks what the schema cannot: fields that must fit each other. Returns all faults, not just the first. */
 export function validateSpec(spec: ClusterSignerSpec): readonly SpecProblem[] {
   const { managed } = spec.authority;
   const faults = [
@@ -46,7 +46,7 @@ export function validateSpec(spec: ClusterSignerSpec): readonly SpecProblem[] {
 
 function faultsOfDerivedName(signerName: string): readonly SpecProblem[] {
   if (!isDerivedName(signerName)) return [];
-  const message = `${NAMESPACED_DOMAIN} is for the names of namespaced signers, which nobody chooses; use a domain of your own`;
+  const message = `the domain ${NAMESPACED_DOMAIN} is reserved for the derived names of Signers; use a domain of your own`;
   return [{ path: 'spec.signerName', message }];
 }
 
@@ -60,10 +60,12 @@ function durations({ profile, authority }: ClusterSignerSpec): readonly [string,
   return found.flatMap(([path, text]) => (text === undefined ? [] : [[path, text]]));
 }
 
-/** A leaf with neither subject nor name is refused; the spec that can only make such is refused first. */
+/** No leaf is issued without subject and names. A spec that can make no other is refused here already. */
 function faultsOfPods({ uris = [], dnsNames = [], commonName }: PodsSpec): readonly SpecProblem[] {
   if (uris.length > 0 || dnsNames.length > 0 || commonName !== undefined) return [];
-  return [{ path: 'spec.pods', message: 'names nobody; write uris, dnsNames or commonName' }];
+  return [
+    { path: 'spec.pods', message: 'gives the leaf no name; set uris, dnsNames or commonName' },
+  ];
 }
 
 function faultsOfProfile(profile: ProfileSpec, servesPods: boolean): readonly SpecProblem[] {
@@ -72,22 +74,22 @@ function faultsOfProfile(profile: ProfileSpec, servesPods: boolean): readonly Sp
   const shortest = servesPods ? MIN_LIFETIME_SECONDS : MIN_LEAF_SECONDS;
   const path = 'spec.profile.maxDuration';
   if (longest < shortest) {
-    const whose = servesPods ? 'a PodCertificateRequest' : 'a CertificateSigningRequest';
+    const kind = servesPods ? 'a PodCertificateRequest' : 'a CertificateSigningRequest';
     faults.push({
       path,
-      message: `${profile.maxDuration} is shorter than the shortest leaf of ${whose}; write at least ${formatDuration(shortest)}`,
+      message: `${profile.maxDuration} is shorter than the API server allows for a leaf of ${kind}; set at least ${formatDuration(shortest)}`,
     });
   }
   if (servesPods && longest > MAX_POD_LEAF_SECONDS) {
     faults.push({
       path,
-      message: `${profile.maxDuration} is longer than the longest leaf of a PodCertificateRequest; write at most ${formatDuration(MAX_POD_LEAF_SECONDS)}, or use another ClusterSigner for pods`,
+      message: `${profile.maxDuration} is longer than the API server allows for a leaf of a PodCertificateRequest; set at most ${formatDuration(MAX_POD_LEAF_SECONDS)}, or use another ClusterSigner for pods`,
     });
   }
   if (parseDuration(profile.backdate) > MAX_BACKDATE_SECONDS) {
     faults.push({
       path: 'spec.profile.backdate',
-      message: `${profile.backdate} is more than the API server accepts of a leaf; write at most ${formatDuration(MAX_BACKDATE_SECONDS)}`,
+      message: `${profile.backdate} is longer than the API server allows; set at most ${formatDuration(MAX_BACKDATE_SECONDS)}`,
     });
   }
   return faults;
@@ -100,13 +102,13 @@ function faultsOfManaged(managed: ManagedAuthority, profile: ProfileSpec): reado
   if (lifetime < least) {
     faults.push({
       path: 'spec.authority.managed.duration',
-      message: `${managed.duration} is less than ${MIN_CA_LIFETIMES} × spec.profile.maxDuration (${profile.maxDuration}); write at least ${formatDuration(least)}`,
+      message: `${managed.duration} is less than ${MIN_CA_LIFETIMES} × spec.profile.maxDuration (${profile.maxDuration}); set at least ${formatDuration(least)}`,
     });
   }
   if (managed.renewBefore !== undefined && parseDuration(managed.renewBefore) >= lifetime) {
     faults.push({
       path: 'spec.authority.managed.renewBefore',
-      message: `${managed.renewBefore} is not less than spec.authority.managed.duration (${managed.duration}); write less, or leave it out for a fifth of it`,
+      message: `${managed.renewBefore} is not less than spec.authority.managed.duration (${managed.duration}); set a shorter duration, or omit the field for a fifth of the CA's duration`,
     });
   }
   return faults;

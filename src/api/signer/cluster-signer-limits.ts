@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Bounds of a ClusterSigner's fields. deploy/crds/clustersigners.yaml has the same ones, and
- * test/architecture/crd.test.ts holds the two together. The API server needs them to bound the cost
- * of the CRD's own CEL rules; we need them to bound ours.
+ * Limits of a ClusterSigner's fields. deploy/crds/clustersigners.yaml has the same limits, and
+ * test/architecture/crd.test.ts compares the two. The API server needs them to bound the cost of the
+ * CRD's CEL rules; we need them to bound the cost of ours.
  */
 
 /** `metadata.name` of a Secret and of a ClusterTrustBundle: a DNS subdomain. */
@@ -14,21 +14,21 @@ export const MAX_QUALIFIED_NAME = 317;
 
 /** ub-common-name is 64 (RFC 5280 appendix A.1); the CA's name gets ` <unix seconds>` appended. */
 export const MAX_CA_COMMON_NAME = 52;
-/** Three numbers of ten digits with their units: what api/duration.ts reads. */
+/** Characters of a duration: three numbers of ten digits with their units (api/object/duration.ts). */
 export const MAX_DURATION_TEXT = 33;
 /** `sha256:` and 64 hexadecimal digits. */
 export const FINGERPRINT_TEXT = 71;
-/** CAs that a signer may have lost trust in; a rotation makes one a quarter at the most. */
+/** Entries of `distrusted`. A signer has a few CAs a year. */
 export const MAX_DISTRUSTED = 64;
 
-/** Anchors of old CAs in one bundle: half of what `status.authorities` holds, the rest is for emergencies. */
+/** Upper limit of `maxRetiring`: half of `status.authorities`, the rest is for emergency rotations. */
 export const MAX_RETIRING = 32;
-/** Ordinary rotations leave one or two; a bundle of ten roots is still read by everybody. */
+/** Regular rotations leave one or two retiring CAs; every verifier can read a bundle of ten roots. */
 export const DEFAULT_MAX_RETIRING = 8;
 /** `status.authorities`, bounded by the CRD. */
 export const MAX_AUTHORITIES = 64;
 
-/** `status.crossCertificates`: a rotation makes one, and keeps it for a CA's life at the most. */
+/** `status.crossCertificates`: one for each rotation, kept for the life of a CA at most. */
 export const MAX_CROSS_CERTIFICATES = 256;
 /** `status.distrusted`: the CAs of four full `distrusted` lists, within the life of one CA. */
 export const MAX_DISTRUSTED_CAS = 256;
@@ -39,13 +39,13 @@ export const MAX_FORMER_ANCHORS = 64;
 
 /** One RE2 pattern; whole-value matches of annotations are short. */
 export const MAX_PATTERN = 512;
-/** Expressions for names: a leaf with more names than this belongs to several pods. */
+/** Expressions for names. A leaf with more names than this would identify several pods. */
 export const MAX_NAME_EXPRESSIONS = 16;
-/** Annotation keys that a pod may set; the API bounds all of a request's by 256 KiB. */
+/** Annotation keys that a pod may set; the API limits all annotations of a request to 256 KiB. */
 export const MAX_ANNOTATION_RULES = 32;
-/** Rules and denials are all run for each request. */
+/** Rules, and denials: each request runs all of them. */
 export const MAX_RULES = 32;
-/** What an Event's note holds (events.k8s.io/v1 ValidateEvent). */
+/** Characters of a denial's message: the limit of an Event's note (events.k8s.io/v1 ValidateEvent). */
 export const MAX_DENY_MESSAGE = 1024;
 /** Labels put on the published ClusterTrustBundle. */
 export const MAX_BUNDLE_LABELS = 32;
@@ -54,7 +54,7 @@ export const MAX_BUNDLE_LABELS = 32;
 export const MAX_POD_LEAF_SECONDS = 7_862_400;
 /** The shortest `spec.expirationSeconds` of a CertificateSigningRequest (ten minutes). */
 export const MIN_LEAF_SECONDS = 600;
-/** Below five minutes, the skew that the API server grants to a PodCertificateRequest's notBefore. */
+/** Less than five minutes, the skew that the API server allows for a PodCertificateRequest's notBefore. */
 export const MAX_BACKDATE_SECONDS = 240;
-/** A CA must outlive the leaves of its first half, so that a successor has time to be trusted. */
+/** A CA lives for at least two leaf lifetimes, so that its successor has time to become trusted. */
 export const MIN_CA_LIFETIMES = 2;

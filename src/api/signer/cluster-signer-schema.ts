@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The shape of `spec`, with the CRD's defaults. Unknown fields are refused: a restriction that this
- * version does not know of must not be dropped in silence.
+ * The schema of `spec`, with the CRD's defaults. Unknown fields are refused: a restriction that this
+ * version does not know must not be ignored silently.
  */
 import { z } from 'zod';
 import {
@@ -17,7 +17,7 @@ import { MAX_SIGNER_NAME } from './signer-name.ts';
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-/** Keys of userAnnotations have a domain, and may hold capitals (ValidateUserAnnotations). */
+/** Keys of userAnnotations have a domain and may contain capitals (ValidateUserAnnotations). */
 const ANNOTATION_KEY =
   /^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?\/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const LABEL_KEY = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
@@ -55,7 +55,7 @@ const authority = z
     secret: secretReference.exactOptional(),
   })
   .refine((members) => Object.keys(members).length === 1, {
-    message: 'has not exactly one member; write either managed or secret',
+    message: 'must have exactly one member; set either managed or secret',
   });
 
 const profile = z.strictObject({
@@ -85,7 +85,7 @@ const pods = z.strictObject({
     )
     .max(limits.MAX_ANNOTATION_RULES)
     .refine((rules) => areUnique(rules.map(({ key }) => key)), {
-      message: 'names a key twice; keep one pattern a key',
+      message: 'has two entries with the same key; keep one pattern for each key',
     })
     .exactOptional(),
   refreshAfterPercent: z.int().min(1).max(99).default(50),
@@ -110,7 +110,7 @@ const denial = z.strictObject({
   message: z.string().min(1).max(limits.MAX_DENY_MESSAGE),
 });
 
-const sameNameTwice = { message: 'has two entries of one name; rename one' };
+const sameNameTwice = { message: 'has two entries with the same name; rename one' };
 
 const rules = z
   .array(rule)
@@ -129,7 +129,7 @@ const requests = z.strictObject({
   deny,
 });
 
-/** Without a rule nothing would be answered: cert-manager's own approver approves whatever is asked. */
+/** At least one rule: cert-manager's own approver approves every request, so the rules decide here. */
 const certificateRequests = z.strictObject({ rules: rules.min(1), deny });
 
 const trustBundle = z.strictObject({
@@ -140,7 +140,7 @@ const trustBundle = z.strictObject({
       z.string().max(limits.MAX_LABEL).regex(LABEL_VALUE),
     )
     .refine((labels) => Object.keys(labels).length <= limits.MAX_BUNDLE_LABELS, {
-      message: `has more than ${limits.MAX_BUNDLE_LABELS} labels; keep fewer`,
+      message: `has more than ${limits.MAX_BUNDLE_LABELS} labels; remove some`,
     })
     .exactOptional(),
 });
@@ -159,7 +159,7 @@ function areUnique(texts: readonly string[]): boolean {
   return new Set(texts).size === texts.length;
 }
 
-/** By its name alone: it lies beside its Signer, and nowhere else. */
+/** A Secret by its name alone: it is always in the namespace of its Signer. */
 const secretByName = z.strictObject({ secret: z.strictObject({ name: objectName }) });
 
 export const SIGNER_SPEC = CLUSTER_SIGNER_SPEC.omit({

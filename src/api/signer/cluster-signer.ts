@@ -12,29 +12,29 @@ export interface SecretReference {
   readonly name: string;
 }
 
-/** A CA that the `authority` component makes and rotates. Durations are Go duration texts. */
+/** A CA that the `authority` component creates and rotates. Durations are strings such as `1h30m`. */
 export interface ManagedAuthority {
   readonly secret: SecretReference;
   readonly keyType: AuthorityKeyType;
   readonly commonName: string;
   readonly duration: string;
   readonly renewBefore?: string;
-  /** While so many CAs are Retiring, a rotation that can wait waits. */
+  /** While this many CAs are Retiring, only an urgent rotation starts. */
   readonly maxRetiring: number;
-  /** Each CA certifies its successor's key, for verifiers that have its root alone. */
+  /** Each CA certifies its successor's key, for verifiers that trust only the old root. */
   readonly crossSigned: boolean;
-  /** `sha256:<hex>` fingerprints of CAs no longer to be trusted. */
+  /** `sha256:<hex>` fingerprints of CAs that must no longer be trusted. */
   readonly distrusted?: readonly string[];
 }
 
 /** Exactly one member is set. */
 export interface AuthoritySpec {
   readonly managed?: ManagedAuthority;
-  /** The user's own CA, only ever read. */
+  /** The user's own CA. It is read, never written. */
   readonly secret?: SecretReference;
 }
 
-/** What every leaf of the signer is held to. */
+/** Limits for every leaf of the signer. */
 export interface ProfileSpec {
   readonly keyTypes: readonly KeyType[];
   readonly usages: readonly KeyUsage[];
@@ -62,7 +62,7 @@ export interface PodsSpec {
   readonly refreshAfterPercent?: number;
 }
 
-/** CEL over one value (`self`) for each field; `usages` are the names that may be asked for. */
+/** For each field, CEL over one value (`self`). `usages` lists the usages that a request may contain. */
 export interface AllowSpec extends Readonly<Partial<Record<RequestField, string>>> {
   readonly usages?: readonly KeyUsage[];
 }
@@ -108,8 +108,8 @@ export interface ClusterSignerSpec {
 }
 
 /**
- * Prepared: published, not signing. Active: signs. Retiring: signs no more, still trusted.
- * Distrusted: signs no more and is in no bundle, because `distrusted` names it.
+ * Prepared: published, does not sign yet. Active: signs. Retiring: no longer signs, still trusted.
+ * Distrusted: no longer signs and is in no bundle, because `distrusted` names it.
  */
 export const AUTHORITY_PHASES = ['Prepared', 'Active', 'Retiring', 'Distrusted'] as const;
 
@@ -122,19 +122,19 @@ export interface AuthorityStatus {
   readonly phase: AuthorityPhase;
   readonly notBefore: string;
   readonly notAfter: string;
-  /** Longest leaf that this CA may have signed while Active; only grows. */
+  /** Longest lifetime of a leaf that this CA may have signed while Active. Never decreases. */
   readonly longestLeaf: string;
-  /** Once it no longer signs: the moment after which no leaf of it is valid; only grows. */
+  /** Set when it stops signing: no leaf of this CA is valid after this time. Never decreases. */
   readonly leavesExpireBy?: string;
-  /** Fingerprint of the CA before it, which certified its key. */
+  /** Fingerprint of its predecessor, which certified its key. */
   readonly crossSignedBy?: string;
   /** PEM of the trust anchors that leaves of this CA chain to. */
   readonly anchors: string;
 }
 
 /**
- * A cross-certificate (RFC 5280 §3.2) that was made once. It was sent with leaves, so anybody may have
- * it: the record outlives the entries of both CAs in `authorities`, until the certificate expires.
+ * A cross-certificate (RFC 5280 §3.2). It was sent with leaves, so anyone may have a copy: this record
+ * outlives the entries of both CAs in `authorities`, until the certificate expires.
  */
 export interface CrossCertificateStatus {
   /** Fingerprint of the CA that signed it. */
@@ -146,26 +146,26 @@ export interface CrossCertificateStatus {
 }
 
 /**
- * A CA that left trust by distrust and never returns. `Named`: `spec.authority.managed.distrusted` named
- * it. `Certifier`: it certified the key of one that was named, so its root would be the way back.
+ * A CA that was distrusted and never becomes trusted again. `Named`: `spec.authority.managed.distrusted`
+ * named it. `Certifier`: it certified the key of a named CA, which its root would make valid again.
  */
 export interface DistrustedCaStatus {
   readonly fingerprint: string;
   readonly reason: 'Named' | 'Certifier';
-  /** RFC 3339: when its certificate expires; absent where that was never known. */
+  /** RFC 3339: when its certificate expires; absent if unknown. */
   readonly notAfter?: string;
 }
 
-/** An anchor that an earlier ClusterSigner published, and whose leaves may live. */
+/** An anchor that an earlier ClusterSigner published and that leaves may still chain to. */
 export interface RetainedAnchorStatus {
   readonly fingerprint: string;
-  /** RFC 3339: no leaf below it lives longer. */
+  /** RFC 3339: all leaves that chain to it have expired by then. */
   readonly until: string;
   /** PEM of the certificate. */
   readonly anchor: string;
 }
 
-/** An anchor that was taken out of the bundle in the ordinary way: nobody need be warned of that. */
+/** An anchor that regular rotation removed from the bundle: its absence is no reason for a warning. */
 export interface FormerAnchorStatus {
   readonly fingerprint: string;
   /** RFC 3339. */
@@ -174,28 +174,28 @@ export interface FormerAnchorStatus {
 
 export interface ClusterSignerStatus {
   readonly observedGeneration?: number;
-  /** Of a Signer, whose name is derived: what it is. */
+  /** For a Signer only: its derived signer name. */
   readonly signerName?: string;
   readonly conditions?: readonly Condition[];
   readonly authorities?: readonly AuthorityStatus[];
   readonly crossCertificates?: readonly CrossCertificateStatus[];
   readonly distrusted?: readonly DistrustedCaStatus[];
-  /** Absent until the published bundle was looked at once; what it holds besides is a stranger's from then on. */
+  /** Absent until the published bundle is read once. Any other unknown anchor in it is foreign from then on. */
   readonly retainedAnchors?: readonly RetainedAnchorStatus[];
   readonly formerAnchors?: readonly FormerAnchorStatus[];
-  /** When a managed CA's next rotation begins, if nobody asks for it sooner. */
+  /** When the next rotation of a managed CA starts, unless an operator requests an earlier one. */
   readonly nextRotation?: string;
 }
 
-/** What signers of every kind say of their leaves; whose CA signs them is each kind's own. */
+/** The part of the spec that signers of every kind share: the leaves. Each kind has its own CA fields. */
 export type SignerSpec = Omit<ClusterSignerSpec, 'authority'>;
 
-/** An object that requests are answered for: a ClusterSigner, or the issuer of a CA that is not ours. */
+/** An object that serves requests: a ClusterSigner, a Signer, or the issuer of a remote CA. */
 export interface SignerObject extends KubeObject {
   readonly spec: SignerSpec;
 }
 
-/** A ClusterSigner; or a Signer that was read, whose `kind` and `metadata.namespace` say so. */
+/** A ClusterSigner; or a Signer in the same shape, which `kind` and `metadata.namespace` tell apart. */
 export interface ClusterSigner extends KubeObject {
   readonly spec: ClusterSignerSpec;
   readonly status?: ClusterSignerStatus;

@@ -5,15 +5,15 @@ import type { SpecProblem } from './cluster-signer-checks.ts';
 import { conditionMessage } from '../request/conditions.ts';
 import type { KubeObject } from '../object/object.ts';
 
-/** A message names so many faults; whoever has more mends these first. */
+/** Faults listed in one message; the rest are only counted. */
 const MAX_REPORTED_PROBLEMS = 10;
-/** One fault quotes what a user wrote, which may be long. */
+/** Bytes of one fault, because it may quote a long value. */
 const MAX_PROBLEM_BYTES = 300;
 
 /**
- * SPEC_INVALID (`wait`) for a spec that is not of its kind's shape.
+ * Makes a SPEC_INVALID error (`wait`) for a spec that does not match the schema of its kind.
  *
- * @param word - what kubectl explain calls the kind
+ * @param word - the kind as `kubectl explain` takes it, such as `clustersigner`
  */
 export function invalidShape(object: KubeObject, error: z.ZodError, word: string): SignerError {
   return invalidSpec(
@@ -27,8 +27,7 @@ function shapeProblem(issue: z.core.$ZodIssue, word: string): SpecProblem {
     typeof part === 'number' ? `[${part}]` : `.${String(part)}`,
   );
   const field = issue.path.filter((part) => typeof part === 'string').join('.');
-  const advice =
-    issue.code === 'custom' ? '' : `; kubectl explain ${explained(word, field)} describes it`;
+  const advice = issue.code === 'custom' ? '' : `; see kubectl explain ${explained(word, field)}`;
   return { path: `spec${path.join('')}`, message: `${issue.message}${advice}` };
 }
 
@@ -36,7 +35,7 @@ function explained(word: string, field: string): string {
   return field === '' ? `${word}.spec` : `${word}.spec.${field}`;
 }
 
-/** The same of a message about its fields: each at fault is named, with what to do. */
+/** Makes a SPEC_INVALID error (`wait`) that names each field at fault, with what to do. */
 export function invalidSpec(object: KubeObject, faults: readonly SpecProblem[]): SignerError {
   const named = faults
     .slice(0, MAX_REPORTED_PROBLEMS)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Issuers of CAs that are not ours: kinds of others, whose specs have our part and their own. */
+/** Issuers of remote CAs: kinds of other projects, whose specs contain our fields and their own. */
 import { z } from 'zod';
 import { validateSpec } from './cluster-signer-checks.ts';
 import { CLUSTER_SIGNER_SPEC } from './cluster-signer-schema.ts';
@@ -13,12 +13,12 @@ export interface IssuerStatus {
 }
 
 export interface IssuerObject extends SignerObject {
-  /** Theirs: not looked at here. */
+  /** The fields of the kind's author; not checked here. */
   readonly authority: unknown;
   readonly status?: IssuerStatus;
 }
 
-/** Where the kind lives, as far as signer names are derived from it. */
+/** The part of a kind's definition that signer names are derived from. */
 export interface IssuerPlace {
   readonly group: string;
   readonly plural: string;
@@ -29,8 +29,8 @@ const { profile, pods, requests, certificateRequests, trustBundle, signerName } 
   CLUSTER_SIGNER_SPEC.shape;
 
 /**
- * `rules` and `deny` of `requests` are the approver's, which knows ClusterSigners only: nobody would keep
- * to them. Those of `certificateRequests` are kept by whoever signs.
+ * `requests` has no `rules` and `deny` here: the approver evaluates them, and it knows ClusterSigners only,
+ * so they would have no effect. The signing component evaluates those of `certificateRequests`.
  */
 const OUR_PART = z.strictObject({
   signerName: signerName.exactOptional(),
@@ -43,8 +43,8 @@ const OUR_PART = z.strictObject({
 });
 
 /**
- * The signer name of an issuer that does not choose one: `<plural>.<group>/<name>`, or
- * `<plural>.<group>/<namespace>.<name>`, as cert-manager's issuer-lib has it.
+ * The signer name of an issuer whose spec has none: `<plural>.<group>/<name>`, or
+ * `<plural>.<group>/<namespace>.<name>`, like cert-manager's issuer-lib.
  */
 function derivedSignerName(
   { group, plural }: IssuerPlace,
@@ -68,7 +68,7 @@ export function readIssuer(object: KubeObject, place: IssuerPlace): IssuerObject
   if (!shape.success) throw invalidShape(object, shape.error, word);
   const { authority, ...rest } = shape.data;
   if (place.namespaced && rest.signerName !== undefined) {
-    // Whoever owns a namespace would else own every name.
+    // Otherwise the owner of a namespace could take any signer name.
     const message = 'is derived for a namespaced kind; leave it out';
     throw invalidSpec(object, [{ path: 'spec.signerName', message }]);
   }
@@ -82,8 +82,8 @@ export function readIssuer(object: KubeObject, place: IssuerPlace): IssuerObject
 }
 
 /**
- * The schema of `spec` as a CustomResourceDefinition has it: our part, with its defaults and bounds,
- * and `authority` as its author describes it.
+ * The schema of `spec` for a CustomResourceDefinition: our fields, with their defaults and limits, and
+ * `authority` as its author defines it.
  */
 export function issuerSpecSchema(authority: object): object {
   const { $schema: _, ...schema } = z.toJSONSchema(OUR_PART, { io: 'input' });
@@ -102,7 +102,7 @@ export function issuerSpecSchema(authority: object): object {
   };
 }
 
-/** Without what a structural schema may not have: it prunes unknown fields by itself. */
+/** Removes what a structural schema must not contain; the API server prunes unknown fields anyway. */
 function structural(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(structural);
   if (typeof value !== 'object' || value === null) return value;

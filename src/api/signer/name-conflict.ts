@@ -2,22 +2,22 @@
 import type { ClusterSigner } from './cluster-signer.ts';
 import type { KubeObject } from '../object/object.ts';
 
-/** As much of a ClusterSigner as an election asks for. */
+/** The part of a ClusterSigner that the choice needs. */
 export interface NameClaimant extends KubeObject {
   readonly spec: Pick<ClusterSigner['spec'], 'signerName'>;
 }
 
-/** Which ClusterSigner serves each signer name, and which have to stand back. */
+/** Which ClusterSigner serves each signer name, and which do not serve because of a conflict. */
 export interface NameResolution<T extends NameClaimant = ClusterSigner> {
-  /** By signer name. */
+  /** Signer name → the ClusterSigner that serves it. */
   readonly serving: ReadonlyMap<string, T>;
-  /** The name of each ClusterSigner that does not serve → the name of the elder that does. */
+  /** The name of each ClusterSigner that does not serve → the name of the older one that does. */
   readonly conflicting: ReadonlyMap<string, string>;
 }
 
 /**
- * Of several ClusterSigners with one signer name the eldest serves. Every component elects for
- * itself, so the order must be total and must not depend on what a component saw first.
+ * If several ClusterSigners have the same signer name, the oldest serves. Every component decides on its
+ * own, so the order must be total and must not depend on what a component saw first.
  */
 export function resolveNameConflicts<T extends NameClaimant>(
   signers: readonly T[],

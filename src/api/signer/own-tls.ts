@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The certificates of our own HTTPS ports: who signs them, and in which objects they lie. All of
- * these are made by an administrator, empty, with the manifests: `authority` fills them in.
+ * The certificates of our own HTTPS ports: which signer signs them, and which objects hold them. An
+ * administrator creates these objects, empty, with the manifests; `authority` fills them.
  */
 
-/** The signer name whose CA signs them, where no flag says otherwise. Nobody can ask it for more. */
+/** The default signer name whose CA signs them. It answers no requests. */
 export const OWN_TLS_SIGNER = 'countersign.dev/serving';
 
-/** The Secret of that CA, beside the other keys, and the name of its bundle. */
+/** The name of that CA's Secret, in the namespace of all keys, and of its bundle. */
 export const OWN_TLS_CA_SECRET = 'countersign-serving-ca';
 export const OWN_TLS_BUNDLE = 'primary';
 
-/** The ConfigMap beside the components that whoever scrapes them reads the CA from: `ca.crt`. */
+/** The ConfigMap in the namespace of the components with the CA (`ca.crt`), for metrics scrapers. */
 export const OWN_TLS_CONFIG_MAP = 'countersign-serving-ca';
 
-/** Whoever has a port, and a Service for it. */
+/** The components that have a port, and a Service for it. */
 export const OWN_TLS_COMPONENTS = [
   'approver',
   'signer',
@@ -24,17 +24,17 @@ export const OWN_TLS_COMPONENTS = [
   'authority',
 ] as const;
 
-/** On the Secrets and the ConfigMap, the signer name: its owner lets `authority` fill it in. */
+/** On the Secrets and the ConfigMap, the signer name: the owner's consent that `authority` fills them. */
 export const FILLED_BY = 'countersign.dev/filled-by';
 
-/** The `kubernetes.io/tls`-like Secret that a component mounts, beside it. */
+/** The Secret (`tls.crt`, `tls.key`) that a component mounts, in its own namespace. */
 export function ownTlsSecret(component: string): string {
   return `${serviceOf(component)}-serving`;
 }
 
 /**
- * What a component's port is called in the cluster's DNS. With the default of the cluster's domain:
- * in another cluster the second name is nobody's.
+ * The DNS names of a component's port. The second has the default cluster domain; in a cluster with
+ * another domain, it resolves to nothing.
  */
 export function ownTlsNames(component: string, namespace: string): readonly string[] {
   const name = `${serviceOf(component)}.${namespace}.svc`;
@@ -45,5 +45,5 @@ function serviceOf(component: string): string {
   return `countersign-${component}`;
 }
 
-/** Namespace of CA Secrets unless a flag names another. It holds keys only: no workload runs there. */
+/** The default namespace of CA Secrets. It holds keys only: no workload runs there. */
 export const DEFAULT_SECRET_NAMESPACE = 'countersign-keys';

@@ -7,8 +7,8 @@ import { derivedName } from './signer.ts';
 import { CLUSTER_SIGNER_SPEC, SIGNER_SPEC } from './cluster-signer-schema.ts';
 
 /**
- * Reads an object as a Signer, into the shape of a ClusterSigner: its signer name is derived, its
- * Secret is of its own namespace, and it publishes nothing. Its kind and its namespace say what it is.
+ * Reads an object as a Signer, into the shape of a ClusterSigner: with its derived signer name, its
+ * Secret in its own namespace, and no bundle. `kind` and `metadata.namespace` tell it from a ClusterSigner.
  *
  * @throws SignerError SPEC_INVALID (`wait`) naming each field at fault and what to do
  */
@@ -33,9 +33,9 @@ export function readSigner(object: KubeObject): ClusterSigner {
 }
 
 /**
- * Reads an object as a ClusterSigner: defaults filled in, every field within its bounds, fields that
- * must fit each other fit. `status` is taken as it is: the CRD's schema holds it, and `authority`
- * alone may write it.
+ * Reads an object as a ClusterSigner: fills in the defaults, and checks each field and the fields that
+ * must fit each other. `status` is not checked: the CRD's schema checks it, and only `authority` writes
+ * it.
  *
  * @throws SignerError SPEC_INVALID (`wait`) naming each field at fault and what to do
  */

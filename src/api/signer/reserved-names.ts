@@ -3,24 +3,24 @@ import { INVISIBLE_CHARACTERS } from '../../quote.ts';
 import { resemblesPrefix } from './look-alikes.ts';
 
 /**
- * What Kubernetes itself goes by: `system:masters` and `kubeadm:cluster-admins` are administrators
- * of every cluster, `system:node:…` is a kubelet, `system:serviceaccount:…` a ServiceAccount.
+ * Prefixes of names that Kubernetes itself uses: `system:masters` and `kubeadm:cluster-admins` are
+ * cluster administrators, `system:node:…` is a kubelet, `system:serviceaccount:…` a ServiceAccount.
  */
 export const RESERVED_PREFIXES = ['system:', 'kubeadm:'] as const;
 
 /**
- * How much of a name is looked at for each character of a prefix: NFKC makes one character of at most
- * four, and puts a long run of combining marks in order in quadratic time.
+ * Characters of a name to read for each character of a prefix. NFKC composes at most four characters
+ * into one, and sorts a long run of combining marks in quadratic time.
  */
 const EXAMINED_PER_CHARACTER = 8;
 
 /**
- * Whether a common name or an organization is one that only Kubernetes may hand out.
+ * Whether a common name or an organization is reserved for Kubernetes.
  *
- * The API server compares bytes. We compare what a person, a proxy or an LDAP server could take for
- * the same name, so that no spelling of a reserved name is ever signed.
+ * The API server compares bytes. We also refuse names that a person, a proxy or an LDAP server could take
+ * for a reserved one.
  *
- * @param extraPrefixes - what the operator of this installation reserves besides
+ * @param extraPrefixes - further prefixes that the operator of this installation reserves
  */
 export function isReservedName(value: string, extraPrefixes: readonly string[]): boolean {
   const prefixes = [...RESERVED_PREFIXES, ...extraPrefixes];
@@ -33,7 +33,7 @@ function isOrResembles(text: string, prefix: string): boolean {
   return text.startsWith(prefix) || resemblesPrefix(text, prefix);
 }
 
-/** Without what nobody sees: what the eye takes for the beginning is the beginning. */
+/** Removes invisible characters, so that a prefix cannot hide behind them. */
 function visible(text: string): string {
   return text.replace(INVISIBLE_CHARACTERS, '').trim();
 }

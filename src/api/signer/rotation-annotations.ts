@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The annotations that rotation is asked by, and those that it remembers by. */
+/** Annotations of rotation: those by which an operator requests it, and those that store its state. */
 
 /**
- * On a ClusterSigner, RFC 3339: a CA that began to sign before this moment is replaced once it has
- * come. Asked and answered for good: a CA that began later is left alone, so it may stay there.
+ * On a ClusterSigner, RFC 3339: at this time, a CA that began to sign earlier is replaced. A CA that began
+ * to sign later is not, so you need not remove the annotation.
  */
 export const ROTATE_AT = 'countersign.dev/rotate-at';
 
 /**
- * On a ClusterSigner, RFC 3339: once this moment has come, a CA that was made before it gets a
- * successor, which is published, and held until a rotation is due.
+ * On a ClusterSigner, RFC 3339: at this time, a CA that was created earlier gets a successor, which is
+ * published but does not sign until a rotation is due.
  */
 export const PREPARE_AT = 'countersign.dev/prepare-at';
 
-/** On a managed CA's Secret, Go duration: the `duration` that its Active CA was made for. */
+/** On a managed CA's Secret, Go duration: the `spec` duration that its Active CA was created with. */
 export const DURATION = 'countersign.dev/duration';
 
-/** The same of the Prepared CA, `next.crt`. */
+/** The same for the Prepared CA, `next.crt`. */
 export const NEXT_DURATION = 'countersign.dev/next-duration';
 
-/** On a managed CA's Secret, RFC 3339 with milliseconds: when its Active CA became that. */
+/** On a managed CA's Secret, RFC 3339 with milliseconds: when its Active CA became Active. */
 export const ACTIVATED_AT = 'countersign.dev/activated-at';
 
 /**
- * On a CA's Secret, `sha256:<hex>`: this CA signs as soon as its anchor is published, because the one
- * before it is distrusted. It must be that of `tls.crt`; another is ignored.
+ * On a CA's Secret, `sha256:<hex>`: this CA signs as soon as its anchor is published, because its
+ * predecessor is distrusted. A value that is not the fingerprint of `tls.crt` is ignored.
  */
 export const SIGNS_AT_ONCE = 'countersign.dev/signs-at-once';
 
@@ -33,13 +33,14 @@ export const NEXT_CERTIFICATE = 'next.crt';
 export const NEXT_KEY = 'next.key';
 
 /**
- * On a managed CA's Secret (PEM): the Active CA's key as the CA before it certified it, then that CA. Of
- * `crossSigned`; whatever else is in there is ignored.
+ * On a managed CA's Secret (PEM), for `crossSigned`: the cross-certificate of the Active CA's key by its
+ * predecessor, then the predecessor's certificate. Anything else in it is ignored.
  */
 export const CROSS_CERTIFICATE = 'cross.crt';
 
 /**
  * On a managed CA's Secret, JSON `[{"issuer": "sha256:…", "subject": "sha256:…", "notAfter": "RFC 3339"}, …]`:
- * the cross-certificates that were made and have not expired, for a ClusterSigner whose status was lost.
+ * the cross-certificates that exist and have not expired. It restores a ClusterSigner's status if that
+ * was lost.
  */
 export const CROSS_CERTIFICATES = 'countersign.dev/cross-certificates';

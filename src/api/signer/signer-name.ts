@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../../errors.ts';
 
-/** 253 of domain, a slash, 317 of path: what ValidateSignerName allows in all. */
+/** Characters of a signer name: 253 of domain, a slash, 317 of path (ValidateSignerName). */
 export const MAX_SIGNER_NAME = 571;
 const MAX_DOMAIN = 253;
 const MAX_DOMAIN_LABEL = 63;
-/** ValidateSignerName holds a path's labels to the length of a DNS subdomain, not of a label. */
+/** ValidateSignerName allows a label of the path the length of a DNS subdomain, not of a DNS label. */
 const MAX_PATH_LABEL = 253;
 
 const LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 
 /**
- * Of namespaced Signers, whose names are derived: `signers.countersign.dev/<namespace>.<name>`. A
- * ClusterSigner of such a name would speak for a namespace that did not ask it to.
+ * The domain of Signers, whose signer names are derived: `signers.countersign.dev/<namespace>.<name>`. A
+ * ClusterSigner with such a name could impersonate a namespace's Signer, so it is refused.
  */
 export const NAMESPACED_DOMAIN = 'signers.countersign.dev';
 
@@ -24,7 +24,7 @@ export const NAMESPACED_DOMAIN = 'signers.countersign.dev';
  */
 export function checkSignerName(text: string): { domain: string; path: string } {
   if (text.length > MAX_SIGNER_NAME) {
-    throw invalid(text, `has ${text.length} characters; Kubernetes takes ${MAX_SIGNER_NAME}`);
+    throw invalid(text, `has ${text.length} characters, more than the limit of ${MAX_SIGNER_NAME}`);
   }
   const [domain = '', path = '', ...rest] = text.split('/');
   if (rest.length > 0 || domain === '' || path === '') {
@@ -41,7 +41,7 @@ function faultOfDomain(domain: string): string | undefined {
     return `has the domain "${domain.slice(0, 80)}", which must be a DNS name with a dot`;
   }
   return domain === 'kubernetes.io' || domain.endsWith('.kubernetes.io')
-    ? 'belongs to Kubernetes itself; use a domain of your own'
+    ? 'is in a domain reserved for Kubernetes; use a domain of your own'
     : undefined;
 }
 

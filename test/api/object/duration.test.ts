@@ -26,7 +26,7 @@ for (const text of ['', '1', 'h', '1d', '1.5h', '-1h', '1m1h', '1h 1m', '1ms', '
   test(`${JSON.stringify(text)} is not a duration`, () => {
     assert.throws(() => parseDuration(text), {
       code: 'DURATION_INVALID',
-      message: /is not hours, minutes and seconds such as "24h"/,
+      message: /is not in hours, minutes and seconds; write it like "24h"/,
     });
   });
 }
@@ -35,7 +35,7 @@ test('a duration beyond a hundred years is refused, so that no date overflows', 
   assert.equal(parseDuration('876000h'), 3_153_600_000);
   assert.throws(() => parseDuration('876000h1s'), {
     code: 'DURATION_INVALID',
-    message: /longer than a hundred years/,
+    message: /longer than the limit of a hundred years/,
   });
   assert.throws(() => parseDuration('9999999999h'), { code: 'DURATION_INVALID' });
 });

@@ -69,7 +69,7 @@ const refused: [law: string, path: string, value: unknown, field: string, says: 
     'signerName',
     'signers.countersign.dev/team-a.web',
     'spec.signerName',
-    /nobody chooses/,
+    /reserved for the derived names of Signers/,
   ],
   ['two authorities', 'authority.secret', secret, 'spec.authority', /either managed or secret/],
   ['no authority', 'authority', {}, 'spec.authority', /either managed or secret/],
@@ -84,9 +84,9 @@ const refused: [law: string, path: string, value: unknown, field: string, says: 
   ['a day is no unit', 'profile.maxDuration', '1d', 'spec.profile.maxDuration', /explain/],
   ['an endless duration', 'profile.maxDuration', '9999999h', 'maxDuration', /a hundred years/],
   ['far backdate', 'profile.backdate', '4m1s', 'spec.profile.backdate', /at most 4m/],
-  ['a pod leaf too short', 'profile.maxDuration', '59m', 'maxDuration', /write at least 1h/],
-  ['a pod leaf too long', 'profile.maxDuration', '2184h1s', 'maxDuration', /write at most 2184h/],
-  ['a pod that nothing names', 'pods.uris', [], 'spec.pods', /names nobody/],
+  ['a pod leaf too short', 'profile.maxDuration', '59m', 'maxDuration', /set at least 1h/],
+  ['a pod leaf too long', 'profile.maxDuration', '2184h1s', 'maxDuration', /set at most 2184h/],
+  ['pods without any name', 'pods.uris', [], 'spec.pods', /gives the leaf no name/],
   ['a share above all', 'pods.refreshAfterPercent', 100, 'refreshAfterPercent', /<=99/],
   ['half a percent', 'pods.refreshAfterPercent', 1.5, 'refreshAfterPercent', /expected int/],
   ['twin rules', 'requests.rules', [rule('a'), rule('a')], 'spec.requests.rules', /rename one/],
@@ -159,7 +159,8 @@ test('without spec.pods, maxDuration may exceed 91 days or be below an hour', ()
   read(changed(rest, 'profile.maxDuration', '10m'));
   assert.throws(() => read(changed(rest, 'profile.maxDuration', '9m59s')), {
     code: 'SPEC_INVALID',
-    message: /shortest leaf of a CertificateSigningRequest; write at least 10m/,
+    message:
+      /shorter than the API server allows for a leaf of a CertificateSigningRequest; set at least 10m/,
   });
 });
 

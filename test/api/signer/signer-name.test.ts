@@ -41,9 +41,9 @@ const refused: [name: string, message: RegExp][] = [
   ['example.com/a:b', /dot-separated DNS labels/],
   ['example.com/a\n', /dot-separated DNS labels/],
   [`example.com/${'p'.repeat(254)}`, /dot-separated DNS labels/],
-  [`example.com/${`${'p'.repeat(250)}.`.repeat(3)}p`, /Kubernetes takes 571/],
-  ['kubernetes.io/x', /belongs to Kubernetes itself/],
-  ['certificates.kubernetes.io/x', /belongs to Kubernetes itself/],
+  [`example.com/${`${'p'.repeat(250)}.`.repeat(3)}p`, /more than the limit of 571/],
+  ['kubernetes.io/x', /is in a domain reserved for Kubernetes/],
+  ['certificates.kubernetes.io/x', /is in a domain reserved for Kubernetes/],
 ];
 
 for (const name of accepted) {

@@ -91,7 +91,10 @@ test('a ClusterSigner with a derived name serves nothing, and does not block the
   calls.get(LISTS.cluster)?.lines(bookmark(version, true));
   await until('it is settled', PATIENCE_MS, () => signers.settled);
   assert.equal(signers.serving(DERIVED), undefined);
-  assert.match(signers.faulty('workload')?.error.message ?? '', /nobody chooses/);
+  assert.match(
+    signers.faulty('workload')?.error.message ?? '',
+    /reserved for the derived names of Signers/,
+  );
   hear(LISTS.namespaced, 'ADDED', namespacedSigner());
   await toldOf('team-a/web');
   assert.equal(signers.serving(DERIVED)?.kind, 'Signer');
