@@ -124,12 +124,12 @@ for (const [law, input, expected] of rows) {
   });
 }
 
-test('a second look at the same is the same, however late, until one goes', () => {
+test('the same input gives the same entries at any time until one expires', () => {
   const first = after({ before: [entry(a), entry(b, 'Prepared')], current: signing(b) });
   assert.deepEqual(after({ before: first, current: signing(b), now: NOW + RETIRED }), first);
 });
 
-test('an old CA goes five minutes after its last leaf, which may be signed and delivered late', () => {
+test('an old CA is removed five minutes after its last leaf could expire', () => {
   const retired = after({ before: [entry(a)], current: signing(b) });
   assert.equal(Date.parse(retired[1]?.leavesExpireBy ?? ''), NOW + RETIRED);
   const gone = NOW + RETIRED + 5 * MINUTE;
@@ -140,19 +140,19 @@ test('an old CA goes five minutes after its last leaf, which may be signed and d
   ]);
 });
 
-test('no leaf outlives its CA: one that ends sooner is retired no longer than that', () => {
+test('a CA that expires before its retention ends is kept only until it expires', () => {
   const now = a.notAfter - HOUR;
   const retired = after({ before: [entry(a)], current: signing(b), now });
   assert.equal(Date.parse(retired[1]?.leavesExpireBy ?? ''), a.notAfter);
 });
 
-test('the longest leaf of an Active CA only grows, also while its Secret cannot be read', () => {
+test('the longest leaf of an Active CA only grows, even while its Secret cannot be read', () => {
   const grown = after({ before: [entry(a)], longestLeafSeconds: (2 * DAY) / SECOND });
   assert.equal(grown[0]?.longestLeaf, '48h');
   assert.equal(after({ before: grown, current: signing(a) })[0]?.longestLeaf, '48h');
 });
 
-test('the time of an old CA is never cut: not by signing again, nor by being distrusted', () => {
+test('the retention of an old CA is never shortened, neither by signing again nor by distrust', () => {
   const retired = after({ before: [entry(a)], current: signing(b) });
   const until = retired[1]?.leavesExpireBy ?? '';
   const later = { now: NOW + HOUR };
@@ -168,7 +168,7 @@ test('the time of an old CA is never cut: not by signing again, nor by being dis
   assert.equal(Date.parse(again[1]?.leavesExpireBy ?? ''), NOW + HOUR + RETIRED);
 });
 
-test('what the status cannot hold is left out from its end: what is distrusted, and no living trust', () => {
+test('entries above the status limit are dropped from the end: distrusted CAs, never trusted ones', () => {
   const many = (phase: AuthorityStatus['phase'], count: number): AuthorityStatus[] =>
     Array.from({ length: count }, (_each, index) =>
       entry(held({ fingerprint: `sha256:${phase}${index}` }), phase),

@@ -213,7 +213,7 @@ const foreign: readonly [law: string, damage: Damage, reason: string][] = [
 ];
 
 for (const [law, damage, reason] of foreign) {
-  test(`a Secret ${law} is never written, and Degraded says ${reason}; its owner heals it`, async () => {
+  test(`a Secret ${law} is never written, Degraded has the reason ${reason}, and its owner can repair it`, async () => {
     let good: Secret | undefined;
     const { sim, was } = await after((secret) => {
       good = secret;

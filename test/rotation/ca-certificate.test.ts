@@ -21,14 +21,14 @@ const { certificate } = await createManagedAuthorities(random)({
 });
 const made = decodeCertificate(decodePem(certificate, 'CERTIFICATE'));
 
-test('a CA says itself when it was made and for how long; the annotation knows better', () => {
+test('birth and duration come from the certificate, and the duration from the annotation if there is one', () => {
   const held = caCertificateOf(made, undefined);
   assert.deepEqual([held.bornAt, held.durationSeconds], [NOW, 8760 * 3600]);
   assert.equal(caCertificateOf(made, '1h').durationSeconds, 3600);
   assert.equal(caCertificateOf(made, 'a year').durationSeconds, 8760 * 3600);
 });
 
-test('a CA is the one that its own spec wants, and not the one of another', () => {
+test('a CA matches its own spec and not another', () => {
   assert.ok(desired !== undefined);
   const held = caCertificateOf(made, '525600m');
   assert.equal(driftOf(held, desired), undefined);
@@ -37,14 +37,14 @@ test('a CA is the one that its own spec wants, and not the one of another', () =
   assert.match(message ?? '', /managed\.duration is 1h, and the CA was made for 8760h/);
 });
 
-test('renewBefore is a fifth of duration where it is left out; a CA of the user’s own has no wish', () => {
+test('renewBefore defaults to a fifth of duration, and a user’s own CA has no desired state', () => {
   const without = workload({ 'authority.managed.renewBefore': undefined });
   assert.equal(desiredCaOf(without.spec)?.renewBeforeSeconds, (8760 * 3600) / 5);
   const own = { namespace: 'countersign-keys', name: 'corp-ca' };
   assert.equal(desiredCaOf({ ...spec, authority: { secret: own } }), undefined);
 });
 
-test('an annotation that is no time asks for nothing, and is told', () => {
+test('an annotation that is not a time requests nothing, and is reported', () => {
   const annotations = {
     'countersign.dev/rotate-at': '2026-11-21T09:00:00Z',
     'countersign.dev/prepare-at': 'soon',

@@ -97,13 +97,13 @@ for (const [law, input, reason] of rows) {
   });
 }
 
-test('it is looked at again exactly when it is due', () => {
+test('the leaf is looked at again exactly when it is due', () => {
   const { lookAt } = rotation();
   assert.equal(lookAt, END - WEEK / 5);
   assert.equal(rotation({ now: lookAt }).due?.reason, 'RenewBefore');
 });
 
-test('however short its life is to be, it is not replaced for its age within a minute', () => {
+test('a leaf of any lifetime is not renewed for its age within a minute', () => {
   const desired = { ...DESIRED, durationSeconds: 1, backdateSeconds: 0 };
   const held = leaf({ notBefore: BORN, notAfter: BORN + SECOND, durationSeconds: 1 });
   const { due, lookAt } = rotation({ desired, held, now: BORN });
@@ -111,7 +111,7 @@ test('however short its life is to be, it is not replaced for its age within a m
   assert.ok(lookAt !== undefined && lookAt >= BORN + MINUTE);
 });
 
-test('over years, with CAs of any age: never without a valid leaf, never one that outlives its CA, and few writes', () => {
+test('over years, with CAs of any age, there is always a valid leaf, none outlives its CA, and writes are few', () => {
   const CA_LIFE = 60 * DAY;
   const state = { ca: BORN, held: undefined as LeafCertificate | undefined, writes: 0, cas: 1 };
   for (let now = BORN; now < BORN + 3 * YEAR; now += HOUR) {

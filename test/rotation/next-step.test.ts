@@ -197,7 +197,7 @@ const old = (count: number): Partial<RotationInput> => ({
   ],
 });
 
-test('while the configured number of old CAs is trusted, what can wait waits, and says so', () => {
+test('while the maximum number of old CAs is trusted, a rotation that can wait waits, and the result says so', () => {
   assert.equal(told(stepOf({ ...old(7), now: due }).step), 'make next: RenewBefore');
   const { step, due: reason, waitsFor } = stepOf({ ...old(8), now: due });
   assert.deepEqual([step, reason?.reason], [undefined, 'RenewBefore']);
@@ -207,13 +207,13 @@ test('while the configured number of old CAs is trusted, what can wait waits, an
   assert.equal(told(stepOf({ ...old(8), slots: undefined }).step), 'make tls: KeyLost');
 });
 
-test('where the status has no room left, not even an emergency cuts the trust in living leaves', () => {
+test('a full status is never trimmed of trusted CAs, not even in an emergency', () => {
   assert.equal(stepOf({ ...old(61), slots: undefined }).step, undefined);
   assert.equal(stepOf({ ...old(61), now: A.notAfter - DAY }).step, undefined);
   assert.notEqual(stepOf({ ...old(60), slots: undefined }).step, undefined);
 });
 
-test('a CA that signs only half of its life has time for two successors before it cuts leaves short', () => {
+test('a CA that signs for half of its life leaves time for two successors before leaves get shorter', () => {
   const desired = {
     ...DESIRED,
     durationSeconds: 2 * 3600,
@@ -226,7 +226,7 @@ test('a CA that signs only half of its life has time for two successors before i
   assert.equal(at, BORN + 2 * HOUR - HOUR - 10 * MINUTE - 6 * MINUTE);
 });
 
-test('no durations make a CA a second: a minute passes, and its successor has the time to be published', () => {
+test('no configured duration causes a CA every second: a minute passes, and the successor has time to propagate', () => {
   const desired = {
     ...DESIRED,
     durationSeconds: 1200,
@@ -245,7 +245,7 @@ test('no durations make a CA a second: a minute passes, and its successor has th
   );
 });
 
-test('a CA of tomorrow is left to become valid', () => {
+test('a CA that is not yet valid is not replaced', () => {
   const now = BORN - DAY;
   assert.equal(stepOf({ now }).step, undefined);
 });

@@ -78,7 +78,7 @@ async function own(
   return { sim, was };
 }
 
-test('5. the user’s own CA: a changed Secret is taken up by all replicas without a restart, once its anchor has spread', async () => {
+test('5. the user’s own CA: all replicas use a changed Secret without a restart, once its anchor has propagated', async () => {
   const { sim } = await own((sim, next) => sim.world.put('secret', next), ROTATED_AT + 30 * MINUTE);
   for (const { process } of sim.signers) {
     const { authority } = signLeaf(process, openedBy(process));
@@ -86,7 +86,7 @@ test('5. the user’s own CA: a changed Secret is taken up by all replicas witho
   }
 });
 
-test('5. the user’s own CA: the old root stays in the bundle while its leaves live', async () => {
+test('5. the user’s own CA: the old root stays in the bundle while its leaves are valid', async () => {
   const { sim, was } = await own(
     (sim, next) => sim.world.put('secret', next),
     ROTATED_AT + 20 * HOUR,
@@ -98,7 +98,7 @@ test('5. the user’s own CA: the old root stays in the bundle while its leaves 
   assert.ok(later !== undefined && !servedSince(later).has(was));
 });
 
-test('5. the user’s own CA: one that is half written keeps the old one in use: Ready is True, Degraded says why, and all heals', async () => {
+test('5. the user’s own CA: while the Secret is half-written the old CA signs, Ready is True and Degraded gives the reason', async () => {
   const half = (sim: Simulation, next: Secret): void => {
     const { secret } = sim.world.objects;
     const data = { ...secret?.data, 'tls.crt': next.data?.['tls.crt'] ?? '' };
@@ -114,7 +114,7 @@ test('5. the user’s own CA: one that is half written keeps the old one in use:
   assert.equal(freshlySigns(sim), inTls(sim));
 });
 
-test('5. the user’s own CA: it is only ever read', async () => {
+test('5. the user’s own CA: its Secret is never written', async () => {
   const { sim } = await own(replace, ROTATED_AT + 2 * DAY);
   const ours = sim.changes.filter(
     ({ kind, isOurs, at }) => kind === 'secret' && isOurs && at > START + 1,

@@ -50,12 +50,12 @@ function activeOf({ world }: Simulation): string | undefined {
 }
 
 describe('1. phases', () => {
-  test('Prepared, Active, Retiring, gone', async () => {
+  test('a CA goes through Prepared, Active and Retiring, and is removed', async () => {
     const { sim } = await calm(oneRotation);
     assert.deepEqual(phasesOf(sim), ONE_ROTATION);
   });
 
-  test('gone only after the longest profile seen while Active, and a margin; it only grows', async () => {
+  test('a CA is removed after the longest leaf that it could sign, plus a margin', async () => {
     const { sim } = await calm(oneRotation);
     const retiring = sim.changes.filter(
       ({ kind, object }) =>
@@ -68,7 +68,7 @@ describe('1. phases', () => {
     assert.ok(gone.at - first.at < DAY + 20 * MINUTE);
   });
 
-  test('a profile that gets shorter while it is Active ends nothing sooner', async () => {
+  test('a shorter profile does not shorten the retention of an Active CA', async () => {
     const shorter = (sim: Simulation): void => {
       const { signer } = sim.world.objects;
       assert.ok(signer !== undefined);
@@ -87,7 +87,7 @@ describe('1. phases', () => {
     assert.equal(sim.world.objects.signer?.status?.authorities?.[1]?.phase, 'Retiring');
   });
 
-  test('while the configured number of old ones is trusted no more are made, unless it presses', async () => {
+  test('at the maximum number of old CAs no successor is made, except in an emergency', async () => {
     const often = Array.from({ length: 12 }, (_, at) => ({
       at: ROTATED_AT + at * HOUR,
       deed: rotate,
@@ -100,7 +100,7 @@ describe('1. phases', () => {
 
   for (let call = 1; call <= 12; call += 1) {
     for (const fate of ['killed before', 'killed after'] as const) {
-      test(`a process that is ${fate} its call ${call} changes nothing of that`, async () => {
+      test(`the phases are the same if a process is ${fate} its call ${call}`, async () => {
         let calls = 0;
         const { sim } = await calm({
           ...oneRotation,
@@ -117,13 +117,13 @@ describe('1. phases', () => {
 });
 
 describe('2. rotation rules', () => {
-  test('one write a phase change', async () => {
+  test('each phase change is one write of the Secret', async () => {
     const { sim } = await calm(oneRotation);
     // Made, prepared, activated.
     assert.equal(sim.writes.secret, 3);
   });
 
-  test('tls.* signs, next.* is prepared, ca.crt are anchors', async () => {
+  test('the Secret has the signing CA in tls.*, the prepared one in next.* and the anchors in ca.crt', async () => {
     const { sim } = await calm({ ...oneRotation, until: ROTATED_AT + 5 * MINUTE });
     const { secret } = sim.world.objects;
     assert.deepEqual(Object.keys(secret?.data ?? {}).sort(), [
@@ -146,19 +146,19 @@ describe('3. publish, wait, then sign', () => {
     assert.ok(waited >= 10 * MINUTE && waited < 11 * MINUTE, `${waited / SECOND} s`);
   });
 
-  test('the attester writes since when', async () => {
+  test('the attester records served-since', async () => {
     const { sim } = await calm({ ...oneRotation, until: ROTATED_AT + HOUR });
     const { bundle } = sim.world.objects;
     assert.ok(bundle !== undefined);
     assert.deepEqual([...servedSince(bundle).keys()].length, 2);
   });
 
-  test('at once on the very first start', async () => {
+  test('the first CA signs at once', async () => {
     const { sim } = await calm({ until: START + MINUTE });
     assert.equal(freshlySigns(sim), inTls(sim));
   });
 
-  test('a lost key is followed by one that is published and waited for', async () => {
+  test('a CA that replaces a lost key waits for propagation', async () => {
     const lose = (sim: Simulation): void => {
       sim.world.put('secret', undefined);
       sim.excusedUntil = sim.world.now + HOUR;
@@ -172,7 +172,7 @@ describe('3. publish, wait, then sign', () => {
     assert.equal(freshlySigns(sim), inTls(sim));
   });
 
-  test('at once after an explicit distrust', async () => {
+  test('a CA that replaces a distrusted one signs at once', async () => {
     const distrust = (sim: Simulation): void => {
       const { signer } = sim.world.objects;
       assert.ok(signer !== undefined);
@@ -200,7 +200,7 @@ describe('3. publish, wait, then sign', () => {
   });
 });
 
-describe('4. never a leaf that outlives its CA, never an hour without a whole leaf', () => {
+describe('4. no leaf outlives its CA, and there is always a valid leaf', () => {
   // The simulation fails where a leaf is cut short, or there is none.
   const rows = [
     { duration: 72 * 3_600, maxDuration: 24 * 3_600, renewBefore: 60 },

@@ -90,7 +90,7 @@ for (const [law, of, by, from] of rows) {
   });
 }
 
-test('who has to wait is told for what, and until when', () => {
+test('a CA that must wait gets the reason and the time', () => {
   const one = gate([[R, 999]]);
   assert.throws(() => requireServedChain(chain(S, S), one, NOW), {
     code: 'ANCHOR_NOT_SERVED',

@@ -49,7 +49,7 @@ const whyOf = (step: RotationStep | undefined): string | undefined =>
 /** The last fifth of a week's life. */
 const renewalOf = ({ notAfter }: LeafCertificate): number => notAfter - (7 * DAY) / 5;
 
-describe('1. renewBefore is a fifth of the duration where it is left out', () => {
+describe('1. renewBefore defaults to a fifth of the duration', () => {
   test('of a CA', () => {
     const { spec } = workload({
       'authority.managed.duration': '1000h',
@@ -67,8 +67,8 @@ describe('1. renewBefore is a fifth of the duration where it is left out', () =>
   });
 });
 
-describe('2. a Secret that is absent is generated and created, once', () => {
-  test('also where the watch that tells of it is a minute late, or the answer of the call is lost', async () => {
+describe('2. a missing Secret is generated and created, once', () => {
+  test('even if its watch event is a minute late or the response is lost', async () => {
     for (const fate of ['well', 'lost after'] as const) {
       let lost = false;
       const { sim, calls } = await calm({
@@ -89,7 +89,7 @@ describe('2. a Secret that is absent is generated and created, once', () => {
   });
 });
 
-describe('3. a Secret that cannot be loaded is rotated, told of, and crashes nobody', () => {
+describe('3. a Secret that cannot be loaded is rotated and reported, and nothing crashes', () => {
   test('of a CA; bad-secrets.test.ts has every shape', () => {
     const error = new SignerError({
       code: 'AUTHORITY_INVALID',
@@ -105,7 +105,7 @@ describe('3. a Secret that cannot be loaded is rotated, told of, and crashes nob
   });
 });
 
-describe('4. a duration that is not the wanted one is a reason to rotate', () => {
+describe('4. a duration other than the desired one causes a rotation', () => {
   test('of a CA', () => {
     const active = held({ durationSeconds: 3_600, notAfter: BORN + YEAR });
     const { due } = stepOf({ slots: { active, next: undefined, activatedAt: BORN } });
@@ -114,14 +114,14 @@ describe('4. a duration that is not the wanted one is a reason to rotate', () =>
   test('of a leaf', () => {
     assert.equal(reasonOf(leafOf({ durationSeconds: 3_600 })), 'DurationChanged');
   });
-  test('otherwise than there, another spelling of it is none', () => {
+  test('unless it is another spelling of the same duration', () => {
     const of = (duration: string): number | undefined =>
       desiredCaOf(workload({ 'authority.managed.duration': duration }).spec)?.durationSeconds;
     assert.equal(of('8760h'), of('8760h0m0s'));
   });
 });
 
-describe('5. what is past its deadline is rotated, what is before it is not', () => {
+describe('5. rotation is due after the deadline and not before', () => {
   const rows = [
     [-1, false],
     // Otherwise than there: who is woken at the deadline does then what it was woken for.
@@ -139,14 +139,14 @@ describe('5. what is past its deadline is rotated, what is before it is not', ()
   }
 });
 
-test('6. where nothing is to be rotated nothing is written', async () => {
+test('6. without a due rotation nothing is written', async () => {
   const { sim } = await calm({ until: START + HOUR });
   const before = { ...sim.writes };
   await sim.run(START + 10 * DAY);
   assert.deepEqual(sim.writes, before);
 });
 
-test('7. a change is one JSON patch of the Secret, and never puts it', async () => {
+test('7. a change is one JSON patch of the Secret, never a PUT', async () => {
   const { sim, calls } = await calm({ until: START + 60 * DAY });
   const secrets = calls.filter((each) => each.includes('/secrets'));
   assert.equal(secrets[0]?.split(' ')[0], 'POST');
@@ -154,7 +154,7 @@ test('7. a change is one JSON patch of the Secret, and never puts it', async () 
   assert.equal(sim.writes.secret, secrets.length);
 });
 
-test('8. labels say which version of us wrote it, whose it is, and for which generation', async () => {
+test('8. labels have the version that wrote the Secret, its owner and its generation', async () => {
   const { sim } = await calm({ until: START + HOUR });
   const { secret, signer } = sim.world.objects;
   assert.deepEqual(secret?.metadata.labels, {
@@ -165,7 +165,7 @@ test('8. labels say which version of us wrote it, whose it is, and for which gen
   });
 });
 
-describe('9. it is looked at again exactly at the deadline, also by a process that has just started', () => {
+describe('9. the next look is exactly at the deadline, even after a restart', () => {
   test('of a CA', () => {
     for (const now of [BORN + HOUR, BORN + 100 * DAY, deadline - 1]) {
       assert.equal(stepOf({ now }).lookAt, deadline);
@@ -189,23 +189,23 @@ describe('10. the deadline', () => {
   test('of a CA is renewBefore before its end', () => {
     assert.equal(stepOf().lookAt, BORN + YEAR - DESIRED.renewBeforeSeconds * SECOND);
   });
-  test('of a leaf that the present CA did not sign is now', async () => {
+  test('of a leaf signed by an earlier CA is now', async () => {
     const other = await caOf('Countersign serving CA', NOW - DAY);
     assert.equal(reasonOf(leafOf({}, other)), 'AuthorityReplaced');
   });
-  test('of a CA is early enough for its leaves: it never ends before them', () => {
+  test('of a CA is early enough for its leaves, which never outlive it', () => {
     // A day of leaves leaves less than the renewBefore of ten minutes.
     const { lookAt } = stepOf({ desired: { ...DESIRED, renewBeforeSeconds: 600 } });
     assert.ok(lookAt !== undefined && lookAt < BORN + YEAR - DAY);
   });
-  test('of a leaf is the earlier of its own and the end of its CA: it never outlives that', async () => {
+  test('of a leaf is its own or that of its CA’s end, whichever is first', async () => {
     const short = await caOf('Short', NOW - 364 * DAY);
     const leaf = new X509Certificate((await texts({}, short))['tls.crt']);
     assert.equal(Date.parse(leaf.validTo), short.facts.notAfter);
   });
 });
 
-test('11. when the CA is rotated every leaf is issued anew', async () => {
+test('11. a rotated CA causes every leaf to be issued again', async () => {
   const next = await caOf('Countersign serving CA', NOW - HOUR);
   for (const dnsNames of [['a.svc'], ['b.svc'], ['c.svc']]) {
     const { 'tls.crt': certificate, 'tls.key': key } = await texts({ dnsNames });
@@ -216,7 +216,7 @@ test('11. when the CA is rotated every leaf is issued anew', async () => {
   }
 });
 
-test('12. a CA is self-signed, CA:TRUE, with a subject that ends in the second of its birth and a serial of its own', async () => {
+test('12. a CA is self-signed, CA:TRUE, with its creation time in the subject and a unique serial number', async () => {
   const [first, second] = [await caOf('Serving', NOW), await caOf('Serving', NOW + SECOND)];
   const [a, b] = [first, second].map(
     ({ facts }) => new X509Certificate(Buffer.from(facts.certificate.raw)),
@@ -235,7 +235,7 @@ test('12. a CA is self-signed, CA:TRUE, with a subject that ends in the second o
   assert.equal(first.facts.notAfter, NOW + 365 * DAY);
 });
 
-test('13. a leaf is read into what rotation goes by', () => {
+test('13. a leaf is decoded into the values that rotation uses', () => {
   const leaf = leafOf();
   assert.deepEqual(
     [leaf.keyType, leaf.dnsNames, leaf.isOfPresent],
@@ -243,7 +243,7 @@ test('13. a leaf is read into what rotation goes by', () => {
   );
 });
 
-test('14. the bundle keeps old CAs until their leaves have expired; newest first, none twice, no expired one', async () => {
+test('14. the bundle keeps old CAs until their leaves have expired: newest first, no duplicates, no expired ones', async () => {
   const { sim } = await calm({ until: START + 200 * DAY });
   const authorities = sim.world.objects.signer?.status?.authorities ?? [];
   const anchors = sim.world.objects.bundle?.spec.trustBundle.match(/BEGIN/g)?.length;
@@ -254,7 +254,7 @@ test('14. the bundle keeps old CAs until their leaves have expired; newest first
   assert.deepEqual(old, [...old].sort().reverse());
 });
 
-test('15. over many cycles of a fast clock nothing expires before it is rotated: no gap', async () => {
+test('15. over many cycles of a fast clock nothing expires before it is rotated', async () => {
   // The simulation's own laws: each leaf whole, and verified by all readers of the bundle.
   const { sim } = await calm({ until: START + 365 * DAY });
   const made = new Set(

@@ -51,7 +51,7 @@ const forgotten = (signer: ClusterSigner): ClusterSigner => ({
 
 const outOf = (signer: ClusterSigner): readonly string[] => [A, B, C].filter(distrustedCas(signer));
 
-test('nothing is out of trust, and nothing is remembered, where nothing was distrusted or certified', () => {
+test('without distrust and cross-certificates nothing is recorded', () => {
   assert.deepEqual(outOf(workload()), []);
   assert.deepEqual(
     nextTrustMemory({ signer: workload(), found: [], clocksApart: false, now: BORN }),
@@ -59,7 +59,7 @@ test('nothing is out of trust, and nothing is remembered, where nothing was dist
   );
 });
 
-test('who certified a key is recorded from what the Secret holds, and from entries of an older version', () => {
+test('cross-certificates are recorded from the Secret and from entries of an older version', () => {
   const found = remembered(signerOf([]), { found: [crossOfB] });
   assert.deepEqual(found.status?.crossCertificates, [recordOfB]);
   const authorities = [ca(A, END_A), ca(B, END_B, { crossSignedBy: A })];
@@ -68,11 +68,11 @@ test('who certified a key is recorded from what the Secret holds, and from entri
   ]);
 });
 
-test('a certifier is out of trust with the CA whose key it certified, before the authority has written a word', () => {
+test('a certifier is distrusted with the CA that it certified, before any status write', () => {
   assert.deepEqual(outOf(signerOf([B], { crossCertificates: [recordOfB] })), [A, B]);
 });
 
-test('it stays out when the entry of the distrusted CA is gone, and when nobody names it any more', () => {
+test('a certifier stays distrusted after the distrusted CA is forgotten and no longer named', () => {
   const authorities = [ca(A, END_A), ca(B, END_B, { crossSignedBy: A })];
   const named = remembered(signerOf([B], { authorities }));
   assert.deepEqual(named.status?.distrusted, [
@@ -83,21 +83,21 @@ test('it stays out when the entry of the distrusted CA is gone, and when nobody 
   assert.deepEqual(outOf(remembered(forgotten(named), { now: END_A - DAY })), [A, B]);
 });
 
-test('a CA that is named only after it was forgotten takes its certifier along', () => {
+test('distrust of a forgotten CA includes its certifier', () => {
   const known = forgotten(remembered(signerOf([]), { found: [crossOfB] }));
   assert.deepEqual(outOf({ ...known, spec: signerOf([B]).spec }), [A, B]);
   const late = remembered({ ...known, spec: signerOf([B]).spec });
   assert.deepEqual(outOf(forgotten(late)), [A, B]);
 });
 
-test('a CA that a distrusted one certified stays, and so does one that certified the certifier', () => {
+test('distrust of a CA extends to its certifier, but not to CAs it certified or to its certifier’s certifier', () => {
   const ofC = { issuer: B, subject: C, notAfter: formatTime(END_B) };
   const both = { crossCertificates: [recordOfB, ofC] };
   assert.deepEqual(outOf(signerOf([A], both)), [A]);
   assert.deepEqual(outOf(remembered(signerOf([C], both))), [B, C]);
 });
 
-test('what has expired is forgotten, but not while two clocks contradict each other', () => {
+test('expired records are forgotten, but not while the clocks disagree', () => {
   const signer = remembered(signerOf([], { authorities: [ca(B, END_B)] }), { found: [crossOfB] });
   const late = { now: END_B + DAY, found: [{ issuer: B, subject: C, notAfter: END_B + YEAR }] };
   const pairs = ({ status }: ClusterSigner): unknown =>
@@ -109,12 +109,12 @@ test('what has expired is forgotten, but not while two clocks contradict each ot
   ]);
 });
 
-test('an expiry by itself is no reason for a write', () => {
+test('an expired record alone causes no write', () => {
   const signer = remembered(signerOf([]), { found: [crossOfB] });
   assert.deepEqual(remembered(signer, { now: END_B }).status, signer.status);
 });
 
-test('where there is no room for a record no cross-certificate is made', () => {
+test('without room for a record no cross-certificate is made', () => {
   const many = Array.from({ length: MAX_CROSS_CERTIFICATES }, (_, at) => ({
     ...recordOfB,
     subject: `sha256:${String(at).padStart(64, '0')}`,
@@ -123,7 +123,7 @@ test('where there is no room for a record no cross-certificate is made', () => {
   assert.ok(hasRoomForCross({ crossCertificates: many.slice(100) }));
 });
 
-test('where the memory of distrust is full, what the spec repeats goes first', () => {
+test('when the list of distrusted CAs is full, those that the spec repeats are dropped first', () => {
   const prints = Array.from(
     { length: MAX_DISTRUSTED_CAS },
     (_, at) => `sha256:${String(at).padStart(64, '0')}`,
@@ -134,7 +134,7 @@ test('where the memory of distrust is full, what the spec repeats goes first', (
   assert.ok([...prints, A].every(distrustedCas(next)));
 });
 
-test('the record in the Secret is read back; what is no record of two fingerprints and a time is left out', () => {
+test('the records in the Secret are read back, and malformed ones are ignored', () => {
   assert.deepEqual(readCrossRecords(writeCrossRecords([crossOfB]) ?? ''), [crossOfB]);
   assert.equal(writeCrossRecords([]), null);
   const odd = [null, 1, {}, { ...recordOfB, issuer: 'x' }, { ...recordOfB, notAfter: 'soon' }];

@@ -18,11 +18,11 @@ const signer = signerWith([A.pem]);
 const published = served(planOf({ signer }));
 const LATER = NOW + HOUR;
 
-test('an anchor is served since the moment at which it was published, in whole seconds', () => {
+test('served-since of an anchor is the time of its publication, in whole seconds', () => {
   assert.deepEqual(sinceOf(planOf({ signer })), { [A.fingerprint]: '2026-11-21T09:00:00Z' });
 });
 
-test('who is served keeps its time, who is new counts from now', () => {
+test('a served anchor keeps its served-since, and a new one gets the present time', () => {
   const plan = planOf({ signer: signerWith([A.pem, B.pem]), bundle: published, now: LATER });
   assert.deepEqual(sinceOf(plan), {
     [A.fingerprint]: '2026-11-21T09:00:00Z',
@@ -30,13 +30,13 @@ test('who is served keeps its time, who is new counts from now', () => {
   });
 });
 
-test('an anchor that was edited out and comes back counts from now: for a while it was not there', () => {
+test('an anchor that was edited out and returns gets a new served-since', () => {
   const bundle = { ...published, spec: { ...published.spec, trustBundle: B.pem } };
   const plan = planOf({ signer, bundle, now: LATER });
   assert.deepEqual(sinceOf(plan), { [A.fingerprint]: '2026-11-21T10:00:00Z' });
 });
 
-test('who is no longer an anchor is no longer said to be served', () => {
+test('an anchor that leaves the bundle loses its served-since', () => {
   const both = served(planOf({ signer: signerWith([A.pem, B.pem]) }));
   const plan = planOf({ signer, bundle: both, now: LATER });
   assert.deepEqual(Object.keys(sinceOf(plan) as object), [A.fingerprint]);
@@ -53,20 +53,20 @@ const foreign: [law: string, text: string | undefined][] = [
 ];
 
 for (const [law, text] of foreign) {
-  test(`what somebody else wrote lends no age: ${law}`, () => {
+  test(`a served-since that another writer forged is replaced: ${law}`, () => {
     const bundle = annotated(published, { [SINCE]: text });
     const plan = planOf({ signer, bundle, now: LATER });
     assert.deepEqual(sinceOf(plan), { [A.fingerprint]: '2026-11-21T10:00:00Z' });
   });
 }
 
-test('a longest leaf that cannot be read is what the CAs say, and no end of the attester', () => {
+test('an unreadable longest-leaf annotation is replaced by the value of the CAs', () => {
   const bundle = annotated(published, { 'countersign.dev/longest-leaf': 'long' });
   const { annotations } = served(planOf({ signer, bundle })).metadata;
   assert.equal(annotations?.['countersign.dev/longest-leaf'], '24h');
 });
 
-test('the bundle says for which ClusterSigner and by which installation it is published', () => {
+test('the bundle names its ClusterSigner and its installation', () => {
   const { annotations } = published.metadata;
   assert.equal(annotations?.['countersign.dev/cluster-signer'], 'workload');
   assert.equal(annotations['countersign.dev/secret-namespace'], 'countersign-keys');

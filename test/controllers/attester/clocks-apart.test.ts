@@ -34,17 +34,17 @@ function successor(distrusted: readonly string[] = []): ClusterSigner {
   return { ...signer, spec, metadata: { ...signer.metadata, uid: 'made-anew' } };
 }
 
-test('a bundle that nobody wants any more is not deleted; once the clocks agree it is', () => {
+test('an unused bundle is not deleted while the clocks disagree, and is afterwards', () => {
   const bundle = annotated(published, { [RETAIN]: '2026-11-21T09:00:00Z' });
   assert.deepEqual(planOf({ bundle, now: LATER, clocksApart: true }), { kind: 'ignore' });
   assert.equal(planOf({ bundle, now: LATER }).kind, 'delete');
 });
 
-test('until when it is kept is not reckoned by a time that may be wrong', () => {
+test('the retention time is not set while the clocks disagree', () => {
   assert.deepEqual(planOf({ bundle: published, clocksApart: true }), { kind: 'ignore' });
 });
 
-test('what a ClusterSigner inherited stays; once the clocks agree it goes', () => {
+test('inherited anchors stay while the clocks disagree, and expire afterwards', () => {
   const signer = successor();
   const both = served(planOf({ signer, bundle: published }));
   const apart = planOf({ signer, bundle: both, now: LATER, clocksApart: true });
@@ -53,7 +53,7 @@ test('what a ClusterSigner inherited stays; once the clocks agree it goes', () =
   assert.deepEqual(anchorFingerprints(agreed.spec.trustBundle), new Set([B.fingerprint]));
 });
 
-test('what is inherited meanwhile stays as long as it may, and is reckoned anew later', () => {
+test('anchors inherited while the clocks disagree get the longest retention, and a new one afterwards', () => {
   const signer = successor();
   const apart = served(planOf({ signer, bundle: published, clocksApart: true }));
   assert.deepEqual(
@@ -65,7 +65,7 @@ test('what is inherited meanwhile stays as long as it may, and is reckoned anew 
   assert.deepEqual(anchorFingerprints(gone.spec.trustBundle), new Set([B.fingerprint]));
 });
 
-test('what is distrusted goes all the same', () => {
+test('distrusted anchors are removed even while the clocks disagree', () => {
   const signer = successor([A.fingerprint]);
   const plan = served(planOf({ signer, bundle: published, clocksApart: true }));
   assert.deepEqual(anchorFingerprints(plan.spec.trustBundle), new Set([B.fingerprint]));
@@ -77,7 +77,7 @@ const BUNDLES = resource({
   plural: 'clustertrustbundles',
 });
 
-test('clocks that came to contradict each other since the look: nothing is deleted', async () => {
+test('clocks that begin to disagree before the write stop the deletion', async () => {
   const bundle = annotated(published, { [RETAIN]: '2026-11-21T09:00:00Z' });
   const plan = planOf({ bundle, now: LATER });
   const component = recordedComponent({ clock: () => LATER });

@@ -18,7 +18,7 @@ const published = served(planOf({ signer }));
 
 const blocks = (pem: string): readonly string[] => pem.split(/(?<=-----END CERTIFICATE-----\n)/);
 
-test('a ClusterSigner whose CA is known gets its bundle, under its name and for its signer', () => {
+test('a ClusterSigner with a known CA gets a bundle with its name and signer name', () => {
   const plan = planOf({ signer });
   assert.ok(plan.kind === 'create');
   const { metadata, spec } = plan.bundle;
@@ -28,12 +28,12 @@ test('a ClusterSigner whose CA is known gets its bundle, under its name and for 
   assert.equal(metadata.labels?.['team'], 'a');
 });
 
-test('what is served as it should be is not written again, now or later', () => {
+test('an up-to-date bundle is not written again', () => {
   assert.deepEqual(planOf({ signer, bundle: published }), { kind: 'ignore' });
   assert.deepEqual(planOf({ signer, bundle: published, now: NOW + HOUR }), { kind: 'ignore' });
 });
 
-test('the same CAs make the same text, in whatever order and how often they are named', () => {
+test('the same CAs in any order, with duplicates, give the same text', () => {
   const bundle = served(planOf({ signer: signerWith([A.pem, B.pem]) }));
   const again = signerWith([B.pem + A.pem, A.pem]);
   assert.deepEqual(planOf({ signer: again, bundle }), { kind: 'ignore' });
@@ -41,7 +41,7 @@ test('the same CAs make the same text, in whatever order and how often they are 
   assert.equal(blocks(bundle.spec.trustBundle).length, 2);
 });
 
-test('another CA is an update, fenced by the version that was seen', () => {
+test('another CA gives an update with the resourceVersion that was read', () => {
   const plan = planOf({ signer: signerWith([A.pem, B.pem]), bundle: published });
   assert.ok(plan.kind === 'update' && !plan.repaired);
   assert.equal(plan.bundle.metadata.resourceVersion, '7');
@@ -63,7 +63,7 @@ for (const [law, trustBundle] of edits) {
   });
 }
 
-test('labels that the spec names come back, and those of others stay', () => {
+test('labels of the spec are restored, and other labels stay', () => {
   const labels = { theirs: 'x' };
   const bundle = { ...published, metadata: { ...published.metadata, labels } };
   const plan = planOf({ signer, bundle });
@@ -71,12 +71,12 @@ test('labels that the spec names come back, and those of others stay', () => {
   assert.deepEqual(plan.bundle.metadata.labels, { ...published.metadata.labels, theirs: 'x' });
 });
 
-test('annotations of others are no reason to write', () => {
+test('foreign annotations do not cause a write', () => {
   const bundle = annotated(published, { 'example.com/note': 'x' });
   assert.deepEqual(planOf({ signer, bundle }), { kind: 'ignore' });
 });
 
-test('while no CA is known nothing is published, and what is served stays', () => {
+test('while no CA is known nothing is published, and a published bundle stays', () => {
   assert.deepEqual(planOf({ signer: signerWith([]) }), { kind: 'ignore' });
   assert.deepEqual(planOf({ signer: signerWith([]), bundle: published }), { kind: 'ignore' });
 });

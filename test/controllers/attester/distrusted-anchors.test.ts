@@ -26,19 +26,19 @@ function distrusting(anchors: readonly Anchor[], distrusted: readonly Anchor[]):
 const both = served(planOf({ signer: signerWith([A.pem, B.pem]) }));
 const only = served(planOf({ signer: signerWith([A.pem]) }));
 
-test('a distrusted CA leaves the bundle at once, whatever leaves of it live', () => {
+test('a distrusted CA leaves the bundle at once, even if leaves of it are valid', () => {
   const plan = planOf({ signer: distrusting([A, B], [A]), bundle: both });
   assert.ok(plan.kind === 'update' && !plan.repaired);
   assert.deepEqual(anchorFingerprints(plan.bundle.spec.trustBundle), new Set([B.fingerprint]));
 });
 
-test('a bundle of which nothing is to be trusted goes, fenced: none can be empty', () => {
+test('a bundle without a trusted anchor is deleted with its preconditions, since a bundle cannot be empty', () => {
   const signer = distrusting([A], [A]);
   assert.deepEqual(planOf({ signer, bundle: only }), { kind: 'delete', bundle: only });
   assert.deepEqual(planOf({ signer }), { kind: 'ignore' });
 });
 
-test('before the CAs of a ClusterSigner are known, what is served stays, but for what is distrusted', () => {
+test('before the CAs of a ClusterSigner are known, published anchors stay, except distrusted ones', () => {
   assert.deepEqual(planOf({ signer: distrusting([], []), bundle: both }), { kind: 'ignore' });
   const plan = planOf({ signer: distrusting([], [A]), bundle: both });
   assert.deepEqual(anchorFingerprints(served(plan).spec.trustBundle), new Set([B.fingerprint]));
@@ -48,7 +48,7 @@ test('before the CAs of a ClusterSigner are known, what is served stays, but for
   });
 });
 
-test('a distrusted CA leaves a bundle that is published no more as well: pods may mount it still', () => {
+test('a distrusted CA also leaves a bundle that is no longer published: pods may still mount it', () => {
   const serving = distrusting([B], [A]);
   const plan = planOf({ serving, bundle: both });
   assert.deepEqual(anchorFingerprints(served(plan).spec.trustBundle), new Set([B.fingerprint]));
@@ -57,19 +57,19 @@ test('a distrusted CA leaves a bundle that is published no more as well: pods ma
   assert.deepEqual(planOf({ serving, bundle: foreign }), { kind: 'ignore' });
 });
 
-test('a bundle that this installation did not publish is not deleted for it', () => {
+test('a bundle of another installation is not deleted for a distrusted CA', () => {
   const other = annotated(only, { 'countersign.dev/secret-namespace': 'other-keys' });
   assert.deepEqual(planOf({ signer: distrusting([A], [A]), bundle: other }), { kind: 'ignore' });
 });
 
-test('it is not inherited from an earlier ClusterSigner either', () => {
+test('a distrusted anchor is not inherited from an earlier ClusterSigner', () => {
   const signer = distrusting([B], [A]);
   const anew = { ...signer, metadata: { ...signer.metadata, uid: 'made-anew' } };
   const { spec } = served(planOf({ signer: anew, bundle: only }));
   assert.deepEqual(anchorFingerprints(spec.trustBundle), new Set([B.fingerprint]));
 });
 
-test('what is named in vain changes nothing', () => {
+test('distrust of an unknown CA changes nothing', () => {
   assert.deepEqual(planOf({ signer: distrusting([A], [B]), bundle: only }), { kind: 'ignore' });
 });
 
@@ -83,7 +83,7 @@ function crossSigned(signer: ClusterSigner): ClusterSigner {
   return { ...signer, status: { ...signer.status, authorities } };
 }
 
-test('the root that certified a distrusted CA goes with it: below it that one’s leaves would go on', () => {
+test('the root that certified a distrusted CA leaves with it: its leaves would verify through that root', () => {
   const C = anchor('C');
   const signer = crossSigned(distrusting([A, B, C], [B]));
   const plan = planOf({ signer, bundle: both });
@@ -91,7 +91,7 @@ test('the root that certified a distrusted CA goes with it: below it that one’
   assert.deepEqual(anchorFingerprints(plan.bundle.spec.trustBundle), new Set([C.fingerprint]));
 });
 
-test('until there is another CA there is no bundle then', () => {
+test('a bundle whose every anchor is distrusted is deleted until there is another CA', () => {
   const signer = crossSigned(distrusting([A, B], [B]));
   assert.deepEqual(planOf({ signer, bundle: both }), { kind: 'delete', bundle: both });
 });

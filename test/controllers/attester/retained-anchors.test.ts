@@ -34,13 +34,13 @@ const texts = (bundle: { spec: { trustBundle: string } }): ReadonlySet<string> =
 
 const taken = planOf({ signer: successor([B.pem]), bundle: published, now: NOW + HOUR });
 
-test('who follows a ClusterSigner that was deleted keeps its anchors: their leaves live on', () => {
+test('a ClusterSigner that succeeds a deleted one keeps its anchors: their leaves are still valid', () => {
   const bundle = served(taken);
   assert.deepEqual(texts(bundle), new Set([A.fingerprint, B.fingerprint]));
   assert.ok(taken.kind === 'update' && !taken.repaired);
 });
 
-test('a new CA does not sign at once because another ClusterSigner brought it', () => {
+test('a new CA of a successor waits for propagation', () => {
   const bundle = served(taken);
   const gate = { published: texts(bundle), servedSince: servedSince(bundle) };
   assert.throws(
@@ -55,7 +55,7 @@ test('a new CA does not sign at once because another ClusterSigner brought it', 
   );
 });
 
-test('they stay until the longest leaf has expired, are not written again meanwhile, and go then', () => {
+test('inherited anchors stay until the longest leaf has expired, without further writes', () => {
   assert.ok(taken.kind === 'update' && taken.requeueAt !== undefined);
   assert.ok(taken.requeueAt >= NOW + HOUR + LAST);
   assert.ok(taken.requeueAt <= NOW + HOUR + LAST + 1000);
@@ -71,7 +71,7 @@ test('they stay until the longest leaf has expired, are not written again meanwh
   assert.deepEqual(quiet, { kind: 'ignore' });
 });
 
-test('a second successor lengthens nobody’s time but that of the first one', () => {
+test('a second successor does not extend the time of inherited anchors', () => {
   const signer = successor([C.pem], 'made-anew-again');
   const plan = planOf({ signer, bundle: served(taken), now: NOW + 2 * HOUR });
   const until = JSON.parse(served(plan).metadata.annotations?.[INHERITED] ?? '') as object;
@@ -81,20 +81,20 @@ test('a second successor lengthens nobody’s time but that of the first one', (
   });
 });
 
-test('what the successor names itself is its own, and keeps the time since when it is served', () => {
+test('an anchor that the successor also has is its own, and keeps its served-since', () => {
   const plan = planOf({ signer: successor([A.pem]), bundle: published, now: NOW + HOUR });
   const bundle = served(plan);
   assert.equal(bundle.metadata.annotations?.[INHERITED], undefined);
   assert.deepEqual(sinceOf(plan), { [A.fingerprint]: '2026-11-21T09:00:00Z' });
 });
 
-test('an anchor that somebody else put in is not inherited', () => {
+test('an anchor that another writer added is not inherited', () => {
   const edited = { ...published, spec: { ...published.spec, trustBundle: A.pem + C.pem } };
   const plan = planOf({ signer: successor([B.pem]), bundle: edited });
   assert.deepEqual(texts(served(plan)), new Set([A.fingerprint, B.fingerprint]));
 });
 
-test('nobody writes an anchor a longer life than its longest leaf', () => {
+test('a forged expiry does not keep an inherited anchor longer than its longest leaf', () => {
   const forged = annotated(served(taken), {
     [INHERITED]: JSON.stringify({ [A.fingerprint]: '2090-01-01T00:00:00Z' }),
   });

@@ -30,25 +30,25 @@ test('the bundle of a removed ClusterSigner stays until its longest leaf has exp
   assert.deepEqual(waiting, { kind: 'ignore', requeueAt: until });
 });
 
-test('it goes as soon as that time has come, fenced by what was seen', () => {
+test('the bundle is deleted, with its preconditions, as soon as that time has come', () => {
   const bundle = annotated(published, { [RETAIN]: '2026-11-21T09:00:00Z' });
   assert.deepEqual(planOf({ bundle, now: NOW - 500 }), { kind: 'delete', bundle });
 });
 
-test('it is looked at again no sooner than it may go', () => {
+test('the bundle is looked at again when it may be deleted, not earlier', () => {
   const plan = planOf({ bundle: published });
   assert.ok(plan.kind === 'update' && plan.requeueAt !== undefined);
   const later = planOf({ bundle: served(plan), now: plan.requeueAt });
   assert.equal(later.kind, 'delete');
 });
 
-test('a time that cannot be read is written anew, and nothing is deleted', () => {
+test('an unreadable retention time is replaced, and nothing is deleted', () => {
   const plan = planOf({ bundle: annotated(published, { [RETAIN]: 'soon' }) });
   assert.ok(plan.kind === 'update');
   assert.ok(Date.parse(plan.bundle.metadata.annotations?.[RETAIN] ?? '') >= NOW + LAST);
 });
 
-test('the longest leaf only grows: a shorter profile does not let trust end sooner', () => {
+test('the longest-leaf annotation only grows: a shorter profile does not shorten trust', () => {
   const plan = planOf({ signer: signerWith([A.pem], '48h'), bundle: published });
   const longer = served(plan);
   assert.equal(longer.metadata.annotations?.[LONGEST], '48h');
@@ -63,7 +63,7 @@ const unread: [law: string, text: string | undefined][] = [
 ];
 
 for (const [law, text] of unread) {
-  test(`where nobody knows the longest leaf, the bundle stays until its last anchor ends: ${law}`, () => {
+  test(`without a known longest leaf, the bundle stays until its last anchor expires: ${law}`, () => {
     const plan = planOf({ bundle: annotated(published, { [LONGEST]: text }) });
     assert.ok(plan.kind === 'update');
     // What certificateDer writes into every certificate.
@@ -71,13 +71,13 @@ for (const [law, text] of unread) {
   });
 }
 
-test('where neither the longest leaf nor an anchor can be read, nothing is concluded', () => {
+test('if neither the longest leaf nor an anchor can be read, the bundle stays', () => {
   const bundle = annotated(published, { [LONGEST]: undefined });
   const broken = { ...bundle, spec: { ...bundle.spec, trustBundle: 'nothing' } };
   assert.deepEqual(planOf({ bundle: broken }), { kind: 'ignore' });
 });
 
-test('who is wanted again is not retired any more', () => {
+test('a bundle that is wanted again loses its retention time', () => {
   const bundle = annotated(published, { [RETAIN]: '2026-11-21T09:00:00Z' });
   const plan = planOf({ signer: signerWith([A.pem]), bundle });
   assert.ok(plan.kind === 'update' && !plan.repaired);
@@ -86,30 +86,30 @@ test('who is wanted again is not retired any more', () => {
 
 const past = annotated(published, { [RETAIN]: '2026-11-21T08:00:00Z' });
 
-test('a bundle of another installation is left alone, though nobody here wants it', () => {
+test('a bundle of another installation is left alone, even if unused', () => {
   assert.deepEqual(planOf({ bundle: past, secretNamespace: 'other-keys' }), { kind: 'ignore' });
 });
 
-test('a bundle that nobody marked is left alone', () => {
+test('a bundle without our annotations is left alone', () => {
   const bundle = annotated(past, { 'countersign.dev/cluster-signer': undefined });
   assert.deepEqual(planOf({ bundle }), { kind: 'ignore' });
 });
 
-test('while its ClusterSigner is there and cannot be read, nothing is concluded', () => {
+test('while its ClusterSigner cannot be read, the bundle stays', () => {
   assert.deepEqual(planOf({ bundle: past, unreadable: true }), { kind: 'ignore' });
   assert.deepEqual(planOf({ bundle: published, unreadable: true }), { kind: 'ignore' });
 });
 
-test('where there is no bundle and nobody wants one, there is nothing to do', () => {
+test('without a bundle and without a ClusterSigner there is nothing to do', () => {
   assert.deepEqual(planOf({}), { kind: 'ignore' });
 });
 
-test('a bundle whose name our role does not list is left alone, whatever it says of itself', () => {
+test('a bundle whose name is not in the ClusterRole is left alone, whatever its annotations', () => {
   assert.deepEqual(planOf({ bundle: past, isListed: false }), { kind: 'ignore' });
   assert.deepEqual(planOf({ bundle: published, isListed: false }), { kind: 'ignore' });
 });
 
-test('a time that is later than we would write today is ours to correct', () => {
+test('a retention time beyond the longest possible one is corrected', () => {
   const forged = annotated(published, { [RETAIN]: '9999-12-31T00:00:00Z' });
   const plan = planOf({ bundle: forged });
   assert.ok(plan.kind === 'update');

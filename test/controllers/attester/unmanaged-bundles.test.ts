@@ -31,11 +31,11 @@ const namesOf = (
 
 const other = named('example.com:workload:evil', {});
 
-test('a bundle under our signer name that we do not publish adds trust: it is named', () => {
+test('a foreign bundle with our signer name adds trust and is reported', () => {
   assert.deepEqual(namesOf([own, other]), ['example.com:workload:evil']);
 });
 
-test('one of another installation is as foreign as any', () => {
+test('a bundle of another installation counts as foreign', () => {
   const annotations = {
     ...own.metadata.annotations,
     'countersign.dev/secret-namespace': 'other-keys',
@@ -43,11 +43,11 @@ test('one of another installation is as foreign as any', () => {
   assert.equal(namesOf([named('example.com:workload:theirs', annotations)]).length, 1);
 });
 
-test('ours are not foreign: the published one, and one that is retired', () => {
+test('published and retired bundles of ours are not foreign', () => {
   assert.deepEqual(namesOf([own, named('example.com:workload:before')]), []);
 });
 
-test('one that only says it is ours is foreign: its name is none that our role lists', () => {
+test('a bundle that only claims to be ours is foreign: its name is not in the ClusterRole', () => {
   const forged = named('example.com:workload:evil');
   assert.deepEqual(namesOf([own, forged], signer, { has: () => false }), [
     'example.com:workload:evil',
@@ -56,18 +56,18 @@ test('one that only says it is ours is foreign: its name is none that our role l
   assert.deepEqual(namesOf([own, forged], signer, { has: () => undefined }), []);
 });
 
-test('bundles of other signers, and of none, are none of our business', () => {
+test('bundles of other signer names, or of none, are ignored', () => {
   const elsewhere = { ...other, spec: { ...other.spec, signerName: 'example.com/other' } };
   const unlinked = { ...other, spec: { trustBundle: own.spec.trustBundle } };
   assert.deepEqual(namesOf([elsewhere, unlinked]), []);
 });
 
-test('a ClusterSigner that publishes nothing is told of every bundle under its name', () => {
+test('a ClusterSigner that publishes no bundle gets every bundle of its signer name reported', () => {
   const silent = workload({ trustBundle: undefined });
   assert.deepEqual(namesOf([other], silent), ['example.com:workload:evil']);
 });
 
-test('each is told on the bundle itself, with what to do, and all are counted', () => {
+test('each foreign bundle gets an Event with the remedy, and all are counted', () => {
   const component = recordedComponent();
   reportUnmanagedBundles(component, signer, [own, other], LISTED);
   assert.deepEqual(component.counted, [['foreignBundles', 'example.com/workload', 1]]);
@@ -79,7 +79,7 @@ test('each is told on the bundle itself, with what to do, and all are counted', 
   assert.match(note.note, /ClusterSigner workload does not publish it; delete it/);
 });
 
-test('none is counted too: the count falls when the last has gone', () => {
+test('a count of zero is reported when the last foreign bundle is deleted', () => {
   const component = recordedComponent();
   reportUnmanagedBundles(component, signer, [own], LISTED);
   assert.deepEqual(component.counted, [['foreignBundles', 'example.com/workload', 0]]);

@@ -66,7 +66,7 @@ async function activated(
   };
 }
 
-test('the write that activates a successor has its key certified by the CA that it follows', async () => {
+test('the write that activates a successor includes its cross-certificate by the previous CA', async () => {
   const { cross, said } = await activated(workload(ON), prepared(old));
   assert.ok(cross !== undefined);
   const { facts } = openLocalAuthority({ ...next, cross }, NOW);
@@ -74,7 +74,7 @@ test('the write that activates a successor has its key certified by the CA that 
   assert.deepEqual(said, ['AuthorityCrossSigned']);
 });
 
-test('not without the option', async () => {
+test('without the option a successor gets no cross-certificate', async () => {
   assert.deepEqual(await activated(workload(), prepared(old)), { cross: undefined, said: [] });
 });
 
@@ -84,7 +84,7 @@ const without: readonly (readonly [law: string, judged: Secret, signer?: Cluster
   ['that is distrusted', prepared(old), workload({ ...ON, [DISTRUSTED]: [printOf(old)] })],
 ];
 for (const [law, judged, signer = workload(ON)] of without) {
-  test(`a CA ${law} certifies nobody; its successor signs all the same, and that is told`, async () => {
+  test(`a CA ${law} certifies no successor; the successor signs all the same, with an Event`, async () => {
     const { cross, said } = await activated(signer, judged);
     assert.deepEqual([cross, said], [undefined, ['AuthorityNotCrossSigned']]);
   });
@@ -100,7 +100,7 @@ const stepOf = (signer: ClusterSigner, of = signing): string | undefined => {
   }).step?.kind;
 };
 
-test('the status says by whom it is certified, as long as leaves are sent with it', () => {
+test('the status names the certifying CA while the cross-certificate is delivered', () => {
   const toldBy = (signer: ClusterSigner): string | undefined => {
     const { status } = planOf({ signer, secret: { kind: 'found', secret: signing } });
     return status.authorities?.find(({ phase }) => phase === 'Active')?.crossSignedBy;
@@ -114,15 +114,15 @@ test('a cross-certificate stays while the CA that made it is trusted', () => {
   assert.equal(stepOf(workload(ON)), undefined);
 });
 
-test('it is taken out once that CA is distrusted, whatever the option says by then', () => {
+test('a cross-certificate is removed once its issuer is distrusted, with or without the option', () => {
   assert.equal(stepOf(workload({ ...ON, [DISTRUSTED]: [printOf(old)] })), 'withdraw');
   assert.equal(stepOf(workload({ [DISTRUSTED]: [printOf(old)] })), 'withdraw');
 });
 
-test('one that is not of the CA that signs is taken out, too', () => {
+test('a cross-certificate for another CA is removed', () => {
   assert.equal(stepOf(workload(ON), holding(next, { 'cross.crt': 'nothing' })), 'withdraw');
 });
 
-test('the distrust of the CA that signs replaces it, by one that nobody has certified', () => {
+test('a distrusted signing CA is replaced by one without a cross-certificate', () => {
   assert.equal(stepOf(workload({ ...ON, [DISTRUSTED]: [printOf(next)] })), 'make');
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createFairQueue } from '../../../src/kube/workqueue/fair-queue.ts';
 import { fairnessKeyOf } from '../../../src/controllers/authority/watches.ts';
 
-test('however many Signers a namespace has, a ClusterSigner and another namespace’s wait for one of them', () => {
+test('all Signers of a namespace share a flow, so that they do not delay ClusterSigners or other namespaces', () => {
   const order = createFairQueue<string>((length) => new Uint8Array(length));
   const push = (key: string): void => {
     order.push(key, fairnessKeyOf(key));

@@ -129,7 +129,7 @@ function phasesOf({ world }: Simulation): string {
 }
 
 for (const each of cases) {
-  test(`${each.what}: it ends well, whichever call is lost or kills its caller`, async (t) => {
+  test(`${each.what}: the rotation completes whichever call is lost or kills its process`, async (t) => {
     const { sim, calls } = await simulate(each, () => 'well');
     assert.equal(phasesOf(sim), each.phases);
     for (const fate of BOUNDARY_FATES) {

@@ -20,7 +20,7 @@ const WEATHER = { ...ROUGH, restarts: 0, specChanges: 0, wishes: 0, distrusts: 0
 
 for (let seed = 1; seed <= WORLDS; seed += 1) {
   const maxDuration = [3_600, 86_400, 604_800][seed % 3] ?? 3_600;
-  test(`own CA, world ${seed}, leaves of ${maxDuration / 3_600} h: no gap, and no trust cut, however it is replaced`, async () => {
+  test(`own CA, world ${seed}, leaves of ${maxDuration / 3_600} h: no gap and no lost trust, however it is replaced`, async () => {
     const durations = { duration: 8_760 * 3_600, maxDuration, renewBefore: undefined };
     const plans = await ownCas(new Dice(seed), START, START + DAYS * DAY);
     const sim = new Simulation({

@@ -29,7 +29,7 @@ function chosenBy(hash: string): readonly number[] {
 
 for (const seed of worlds) {
   const durations = randomDurations(new Dice(seed));
-  test(`world ${seed}, ${JSON.stringify(durations)}: no gap, and no trust cut, whatever is lost, killed or set wrong`, async () => {
+  test(`world ${seed}, ${JSON.stringify(durations)}: no gap and no lost trust, whatever is lost, killed or misconfigured`, async () => {
     const sim = new Simulation({
       ...{ seed, durations, weather: ROUGH, propagationSeconds: 600 },
       crossSigned: seed % 2 === 1,
@@ -39,7 +39,7 @@ for (const seed of worlds) {
   });
 }
 
-test('a rotation is seven writes, as many each time: two of the Secret, three of the status, two of the bundle', async () => {
+test('every rotation takes seven writes: two of the Secret, three of the status, two of the bundle', async () => {
   const durations = { duration: 259_200, maxDuration: 86_400, renewBefore: undefined };
   const sim = new Simulation({ seed: 1, durations, weather: CALM, propagationSeconds: 600 });
   await sim.run(START + 60 * DAY);
@@ -50,7 +50,7 @@ test('a rotation is seven writes, as many each time: two of the Secret, three of
   }
 });
 
-test('with cross-certificates it is as many; each CA but the first two is certified by the one before it', async () => {
+test('with cross-certificates a rotation takes as many writes, and each CA after the second is certified by the previous one', async () => {
   const durations = { duration: 259_200, maxDuration: 86_400, renewBefore: undefined };
   const common = { seed: 1, durations, weather: CALM, propagationSeconds: 600 };
   const sim = new Simulation({ ...common, crossSigned: true });

@@ -6,6 +6,6 @@ import { draw } from './draw.ts';
 import { PICTURE } from './main.ts';
 import { record } from './record.ts';
 
-test('the committed timeline is what a simulated run makes of it: else, make timeline', async () => {
+test('the committed timeline equals that of a simulated run; run make timeline to update it', async () => {
   assert.equal(draw(await record()), readFileSync(PICTURE, 'utf8'));
 });

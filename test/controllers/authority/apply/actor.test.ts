@@ -76,7 +76,7 @@ const LOOK = 'GET /apis/countersign.dev/v1alpha1/clustersigners/workload';
 const SECRETS = 'POST /api/v1/namespaces/countersign-keys/secrets';
 const missing = planOf({ secret: { kind: 'missing' } });
 
-test('a status is one PUT to /status, fenced by the version that was judged', async () => {
+test('a status is one PUT to /status with the resourceVersion that was judged', async () => {
   const { component, asked, carryOut } = start();
   await carryOut(planOf());
   assert.deepEqual(asked(), [LOOK, STATUS]);
@@ -85,7 +85,7 @@ test('a status is one PUT to /status, fenced by the version that was judged', as
   assert.deepEqual(sent.status, planOf().status);
 });
 
-test('a status that is there already is not written again, in whatever order its keys come', async () => {
+test('an unchanged status is not written, whatever the order of its keys', async () => {
   const { component, asked, carryOut } = start();
   const turned = Object.fromEntries(Object.entries(planOf().status).reverse());
   await carryOut(planOf(), { ...workload(), status: turned });
@@ -93,7 +93,7 @@ test('a status that is there already is not written again, in whatever order its
   assert.deepEqual(component.notes, []);
 });
 
-test('a managed CA is created, never written over; it is the signer’s and says for whom', async () => {
+test('the Secret of a managed CA is created, never overwritten, with owner and signer name', async () => {
   const { component, asked, carryOut } = start();
   await carryOut(missing);
   assert.deepEqual(asked(), [LOOK, STATUS, SECRETS]);
@@ -121,7 +121,7 @@ test('a managed CA is created, never written over; it is the signer’s and says
   assert.equal(text('ca.crt'), text('tls.crt'));
 });
 
-test('a CA begins to sign to the millisecond, and never before the time by which that was judged', async () => {
+test('a CA signs from the exact time of its creation, and not before it', async () => {
   for (const later of [1, 999]) {
     const { component, carryOut } = start();
     await carryOut(missing, workload(), undefined, NOW + later);
@@ -131,7 +131,7 @@ test('a CA begins to sign to the millisecond, and never before the time by which
   }
 });
 
-test('a new CA is told of, and no line and no Event has its key', async () => {
+test('a new CA gives an Event, and neither log nor Event has its key', async () => {
   const { component, carryOut } = start();
   await carryOut(missing);
   assert.deepEqual(
@@ -152,21 +152,21 @@ function refuse(status: number, reason: string, method: string): Stage {
   return stage;
 }
 
-test('who made the Secret first has made it: that is no error, and nothing is written over', async () => {
+test('a Secret that another replica created is no error and is not overwritten', async () => {
   const { component, asked, carryOut } = refuse(409, 'AlreadyExists', 'POST');
   await carryOut(missing);
   assert.deepEqual(asked(), [LOOK, STATUS, SECRETS]);
   assert.deepEqual(component.notes, []);
 });
 
-test('any other refusal of the Secret is thrown, to be told and tried again', async () => {
+test('any other error of the Secret’s write is thrown, to be reported and retried', async () => {
   const { asked, carryOut } = refuse(403, 'Forbidden', 'POST');
   await assert.rejects(carryOut(missing), { code: 'KUBE_FORBIDDEN', disposition: 'wait' });
   // Its status is written already: written again, at a version that is past, it would be refused.
   assert.deepEqual(asked(), [LOOK, STATUS, SECRETS]);
 });
 
-test('no CA is made on a status that lost a race: what was judged has changed', async () => {
+test('no CA is generated after a conflict on the status', async () => {
   const { asked, carryOut } = refuse(409, 'Conflict', 'PUT');
   await assert.rejects(carryOut(missing), { code: 'KUBE_CONFLICT', disposition: 'retry' });
   assert.deepEqual(asked(), [LOOK, STATUS]);
@@ -175,20 +175,20 @@ test('no CA is made on a status that lost a race: what was judged has changed', 
 const successor: SignerPlan = { ...planOf(), step: { kind: 'make', slot: 'next', due: undefined } };
 const PATCH = 'PATCH /api/v1/namespaces/countersign-keys/secrets/workload-ca';
 
-test('a successor is one write of the Secret: its status follows, and never leads', async () => {
+test('a successor is one write of the Secret, and the status follows it', async () => {
   const { asked, carryOut } = start();
   await carryOut(successor, workload(), secret(A, {}, OURS));
   assert.deepEqual(asked(), [LOOK, PATCH]);
 });
 
-test('a successor that cannot be written: the status says what is due all the same', async () => {
+test('if the successor cannot be written, the status still reports the due rotation', async () => {
   const { asked, carryOut } = refuse(403, 'Forbidden', 'PATCH');
   const carried = carryOut(successor, workload(), secret(A, {}, OURS));
   await assert.rejects(carried, { code: 'KUBE_FORBIDDEN' });
   assert.deepEqual(asked(), [LOOK, PATCH, STATUS]);
 });
 
-test('clocks that came to contradict each other since the look: nothing is written', async () => {
+test('clocks that begin to disagree before the write stop it', async () => {
   const { component, asked, carryOut } = start();
   const apart = MAX_CLOCK_OFFSET_MS + 1;
   // The API server's time is the same as before: it is ours that was set.
@@ -200,7 +200,7 @@ test('clocks that came to contradict each other since the look: nothing is writt
 
 const ungranted = planOf({ secret: { kind: 'found', secret: secret(A, {}, {}) } });
 
-test('why a signer is not ready is told once for each reason', async () => {
+test('the reason for not being ready gives one Event per change', async () => {
   const { component, carryOut } = start();
   await carryOut(ungranted);
   const [note] = component.notes;
@@ -213,7 +213,7 @@ test('why a signer is not ready is told once for each reason', async () => {
   assert.equal(component.notes.length, 1);
 });
 
-test('a signer that becomes ready speaks for itself, but for the CA that signs; its end is measured', async () => {
+test('a signer that becomes ready gives an Event for its CA only, and the CA’s expiry is measured', async () => {
   const { component, carryOut } = start();
   const own = workload(OWN);
   await carryOut(planOf({ signer: own }), own);
@@ -241,7 +241,7 @@ test('a signer that becomes ready speaks for itself, but for the CA that signs; 
   );
 });
 
-test('the status of a Signer is written where it lies, with nothing of a spec, and no Event stands beside it', async () => {
+test('the status of a Signer is written in its namespace, without its spec, and gives no Event', async () => {
   const { component, asked, carryOut } = start();
   const signer = teamSigner();
   const plan = planOf({ signer, secret: { kind: 'missing' } });

@@ -43,7 +43,7 @@ function start(): {
 const own = workload(OWN);
 const ofOwn = planOf({ signer: own });
 
-test('what a status says is told before it is written: who dies in between leaves nothing untold', async () => {
+test('Events are written before their status, so that a crash in between loses none', async () => {
   const { component, carryOut } = start();
   const order: string[] = [];
   const told: string[] = [];
@@ -66,7 +66,7 @@ test('what a status says is told before it is written: who dies in between leave
   assert.equal(new Set(told).size, 1);
 });
 
-test('a status that is written tells nothing a second time', async () => {
+test('a written status does not repeat its Events', async () => {
   const { component, carryOut } = start();
   await carryOut(ofOwn, own);
   const written = after(ofOwn, own);
@@ -77,7 +77,7 @@ test('a status that is written tells nothing a second time', async () => {
   );
 });
 
-test('each phase is told, from the difference alone; so is that a CA is gone', () => {
+test('each phase change and each removed CA gives an Event', () => {
   const entries = planOf().status.authorities ?? [];
   const [active] = entries;
   assert.ok(active !== undefined);

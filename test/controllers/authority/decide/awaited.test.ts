@@ -36,7 +36,7 @@ const saidOf = (signer: ClusterSigner, servedFor: number): string => {
   return findCondition(plan.status.conditions, 'RotationDue')?.message ?? '';
 };
 
-test('a successor that is asked for waits until the CA that signs is spread, which is said', () => {
+test('a requested successor waits until the signing CA has propagated, and the condition says so', () => {
   const plan = planOf({ signer: asking, secret: ofA, bundle: bundleWith([A, 4 * MINUTE]) });
   assert.equal(plan.step, undefined);
   assert.match(
@@ -45,7 +45,7 @@ test('a successor that is asked for waits until the CA that signs is spread, whi
   );
 });
 
-test('where nothing is asked for, or nothing waits, nothing is said of it', () => {
+test('without a requested or waiting successor the condition does not mention waiting', () => {
   assert.doesNotMatch(saidOf(quiet, 4 * MINUTE), /waits/);
   assert.doesNotMatch(saidOf(asking, 20 * MINUTE), /waits/);
 });

@@ -36,7 +36,7 @@ const asked: ClusterSigner = {
 };
 const due = { signer: asked, secret: ofA };
 
-test('a CA that is due is not replaced, which is said; once the clocks agree it is', () => {
+test('a due CA is not replaced while the clocks disagree, with a condition, and is afterwards', () => {
   const plan = planOf({ ...due, clocksApart: true });
   assert.equal(plan.step, undefined);
   const { message = '' } = findCondition(plan.status.conditions, 'RotationDue') ?? {};
@@ -45,12 +45,12 @@ test('a CA that is due is not replaced, which is said; once the clocks agree it 
   assert.notEqual(planOf(due).step, undefined);
 });
 
-test('no CA is made where there is none: it would be of a time that may be wrong', () => {
+test('no CA is generated while the clocks disagree: its validity could be wrong', () => {
   assert.equal(planOf({ secret: { kind: 'missing' }, clocksApart: true }).step, undefined);
   assert.equal(planOf({ secret: { kind: 'missing' } }).step?.kind, 'make');
 });
 
-test('a CA that a clock of another year takes for expired keeps its key', () => {
+test('a CA that a wrong clock takes for expired keeps its key', () => {
   const later = { ...due, now: NOW + 50 * YEAR };
   assert.equal(planOf({ ...later, clocksApart: true }).step, undefined);
   assert.equal(planOf(later).step?.kind, 'make');
@@ -59,19 +59,19 @@ test('a CA that a clock of another year takes for expired keeps its key', () => 
 /** B has taken A's place; A's last leaf is reckoned with. */
 const replaced = after(planOf({ signer: after(planOf({ secret: ofA })), secret: ofB }));
 
-test('a CA whose time is over is kept, and so is its anchor in the bundle', () => {
+test('a retired CA and its anchor stay while the clocks disagree', () => {
   const later = { signer: replaced, secret: ofB, now: NOW + 2 * 86_400_000 };
   assert.deepEqual(phasesOf({ ...later, clocksApart: true }), ['Active', 'Retiring']);
   assert.deepEqual(phasesOf(later), ['Active']);
 });
 
-test('no CA begins to retire: when its last leaf ends cannot be told', () => {
+test('no CA starts to retire while the clocks disagree: the end of its last leaf is unknown', () => {
   const snapshot = { signer: after(planOf({ secret: ofA })), secret: ofB };
   assert.deepEqual(phasesOf({ ...snapshot, clocksApart: true }), ['Active', 'Active']);
   assert.deepEqual(phasesOf(snapshot), ['Active', 'Retiring']);
 });
 
-test('distrust does not wait: the CA signs no more, is replaced, and its anchor goes', () => {
+test('distrust takes effect although the clocks disagree: the CA is replaced and its anchor removed', () => {
   const { spec } = workload({ 'authority.managed.distrusted': [fingerprintOf(A)] });
   const snapshot = { signer: { ...after(planOf({ secret: ofA })), spec }, secret: ofA };
   const plan = planOf({ ...snapshot, clocksApart: true });

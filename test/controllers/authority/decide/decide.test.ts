@@ -118,13 +118,13 @@ for (const [law, snapshot, reason, message] of reasons) {
   });
 }
 
-test('a CA that is fit makes its signer ready, by the fingerprint that everybody computes', () => {
+test('a usable CA makes its signer ready, and the message has its fingerprint', () => {
   const ready = readyOf(planOf());
   assert.deepEqual([ready.status, ready.reason], ['True', 'Checked']);
   assert.equal(ready.message, `signing with ${fingerprintOf(A)}`);
 });
 
-test('a managed CA that is missing is made, and only then', () => {
+test('a missing managed CA is generated', () => {
   const plan = planOf({ secret: missing });
   assert.deepEqual(
     [plan.step?.kind, plan.step?.kind === 'make' && plan.step.slot],
@@ -134,21 +134,21 @@ test('a managed CA that is missing is made, and only then', () => {
 });
 
 const hands: [law: string, snapshot: Partial<SignerSnapshot>][] = [
-  ['a Secret of that name that was never granted', found(A, {}, NOBODY)],
+  ['a Secret of that name without a grant', found(A, {}, NOBODY)],
   ['a Secret whose CA is broken', found(A, { 'tls.key': 'x' })],
-  ['a look that failed', { secret: { kind: 'unknown', failure: '500' } }],
-  ['a look that is not over', { secret: { kind: 'unknown', failure: undefined } }],
-  ['an elder', { elder: 'first', secret: missing }],
-  ['a spec that cannot be served', { specError: fault('1'), secret: missing }],
+  ['a failed read', { secret: { kind: 'unknown', failure: '500' } }],
+  ['a read in progress', { secret: { kind: 'unknown', failure: undefined } }],
+  ['an older ClusterSigner', { elder: 'first', secret: missing }],
+  ['an invalid spec', { specError: fault('1'), secret: missing }],
 ];
 
 for (const [law, snapshot] of hands) {
-  test(`no CA is made beside ${law}`, () => {
+  test(`no CA is generated beside ${law}`, () => {
     assert.equal(planOf(snapshot).step, undefined);
   });
 }
 
-test('a look that fails says nothing against what was checked before', () => {
+test('a failed read does not change an earlier result', () => {
   const signer = after(planOf());
   const unknown: SignerSnapshot['secret'] = { kind: 'unknown', failure: 'no answer' };
   const plan = planOf({ signer, secret: unknown, now: NOW + 60_000 });
@@ -156,7 +156,7 @@ test('a look that fails says nothing against what was checked before', () => {
   assert.ok((plan.requeueAt ?? 0) > NOW + 60_000);
 });
 
-test('what was checked for an older spec does not count for the new one', () => {
+test('a result for an older generation does not count for a new one', () => {
   const signer = { ...after(planOf()), metadata: { ...workload().metadata, generation: 2 } };
   const plan = planOf({ signer, secret: { kind: 'unknown', failure: 'no answer' } });
   assert.deepEqual([readyOf(plan).status, plan.status.observedGeneration], ['False', 2]);

@@ -19,7 +19,7 @@ const distrusting = (print: string, more: object = {}): ReturnType<typeof worklo
 const signer = distrusting(fingerprintOf(A));
 const ours = { kind: 'found', secret: secret(A, {}, OURS) } as const;
 
-test('a distrusted CA signs no more, and is replaced at once by one that signs at once', () => {
+test('a distrusted CA stops signing, and its replacement signs at once', () => {
   const plan = planOf({ signer: { ...after(planOf()), spec: signer.spec }, secret: ours });
   assert.deepEqual([readyOf(plan).status, readyOf(plan).reason], ['False', 'AuthorityUnavailable']);
   assert.match(readyOf(plan).message ?? '', /distrusted names/);
@@ -30,17 +30,17 @@ test('a distrusted CA signs no more, and is replaced at once by one that signs a
   );
 });
 
-test('whoever deletes its Secret instead gets the same', () => {
+test('deleting the Secret of a distrusted CA has the same result', () => {
   const known = { ...after(planOf()), spec: signer.spec };
   const plan = planOf({ signer: known, secret: { kind: 'missing' } });
   assert.ok(plan.step?.kind === 'make' && plan.step.slot === 'tls' && plan.step.atOnce);
 });
 
-test('a Secret that is not ours is not written, not even then', () => {
+test('a Secret of another owner is not written, even if its CA is distrusted', () => {
   assert.equal(planOf({ signer }).step, undefined);
 });
 
-test('another CA than the distrusted one is used', () => {
+test('a CA that is not the distrusted one is used', () => {
   const { conditions } = planOf({ signer: distrusting(fingerprintOf(B)) }).status;
   assert.equal(findCondition(conditions, 'Ready')?.status, 'True');
 });

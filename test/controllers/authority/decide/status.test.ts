@@ -34,7 +34,7 @@ function authorities({ status }: SignerPlan): readonly [AuthorityStatus, ...Auth
 const rotated = (signer: ClusterSigner, now = NOW): SignerPlan =>
   planOf({ signer, now, secret: { kind: 'found', secret: secret(B) } });
 
-test('the CA that signs is there with its public half: times, anchors, nothing of its key', () => {
+test('the status has the public data of the signing CA: times and anchors, no key', () => {
   const plan = planOf();
   const [active, ...more] = authorities(plan);
   assert.deepEqual(more, []);
@@ -47,7 +47,7 @@ test('the CA that signs is there with its public half: times, anchors, nothing o
   assert.ok(!JSON.stringify(plan.status).includes('PRIVATE'));
 });
 
-test('of an intermediate the anchor is its root, not itself', () => {
+test('the anchor of an intermediate CA is its root', () => {
   const texts = { 'ca.crt': certificate(A).toString() };
   const plan = planOf({ secret: { kind: 'found', secret: secret(BELOW, texts) } });
   const [active] = authorities(plan);
@@ -55,12 +55,12 @@ test('of an intermediate the anchor is its root, not itself', () => {
   assert.equal(active.anchors, certificate(A).toString());
 });
 
-test('a second look at the same makes the same status, however late', () => {
+test('the same input gives the same status at any later time', () => {
   const first = planOf();
   assert.deepEqual(planOf({ signer: after(first), now: NOW + HOUR }).status, first.status);
 });
 
-test('the time of the condition is that of the last change of its status', () => {
+test('lastTransitionTime changes only with the status of the condition', () => {
   const first = planOf({ secret: { kind: 'missing' } });
   const second = planOf({ signer: after(first), elder: 'first', now: NOW + HOUR });
   assert.equal(readyOf(second).lastTransitionTime, '2026-06-01T00:00:00Z');
@@ -68,7 +68,7 @@ test('the time of the condition is that of the last change of its status', () =>
   assert.equal(readyOf(third).lastTransitionTime, '2026-06-01T01:00:00Z');
 });
 
-test('a CA that no longer signs stays trusted until its longest leaf has expired, even one signed late', () => {
+test('a replaced CA stays trusted until its longest leaf has expired, including late ones', () => {
   const [active, retiring] = authorities(rotated(after(planOf())));
   assert.deepEqual([active.fingerprint, active.phase], [fingerprintOf(B), 'Active']);
   assert.deepEqual([retiring?.fingerprint, retiring?.phase], [fingerprintOf(A), 'Retiring']);
@@ -76,18 +76,18 @@ test('a CA that no longer signs stays trusted until its longest leaf has expired
   assert.equal(retiring?.anchors, certificate(A).toString());
 });
 
-test('its end does not move by looking again, and it goes when that has come', () => {
+test('a retiring CA keeps its end, and is removed when it comes', () => {
   const signer = after(rotated(after(planOf())));
   const [, kept] = authorities(rotated(signer, NOW + GONE - 1000));
   assert.equal(Date.parse(kept?.leavesExpireBy ?? ''), NOW + RETIRED);
   assert.equal(authorities(rotated(signer, NOW + GONE)).length, 1);
 });
 
-test('somebody looks again at that very moment, though nothing else changes', () => {
+test('the controller looks again exactly at the end of a retiring CA', () => {
   assert.equal(rotated(after(planOf())).requeueAt, NOW + GONE);
 });
 
-test('the longest leaf only grows: a shorter profile makes no living leaf die', () => {
+test('the longest leaf only grows: a shorter profile invalidates no leaf', () => {
   const shorter = workload({ 'profile.maxDuration': '2h' });
   const signer = after(planOf(), shorter);
   assert.equal(authorities(planOf({ signer }))[0].longestLeaf, '24h');
@@ -95,13 +95,13 @@ test('the longest leaf only grows: a shorter profile makes no living leaf die', 
   assert.equal(authorities(planOf({ signer: after(planOf(), longer) }))[0].longestLeaf, '48h');
 });
 
-test('no leaf outlives its CA: a CA that ends sooner is retired no longer than that', () => {
+test('a CA that expires before its retention ends is kept only until it expires', () => {
   const end = certificate(A).validToDate.getTime();
   const [, retiring] = authorities(rotated(after(planOf()), end - HOUR));
   assert.equal(Date.parse(retiring?.leavesExpireBy ?? ''), end);
 });
 
-test('a CA that signs again is Active again, once', () => {
+test('a CA that signs again is Active again, with one entry', () => {
   const back = planOf({ signer: after(rotated(after(planOf()))) });
   const phases = authorities(back).map(({ fingerprint, phase }) => [fingerprint, phase]);
   assert.deepEqual(phases, [
@@ -110,7 +110,7 @@ test('a CA that signs again is Active again, once', () => {
   ]);
 });
 
-test('while no usable CA is known nothing is concluded: all stay as they are', () => {
+test('while no usable CA is known all entries stay', () => {
   const signer = after(rotated(after(planOf())));
   const broken = { kind: 'found', secret: secret(A, { 'tls.key': 'x' }) } as const;
   for (const look of [broken, { kind: 'missing' } as const]) {

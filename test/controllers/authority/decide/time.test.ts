@@ -42,14 +42,14 @@ async function lookEarly(
   return { plan, now };
 }
 
-test('a CA that is not valid yet is looked at again, though nobody touches it', async () => {
+test('a CA that is not yet valid is looked at again without a change', async () => {
   const granted = { 'countersign.dev/signer-name': signer.spec.signerName };
   const { plan, now } = await lookEarly(granted);
   assert.equal(plan.status.conditions?.[0]?.reason, 'AuthorityUnavailable');
   assert.ok(plan.requeueAt !== undefined && plan.requeueAt > now && plan.requeueAt <= now + 60_000);
 });
 
-test('what only a change of the Secret can heal is not looked at again and again', async () => {
+test('a failure that only a change of the Secret can fix is not retried by time', async () => {
   const { plan } = await lookEarly({});
   assert.equal(plan.status.conditions?.[0]?.reason, 'SecretNotGranted');
   assert.equal(plan.requeueAt, undefined);

@@ -78,7 +78,7 @@ const published = (signer: ClusterSigner): readonly string[] => [
   ...anchorFingerprints(served(bundlePlanOf({ signer, now: NOW })).spec.trustBundle),
 ];
 
-test('the root that certified a distrusted CA does not return when that one is forgotten, though leaves of its own live on', () => {
+test('the certifier of a distrusted CA stays out of trust after that CA is forgotten, even if its own leaves are valid', () => {
   const authorities = [
     entry(B, 'Active', { crossSignedBy: A.fingerprint, longestLeaf: '1h' }),
     entry(A, 'Retiring', { longestLeaf: '2184h', leavesExpireBy: formatTime(NOW + 2_000 * HOUR) }),
@@ -104,7 +104,7 @@ test('the root that certified a distrusted CA does not return when that one is f
   }
 });
 
-test('a cross-certificate is remembered whether leaves are sent with it or not, also of a CA that cannot be used', () => {
+test('a cross-certificate is recorded whether or not it is delivered, even for an unusable CA', () => {
   const looks = [
     holding(b, { 'cross.crt': crossOfB }),
     holding(b, { 'cross.crt': crossOfB, 'tls.key': '' }),
@@ -119,7 +119,7 @@ test('a cross-certificate is remembered whether leaves are sent with it or not, 
   }
 });
 
-test('a ClusterSigner that was restored without its status learns from the Secret who certified whom', () => {
+test('a ClusterSigner restored without its status reads the cross-certificate records from the Secret', () => {
   const records = [{ issuer: A.fingerprint, subject: B.fingerprint, notAfter: A.notAfter }];
   const annotations = { [CROSS_CERTIFICATES]: writeCrossRecords(records) ?? '' };
   for (const look of [holding(c, {}, annotations), holding(b, { 'cross.crt': crossOfB })]) {
@@ -128,7 +128,7 @@ test('a ClusterSigner that was restored without its status learns from the Secre
   }
 });
 
-test('where the Secret is lost before the status knew who was activated, the successor counts as certified', () => {
+test('if the Secret is lost before the status records the activation, the successor counts as cross-certified', () => {
   const authorities = [entry(A, 'Active'), entry(B, 'Prepared')];
   for (const look of [{ kind: 'missing' } as const, holding(c)]) {
     const { status } = looked(signerOf([], { authorities }), look);
@@ -141,7 +141,7 @@ test('where the Secret is lost before the status knew who was activated, the suc
   }
 });
 
-test('a CA that left trust by distrust is replaced where a backup brings it back, whatever the spec says by then', () => {
+test('a CA removed by distrust is replaced when a backup restores it, even if the spec no longer names it', () => {
   const distrusted = [
     { fingerprint: A.fingerprint, reason: 'Certifier', notAfter: formatTime(A.notAfter) },
     { fingerprint: B.fingerprint, reason: 'Named', notAfter: formatTime(B.notAfter) },

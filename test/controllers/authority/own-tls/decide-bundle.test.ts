@@ -72,37 +72,37 @@ function sinceOf(plan: BundlePlan): unknown {
 
 const published = { [print(CA)]: iso(NOW - HOUR) };
 
-test('an empty one gets the published anchors, dated now', () => {
+test('an empty ConfigMap gets the published anchors with the present time', () => {
   const plan = planOf(configMap(undefined, undefined), bundle(CA));
   assert.equal(plan.kind === 'write' && plan.anchors, pemOf(CA));
   assert.deepEqual(sinceOf(plan), { [print(CA)]: iso(NOW) });
 });
 
-test('one that is as it should be is not written', () => {
+test('an up-to-date ConfigMap is not written', () => {
   assert.equal(planOf(configMap(published, pemOf(CA)), bundle(CA)).kind, 'keep');
 });
 
-test('an anchor that is added is dated now; those that were there keep their time', () => {
+test('an added anchor gets the present time, and the others keep theirs', () => {
   const plan = planOf(configMap(published, pemOf(CA)), bundle(CA, NEXT));
   assert.deepEqual(sinceOf(plan), { ...published, [print(NEXT)]: iso(NOW) });
 });
 
-test('an anchor that was edited out and is put back was not there meanwhile: it is dated anew', () => {
+test('an anchor that was edited out and returns gets the present time', () => {
   const plan = planOf(configMap(published, ''), bundle(CA));
   assert.deepEqual(sinceOf(plan), { [print(CA)]: iso(NOW) });
 });
 
-test('what cannot be read is written over', () => {
+test('unreadable contents are overwritten', () => {
   assert.deepEqual(sinceOf(planOf(configMap(published, 'no PEM'), bundle(CA))), {
     [print(CA)]: iso(NOW),
   });
 });
 
-test('while nothing is published nothing is taken back', () => {
+test('without a published bundle the ConfigMap stays', () => {
   assert.equal(planOf(configMap(published, pemOf(CA))).kind, 'keep');
 });
 
-test('a distrusted root leaves it at once, also while nothing is published or the bundle still has it', () => {
+test('a distrusted root is removed at once, even without a published bundle or if the bundle still has it', () => {
   const look = configMap(published, pemOf(CA) + pemOf(NEXT));
   for (const bundled of [undefined, bundle(CA, NEXT)]) {
     const plan = planOf(look, bundled, [print(CA)]);
@@ -113,7 +113,7 @@ test('a distrusted root leaves it at once, also while nothing is published or th
   assert.deepEqual(sinceOf(empty), {});
 });
 
-test('a read that failed is no ConfigMap that is missing', () => {
+test('a failed read does not count as a missing ConfigMap', () => {
   assert.equal(planOf({ kind: 'unknown' }, bundle(CA)).kind, 'keep');
 });
 
@@ -128,7 +128,7 @@ const never: readonly [law: string, look: ConfigMapLook, why: RegExp][] = [
 ];
 
 for (const [law, look, why] of never) {
-  test(`${law} is never written, and somebody is told why`, () => {
+  test(`${law} is never written, and the reason is reported`, () => {
     const plan = planOf(look, bundle(CA));
     assert.match(plan.kind === 'wait' ? plan.why : '', why);
   });
@@ -166,6 +166,6 @@ for (const [law, look, wanted] of gates) {
   });
 }
 
-test('after a CA that is distrusted the next one signs as soon as it can be read', () => {
+test('a CA that replaces a distrusted one signs as soon as its anchor is readable', () => {
   assert.equal(waits(configMap(young, both), { 'countersign.dev/signs-at-once': print(NEXT) }), 0);
 });

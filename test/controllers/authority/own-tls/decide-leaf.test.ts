@@ -78,14 +78,14 @@ const filledAnew: readonly [law: string, secret: Secret, reason: string][] = [
 ];
 
 for (const [law, secret, reason] of filledAnew) {
-  test(`${law}: filled in anew, ${reason}`, () => {
+  test(`${law}: issued again, ${reason}`, () => {
     const plan = planOf(secret);
     assert.ok(plan.kind === 'issue');
     assert.equal(plan.due.reason, reason);
   });
 }
 
-test('what says why it is filled in anew holds no part of a key', () => {
+test('the plan’s reason contains no part of a key', () => {
   for (const [, secret] of filledAnew) {
     assert.doesNotMatch(JSON.stringify({ ...planOf(secret), secret: '' }), /PRIVATE|BEGIN [A-Z]/);
   }
@@ -112,14 +112,14 @@ const neverWritten: readonly [law: string, secret: Secret | undefined, why: RegE
 ];
 
 for (const [law, secret, why] of neverWritten) {
-  test(`${law} is never written, and somebody is told why`, () => {
+  test(`${law} is never written, and the reason is reported`, () => {
     const plan = planOf(secret);
     assert.ok(plan.kind === 'wait');
     assert.match(plan.why, why);
   });
 }
 
-test('a Secret of type kubernetes.io/tls is as good', () => {
+test('a Secret of type kubernetes.io/tls is accepted', () => {
   assert.equal(planOf(secretWith(good, { type: 'kubernetes.io/tls' })).kind, 'keep');
 });
 
@@ -147,13 +147,13 @@ for (const [law, more, kind] of rows) {
   });
 }
 
-test('one that is as it should be is not written, and looked at again when it is due', () => {
+test('an up-to-date Secret is not written, and is looked at again when it is due', () => {
   const end = Date.parse(new X509Certificate(good['tls.crt']).validTo);
   const plan = planOf(secretWith(good));
   assert.deepEqual(plan, { kind: 'keep', lookAt: end - (DESIRED.durationSeconds * 1000) / 5 });
 });
 
-test('what is issued is a server’s certificate for its Service, with its key, by the CA', () => {
+test('the issued certificate is a server certificate for the Service, with its key, by the CA', () => {
   const leaf = new X509Certificate(good['tls.crt']);
   const ca = new X509Certificate(rootPem);
   assert.ok(leaf.checkIssued(ca) && leaf.verify(ca.publicKey) && !leaf.ca);
