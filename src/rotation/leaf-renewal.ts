@@ -72,7 +72,8 @@ export function leafRenewal(input: LeafRenewalInput): LeafRenewal {
   }
   const other = unlike(held, desired);
   if (other !== undefined) return { due: other, lookAt: undefined };
-  if (!held.isOfPresent) return due('AuthorityReplaced', 'the CA that signs now has not signed it');
+  if (!held.isOfPresent)
+    return due('AuthorityReplaced', 'it was signed by another CA than the active one');
   return byAge(input, held);
 }
 
@@ -87,7 +88,10 @@ function byAge(
   const at = Math.max(leafRenewalTime(held, desired), least - lifeAheadMs(desired));
   if (now < at) return { due: undefined, lookAt: at };
   const end = formatTime(held.notAfter);
-  return due('RenewBefore', `it ends at ${end}; the next is due since ${formatTime(at)}`);
+  return due(
+    'RenewBefore',
+    `it expires at ${end}; its renewal has been due since ${formatTime(at)}`,
+  );
 }
 
 /** When a leaf that was made as it is wanted is to be renewed; milliseconds. */
@@ -112,8 +116,10 @@ function unlike(held: LeafCertificate, desired: DesiredLeaf): LeafReason | undef
   }
   if (held.durationSeconds === desired.durationSeconds) return undefined;
   const was =
-    held.durationSeconds === undefined ? 'nobody says what' : formatDuration(held.durationSeconds);
-  const message = `it was made for ${was}, not for ${formatDuration(desired.durationSeconds)}`;
+    held.durationSeconds === undefined
+      ? 'an unknown duration'
+      : formatDuration(held.durationSeconds);
+  const message = `it was issued for ${was}, not for ${formatDuration(desired.durationSeconds)}`;
   return { reason: 'DurationChanged', message };
 }
 

@@ -122,7 +122,7 @@ function begin(
     // A first CA signs without waiting, as the only one of its bundle; a second would hold it up.
     const settled = propagatedAt(input, active);
     if (settled === undefined || input.now < settled) {
-      const waitsFor = 'the CA that signs now is not published long enough yet';
+      const waitsFor = 'the active CA has not been published for the propagation time yet';
       return { ...waiting, waitsFor, lookAt: settled };
     }
   }
@@ -144,8 +144,8 @@ function finish(input: RotationInput, next: CaCertificate, due: RotationReason):
   }
   const waitsFor =
     from === undefined
-      ? 'its successor is not in the published bundle yet; is the attester running?'
-      : 'not every kubelet has the anchor of its successor yet';
+      ? 'its successor is not in the published bundle yet; check that the attester is running'
+      : 'its successor’s anchor has not been published for the propagation time yet';
   return { step: undefined, due, waitsFor, lookAt: from };
 }
 
@@ -180,7 +180,7 @@ function replace(input: RotationInput, due: RotationReason): Rotation {
 
 function keyLost({ authorities }: RotationInput): RotationReason {
   const message =
-    authorities.length === 0 ? 'there is no CA yet' : 'the Secret with the CA’s key is gone';
+    authorities.length === 0 ? 'there is no CA yet' : 'the Secret with the CA’s key was deleted';
   return { reason: 'KeyLost', message, canWait: false };
 }
 
@@ -231,5 +231,5 @@ function roomProblem({ authorities }: RotationInput, most: number): string | und
   const old = authorities.filter(({ phase }) => phase === 'Retiring').length;
   return old < most
     ? undefined
-    : `${old} old CAs are still trusted, because leaves of theirs may live`;
+    : `${old} old CAs are still trusted because their leaves may be valid`;
 }

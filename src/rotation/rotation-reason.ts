@@ -37,7 +37,7 @@ export interface RotationReasonInput {
 export function rotationReason(input: RotationReasonInput): RotationReason | undefined {
   const { active, desired, requested, propagationSeconds, now } = input;
   if (now >= latestStart(active, desired, propagationSeconds)) {
-    const message = `its end, ${formatTime(active.notAfter)}, soon cuts leaves of ${desired.longestLeafSeconds} s short`;
+    const message = `the CA expires at ${formatTime(active.notAfter)} and soon cuts leaves of ${desired.longestLeafSeconds} s short`;
     const { at } = renewalTime(active, desired, propagationSeconds);
     // Within a minute of its birth another would be no better.
     return now >= at ? { reason: 'LongestLeaf', message, canWait: false } : undefined;
@@ -46,12 +46,12 @@ export function rotationReason(input: RotationReasonInput): RotationReason | und
   if (other !== undefined) return other;
   const { at, reason } = renewalTime(active, desired, propagationSeconds);
   if (now >= at) {
-    const message = `it ends at ${formatTime(active.notAfter)}; its successor is due since ${formatTime(at)}`;
+    const message = `the CA expires at ${formatTime(active.notAfter)}; its successor has been due since ${formatTime(at)}`;
     return { reason, message, canWait: true };
   }
   if (requested.rotateAt === undefined || now < requested.rotateAt) return undefined;
   if (input.activatedAt >= requested.rotateAt) return undefined;
-  const message = `a CA that began to sign since ${formatTime(requested.rotateAt)} is asked for`;
+  const message = `a rotation was requested for ${formatTime(requested.rotateAt)}`;
   return { reason: 'Requested', message, canWait: true };
 }
 
@@ -83,7 +83,7 @@ function changed(
 ): RotationReason {
   return {
     reason,
-    message: `spec.authority.managed.${field} is ${is}, and the CA was made for ${was}`,
+    message: `spec.authority.managed.${field} is ${is}, but the CA was created with ${was}`,
     canWait: true,
   };
 }

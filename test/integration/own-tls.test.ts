@@ -237,7 +237,7 @@ test('a serving Secret without the consent annotation is not written, and /ready
       `countersign.dev/filled-by${value}`,
     ]);
   const says = async (): Promise<boolean> =>
-    /warning: .*countersign-signer-serving is not ours to fill in/.test(
+    /warning: .*countersign-signer-serving may not be filled in by Countersign/.test(
       (await running.get('authority')?.readyz())?.text ?? '',
     );
   await consent('-');

@@ -34,7 +34,7 @@ test('a CA matches its own spec and not another', () => {
   assert.equal(driftOf(held, desired), undefined);
   const { reason, message } = driftOf(held, { ...desired, durationSeconds: 3600 }) ?? {};
   assert.equal(reason, 'DurationChanged');
-  assert.match(message ?? '', /managed\.duration is 1h, and the CA was made for 8760h/);
+  assert.match(message ?? '', /managed\.duration is 1h, but the CA was created with 8760h/);
 });
 
 test('renewBefore defaults to a fifth of duration, and a user’s own CA has no desired state', () => {

@@ -38,7 +38,7 @@ export async function act(input: ApplyInput): Promise<ClusterTrustBundle | 'back
     await client.request({ method: 'DELETE', path, body: preconditions });
     log.info(
       fields,
-      'bundle deleted: its last leaf has expired, or nothing of it is to be trusted',
+      'bundle deleted: its last leaf has expired, or all its anchors are distrusted',
     );
     return undefined;
   }
@@ -73,7 +73,7 @@ function warnOfRepair(
   const named = strangers.slice(0, MAX_NAMED).join(', ');
   const more = strangers.length > MAX_NAMED ? `, and ${strangers.length - MAX_NAMED} more` : '';
   const what = strangers.length === 0 ? 'its text could not be read' : `it held ${named}${more}`;
-  const note = `bundle repaired: somebody else had changed it, ${what}; it holds the anchors of its ClusterSigner again. Find out who may update ClusterTrustBundles and attest for ${signerName}`;
+  const note = `bundle repaired: another client had changed it, ${what}; it holds the anchors of its ClusterSigner again. Find out who may update ClusterTrustBundles and attest for ${signerName}`;
   component.log.warn({ kind: 'ClusterTrustBundle', name, anchors: strangers }, note);
   component.events.record({
     regarding: { apiVersion: resource.apiVersion, kind: 'ClusterTrustBundle', name },

@@ -38,7 +38,7 @@ export function reportUnmanagedBundles(
   component.metrics.foreignBundles(signerName, found.length);
   if (!component.shard.owns(signerName)) return;
   for (const { apiVersion, kind, metadata } of found) {
-    const note = `this bundle adds trust anchors under ${signerName}, but ClusterSigner ${signer.metadata.name} does not publish it; delete it if nobody you trust did`;
+    const note = `this bundle adds trust anchors under ${signerName}, but ClusterSigner ${signer.metadata.name} does not publish it; delete it unless you know who created it`;
     component.log.warn({ kind, name: metadata.name, signer: signerName }, note);
     component.events.record({
       regarding: { apiVersion, kind, name: metadata.name, uid: metadata.uid },

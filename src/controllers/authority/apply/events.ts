@@ -116,7 +116,7 @@ export function recordStep(
   const fields = { signer: signer.spec.signerName, secret: name, step: step.kind };
   component.log.info(fields, `the CA’s Secret has entered its next phase${why}`);
   if (step.kind === 'make') {
-    const note = `a new CA was made in Secret ${namespace}/${name}${why}`;
+    const note = `created a new CA in Secret ${namespace}/${name}${why}`;
     record(component, signer, 'AuthorityCreated', note);
   }
   if (step.kind === 'activate' && signer.spec.authority.managed?.crossSigned === true) {
@@ -128,20 +128,20 @@ export function recordStep(
 
 const CROSS_SIGNED = [
   'AuthorityCrossSigned',
-  'the CA before it has certified the key of the one that signs now: verifiers that have only the old root believe its leaves',
+  'the previous CA certified the key of the active CA: verifiers that have only the old root accept its leaves',
 ] as const;
 
 /** No fault: everybody who reads the bundle goes on. */
 const NOT_CROSS_SIGNED = [
   'AuthorityNotCrossSigned',
-  'verifiers that have only the old root do not believe the leaves of the CA that signs now: the CA before it was made without crossSigned, or can be used no more',
+  'verifiers that have only the old root reject the leaves of the active CA: the previous CA was created without crossSigned, can no longer be used, or status.crossCertificates is full',
 ] as const;
 
 const PHASES: Readonly<Record<AuthorityPhase, string>> = {
-  Prepared: 'is published, and will sign when every kubelet has its anchor',
-  Active: 'signs from now on',
-  Retiring: 'signs no more; it is trusted until its last leaf has expired',
-  Distrusted: 'is distrusted: it signs no more, and its anchor leaves the bundle',
+  Prepared: 'is published and signs once its anchor has been published for the propagation time',
+  Active: 'is active and signs from now on',
+  Retiring: 'no longer signs; it is trusted until its last leaf has expired',
+  Distrusted: 'is distrusted: it no longer signs, and its anchor leaves the bundle for good',
 };
 
 function phasesOf(
@@ -158,7 +158,7 @@ function phasesOf(
     .filter((was) => !after.some(isSameCa(was)))
     .map(({ fingerprint, phase }) => ({
       reason: 'AuthorityGone',
-      note: `${fingerprint}, which was ${phase}, is gone: no leaf of it lives`,
+      note: `${fingerprint}, which was ${phase}, is removed: its last leaf has expired`,
     }));
   return [...entered, ...gone];
 }

@@ -44,7 +44,7 @@ function heldBack({ snapshot, authorities, managed }: ConditionInput, said: Said
   const waitsFor = managed?.waitsFor;
   const since = successorAwaitedSince(snapshot.signer, authorities, snapshot.now);
   if (waitsFor === undefined || since === undefined) return said;
-  const message = `${said.message}; one was asked for at ${formatTime(since)}, and waits: ${waitsFor}`;
+  const message = `${said.message}; a successor was requested for ${formatTime(since)} and waits: ${waitsFor}`;
   return { ...said, message };
 }
 
@@ -75,10 +75,10 @@ export function rotating({ authorities, managed, finding }: ConditionInput): Sai
   }
   const { fingerprint } = first;
   if (fingerprint === finding.next?.fingerprint && managed?.due === undefined) {
-    const message = `${fingerprint} is prepared, and held until a rotation is due`;
+    const message = `${fingerprint} is prepared and does not sign until a rotation is due`;
     return { type, status: 'False', reason: 'Held', message };
   }
-  const message = `${fingerprint} signs once every kubelet has its anchor`;
+  const message = `${fingerprint} signs once its anchor has been published for the propagation time`;
   return { type, status: 'True', reason: 'Publishing', message };
 }
 
@@ -96,23 +96,29 @@ function faultOf({ snapshot, finding, managed, authorities }: ConditionInput): F
   if (managed?.isImmutable === true) {
     return [
       'SecretImmutable',
-      'the Secret is immutable, so its CA cannot be replaced; make it anew without that, with the same data and annotations',
+      'the Secret is immutable, so its CA cannot be replaced; recreate it without immutable, with the same data and annotations',
     ];
   }
   if (finding.fault !== undefined) return ['SecretUnusable', finding.fault.message];
   if (managed?.isOurs === false) {
     return [
       'SecretNotOwned',
-      `the Secret was not made for this ClusterSigner, so its CA is never replaced; where it shall be, set the Secret's annotation ${CLUSTER_SIGNER_UID}: ${signer.metadata.uid}`,
+      `the Secret was not created for this ClusterSigner, so its CA is never replaced; to have it replaced, set the Secret's annotation ${CLUSTER_SIGNER_UID}: ${signer.metadata.uid}`,
     ];
   }
   const active = authorities.find(({ phase }) => phase === 'Active');
   if (active !== undefined && now >= fullLeavesUntil(active)) {
-    return ['LeavesCutShort', `leaves end with their CA, at ${active.notAfter}`];
+    return [
+      'LeavesCutShort',
+      `leaves are shorter than the profile allows, because their CA expires at ${active.notAfter}`,
+    ];
   }
   const { unread } = requestedRotationOf(signer);
   if (unread.length === 0) return undefined;
-  return ['AnnotationUnread', `${unread.join(' and ')}: write RFC 3339, 2026-11-21T09:00:00Z`];
+  return [
+    'AnnotationUnread',
+    `${unread.join(' and ')}: not an RFC 3339 time; write it as 2026-11-21T09:00:00Z`,
+  ];
 }
 
 type Fault = readonly [reason: string, message: string];

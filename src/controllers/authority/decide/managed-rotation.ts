@@ -60,7 +60,8 @@ export function managedRotation(
 function withoutClockSteps<T extends Rotation>(rotation: T): T {
   const { step } = rotation;
   if (step === undefined || isByDistrust(step)) return rotation;
-  const waitsFor = 'our clock and the API server’s contradict each other, and one of them is wrong';
+  const waitsFor =
+    'the clocks of this process and of the API server differ too much; correct the wrong one';
   return { ...rotation, step: undefined, waitsFor };
 }
 
@@ -76,7 +77,8 @@ function mayWrite(
   { metadata }: ClusterSigner,
 ): ManagedRotation {
   if (!isOwned(secret, metadata.uid)) {
-    const waitsFor = 'its Secret was not made for this ClusterSigner, and is not ours to write';
+    const waitsFor =
+      'its Secret was not created for this ClusterSigner, so Countersign does not write it';
     return { ...rotation, isOurs: false, isImmutable: false, step: undefined, waitsFor };
   }
   const isImmutable = rotation.step !== undefined && secret.immutable === true;

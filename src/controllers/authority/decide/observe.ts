@@ -55,7 +55,7 @@ export function observe(snapshot: SignerSnapshot): Observation {
     // Before the first list is over nothing is wrong, and nobody need be warned.
     const reason = secret.failure === undefined ? 'Initializing' : 'AuthorityUnavailable';
     const why = secret.failure ?? 'not listed yet';
-    return unready(reason, `Secret ${where(signer)} could not be read yet: ${why}`);
+    return unready(reason, `Secret ${where(signer)} is not read yet: ${why}`);
   }
   return secret.kind === 'missing'
     ? observeMissing(signer)
@@ -65,7 +65,7 @@ export function observe(snapshot: SignerSnapshot): Observation {
 function observeMissing(signer: ClusterSigner): Observation {
   const isManaged = signer.spec.authority.managed !== undefined;
   const found = isManaged
-    ? unready('Initializing', `making the CA in Secret ${where(signer)}`)
+    ? unready('Initializing', `creating the CA in Secret ${where(signer)}`)
     : unready(
         'SecretNotFound',
         `Secret ${where(signer)} does not exist; create it (type kubernetes.io/tls) with the annotation ${SIGNER_NAME}: ${signer.spec.signerName}`,
@@ -113,7 +113,7 @@ function faultOf(signer: ClusterSigner, facts: AuthorityFacts): SignerError | un
   const isNew = known.every((each) => each.fingerprint !== fingerprint);
   if (!isNew || known.length < MAX_AUTHORITIES) return undefined;
   return unusable(
-    `it holds ${fingerprint}, and status.authorities has no room for one more: leaves of all ${MAX_AUTHORITIES} may live`,
+    `it holds ${fingerprint}, and status.authorities is full: leaves of all ${MAX_AUTHORITIES} CAs may be valid`,
   );
 }
 
@@ -127,7 +127,7 @@ function observeUnusable({ signer, now }: SignerSnapshot, fault: SignerError): O
   }
   return {
     reason: 'Checked',
-    message: `signing with ${kept.fingerprint}, as it was read before; ${message}`,
+    message: `signing with ${kept.fingerprint}, which was read earlier; ${message}`,
     isReady: true,
     inspected: true,
     fault,

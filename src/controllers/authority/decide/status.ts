@@ -77,7 +77,7 @@ function ready({ snapshot, finding, authorities }: ConditionInput): Condition {
     type,
     status: 'True',
     reason: 'Propagating',
-    message: `${active.fingerprint} signs once its anchor has been published for ${span}; until then who holds the CA before it signs with that one`,
+    message: `${active.fingerprint} signs once its anchor has been published for ${span}; until then signers continue with the CA before it`,
   };
 }
 

@@ -49,16 +49,17 @@ export function decideBundle(snapshot: BundleSnapshot): BundlePlan {
   if (look.kind === 'unknown') return { kind: 'keep' };
   if (look.kind === 'missing') {
     return wait(
-      `ConfigMap ${name} does not exist; apply deploy/own-tls.yaml, which makes it empty`,
+      `ConfigMap ${name} does not exist; apply deploy/own-tls.yaml, which creates it empty`,
     );
   }
   const { configMap } = look;
   if (!isOurs(configMap, signerName)) {
     return wait(
-      `ConfigMap ${name} is not ours to fill in; its owner allows that with the annotation ${FILLED_BY}: ${signerName}`,
+      `ConfigMap ${name} may not be filled in by Countersign; its owner allows that with the annotation ${FILLED_BY}: ${signerName}`,
     );
   }
-  if (configMap.immutable === true) return wait(`ConfigMap ${name} is immutable; make it anew`);
+  if (configMap.immutable === true)
+    return wait(`ConfigMap ${name} is immutable; recreate it without immutable`);
   return fill(snapshot, configMap);
 }
 

@@ -41,17 +41,17 @@ export function decideLeaf(snapshot: LeafSnapshot): LeafPlan {
   // A look that failed says nothing: its watch tells when it works again.
   if (secret.kind === 'unknown') return { kind: 'keep', lookAt: undefined };
   if (secret.kind === 'missing') {
-    return wait(`Secret ${name} does not exist; apply deploy/own-tls.yaml, which makes it empty`);
+    return wait(`Secret ${name} does not exist; apply deploy/own-tls.yaml, which creates it empty`);
   }
   const { metadata, type = 'Opaque', immutable } = secret.secret;
   if (metadata.annotations?.[FILLED_BY] !== signerName) {
     return wait(
-      `Secret ${name} is not ours to fill in; its owner allows that with the annotation ${FILLED_BY}: ${signerName}`,
+      `Secret ${name} may not be filled in by Countersign; its owner allows that with the annotation ${FILLED_BY}: ${signerName}`,
     );
   }
   if (!TYPES.includes(type))
-    return wait(`Secret ${name} is of type ${type}; make it anew as Opaque`);
-  if (immutable === true) return wait(`Secret ${name} is immutable; make it anew without that`);
+    return wait(`Secret ${name} is of type ${type}; recreate it as Opaque`);
+  if (immutable === true) return wait(`Secret ${name} is immutable; recreate it without immutable`);
   return rotate(snapshot, secret.secret);
 }
 
@@ -71,7 +71,7 @@ function rotate(snapshot: LeafSnapshot, secret: Secret): LeafPlan {
   });
   if (due === undefined) return { kind: 'keep', lookAt };
   if (readFrom === undefined || now < readFrom) {
-    const why = `Secret ${name} waits until its CA has been in the ConfigMap long enough for all who read it`;
+    const why = `Secret ${name} waits until its CA has been in the ConfigMap for the propagation time`;
     return { kind: 'wait', why, lookAt: readFrom };
   }
   return { kind: 'issue', secret, due };

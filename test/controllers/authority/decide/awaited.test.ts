@@ -41,7 +41,7 @@ test('a requested successor waits until the signing CA has propagated, and the c
   assert.equal(plan.step, undefined);
   assert.match(
     saidOf(asking, 4 * MINUTE),
-    /one was asked for at \S+Z, and waits: the CA that signs now is not published long enough yet/,
+    /a successor was requested for \S+Z and waits: the active CA has not been published for the propagation time yet/,
   );
 });
 

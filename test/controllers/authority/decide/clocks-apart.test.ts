@@ -40,7 +40,10 @@ test('a due CA is not replaced while the clocks disagree, with a condition, and 
   const plan = planOf({ ...due, clocksApart: true });
   assert.equal(plan.step, undefined);
   const { message = '' } = findCondition(plan.status.conditions, 'RotationDue') ?? {};
-  assert.match(message, /it waits: our clock and the API server’s contradict each other/);
+  assert.match(
+    message,
+    /it waits: the clocks of this process and of the API server differ too much/,
+  );
   assert.ok(plan.requeueAt !== undefined && plan.requeueAt <= NOW + 60_000);
   assert.notEqual(planOf(due).step, undefined);
 });

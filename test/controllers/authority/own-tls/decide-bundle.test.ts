@@ -122,7 +122,7 @@ const never: readonly [law: string, look: ConfigMapLook, why: RegExp][] = [
   [
     'one whose owner did not consent',
     configMap(undefined, undefined, { filledBy: '' }),
-    /not ours/,
+    /may not be filled in by Countersign/,
   ],
   ['one that is immutable', configMap(undefined, undefined, { immutable: true }), /immutable/],
 ];

@@ -96,7 +96,7 @@ const neverWritten: readonly [law: string, secret: Secret | undefined, why: RegE
   [
     'one whose owner did not consent',
     secretWith(good, { annotations: { 'countersign.dev/filled-by': '' } }),
-    /not ours to fill in/,
+    /may not be filled in by Countersign/,
   ],
   [
     'one that another signer name fills in',
