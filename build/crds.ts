@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Writes deploy/crds/signers.yaml anew, after a change of clustersigners.yaml. */
+/** Generates deploy/crds/signers.yaml. Run it after you change clustersigners.yaml. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { signerCrd } from './signer-crd.ts';

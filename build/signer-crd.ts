@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Makes deploy/crds/signers.yaml of deploy/crds/clustersigners.yaml: the same fields with the same
- * bounds and descriptions, less those that are not a namespace's to say. test/architecture compares.
+ * Generates deploy/crds/signers.yaml from deploy/crds/clustersigners.yaml: the same fields with the same
+ * limits and descriptions, without those that a namespace cannot decide. test/architecture compares.
  */
 import { parse } from 'yaml';
 import { documentsOf } from '../src/manifests/render.ts';
 import type { Manifest } from '../src/manifests/roles.ts';
 
-/** As much of a CustomResourceDefinition as is changed here. */
+/** The part of a CustomResourceDefinition that differs. */
 interface Definition {
   readonly spec: { readonly versions: readonly Version[] };
 }
@@ -25,26 +25,26 @@ interface Schema {
 }
 
 const HEADER = `# SPDX-License-Identifier: Apache-2.0
-# Made of clustersigners.yaml by make crds: the same fields, less those that are not a namespace's to
-# say. docs/reference/signer.md says which.
+# Generated from clustersigners.yaml by make crds: the same fields, without those that a namespace cannot
+# decide. docs/reference/signer.md lists the differences.
 `;
 
 const SIGNER_NAME =
-  'The signer name that requests carry, signers.countersign.dev/<namespace>.<name>. It is derived, and cannot be chosen.';
+  'The signer name of the requests that it answers, signers.countersign.dev/<namespace>.<name>. It is derived; you cannot choose it.';
 
-/** What is said of a field of both kinds where the words are of one of them. */
+/** Descriptions of fields that differ from those of a ClusterSigner. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  '': 'A Signer makes Countersign answer the requests of its own namespace with a CA that lies there: what a leaf may be, and who gets one. Its signer name is signers.countersign.dev/<namespace>.<name>. It is served where the administrator has opted in.',
+  '': 'A Signer makes Countersign answer the requests of its own namespace with a CA in that namespace. It defines what a leaf certificate may contain, and who gets one. Its signer name is signers.countersign.dev/<namespace>.<name>. It works only if the administrator has enabled Signers.',
   kind: 'Signer.',
-  'spec.authority': 'The CA behind the signer.',
-  'spec.authority.secret': 'Your own CA, only ever read. It lies in the namespace of the Signer.',
+  'spec.authority': 'The CA of the signer.',
+  'spec.authority.secret':
+    'Your own CA, in the namespace of the Signer. Countersign reads the Secret and never writes it.',
   'spec.authority.secret.name':
-    'Name of the Secret, of type kubernetes.io/tls. It must carry the annotation countersign.dev/signer-name with the derived signer name, and ca.crt where tls.crt does not end in a self-signed certificate.',
+    'Name of the Secret, of type kubernetes.io/tls. It must have the annotation countersign.dev/signer-name with the derived signer name, and ca.crt if tls.crt does not end in a self-signed certificate.',
   'spec.pods':
-    'How PodCertificateRequests of pods of this namespace are answered. Left out, they are not served and stay untouched, as those of other namespaces do. Expressions are CEL over pod (namespace, name, uid, serviceAccount, serviceAccountUID, node, nodeUID, annotations).',
+    'How to answer PodCertificateRequests of pods of this namespace. If omitted, they are ignored, like those of other namespaces. CEL expressions have the variable pod (namespace, name, uid, serviceAccount, serviceAccountUID, node, nodeUID, annotations).',
   'spec.certificateRequests':
-    "How cert-manager's CertificateRequests of this namespace are answered whose issuerRef names this Signer. Left out, they are not served and stay untouched. A leaf holds all that the request asks for, or is not issued. Expressions are CEL over csr and request as for requests, and request.namespace.",
-  'status.conditions[].reason': 'Why, in one word; docs/reference/cluster-signer.md explains each.',
+    "How to answer cert-manager's CertificateRequests of this namespace whose issuerRef names this Signer. If omitted, they are ignored. A leaf contains everything that the request asks for, or is not issued. CEL expressions have the variables of requests, and request.namespace.",
 };
 
 /** @param clusterSigners - text of deploy/crds/clustersigners.yaml */
@@ -82,14 +82,14 @@ function versionOf({ selectableFields: _, ...version }: Version): Manifest {
   return { ...version, additionalPrinterColumns: columns, schema: { openAPIV3Schema: root } };
 }
 
-/** Fields that a Signer has not. */
+/** Fields that a Signer does not have. */
 const DROPPED = [
   'spec.signerName',
   'spec.trustBundle',
   'spec.authority.managed',
   'spec.authority.secret.namespace',
   'status.nextRotation',
-  // A CA that is the user's own is neither certified nor distrusted here.
+  // These describe managed CAs only.
   'status.crossCertificates',
   'status.distrusted',
   // Nobody publishes it.
@@ -122,7 +122,7 @@ function fieldsOf(
   return Object.fromEntries([...added, ...kept]);
 }
 
-/** Of a ClusterSigner's authority one of two is set, which its own rules say; here there is one. */
+/** A ClusterSigner's authority has two members, one of which its rules require; a Signer's has one. */
 function requiredOf({ required }: Schema, path: string): readonly string[] | undefined {
   if (path === 'spec.authority') return ['secret'];
   return required?.filter((name) => !DROPPED.includes(below(path, name)));

@@ -102,7 +102,7 @@ const refused: [law: string, path: string, value: unknown, field: string, says: 
   ['an endless leaf', 'profile.maxDuration', '9999999h', 'profile.maxDuration', /hundred years/],
   ['a day is no unit', 'profile.maxDuration', '1d', 'profile.maxDuration', /should match/],
   ['cert sign', 'profile.usages', ['cert sign'], 'profile.usages[0]', /Unsupported value/],
-  ['a pod that nothing names', 'pods.uris', [], 'spec.pods', /must name the pod/],
+  ['pods without any name', 'pods.uris', [], 'spec.pods', /must give the leaf a name/],
   [
     'twin rules',
     'requests.rules',

@@ -77,7 +77,7 @@ test('a Signer cannot claim the signer name of a ClusterSigner, nor a name with 
   const options = { input: JSON.stringify(claim), allowFailure: true };
   const { code, stderr } = await cluster.kubectl(['create', '-f', '-'], options);
   assert.notEqual(code, 0);
-  assert.match(stderr, /is for namespaced signers/);
+  assert.match(stderr, /is in a domain reserved for the derived names of Signers/);
   await createTeam(cluster, 'team', ['web']);
   const dotted = { namespace: 'team', name: 'a.web' };
   await applyTeamSigner(cluster, dotted);
