@@ -2,7 +2,8 @@
 import type { PodCertificateRequest } from '../api/request/pod-certificate-request.ts';
 import { isReservedName } from '../api/signer/reserved-names.ts';
 import { SignerError, messageOf } from '../errors.ts';
-import { canonicalDnsName, canonicalUri } from '../pki/names/canonical.ts';
+import { canonicalDnsName } from '../pki/names/canonical.ts';
+import { canonicalUri } from '../pki/names/canonical-uri.ts';
 import { requireVisible } from '../pki/x509/requested-names.ts';
 import { EMPTY_SUBJECT, namesNobody } from './leaf-subject.ts';
 import type { LeafSubject } from '../vocabulary.ts';

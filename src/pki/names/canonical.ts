@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { quote } from '../../quote.ts';
-import { isIP } from 'node:net';
 import { formatIp, isIpv4Mapped, parseIp } from '../../ip.ts';
-import { canonicalSpiffeId } from './spiffe-id.ts';
 import { inputError } from '../der/input-error.ts';
 import { lowerAscii } from '../der/der-text.ts';
 
 /** RFC 1035 §2.3.4 allows 255 octets on the wire, which are 253 characters of text. */
 const MAX_DNS_NAME = 253;
-
-/** As the SPIFFE ID standard limits its URIs (SPIFFE-ID §2.3). */
-const MAX_URI_BYTES = 2048;
 
 /** RFC 5321 §4.5.3.1.1 and §4.5.3.1.3. */
 const MAX_LOCAL_PART = 64;
@@ -62,46 +57,6 @@ export function canonicalIp(text: string): string {
   if (isIpv4Mapped(bytes))
     throw invalid('IP address', text, 'is IPv4 mapped into IPv6; write it as IPv4');
   return canonical;
-}
-
-/** Scheme, the rest in characters of RFC 3986 with whole percent escapes. */
-const URI =
-  /^([A-Za-z][A-Za-z0-9+.-]*):((?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+)$/;
-
-/**
- * The canonical spelling of an absolute URI (RFC 3986): scheme and host in lower case; no user
- * information; no `.` or `..` segment, percent-encoded or not. SPIFFE IDs must follow their own standard.
- *
- * @throws SignerError NAME_INVALID when the text is no such URI
- */
-export function canonicalUri(text: string): string {
-  if (text.length > MAX_URI_BYTES)
-    throw invalid('URI', text, `has more than ${MAX_URI_BYTES} bytes`);
-  const match = URI.exec(text);
-  if (match === null) throw invalid('URI', text, 'is not an absolute URI (RFC 3986)');
-  const scheme = lowerAscii(match[1] ?? '');
-  const rest = match[2] ?? '';
-  if (scheme === 'spiffe') return canonicalSpiffeId(text, rest);
-  const path = rest.split(/[?#]/, 1)[0] ?? '';
-  if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) {
-    throw invalid('URI', text, 'has a "." or ".." segment');
-  }
-  if (!rest.startsWith('//')) return `${scheme}:${rest}`;
-  const authority = path.slice(2).split('/', 1)[0] ?? '';
-  return `${scheme}://${canonicalAuthority(authority, text)}${rest.slice(2 + authority.length)}`;
-}
-
-/** RFC 5280 §4.2.1.6: the host is a fully qualified domain name or an IP address. */
-function canonicalAuthority(authority: string, uri: string): string {
-  if (authority.includes('@')) throw invalid('URI', uri, 'has user information');
-  const match = /^(\[[^\]]*\]|[^:[\]]*)(:\d{1,5})?$/.exec(authority);
-  const host = match?.[1] ?? '';
-  const port = match?.[2] ?? '';
-  if (host === '') throw invalid('URI', uri, 'has no host');
-  if (host.startsWith('[')) return `[${canonicalIp(host.slice(1, -1))}]${port}`;
-  const name = isIP(host) === 4 ? host : canonicalDnsName(host);
-  if (name.startsWith('*')) throw invalid('URI', uri, 'has a wildcard host');
-  return name + port;
 }
 
 const ATOMS = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]+(?:\.[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]+)*$/;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { quote } from '../../quote.ts';
 import { formatIp, parseIp } from '../../ip.ts';
-import { canonicalUri } from './canonical.ts';
+import { canonicalUri } from './canonical-uri.ts';
 import { readWhole, type DerReader } from '../der/der-reader.ts';
 import { contextPrimitive } from '../der/der-tags.ts';
 import { asciiOf } from '../der/der-text.ts';

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { INVISIBLE_CHARACTERS, quote } from '../../quote.ts';
 import type { LeafSubject, RequestField } from '../../vocabulary.ts';
-import { canonicalDnsName, canonicalEmail, canonicalIp, canonicalUri } from '../names/canonical.ts';
+import { canonicalDnsName, canonicalEmail, canonicalIp } from '../names/canonical.ts';
+import { canonicalUri } from '../names/canonical-uri.ts';
 import type { DistinguishedName } from '../names/distinguished-name.ts';
 import { OID_COMMON_NAME, OID_ORGANIZATION, OID_ORGANIZATIONAL_UNIT } from '../der/oids.ts';
 import type { CertificationRequest } from './pkcs10.ts';

@@ -1,9 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Files with mode 0600. */
 import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { SignerError } from '../../../errors.ts';
+import { quote } from '../../../quote.ts';
 
 const OWNER_ONLY = 0o600;
+
+/** UTF-16 units: with `.kubeconfig` behind it, the name of a file in every file system. */
+const MAX_STEM = 200;
+
+/**
+ * Where the files of a name go: `directory`, always, with `_` for each character that is not a letter, a digit or
+ * one of `._@-`.
+ *
+ * @returns a path without an extension
+ * @throws SignerError USAGE (`fail`) when nothing but dots would be left of the name
+ */
+export function fileBase(directory: string, name: string): string {
+  const stem = name.replaceAll(/[^A-Za-z0-9._@-]/g, '_').slice(0, MAX_STEM);
+  if (!/^\.*$/.test(stem)) return join(directory, stem);
+  throw new SignerError({
+    code: 'USAGE',
+    disposition: 'fail',
+    message: `--name ${quote(name)} gives no name for a file; use a name with a letter or a digit`,
+  });
+}
 
 /**
  * Writes a private key, and never overwrites one: it may belong to a request that is still pending.

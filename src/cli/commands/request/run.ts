@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CSR_RESOURCE,
@@ -15,9 +14,10 @@ import type { Connection } from '../../../kube/client/connection.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { encodePem } from '../../../pki/der/pem.ts';
+import { requireVisible } from '../../../pki/x509/requested-names.ts';
 import { encodeRequest } from '../../../pki/x509/pkcs10.ts';
 import { generatePrivateKey } from '../../../pki/keys/private-key.ts';
-import { replaceFile, writeNewKey } from './owner-only-file.ts';
+import { fileBase, replaceFile, writeNewKey } from './owner-only-file.ts';
 import { renderKubeconfig } from './kubeconfig-file.ts';
 import type { KeyType } from '../../../vocabulary.ts';
 import { printable } from '../../../quote.ts';
@@ -51,14 +51,16 @@ const HINT_MS = 3_000;
 /**
  * Runs `countersign request`.
  *
- * @throws SignerError USAGE when the request is denied or failed, or at the timeout; KubeError of the API
+ * @throws SignerError NAME_INVALID for a name or group that no signer accepts; USAGE for a name of dots, when the
+ * request is denied or failed, or at the timeout; KubeError of the API
  * server
  */
 export async function request(options: RequestOptions): Promise<void> {
+  for (const name of [options.name, ...options.group]) requireVisible(name, 'the request');
+  const base = fileBase(options.out, options.name);
   const { connection, client } = await connectUser(options, 'request');
   try {
     const { key, pem } = await generatePrivateKey(options.keyType);
-    const base = join(options.out, options.name.replaceAll(/[^A-Za-z0-9._@-]/g, '_'));
     await mkdir(options.out, { recursive: true });
     await writeNewKey(`${base}.key`, pem);
     const der = encodeRequest({

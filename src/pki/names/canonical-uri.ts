@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isIP } from 'node:net';
+import { quote } from '../../quote.ts';
+import { inputError } from '../der/input-error.ts';
+import { lowerAscii } from '../der/der-text.ts';
+import { canonicalDnsName, canonicalIp } from './canonical.ts';
+import { canonicalSpiffeId } from './spiffe-id.ts';
+
+/** As the SPIFFE ID standard limits its URIs (SPIFFE-ID §2.3). */
+const MAX_URI_BYTES = 2048;
+
+/** Scheme, and the rest: hierarchical part, query, fragment, each in its characters of RFC 3986. */
+const URI = new RegExp(
+  [
+    /^([A-Za-z][A-Za-z0-9+.-]*):/,
+    /((?:\/\/[A-Za-z0-9\-._~:[\]@!$&'()*+,;=%]*)?(?:[A-Za-z0-9\-._~:/@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*)/,
+    /(\?(?:[A-Za-z0-9\-._~:/?@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*)?/,
+    /(#(?:[A-Za-z0-9\-._~:/?@!$&'()*+,;=]|%[0-9A-Fa-f]{2})*)?$/,
+  ]
+    .map(({ source }) => source)
+    .join(''),
+);
+
+/** Schemes that always have a host, and their default ports (RFC 9110 §4.2, RFC 6455 §3, RFC 1738 §3.2). */
+const DEFAULT_PORTS: Readonly<Record<string, number>> = {
+  http: 80,
+  https: 443,
+  ws: 80,
+  wss: 443,
+  ftp: 21,
+};
+const MAX_PORT = 65_535;
+
+/**
+ * The canonical spelling of an absolute URI (RFC 3986 §6.2.2 and §6.2.3): scheme and host in lower case; percent
+ * escapes in upper case, and none for a character that needs none; ports without leading zeros, none that is the
+ * default; `/` for the empty path of a scheme that has a host. Readers differ about user information, `.` and
+ * `..` segments in any spelling, encoded slashes, escapes of escapes, of controls and of what is not UTF-8, and
+ * about `https:` without `//`, so that these are refused. SPIFFE IDs must follow their own standard.
+ *
+ * @throws SignerError NAME_INVALID when the text is no such URI
+ */
+export function canonicalUri(text: string): string {
+  if (text.length > MAX_URI_BYTES) throw invalid(text, `has more than ${MAX_URI_BYTES} bytes`);
+  const { scheme, hierarchy, query, fragment } = partsOf(text);
+  if (scheme === 'spiffe') return canonicalSpiffeId(text, hierarchy + query + fragment);
+  const tail = unescaped(query, text) + unescaped(fragment, text);
+  const hasHost = DEFAULT_PORTS[scheme] !== undefined;
+  if (!hierarchy.startsWith('//')) {
+    if (hasHost) throw invalid(text, `lacks "//" and a host after ${scheme}:`);
+    return `${scheme}:${canonicalPath(hierarchy, text)}${tail}`;
+  }
+  const authority = hierarchy.slice(2).split('/', 1)[0] ?? '';
+  const path = canonicalPath(hierarchy.slice(2 + authority.length), text);
+  const root = path === '' && hasHost ? '/' : path;
+  return `${scheme}://${canonicalAuthority(authority, scheme, text)}${root}${tail}`;
+}
+
+interface UriParts {
+  /** In lower case. */
+  readonly scheme: string;
+  /** Authority and path. */
+  readonly hierarchy: string;
+  /** With `?`; '' for none. */
+  readonly query: string;
+  /** With `#`; '' for none. */
+  readonly fragment: string;
+}
+
+function partsOf(text: string): UriParts {
+  const match = URI.exec(text);
+  const [, scheme = '', hierarchy = '', query = '', fragment = ''] = match ?? [];
+  if (hierarchy + query + fragment === '') {
+    throw invalid(text, 'is not an absolute URI (RFC 3986)');
+  }
+  return { scheme: lowerAscii(scheme), hierarchy, query, fragment };
+}
+
+/** Segments that go up or stay, also with parameters, which some servers drop before they look. */
+const DOT_SEGMENT = /(?:^|\/)\.{1,2}(?:;[^/]*)?(?:\/|$)/;
+const ENCODED_SLASH = /%(?:2F|5C)/;
+
+function canonicalPath(path: string, uri: string): string {
+  const plain = unescaped(path, uri);
+  if (ENCODED_SLASH.test(plain))
+    throw invalid(uri, 'has an encoded slash or backslash in its path');
+  if (DOT_SEGMENT.test(plain)) throw invalid(uri, 'has a "." or ".." segment');
+  return plain;
+}
+
+const ESCAPE = /%[0-9A-Fa-f]{2}/g;
+const UNRESERVED = /^[A-Za-z0-9\-._~]$/;
+/** A percent sign that would begin an escape in the eyes of a reader who decodes twice. */
+const TWICE_ESCAPED = /%25(?:[0-9A-Fa-f]|%3[0-9])/i;
+const ESCAPED_CONTROL = /%(?:[01][0-9A-F]|7F)/;
+
+/** RFC 3986 §6.2.2.1 and §6.2.2.2. */
+function unescaped(part: string, uri: string): string {
+  if (!part.includes('%')) return part;
+  if (!isUtf8(part)) throw invalid(uri, 'has percent escapes that are not UTF-8');
+  const plain = part.replace(ESCAPE, (escape) => {
+    const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+    return UNRESERVED.test(character) ? character : escape.toUpperCase();
+  });
+  if (ESCAPED_CONTROL.test(plain)) throw invalid(uri, 'has an escaped control character');
+  if (TWICE_ESCAPED.test(plain)) throw invalid(uri, 'has an escaped percent escape');
+  return plain;
+}
+
+function isUtf8(part: string): boolean {
+  try {
+    decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** RFC 5280 §4.2.1.6: the host is a fully qualified domain name or an IP address. */
+function canonicalAuthority(authority: string, scheme: string, uri: string): string {
+  if (authority.includes('@')) throw invalid(uri, 'has user information');
+  const match = /^(\[[^\]]*\]|[^:[\]]*)(?::(\d+))?$/.exec(authority);
+  const [, host = '', port] = match ?? [];
+  if (host === '') throw invalid(uri, 'has no host');
+  return canonicalHost(host, uri) + canonicalPort(port, scheme, uri);
+}
+
+function canonicalHost(host: string, uri: string): string {
+  if (host.startsWith('[')) {
+    const address = canonicalIp(host.slice(1, -1));
+    if (!address.includes(':')) throw invalid(uri, 'has an IPv4 address in brackets');
+    return `[${address}]`;
+  }
+  const name = isIP(host) === 4 ? host : canonicalDnsName(host);
+  if (name.startsWith('*')) throw invalid(uri, 'has a wildcard host');
+  return name;
+}
+
+/** RFC 3986 §6.2.3. */
+function canonicalPort(digits: string | undefined, scheme: string, uri: string): string {
+  if (digits === undefined) return '';
+  const port = Number(digits);
+  if (port === 0 || port > MAX_PORT) throw invalid(uri, `has a port that is not 1 to ${MAX_PORT}`);
+  return port === DEFAULT_PORTS[scheme] ? '' : `:${port}`;
+}
+
+function invalid(text: string, reason: string): Error {
+  return inputError('NAME_INVALID', `the URI ${quote(text)} ${reason}`);
+}
