@@ -4,7 +4,7 @@ import type { TlsOptions } from 'node:tls';
 import type { Delay, Clock, Log } from '../ports.ts';
 import { createApplication } from './application.ts';
 import { readServingCertificate, type ServingCertificate } from './serving-certificate.ts';
-import { REQUEST_TIMEOUT_MS, listening, type ServerInit } from './server.ts';
+import { listening, timeoutsOf, type ServerInit } from './server.ts';
 
 export interface HttpsInit extends ServerInit {
   /** Where `tls.crt` and `tls.key` are. */
@@ -42,7 +42,7 @@ const MIN_VERSION: TlsOptions['minVersion'] = 'TLSv1.3';
  */
 export async function createHttpsServer(init: HttpsInit): Promise<HttpsServer> {
   const { directory, clock, delay, log } = init;
-  const options = { requestTimeout: REQUEST_TIMEOUT_MS, minVersion: MIN_VERSION };
+  const options = { ...timeoutsOf(init.requestTimeoutMs), minVersion: MIN_VERSION };
   const server = createServer(options, createApplication(init));
   const open = await listening(server, init.listen);
   let current: ServingCertificate | undefined;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../errors.ts';
 import { createApplication, type ApplicationInit } from './application.ts';
@@ -8,6 +8,8 @@ import { listenError, parseListen } from './listen-address.ts';
 export interface ServerInit extends ApplicationInit {
   /** `host:port`; port 0 chooses a free one. */
   readonly listen: string;
+  /** Default `REQUEST_TIMEOUT_MS`. */
+  readonly requestTimeoutMs?: number;
 }
 
 export interface RunningServer {
@@ -15,8 +17,24 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** A client that does not complete its request in this time is disconnected. */
-export const REQUEST_TIMEOUT_MS = 10_000;
+/** A client that does not complete its request in this time is disconnected, within a tenth of it. */
+const REQUEST_TIMEOUT_MS = 10_000;
+/** Beyond it, new connections are closed at once: a few clients scrape and probe a port. */
+const MAX_CONNECTIONS = 1_024;
+
+/**
+ * The options of a port's `http.Server`. Node looks for late clients every 30 s by default, so that a timeout of
+ * 10 s would end a silent connection after 30 s.
+ *
+ * @param milliseconds - how long a client may take to send its request
+ */
+export function timeoutsOf(milliseconds = REQUEST_TIMEOUT_MS): ServerOptions {
+  return {
+    requestTimeout: milliseconds,
+    headersTimeout: milliseconds,
+    connectionsCheckingInterval: milliseconds / 10,
+  };
+}
 
 /**
  * Serves `/healthz`, `/readyz` and `/metrics` over HTTP. No endpoint changes anything.
@@ -25,12 +43,13 @@ export const REQUEST_TIMEOUT_MS = 10_000;
  */
 export async function serve(init: ServerInit): Promise<RunningServer> {
   const application = createApplication(init);
-  return listening(createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, application), init.listen);
+  return listening(createServer(timeoutsOf(init.requestTimeoutMs), application), init.listen);
 }
 
 /** @throws SignerError USAGE when it cannot listen there */
 export async function listening(server: Server, listen: string): Promise<RunningServer> {
   const { host, port } = parseListen(listen);
+  server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
       reject(listenError(listen, messageOf(error), error));

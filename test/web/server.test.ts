@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { afterEach, test } from 'node:test';
 import { Gauge, Registry } from 'prom-client';
 import { createMetrics } from '../../src/web/metrics.ts';
-import { serve, type RunningServer, type ServerInit } from '../../src/web/server.ts';
+import { serve, timeoutsOf, type RunningServer, type ServerInit } from '../../src/web/server.ts';
 
 let server: RunningServer | undefined;
 afterEach(async () => {
@@ -89,6 +89,25 @@ test('closing does not wait for open connections', async () => {
   await server?.close();
   server = undefined;
   await assert.rejects(fetch(`http://127.0.0.1:${port}/healthz`));
+});
+
+for (const [what, sent] of [
+  ['sends nothing', ''],
+  ['sends half of a request', 'GET /healthz HTTP/1.1\r\nHost: a\r\n'],
+] as const) {
+  test(`a client that ${what} is disconnected after the timeout`, { timeout: 10_000 }, async () => {
+    await start({ requestTimeoutMs: 200 });
+    const socket = connect(server?.port ?? 0, '127.0.0.1');
+    socket.write(sent);
+    socket.resume();
+    await new Promise((resolve) => socket.once('close', resolve));
+  });
+}
+
+test('late clients are looked for often enough for a timeout of 10 s', () => {
+  const { requestTimeout, headersTimeout, connectionsCheckingInterval } = timeoutsOf();
+  assert.deepEqual([requestTimeout, headersTimeout], [10_000, 10_000]);
+  assert.ok((connectionsCheckingInterval ?? 30_000) <= 1_000);
 });
 
 const faulty = [
