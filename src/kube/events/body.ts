@@ -26,6 +26,8 @@ export interface EventDetails {
   /** What the controller was doing: a CamelCase verb. */
   readonly action: string;
   readonly note: string;
+  /** The flow distinguisher whose budget pays. Default: the namespace of `regarding`. Not written. */
+  readonly flow?: string | undefined;
 }
 
 /** events.k8s.io/v1 rejects a longer note or instance name. */

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { Clock, Delay, Log, Random } from '../../ports.ts';
 import type { Client } from '../client/client.ts';
+import { EventBudget } from './budget.ts';
 import { EVENTS, eventBody, type EventDetails } from './body.ts';
 import { createEventSender, type DropCause, type EventSender } from './sender.ts';
 import { createEventSeries, type SeriesEntry } from './series.ts';
-import { createTokenBucket } from '../workqueue/token-bucket.ts';
 import { microTime } from '../resource/json.ts';
 
 /** Records Events about objects. Never blocks a decision and never throws. */
@@ -40,7 +40,8 @@ export interface EventRecorderInit {
 
 /**
  * Events are for people: ten a second is more than anybody reads, and 10,000 requests that wait for one CA must
- * not cause 10,000 writes. What exceeds the rate is dropped, and recorded again with the next retry.
+ * not cause 10,000 writes. What exceeds the rate is dropped, and recorded again with the next retry. Flows share the
+ * rate fairly: a tenant whose requests are all rejected must not silence the warnings of others.
  */
 const EVENT_BURST = 100;
 const EVENTS_PER_SECOND = 10;
@@ -57,15 +58,15 @@ class RateLimitedRecorder implements EventRecorder {
   readonly #series = createEventSeries();
   readonly #sender: EventSender;
   // Two rates: repetitions must not keep out new Events.
-  readonly #allowsNew: () => boolean;
-  readonly #allowsCount: () => boolean;
+  readonly #newEvents: EventBudget;
+  readonly #counts: EventBudget;
 
   constructor(init: EventRecorderInit) {
     this.#init = init;
     this.#sender = createEventSender(init);
     const rate = { burst: EVENT_BURST, perSecond: EVENTS_PER_SECOND, clock: init.clock };
-    this.#allowsNew = createTokenBucket(rate);
-    this.#allowsCount = createTokenBucket(rate);
+    this.#newEvents = new EventBudget(rate);
+    this.#counts = new EventBudget(rate);
   }
 
   record(details: EventDetails): void {
@@ -73,12 +74,14 @@ class RateLimitedRecorder implements EventRecorder {
     const key = keyFor(details);
     const entry = this.#series.find(key, now);
     if (entry === undefined) this.#create(key, details, now);
-    else if (this.#series.repeat(entry, now) && this.#allowsCount()) this.#count(key, entry, now);
+    else if (this.#series.repeat(entry, now))
+      this.#count(key, { entry, flow: flowOf(details) }, now);
   }
 
   async recordOnce(details: EventDetails, occasion: string): Promise<void> {
     const { delay, clock, onDropped } = this.#init;
-    if (!this.#allowsNew()) {
+    const flow = flowOf(details);
+    if (!this.#newEvents.spend(flow)) {
       onDropped('rate');
       return;
     }
@@ -86,6 +89,7 @@ class RateLimitedRecorder implements EventRecorder {
     const done = new AbortController();
     const sent = new Promise<void>((resolve) => {
       this.#sender.send({
+        flow,
         method: 'POST',
         path: EVENTS.collection(namespace),
         body: eventBody(details, { ...this.#init, name, namespace, now: clock() }),
@@ -103,7 +107,8 @@ class RateLimitedRecorder implements EventRecorder {
   }
 
   #create(key: string, details: EventDetails, now: number): void {
-    if (!this.#allowsNew()) {
+    const flow = flowOf(details);
+    if (!this.#newEvents.spend(flow)) {
       this.#init.onDropped('rate');
       this.#init.log.debug({ ...details }, 'Event dropped: rate limit');
       return;
@@ -111,6 +116,7 @@ class RateLimitedRecorder implements EventRecorder {
     const unique = now.toString(16) + Buffer.from(this.#init.random(4)).toString('hex');
     const entry = this.#series.begin(key, placeOf(details, unique), now);
     this.#sender.send({
+      flow,
       method: 'POST',
       path: EVENTS.collection(entry.namespace),
       body: eventBody(details, { ...this.#init, ...entry, now }),
@@ -121,8 +127,15 @@ class RateLimitedRecorder implements EventRecorder {
     });
   }
 
-  #count(key: string, entry: SeriesEntry, now: number): void {
+  #count(
+    key: string,
+    of: { readonly entry: SeriesEntry; readonly flow: string },
+    now: number,
+  ): void {
+    const { entry, flow } = of;
+    if (!this.#counts.spend(flow)) return;
     this.#sender.send({
+      flow,
       method: 'PATCH',
       path: EVENTS.object(entry),
       contentType: 'application/merge-patch+json',
@@ -132,6 +145,10 @@ class RateLimitedRecorder implements EventRecorder {
       },
     });
   }
+}
+
+function flowOf({ flow, regarding }: EventDetails): string {
+  return flow ?? `namespace ${regarding.namespace ?? ''}`;
 }
 
 /** The namespace and the name of an Event about an object. */

@@ -3,11 +3,14 @@ import { messageOf } from '../../errors.ts';
 import type { Delay, Log, Random } from '../../ports.ts';
 import { backoffDelay } from '../wait/backoff.ts';
 import type { Client, RequestInit } from '../client/client.ts';
-import { createFifo } from '../workqueue/fifo.ts';
+import { createFairQueue } from '../workqueue/fair-queue.ts';
 import { KubeError } from '../client/kube-error.ts';
+import { hasShare } from './budget.ts';
 
 /** One write of an Event, and who is notified of its outcome. */
 export interface EventRequest extends RequestInit {
+  /** Flows take turns. The requests of one flow are sent in order. */
+  readonly flow: string;
   readonly onSent?: () => void;
   readonly onGivenUp: () => void;
 }
@@ -34,7 +37,10 @@ export interface EventSenderInit {
   readonly onDropped: (cause: DropCause) => void;
 }
 
-/** Beyond this, new Events are dropped: the next retry records them again. */
+/**
+ * Beyond this, new Events of a flow are dropped: the next retry records them again. While the API server is
+ * unavailable a flow cannot take the room of others.
+ */
 const MAX_QUEUED = 1_000;
 /** A restart of the API server takes seconds; an Event that cannot be written for longer is out of date. */
 const TRIES = 6;
@@ -45,13 +51,23 @@ const FLUSH_MS = 5_000;
 
 /** @returns a sender with an empty queue */
 export function createEventSender(init: EventSenderInit): EventSender {
-  const queue = createFifo<EventRequest>();
+  const queue = createFairQueue<EventRequest>(init.random);
+  const queued = new Map<string, number>();
   const end = new AbortController();
   let sending: Promise<void> | undefined;
 
   async function drain(): Promise<void> {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await deliver(next);
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      count(next.flow, -1);
+      await deliver(next);
+    }
     sending = undefined;
+  }
+
+  function count(flow: string, more: number): void {
+    const now = (queued.get(flow) ?? 0) + more;
+    if (now === 0) queued.delete(flow);
+    else queued.set(flow, now);
   }
 
   async function deliver(request: EventRequest): Promise<void> {
@@ -67,12 +83,14 @@ export function createEventSender(init: EventSenderInit): EventSender {
 
   return {
     send: (request) => {
-      if (queue.length >= MAX_QUEUED) {
+      const { flow } = request;
+      if (!hasShare(queued.get(flow) ?? 0, queue.length, MAX_QUEUED)) {
         init.onDropped('full');
         request.onGivenUp();
         return;
       }
-      queue.push(request);
+      queue.push(request, { distinguishers: [flow] });
+      count(flow, 1);
       sending ??= drain();
     },
     flush: async () => {
@@ -88,7 +106,7 @@ export function createEventSender(init: EventSenderInit): EventSender {
 /** Retries while the API server is unavailable, at most `TRIES` times. */
 async function sendWithRetry(
   { client, delay, random }: EventSenderInit,
-  { onSent: _sent, onGivenUp: _givenUp, ...request }: EventRequest,
+  { flow: _flow, onSent: _sent, onGivenUp: _givenUp, ...request }: EventRequest,
   signal: AbortSignal,
 ): Promise<void> {
   const backoff = { firstMs: FIRST_EVENT_RETRY_MS, maxMs: MAX_EVENT_RETRY_MS, random };

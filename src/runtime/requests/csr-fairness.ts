@@ -6,9 +6,16 @@ import type { Intern } from './interner.ts';
 /** Names of users are as long as whoever authenticates them likes. */
 const MAX_USERNAME = 256;
 
-/** CertificateSigningRequests have no namespace: whoever asks is whom others must not wait for. */
+/** `system:serviceaccount:<namespace>:<name>`. */
+const SERVICE_ACCOUNT = /^system:serviceaccount:[^:]*:/;
+
+/**
+ * CertificateSigningRequests have no namespace: their flow is the user who requests. The service accounts of one
+ * namespace are one flow, because a tenant can create any number of them.
+ */
 export function csrFairnessKey({ spec }: CertificateSigningRequest): FlowAssignment {
-  return { distinguishers: [`user ${nameOf(spec.username)}`] };
+  const name = nameOf(spec.username);
+  return { distinguishers: [`user ${SERVICE_ACCOUNT.exec(name)?.[0] ?? name}`] };
 }
 
 /** Of a request that is not kept whole. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '../../api/object/object.ts';
 import type { EventDetails } from '../../kube/events/body.ts';
+import type { FlowAssignment } from '../../kube/workqueue/fair-queue.ts';
 import type { Component } from '../component/component.ts';
 import type { RequestOutcome } from './outcome.ts';
 import type { RequestKind } from '../component/metrics.ts';
@@ -11,6 +12,8 @@ export interface Reporting<T> {
   readonly kind: RequestKind;
   /** Whom an Event about a request regards. */
   readonly regarding: (request: T) => Pick<EventDetails, 'regarding' | 'related'>;
+  /** Its first flow pays for the Events about the request. */
+  readonly fairnessKeyOf: (request: T) => FlowAssignment;
 }
 
 /** One look at a request. */
@@ -43,7 +46,8 @@ export function report<T extends KubeObject>(init: Reporting<T>, look: Look<T>):
     `request ${outcome.outcome}`,
   );
   if (outcome.event !== undefined) {
-    component.events.record({ ...init.regarding(request), ...outcome.event });
+    const [flow] = init.fairnessKeyOf(request).distinguishers;
+    component.events.record({ ...init.regarding(request), ...outcome.event, flow });
   }
 }
 

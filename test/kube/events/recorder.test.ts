@@ -19,7 +19,8 @@ beforeEach(() => {
   client = recordedClient();
   dropped = [];
   log = recordedLog();
-  let count = 0;
+  // The first draw is the seed of the sender's queue.
+  let count = -1;
   events = createEventRecorder({
     ...time,
     client,

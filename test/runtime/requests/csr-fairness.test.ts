@@ -14,6 +14,14 @@ test('requests of one user share a flow, whatever their names', () => {
   assert.notDeepEqual(csrFairnessKey(csr('jane')), csrFairnessKey(csr('joe')));
 });
 
+test('the service accounts of one namespace share a flow: a tenant can create many', () => {
+  const account = (namespace: string, name: string): unknown =>
+    csrFairnessKey(csr(`system:serviceaccount:${namespace}:${name}`));
+  assert.deepEqual(account('a', 'one'), account('a', 'two'));
+  assert.notDeepEqual(account('a', 'one'), account('b', 'one'));
+  assert.notDeepEqual(csrFairnessKey(csr('system:node:a')), csrFairnessKey(csr('system:node:b')));
+});
+
 test('a very long user name is shortened', () => {
   const endless = csr('x'.repeat(100_000));
   assert.ok(JSON.stringify(csrRetainedFields(endless, same)).length < 400);
