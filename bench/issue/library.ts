@@ -8,7 +8,7 @@ import { defineAuthority, openCa, type Context } from '../../src/library/index.t
 import type { KnownIssuer } from '../../src/library/issuers/issuer-cache.ts';
 import { createRequestOutcomes } from '../../src/library/signing/request-outcomes.ts';
 import type { ServedRequest } from '../../src/library/signing/signing-request.ts';
-import { localCa } from '../../src/runtime/issuing/local-ca.ts';
+import { localCaOf } from '../../test/support/runtime/local-ca.ts';
 import type { Component } from '../../src/runtime/component/component.ts';
 import type {
   IssuedChain,
@@ -35,7 +35,7 @@ const component = {
 /** The components' own: a CA whose key they hold. */
 export function builtInStep(work: Work): Step {
   const authority = openLocalAuthority({ ...work, anchors: undefined }, Date.now());
-  return answered(localCa(component, authority));
+  return answered(localCaOf(component, authority));
 }
 
 /** The library's, with an author who signs with the same key by `openCa`. */

@@ -5,7 +5,7 @@ import { unresolvedErrors, type Change, type ChangePlan } from './change-plan.ts
 import type { OperationReport, Verb } from './report.ts';
 import type { SignerState } from './signer-state.ts';
 import type { ClusterSigner } from '../api/signer/cluster-signer.ts';
-import { CLUSTER_SIGNERS } from '../runtime/signers/signers.ts';
+import { CLUSTER_SIGNERS } from '../runtime/signers/cluster-signers.ts';
 
 /** One run of a verb that changes a ClusterSigner. */
 export interface ApplyChangeInit {

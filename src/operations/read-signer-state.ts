@@ -7,7 +7,7 @@ import type { Client } from '../kube/client/client.ts';
 import { KubeError } from '../kube/client/kube-error.ts';
 import { listPages } from '../kube/watch/list-pages.ts';
 import { serverTime } from '../runtime/component/server-time.ts';
-import { CLUSTER_SIGNERS } from '../runtime/signers/signers.ts';
+import { CLUSTER_SIGNERS } from '../runtime/signers/cluster-signers.ts';
 import { certificatesResources } from '../app/certificates-resources.ts';
 import type { ReadBundle, SignerState } from './signer-state.ts';
 import { readClusterSigner } from '../api/signer/read-signer.ts';

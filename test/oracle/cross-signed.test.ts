@@ -8,8 +8,7 @@ import { openLocalAuthority } from '../../src/authorities/local.ts';
 import { createManagedAuthorities } from '../../src/authorities/managed.ts';
 import { decodePemAll } from '../../src/pki/der/pem.ts';
 import { distrustedCas } from '../../src/rotation/distrusted-cas.ts';
-import { crossCertificates } from '../../src/runtime/issuing/cross-certificate.ts';
-import { localCa } from '../../src/runtime/issuing/local-ca.ts';
+import { localCaOf } from '../support/runtime/local-ca.ts';
 import type { AuthorityKeyType } from '../../src/vocabulary.ts';
 import { NOW, leafInput, random } from '../support/authorities/issuing.ts';
 import { recordedComponent } from '../support/component/recorded-component.ts';
@@ -48,9 +47,7 @@ async function delivered(
     'authority.managed.crossSigned': true,
     'authority.managed.distrusted': distrusted,
   });
-  const issuing = localCa(recordedComponent(), authority, (leaf) =>
-    crossCertificates(signer, authority.facts, leaf),
-  );
+  const issuing = localCaOf(recordedComponent(), authority, signer);
   const { issuer: _issuer, random: _random, ...wanted } = leafInput(authority);
   const issued = await issuing.issue(wanted, signer);
   assert.ok(issued.kind === 'chain');

@@ -8,7 +8,7 @@ import {
 } from '../../api/request/csr.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import { compilePolicy, type RequestPolicy } from '../../policy/compile-policy.ts';
-import { watchSigners } from '../../runtime/signers/served-signers.ts';
+import { watchSigners } from '../../runtime/signers/signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
 import { ignoreOlderThanSigner } from '../../runtime/requests/older-than-signer.ts';

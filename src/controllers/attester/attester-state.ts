@@ -4,7 +4,8 @@ import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
 import type { Component } from '../../runtime/component/component.ts';
-import { createSigners, type ClusterSigners } from '../../runtime/signers/signers.ts';
+import { createClusterSigners } from '../../runtime/signers/cluster-signers.ts';
+import type { Signers } from '../../runtime/signers/signer-set.ts';
 import { createManagedNames, type ManagedNames } from './managed-names.ts';
 import { reportUnmanagedBundles } from './unmanaged-bundles.ts';
 
@@ -13,7 +14,7 @@ export interface AttesterState {
   readonly component: Component;
   /** The ClusterTrustBundle resource in the version that the server has. */
   readonly resource: Resource;
-  readonly signers: ClusterSigners;
+  readonly signers: Signers;
   readonly bundles: Reflector<ClusterTrustBundle>;
   /** Bundle name → the ClusterSigner that serves and publishes it. */
   readonly publishers: ReadonlyMap<string, ClusterSigner>;
@@ -24,7 +25,8 @@ export interface AttesterState {
 export function createAttesterState(component: Component, resource: Resource): AttesterState {
   const publishers = new Map<string, ClusterSigner>();
   const managedNames = createManagedNames(component);
-  const signers = createSigners(component, () => {
+  const signers = createClusterSigners(component);
+  signers.onChange(() => {
     const before = [...publishers.keys()];
     publishers.clear();
     for (const signer of signers.all()) {

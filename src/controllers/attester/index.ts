@@ -24,11 +24,14 @@ export function createAttester(component: Component, resource: Resource): Contro
   return {
     permissions: () => permissions(namesOf(signers.all(), component)),
     notReady: () =>
-      [signers.reflector, bundles]
-        .filter((each) => !each.synced || each.failure !== undefined)
-        .map((each) => `ClusterSigners or bundles: ${each.failure ?? 'not listed yet'}`),
+      [
+        { listed: signers.settled, failure: signers.failure },
+        { listed: bundles.synced, failure: bundles.failure },
+      ]
+        .filter(({ listed, failure }) => !listed || failure !== undefined)
+        .map(({ failure }) => `ClusterSigners or bundles: ${failure ?? 'not listed yet'}`),
     run: async (signal) => {
-      const watching = [signers.reflector.run(signal), bundles.run(signal)];
+      const watching = [signers.run(signal), bundles.run(signal)];
       const handle = (name: string): Promise<ReconcileResult> => reconcile(state, name);
       const onError = (name: string, error: unknown): void => {
         reportError(state, name, error);

@@ -7,7 +7,7 @@ import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 import { compileCertificateRequestPolicy, compilePolicy } from '../../policy/compile-policy.ts';
-import { resourceOf } from '../../runtime/signers/all-signers.ts';
+import { resourceOf } from '../../runtime/signers/signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import { toOutcome } from '../../runtime/requests/error-outcome.ts';
 import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';

@@ -7,8 +7,8 @@ import { createReflector } from '../../kube/watch/reflector.ts';
 import { createWatchSet, type WatchSet } from '../../kube/watch/watch-set.ts';
 import { createSecretWatches, type SecretWatches } from '../../runtime/ca/secret-watches.ts';
 import type { Component } from '../../runtime/component/component.ts';
-import { createAllSigners } from '../../runtime/signers/all-signers.ts';
-import type { Signers } from '../../runtime/signers/signers.ts';
+import { watchSigners } from '../../runtime/signers/signers.ts';
+import type { Signers } from '../../runtime/signers/signer-set.ts';
 import type { ObservedSecret } from './decide/inspect.ts';
 import type { WatchedCa } from './own-tls/index.ts';
 import type { FlowAssignment } from '../../kube/workqueue/fair-queue.ts';
@@ -33,7 +33,8 @@ export function createAuthorityWatches(
   onSigners: () => void,
 ): AuthorityWatches {
   const { queue } = component;
-  const signers = createAllSigners(component, (keys) => {
+  const signers = watchSigners(component);
+  signers.onChange((_signerNames, keys) => {
     const known = signers.known();
     secrets.serve(known);
     bundles.reconcile(known.filter(isPublished).map(({ spec }) => spec.signerName));

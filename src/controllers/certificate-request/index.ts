@@ -21,7 +21,7 @@ import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { createApiDiscovery } from '../../runtime/component/api-discovery.ts';
 import { createRequestController } from '../../runtime/requests/request-controller.ts';
-import { watchSigners } from '../../runtime/signers/served-signers.ts';
+import { watchSigners } from '../../runtime/signers/signers.ts';
 import type { RequestSelector, SignerSet } from '../../runtime/signers/signer-set.ts';
 import { createActor } from './act.ts';
 import { permissions } from './permissions.ts';

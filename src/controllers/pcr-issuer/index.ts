@@ -15,7 +15,7 @@ import type { EventDetails } from '../../kube/events/body.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { createAuthoritySources } from '../../runtime/ca/authority-sources.ts';
-import { watchSigners } from '../../runtime/signers/served-signers.ts';
+import { watchSigners } from '../../runtime/signers/signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import type { IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
 import { localCas } from '../../runtime/issuing/local-ca.ts';

@@ -11,7 +11,7 @@ import { compileProfile } from '../../issuance/profile.ts';
 import { resource, type Resource } from '../../kube/resource/resource.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import { createAuthoritySources } from '../../runtime/ca/authority-sources.ts';
-import { watchSigners } from '../../runtime/signers/served-signers.ts';
+import { watchSigners } from '../../runtime/signers/signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import { csrFairnessKey, csrRetainedFields } from '../../runtime/requests/csr-fairness.ts';
 import type { IssuingCas } from '../../runtime/issuing/issuing-ca.ts';

@@ -44,6 +44,11 @@ const UNBOUNDED_VALIDITY = { notBefore: 0, notAfter: Date.UTC(9999, 11, 31, 23, 
 /** certificates.k8s.io/v1 sets no minimum; a leaf that has expired on arrival is refused. */
 const MIN_VALID_SECONDS = 1;
 
+/** One issuer, and what issuing by its CA needs. */
+interface ExternalCa<Config> extends ExternalCaInit<Config> {
+  readonly issuer: KnownIssuer<Config>;
+}
+
 /**
  * Issues by calling an author's `sign`, and checks that the returned chain is what was requested and leads
  * to an anchor.
@@ -52,62 +57,68 @@ export function externalCaIssuing<Config>(
   init: ExternalCaInit<Config>,
   issuer: KnownIssuer<Config>,
 ): IssuingCa<ServedRequest> {
-  const { component, authority, call, controller, outcomes } = init;
-  const key = keyOf(issuer.metadata);
+  const ca: ExternalCa<Config> = { ...init, issuer };
+  return {
+    validity: UNBOUNDED_VALIDITY,
+    identity: init.authority.name,
+    issue: (wanted, object) => issue(ca, wanted, object),
+  };
+}
 
-  async function issue(
-    wanted: CertificateTemplate,
-    object: ServedRequest,
-  ): Promise<IssuedChain | NotIssued> {
-    const { uid } = object.metadata;
-    const failure = outcomes.permanentFailure(uid);
-    if (failure !== undefined) return heldBy(failure);
-    // Conditions that the object shows by now come from the object.
-    const shown = new Set((object.status?.conditions ?? []).map(({ type }) => type));
-    const kept = outcomes.conditions(uid).filter(({ type }) => !shown.has(type));
-    const view = toSigningRequest(object, issuer.spec.signerName, wanted, kept);
-    try {
-      const signed = await call(issuer.view, (ctx) => authority.sign(view, issuer.view, ctx));
-      const chain = accepted(signed, wanted, object);
-      controller.reportSuccess(key);
-      outcomes.forget(uid);
-      return chain;
-    } catch (error) {
-      const classified = classifyError(error);
-      outcomes.record(uid, classified);
-      if (classified.how === 'issuer') controller.reportError(key, classified);
-      return heldBy(classified);
-    }
+async function issue<Config>(
+  ca: ExternalCa<Config>,
+  wanted: CertificateTemplate,
+  object: ServedRequest,
+): Promise<IssuedChain | NotIssued> {
+  const { authority, call, controller, outcomes, issuer } = ca;
+  const { uid } = object.metadata;
+  const failure = outcomes.permanentFailure(uid);
+  if (failure !== undefined) return heldBy(failure);
+  // Conditions that the object shows by now come from the object.
+  const shown = new Set((object.status?.conditions ?? []).map(({ type }) => type));
+  const kept = outcomes.conditions(uid).filter(({ type }) => !shown.has(type));
+  const view = toSigningRequest(object, issuer.spec.signerName, wanted, kept);
+  try {
+    const signed = await call(issuer.view, (ctx) => authority.sign(view, issuer.view, ctx));
+    const chain = verified(ca, signed, wanted, object);
+    controller.reportSuccess(keyOf(issuer.metadata));
+    outcomes.forget(uid);
+    return chain;
+  } catch (error) {
+    const classified = classifyError(error);
+    outcomes.record(uid, classified);
+    if (classified.how === 'issuer') controller.reportError(keyOf(issuer.metadata), classified);
+    return heldBy(classified);
   }
+}
 
-  function accepted(
-    signed: Signed,
-    wanted: CertificateTemplate,
-    object: ServedRequest,
-  ): IssuedChain {
-    const published = init.bundleOf(issuer);
-    const { chain, anchor } = verifyReturnedChain({
-      ...wanted,
-      chain: signed.chain,
-      prepared: attachedLeaf(signed, wanted),
-      minimumSeconds: 'podUID' in object.spec ? MIN_LIFETIME_SECONDS : MIN_VALID_SECONDS,
-      anchors: published ?? anchorsOf(signed),
-      now: serverTime(component),
-      readAbove,
-    });
-    const [leaf, ...above] = chain;
-    const serial = Buffer.from(leaf.serial).toString('hex');
-    component.log.debug({ uid: object.metadata.uid, serial }, 'signed');
-    const { notBefore, notAfter } = leaf;
-    return {
-      kind: 'chain',
-      chain: pemOf(leaf) + above.map(cachedPemOf).join(''),
-      anchors: (published ?? [anchor]).map(cachedPemOf).join(''),
-      validity: { notBefore, notAfter },
-    };
-  }
-
-  return { validity: UNBOUNDED_VALIDITY, identity: authority.name, issue };
+/** @throws SignerError if what the CA returned is not a chain for this request */
+function verified<Config>(
+  { component, bundleOf, issuer }: ExternalCa<Config>,
+  signed: Signed,
+  wanted: CertificateTemplate,
+  object: ServedRequest,
+): IssuedChain {
+  const published = bundleOf(issuer);
+  const { chain, anchor } = verifyReturnedChain({
+    ...wanted,
+    chain: signed.chain,
+    prepared: attachedLeaf(signed, wanted),
+    minimumSeconds: 'podUID' in object.spec ? MIN_LIFETIME_SECONDS : MIN_VALID_SECONDS,
+    anchors: published ?? anchorsOf(signed),
+    now: serverTime(component),
+    readAbove,
+  });
+  const [leaf, ...above] = chain;
+  const serial = Buffer.from(leaf.serial).toString('hex');
+  component.log.debug({ uid: object.metadata.uid, serial }, 'signed');
+  const { notBefore, notAfter } = leaf;
+  return {
+    kind: 'chain',
+    chain: pemOf(leaf) + above.map(cachedPemOf).join(''),
+    anchors: (published ?? [anchor]).map(cachedPemOf).join(''),
+    validity: { notBefore, notAfter },
+  };
 }
 
 function heldBy({ how, message, afterMs = 0, condition }: ClassifiedError): NotIssued {

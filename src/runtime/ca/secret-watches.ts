@@ -8,75 +8,58 @@ import { resource } from '../../kube/resource/resource.ts';
 import { createWatchSet, type WatchSet } from '../../kube/watch/watch-set.ts';
 import type { Component } from '../component/component.ts';
 
+/** The API resource of Secrets. */
 export const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 
 /** The CA Secrets of signers, each watched by its name. */
 export interface SecretWatches {
   /** Watches the Secrets of these signers, and no others. */
   serve(signers: readonly ClusterSigner[]): void;
-  /** The watch of a signer's Secret, while it is served. */
+  /** The watch of a signer's Secret; undefined if the signer is not served. */
   of(signer: ClusterSigner): Reflector<Secret> | undefined;
-  /** The signer's Secret, as far as it is known. */
+  /** The signer's Secret from the cache. */
   get(signer: ClusterSigner): Secret | undefined;
-  /** Takes in a Secret as a write of ours left it. */
+  /** Stores the answer to our own write. */
   observe(secret: Secret): void;
-  /** Those of ClusterSigners that cannot be read; a team's mistake is the team's. */
+  /** The watches of ClusterSigners' Secrets that have not listed or fail now. Those of Signers never count. */
   unread(): readonly (readonly [key: string, watch: Reflector<Secret>])[];
   stop(): Promise<void>;
 }
 
+/** What watching Secrets needs. */
 export interface SecretWatchesInit {
   readonly component: Component;
-  /** A Secret appeared, changed or is gone. */
+  /** The Secret `namespace/name` was created, changed or deleted (`now` is undefined). */
   readonly onEvent: (key: string, now: Secret | undefined) => void;
-  /** From then on "not there" means missing. */
+  /** The Secret `namespace/name` is listed: if it is not in the cache, it does not exist. */
   readonly onSynced?: (key: string) => void;
 }
 
+/** The watches, by the key of the Secret. */
+interface WatchesState extends SecretWatchesInit {
+  readonly ofCluster: WatchSet<Secret>;
+  readonly ofNamespaces: WatchSet<Secret>;
+  /** Aborted by `stop`. */
+  readonly stopped: AbortController;
+}
+
 /**
- * Under resourceNames RBAC grants list and watch for the field selector of the name only. Whether the
- * Secret of a Signer was granted us is asked before it is read: whoever writes a Signer decides which
- * name stands there, and that must not become a stream of refused calls.
+ * Watches each Secret by a field selector of its name: with resourceNames, RBAC grants list and watch only
+ * so. Before the Secret of a Signer is read, the component checks its permission: users of the namespace
+ * choose the name in a Signer, and a wrong one must not cause a stream of requests that end in 403.
  */
 export function createSecretWatches(init: SecretWatchesInit): SecretWatches {
-  const { component } = init;
-  const stopped = new AbortController();
-  const ofCluster = createWatchSet<Secret>((key) => watch(key));
-  const ofNamespaces = createWatchSet<Secret>((key) => watch(key, () => whyWithheld(key)));
-
-  function watch(key: string, withheld?: () => Promise<string | undefined>): Reflector<Secret> {
-    const [namespace = '', name = ''] = key.split('/');
-    const reflector = createReflector<Secret>({
-      ...component,
-      path: SECRETS.collection(namespace),
-      fieldSelector: `metadata.name=${name}`,
-      ...(withheld === undefined ? {} : { preflight: withheld }),
-      onEvent: (_name, now) => {
-        init.onEvent(key, now);
-      },
-    });
-    void reflector.whenSynced(stopped.signal).then(
-      () => init.onSynced?.(key),
-      () => undefined,
-    );
-    return reflector;
-  }
-
-  async function whyWithheld(key: string): Promise<string | undefined> {
-    const [namespace = '', name = ''] = key.split('/');
-    const [missing] = await component.missingPermissions([
-      { apiGroups: [''], resources: ['secrets'], resourceNames: [name], verbs: READ, namespace },
-    ]);
-    if (missing === undefined) return undefined;
-    return `${component.name} was not granted ${permissionText(missing)}; an administrator does that with countersign rbac --namespaced-signers --signer-secret ${key}`;
-  }
-
-  function setOf(signer: ClusterSigner): WatchSet<Secret> {
-    return isNamespaced(signer) ? ofNamespaces : ofCluster;
-  }
-
-  const keyOfSecret = (signer: ClusterSigner): string => keyOf(secretOf(signer.spec));
-
+  const state: WatchesState = {
+    ...init,
+    ofCluster: createWatchSet<Secret>((key) => watch(state, key)),
+    ofNamespaces: createWatchSet<Secret>((key) =>
+      watch(state, key, () => whyWithheld(init.component, key)),
+    ),
+    stopped: new AbortController(),
+  };
+  const { ofCluster, ofNamespaces, stopped } = state;
+  const setOf = (signer: ClusterSigner): WatchSet<Secret> =>
+    isNamespaced(signer) ? ofNamespaces : ofCluster;
   return {
     serve: (signers) => {
       ofCluster.reconcile(signers.filter((each) => !isNamespaced(each)).map(keyOfSecret));
@@ -100,4 +83,40 @@ export function createSecretWatches(init: SecretWatchesInit): SecretWatches {
   };
 }
 
+function keyOfSecret({ spec }: ClusterSigner): string {
+  return keyOf(secretOf(spec));
+}
+
+function watch(
+  { component, stopped, onEvent, onSynced }: WatchesState,
+  key: string,
+  preflight?: () => Promise<string | undefined>,
+): Reflector<Secret> {
+  const [namespace = '', name = ''] = key.split('/');
+  const reflector = createReflector<Secret>({
+    ...component,
+    path: SECRETS.collection(namespace),
+    fieldSelector: `metadata.name=${name}`,
+    ...(preflight === undefined ? {} : { preflight }),
+    onEvent: (_name, now) => {
+      onEvent(key, now);
+    },
+  });
+  void reflector.whenSynced(stopped.signal).then(
+    () => onSynced?.(key),
+    () => undefined,
+  );
+  return reflector;
+}
+
 const READ = ['list', 'watch'] as const;
+
+/** Why the Secret is not read; undefined if the component has the permission. */
+async function whyWithheld(component: Component, key: string): Promise<string | undefined> {
+  const [namespace = '', name = ''] = key.split('/');
+  const [missing] = await component.missingPermissions([
+    { apiGroups: [''], resources: ['secrets'], resourceNames: [name], verbs: READ, namespace },
+  ]);
+  if (missing === undefined) return undefined;
+  return `${component.name} was not granted ${permissionText(missing)}; an administrator grants it with: countersign rbac --namespaced-signers --signer-secret ${key}`;
+}

@@ -13,10 +13,10 @@ import { crossCertificates } from './cross-certificate.ts';
 import type { IssuedChain, IssuingCa, IssuingCas, CertificateTemplate } from './issuing-ca.ts';
 import { serverTime } from '../component/server-time.ts';
 
-/** What is begun is finished, also while stopping. */
+/** A signature that is begun is finished, also while the process stops. */
 const NEVER = new AbortController().signal;
 
-/** What is delivered with every leaf of a CA, written once. */
+/** The PEM that goes with every leaf of a CA, encoded once. */
 const written = new WeakMap<Authority, { intermediates: string; anchors: string }>();
 
 function aboveOf(authority: Authority): { intermediates: string; anchors: string } {
@@ -32,14 +32,14 @@ function pemOf(certificates: readonly Certificate[]): string {
 }
 
 /**
- * A CA whose key we hold: what it signs is written, linted and verified here.
+ * Issues by a CA whose key we hold: prepares, lints, signs and verifies each leaf here.
  *
- * @param crossFor - what goes with a leaf besides the CA's own chain
+ * @param crossFor - the cross-certificates that verifiers of a leaf with this validity may need
  */
-export function localCa(
-  component: Pick<Component, 'clock' | 'client' | 'random' | 'log'>,
+function localCa(
+  component: LocalCaInit,
   authority: Authority,
-  crossFor: (leaf: Validity) => readonly Certificate[] = () => [],
+  crossFor: (leaf: Validity) => readonly Certificate[],
 ): IssuingCa<KubeObject> {
   const { facts } = authority;
 
@@ -55,7 +55,7 @@ export function localCa(
     const der = await authority.sign(prepared, NEVER);
     const leaf = prepared.decode(der);
     correspond(prepared, { leaf, intermediates, anchors }, serverTime(component));
-    // Before anything is sent: whoever counts what was signed in vain counts these.
+    // Logged before it is sent: every signature leaves a line, also if the write then fails.
     const serial = Buffer.from(leaf.serial).toString('hex');
     component.log.debug({ uid, serial }, 'signed');
     const above = aboveOf(authority);
@@ -66,9 +66,16 @@ export function localCa(
   return { validity: facts, identity: facts.fingerprint, issue };
 }
 
-/** The CAs of ClusterSigners, which lie in Secrets. */
+/** What signing by our own CAs takes of a component. */
+type LocalCaInit = Pick<Component, 'clock' | 'client' | 'random' | 'log'>;
+
+/**
+ * Issues by the CAs of ClusterSigners and Signers, whose keys are in Secrets.
+ *
+ * @param sources - opens them; its `usable` throws if a signer cannot sign now
+ */
 export function localCas(
-  component: Component,
+  component: LocalCaInit,
   sources: AuthoritySources,
 ): IssuingCas<ClusterSigner, KubeObject> {
   return {

@@ -9,12 +9,11 @@ export type Conditioned = KubeObject & {
 };
 
 /**
- * All of a request that is a reason to look at it again when it changes: its annotations, which
- * conditions there are, and what those besides Ready say. As text; the same text, the same request.
- * Labels, Ready's own words and whatever else is written are none (issuer-lib's README, "Note that a
- * reconciliation will only be triggered").
+ * The parts of a request whose change triggers a reconciliation, as text: its annotations, the types of its
+ * conditions, and the content of each condition except Ready. No change of labels, of Ready's content or of any
+ * other field triggers one (issuer-lib's README, "Note that a reconciliation will only be triggered").
  */
-export function predicateText({ metadata, status }: Conditioned): string {
+function predicateText({ metadata, status }: Conditioned): string {
   const annotations = Object.entries(metadata.annotations ?? {}).sort(byFirst);
   const conditions = (status?.conditions ?? [])
     .map(({ type, status: is, reason, message }) =>
@@ -24,7 +23,7 @@ export function predicateText({ metadata, status }: Conditioned): string {
   return JSON.stringify([annotations, conditions]);
 }
 
-/** The same, short, for what is not kept whole. */
+/** The SHA-256 of what triggers a reconciliation when it changes: equal digests, no reconciliation. */
 export function predicateDigest(request: Conditioned): string {
   return createHash('sha256').update(predicateText(request)).digest('base64');
 }

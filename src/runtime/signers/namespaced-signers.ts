@@ -8,54 +8,37 @@ import { SignerError } from '../../errors.ts';
 import { createReflector } from '../../kube/watch/reflector.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../component/component.ts';
-import { createSignerQuota } from './signer-quota.ts';
-import type { FaultySigner, OnSigners, Signers } from './signers.ts';
+import { createSignerQuota, type SignerQuota } from './signer-quota.ts';
+import type { FaultySigner, Signers, SignersListener } from './signer-set.ts';
 
+/** The API resource of Signers. */
 export const SIGNERS = resource({ group: GROUP, version: VERSION, plural: 'signers' });
 
+/** Everything known of Signers, by `namespace/name`. */
+interface NamespacedState {
+  readonly component: Component;
+  readonly known: Map<string, ClusterSigner>;
+  readonly faulty: Map<string, FaultySigner>;
+  readonly listeners: SignersListener[];
+  readonly quota: SignerQuota;
+}
+
 /**
- * Watches the Signers of all namespaces. Their names are derived, so nobody is elected: each serves
- * from the moment that it is heard of. They are settled whatever becomes of their watch, because
- * nobody else must wait for it; what is wrong with it is a warning.
+ * Watches the Signers of all namespaces. Their signer names are derived, so they never conflict: each serves as
+ * soon as it is listed. They always count as settled, so that a failing watch of Signers does not keep
+ * ClusterSigners from serving; the failure is a warning.
  */
-export function createNamespacedSigners(component: Component, onChange: OnSigners): Signers {
+export function createNamespacedSigners(component: Component): Signers {
+  const quota = createSignerQuota();
   const known = new Map<string, ClusterSigner>();
   const faulty = new Map<string, FaultySigner>();
-  const room = createSignerQuota();
-
-  function observe(key: string, object: KubeObject | undefined): void {
-    const served = known.delete(key);
-    faulty.delete(key);
-    if (object === undefined) room.release(key);
-    else read(key, object);
-    const [namespace = '', name = ''] = key.split('/');
-    const signerName = derivedName({ namespace, name });
-    onChange([key], [signerName]);
-    // After onChange: what ends there is counted a last time.
-    if (served && !known.has(key)) component.metrics.unserved(signerName);
-  }
-
-  function read(key: string, object: KubeObject): void {
-    try {
-      const fault = room.admit(key, object);
-      if (fault !== undefined) throw invalidSpec(object, [fault]);
-      known.set(key, readSigner(object));
-    } catch (error) {
-      if (!(error instanceof SignerError)) throw error;
-      faulty.set(key, { object, error });
-      component.log.warn(
-        { signer: key, code: error.code, error: error.message },
-        'invalid Signer, not served',
-      );
-    }
-  }
-
+  const state: NamespacedState = { component, known, faulty, listeners: [], quota };
   const reflector = createReflector<KubeObject>({
     ...component,
     path: SIGNERS.collection(),
-    transform: room.reduce,
+    transform: quota.reduce,
     onEvent: (key, now) => {
-      observe(key, now);
+      observe(state, key, now);
     },
   });
   return {
@@ -63,15 +46,50 @@ export function createNamespacedSigners(component: Component, onChange: OnSigner
     failure: undefined,
     serving: (signerName) => known.get(derivedFrom(signerName) ?? ''),
     all: () => [...known.values()],
-    known: () => [...known.values()],
-    get: (key) => known.get(key),
-    faulty: (key) => faulty.get(key),
-    elderOf: () => undefined,
-    keys: () => [...known.keys(), ...faulty.keys()],
+    onChange: (listener) => {
+      state.listeners.push(listener);
+    },
     run: (signal) => reflector.run(signal),
     warnings: () => {
       const { failure } = reflector;
       return failure === undefined ? [] : [`cannot watch Signers: ${failure}`];
     },
+    known: () => [...known.values()],
+    get: (key) => known.get(key),
+    faulty: (key) => faulty.get(key),
+    elderOf: () => undefined,
+    keys: () => [...known.keys(), ...faulty.keys()],
   };
+}
+
+function observe(state: NamespacedState, key: string, object: KubeObject | undefined): void {
+  const { component, known, faulty, listeners, quota } = state;
+  const served = known.delete(key);
+  faulty.delete(key);
+  if (object === undefined) quota.release(key);
+  else read(state, key, object);
+  const [namespace = '', name = ''] = key.split('/');
+  const signerName = derivedName({ namespace, name });
+  for (const listener of listeners) listener([signerName], [key]);
+  // After the listeners, which may count the last requests of the signer name.
+  if (served && !known.has(key)) component.metrics.unserved(signerName);
+}
+
+function read(
+  { component, known, faulty, quota }: NamespacedState,
+  key: string,
+  object: KubeObject,
+): void {
+  try {
+    const fault = quota.admit(key, object);
+    if (fault !== undefined) throw invalidSpec(object, [fault]);
+    known.set(key, readSigner(object));
+  } catch (error) {
+    if (!(error instanceof SignerError)) throw error;
+    faulty.set(key, { object, error });
+    component.log.warn(
+      { signer: key, code: error.code, error: error.message },
+      'invalid Signer, not served',
+    );
+  }
 }

@@ -1,28 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SignerObject } from '../../api/signer/cluster-signer.ts';
+import type { KubeObject } from '../../api/object/object.ts';
+import type { ClusterSigner, SignerObject } from '../../api/signer/cluster-signer.ts';
+import type { SignerError } from '../../errors.ts';
 
-/** The signers of a kind that are served, kept up to date. One set may feed several loops. */
+/** The signers of a kind that serve, kept up to date. One set may feed several loops. */
 export interface SignerSet<S> {
-  /** True once all are known, and who serves is settled. */
+  /** True once all are known, and which of them serve is decided. */
   readonly settled: boolean;
-  /** Why they could not be read last, while they cannot. */
+  /** Why the last attempt to read them failed; undefined if it did not. */
   readonly failure: string | undefined;
-  /** Who serves a signer name, if anybody does. */
+  /** The one that serves a signer name, if one does. */
   readonly serving: (signerName: string) => S | undefined;
   /** All that serve. */
   readonly all: () => readonly S[];
-  /** Called after who serves may have changed, with the signer names whose requests are to be looked at. */
+  /**
+   * Calls the listener after objects changed or which of them serve, with the signer names whose requests to
+   * reconcile.
+   */
   readonly onChange: (listener: (signerNames: readonly string[]) => void) => void;
   /** Watches until `signal` is aborted; never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** What is wrong although everybody else is served. */
+  /** What is wrong although all others are served. */
   readonly warnings?: () => readonly string[];
 }
 
-/** Which requests are a signer's. */
+/** The signers of our own kinds, those that do not serve included. By key: `namespace/name`, or the bare name. */
+export interface Signers extends SignerSet<ClusterSigner> {
+  /** As {@link SignerSet}'s, and with the keys of the signers that changed or begin or cease to serve. */
+  readonly onChange: (listener: SignersListener) => void;
+  readonly warnings: () => readonly string[];
+  /** All of this installation with a valid spec. */
+  readonly known: () => readonly ClusterSigner[];
+  /** One of {@link known}. */
+  readonly get: (key: string) => ClusterSigner | undefined;
+  /** The object with its error, if its spec is invalid. */
+  readonly faulty: (key: string) => FaultySigner | undefined;
+  /** The older one of the same signer name, which keeps this one from serving. */
+  readonly elderOf: (key: string) => string | undefined;
+  /** The keys of all objects, valid or not. */
+  readonly keys: () => readonly string[];
+}
+
+/** Called with the signer names concerned, and the keys of each signer that changed or whose standing did. */
+export type SignersListener = (signerNames: readonly string[], keys: readonly string[]) => void;
+
+/** A ClusterSigner or Signer that passed the CRD's schema and is invalid all the same. */
+export interface FaultySigner {
+  readonly object: KubeObject;
+  readonly error: SignerError;
+}
+
+/** The requests of a signer, as its watch selects them. */
 export interface RequestSelector {
   readonly fieldSelector: string;
-  /** Of this namespace alone; absent: of all. */
+  /** Only of this namespace; undefined: of all. */
   readonly namespace?: string | undefined;
 }
 
@@ -31,7 +62,7 @@ export function bySignerName({ spec }: SignerObject): RequestSelector {
   return { fieldSelector: `spec.signerName=${spec.signerName}` };
 }
 
-/** Of a signer with a namespace only those that lie in it; the others are left untouched. */
+/** Those of its signer name; of a namespaced signer only those in its namespace. */
 export function bySignerNameAndNamespace(signer: SignerObject): RequestSelector {
   return { ...bySignerName(signer), namespace: signer.metadata.namespace };
 }

@@ -17,7 +17,7 @@ import type { ReconcileResult } from '../../../src/kube/workqueue/run-loop.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { createOpenedSecrets, type OpenedSecrets } from '../../../src/runtime/ca/opened-secrets.ts';
 import type { Component } from '../../../src/runtime/component/component.ts';
-import { CLUSTER_SIGNERS } from '../../../src/runtime/signers/signers.ts';
+import { CLUSTER_SIGNERS } from '../../../src/runtime/signers/cluster-signers.ts';
 import { areClocksStillApart, serverTime } from '../../../src/runtime/component/server-time.ts';
 import { crossCertificates } from '../../../src/runtime/issuing/cross-certificate.ts';
 import { usableAuthority } from '../../../src/runtime/ca/usable-authority.ts';

@@ -8,7 +8,7 @@ import { openLocalAuthority } from '../../../src/authorities/local.ts';
 import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
 import { decodePemAll } from '../../../src/pki/der/pem.ts';
 import { crossCertificates } from '../../../src/runtime/issuing/cross-certificate.ts';
-import { localCa } from '../../../src/runtime/issuing/local-ca.ts';
+import { localCaOf } from '../../support/runtime/local-ca.ts';
 import { NOW, leafInput, random } from '../../support/authorities/issuing.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
@@ -57,9 +57,7 @@ test('without a cross-certificate the chain is the leaf alone', () => {
 test('a chain is the leaf, then the cross-certificate, and no root', async () => {
   const component = recordedComponent();
   const signer = workload(OPTION);
-  const issuing = localCa(component, authority, (leaf) =>
-    crossCertificates(signer, authority.facts, leaf),
-  );
+  const issuing = localCaOf(component, authority, signer);
   const { issuer: _issuer, random: _random, ...leaf } = leafInput(authority);
   const made = await issuing.issue(leaf, signer);
   assert.ok(made.kind === 'chain');

@@ -6,7 +6,7 @@ import { createConcurrencyLimiter } from '../../../src/kube/workqueue/concurrenc
 import { createQueue } from '../../../src/kube/workqueue/queue.ts';
 import { createRateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
-import { watchSigners } from '../../../src/runtime/signers/served-signers.ts';
+import { watchSigners } from '../../../src/runtime/signers/signers.ts';
 import type { Component, Controller } from '../../../src/runtime/component/component.ts';
 import type { RequestOutcome } from '../../../src/runtime/requests/outcome.ts';
 import { createRequestController } from '../../../src/runtime/requests/request-controller.ts';

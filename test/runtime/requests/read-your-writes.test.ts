@@ -15,8 +15,8 @@ import { createConcurrencyLimiter } from '../../../src/kube/workqueue/concurrenc
 import { createRateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { csrFairnessKey, csrRetainedFields } from '../../../src/runtime/requests/csr-fairness.ts';
-import { watchSigners } from '../../../src/runtime/signers/served-signers.ts';
-import { localCa } from '../../../src/runtime/issuing/local-ca.ts';
+import { watchSigners } from '../../../src/runtime/signers/signers.ts';
+import { localCaOf } from '../../support/runtime/local-ca.ts';
 import { createRequestController } from '../../../src/runtime/requests/request-controller.ts';
 import { made } from '../../policy/request.ts';
 import { NOW } from '../../support/pki/chain.ts';
@@ -88,7 +88,7 @@ function world(): World {
       component,
       resource: REQUESTS,
       profileOf: () => workloadProfile(),
-      issuingOf: () => localCa(component, openIntermediate()),
+      issuingOf: () => localCaOf(component, openIntermediate()),
     });
     const controller = createRequestController<CertificateSigningRequest, ClusterSigner>({
       component,

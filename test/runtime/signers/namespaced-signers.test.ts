@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { KubeObject, ObjectMeta } from '../../../src/api/object/object.ts';
-import { createAllSigners } from '../../../src/runtime/signers/all-signers.ts';
-import type { Signers } from '../../../src/runtime/signers/signers.ts';
+import { watchSigners } from '../../../src/runtime/signers/signers.ts';
+import type { Signers } from '../../../src/runtime/signers/signer-set.ts';
 import { until } from '../../cluster/until.ts';
 import { changed, clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
 import { namespacedSigner, teamSpec } from '../../support/signers/namespaced-signer.ts';
@@ -35,7 +35,8 @@ let calls: Map<string, Call>;
 
 async function begin(namespacedSigners = true): Promise<void> {
   component = componentOn(stage, { namespacedSigners });
-  signers = createAllSigners(component, (keys, names) => told.push([keys, names]));
+  signers = watchSigners(component);
+  signers.onChange((names, keys) => told.push([keys, names]));
   void signers.run(stop.signal);
   calls = new Map();
   for (let call = 0; call < (namespacedSigners ? 2 : 1); call += 1) {

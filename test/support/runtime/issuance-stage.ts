@@ -16,7 +16,7 @@ import { resource } from '../../../src/kube/resource/resource.ts';
 import { compileCertificateRequestPolicy } from '../../../src/policy/compile-policy.ts';
 import type { LogFields } from '../../../src/ports.ts';
 import type { IssuingCa } from '../../../src/runtime/issuing/issuing-ca.ts';
-import { localCa } from '../../../src/runtime/issuing/local-ca.ts';
+import { localCaOf } from './local-ca.ts';
 import type { Redelivery } from '../../../src/runtime/issuing/redelivery.ts';
 import type { RequestOutcome } from '../../../src/runtime/requests/outcome.ts';
 import { made, type Wanted } from '../../policy/request.ts';
@@ -158,7 +158,7 @@ function stage<T extends KubeObject>(init: StageInit<T>): Stage<T> {
   const component = recordedComponent({ name, clock: () => now });
   const client = Object.assign(component.client, { clockOffset: () => offset });
   client.answer(server.answer);
-  const actor = init.actor(component, by.issuing ?? (() => localCa(component, authority())));
+  const actor = init.actor(component, by.issuing ?? (() => localCaOf(component, authority())));
   return {
     server,
     request,

@@ -7,7 +7,7 @@ import { withoutManagedFields } from '../../../kube/resource/object.ts';
 import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import type { RotationStep } from '../../../rotation/next-step.ts';
 import type { Component } from '../../../runtime/component/component.ts';
-import { resourceOf } from '../../../runtime/signers/all-signers.ts';
+import { resourceOf } from '../../../runtime/signers/signers.ts';
 import { applyStep } from './apply-step.ts';
 import type { SignerPlan } from '../decide/decide.ts';
 import { isFresh } from './freshness.ts';

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../api/object/object.ts';
 import { PREPARE_AT, ROTATE_AT } from '../../../api/signer/rotation-annotations.ts';
 import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
 import type { Component } from '../../../runtime/component/component.ts';
-import { resourceOf } from '../../../runtime/signers/all-signers.ts';
+import { resourceOf } from '../../../runtime/signers/signers.ts';
 import { isSameClock } from '../../../runtime/component/server-time.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { ClusterSigner, ClusterSignerStatus } from '../../../api/signer/clu
 import { conditionMessage, setCondition } from '../../../api/request/conditions.ts';
 import { formatTime } from '../../../api/object/time.ts';
 import { derivedStatus } from './status.ts';
-import type { FaultySigner } from '../../../runtime/signers/signers.ts';
+import type { FaultySigner } from '../../../runtime/signers/signer-set.ts';
 
 /** The status of a signer whose spec got past the CRD's schema and yet cannot be read. */
 export function invalidSpecStatus(

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { KubeObject } from '../../../src/api/object/object.ts';
 import type { Component } from '../../../src/runtime/component/component.ts';
-import { createSigners, type ClusterSigners } from '../../../src/runtime/signers/signers.ts';
+import { createClusterSigners } from '../../../src/runtime/signers/cluster-signers.ts';
+import type { Signers } from '../../../src/runtime/signers/signer-set.ts';
 import { until } from '../../cluster/until.ts';
 import { changed, clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
 import { recordedLog } from '../../support/component/recorded-log.ts';
@@ -19,7 +20,7 @@ const SIGNER_NAME = 'example.com/workload';
 const NAMESPACE = 'authority.managed.secret.namespace';
 
 let stage: Stage;
-let signers: ClusterSigners;
+let signers: Signers;
 let told: string[];
 /** Signer names whose gauges were ended. */
 let ended: string[];
@@ -46,8 +47,9 @@ beforeEach(async () => {
     },
     secretNamespace: 'countersign-keys',
   } as unknown as Component;
-  signers = createSigners(component, (names) => told.push(...names));
-  void signers.reflector.run(stop.signal);
+  signers = createClusterSigners(component);
+  signers.onChange((_signerNames, names) => told.push(...names));
+  void signers.run(stop.signal);
   call = await stage.server.next();
 });
 afterEach(async () => {
@@ -79,8 +81,7 @@ function hear(...objects: readonly KubeObject[]): void {
 async function whole(): Promise<void> {
   version += 1;
   call.lines(bookmark(version, true));
-  await signers.reflector.whenSynced(AbortSignal.timeout(PATIENCE_MS));
-  await until('standings are told', PATIENCE_MS, () => told.length > 0);
+  await until('standings are told', PATIENCE_MS, () => signers.settled && told.length > 0);
 }
 
 test('no ClusterSigner serves before all are listed: an older one may follow', async () => {

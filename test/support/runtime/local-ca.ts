@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KubeObject } from '../../../src/api/object/object.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import type { Authority } from '../../../src/authorities/contract.ts';
+import type { AuthoritySources } from '../../../src/runtime/ca/authority-sources.ts';
+import type { IssuingCa } from '../../../src/runtime/issuing/issuing-ca.ts';
+import { localCas } from '../../../src/runtime/issuing/local-ca.ts';
+import { workload } from '../signers/workload-profile.ts';
+
+/** Issues by this CA, as for a signer whose Secret holds it and that may sign. */
+export function localCaOf(
+  component: Parameters<typeof localCas>[0],
+  authority: Authority,
+  signer: ClusterSigner = workload(),
+): IssuingCa<KubeObject> {
+  const sources: AuthoritySources = {
+    usable: () => authority,
+    serve: () => undefined,
+    listed: () => true,
+    onChange: () => undefined,
+    notReady: () => [],
+    stop: () => Promise.resolve(),
+  };
+  return localCas(component, sources).issuing(signer);
+}
