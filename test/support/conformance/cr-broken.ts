@@ -10,7 +10,6 @@ import {
   basicConstraints,
   extKeyUsage,
   keyUsage,
-  type Extension,
 } from '../../../src/pki/extensions/encode-extensions.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import {
@@ -23,17 +22,11 @@ import {
   withCrScenarios,
 } from './cr-snapshot.ts';
 import { requestedFor, nameOf } from './csr-snapshot.ts';
-import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
+import { NOW, ROOT, authority, instead, leaf, without, type Parts } from './leaf.ts';
 import { requested, pending, snapshot, request, writtenAgain } from './observed-requests.ts';
 
 const HOUR = 3600_000;
 const stranger = authority('Stranger', 'stranger');
-const without = (type: string): Parts => ({
-  extensions: (good) => good.filter(({ oid }) => oid !== type),
-});
-const instead = (changed: Extension): Parts => ({
-  extensions: (good) => [...good.filter(({ oid }) => oid !== changed.oid), changed],
-});
 const badLeaf = (parts: Parts, scenario: CrScenario = 'plain', what = requested()): CrSnapshot =>
   withCrScenarios({ [scenario]: crIssued(what, parts) });
 const chained = (pem: string): CrSnapshot =>

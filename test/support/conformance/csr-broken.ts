@@ -10,7 +10,6 @@ import {
   basicConstraints,
   extKeyUsage,
   keyUsage,
-  type Extension,
 } from '../../../src/pki/extensions/encode-extensions.ts';
 import { oid, sequence, setOf, utf8String } from '../../../src/pki/der/der-writer.ts';
 import {
@@ -21,7 +20,7 @@ import {
 import { KEY_TYPES } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import { requestedFor, goodCsrSnapshot, nameOf, withScenario } from './csr-snapshot.ts';
-import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
+import { NOW, ROOT, authority, instead, leaf, without, type Parts } from './leaf.ts';
 import {
   requested,
   issued,
@@ -38,15 +37,6 @@ const other = { spki: spkiOf(privateKey('P-256', 'somebody else')) };
 const stranger = authority('Stranger', 'stranger');
 
 /** A leaf without, with another, or with one more extension. */
-const without = (type: string): Parts => ({
-  extensions: (good) => good.filter((each) => each.oid !== type),
-});
-const instead = (...changed: readonly Extension[]): Parts => ({
-  extensions: (good) => [
-    ...good.filter(({ oid: type }) => !changed.some((each) => each.oid === type)),
-    ...changed,
-  ],
-});
 
 const badLeaf = (scenario: CsrScenario, parts: Parts, what = requested()): CsrSnapshot =>
   withScenario(scenario, issued(what, parts));

@@ -7,22 +7,16 @@ import {
   type CtbSnapshot,
 } from '../../../src/conformance/ctb/snapshot.ts';
 import { sequence } from '../../../src/pki/der/der-writer.ts';
-import { basicConstraints, type Extension } from '../../../src/pki/extensions/encode-extensions.ts';
+import { basicConstraints } from '../../../src/pki/extensions/encode-extensions.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import { bundle, goodCtbSnapshot } from './ctb-snapshot.ts';
-import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
+import { NOW, ROOT, authority, instead, leaf, without, type Parts } from './leaf.ts';
 import { requested, issued } from './observed-requests.ts';
 
 const HOUR = 3600_000;
 const published = (...pems: readonly string[]): CtbSnapshot =>
   goodCtbSnapshot({ bundles: [bundle(pems.join(''))] });
 const anchor = (parts: Parts): CtbSnapshot => published(authority('Broken', 'broken', parts).pem);
-const without = (type: string): Parts => ({
-  extensions: (good) => good.filter(({ oid }) => oid !== type),
-});
-const instead = (changed: Extension): Parts => ({
-  extensions: (good) => [...good.filter(({ oid }) => oid !== changed.oid), changed],
-});
 const weak = leaf(requested({ spki: spkiOf(privateKey('RSA-1024')) }));
 const own = leaf(requested());
 const FAULT = { fault: 'no' };

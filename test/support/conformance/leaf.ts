@@ -123,3 +123,14 @@ function make({ signer, key, ...fields }: Whole): Made {
   const der = encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs));
   return { certificate: decodeCertificate(der), pem: encodePem('CERTIFICATE', der), key };
 }
+
+/** The parts of a leaf that lacks the extensions of this type. */
+export function without(type: string): Parts {
+  return { extensions: (good) => good.filter(({ oid }) => oid !== type) };
+}
+
+/** The parts of a leaf that has these extensions in place of those of their types. */
+export function instead(...changed: readonly Extension[]): Parts {
+  const types = new Set(changed.map(({ oid }) => oid));
+  return { extensions: (good) => [...good.filter(({ oid }) => !types.has(oid)), ...changed] };
+}

@@ -9,13 +9,12 @@ import {
   basicConstraints,
   extKeyUsage,
   keyUsage,
-  type Extension,
 } from '../../../src/pki/extensions/encode-extensions.ts';
 import { OID_ANY_EXTENDED_KEY_USAGE } from '../../../src/pki/der/oids.ts';
 import { POD_KEY_TYPES } from '../../../src/vocabulary.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import { requestedFor, nameOf } from './csr-snapshot.ts';
-import { NOW, ROOT, authority, leaf, type Parts } from './leaf.ts';
+import { NOW, ROOT, authority, instead, leaf, without, type Parts } from './leaf.ts';
 import {
   condition,
   goodPcrSnapshot,
@@ -31,13 +30,6 @@ import { requested, snapshot, request, writtenAgain } from './observed-requests.
 
 const HOUR = 3600_000;
 const DAY = podRequested({ lifetimeSeconds: 86_400 });
-
-const without = (type: string): Parts => ({
-  extensions: (good) => good.filter(({ oid }) => oid !== type),
-});
-const instead = (changed: Extension): Parts => ({
-  extensions: (good) => [...good.filter(({ oid }) => oid !== changed.oid), changed],
-});
 
 const plain = (seen: ObservedRequest): PcrSnapshot => withPodScenarios({ plain: seen });
 const badLeaf = (parts: Parts): PcrSnapshot => plain(podIssued(podRequested(), parts));
