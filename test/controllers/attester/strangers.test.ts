@@ -50,7 +50,7 @@ function forged(of: ClusterTrustBundle = published): ClusterTrustBundle {
   return { ...bundle, spec: { ...bundle.spec, trustBundle: of.spec.trustBundle + EVIL.pem } };
 }
 
-test('an anchor that is written with all its bookkeeping is gone after one look, and named', () => {
+test('an added anchor is removed at the first look and reported, whatever annotations come with it', () => {
   const plan = planOf({ signer: signerOf(), bundle: forged() });
   assert.ok(plan.kind === 'update' && plan.repaired);
   assert.deepEqual(plan.strangers, [EVIL.fingerprint]);
@@ -58,7 +58,7 @@ test('an anchor that is written with all its bookkeeping is gone after one look,
   assert.equal(served(plan).metadata.annotations?.[LONGEST], '24h');
 });
 
-test('each is told in an Event and a metric that name it', async () => {
+test('each added anchor is named in an Event and counted in a metric', async () => {
   const plan = planOf({ signer: signerOf(), bundle: forged() });
   const component = recordedComponent({ clock: () => NOW });
   component.client.answer(({ body }) => body);
@@ -76,7 +76,7 @@ test('each is told in an Event and a metric that name it', async () => {
   ]);
 });
 
-test('what the status retains stays until its time, whatever the bundle says, and goes then', () => {
+test('an anchor that the status retains stays until its time, whatever the bundle contains', () => {
   const signer = signerOf({ retainedAnchors: [retained] });
   for (const bundle of [published, forged(), annotated(published, { [LONGEST]: '1s' })]) {
     assert.deepEqual(
@@ -91,7 +91,7 @@ test('what the status retains stays until its time, whatever the bundle says, an
   );
 });
 
-test('what is retained and distrusted is not published', () => {
+test('an anchor that is retained and distrusted is not published', () => {
   const signer = signerOf({
     retainedAnchors: [retained],
     distrusted: [{ fingerprint: OLD.fingerprint, reason: 'Named' }],
@@ -99,7 +99,7 @@ test('what is retained and distrusted is not published', () => {
   assert.deepEqual(planOf({ signer, bundle: published }), { kind: 'ignore' });
 });
 
-test('an anchor that was taken out in the ordinary way is no stranger, for an hour', () => {
+test('a former anchor that is in the bundle within an hour of its removal is not reported', () => {
   const formerAnchors = [{ fingerprint: EVIL.fingerprint, removedAt: '2026-11-21T08:30:00Z' }];
   const signer = signerOf({ retainedAnchors: [], formerAnchors });
   for (const [now, repaired] of [
@@ -112,7 +112,7 @@ test('an anchor that was taken out in the ordinary way is no stranger, for an ho
   }
 });
 
-test('a bundle that nobody wants stays no longer than its anchors live, whatever is written on it', () => {
+test('an unused bundle stays no longer than its anchors are valid, whatever its annotations', () => {
   const end = Date.UTC(2027, 0, 1);
   const plan = planOf({ bundle: annotated(published, { [LONGEST]: '876000h' }) });
   assert.ok(plan.kind === 'update');

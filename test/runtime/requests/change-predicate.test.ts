@@ -106,7 +106,7 @@ for (const [what, before, after] of quiet) {
   });
 }
 
-test('18. a request that is too large to be kept whole reconciles for the same reasons', async () => {
+test('18. a reduced request reconciles for the same reasons', async () => {
   const large = { large: 'x'.repeat(20_000) };
   // A look at what is not kept whole reads it from the server first.
   const first = shaped({ annotations: large });
@@ -121,7 +121,7 @@ test('18. a request that is too large to be kept whole reconciles for the same r
   await until('it is looked at again', PATIENCE_MS, () => looks() === 2);
 });
 
-test('18. a request reconciles when the one before it said so, and only then', async () => {
+test('18. a waiting request reconciles again at the requested time, or only on a change', async () => {
   const waits: readonly (RequestOutcome['again'] | undefined)[] = [
     { requeueAt: it.time.clock() + 5_000 },
     'on-change',

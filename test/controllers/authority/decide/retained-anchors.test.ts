@@ -38,7 +38,7 @@ const looked = (more: Partial<SignerSnapshot> = {}): ReturnType<typeof planOf> =
 
 const first = looked();
 
-test('what is published for an earlier ClusterSigner is taken over at the first look, with an Event that names it', () => {
+test('anchors published for an earlier ClusterSigner are retained at the first look, each with an Event', () => {
   const known: ClusterSigner = { ...workload(), status: { authorities: [] } };
   const plan = looked({ signer: known });
   // A is the signer's own by then, and has a time of its own.
@@ -50,12 +50,12 @@ test('what is published for an earlier ClusterSigner is taken over at the first 
   assert.ok(notes.some(({ note, type }) => type === 'Warning' && note.includes(fingerprintOf(B))));
 });
 
-test('from then on what the bundle says is nobody’s word: the record only shrinks', () => {
+test('after the first look the bundle adds no retained anchors', () => {
   const signer = { ...after(first), status: { ...first.status, retainedAnchors: [] } };
   assert.deepEqual(looked({ signer }).status.retainedAnchors, []);
 });
 
-test('an anchor goes when its last leaf has expired, and is remembered as gone in the ordinary way', () => {
+test('a retained anchor is removed when its last leaf has expired, and is remembered as former', () => {
   const signer = after(first);
   const later = NOW + 26 * HOUR;
   const plan = looked({ signer, now: later });
@@ -67,13 +67,13 @@ test('an anchor goes when its last leaf has expired, and is remembered as gone i
   );
 });
 
-test('while bundles are not listed, or another ClusterSigner serves the name, nothing is taken over, and the question stays open', () => {
+test('while bundles are not listed or an older ClusterSigner serves the name, nothing is retained, and the first look is still due', () => {
   assert.equal(looked({ isBundleKnown: false }).status.retainedAnchors, undefined);
   assert.equal(looked({ elder: 'elder' }).status.retainedAnchors, undefined);
   assert.deepEqual(looked({ bundle: undefined }).status.retainedAnchors, []);
 });
 
-test('nothing is taken over from a bundle of another installation', () => {
+test('no anchor is retained from a bundle of another installation', () => {
   const bundle = published({ 'countersign.dev/secret-namespace': 'other-keys' });
   assert.deepEqual(looked({ bundle }).status.retainedAnchors, []);
 });
