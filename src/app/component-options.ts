@@ -53,36 +53,41 @@ export function addComponentOptions(
     .option('--context <name>', 'context of the kubeconfig')
     .option(
       '--secret-namespace <name>',
-      'namespace of the CA Secrets; ClusterSigners with a Secret elsewhere are not served',
+      'namespace of the CA Secrets; ClusterSigners with a Secret in another namespace are not served',
       DEFAULT_SECRET_NAMESPACE,
     )
     .option(
       '--listen <host:port>',
-      '/healthz and /readyz, and without --listen-https /metrics',
+      'address for /healthz and /readyz, and for /metrics unless --listen-https is set',
       defaultListen(environment),
     )
-    .option('--listen-https <host:port>', 'the same over TLS, and /metrics only there')
+    .option(
+      '--listen-https <host:port>',
+      'address for the same endpoints over TLS; /metrics is served here only',
+    )
     .option(
       '--serving-certificate <directory>',
-      'tls.crt and tls.key of --listen-https; read again when they change',
+      'directory with tls.crt and tls.key for --listen-https; reloaded when they change',
       '/run/countersign/serving',
     )
     .addOption(
-      new Option('--log-format <format>', 'log lines on stderr')
+      new Option('--log-format <format>', 'format of the log lines on stderr')
         .choices(LOG_FORMATS)
         .default('json'),
     )
-    .addOption(new Option('--log-level <level>', 'least level').choices(LOG_LEVELS).default('info'))
+    .addOption(
+      new Option('--log-level <level>', 'lowest level to log').choices(LOG_LEVELS).default('info'),
+    )
     .option(
       '--reserved-prefix <prefix>',
-      'refuse subjects with this prefix too, besides system: and kubeadm: (repeatable)',
+      'refuse subjects with this prefix, in addition to system: and kubeadm: (repeatable)',
       (value: string, before: readonly string[]) => [...before, value],
       [] as readonly string[],
     )
     .addOption(
       new Option(
         '--propagation <duration>',
-        'how long an anchor added to a bundle must have been served before its CA signs',
+        'how long an anchor must have been in the bundle before its CA signs',
       )
         .argParser(durationFlag)
         .default(DEFAULT_PROPAGATION_SECONDS, '10m'),
@@ -93,7 +98,7 @@ export function addComponentOptions(
 export function addNamespacedOption(command: Command): Command {
   return command.option(
     '--namespaced-signers',
-    'serve the Signers of all namespaces as well; one installation of a cluster may',
+    'also serve the Signers of all namespaces; set it in one installation of a cluster only',
   );
 }
 
@@ -110,13 +115,13 @@ function addLeaseOptions(command: Command): Command {
   return command
     .option(
       '--lease-namespace <name>',
-      'namespace of the Leases by which replicas share the work (default: the pod’s own; outside of a pod none are taken)',
+      'namespace of the Leases by which replicas share the work (default: the namespace of the pod; outside a pod, no Leases)',
     )
-    .option('--no-leases', 'take no Leases: this process does all the work')
+    .option('--no-leases', 'do not use Leases: this process does all the work')
     .addOption(
       new Option(
         '--lease-duration <duration>',
-        'how long the Lease of a replica that is gone keeps the others waiting',
+        'how long after its last renewal a Lease expires, so that other replicas take over',
       )
         .argParser(leaseSecondsFlag)
         .default(DEFAULT_LEASE_SECONDS, `${DEFAULT_LEASE_SECONDS}s`),
@@ -127,7 +132,9 @@ function addLeaseOptions(command: Command): Command {
 function leaseSecondsFlag(text: string): number {
   const seconds = durationFlag(text);
   if (seconds >= MIN_LEASE_SECONDS && seconds <= MAX_LEASE_SECONDS) return seconds;
-  throw new InvalidArgumentError(`write ${MIN_LEASE_SECONDS}s to ${MAX_LEASE_SECONDS / 60}m`);
+  throw new InvalidArgumentError(
+    `must be from ${MIN_LEASE_SECONDS}s to ${MAX_LEASE_SECONDS / 60}m`,
+  );
 }
 
 const OWN_NAMESPACE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
@@ -148,7 +155,7 @@ export function leaseNamespaceOf(
   }
 }
 
-/** The flags of the component `authority`, which makes the certificates of all our ports. */
+/** The flags of the component `authority`, which issues the certificates of all our ports. */
 export interface AuthorityComponentOptions extends ComponentOptions {
   readonly servingNamespace?: string;
   readonly servingSigner?: string;
@@ -159,11 +166,11 @@ export function addOwnTlsOptions(command: Command): Command {
   return command
     .option(
       '--serving-namespace <name>',
-      'namespace of the components, whose serving certificates are made there (default: that of the Leases)',
+      'namespace of the components, for their serving certificates (default: the namespace of the Leases)',
     )
     .option(
       '--serving-signer <name>',
-      'signer name whose CA signs them; while no ClusterSigner has it none are made',
+      'signer name whose CA signs the serving certificates; without such a ClusterSigner, none are issued',
       OWN_TLS_SIGNER,
     );
 }

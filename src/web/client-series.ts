@@ -12,19 +12,19 @@ export function callSeries(registers: Registry[]): CallSeries {
   return {
     calls: new Counter({
       name: 'rest_client_requests_total',
-      help: 'Calls to the API server, by method and status; <error> where no answer came.',
+      help: 'Calls to the API server, by method and status code; <error> if there was no response.',
       labelNames: ['method', 'code'],
       registers,
     }),
     credentials: new Counter({
       name: 'countersign_credentials_changes_total',
-      help: 'Tokens and TLS files (CA, client certificate) that were found changed and taken up; unreadable: they could not be read, and the old ones are kept.',
+      help: 'Reloads of changed tokens and TLS files (CA, client certificate); unreadable: the read failed, and the old ones stay in use.',
       labelNames: ['change'],
       registers,
     }),
     eventsDropped: new Counter({
       name: 'countersign_events_dropped_total',
-      help: 'Events that were not written: too many at once (rate), too many that wait (full), or refused by the API server (refused).',
+      help: 'Events that were dropped: above the rate limit (rate), queue full (full), or refused by the API server (refused).',
       labelNames: ['cause'],
       registers,
     }),

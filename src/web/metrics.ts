@@ -38,7 +38,7 @@ export function createMetrics(component: string, version: string): Metrics {
   const updates: (() => void)[] = [];
   const info = new Gauge({
     name: 'countersign_build_info',
-    help: 'Always 1; the label says which version runs.',
+    help: 'Always 1; the label has the version that runs.',
     labelNames: ['version'],
     registers,
     // A registry collects in the order of creation: all metrics below are read after this.
@@ -75,7 +75,7 @@ function requestSeries(
     }),
     requestDuration: new Histogram({
       name: 'countersign_request_duration_seconds',
-      help: 'From the creation of a request to the write that ended it.',
+      help: 'Time from the creation of a request to the write of its result.',
       labelNames: ['kind', 'signer'],
       buckets: REQUEST_BUCKETS,
       registers,
@@ -88,13 +88,13 @@ function requestSeries(
     }),
     watchRestarts: new Counter({
       name: 'countersign_watch_restarts_total',
-      help: 'Watches that ended or broke and were taken up again.',
+      help: 'Watches that closed and were reconnected.',
       labelNames: ['resource', 'reason'],
       registers,
     }),
     watchLastEvent: new Gauge({
       name: 'countersign_watch_last_event_timestamp_seconds',
-      help: 'When a line of the watch came last; bookmarks come every minute.',
+      help: 'Time of the last event on the watch; bookmarks arrive every minute.',
       // A resource has a watch for each signer name, Secret or bundle: a live one hides no dead one.
       labelNames: ['resource', 'selector'],
       registers,
@@ -108,22 +108,22 @@ function processSeries(
   return {
     servingNotAfter: new Gauge({
       name: 'countersign_serving_certificate_not_after_timestamp_seconds',
-      help: 'When the certificate of our own HTTPS port ends; 0 where there is none.',
+      help: 'When the certificate of this component’s HTTPS port expires; 0 if there is none.',
       registers,
     }),
     clockOffset: new Gauge({
       name: 'countersign_clock_offset_seconds',
-      help: 'How far our clock is ahead of the API server’s, by the Date of its answers.',
+      help: 'How far the local clock is ahead of the API server’s, by the Date header of its responses.',
       registers,
     }),
     inFlightLimit: new Gauge({
       name: 'countersign_in_flight_limit',
-      help: 'How many objects may be worked on at once: what 429 and slow answers leave of it.',
+      help: 'Current concurrency limit: objects processed at once. Status 429 and slow responses lower it.',
       registers,
     }),
     missingPermissions: new Gauge({
       name: 'countersign_missing_rights',
-      help: 'Rights of this component’s role that the API server does not grant.',
+      help: 'Permissions that this component needs and does not have.',
       registers,
     }),
   };
@@ -136,13 +136,13 @@ function queueSeries(
   return {
     queueDepth: new Gauge({
       name: 'workqueue_depth',
-      help: 'Keys that wait for a worker.',
+      help: 'Keys in the workqueue that wait for a worker.',
       labelNames,
       registers,
     }),
     queueAdds: new Counter({
       name: 'workqueue_adds_total',
-      help: 'Keys added.',
+      help: 'Keys added to the workqueue.',
       labelNames,
       registers,
     }),
@@ -155,26 +155,26 @@ function queueSeries(
     }),
     queueWork: new Histogram({
       name: 'workqueue_work_duration_seconds',
-      help: 'How long a worker was busy with a key.',
+      help: 'How long a worker processed a key.',
       labelNames,
       buckets: QUEUE_BUCKETS,
       registers,
     }),
     queueRetries: new Counter({
       name: 'workqueue_retries_total',
-      help: 'Keys put back after a failure.',
+      help: 'Keys requeued after a failure.',
       labelNames,
       registers,
     }),
     queueUnfinished: new Gauge({
       name: 'workqueue_unfinished_work_seconds',
-      help: 'How long the keys that are worked on now have been at it, together.',
+      help: 'Sum of the processing times so far of all keys in progress.',
       labelNames,
       registers,
     }),
     queueLongest: new Gauge({
       name: 'workqueue_longest_running_processor_seconds',
-      help: 'How long the key that takes longest has been at it.',
+      help: 'Processing time so far of the longest-running key in progress.',
       labelNames,
       registers,
     }),

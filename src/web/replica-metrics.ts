@@ -19,12 +19,12 @@ export function createShareMetrics(registry: Registry): ShareMetrics {
   return {
     members: new Gauge({
       name: 'countersign_members',
-      help: 'Replicas that share the work, as this one sees them; 0 until it knows.',
+      help: 'Replicas that share the work, as seen by this replica; 0 until the Leases are read.',
       registers,
     }),
     share: new Gauge({
       name: 'countersign_share_ratio',
-      help: 'This replica’s part of the work, from 0 to 1.',
+      help: 'Fraction of the work that this replica does, from 0 to 1.',
       registers,
     }),
     leaseFailures: leaseFailures(registers),
@@ -36,7 +36,7 @@ export function createLeaderMetrics(registry: Registry): LeaderMetrics {
   return {
     leader: new Gauge({
       name: 'countersign_leader',
-      help: '1 while this replica does the work, 0 while it waits with warm caches.',
+      help: '1 while this replica is the leader, 0 while it is on standby with warm caches.',
       registers,
     }),
     leaseFailures: leaseFailures(registers),
@@ -46,7 +46,7 @@ export function createLeaderMetrics(registry: Registry): LeaderMetrics {
 function leaseFailures(registers: Registry[]): Counter {
   return new Counter({
     name: 'countersign_lease_failures_total',
-    help: 'Attempts to read, take or renew a Lease that failed.',
+    help: 'Failed attempts to read, acquire or renew a Lease.',
     registers,
   });
 }

@@ -23,7 +23,7 @@ export function trustSeries(registers: Registry[]): TrustSeries {
     ),
     strangerAnchors: new Counter({
       name: 'countersign_trust_bundle_stranger_anchors_total',
-      help: 'Anchors that somebody else added to a published bundle and that were taken out, by fingerprint.',
+      help: 'Foreign anchors that were removed from a published bundle, by fingerprint.',
       labelNames: ['signer', 'anchor'],
       registers,
     }),
@@ -37,7 +37,7 @@ export function trustSeries(registers: Registry[]): TrustSeries {
     ),
     authorityPhase: new Gauge({
       name: 'countersign_ca_rotation_phase',
-      help: 'CAs of a signer, by the phase of their rotation.',
+      help: 'CAs of a signer, by rotation phase.',
       labelNames: ['signer', 'phase'],
       registers,
     }),

@@ -72,7 +72,7 @@ test('the Lease of a replica has the name of its pod, and a random one outside a
 });
 
 const refused: [law: string, args: string[], message: RegExp][] = [
-  ['a Lease too short to renew', ['--lease-duration', '2s'], /write 3s to 5m/],
+  ['a Lease too short to renew', ['--lease-duration', '2s'], /must be from 3s to 5m/],
   [
     'a value that is no duration',
     ['--propagation', '10'],

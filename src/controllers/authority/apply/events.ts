@@ -87,7 +87,7 @@ function changedConditions(
   });
 }
 
-/** An Event where somebody should hear of it, never for plain success. */
+/** A warning Event for a condition that needs attention; no Event for success. */
 function warningOf(
   signer: KubeObject,
   was: Condition | undefined,
@@ -98,13 +98,13 @@ function warningOf(
   return [{ regarding: regarding(signer), type: 'Warning', reason, action: 'Check', note }];
 }
 
-/** A rotation that goes its way shows in its phases; only one that presses is a warning. */
+/** A regular rotation shows in the phases of its CAs; only an urgent one is a warning. */
 function isWarning({ type, status, reason }: Condition): boolean {
   if (type === 'Ready') return status !== 'True' && reason !== 'Initializing';
   return status === 'True' && (type === 'Degraded' || reason === 'LongestLeaf');
 }
 
-/** What was just written into the CA's Secret, and why. */
+/** Logs a rotation step that was written to the CA Secret, with its reason, and records its Events. */
 export function recordStep(
   component: Component,
   signer: ClusterSigner,
@@ -114,7 +114,7 @@ export function recordStep(
   const { namespace, name } = secretOf(signer.spec);
   const why = 'due' in step && step.due !== undefined ? `: ${step.due.message}` : '';
   const fields = { signer: signer.spec.signerName, secret: name, step: step.kind };
-  component.log.info(fields, `the CA’s Secret has entered its next phase${why}`);
+  component.log.info(fields, `rotation step ${step.kind} written to the CA Secret${why}`);
   if (step.kind === 'make') {
     const note = `created a new CA in Secret ${namespace}/${name}${why}`;
     record(component, signer, 'AuthorityCreated', note);
@@ -131,7 +131,7 @@ const CROSS_SIGNED = [
   'the previous CA certified the key of the active CA: verifiers that have only the old root accept its leaves',
 ] as const;
 
-/** No fault: everybody who reads the bundle goes on. */
+/** Not a fault: verifiers that read the bundle are not affected. */
 const NOT_CROSS_SIGNED = [
   'AuthorityNotCrossSigned',
   'verifiers that have only the old root reject the leaves of the active CA: the previous CA was created without crossSigned, can no longer be used, or status.crossCertificates is full',
