@@ -25,7 +25,7 @@ export interface PublicHalf {
   readonly notAfter: number;
   /** PEM of the trust anchors. */
   readonly anchors: string;
-  /** Fingerprint of the CA that certified its key; undefined where none did, or none is told. */
+  /** Fingerprint of the CA that certified its key; undefined where none did, or leaves are sent without. */
   readonly crossSignedBy?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface AuthoritiesInput {
   readonly isDistrusted: (fingerprint: string) => boolean;
   /** Longest leaf of the profile as it is. */
   readonly longestLeafSeconds: number;
-  /** Our clock contradicts the API server's: who ends when is for later, but for what is distrusted. */
+  /** Our clock contradicts the API server's: no CA ends by time, only by distrust. */
   readonly clocksApart: boolean;
   readonly now: number;
 }
@@ -80,7 +80,7 @@ function entryOf(
 ): AuthorityStatus {
   const { fingerprint, notBefore, notAfter, anchors } = half;
   const known = input.before.find((each) => each.fingerprint === fingerprint);
-  // What was certified once stays so for who has it, whether it is still sent or not.
+  // A cross-certificate stays valid for verifiers that have it, whether it is still sent or not.
   const crossSignedBy = half.crossSignedBy ?? known?.crossSignedBy;
   return {
     fingerprint,
@@ -102,8 +102,8 @@ function longest({ longestLeafSeconds }: AuthoritiesInput, known?: AuthorityStat
 function absentEntry(input: AuthoritiesInput, known: AuthorityStatus): AuthorityStatus {
   if (input.isDistrusted(known.fingerprint)) return endSigning(known, 'Distrusted', input.now);
   if (input.clocksApart || (known.phase === 'Active' && input.current?.signs !== true)) {
-    // Until the CA in tls.* may sign, whoever still holds the one before it signs with that one; and
-    // though it be expired, its anchor is what keeps the new one from being the first of its bundle.
+    // Until the CA in tls.* may sign, signers that still hold the CA before it sign with that one. Its anchor
+    // stays even if it has expired: the new CA is then not the bundle's only anchor and must propagate.
     return { ...known, longestLeaf: longest(input, known) };
   }
   if (input.current === undefined && known.leavesExpireBy === undefined) return known;
@@ -118,7 +118,7 @@ function endSigning(known: AuthorityStatus, phase: AuthorityPhase, now: number):
   return { ...known, phase, leavesExpireBy };
 }
 
-/** Prepared in the Secret of a CA that is distrusted: whoever has the one key has the other. */
+/** Prepared in the Secret of a CA that is distrusted: a thief of one key has the other. */
 function isPreparedBesideDistrusted(
   { before, isDistrusted }: AuthoritiesInput,
   known: AuthorityStatus,

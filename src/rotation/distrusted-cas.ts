@@ -12,7 +12,7 @@ const NONE: IsDistrusted = () => false;
  *
  * - the CAs that `spec.authority.managed.distrusted` names, or named once: `status.distrusted`;
  * - the CAs that certified the key of one of those (`crossSigned`). Their root is the way back in: the
- *   cross-certificate was sent with leaves, and whoever has the stolen key makes leaves below it.
+ *   cross-certificate was sent with leaves, and a thief of the key makes leaves below it.
  *
  * It ends there: a cross-certificate has path length 0, so a CA that certified a certifier leads nowhere,
  * and a CA that a distrusted one certified keeps an anchor of its own (ADR 0022).

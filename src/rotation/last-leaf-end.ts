@@ -8,10 +8,10 @@ import { parseDuration } from '../api/object/duration.ts';
 
 /**
  * Until when anchors are needed if signing ends `now`; milliseconds. The last leaf is made a little
- * later, by whoever hears of the end last, and a verifier's clock may be late: as for a CA that
+ * later, by the signer that hears of the end last, and a verifier's clock may be late: as for a CA that
  * retires.
  * Where the bundle does not say how long leaves are, no leaf outlives the last of its anchors; where
- * those cannot be read either, nobody knows.
+ * those cannot be read either, the end is not known.
  */
 export function lastLeafEnd(bundle: ClusterTrustBundle, now: number): number | undefined {
   const longest = secondsOf(bundle.metadata.annotations?.[LONGEST_LEAF]);
@@ -21,11 +21,11 @@ export function lastLeafEnd(bundle: ClusterTrustBundle, now: number): number | u
     return longest > 0 ? byLeaf : undefined;
   }
   const byAnchor = Math.max(now, ...anchors.map(({ notAfter }) => notAfter));
-  // What somebody else wrote there must not outlast the anchors themselves.
+  // Another client may have written the annotation: it must not outlast the anchors themselves.
   return longest > 0 ? Math.min(byLeaf, byAnchor) : byAnchor;
 }
 
-/** What somebody else wrote there need not be a duration. */
+/** Seconds of a Go duration; 0 for other text, which another client may have written. */
 export function secondsOf(text: string | undefined): number {
   const seconds = attempt(() => parseDuration(text ?? '0s'));
   return typeof seconds === 'number' ? seconds : 0;

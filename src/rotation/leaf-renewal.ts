@@ -17,7 +17,7 @@ export interface DesiredLeaf {
 export interface LeafCertificate {
   readonly notBefore: number;
   readonly notAfter: number;
-  /** What it was made for, in seconds; undefined where nobody says. */
+  /** What it was made for, in seconds; undefined where the Secret does not say. */
   readonly durationSeconds: number | undefined;
   readonly keyType: KeyType | undefined;
   readonly dnsNames: readonly string[];
@@ -57,11 +57,11 @@ const RENEW_SHARE = 5;
 
 /**
  * No certificate is replaced for its age within a minute of its birth, nor by one that lives less
- * than a minute longer: where the CA's end is that of all, a new one each second would help nobody.
+ * than a minute longer: where all of them end with the CA, a new one each second would not help.
  */
 const MIN_GAIN_MS = 60_000;
 
-/** What is to be done about a serving certificate. Synchronous, total, and the same for whoever asks. */
+/** Whether a serving certificate is to be renewed. Synchronous, total, and the same in every process. */
 export function leafRenewal(input: LeafRenewalInput): LeafRenewal {
   const { held, desired } = input;
   if (held instanceof SignerError) return due('Unusable', held.message);

@@ -66,7 +66,7 @@ export interface Rotation {
 /** `status.authorities` must hold these, and the two of the Secret that may follow them. */
 const MAX_RETIRING_IN_EMERGENCY = MAX_AUTHORITIES - 3;
 
-/** What is to be done about a managed CA now. Synchronous, total, and the same for whoever asks. */
+/** The next step for a managed CA. Synchronous, total, and the same in every process. */
 export function nextStep(input: RotationInput): Rotation {
   const { slots } = input;
   if (slots === undefined) return replace(input, keyLost(input));
@@ -79,7 +79,7 @@ export function nextStep(input: RotationInput): Rotation {
 
 /**
  * Signers send no cross-certificate by a CA that is distrusted. It goes for good all the same, because
- * `distrusted` may be cleared some day, and whoever pins that CA's root would believe it again.
+ * a Secret outlives its ClusterSigner, and verifiers that pin that CA's root would accept it again.
  */
 function mustWithdrawCross({ isDistrusted }: RotationInput, { crossIssuer }: Slots): boolean {
   return crossIssuer !== undefined && (crossIssuer === UNREADABLE || isDistrusted(crossIssuer));
@@ -149,7 +149,7 @@ function finish(input: RotationInput, next: CaCertificate, due: RotationReason):
   return { step: undefined, due, waitsFor, lookAt: from };
 }
 
-/** When every kubelet has the CA's anchor, in milliseconds; undefined while nobody serves it. */
+/** When every kubelet has the CA's anchor, in milliseconds; undefined while it is not published. */
 function propagatedAt(
   { servedSince, propagationSeconds }: RotationInput,
   of: CaCertificate,
@@ -158,7 +158,7 @@ function propagatedAt(
   return since === undefined ? undefined : since + propagationSeconds * 1000;
 }
 
-/** Nobody can sign with what is there. Whoever was prepared for that takes over, else a new one. */
+/** The CA in `tls.*` cannot sign. The prepared CA takes over where it is usable, else a new CA. */
 function replaceUnusable(
   input: RotationInput,
   error: SignerError,
@@ -191,7 +191,7 @@ function caDistrusted({ fingerprint }: CaCertificate): RotationReason {
 
 /**
  * Whether the CA that signs, or last signed, is distrusted. One that was prepared beside it lay in
- * the same Secret: whoever has the one key has the other.
+ * the same Secret: a thief of one key has the other.
  */
 function compromiseOf({
   authorities,

@@ -10,8 +10,8 @@ const DELAY_SHARE = 20;
 const MAX_DELAY_SECONDS = 3_600;
 
 /**
- * No CA is replaced for its age within a minute of its birth, whatever its durations say: whoever
- * wants a new one each second gets one a minute, and nobody's API server suffers.
+ * No CA is replaced for its age within a minute of its creation, whatever its durations say: a spec that
+ * asks for a new CA each second gets one a minute, and the API server is not flooded.
  */
 const MIN_AGE_SECONDS = 60;
 

@@ -94,7 +94,7 @@ function inheritedAnchors(
       const { notAfter } = each.anchor;
       const known = inherited.get(each.fingerprint);
       if (clocksApart) return { ...each, until: known ?? notAfter };
-      // What somebody else wrote there must not last longer than what we would have written.
+      // Another client may have written it: it must not last longer than what we would have written.
       return { ...each, until: Math.min(known ?? longest, longest, notAfter) };
     })
     .filter(({ until }) => clocksApart || until > now);
@@ -150,7 +150,7 @@ const FORMER_MS = 86_400_000;
 
 /**
  * `status.formerAnchors` as it is to be: what left the status by this write leaves the bundle by the next,
- * and nobody is to be warned of it. Of the last day, and written only when something is added.
+ * and no Event warns of it. Of the last day, and written only when an anchor is added.
  */
 export function nextFormerAnchors(
   before: ClusterSignerStatus | undefined,

@@ -24,7 +24,7 @@ export interface Gate {
 
 /**
  * Milliseconds from which on the CA may sign: as soon as the anchors that every kubelet has by then
- * suffice for its chain. An anchor that is only added, for a root to come, holds up nobody.
+ * suffice for its chain. An anchor that is only added, for a root to come, delays nothing.
  *
  * @returns undefined while not enough is published
  */

@@ -62,7 +62,7 @@ export async function act(input: ApplyInput): Promise<ClusterTrustBundle | 'back
 /** How many fingerprints fit into an Event's note beside its words. */
 const MAX_NAMED = 8;
 
-/** Somebody who may write bundles added trust: an alarm each time, which nothing in the bundle silences. */
+/** Another client added trust: an alarm each time, which nothing in the bundle silences. */
 function warnOfRepair(
   { component, resource }: ApplyInput,
   { bundle, strangers }: Extract<BundleChange, { kind: 'update' }>,

@@ -12,7 +12,7 @@ import {
 import { isOurs } from '../../api/signer/bundle-annotations.ts';
 import { lastLeafEnd } from '../../rotation/last-leaf-end.ts';
 
-/** One bundle name, what is there and who wants it. */
+/** One bundle name: the bundle as served, and the ClusterSigner that publishes it. */
 export interface BundleNameSnapshot {
   readonly name: string;
   /** The bundle as served, if there is one. */
@@ -37,9 +37,9 @@ export type BundleChange =
   | {
       readonly kind: 'update';
       readonly bundle: ClusterTrustBundle;
-      /** Set where somebody else had changed it. */
+      /** Set where another client had changed it. */
       readonly repaired: boolean;
-      /** Fingerprints of the anchors that somebody else had added; this takes them out. */
+      /** Fingerprints of the anchors that another client had added; the update removes them. */
       readonly strangers: readonly string[];
       readonly requeueAt?: number;
     }
@@ -96,7 +96,7 @@ function withoutDistrusted(
 }
 
 /**
- * A bundle that nobody wants any more stays until the longest leaf that may live has expired:
+ * A bundle that no ClusterSigner publishes any more stays until the longest leaf that may live has expired:
  * deleting it sooner would cut trust under living leaves and block pods that mount it.
  */
 function retire(

@@ -97,7 +97,7 @@ export function trustedText({ spec }: ClusterTrustBundle, signer: ClusterSigner)
 const REMOVAL_GRACE_MS = 3_600_000;
 
 /**
- * Anchors in the served bundle that somebody else put there: not the signer's, not retained, and neither
+ * Anchors in the served bundle that another client put there: not the signer's, not retained, and neither
  * distrusted nor retired of late. Nothing that the bundle says of itself counts, but before `authority` has
  * looked at it once.
  */

@@ -45,7 +45,7 @@ export function createAttester(component: Component, resource: Resource): Contro
 async function reconcile(state: AttesterState, name: string): Promise<ReconcileResult> {
   const { component, resource, signers, bundles } = state;
   if (!component.shard.owns(name)) return undefined;
-  // Before both lists are whole, "nobody wants this bundle" would be a guess.
+  // Before both lists are complete, "no ClusterSigner publishes this bundle" would be a guess.
   if (!signers.settled || !bundles.synced) return 'backoff';
   const clocksApart = await areClocksStillApart(component, () => get(state, name));
   const isListed = await isListedName(state, name);

@@ -2,8 +2,8 @@
 import type { Component } from '../../runtime/component/component.ts';
 
 /**
- * Bundle names of this installation: those that its role lists for the attester (`countersign rbac`). What a
- * bundle says of itself anybody may write who may create one; the role only an administrator.
+ * Bundle names of this installation: those that the attester's role lists (`countersign rbac`). Any client
+ * that may create bundles writes their annotations; only an administrator writes the role.
  */
 export interface ManagedNames {
   /** Undefined while it was not asked yet, or could not be. */
@@ -16,9 +16,9 @@ export interface ManagedNames {
   review(name: string): Promise<boolean>;
 }
 
-/** An administrator who changes the role is believed after so long. */
+/** A changed role takes effect after this time. */
 const REVIEW_AGAIN_MS = 600_000;
-/** Names that were asked for; whoever makes bundles under our signer names must not fill up the process. */
+/** Names kept in memory; a client that creates many bundles must not exhaust it. */
 const MOST_NAMES = 1_024;
 
 export function createManagedNames(

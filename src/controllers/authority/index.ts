@@ -40,7 +40,7 @@ export interface AuthorityInit {
   readonly bundles: Resource;
   /** Of ourselves. */
   readonly version: string;
-  /** Where the certificates of our own ports lie; absent: nobody's are made. */
+  /** Where the certificates of our own ports lie; absent: none are issued. */
   readonly ownTls?: OwnTlsPlace | undefined;
 }
 

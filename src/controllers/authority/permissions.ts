@@ -46,7 +46,7 @@ function statuses({ namespacedSigners }: PermissionNames): readonly string[] {
 
 /**
  * The Secrets of our own ports and the ConfigMap with their CA, beside the components: never made
- * by us, since who may create Secrets there can mint the components' tokens.
+ * by us, because create on Secrets there can mint the components' tokens.
  */
 function onOwnTls({ ownTls: namespace }: PermissionNames): readonly PermissionRule[] {
   if (namespace === undefined) return [];

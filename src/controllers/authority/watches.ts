@@ -120,8 +120,8 @@ function isPublished({ spec }: ClusterSigner): boolean {
 }
 
 /**
- * Signers by their namespaces, ClusterSigners, and our own ports take turns: who writes one Signer after
- * the other holds up those of his own namespace, not the rotation of everybody's CAs.
+ * Fairness key: the Signers of each namespace, ClusterSigners, and our own ports take turns. A namespace that
+ * writes many Signers delays only its own.
  */
 export function fairnessKeyOf(key: string): FlowAssignment {
   return { distinguishers: [key.slice(0, key.indexOf('/') + 1)] };

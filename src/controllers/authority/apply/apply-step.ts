@@ -42,7 +42,7 @@ export interface ApplyStepInit {
   readonly create: CreateAuthority;
   /** Absent: no CA's key is certified by the one before it. */
   readonly crossSign?: CrossSign;
-  /** Of ourselves; the Secret's label says who wrote it last. */
+  /** The version of Countersign; the Secret's label says which version wrote it last. */
   readonly version: string;
 }
 
@@ -59,7 +59,7 @@ export interface ApplyStepInput {
  * One phase change, one write: a Secret is created, never written over, or patched at the version
  * that was judged.
  *
- * @returns the Secret as it is now, or undefined where somebody else made it first
+ * @returns the Secret as it is now, or undefined where another client created it first
  * @throws KubeError
  */
 export async function applyStep(
@@ -122,7 +122,8 @@ function recordOf(cross: string | undefined, subject: string): readonly CrossRec
 
 /**
  * The new CA's key, certified by the one that it follows, where that is wanted and possible. Never by one
- * that is distrusted. Where it cannot be done the rotation goes on without: all who read the bundle do.
+ * that is distrusted. Where it cannot be done the rotation goes on without: verifiers that read the bundle
+ * need no cross-certificate.
  */
 async function crossOf(
   { crossSign }: ApplyStepInit,
@@ -131,7 +132,7 @@ async function crossOf(
   next: AuthorityMaterial,
 ): Promise<string | undefined> {
   if (!managed.crossSigned || crossSign === undefined) return undefined;
-  // One that nobody can remember must not be made.
+  // A cross-certificate that cannot be recorded must not be made.
   if (!hasRoomForCross(signer.status)) return undefined;
   try {
     if (distrustedCas(signer)(newAuthority(old).fingerprint)) return undefined;

@@ -176,8 +176,8 @@ function record(component: Component, signer: KubeObject, reason: string, note: 
 function event(
   component: Component,
   signer: KubeObject,
-  said: Omit<EventDetails, 'regarding' | 'related'>,
+  details: Omit<EventDetails, 'regarding' | 'related'>,
 ): void {
   if (isNamespaced(signer)) return;
-  component.events.record({ regarding: regarding(signer), ...said });
+  component.events.record({ regarding: regarding(signer), ...details });
 }

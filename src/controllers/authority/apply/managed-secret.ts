@@ -55,7 +55,7 @@ const NO_NEXT = {
 
 type Change = Omit<SecretChange, 'labels'>;
 
-/** What is said of a CA that comes to sign. */
+/** What the Secret records of a CA that becomes active. */
 export interface Beginning {
   /** Milliseconds. */
   readonly now: number;

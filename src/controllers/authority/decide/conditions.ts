@@ -22,39 +22,43 @@ export interface ConditionInput {
   readonly authorities: readonly AuthorityStatus[];
 }
 
-type Said = Required<Pick<Condition, 'type' | 'status' | 'reason' | 'message'>>;
+type ConditionContent = Required<Pick<Condition, 'type' | 'status' | 'reason' | 'message'>>;
 
 /**
  * Whether the CA is to be replaced, and why. Its words do not follow the bundle, only the CA: each
  * change of a phase is one write.
  */
-export function rotationDue(input: ConditionInput): Said {
+export function rotationDue(input: ConditionInput): ConditionContent {
   const type = 'RotationDue';
   const { managed } = input;
   if (managed === undefined) return ownRotationDue(input);
   const { due, waitsFor, deadline } = managed;
-  if (due === undefined) return heldBack(input, notDue(deadline, 'its successor is due'));
+  if (due === undefined)
+    return withPendingSuccessor(input, notDue(deadline, 'its successor is due'));
   const isPrepared = input.authorities.some(({ phase }) => phase === 'Prepared');
   const waits = waitsFor === undefined || isPrepared ? '' : `; it waits: ${waitsFor}`;
   return { type, status: 'True', reason: due.reason, message: due.message + waits };
 }
 
-/** Whoever ordered a successor by `prepare-at` is told what it waits for. */
-function heldBack({ snapshot, authorities, managed }: ConditionInput, said: Said): Said {
+/** Adds what a successor that `prepare-at` requested waits for. */
+function withPendingSuccessor(
+  { snapshot, authorities, managed }: ConditionInput,
+  content: ConditionContent,
+): ConditionContent {
   const waitsFor = managed?.waitsFor;
   const since = successorAwaitedSince(snapshot.signer, authorities, snapshot.now);
-  if (waitsFor === undefined || since === undefined) return said;
-  const message = `${said.message}; a successor was requested for ${formatTime(since)} and waits: ${waitsFor}`;
-  return { ...said, message };
+  if (waitsFor === undefined || since === undefined) return content;
+  const message = `${content.message}; a successor was requested for ${formatTime(since)} and waits: ${waitsFor}`;
+  return { ...content, message };
 }
 
-function notDue(at: number | undefined, what: string): Said {
+function notDue(at: number | undefined, what: string): ConditionContent {
   const message = at === undefined ? '' : `${what} at ${formatTime(at)}`;
   return { type: 'RotationDue', status: 'False', reason: 'NotDue', message };
 }
 
-/** The user's own CA: nobody but he can replace it. */
-function ownRotationDue({ snapshot, authorities }: ConditionInput): Said {
+/** The user's own CA: only its owner can replace it. */
+function ownRotationDue({ snapshot, authorities }: ConditionInput): ConditionContent {
   const { signer, now } = snapshot;
   const active = authorities.find(({ phase }) => phase === 'Active');
   if (active === undefined) return notDue(undefined, '');
@@ -66,7 +70,7 @@ function ownRotationDue({ snapshot, authorities }: ConditionInput): Said {
 }
 
 /** Whether a CA is published that does not sign yet, and what for. */
-export function rotating({ authorities, managed, finding }: ConditionInput): Said {
+export function rotating({ authorities, managed, finding }: ConditionInput): ConditionContent {
   const type = 'Rotating';
   const prepared = authorities.filter(({ phase }) => phase === 'Prepared');
   const [first] = prepared;
@@ -82,8 +86,8 @@ export function rotating({ authorities, managed, finding }: ConditionInput): Sai
   return { type, status: 'True', reason: 'Publishing', message };
 }
 
-/** What somebody should see to, although requests are answered. */
-export function degraded(input: ConditionInput): Said {
+/** A fault that needs attention, although requests are answered. */
+export function degraded(input: ConditionInput): ConditionContent {
   const type = 'Degraded';
   const [reason, message] = faultOf(input) ?? [];
   return reason === undefined || message === undefined

@@ -55,7 +55,7 @@ function caOf(secret: Secret): Certificate | undefined {
 
 /**
  * A successor is certified by the very write that activates it. Where the Secret was lost before the
- * status knew of that write, nobody can tell whether it was made: leaves may have been sent with it.
+ * status knew of that write, it cannot be told whether it was made: leaves may have been sent with it.
  *
  * @param inTls - fingerprint of the CA in the Secret now
  */

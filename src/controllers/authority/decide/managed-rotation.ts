@@ -54,7 +54,7 @@ export function managedRotation(
 }
 
 /**
- * While two clocks contradict each other one of them is wrong, and nobody here can tell which. A CA that
+ * While two clocks contradict each other one of them is wrong, and no process can tell which. A CA that
  * is made, replaced or activated by the wrong one is of another year. It waits; distrust does not.
  */
 function withoutClockSteps<T extends Rotation>(rotation: T): T {
@@ -87,7 +87,7 @@ function mayWrite(
   return { ...rotation, isOurs: true, isImmutable, step: undefined, waitsFor };
 }
 
-/** By age, or by the time that somebody asked for. */
+/** By age, or by the requested time. */
 function deadlineOf({
   slots,
   desired,

@@ -52,7 +52,7 @@ export function observe(snapshot: SignerSnapshot): Observation {
   }
   if (specError !== undefined) return unready('InvalidSpec', specError.message);
   if (secret.kind === 'unknown') {
-    // Before the first list is over nothing is wrong, and nobody need be warned.
+    // Before the first list is complete nothing is wrong, and no warning is due.
     const reason = secret.failure === undefined ? 'Initializing' : 'AuthorityUnavailable';
     const why = secret.failure ?? 'not listed yet';
     return unready(reason, `Secret ${where(signer)} is not read yet: ${why}`);
@@ -117,7 +117,7 @@ function faultOf(signer: ClusterSigner, facts: AuthorityFacts): SignerError | un
   );
 }
 
-/** What was read before goes on, in those who hold it still, until it expires. */
+/** Signers that still hold the CA that was read earlier continue with it until it expires. */
 function observeUnusable({ signer, now }: SignerSnapshot, fault: SignerError): Observation {
   const message = `Secret ${where(signer)}: ${fault.message}`;
   const kept = stillUsable(signer, now);

@@ -21,10 +21,10 @@ export function statusOf(input: ConditionInput): ClusterSignerStatus {
   const { signer, now } = snapshot;
   const generation = signer.metadata.generation ?? 0;
   const before = signer.status;
-  const said = [ready(input)];
-  // Where nobody looked at the CA, nothing new is known of it.
-  if (finding.inspected) said.push(rotationDue(input), rotating(input), degraded(input));
-  const conditions = said.reduce<readonly Condition[]>(
+  const contents = [ready(input)];
+  // Where the CA was not inspected, nothing new is known of it.
+  if (finding.inspected) contents.push(rotationDue(input), rotating(input), degraded(input));
+  const conditions = contents.reduce<readonly Condition[]>(
     (all, each) =>
       setCondition(all, {
         ...each,
@@ -58,7 +58,7 @@ function memoryOf(
   };
 }
 
-/** The name that nobody wrote, for those who are to write it into a pod. */
+/** The derived signer name of a Signer, for people who write it into a pod. */
 export function derivedStatus(signer: KubeObject): Pick<ClusterSignerStatus, 'signerName'> {
   return isNamespaced(signer) ? { signerName: derivedName(signer.metadata) } : {};
 }

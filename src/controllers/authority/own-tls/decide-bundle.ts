@@ -41,7 +41,7 @@ export type BundlePlan =
 export const ANCHORS_KEY = 'ca.crt';
 
 /**
- * What whoever verifies our ports reads: the anchors of the published bundle, and since when each is
+ * What the clients of our ports read: the anchors of the published bundle, and since when each is
  * in there. Synchronous and total.
  */
 export function decideBundle(snapshot: BundleSnapshot): BundlePlan {
@@ -77,7 +77,7 @@ function fill({ bundle, isDistrusted, now }: BundleSnapshot, configMap: ConfigMa
 
 /**
  * The bundle may be gone because nothing of it is to be trusted, or be behind the distrust. A text that
- * cannot be read is nobody's anchor, and stays as the attester or its owner wrote it.
+ * cannot be read adds no anchor, and stays as it was written.
  */
 function withoutDistrusted(text: string, isDistrusted: IsDistrusted): string {
   const anchors = attempt(() => readAnchors(text));

@@ -18,7 +18,7 @@ export interface LeafSnapshot {
   /** The CA that may sign now, or why none may. */
   readonly authority: AuthorityFacts | SignerError;
   /**
-   * When whoever reads the ConfigMap has what the CA's leaves chain to, in milliseconds; undefined
+   * When the readers of the ConfigMap have what the CA's leaves chain to, in milliseconds; undefined
    * while it is not in there.
    */
   readonly readFrom: number | undefined;
@@ -29,7 +29,7 @@ export interface LeafSnapshot {
 export type LeafPlan =
   | { readonly kind: 'keep'; readonly lookAt: number | undefined }
   | { readonly kind: 'issue'; readonly secret: Secret; readonly due: LeafReason }
-  /** `why` is for people, who must do something or be patient. */
+  /** `why` is for people: what to do, or what is waited for. */
   | { readonly kind: 'wait'; readonly why: string; readonly lookAt: number | undefined };
 
 /** Neither makes a Secret into anything that Kubernetes itself reads, as a token would be. */

@@ -22,8 +22,12 @@ export function createErrorTracker(component: Pick<Component, 'log' | 'events'>)
       }
       troubles.set(key, why);
       component.log.warn({ signer: signer.spec.signerName }, why);
-      const said = { type: 'Warning', reason: 'ServingCertificateWaits', action: 'Issue' } as const;
-      component.events.record({ regarding: regarding(signer), ...said, note: why });
+      const details = {
+        type: 'Warning',
+        reason: 'ServingCertificateWaits',
+        action: 'Issue',
+      } as const;
+      component.events.record({ regarding: regarding(signer), ...details, note: why });
     },
     list: () => [...troubles.values()],
     clear: () => {

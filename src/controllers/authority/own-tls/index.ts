@@ -25,7 +25,7 @@ import { createErrorTracker, type ErrorTracker } from './error-tracker.ts';
 import { desiredLeafOf } from './desired-leaf.ts';
 import { writeBundle, writeLeaf } from './write.ts';
 
-/** Where our own serving certificates lie, and who signs them. */
+/** Where the serving certificates of our own ports are, and which signer signs them. */
 export interface OwnTlsPlace {
   /** Of the components. */
   readonly namespace: string;
@@ -71,7 +71,7 @@ const KEYS = [CONFIG_MAP_KEY, ...OWN_TLS_COMPONENTS.map(keyOfComponent)];
 /** What waits for the CA is looked at again: not everything that it waits for wakes it. */
 const WAIT_MS = 15_000;
 
-/** Fills in the Secrets of our own ports and the ConfigMap of those who verify them. */
+/** Fills in the Secrets of our own ports and the ConfigMap that their clients read. */
 export function createOwnTls(init: OwnTlsInit): OwnTls {
   const { component, place } = init;
   const state: OwnTlsState = {

@@ -22,7 +22,7 @@ export interface NewLeaf {
   readonly key: string;
 }
 
-/** Below this somebody made a mistake with a CA. */
+/** A shorter lifetime means that the CA is misconfigured. */
 const LEAST_SERVING_SECONDS = 600;
 
 /** What is begun is finished, also while stopping. */

@@ -18,9 +18,9 @@ export interface ReadableFromInput {
 }
 
 /**
- * When whoever reads the ConfigMap has the CA's anchor: the gate of the published bundle once more,
- * since a ConfigMap may have been out of our reach for longer than the bundle was. Where nobody can
- * read one of ours, nobody is to be waited for.
+ * When the readers of the ConfigMap have the CA's anchor: the propagation gate of the bundle once more,
+ * since a ConfigMap may have been out of our reach for longer than the bundle was. Where there is no ConfigMap of ours, there is
+ * no reader to wait for.
  *
  * @returns milliseconds; undefined while it is not in there
  */

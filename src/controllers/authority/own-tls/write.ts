@@ -17,7 +17,7 @@ export const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configm
 
 export interface WriteInit {
   readonly client: Client;
-  /** Of ourselves; labels say who wrote last. */
+  /** The version of Countersign; labels say which version wrote last. */
   readonly version: string;
   readonly signer: ClusterSigner;
 }
