@@ -49,14 +49,14 @@ function text(base64 = ''): string {
 async function awake(): Promise<void> {
   await until('it is awake', SOON, async () => {
     const { status, text: said } = await component.readyz();
-    return status === 200 && !said.includes('dormant');
+    return status === 200 && !said.includes('until cert-manager is installed');
   });
 }
 
 test('without cert-manager the controller is ready and waits; once it is installed it works without a restart', async () => {
   const { status, text: said } = await component.readyz();
   assert.equal(status, 200);
-  assert.match(said, /certificaterequests\.cert-manager\.io\/v1.*dormant/);
+  assert.match(said, /certificaterequests\.cert-manager\.io\/v1.*until cert-manager is installed/);
   await applyCrds(fixture.cluster);
   await allowCertificateRequesters(fixture.cluster);
   await awake();
@@ -223,9 +223,9 @@ test('without the verb approve on a ClusterSigner a writer of the status cannot 
 
 test('when the CRDs of cert-manager go the controller waits, and works again when they are back', async () => {
   await deleteCrds(fixture.cluster);
-  await until('it is dormant', SOON, async () => {
+  await until('it waits for cert-manager', SOON, async () => {
     const { status, text: said } = await component.readyz();
-    return status === 200 && said.includes('dormant');
+    return status === 200 && said.includes('until cert-manager is installed');
   });
   await applyCrds(fixture.cluster);
   await awake();
