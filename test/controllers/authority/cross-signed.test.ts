@@ -8,12 +8,12 @@ import type { AuthorityMaterial } from '../../../src/authorities/contract.ts';
 import { createCrossSign } from '../../../src/authorities/cross-sign.ts';
 import { openLocalAuthority } from '../../../src/authorities/local.ts';
 import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
-import { createActor } from '../../../src/controllers/authority/apply/actor.ts';
 import type { PatchOperation } from '../../../src/controllers/authority/apply/secret-patch.ts';
 import type { RotationStep } from '../../../src/rotation/next-step.ts';
 import { NOW } from '../../support/pki/chain.ts';
 import { random } from '../../support/authorities/issuing.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { authorityActor } from '../../support/controllers/authority-actor.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
 import { A, OURS, after, planOf, secret } from '../../support/controllers/ca-secrets.ts';
 
@@ -51,9 +51,7 @@ async function activated(
     const data = found?.value === undefined ? {} : { 'cross.crt': found.value as string };
     return method === 'GET' ? signer : { ...judged, data };
   });
-  const actor = createActor({
-    ...{ component, create, crossSign, version: '1.2.3', observe: () => undefined },
-  });
+  const actor = authorityActor(component);
   const due = { reason: 'Requested', message: 'asked for', canWait: true } as const;
   const step: RotationStep = { kind: 'activate', due };
   const plan = { ...planOf({ signer }), step };

@@ -4,21 +4,18 @@ import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { test } from 'node:test';
 import type { ClusterSigner } from '../../../../src/api/signer/cluster-signer.ts';
 import type { Secret } from '../../../../src/api/object/object.ts';
-import { createCrossSign } from '../../../../src/authorities/cross-sign.ts';
-import { createManagedAuthorities } from '../../../../src/authorities/managed.ts';
-import { createActor } from '../../../../src/controllers/authority/apply/actor.ts';
 import type { SignerPlan } from '../../../../src/controllers/authority/decide/decide.ts';
 import type { RequestInit } from '../../../../src/kube/client/client.ts';
 import { KubeError } from '../../../../src/kube/client/kube-error.ts';
 import type { ReconcileResult } from '../../../../src/kube/workqueue/run-loop.ts';
 import { MAX_CLOCK_OFFSET_MS } from '../../../../src/runtime/component/server-time.ts';
 import { NOW } from '../../../support/pki/chain.ts';
-import { random } from '../../../support/authorities/issuing.ts';
 import {
   recordedComponent,
   type RecordedComponent,
 } from '../../../support/component/recorded-component.ts';
 import { teamSigner } from '../../../support/signers/namespaced-signer.ts';
+import { authorityActor } from '../../../support/controllers/authority-actor.ts';
 import { workload } from '../../../support/signers/workload-profile.ts';
 import {
   A,
@@ -45,13 +42,7 @@ interface Stage {
 function start(): Stage {
   const component = recordedComponent({ name: 'authority', clock: () => NOW });
   const observed: Secret[] = [];
-  const actor = createActor({
-    component,
-    create: createManagedAuthorities(random),
-    crossSign: createCrossSign(random),
-    version: '1.2.3',
-    observe: (secret) => observed.push(secret),
-  });
+  const actor = authorityActor(component, (secret) => observed.push(secret));
   let current = workload();
   component.client.answer((request) => asStored(request, current));
   return {

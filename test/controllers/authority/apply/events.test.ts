@@ -8,20 +8,17 @@ import type {
   ClusterSignerStatus,
 } from '../../../../src/api/signer/cluster-signer.ts';
 import type { KubeObject } from '../../../../src/api/object/object.ts';
-import { createCrossSign } from '../../../../src/authorities/cross-sign.ts';
-import { createManagedAuthorities } from '../../../../src/authorities/managed.ts';
-import { createActor } from '../../../../src/controllers/authority/apply/actor.ts';
 import type { SignerPlan } from '../../../../src/controllers/authority/decide/decide.ts';
 import { eventsOf } from '../../../../src/controllers/authority/apply/events.ts';
 import type { EventDetails } from '../../../../src/kube/events/body.ts';
 import { KubeError } from '../../../../src/kube/client/kube-error.ts';
 import type { ReconcileResult } from '../../../../src/kube/workqueue/run-loop.ts';
 import { NOW } from '../../../support/pki/chain.ts';
-import { random } from '../../../support/authorities/issuing.ts';
 import {
   recordedComponent,
   type RecordedComponent,
 } from '../../../support/component/recorded-component.ts';
+import { authorityActor } from '../../../support/controllers/authority-actor.ts';
 import { workload } from '../../../support/signers/workload-profile.ts';
 import { OWN, after, planOf } from '../../../support/controllers/ca-secrets.ts';
 
@@ -30,11 +27,7 @@ function start(): {
   readonly carryOut: (plan: SignerPlan, signer: ClusterSigner) => Promise<ReconcileResult>;
 } {
   const component = recordedComponent({ name: 'authority', clock: () => NOW });
-  const actor = createActor({
-    ...{ component, version: '1.2.3', observe: () => undefined },
-    create: createManagedAuthorities(random),
-    crossSign: createCrossSign(random),
-  });
+  const actor = authorityActor(component);
   component.client.answer(({ method, body }) => (method === 'GET' ? own : (body ?? {})));
   const judged = { secret: undefined, clocksApart: false, now: NOW };
   return { component, carryOut: (plan, signer) => actor.apply({ ...judged, plan, signer }) };
