@@ -4,11 +4,8 @@ import { join } from 'node:path';
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { podFlags } from '../../test/support/cluster/entrypoint-flags.ts';
 import { example } from '../../test/support/cluster/fixture.ts';
-import {
-  apply,
-  installLibrarySigner,
-  untilReadyIs,
-} from '../../test/support/cluster/library-signer.ts';
+import { apply } from '../../test/support/cluster/apply.ts';
+import { installLibrarySigner, untilReadyIs } from '../../test/support/cluster/library-signer.ts';
 import { startContender } from '../cluster/contender-process.ts';
 import type { Contender } from '../cluster/contender.ts';
 import { TOKEN_DURATION, WORKLOAD, countersign } from '../cluster/ours.ts';

@@ -4,6 +4,7 @@ import type { CertificateRequest } from '../../src/api/request/certificate-reque
 import type { KubeObject, Secret } from '../../src/api/object/object.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
+import { apply } from '../support/cluster/apply.ts';
 
 const WAIT_MS = 120_000;
 const NAMESPACE = 'team-a';
@@ -37,7 +38,7 @@ export async function applyCertificate(
       ...spec,
     },
   };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(certificate) });
+  await apply(cluster, certificate);
 }
 
 /** The Certificate once it is Ready with that revision or a later one. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Cluster } from '../cluster/cluster.ts';
+import { apply } from '../support/cluster/apply.ts';
 
 export const NAMESPACE = 'cert-manager';
 
@@ -35,7 +36,7 @@ export async function applyIdentities(cluster: Cluster): Promise<void> {
     ...identity('cert-manager', CONTROLLERS),
     ...identity('cert-manager-webhook', WEBHOOK),
   ];
-  await apply(cluster, items);
+  await apply(cluster, ...items);
 }
 
 function identity(name: string, rules: readonly object[]): readonly object[] {
@@ -66,7 +67,7 @@ export async function allowApproval(cluster: Cluster, issuer: string): Promise<v
     resourceNames: [issuer],
     verbs: ['approve'],
   };
-  await apply(cluster, bound('cert-manager-approve-countersign', [rule], 'cert-manager'));
+  await apply(cluster, ...bound('cert-manager-approve-countersign', [rule], 'cert-manager'));
 }
 
 /** Where the webhook listens, and the certificate that it shows there. */
@@ -91,7 +92,8 @@ export async function applyWebhooks(cluster: Cluster, { url, ca }: Served): Prom
   });
   const metadata = { name: 'cert-manager-webhook', labels };
   const apiVersion = 'admissionregistration.k8s.io/v1';
-  await apply(cluster, [
+  await apply(
+    cluster,
     {
       apiVersion,
       kind: 'MutatingWebhookConfiguration',
@@ -130,10 +132,5 @@ export async function applyWebhooks(cluster: Cluster, { url, ca }: Served): Prom
         },
       ],
     },
-  ]);
-}
-
-async function apply(cluster: Cluster, items: readonly object[]): Promise<void> {
-  const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
-  await cluster.kubectl(['apply', '-f', '-'], { input });
+  );
 }

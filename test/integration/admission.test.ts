@@ -10,6 +10,7 @@ import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
 import { forgedRequest } from '../support/requests/forged-pkcs10.ts';
 import { stubRequest } from '../support/requests/stub-pkcs10.ts';
+import { applyText } from '../support/cluster/apply.ts';
 
 const root = join(import.meta.dirname, '../..');
 const signer = 'example.com/workload';
@@ -38,7 +39,7 @@ before(async () => {
   }
   await established(cluster, 'crd/clustersigners.countersign.dev');
   const optIn = renderAdmission({ ...DEMO, signers: [guarded], bundles: [] });
-  await apply(optIn.get('who-may-request.yaml') ?? '');
+  await applyText(cluster, optIn.get('who-may-request.yaml') ?? '');
   owner = await account('admission-owner');
   team = await account('admission-team');
   const csr = ['create', 'clusterrole', 'admission-requester', '--verb=create'];
@@ -99,7 +100,7 @@ test("admission lets a kubelet's own PodCertificateRequest pass", async () => {
       volumes: [{ name: 'v', projected: { sources: [{ podCertificate }] } }],
     },
   };
-  await apply(JSON.stringify(pod));
+  await applyText(cluster, JSON.stringify(pod));
   await until('the kubelet asked', SOON, async () => {
     const path = 'jsonpath={.items[*].spec.podName}';
     const get = ['get', 'podcertificaterequests', '-n', 'admission-owner', '-o', path];
@@ -244,10 +245,6 @@ function clusterSigner(commonName: string): string {
   });
 }
 
-async function apply(manifest: string): Promise<void> {
-  await cluster.kubectl(['apply', '-f', '-'], { input: manifest });
-}
-
 /** A namespace, and the kubeconfig of its default ServiceAccount. */
 async function account(name: string): Promise<string> {
   await cluster.kubectl(['create', 'namespace', name]);
@@ -293,7 +290,8 @@ async function grant(
 /** `kubectl create clusterrole` knows no virtual resources and verbs. */
 async function grantRule(name: string, rule: object, namespace = 'admission-owner'): Promise<void> {
   const apiVersion = 'rbac.authorization.k8s.io/v1';
-  await apply(
+  await applyText(
+    cluster,
     JSON.stringify({ apiVersion, kind: 'ClusterRole', metadata: { name }, rules: [rule] }),
   );
   await bind('clusterrolebinding', name, [], { of: namespace });

@@ -15,6 +15,7 @@ import { BUNDLE, countersign, type CommandResult } from '../support/cluster/coun
 import { getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { createPod, createTeam, filesOf } from '../support/cluster/pods.ts';
 import { applyBudget, applyWorkload, readyPods } from '../support/cluster/workloads.ts';
+import { apply } from '../support/cluster/apply.ts';
 
 /** Kubelets read a bundle within a second or so here; ten minutes are for real ones. */
 const PROPAGATION = '3s';
@@ -255,5 +256,5 @@ async function allow(user: string, rules: readonly object[]): Promise<void> {
     },
   ];
   const list = { apiVersion: 'v1', kind: 'List', items };
-  await fixture.cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(list) });
+  await apply(fixture.cluster, list);
 }

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
+import { apply } from '../support/cluster/apply.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** The API server compiles a new policy, and hears of a new grant, within a few seconds. */
@@ -100,7 +101,7 @@ async function bind(suffix: string, rule: object, account = 'default'): Promise<
     metadata: { name },
     rules: [{ apiGroups: ['countersign.dev'], ...rule }],
   };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(role) });
+  await apply(cluster, role);
   const subject = `--serviceaccount=default:${account}`;
   await cluster.kubectl(['create', 'clusterrolebinding', name, `--clusterrole=${name}`, subject]);
 }

@@ -19,8 +19,8 @@ import {
   waitForReadyReason,
 } from '../support/cluster/requests/certificate-request.ts';
 import { countersign } from '../support/cluster/countersign.ts';
+import { apply } from '../support/cluster/apply.ts';
 import {
-  apply,
   applyCaSecret,
   issuerSpec,
   startLibrarySigner,

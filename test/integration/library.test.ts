@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { allowRequesters, createCsr, waitForCondition } from '../support/cluster/requests/csr.ts';
+import { apply } from '../support/cluster/apply.ts';
 import {
-  apply,
   applyCaSecret,
   issuerSpec,
   requireBoth,

@@ -16,6 +16,7 @@ import {
 import { waitForRequest } from '../support/cluster/requests/pod-certificate-request.ts';
 import { createPod, createTeam, filesOf } from '../support/cluster/pods.ts';
 import { caSecretManifest } from '../support/authorities/ca-secret.ts';
+import { applyText } from '../support/cluster/apply.ts';
 
 /** RFC 9881 §3. */
 const ML_DSA_65 = '2.16.840.1.101.3.4.3.18';
@@ -69,7 +70,7 @@ test('a pod gets a credential of a managed ML-DSA-65 CA, and the bundle to verif
 test('a person gets a certificate of a CA of their own with an ML-DSA-65 key', async () => {
   const { certificate, key } = await certificateAuthority({ keyType: 'MLDSA65' });
   const input = caSecretManifest('people-ca', { certificate, key }, 'example.com/people');
-  await cluster.kubectl(['apply', '-f', '-'], { input });
+  await applyText(cluster, input);
   await applySigner(cluster, example('people'));
   await waitForReady(cluster, 'people', 'Checked');
   const name = await createCsr(cluster);

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
+import { apply } from '../support/cluster/apply.ts';
 
 const root = join(import.meta.dirname, '../..');
 const name = 'status-admission';
@@ -28,7 +29,7 @@ before(async () => {
     return (await cluster.kubectl(get, { allowFailure: true })).code === 0;
   });
   writer = await cluster.serviceAccountKubeconfig(name, 'default');
-  await apply({
+  await apply(cluster, {
     apiVersion: 'countersign.dev/v1alpha1',
     kind: 'ClusterSigner',
     metadata: { name },
@@ -89,7 +90,7 @@ async function write(
 
 async function bind(suffix: string, rule: object): Promise<void> {
   const role = `${name}-${suffix}`;
-  await apply({
+  await apply(cluster, {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
     metadata: { name: role },
@@ -97,8 +98,4 @@ async function bind(suffix: string, rule: object): Promise<void> {
   });
   const to = [`--clusterrole=${role}`, `--serviceaccount=${name}:default`];
   await cluster.kubectl(['create', 'clusterrolebinding', role, ...to]);
-}
-
-async function apply(object: object): Promise<void> {
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(object) });
 }

@@ -14,8 +14,8 @@ import {
   waitForCertificate,
   waitForCondition,
 } from '../support/cluster/requests/csr.ts';
+import { apply } from '../support/cluster/apply.ts';
 import {
-  apply,
   certificateOfPerson,
   issuerSpec,
   requireBoth,

@@ -32,6 +32,7 @@ import {
   waitForTeamSigner,
 } from '../../support/cluster/namespaced-signers.ts';
 import { SIGNER_NAME, SOON, isOf, issuerRef, leafOf, theStand, type Stand } from './stand.ts';
+import { apply } from '../../support/cluster/apply.ts';
 
 let stand: Stand;
 let cluster: Cluster;
@@ -131,7 +132,7 @@ test('all verbs on the Signers of a namespace do not include their status', asyn
     { ...rbac, kind: 'RoleBinding', metadata, roleRef: role, subjects },
   ];
   const list = { apiVersion: 'v1', kind: 'List', items };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(list) });
+  await apply(cluster, list);
   const patch = JSON.stringify({ status: { observedGeneration: 99 } });
   const { code, stderr } = await cluster.kubectl(
     [
@@ -234,5 +235,5 @@ async function allowApproval(issuer: string): Promise<void> {
     { ...rbac, kind: 'ClusterRoleBinding', roleRef, subjects },
   ];
   const list = { apiVersion: 'v1', kind: 'List', items };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(list) });
+  await apply(cluster, list);
 }

@@ -16,6 +16,7 @@ import {
 } from '../../support/cluster/installation.ts';
 import { createPod, createTeam } from '../../support/cluster/pods.ts';
 import { allowRequesters, createCsr } from '../../support/cluster/requests/csr.ts';
+import { applyText } from '../../support/cluster/apply.ts';
 
 export const SOON = 120_000;
 const SERVING = ['approver', 'signer', 'pcr-issuer', 'certificate-request', 'authority'] as const;
@@ -87,7 +88,7 @@ export async function startStand(): Promise<Stand> {
         ...renderRbac(OPTED_IN).values(),
         renderAdmission(OPTED_IN).get('pod-certificate-requests.yaml') ?? '',
       ];
-      await cluster.kubectl(['apply', '-f', '-'], { input: texts.join('---\n') });
+      await applyText(cluster, texts.join('---\n'));
     },
     createPod: async (namespace, name, signerName = SIGNER_NAME) => {
       const wanted = { serviceAccount: 'web', node: 'node-1', keyType: 'ED25519' };

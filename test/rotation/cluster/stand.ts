@@ -25,6 +25,7 @@ import { listen, type Story } from './story.ts';
 import { caSecretManifest } from '../../support/authorities/ca-secret.ts';
 import { allowRequesters } from '../../support/cluster/requests/csr.ts';
 import { monotonic } from '../../../src/app/process.ts';
+import { applyText } from '../../support/cluster/apply.ts';
 
 export const MANAGED = 'workload';
 export const OWN = 'people';
@@ -133,7 +134,7 @@ async function install(cluster: Cluster): Promise<void> {
   await createTeam(cluster, NAMESPACE, ['web']);
   const { certificate, key } = await certificateAuthority();
   const input = caSecretManifest('people-ca', { certificate, key }, 'example.com/people');
-  await cluster.kubectl(['apply', '-f', '-'], { input });
+  await applyText(cluster, input);
 }
 
 async function startReplicas(

@@ -12,6 +12,7 @@ import {
   startComponents,
   type Installation,
 } from './installation.ts';
+import { apply } from './apply.ts';
 
 /** A cluster with Countersign at work in it. */
 export interface Fixture {
@@ -59,7 +60,7 @@ export function example(name: string): { metadata: { name: string }; spec: Clust
 }
 
 export async function applySigner(cluster: Cluster, signer: object): Promise<void> {
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(signer) });
+  await apply(cluster, signer);
 }
 
 export async function getSigner(cluster: Cluster, name: string): Promise<ClusterSigner> {

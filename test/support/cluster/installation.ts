@@ -11,6 +11,7 @@ import {
   type ComponentProcess,
 } from './component-process.ts';
 import { KEYS_NAMESPACE, caSecretManifest } from '../authorities/ca-secret.ts';
+import { applyText } from './apply.ts';
 
 export { KEYS_NAMESPACE };
 
@@ -79,5 +80,5 @@ export async function grantClientCa(
   const certificate = readFileSync(cluster.clientCa.certFile, 'utf8');
   const key = readFileSync(cluster.clientCa.keyFile, 'utf8');
   const input = caSecretManifest(name, { certificate, key }, signerName);
-  await cluster.kubectl(['apply', '-f', '-'], { input });
+  await applyText(cluster, input);
 }

@@ -11,6 +11,7 @@ import { createCsr, waitForCertificate } from './requests/csr.ts';
 import { node, startProgram, type Outsider, type Program } from './npm-package.ts';
 import { createPod, filesOf } from './pods.ts';
 import type { CaPem } from '../authorities/ca-secret.ts';
+import { apply, applyText } from './apply.ts';
 
 const WAIT_MS = 120_000;
 
@@ -50,16 +51,12 @@ export async function installLibrarySigner(
   for (const name of wanted.namespaces) {
     await apply(cluster, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   }
-  await cluster.kubectl(['apply', '-f', '-'], { input: node(file, ['crd']) });
+  await applyText(cluster, node(file, ['crd']));
   await established(cluster, `crd/${wanted.crd}`);
   const roles = node(file, ['roles', wanted.signerName]);
-  await cluster.kubectl(['apply', '-f', '-'], { input: roles });
+  await applyText(cluster, roles);
   const [, account = ''] = /kind: ServiceAccount\nmetadata:\n {2}name: (\S+)/.exec(roles) ?? [];
   return cluster.serviceAccountKubeconfig(wanted.namespaces[0] ?? '', account, options);
-}
-
-export async function apply(cluster: Cluster, object: object): Promise<void> {
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(object) });
 }
 
 /** A CA's Secret, granted to a signer name. */

@@ -4,6 +4,7 @@ import { findCondition, type Condition } from '../../../src/api/request/conditio
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
 import { certificateAuthority } from '../authorities/generated.ts';
+import { apply } from './apply.ts';
 
 const READY_MS = 120_000;
 
@@ -28,7 +29,7 @@ export async function applyTeamCa(
     metadata: { namespace, name, annotations },
     stringData: { 'tls.crt': certificate, 'tls.key': key },
   };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(secret) });
+  await apply(cluster, secret);
   return { certificate };
 }
 
@@ -72,7 +73,7 @@ export async function applyTeamSigner(
   place: SignerPlace,
   spec: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(signerObject(place, spec)) });
+  await apply(cluster, signerObject(place, spec));
 }
 
 export async function getTeamSigner(

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
+import { apply } from './apply.ts';
 
 export interface PodWanted {
   readonly namespace: string;
@@ -19,7 +20,7 @@ export interface PodWanted {
 
 /** Creates a pod whose kubelet asks for a credential; the scheduler picks the wanted node. */
 export async function createPod(cluster: Cluster, wanted: PodWanted): Promise<void> {
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(podObject(wanted)) });
+  await apply(cluster, podObject(wanted));
 }
 
 /** Such a pod. */
@@ -84,7 +85,7 @@ export async function createTeam(
     })),
   ];
   const list = { apiVersion: 'v1', kind: 'List', items: objects };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(list) });
+  await apply(cluster, list);
 }
 
 /** A kubelet's mount retries back off to several seconds. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
 import { SYSTEM_NAMESPACE } from './installation.ts';
+import { apply } from './apply.ts';
 
 const MOUNT_MS = 120_000;
 
@@ -42,7 +43,7 @@ export async function mountServing(
       ],
     },
   };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(pod) });
+  await apply(cluster, pod);
   const { stdout: uid } = await cluster.kubectl([
     ...['get', 'pod', 'serving', '-n', SYSTEM_NAMESPACE, '-o', 'jsonpath={.metadata.uid}'],
   ]);

@@ -2,6 +2,7 @@
 import type { Pod } from '../../../src/api/object/pod.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
+import { apply } from './apply.ts';
 
 export interface WorkloadWanted {
   readonly namespace: string;
@@ -47,7 +48,7 @@ export async function applyWorkload(cluster: Cluster, wanted: WorkloadWanted): P
       },
     },
   };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(deployment) });
+  await apply(cluster, deployment);
   await applyBudget(cluster, wanted);
 }
 
@@ -61,7 +62,7 @@ export async function applyBudget(
     metadata: { namespace, name },
     spec: { minAvailable, selector: { matchLabels: { app: name } } },
   };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(budget) });
+  await apply(cluster, budget);
 }
 
 /** The Deployment's pods, once so many of them are ready. */

@@ -2,6 +2,7 @@
 /** Users with few permissions, who run the conformance runner. */
 import type { Cluster } from '../../cluster/cluster.ts';
 import { NAMESPACE } from './cluster-signers.ts';
+import { apply } from '../cluster/apply.ts';
 
 export interface Grant {
   readonly verbs: readonly string[];
@@ -27,8 +28,6 @@ export async function userWith(
     { ...rbac, kind: 'ClusterRole', rules },
     { ...rbac, kind: 'ClusterRoleBinding', roleRef, subjects },
   ];
-  await cluster.kubectl(['apply', '-f', '-'], {
-    input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
-  });
+  await apply(cluster, ...items);
   return cluster.serviceAccountKubeconfig(NAMESPACE, name);
 }

@@ -5,6 +5,7 @@ import type { CertificateRequest } from '../../../../src/api/request/certificate
 import type { Cluster } from '../../../cluster/cluster.ts';
 import { until } from '../../../cluster/until.ts';
 import { requestPem, type CsrWanted } from './csr.ts';
+import { apply } from '../apply.ts';
 
 const WAIT_MS = 120_000;
 
@@ -40,9 +41,7 @@ export async function allowCertificateRequesters(cluster: Cluster): Promise<void
     { ...rbac, kind: 'ClusterRole', metadata, rules },
     { ...rbac, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
   ];
-  await cluster.kubectl(['apply', '-f', '-'], {
-    input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
-  });
+  await apply(cluster, ...items);
 }
 
 /** As cert-manager writes it for a Certificate, with what its webhook adds of the maker. */

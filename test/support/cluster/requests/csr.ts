@@ -8,6 +8,7 @@ import { generatePrivateKey } from '../../../../src/pki/keys/private-key.ts';
 import { encodeRequest } from '../../../../src/pki/x509/pkcs10.ts';
 import { encodePem } from '../../../../src/pki/der/pem.ts';
 import { randomBytes } from 'node:crypto';
+import { apply } from '../apply.ts';
 
 const WAIT_MS = 120_000;
 
@@ -121,5 +122,5 @@ export async function allowRequesters(cluster: Cluster): Promise<void> {
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'dev' }],
   };
   const list = { apiVersion: 'v1', kind: 'List', items: [role, binding] };
-  await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(list) });
+  await apply(cluster, list);
 }
