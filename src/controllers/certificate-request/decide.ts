@@ -13,22 +13,25 @@ import { validateRequest } from '../../policy/validate.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import { review } from '../../policy/review.ts';
 import { leafTemplate, type PlannedLeaf } from '../../runtime/issuing/leaf-template.ts';
-import { askingOf, faultOf } from './asking.ts';
+import { specViolation, toReviewableRequest } from './reviewable.ts';
 import type { ReviewableRequest } from '../../api/request/reviewable-request.ts';
 
+/** All that one decision depends on. */
 export interface CertificateRequestDecisionInput {
   readonly request: CertificateRequest;
   readonly profile: Profile;
   readonly policy: RequestPolicy;
-  /** The CA's own validity, or why there is none to sign with now. */
+  /** The CA's own validity, or why no CA can sign now. */
   readonly authority: Validity | SignerError;
   readonly reservedPrefixes: readonly string[];
+  /** Milliseconds, by the API server's clock. */
   readonly now: number;
 }
 
+/** What to do with the request. */
 export type CertificateRequestPlan =
   | { readonly kind: 'ignore' }
-  /** An approver said no; that is to be shown. */
+  /** An approver denied it: Ready must say so. */
   | { readonly kind: 'deny' }
   | { readonly kind: 'fail'; readonly reason: string; readonly message: string }
   /** No rule allows it. */
@@ -36,33 +39,39 @@ export type CertificateRequestPlan =
   | PlannedLeaf;
 
 /**
- * Decides one CertificateRequest. Two must agree to it: an approver, by the condition Approved, and
- * a rule of the ClusterSigner. cert-manager's own approver approves whatever is asked, so its word
- * alone is worth nothing; a rule alone would override an approver that says no. Synchronous and total.
+ * Decides one CertificateRequest. Two must allow it: an approver, by the condition Approved, and a rule of
+ * the signer. The approver alone is not enough, since cert-manager's own approves every request. The rule
+ * alone is not enough either: it would override an approver that denies. Synchronous and total.
  */
 export function decide(snapshot: CertificateRequestDecisionInput): CertificateRequestPlan {
   const { request, policy, reservedPrefixes } = snapshot;
   if (isFinished(request)) return { kind: 'ignore' };
   if (isDenied(request)) return { kind: 'deny' };
   if (!isApproved(request)) return { kind: 'ignore' };
-  const fault = faultOf(request);
-  if (fault !== undefined) return { kind: 'fail', ...fault };
-  const asking = askingOf(request);
-  const admitted = validateRequest({ csr: asking, profile: policy.profile, reservedPrefixes });
-  return admitted.kind === 'fail' ? admitted : byRules(snapshot, asking, admitted.request);
+  const violation = specViolation(request);
+  if (violation !== undefined) return { kind: 'fail', ...violation };
+  const csr = toReviewableRequest(request);
+  const admitted = validateRequest({ csr, profile: policy.profile, reservedPrefixes });
+  return admitted.kind === 'fail' ? admitted : byRules(snapshot, csr, admitted.request);
 }
 
 function byRules(
   snapshot: CertificateRequestDecisionInput,
-  asking: ReviewableRequest,
+  csr: ReviewableRequest,
   request: CertificationRequest,
 ): CertificateRequestPlan {
   const { profile, policy, authority, now } = snapshot;
-  const { outcome, reasons, evaluationError } = review(policy, asking, request);
+  const { outcome, reasons, evaluationError } = review(policy, csr, request);
   const message = reasons.map(({ rule, message: why }) => `${rule}: ${why}`).join('; ');
   if (outcome === 'deny') return { kind: 'fail', reason: 'DeniedByRule', message };
   if (outcome === 'noOpinion') return { kind: 'undecided', message, evaluationError };
   if (authority instanceof SignerError) return { kind: 'wait', error: authority };
-  const { spec } = asking;
-  return leafTemplate({ spec, request, profile, copy: policy.profile.copy, authority, now });
+  return leafTemplate({
+    spec: csr.spec,
+    request,
+    profile,
+    copy: policy.profile.copy,
+    authority,
+    now,
+  });
 }

@@ -4,14 +4,15 @@ import type { AuthorityFacts } from '../../authorities/contract.ts';
 import { anchorFingerprints } from '../../pki/x509/trust-bundle.ts';
 import { requireServedChain, signsFrom, type Gate } from '../../rotation/signs-from.ts';
 
-/** What a bundle says of its anchors. */
+/** The anchors of a bundle, and since when it serves each. */
 export type Served = Pick<Gate, 'published' | 'servedSince'>;
 
 const NOTHING_SERVED: Served = { published: undefined, servedSince: new Map() };
 
-/** Read once for each version of a bundle, not for each request: an object is replaced, never changed. */
+/** Parsed once for each version of a bundle, not for each request: cached objects are replaced, never changed. */
 const known = new WeakMap<ClusterTrustBundle, Served>();
 
+/** The anchors that the bundle serves; none without a bundle. */
 export function servedBy(bundle: ClusterTrustBundle | undefined): Served {
   if (bundle === undefined) return NOTHING_SERVED;
   const before = known.get(bundle);
@@ -22,15 +23,18 @@ export function servedBy(bundle: ClusterTrustBundle | undefined): Served {
   return served;
 }
 
+/** What the propagation gate depends on, apart from the CA. */
 export interface GateInput {
   readonly bundle: ClusterTrustBundle | undefined;
+  /** The CA is exempt from waiting: its Secret has the annotation for it. */
   readonly atOnce: boolean;
   readonly propagationSeconds: number;
+  /** Milliseconds, by the API server's clock. */
   readonly now: number;
 }
 
 /**
- * Publish, wait, then sign.
+ * The propagation gate: publish the anchor, wait until verifiers have loaded it, then sign.
  *
  * @throws SignerError ANCHOR_NOT_SERVED (`authority`)
  */

@@ -7,18 +7,18 @@ import type { AuthorityFacts } from '../../authorities/contract.ts';
 import { SignerError } from '../../errors.ts';
 
 /**
- * What a namespace's CA may cost. All signers share a process: to read a Secret of a mebibyte takes
- * parts of a second, each time that it is changed, and so does each signature by a key of 16384 bits.
- * A ClusterSigner's CA is its administrator's choice; a Signer's is anybody's who may write one.
+ * Characters of base64. All signers share a process: reading a Secret of a mebibyte takes a good part of a
+ * second after each change, and so does each signature by a key of 16384 bits. A cluster administrator chooses
+ * the CA of a ClusterSigner; that of a Signer comes from any user of its namespace.
  */
 const MAX_MATERIAL_CHARACTERS = 65_536;
-/** The largest of `keyType`. */
+/** The largest RSA key that `keyType` offers. */
 const MAX_NAMESPACED_RSA_BITS = 4096;
 
-/** All that is read of it, whether it is used or not. */
+/** The keys of a Secret that are read. */
 const MATERIAL = ['tls.crt', 'tls.key', 'ca.crt', CROSS_CERTIFICATE] as const;
 
-/** Asked before the Secret is opened. */
+/** Why the Secret of a Signer is too large to be opened; undefined if it is not. */
 export function checkMaterialSize(
   signer: ClusterSigner,
   { data = {} }: Secret,
@@ -27,11 +27,11 @@ export function checkMaterialSize(
   const size = MATERIAL.reduce((sum, key) => sum + (data[key]?.length ?? 0), 0);
   if (size <= MAX_MATERIAL_CHARACTERS) return undefined;
   return invalid(
-    `${MATERIAL.join(', ')} make ${size} characters; of a Signer's Secret they may make ${MAX_MATERIAL_CHARACTERS}`,
+    `${MATERIAL.join(', ')} have ${size} characters together; the Secret of a Signer may have ${MAX_MATERIAL_CHARACTERS}`,
   );
 }
 
-/** Asked before anything is signed. */
+/** Why the key of a Signer's CA is too slow to sign with; undefined if it is not. */
 export function checkKeySize(
   signer: ClusterSigner,
   { certificate: { publicKey } }: AuthorityFacts,
@@ -40,7 +40,7 @@ export function checkKeySize(
   if (!isNamespaced(signer) || algorithm !== 'RSA' || bits <= MAX_NAMESPACED_RSA_BITS)
     return undefined;
   return invalid(
-    `its CA has an RSA key of ${bits} bits, by which each signature takes long; a Signer's may have ${MAX_NAMESPACED_RSA_BITS}`,
+    `its CA has an RSA key of ${bits} bits, which signs slowly; the CA of a Signer may have ${MAX_NAMESPACED_RSA_BITS}`,
   );
 }
 

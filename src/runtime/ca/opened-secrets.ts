@@ -5,19 +5,21 @@ import { SignerError, attempt } from '../../errors.ts';
 import type { Clock } from '../../ports.ts';
 import { materialOf } from './usable-authority.ts';
 
-/** CAs that were opened, by the Secrets that they came from. Each holds a private key. */
+/** The opened CAs, by the key of their Secret. Each holds a private key in memory. */
 export interface OpenedSecrets {
   /**
-   * Opened once for each version of a Secret, and again for a while if that failed.
+   * Opens a CA once for each version of its Secret; a failed one again after 10 s.
    *
-   * @throws SignerError (`authority`) why it cannot be used
+   * @throws SignerError (`authority`) why the CA cannot be used
    */
   readonly open: (secret: Secret) => Authority;
-  /** The CA of this very Secret that was signed with last, whatever it holds by now. */
+  /** The CA that last signed from this Secret (by uid), whatever the Secret holds now. */
   readonly last: (secret: Secret) => Authority | undefined;
+  /** Records the CA for `last`. */
   readonly signedWith: (secret: Secret, authority: Authority) => void;
-  /** Keeps nothing of a Secret that is gone, or that nobody is served from any more. */
+  /** Drops the CAs of a deleted Secret. */
   readonly forget: (key: string) => void;
+  /** Drops the CAs of all other Secrets: no served signer uses them. */
   readonly retain: (keys: ReadonlySet<string>) => void;
 }
 
@@ -27,9 +29,10 @@ interface Opened {
   readonly at: number;
 }
 
-/** A CA that cannot be used is looked at again after this: time heals what is not valid yet. */
+/** A CA that failed to open is tried again after this: it may only be not valid yet. */
 const OPEN_AGAIN_MS = 10_000;
 
+/** @param clock - the API server's time, by which certificates are judged */
 export function createOpenedSecrets(open: OpenAuthority, clock: Clock): OpenedSecrets {
   const opened = new Map<string, Opened>();
   const used = new Map<string, { readonly uid: string; readonly authority: Authority }>();
@@ -70,7 +73,7 @@ export function createOpenedSecrets(open: OpenAuthority, clock: Clock): OpenedSe
   };
 }
 
-/** What failed may depend on the time: the CA's own, or that of a certificate above it. */
+/** Only errors go stale: they may depend on the validity of the CA or of a certificate above it. */
 function isStale({ result, at }: Opened, now: number): boolean {
   return result instanceof SignerError && Math.abs(now - at) >= OPEN_AGAIN_MS;
 }

@@ -11,27 +11,28 @@ import { distrustedCas } from '../../rotation/distrusted-cas.ts';
 import { requireGate } from './anchor-gate.ts';
 import { checkMaterialSize, checkKeySize } from './namespaced-ca-limits.ts';
 
+/** Everything that decides whether a CA may sign. */
 export interface UsableInput {
   readonly signer: ClusterSigner;
   readonly secret: Secret | undefined;
   readonly bundle: ClusterTrustBundle | undefined;
   readonly open: (secret: Secret) => Authority;
-  /** The CA of this Secret that was signed with last. */
+  /** The CA that last signed from this Secret. */
   readonly last: (secret: Secret) => Authority | undefined;
   readonly propagationSeconds: number;
-  /** The API server's time, by which anchors are dated and CAs made. */
+  /** Milliseconds, by the API server's clock. */
   readonly now: number;
 }
 
 /**
- * The CA that a signer may sign with at this moment. Everything that `authority` checked is checked
- * again here: the status is somebody else's word, the Secret may have changed since.
+ * The CA that a signer may sign with now. It checks again everything that the authority component checked: the
+ * status may be forged or stale, and the Secret may have changed since.
  *
- * While what the Secret holds now cannot be used (half written, or published too short a while ago)
- * the CA that was signed with last goes on, as long as the status calls it Active: then nobody
- * reckons yet with its last leaf.
+ * If the CA in the Secret cannot be used (it is half written, or its anchor was published too recently), the CA
+ * that signed last continues while the status shows it as Active: until then, nothing assumes that its last leaf
+ * was issued.
  *
- * @throws SignerError (`authority`) saying what is missing; requests wait
+ * @throws SignerError (`authority`) what is missing; the signer's requests wait
  */
 export function usableAuthority(input: UsableInput): Authority {
   const { signer, secret } = input;
@@ -72,7 +73,7 @@ function requireUsable(input: UsableInput, authority: Authority, atOnce: boolean
   const slow = checkKeySize(signer, facts);
   if (slow !== undefined) throw slow;
   if (distrustedCas(signer)(facts.fingerprint)) {
-    throw unusable('AUTHORITY_INVALID', 'its CA is among spec.authority.managed.distrusted');
+    throw unusable('AUTHORITY_INVALID', 'its CA is listed in spec.authority.managed.distrusted');
   }
   if (now >= facts.notAfter) {
     throw unusable('AUTHORITY_EXPIRED', 'its CA certificate has expired');
@@ -97,7 +98,7 @@ function requireReady(signer: ClusterSigner): void {
   }
 }
 
-/** The texts of a `kubernetes.io/tls` Secret with an optional `ca.crt`. */
+/** The PEM of a `kubernetes.io/tls` Secret with an optional `ca.crt`. */
 export function materialOf(secret: Secret): AuthorityMaterial {
   const text = (key: string): string =>
     Buffer.from(secret.data?.[key] ?? '', 'base64').toString('latin1');

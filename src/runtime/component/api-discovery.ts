@@ -5,23 +5,27 @@ import { servedVersions } from '../../kube/client/discovery.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { Delay, Log } from '../../ports.ts';
 
-/** Whether the API server has a kind that comes and goes with somebody else's installation. */
+/** Whether the API server serves a resource that another project installs and removes. */
 export interface ApiDiscovery {
-  /** False also while nobody knows. */
+  /** False also before the first answer. */
   readonly served: boolean;
-  /** Called after each change of `there`. */
+  /** Calls the listener after each change of `served`. */
   onChange(listener: () => void): void;
-  /** Looks until `signal` is aborted. Never rejects. */
+  /** Asks until `signal` is aborted. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
-  /** Absence is no fault; not to know is. */
+  /** Not empty before the first answer; a resource that is not served is a warning only. */
   notReady(): readonly string[];
+  /** Not empty while the resource is not served. */
   warnings(): readonly string[];
 }
 
-/** How soon an installation is noticed: one small read a replica, which every user may make. */
+/** How soon an installation is noticed. Each replica sends one small GET, which needs no permission. */
 const DISCOVERY_INTERVAL_MS = 5_000;
 
-/** Asks discovery: to watch CustomResourceDefinitions would take a right that nothing else needs. */
+/**
+ * Polls the discovery API. To watch CustomResourceDefinitions instead would take a permission that nothing else
+ * needs.
+ */
 export function createApiDiscovery(
   { client, delay, log }: { readonly client: Client; readonly delay: Delay; readonly log: Log },
   resource: Resource,
@@ -29,16 +33,16 @@ export function createApiDiscovery(
   const name = `${resource.plural}.${resource.group}/${resource.version}`;
   const listeners: (() => void)[] = [];
   let known: boolean | undefined;
-  let trouble = 'not asked yet';
+  let failure = 'not asked yet';
 
   async function look(): Promise<void> {
     const versions = await servedVersions(client, resource, [resource.version]);
-    const there = versions.length > 0;
-    if (there === known) return;
+    const served = versions.length > 0;
+    if (served === known) return;
     const first = known === undefined;
-    known = there;
-    log.info({ resource: name }, there ? 'API found, starting' : 'API not served, waiting for it');
-    if (!first || there) for (const listener of listeners) listener();
+    known = served;
+    log.info({ resource: name }, served ? 'API found, starting' : 'API not served, waiting for it');
+    if (!first || served) for (const listener of listeners) listener();
   }
 
   return {
@@ -51,17 +55,19 @@ export function createApiDiscovery(
     run: async (signal) => {
       while (!signal.aborted) {
         await look().catch((error: unknown) => {
-          trouble = messageOf(error);
+          failure = messageOf(error);
         });
         await delay(DISCOVERY_INTERVAL_MS, signal).catch(() => undefined);
       }
     },
     notReady: () =>
-      known === undefined ? [`whether ${name} is served is not known: ${trouble}`] : [],
+      known === undefined
+        ? [`cannot find out whether the API server serves ${name}: ${failure}`]
+        : [],
     warnings: () =>
       known === false
         ? [
-            `the API server does not serve ${name}: nothing is answered until cert-manager is installed`,
+            `the API server does not serve ${name}, so these requests are not processed; install cert-manager`,
           ]
         : [],
   };

@@ -26,40 +26,40 @@ export interface Component {
   readonly metrics: WatchMetrics & LoopMetrics & RequestMetrics & TrustMetrics;
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
-  /** Of its one loop. */
+  /** Limits how many keys the loop of `queue` reconciles at once. */
   readonly concurrency: ConcurrencyLimiter;
   /** A queue for one more loop in the same process, with a rate limiter and a concurrency limiter of its own. */
   readonly anotherLoop: (name: string) => Pick<Component, 'queue' | 'limiter' | 'concurrency'>;
-  /** Which part of the work is this replica's. */
+  /** Which objects this replica reconciles. */
   readonly shard: ShardFilter;
-  /** Where Leases are taken; undefined: none are. */
+  /** Where the replicas keep their Leases; undefined: they use none. */
   readonly leases: LeasePlace | undefined;
   /** Only ClusterSigners whose CA Secret lies in this namespace are served. */
   readonly secretNamespace: string;
-  /** Whether the Signers of namespaces are served, too (`--namespaced-signers`). */
+  /** Whether Signers are served as well as ClusterSigners (`--namespaced-signers`). */
   readonly namespacedSigners: boolean;
   /**
-   * Those of these rights that the API server says we lack.
+   * Those of these permissions that the component lacks, by SelfSubjectAccessReviews.
    *
-   * @throws KubeError when it cannot be asked
+   * @throws KubeError if a review fails
    */
   readonly missingPermissions: (
     rules: readonly PermissionRule[],
   ) => Promise<readonly MissingPermission[]>;
-  /** Prefixes of names that are reserved besides `system:` and `kubeadm:`. */
+  /** Name prefixes that no certificate gets, besides `system:` and `kubeadm:`. */
   readonly reservedPrefixes: readonly string[];
-  /** How long an added anchor must have been served before a CA behind it signs. */
+  /** How many seconds a bundle must have served an anchor before its CA signs. */
   readonly propagationSeconds: number;
 }
 
-/** What `cli` runs: one component at work. */
+/** A component at work, as `app` runs it. */
 export interface Controller {
   /** Works until `signal` is aborted, finishes what is in flight, then resolves. */
   run(signal: AbortSignal): Promise<void>;
   /** Why it is not ready; empty when it is. */
   notReady(): readonly string[];
-  /** What is wrong although it works; told by /readyz, which stays 200. */
+  /** What is wrong although it works: `/readyz` lists it and still answers 200. */
   warnings?(): readonly string[];
-  /** The rights that it needs for what it serves now. */
+  /** The permissions that it needs for the signers that it serves now. */
   permissions(): readonly PermissionRule[];
 }

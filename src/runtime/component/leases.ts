@@ -8,12 +8,12 @@ export interface LeasePlace {
   readonly secretNamespaces: readonly string[];
 }
 
-/** The Lease whose holder does the work that only one replica of a component is to do. */
+/** The name of the Lease whose holder is the leader of a component's replicas. */
 export function leaderLease(component: string, secretNamespace: string): string {
   return `countersign-${component}.${secretNamespace}`;
 }
 
-/** By these the replicas of one component in one installation find each other. */
+/** The labels by which the replicas of a component in one installation find each other's Leases. */
 export function leaseLabels(
   component: string,
   secretNamespace: string,

@@ -6,7 +6,7 @@ export type RequestKind =
 
 /** What the request controllers count; `web/metrics.ts` has the series. */
 export interface RequestMetrics {
-  /** One request ended, or one look at it led to waiting. `reason` is of a small fixed set. */
+  /** A reconciliation ended a request or made it wait. `reason` is one of a small fixed set. */
   outcome(labels: {
     readonly kind: RequestKind;
     readonly signer: string;
@@ -17,19 +17,19 @@ export interface RequestMetrics {
   duration(kind: RequestKind, signer: string, seconds: number): void;
   /** Requests in the cache that still need this component. */
   pending(kind: RequestKind, signer: string, count: number): void;
-  /** The signer name is served no more: what was measured of it last is not so any longer. */
+  /** The signer name is not served any longer: its gauges must not keep their last values. */
   unserved(signer: string): void;
 }
 
 /** What authority and attester measure; `web/trust-series.ts` has the series. */
 export interface TrustMetrics {
-  /** Bundles under our signer names that are not ours. */
+  /** Bundles under our signer names that the attester does not manage. */
   foreignBundles(signer: string, count: number): void;
-  /** An anchor that somebody else had added to a published bundle was taken out again. */
+  /** The attester removed an anchor that it had not added to a published bundle. */
   strangerAnchor(signer: string, fingerprint: string): void;
-  /** Unix seconds of the Active CA's end. */
+  /** When the Active CA expires, in Unix seconds. */
   authorityNotAfter(signer: string, seconds: number): void;
-  /** Unix seconds until which a leaf may be as long as the profile says. */
+  /** Until when a leaf can get the profile's full validity, in Unix seconds. */
   authorityFullLeaves(signer: string, seconds: number): void;
   authorityPhase(signer: string, phase: AuthorityPhase, count: number): void;
   /** The published bundle; times in Unix seconds. */

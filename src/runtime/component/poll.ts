@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Delay } from '../../ports.ts';
 
+/** What to poll. */
 export interface PollInit {
-  /** What is looked at; another text is a reason to look at once. */
+  /** What `look` depends on; if this text changes, `look` is called at once. */
   readonly subject: () => string;
-  /** Looks, and says how many milliseconds that holds. Never rejects. */
+  /** Looks, and resolves to the milliseconds for which the result is valid. Never rejects. */
   readonly look: () => Promise<number>;
   readonly delay: Delay;
 }
@@ -12,7 +13,7 @@ export interface PollInit {
 /** How soon a change of the subject is noticed. */
 const NOTICE_MS = 1_000;
 
-/** Looks until `signal` is aborted: when the subject changed, and when a look holds no longer. */
+/** Calls `look` until `signal` is aborted: when the subject changes, and when the last result expires. */
 export async function poll({ subject, look, delay }: PollInit, signal: AbortSignal): Promise<void> {
   let seen: string | undefined;
   let left = 0;

@@ -3,37 +3,37 @@ import { SignerError } from '../../errors.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { Clock } from '../../ports.ts';
 
-/** Our own clock, and how far it is off. */
+/** The local clock, and the client that knows its offset from the API server's. */
 export interface Clocks {
   readonly clock: Clock;
   readonly client: Pick<Client, 'clockOffset'>;
 }
 
 /**
- * The API server's time in milliseconds, as near as its answers tell. What is written for others to go
- * by (the times of a leaf, since when an anchor is served, until when a CA is trusted) is told by the
- * clock that all of them share, not by that of one node. Nothing else in here corrects a clock.
+ * The API server's time in milliseconds since 1970, estimated from the Date headers of its responses. All
+ * times that others read (the validity of a leaf, since when an anchor is served, until when a CA is trusted)
+ * come from this clock, which every component shares, and not from that of one node.
  */
 export function serverTime({ clock, client }: Clocks): number {
   return clock() - client.clockOffset();
 }
 
 /**
- * Clocks that are set by anything at all are nearer to each other. Further apart one of the two is
- * broken, and nobody here can tell which: a leaf could be of any year.
+ * Above this offset one of the two clocks is broken, and we cannot know which: synchronized clocks are much
+ * closer. A leaf could get any year.
  */
 export const MAX_CLOCK_OFFSET_MS = 10 * 60_000;
 
-/** Whether our clock and the API server's contradict each other, as far as is known. */
+/** Whether the last known offset is above {@link MAX_CLOCK_OFFSET_MS}. */
 export function areClocksApart({ client }: Pick<Clocks, 'client'>): boolean {
   return Math.abs(client.clockOffset()) > MAX_CLOCK_OFFSET_MS;
 }
 
 /**
- * What is known may be what the API server answered long ago, before a clock was set right or this
- * machine slept: before anything waits for clocks, it is asked once more.
+ * Whether the offset is above {@link MAX_CLOCK_OFFSET_MS}, and still is after one more request: the last
+ * response may be from before a clock was corrected, or before this machine slept.
  *
- * @param ask - any question to the API server
+ * @param ask - sends any request to the API server
  */
 export async function areClocksStillApart(
   clocks: Clocks,
@@ -45,7 +45,7 @@ export async function areClocksStillApart(
 }
 
 /**
- * Nothing is signed by a clock that another one contradicts.
+ * Keeps everything from being signed while the clocks are apart, also after one more request.
  *
  * @throws SignerError CLOCKS_APART (`wait`)
  */
@@ -54,16 +54,16 @@ export async function requireClocks(clocks: Clocks, ask: () => Promise<unknown>)
   throw new SignerError({
     code: 'CLOCKS_APART',
     disposition: 'wait',
-    message: `${offsetText(clocks.client.clockOffset())}; signing is paused until the clock that is wrong is corrected`,
+    message: `signing is paused: ${offsetText(clocks.client.clockOffset())} (limit ${MAX_CLOCK_OFFSET_MS / 1000} s); correct the wrong clock`,
   });
 }
 
-/** A clock that jumps by more than this between a look and a deed was not to be gone by. */
+/** If a clock jumps by more than this between a decision and its write, the decision is void. */
 const CLOCK_JUMP_MS = 60_000;
 
 /**
- * Whether what was judged at that time was judged by the clock of now. Asked after a question to the
- * API server, whose answer tells the time.
+ * Whether no clock jumped since a decision. Call it after a request to the API server, whose response
+ * updates the offset.
  *
  * @param judgedAt - milliseconds, by {@link serverTime}
  */
@@ -71,13 +71,14 @@ export function isSameClock(clocks: Clocks, judgedAt: number): boolean {
   return Math.abs(serverTime(clocks) - judgedAt) < CLOCK_JUMP_MS;
 }
 
-/** A timer that was set by a wrong clock would else be waited for as long as that clock was wrong. */
+/** Bounds how long a timer lasts that a wrong clock set. */
 const MAX_REQUEUE_MS = 3_600_000;
 
 /**
- * When to look at something again that time changes at `at`, by our own clock.
+ * When to reconcile again what changes at the time `at`: milliseconds by the local clock, at most an hour
+ * from now.
  *
- * @param at - milliseconds, by {@link serverTime}; undefined where time changes nothing
+ * @param at - milliseconds, by {@link serverTime}; undefined if nothing changes with time
  */
 export function requeueAt(
   { clock, client }: Clocks,
@@ -87,9 +88,13 @@ export function requeueAt(
   return { requeueAt: Math.min(exact, clock() + MAX_REQUEUE_MS) };
 }
 
-/** `our clock is 75 s ahead of that of the API server`; @param clockOffset - milliseconds */
+/**
+ * `the local clock is 75 s ahead of the API server's`.
+ *
+ * @param clockOffset - milliseconds, positive if the local clock is ahead
+ */
 export function offsetText(clockOffset: number): string {
   const seconds = Math.round(Math.abs(clockOffset) / 1000);
   const way = clockOffset < 0 ? 'behind' : 'ahead of';
-  return `our clock is ${seconds} s ${way} that of the API server`;
+  return `the local clock is ${seconds} s ${way} the API server's`;
 }

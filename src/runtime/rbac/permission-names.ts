@@ -9,25 +9,25 @@ import { isNamespaced } from '../../api/signer/signer.ts';
 import type { Component } from '../component/component.ts';
 import type { LeasePlace } from '../component/leases.ts';
 
-/** The names that a component's role must spell out. */
+/** The object names that a component's roles list in resourceNames, and what else the roles depend on. */
 export interface PermissionNames {
   readonly signerNames: readonly string[];
   /** Object names of ClusterTrustBundles: `example.com:workload:primary`. */
   readonly bundles: readonly string[];
   readonly secrets: readonly SecretReference[];
-  /** Whether the Signers of namespaces are served, too. */
+  /** Whether Signers are served as well as ClusterSigners. */
   readonly namespacedSigners?: boolean;
-  /** The Secrets of Signers that were granted: each is read where it lies, and never written. */
+  /** The CA Secrets of Signers that an administrator granted; they are read and never written. */
   readonly signerSecrets?: readonly SecretReference[];
-  /** Absent: no Leases are taken. */
+  /** Where the replicas keep their Leases; undefined: they use none. */
   readonly leases?: LeasePlace | undefined;
   /** The components' namespace, where `authority` fills in the certificates of their ports. */
   readonly ownTls?: string | undefined;
 }
 
 /**
- * The names of the ClusterSigners that are served, and the place of our Leases. No Signer's are among
- * them: a namespace that names a Secret which nobody granted us must not make us lack a right.
+ * The names of the ClusterSigners that are served, and the place of our Leases. Names of Signers are left
+ * out: a Signer that names a Secret which was not granted must not make the component unready.
  */
 export function namesOf(
   served: readonly ClusterSigner[],

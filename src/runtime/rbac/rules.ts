@@ -8,13 +8,14 @@ import type { PermissionNames } from './permission-names.ts';
 
 const READ = ['get', 'list', 'watch'] as const;
 
+/** Reading ClusterSigners. */
 export const READ_CLUSTER_SIGNERS: PermissionRule = {
   apiGroups: ['countersign.dev'],
   resources: ['clustersigners'],
   verbs: READ,
 };
 
-/** What who serves signers reads: ClusterSigners, and Signers where they are served. */
+/** Reading ClusterSigners, and Signers if they are served. */
 export function readSigners({ namespacedSigners }: PermissionNames): PermissionRule {
   const { resources } = READ_CLUSTER_SIGNERS;
   return namespacedSigners === true
@@ -23,8 +24,8 @@ export function readSigners({ namespacedSigners }: PermissionNames): PermissionR
 }
 
 /**
- * Kubernetes gives this to every ServiceAccount (`system:cluster-trust-bundle-discovery`); we name
- * it all the same, so that a cluster that took that role away still works.
+ * Reading ClusterTrustBundles. Kubernetes grants this to every ServiceAccount
+ * (`system:cluster-trust-bundle-discovery`); our roles list it too, for clusters that removed that role.
  */
 export const READ_BUNDLES: PermissionRule = {
   apiGroups: ['certificates.k8s.io'],
@@ -32,7 +33,7 @@ export const READ_BUNDLES: PermissionRule = {
   verbs: READ,
 };
 
-/** Reading requests of a kind, and writing their answer to the subresource. */
+/** Reading requests of a kind, and updating their subresource. */
 export function onRequests(
   { group, plural }: { readonly group: string; readonly plural: string },
   subresource: 'status' | 'approval',
@@ -43,22 +44,22 @@ export function onRequests(
   ];
 }
 
-/** Events on objects of all namespaces. */
+/** Recording Events about objects of all namespaces. */
 export const EVENTS_EVERYWHERE: PermissionRule = {
   apiGroups: ['events.k8s.io'],
   resources: ['events'],
   verbs: ['create', 'patch'],
 };
 
-/** Events on cluster-scoped objects are accepted in `default` only (422 elsewhere). */
+/** Recording Events about cluster-scoped objects, which the API server accepts in `default` only (422 elsewhere). */
 export const EVENTS_IN_DEFAULT: PermissionRule = {
   ...EVENTS_EVERYWHERE,
   namespace: 'default',
 };
 
 /**
- * `verb` on each signer name, spelled out, and on those of all Signers where they are served; nothing
- * without names, since RBAC reads an empty list as all. No Signer is attested for.
+ * `verb` on each signer name, and on the derived names of all Signers if they are served, except `attest`:
+ * Signers publish no bundles. No rule at all without names, since empty resourceNames mean all.
  */
 export function onSigners(
   { signerNames, namespacedSigners }: PermissionNames,
@@ -78,7 +79,7 @@ export function onSigners(
 }
 
 /**
- * `verbs` on the CA Secrets, by name, one rule a namespace. RBAC grants list and watch of a named
+ * `verbs` on the CA Secrets, by name, one rule for each namespace. RBAC grants list and watch of a named
  * object for `fieldSelector=metadata.name=<name>` only.
  */
 export function onSecrets(
@@ -95,14 +96,14 @@ export function onSecrets(
   }));
 }
 
-/** Reading the CA Secrets of Signers, where they lie. */
+/** Reading the CA Secrets of Signers. */
 export function onSignerSecrets({
   signerSecrets = [],
 }: PermissionNames): readonly PermissionRule[] {
   return onSecrets({ secrets: signerSecrets }, READ);
 }
 
-/** What every component that signs reads: signers, bundles, and the requests that it answers. */
+/** Reading signers, bundles and requests, and updating the status of requests: for every component that signs. */
 export function readToSign(
   names: PermissionNames,
   requests: { readonly group: string; readonly plural: string },
@@ -118,8 +119,8 @@ export function onCaSecrets(names: PermissionNames): readonly PermissionRule[] {
 const ON_LEASES = { apiGroups: [LEASES.group], resources: [LEASES.plural] } as const;
 
 /**
- * Each replica makes a Lease of its own, watches the others' and deletes those that were left behind.
- * Their names are the pods', so a role cannot narrow it by name.
+ * A Lease for each replica: it creates its own, watches those of its peers and deletes stale ones. They are
+ * named after pods, so the rule has no resourceNames.
  */
 export function onMemberLeases({ leases }: PermissionNames): readonly PermissionRule[] {
   if (leases === undefined) return [];
@@ -127,7 +128,7 @@ export function onMemberLeases({ leases }: PermissionNames): readonly Permission
   return [{ ...ON_LEASES, verbs, namespace: leases.namespace }];
 }
 
-/** One Lease by its name, but for `create`, which cannot be narrowed. */
+/** The Lease of the leader, by its name; `create` cannot be restricted to a name. */
 export function onLeaderLease(
   { leases }: PermissionNames,
   component: string,

@@ -4,14 +4,14 @@ import type { KubeObject } from '../../api/object/object.ts';
 import { isDerivedName } from '../../api/signer/signer.ts';
 import type { RequestOutcome } from './outcome.ts';
 
-/** By so much the clocks of two API servers that date objects may lie apart. */
+/** The clocks of two API servers, which write creationTimestamps, may differ by this much. */
 const SKEW_MS = 5_000;
 
 /**
- * A CertificateSigningRequest has no namespace, and outlives the one that it was meant for: what was
- * asked, and perhaps approved, under a Signer of before must not be signed by whoever has got the
- * namespace's name since. So a Signer answers only what was made after it. What lies in a namespace is
- * gone with it.
+ * Makes a Signer ignore requests that are older than itself. A CertificateSigningRequest has no namespace, so it
+ * outlives the namespace whose Signer it names. If that namespace is deleted and created again, its new owner
+ * must not sign what was requested, and perhaps approved, for the old one. Namespaced requests need no such
+ * check: they are deleted with their namespace.
  */
 export function ignoreOlderThanSigner<T extends KubeObject, S extends SignerObject>(
   handle: (request: T, signer: S) => Promise<RequestOutcome>,

@@ -5,7 +5,7 @@ import { serverTime } from '../component/server-time.ts';
 
 type Pending = readonly [key: string, request: KubeObject];
 
-/** What the takeover is made from. */
+/** What the takeover needs. */
 export interface OrphanTakeoverInit {
   readonly component: Pick<Component, 'client' | 'clock' | 'delay' | 'shard' | 'queue' | 'log'>;
   /** Every pending request with its key. */
@@ -13,32 +13,32 @@ export interface OrphanTakeoverInit {
 }
 
 /**
- * Takes over, once, what another replica should have answered long ago. A replica that holds a Lease is
- * taken to work, but it may hang, and anybody who may write Leases can forge one: that must cost time only.
- * Concurrent work on one request is safe, because a resourceVersion conflict stops one of both writes; but
- * it wastes a signature, so the takeover is delayed.
+ * Takes over, once each, requests that another replica should have answered long ago. A replica with a Lease
+ * counts as working, but it may hang, and anyone with write access to Leases can forge one: that may delay
+ * requests, but not stop them. It is safe if two replicas process one request, since one of their writes ends in
+ * a resourceVersion conflict; it wastes a signature, so the takeover comes late.
  */
 export interface OrphanTakeover {
-  /** Whether the request of that key, which belongs to another replica, is taken over; true only once. */
+  /** Whether another replica's request with this key is taken over now. True only once for each takeover. */
   readonly claims: (key: string) => boolean;
   /** Looks for such requests until `signal` is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Older requests are orphans: twice the duration of a Lease, and a quarter of what a kubelet waits. */
+/** Older requests are orphans. Twice the duration of a Lease, and a quarter of what a kubelet waits. */
 const TAKEOVER_AFTER_MS = 30_000;
 const SWEEP_MS = 5_000;
-/** A sweep takes over no more, so that a slow replica is relieved and not replaced. */
+/** The most that one sweep takes over: it must help a slow replica, not replace it. */
 const MOST_AT_ONCE = 500;
 
-/** `pending` are the requests of all replicas; those of this one are left out. */
+/** Sweeps over the pending requests of the other replicas. */
 export function createOrphanTakeover({ component, pending }: OrphanTakeoverInit): OrphanTakeover {
   const { client, clock, delay, shard, queue, log } = component;
   const claimed = new Set<string>();
-  /** Key → the state in which it was taken over; it is not taken over twice. */
+  /** Key → the resourceVersion that was taken over; the same one is not taken over twice. */
   let tried = new Map<string, string>();
 
-  /** A request's age by the clock that wrote down its creation. */
+  /** Compares with the API server's clock, which wrote the creationTimestamp. */
   function isOverdue({ metadata }: KubeObject): boolean {
     return (
       serverTime({ clock, client }) - Date.parse(metadata.creationTimestamp) >= TAKEOVER_AFTER_MS
@@ -53,7 +53,7 @@ export function createOrphanTakeover({ component, pending }: OrphanTakeoverInit)
     );
     const isTried = ([key, { metadata }]: Pending): boolean =>
       tried.get(key) === metadata.resourceVersion;
-    // From the end: its owner, if it is only slow, comes from the other side.
+    // The newest: an owner that is only slow begins with the oldest.
     const taken = overdue.filter((each) => !isTried(each)).slice(-MOST_AT_ONCE);
     tried = new Map(
       [...overdue.filter(isTried), ...taken].map(([key, { metadata }]) => [

@@ -3,70 +3,75 @@ import type { SpecProblem } from '../../api/signer/cluster-signer-checks.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object/object.ts';
 
 /**
- * Each Signer takes watches of every component, and a team has a few CAs. Whoever may write Signers in a
- * namespace must not take what everybody's are served with.
+ * Each Signer costs every component some watches, and a namespace needs few CAs. The users of one namespace
+ * must not exhaust what all share.
  */
 const MAX_SIGNERS_PER_NAMESPACE = 32;
-/** Of a spec as JSON: eight times that of thirty rules. The schema by itself lets half a mebibyte through. */
+/** Characters of a spec as JSON: eight times a spec of thirty rules. The schema alone allows half a mebibyte. */
 const MAX_SIGNER_TEXT = 65_536;
 
-/** What is kept of Signers, however many and large they are made. */
+/** Bounds how many Signers of a namespace are read, and how large they are. */
 export interface SignerQuota {
-  /** Without its spec where that is too long, or where its namespace has no room for one more. */
+  /** Drops the spec if it is too long, or if the namespace has reached its quota. */
   readonly reduce: (object: KubeObject) => KubeObject;
-  /** @returns why a Signer of which no spec was kept is not served; undefined: it has its room now */
+  /**
+   * Counts the Signer `namespace/name` as `reduce` left it.
+   *
+   * @returns why it is not served; undefined if it is within the quota
+   */
   readonly admit: (key: string, object: KubeObject) => SpecProblem | undefined;
+  /** The Signer is deleted and counts no longer. */
   readonly release: (key: string) => void;
 }
 
 /**
- * Those that are heard of first have the room: another one is served once some have gone and it is
- * written anew.
+ * The Signers that are listed first are within the quota. Another one is served after some are deleted and it
+ * is changed.
  */
 export function createSignerQuota(): SignerQuota {
-  const inside = new Map<string, Set<string>>();
+  const counted = new Map<string, Set<string>>();
   const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
 
   function hasRoom(key: string): boolean {
-    const keys = inside.get(namespaceOf(key));
+    const keys = counted.get(namespaceOf(key));
     return keys === undefined || keys.has(key) || keys.size < MAX_SIGNERS_PER_NAMESPACE;
   }
 
-  function leave(key: string): void {
-    const keys = inside.get(namespaceOf(key));
+  function release(key: string): void {
+    const keys = counted.get(namespaceOf(key));
     keys?.delete(key);
-    if (keys?.size === 0) inside.delete(namespaceOf(key));
+    if (keys?.size === 0) counted.delete(namespaceOf(key));
   }
 
   return {
-    release: leave,
+    release,
     reduce: (object) => {
       const { apiVersion, kind, metadata, spec, ...rest } = object as KubeObject & {
         readonly spec?: unknown;
       };
       const { namespace = '', name } = metadata;
-      const kept = { apiVersion, kind, metadata: leanMetadata(metadata) };
+      const kept = { apiVersion, kind, metadata: identityOf(metadata) };
       const isKept = hasRoom(`${namespace}/${name}`) && !isTooLong(spec);
       return isKept ? { ...rest, ...kept, spec } : kept;
     },
     admit: (key, object) => {
       if ('spec' in object) {
         const namespace = namespaceOf(key);
-        inside.set(namespace, (inside.get(namespace) ?? new Set()).add(key));
+        counted.set(namespace, (counted.get(namespace) ?? new Set()).add(key));
         return undefined;
       }
       const isFull = !hasRoom(key);
-      leave(key);
-      return { path: 'spec', message: isFull ? CROWDED : TOO_LONG };
+      release(key);
+      return { path: 'spec', message: isFull ? OVER_QUOTA : TOO_LONG };
     },
   };
 }
 
-const CROWDED = `is not read: the namespace has ${MAX_SIGNERS_PER_NAMESPACE} Signers already; delete some, then change this one`;
-const TOO_LONG = `has more than ${MAX_SIGNER_TEXT} characters; write fewer and shorter rules`;
+const OVER_QUOTA = `is ignored: the namespace already has ${MAX_SIGNERS_PER_NAMESPACE} Signers, the most that are served; delete one, then change this one`;
+const TOO_LONG = `has more than ${MAX_SIGNER_TEXT} characters as JSON; use fewer or shorter rules`;
 
-/** Who it is, and which: annotations, labels and managed fields may have a quarter of a mebibyte each. */
-function leanMetadata(metadata: ObjectMeta): ObjectMeta {
+/** Only the identity: annotations, labels and managed fields can have a quarter of a mebibyte each. */
+function identityOf(metadata: ObjectMeta): ObjectMeta {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp } = metadata;
   return {
     ...{ name, uid, resourceVersion, creationTimestamp },

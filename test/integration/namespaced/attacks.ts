@@ -178,7 +178,7 @@ test('a Signer deleted while requests wait answers none; recreated, it answers o
   await applyTeamSigner(cluster, place);
   await waitForTeamSigner(cluster, place, 'Checked');
   await waitForRequest(cluster, 'team-d', 'waits', 'Issued');
-  assert.match(await stand.noted(csr, 'OlderThanSigner'), /ask again/);
+  assert.match(await stand.noted(csr, 'OlderThanSigner'), /create a new request/);
   assert.equal((await getCsr(cluster, csr)).status?.certificate, undefined);
 });
 

@@ -78,7 +78,7 @@ test('a Signer’s Secret that is too large is not opened, and the status names 
   const { usable, ready, message, opened } = look(team, openIntermediate(), 65_537);
   assert.ok(usable instanceof SignerError && usable.code === 'AUTHORITY_INVALID');
   assert.deepEqual([ready, opened], [false, 0]);
-  assert.match(message, /65537 characters; of a Signer's Secret they may make 65536/);
+  assert.match(message, /65537 characters together; the Secret of a Signer may have 65536/);
   assert.equal(look(team, openIntermediate(), 65_536).ready, true);
   assert.equal(look(team, openIntermediate(), 65_537, 'cross.crt').opened, 0);
 });

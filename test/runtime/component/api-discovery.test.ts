@@ -50,7 +50,7 @@ test('an API kind that is not served is a warning and does not affect readiness'
   assert.deepEqual([presence.served, presence.notReady(), changes], [false, [], []]);
   assert.match(
     presence.warnings().join(),
-    /does not serve things\.example\.com\/v1.*nothing is answered/,
+    /does not serve things\.example\.com\/v1.*requests are not processed/,
   );
   assert.deepEqual(paths(), ['/apis/example.com/v1']);
 });
@@ -81,7 +81,7 @@ test('while discovery fails the last known answer stays, and without one the com
   const lost = createApiDiscovery({ client, delay: time.delay, log: recordedLog() }, THINGS);
   const looking = lost.run(stop.signal);
   await time.advance(A_WHILE);
-  assert.match(lost.notReady().join(), /not known.*no route/);
+  assert.match(lost.notReady().join(), /cannot find out.*no route/);
   server = having('things');
   await time.advance(A_WHILE);
   server = () => {

@@ -49,7 +49,7 @@ const loud: [law: string, error: SignerError, reason: string, note: RegExp][] = 
     'the clocks are apart: notBefore is refused',
     answer(422, [{ reason: 'FieldValueInvalid', field: 'status.notBefore' }]),
     'ClockSkew',
-    /five minutes from its clock: our clock is 412 s behind that of the API server/,
+    /five minutes from its clock: the local clock is 412 s behind the API server's/,
   ],
   [
     'any other field is refused',

@@ -172,7 +172,7 @@ test('each namespace has a maximum of served Signers; of those beyond it no spec
   await crowd();
   assert.equal(signers.all().length, MAX_SIGNERS_PER_NAMESPACE);
   const { object, error } = signers.faulty(`team-a/${nameOf(MAX_SIGNERS_PER_NAMESPACE)}`) ?? {};
-  assert.match(error?.message ?? '', /the namespace has 32 Signers already/);
+  assert.match(error?.message ?? '', /the namespace already has 32 Signers/);
   assert.equal(JSON.stringify(object).includes('spec'), false);
   hear(LISTS.namespaced, 'ADDED', namespacedSigner(teamSpec(), { namespace: 'team-b' }));
   await toldOf('team-b/web');

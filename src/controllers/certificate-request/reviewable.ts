@@ -6,8 +6,12 @@ import type { Violation } from '../../policy/violations/violation.ts';
 import { MIN_REQUESTED_SECONDS } from '../../runtime/issuing/leaf-template.ts';
 import type { ReviewableRequest } from '../../api/request/reviewable-request.ts';
 
-/** A CertificateRequest as policy looks at requests. Its duration is one that {@link faultOf} took. */
-export function askingOf({ metadata, spec }: CertificateRequest): ReviewableRequest {
+/**
+ * The request as rules see every request.
+ *
+ * @param request - {@link specViolation} finds none in it, so that its duration can be parsed
+ */
+export function toReviewableRequest({ metadata, spec }: CertificateRequest): ReviewableRequest {
   const { duration, usages, request, username, uid, groups, extra } = spec;
   const seconds = duration === undefined ? undefined : parseGoDuration(duration);
   const { name, namespace } = metadata;
@@ -25,12 +29,16 @@ export function askingOf({ metadata, spec }: CertificateRequest): ReviewableRequ
   };
 }
 
-/** What of a CertificateRequest besides its PKCS#10 request can never be answered with a leaf. */
-export function faultOf({ spec }: CertificateRequest): Violation | undefined {
+/**
+ * Why no rule and no profile can ever allow the spec, apart from its PKCS#10 request: it asks for a CA, or its
+ * duration is no Go duration or too short. Undefined if nothing is wrong.
+ */
+export function specViolation({ spec }: CertificateRequest): Violation | undefined {
   if (spec.isCA === true) {
     return {
       reason: 'CertificateAuthority',
-      message: 'spec.isCA is true; no profile allows a leaf to be a CA, ask without it',
+      message:
+        'spec.isCA is true, but signers issue no CA certificates; create a new request without it',
     };
   }
   const { duration } = spec;
@@ -39,6 +47,6 @@ export function faultOf({ spec }: CertificateRequest): Violation | undefined {
   if (seconds !== undefined && seconds >= MIN_REQUESTED_SECONDS) return undefined;
   return {
     reason: 'InvalidDuration',
-    message: `spec.duration is ${quote(duration, 40)}; ask for at least ${formatDuration(MIN_REQUESTED_SECONDS)}, or leave it out for the longest that the profile allows`,
+    message: `spec.duration is ${quote(duration, 40)}; set at least ${formatDuration(MIN_REQUESTED_SECONDS)}, or omit it to get the longest validity that the profile allows`,
   };
 }
