@@ -31,3 +31,21 @@ export interface Log {
   warn(fields: LogFields, message: string): void;
   error(fields: LogFields, message: string): void;
 }
+
+/**
+ * Runs what somebody else wrote, an expression or a pattern of a spec, and ends it when it holds the thread
+ * for too long. Whatever it throws passes through; when it is ended, the error is no SignerError, and what it
+ * had begun to change may be half-written.
+ */
+export interface Deadline {
+  /** Compiles what the field `where` holds, or returns what it was compiled to before. */
+  readonly compile: <T>(where: string, work: () => T) => T;
+  /** Evaluates what the field `where` holds. */
+  readonly evaluate: <T>(where: string, work: () => T) => T;
+}
+
+/** For specs of the administrator: nothing is ended, the price is all that bounds it. */
+export const NO_DEADLINE: Deadline = {
+  compile: (_where, work) => work(),
+  evaluate: (_where, work) => work(),
+};

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { EvaluationError, ParseError, TypeError as CheckError } from '@marcbachmann/cel-js';
 import { SignerError, messageOf } from '../errors.ts';
+import { NO_DEADLINE, type Deadline } from '../ports.ts';
 import { MAX_EXPRESSION } from '../vocabulary.ts';
 import { costOf } from './cost/cost.ts';
 import type { Environment } from './environments.ts';
 import { findIssue } from './validator.ts';
 import { libraryOf, rename } from './library.ts';
 import { invalidExpression, position } from './position.ts';
-import type { PatternSet, Regex } from './pattern/regex.ts';
+import { discardPatterns, type PatternSet, type Regex } from './pattern/regex.ts';
 import { children, offsetOf, type Node } from './syntax.ts';
 import { celVariables, type Variables } from './variables.ts';
 
@@ -34,6 +35,8 @@ export interface ExpressionSpec<T extends boolean | string> {
   readonly where: string;
   readonly environment: Environment;
   readonly result: T extends boolean ? 'bool' : 'string';
+  /** What ends its compilation and its runs; default: nothing does. */
+  readonly deadline?: Deadline | undefined;
 }
 
 /**
@@ -55,7 +58,15 @@ export function compileExpression(spec: ExpressionSpec<string>): Compiled<string
 export function compileExpression<T extends boolean | string>(
   spec: ExpressionSpec<T>,
 ): Compiled<T> {
-  const { source, environment, result } = spec;
+  const { where, deadline = NO_DEADLINE } = spec;
+  return deadline.compile(where, () => compileWithin(spec, deadline));
+}
+
+function compileWithin<T extends boolean | string>(
+  spec: ExpressionSpec<T>,
+  deadline: Deadline,
+): Compiled<T> {
+  const { source, where, environment, result } = spec;
   if (source.length > MAX_EXPRESSION) {
     throw invalid(
       spec,
@@ -67,15 +78,23 @@ export function compileExpression<T extends boolean | string>(
   const cost = check(spec, patterns);
   const program = programOf(spec);
   const expected = result === 'bool' ? 'boolean' : 'string';
+  const evaluate = (variables: Variables): T => {
+    const value = run(spec, program, celVariables(environment, variables));
+    if (typeof value === expected) return value as T;
+    throw failed(spec, `returned ${typeof value} instead of ${result}`);
+  };
   return Object.freeze({
     source,
-    where: spec.where,
+    where,
     cost,
     patterns: Object.freeze([...patterns]),
     evaluate: (variables: Variables): T => {
-      const value = run(spec, program, celVariables(environment, variables));
-      if (typeof value === expected) return value as T;
-      throw failed(spec, `returned ${typeof value} instead of ${result}`);
+      try {
+        return deadline.evaluate(where, () => evaluate(variables));
+      } catch (error) {
+        if (!(error instanceof SignerError)) discardPatterns(patterns);
+        throw error;
+      }
     },
   });
 }

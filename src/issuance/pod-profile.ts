@@ -4,6 +4,7 @@ import type { PodsSpec, AnnotationRule } from '../api/signer/cluster-signer.ts';
 import { createBudget } from '../cel/cost/budget.ts';
 import { POD } from '../cel/environments.ts';
 import type { PatternSet } from '../cel/pattern/regex.ts';
+import type { Deadline } from '../ports.ts';
 import { compileValuePattern } from '../cel/pattern/value-pattern.ts';
 
 /** `spec.pods`, compiled: which pods get a leaf, and its names. */
@@ -23,9 +24,10 @@ const DEFAULT_REFRESH_PERCENT = 50;
 /**
  * Compiles `spec.pods` of a valid spec.
  *
+ * @param deadline - what ends its compilation and its runs; default: nothing does
  * @throws SignerError CEL_INVALID, CEL_COST or SPEC_INVALID (`wait`), naming the field
  */
-export function compilePodProfile(spec: PodsSpec): PodProfile {
+export function compilePodProfile(spec: PodsSpec, deadline?: Deadline): PodProfile {
   const take = createBudget('spec.pods');
   const texts = (field: 'uris' | 'dnsNames'): readonly Compiled<string>[] =>
     Object.freeze(
@@ -36,6 +38,7 @@ export function compilePodProfile(spec: PodsSpec): PodProfile {
             where: `spec.pods.${field}[${index}]`,
             environment: POD,
             result: 'string',
+            deadline,
           }),
         ),
       ),
@@ -47,6 +50,7 @@ export function compilePodProfile(spec: PodsSpec): PodProfile {
         where: 'spec.pods.allow',
         environment: POD,
         result: 'bool',
+        deadline,
       }),
     ),
     uris: texts('uris'),
@@ -57,21 +61,28 @@ export function compilePodProfile(spec: PodsSpec): PodProfile {
         where: 'spec.pods.commonName',
         environment: POD,
         result: 'string',
+        deadline,
       }),
     ),
-    annotations: compileAnnotations(spec.annotations ?? []),
+    annotations: compileAnnotations(spec.annotations ?? [], deadline),
     refreshAfterPercent: spec.refreshAfterPercent ?? DEFAULT_REFRESH_PERCENT,
   });
 }
 
 function compileAnnotations(
   rules: readonly AnnotationRule[],
+  deadline: Deadline | undefined,
 ): ReadonlyMap<string, (value: string) => boolean> {
   const together: PatternSet = new Set();
   return new Map(
     rules.map((rule, index) => [
       rule.key,
-      compileValuePattern(rule.pattern, `spec.pods.annotations[${index}].pattern`, together),
+      compileValuePattern(
+        rule.pattern,
+        `spec.pods.annotations[${index}].pattern`,
+        together,
+        deadline,
+      ),
     ]),
   );
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SignerSpec } from '../api/signer/cluster-signer.ts';
 import { parseDuration } from '../api/object/duration.ts';
+import type { Deadline } from '../ports.ts';
 import type { KeyType, KeyUsage, RequestField } from '../vocabulary.ts';
 import { type PodProfile, compilePodProfile } from './pod-profile.ts';
 
@@ -20,10 +21,11 @@ export interface Profile {
 /**
  * Compiles `spec.profile`, `spec.pods` and `spec.requests.copy` of a valid spec.
  *
+ * @param deadline - what ends its compilation and its runs; default: nothing does
  * @throws SignerError CEL_INVALID, CEL_COST or SPEC_INVALID (`wait`), naming the field, and for CEL
  * the line, the column and the offending name
  */
-export function compileProfile(spec: SignerSpec): Profile {
+export function compileProfile(spec: SignerSpec, deadline?: Deadline): Profile {
   const { profile } = spec;
   return Object.freeze({
     signerName: spec.signerName,
@@ -32,6 +34,6 @@ export function compileProfile(spec: SignerSpec): Profile {
     maxDurationSeconds: parseDuration(profile.maxDuration),
     backdateSeconds: parseDuration(profile.backdate),
     copy: Object.freeze([...(spec.requests?.copy ?? [])]),
-    pods: spec.pods === undefined ? undefined : compilePodProfile(spec.pods),
+    pods: spec.pods === undefined ? undefined : compilePodProfile(spec.pods, deadline),
   });
 }

@@ -4,6 +4,7 @@ import { parseDuration } from '../api/object/duration.ts';
 import { createBudget } from '../cel/cost/budget.ts';
 import { compileExpression, type Compiled } from '../cel/compile.ts';
 import { NAMESPACED_REQUEST, REQUEST, selfOf, type Environment } from '../cel/environments.ts';
+import type { Deadline } from '../ports.ts';
 import { REQUEST_FIELDS, type KeyUsage, type RequestField } from '../vocabulary.ts';
 import type { RequestProfile } from './violations/violation.ts';
 
@@ -44,21 +45,25 @@ interface RuleSection {
   readonly copy: readonly RequestField[];
   /** Charges each expression to the budget of the whole part. */
   readonly chargeBudget: ReturnType<typeof createBudget>;
+  /** What ends its compilation and its runs. */
+  readonly deadline: Deadline | undefined;
 }
 
 /**
  * Compiles `spec.requests` of a valid spec, for CertificateSigningRequests. Without `requests` the policy
  * has no rules.
  *
+ * @param deadline - what ends its compilation and its runs; default: nothing does
  * @throws SignerError CEL_INVALID or CEL_COST (`wait`) with the field, the line, the column and the
  * offending name; or with the most expensive expression where only the sum exceeds the budget
  */
-export function compilePolicy(spec: SignerSpec): RequestPolicy {
+export function compilePolicy(spec: SignerSpec, deadline?: Deadline): RequestPolicy {
   const { rules = [], deny = [], copy = [] } = spec.requests ?? {};
   return compileSection(spec, {
     where: 'spec.requests',
     chargeBudget: createBudget('spec.requests'),
     environment: REQUEST,
+    deadline,
     rules,
     deny,
     copy,
@@ -70,14 +75,19 @@ export function compilePolicy(spec: SignerSpec): RequestPolicy {
  * the request or is not issued: cert-manager compares the two, and requests again without end if a name
  * is missing.
  *
+ * @param deadline - what ends its compilation and its runs; default: nothing does
  * @throws SignerError CEL_INVALID or CEL_COST (`wait`)
  */
-export function compileCertificateRequestPolicy(spec: SignerSpec): RequestPolicy {
+export function compileCertificateRequestPolicy(
+  spec: SignerSpec,
+  deadline?: Deadline,
+): RequestPolicy {
   const { rules = [], deny = [] } = spec.certificateRequests ?? {};
   return compileSection(spec, {
     where: 'spec.certificateRequests',
     chargeBudget: createBudget('spec.certificateRequests'),
     environment: NAMESPACED_REQUEST,
+    deadline,
     rules,
     deny,
     copy: REQUEST_FIELDS,
@@ -106,7 +116,7 @@ function compileRule(
   index: number,
   allowed: readonly KeyUsage[],
 ): CompiledRule {
-  const { environment, chargeBudget } = part;
+  const { environment, chargeBudget, deadline } = part;
   const where = `${part.where}.rules[${index}]`;
   return Object.freeze({
     name: rule.name,
@@ -116,6 +126,7 @@ function compileRule(
         where: `${where}.when`,
         environment,
         result: 'bool',
+        deadline,
       }),
     ),
     allow: compileAllow(rule.allow, part, `${where}.allow`),
@@ -125,7 +136,7 @@ function compileRule(
 
 function compileAllow(
   allow: AllowSpec,
-  { environment, chargeBudget }: RuleSection,
+  { environment, chargeBudget, deadline }: RuleSection,
   where: string,
 ): CompiledRule['allow'] {
   const compiled: Partial<Record<RequestField, Compiled<boolean>>> = {};
@@ -138,6 +149,7 @@ function compileAllow(
         where: `${where}.${field}`,
         environment: selfOf(field, environment),
         result: 'bool',
+        deadline,
       }),
     );
   }
@@ -154,6 +166,7 @@ function compileDeny(part: RuleSection, rule: DenyRule, index: number): Compiled
         where: `${part.where}.deny[${index}].when`,
         environment: part.environment,
         result: 'bool',
+        deadline: part.deadline,
       }),
     ),
   });

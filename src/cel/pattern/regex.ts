@@ -136,6 +136,14 @@ export type PatternSet = Set<Regex>;
  */
 export const MAX_COMPILE_WORK = 2_000_000;
 
+/** Has them compiled again by the next who needs them: they were ended at their work. */
+export function discardPatterns(patterns: ReadonlySet<Regex>): void {
+  for (const [key, known] of compiled) {
+    const regex = known.deref();
+    if (regex !== undefined && patterns.has(regex)) compiled.delete(key);
+  }
+}
+
 /** The total work of `patterns`, to compare with {@link MAX_COMPILE_WORK}. */
 export function compileWorkOf(patterns: ReadonlySet<Regex>): number {
   let work = 0;

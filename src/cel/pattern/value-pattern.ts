@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError, messageOf } from '../../errors.ts';
-import { compileRegex, MAX_COMPILE_WORK, type PatternSet, compileWorkOf } from './regex.ts';
+import { SignerError } from '../../errors.ts';
+import { NO_DEADLINE, type Deadline } from '../../ports.ts';
+import {
+  MAX_COMPILE_WORK,
+  compileWorkOf,
+  discardPatterns,
+  tryRegex,
+  type PatternSet,
+} from './regex.ts';
 
 /** Characters of a value; the same limit as for annotations in CEL expressions. */
 export const MAX_VALUE = 4_096;
@@ -10,28 +17,40 @@ export const MAX_VALUE = 4_096;
  * {@link MAX_VALUE} characters never matches.
  *
  * @param beside - the other patterns of this part of the spec: {@link MAX_COMPILE_WORK} limits their sum
+ * @param deadline - what ends its compilation and its tests
  * @throws SignerError SPEC_INVALID (`wait`), naming the field, with RE2's message
  */
 export function compileValuePattern(
   pattern: string,
   where: string,
   beside: PatternSet = new Set(),
+  deadline: Deadline = NO_DEADLINE,
 ): (value: string) => boolean {
-  try {
-    const regex = compileRegex(pattern, 'whole');
-    beside.add(regex);
-    if (compileWorkOf(beside) > MAX_COMPILE_WORK) {
-      throw new Error(
-        'the patterns up to this one exceed the compile limit; use fewer and smaller repetitions',
-      );
-    }
-    return (value) => value.length <= MAX_VALUE && regex.testWhole(value);
-  } catch (error) {
-    throw new SignerError({
-      code: 'SPEC_INVALID',
-      disposition: 'wait',
-      message: `${where}: cannot use the RE2 pattern "${pattern}": ${messageOf(error)}`,
-      cause: error,
-    });
+  const regex = deadline.compile(where, () => tryRegex(pattern, 'whole'));
+  if (typeof regex === 'string') throw unusable(pattern, where, regex);
+  beside.add(regex);
+  if (compileWorkOf(beside) > MAX_COMPILE_WORK) {
+    throw unusable(
+      pattern,
+      where,
+      'the patterns up to this one exceed the compile limit; use fewer and smaller repetitions',
+    );
   }
+  return (value) => {
+    if (value.length > MAX_VALUE) return false;
+    try {
+      return deadline.evaluate(where, () => regex.testWhole(value));
+    } catch (error) {
+      discardPatterns(new Set([regex]));
+      throw error;
+    }
+  };
+}
+
+function unusable(pattern: string, where: string, why: string): SignerError {
+  return new SignerError({
+    code: 'SPEC_INVALID',
+    disposition: 'wait',
+    message: `${where}: cannot use the RE2 pattern "${pattern}": ${why}`,
+  });
 }

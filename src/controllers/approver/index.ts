@@ -24,8 +24,8 @@ const REQUESTS = resource(CSR_RESOURCE);
 
 /** Approves and denies CertificateSigningRequests by the rules of their signer. */
 export function createApprover(component: Component): Controller {
-  const policyOf: (signer: ClusterSigner) => RequestPolicy = compileOncePerGeneration((signer) =>
-    compilePolicy(signer.spec),
+  const policyOf: (signer: ClusterSigner) => RequestPolicy = compileOncePerGeneration(
+    (signer, deadline) => compilePolicy(signer.spec, deadline),
   );
   return createRequestController<CertificateSigningRequest, ClusterSigner>({
     component,

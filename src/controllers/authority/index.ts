@@ -11,6 +11,7 @@ import { resourceOf } from '../../runtime/signers/signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import { toOutcome } from '../../runtime/requests/error-outcome.ts';
 import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
+import { inTurns } from '../../runtime/signers/in-turns.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { areClocksStillApart, requeueAt, serverTime } from '../../runtime/component/server-time.ts';
 import { createActor, type Actor } from './apply/actor.ts';
@@ -93,10 +94,10 @@ function createState(init: AuthorityInit): AuthorityState {
     ownTls?.serve(watches.signers.all());
   });
   const actor = createActor({ ...init, observe: (secret) => watches.secrets.observe(secret) });
-  const compile = compileOncePerGeneration((signer: ClusterSigner) => {
-    compileProfile(signer.spec);
-    compilePolicy(signer.spec);
-    compileCertificateRequestPolicy(signer.spec);
+  const compile = compileOncePerGeneration((signer: ClusterSigner, deadline) => {
+    compileProfile(signer.spec, deadline);
+    compilePolicy(signer.spec, deadline);
+    compileCertificateRequestPolicy(signer.spec, deadline);
   });
   const watched = (signer: ClusterSigner): WatchedCa | undefined => watchedCa(watches, signer);
   const ownTls = init.ownTls && createOwnTls({ ...init, place: init.ownTls, watched });
@@ -106,7 +107,9 @@ function createState(init: AuthorityInit): AuthorityState {
 async function reconcile(state: AuthorityState, key: string): Promise<ReconcileResult> {
   const { init, ownTls } = state;
   if (!init.component.shard.owns(key)) return undefined;
-  return ownTls?.owns(key) === true ? ownTls.handle(key) : reconcileSigner(state, key);
+  return ownTls?.owns(key) === true
+    ? ownTls.handle(key)
+    : inTurns(() => reconcileSigner(state, key));
 }
 
 async function reconcileSigner(state: AuthorityState, key: string): Promise<ReconcileResult> {

@@ -75,8 +75,12 @@ export function createCertificateRequestSigning<S extends SignerObject>(
   const actor = createActor<S>({
     component,
     resource: REQUESTS,
-    profileOf: compileOncePerGeneration((signer: S) => compileProfile(signer.spec)),
-    policyOf: compileOncePerGeneration((signer: S) => compileCertificateRequestPolicy(signer.spec)),
+    profileOf: compileOncePerGeneration((signer: S, deadline) =>
+      compileProfile(signer.spec, deadline),
+    ),
+    policyOf: compileOncePerGeneration((signer: S, deadline) =>
+      compileCertificateRequestPolicy(signer.spec, deadline),
+    ),
     issuingOf: sources.issuing,
     maxRetryMs: init.maxRetryMs,
   });

@@ -78,7 +78,9 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     component,
     resource: init.requests,
     legacy: init.legacy,
-    profileOf: compileOncePerGeneration((signer: S) => compileProfile(signer.spec)),
+    profileOf: compileOncePerGeneration((signer: S, deadline) =>
+      compileProfile(signer.spec, deadline),
+    ),
     issuingOf: sources.issuing,
   });
   const place = createPcrFairness(() => serverTime(component));

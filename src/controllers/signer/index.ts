@@ -62,7 +62,9 @@ export function createCsrSigning<S extends SignerObject>(init: CsrSigningInit<S>
   const actor = createActor<S>({
     component,
     resource: REQUESTS,
-    profileOf: compileOncePerGeneration((signer: S) => compileProfile(signer.spec)),
+    profileOf: compileOncePerGeneration((signer: S, deadline) =>
+      compileProfile(signer.spec, deadline),
+    ),
     issuingOf: sources.issuing,
     maxRetryMs: init.maxRetryMs,
   });

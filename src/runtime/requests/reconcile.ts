@@ -4,6 +4,7 @@ import type { KubeObject } from '../../api/object/object.ts';
 import type { SignerObject } from '../../api/signer/cluster-signer.ts';
 import { SignerError } from '../../errors.ts';
 import type { ReconcileResult } from '../../kube/workqueue/run-loop.ts';
+import { inTurns } from '../signers/in-turns.ts';
 import { toOutcome } from './error-outcome.ts';
 import type { OrphanTakeover } from './orphan-takeover.ts';
 import type { RequestOutcome } from './outcome.ts';
@@ -101,7 +102,7 @@ async function answerOrphan<T extends KubeObject, S extends SignerObject>(
   if (request === undefined || signer === undefined) return;
   const { sources } = init;
   if (sources?.listed(signer) === false || sources?.waitsFor?.(signer) !== undefined) return;
-  const outcome = await attempted(init, () => init.handle(request, signer));
+  const outcome = await attempted(init, () => inTurns(() => init.handle(request, signer)));
   if (outcome.written === undefined) return;
   requests.applyWrite(signerName, outcome.written as T);
   report(init, { request, signerName, outcome, news: true });
@@ -116,7 +117,8 @@ async function judged<T extends KubeObject, S>(
   const begun = begin && (await attempted(init, () => begin(request)));
   if (begun !== undefined) return begun;
   const message = init.sources?.waitsFor?.(signer);
-  if (message === undefined) return attempted(init, () => init.handle(request, signer));
+  if (message === undefined)
+    return attempted(init, () => inTurns(() => init.handle(request, signer)));
   return { outcome: 'waiting', reason: 'IssuerNotReady', message, again: 'on-change' };
 }
 

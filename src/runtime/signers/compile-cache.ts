@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { BoundedMap } from '../../bounded-map.ts';
+import { isNamespaced } from '../../api/signer/signer.ts';
 import { keyOf, type KubeObject } from '../../api/object/object.ts';
 import { SignerError, attempt } from '../../errors.ts';
+import { NO_DEADLINE, type Deadline } from '../../ports.ts';
+import { createSignerDeadline } from './deadline.ts';
 
 /**
  * What one kind of signers has in a cluster, and more; whoever may write Signers makes and deletes
@@ -9,22 +12,47 @@ import { SignerError, attempt } from '../../errors.ts';
  */
 const MAX_KNOWN = 10_000;
 
+/** What one generation compiled to, or why it does not. */
+interface Entry<T> {
+  /** Uid and generation. */
+  readonly key: string;
+  readonly deadline: Deadline;
+  made: T | SignerError | undefined;
+}
+
 /**
  * Compiles something of a signer once for each generation. What failed to compile stays
  * failed until the generation changes: the same error is thrown again without the work.
+ *
+ * @param compile - is passed what ends the work where a namespace wrote the spec; the getter throws
+ * TurnEnded then, see inTurns()
  */
 export function compileOncePerGeneration<S extends KubeObject, T>(
-  compile: (signer: S) => T,
+  compile: (signer: S, deadline: Deadline) => T,
 ): (signer: S) => T {
-  const known = new BoundedMap<string, { key: string; made: T | SignerError }>(MAX_KNOWN);
+  const known = new BoundedMap<string, Entry<T>>(MAX_KNOWN);
   return (signer) => {
     const { uid, generation } = signer.metadata;
     const key = `${uid}/${generation ?? 0}`;
     const name = keyOf(signer.metadata);
     const before = known.get(name);
-    const made = before?.key === key ? before.made : attempt(() => compile(signer));
-    if (before?.key !== key) known.set(name, { key, made });
+    const entry = before?.key === key ? before : createEntry<T>(key, isNamespaced(signer));
+    if (entry !== before) known.set(name, entry);
+    const made = entry.made ?? attempt(() => compile(signer, entry.deadline));
+    entry.made = made;
     if (made instanceof SignerError) throw made;
     return made;
   };
+}
+
+function createEntry<T>(key: string, isNamespaceOwned: boolean): Entry<T> {
+  if (!isNamespaceOwned) return { key, deadline: NO_DEADLINE, made: undefined };
+  const entry: Entry<T> = {
+    key,
+    made: undefined,
+    deadline: createSignerDeadline((error) => {
+      entry.made = error;
+    }),
+  };
+  return entry;
 }
