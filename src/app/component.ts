@@ -5,6 +5,7 @@ import type { Log } from '../ports.ts';
 import type { Component, Controller } from '../runtime/component/component.ts';
 import { createPermissionCheck } from '../runtime/rbac/permission-check.ts';
 import { createMetrics } from '../web/metrics.ts';
+import { createAdmissionWatch } from './admission-watch.ts';
 import { Loops, assembleComponent } from './assemble.ts';
 import {
   isInCluster,
@@ -67,8 +68,15 @@ export async function runComponent(
     permissions: () => running.controller?.permissions() ?? [],
     missing: (count) => metrics.missingPermissions.set(count),
   });
+  const admission = createAdmissionWatch({
+    ...component,
+    client,
+    permissions: () => running.controller?.permissions() ?? [],
+    namespace: leaseNamespaceOf({ ...options, leases: true }, inCluster),
+    onDifferences: (policy, count) => metrics.admissionDifferences.set({ policy }, count),
+  });
   const health = createHealth({
-    ...{ permissions, replica, clockOffset: () => client.clockOffset() },
+    ...{ permissions, admission, replica, clockOffset: () => client.clockOffset() },
     controller: () => running.controller,
   });
   const ports = await openPorts(options, { metrics, log, ...health });
@@ -78,7 +86,11 @@ export async function runComponent(
   const controller = await makeWithRetries(() => make(component, log), log, stop);
   if (controller !== undefined) {
     running.controller = controller;
-    await Promise.all([permissions.run(stop), runReplica(controller, replica, stop)]);
+    await Promise.all([
+      permissions.run(stop),
+      admission.run(stop),
+      runReplica(controller, replica, stop),
+    ]);
   }
   await component.events.flush();
   await serving;

@@ -14,6 +14,7 @@ export interface HealthInit {
   /** Undefined until the API server has answered. */
   readonly controller: () => Controller | undefined;
   readonly permissions: Pick<Controller, 'notReady'>;
+  readonly admission: { readonly warnings: () => readonly string[] };
   readonly replica: { readonly warnings: () => readonly string[] };
 }
 
@@ -25,7 +26,7 @@ export interface Health {
   readonly warnings: () => readonly string[];
 }
 
-/** Combines what the controller, its permissions, the clock and the Leases report. */
+/** Combines what the controller, its permissions, the admission policies, the clock and the Leases report. */
 export function createHealth(init: HealthInit): Health {
   return {
     notReady: () => {
@@ -37,6 +38,7 @@ export function createHealth(init: HealthInit): Health {
     warnings: () => [
       ...clockWarnings(init.clockOffset()),
       ...(init.controller()?.warnings?.() ?? []),
+      ...init.admission.warnings(),
       ...init.replica.warnings(),
     ],
   };

@@ -6,6 +6,7 @@ import {
   READ_BUNDLES,
   onMemberLeases,
   onSigners,
+  readPolicies,
 } from '../runtime/rbac/rules.ts';
 import type { AuthorityType } from './define.ts';
 import type { RequestKindName } from './request.ts';
@@ -55,6 +56,9 @@ export function libraryPermissions(
       verbs: ['get'],
       namespace,
     })),
+    ...(requests.includes('PodCertificateRequest')
+      ? [readPolicies({ leases: undefined }, ['countersign-pod-certificate-requests'])]
+      : []),
     ...onMemberLeases({ ...names, bundles: [] }),
   ];
 }

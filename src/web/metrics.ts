@@ -14,6 +14,7 @@ export interface Metrics extends TrustSeries, CallSeries {
   readonly watchRestarts: Counter<'resource' | 'reason'>;
   readonly watchLastEvent: Gauge<'resource' | 'selector'>;
   readonly missingPermissions: Gauge;
+  readonly admissionDifferences: Gauge<'policy'>;
   readonly servingNotAfter: Gauge;
   readonly inFlightLimit: Gauge;
   readonly clockOffset: Gauge;
@@ -104,7 +105,14 @@ function requestSeries(
 
 function processSeries(
   registers: Registry[],
-): Pick<Metrics, 'servingNotAfter' | 'clockOffset' | 'inFlightLimit' | 'missingPermissions'> {
+): Pick<
+  Metrics,
+  | 'servingNotAfter'
+  | 'clockOffset'
+  | 'inFlightLimit'
+  | 'missingPermissions'
+  | 'admissionDifferences'
+> {
   return {
     servingNotAfter: new Gauge({
       name: 'countersign_serving_certificate_not_after_timestamp_seconds',
@@ -124,6 +132,12 @@ function processSeries(
     missingPermissions: new Gauge({
       name: 'countersign_missing_rights',
       help: 'Permissions that this component needs and does not have.',
+      registers,
+    }),
+    admissionDifferences: new Gauge({
+      name: 'countersign_admission_policy_differences',
+      help: 'Differences of an admission policy from what countersign rbac prints.',
+      labelNames: ['policy'],
       registers,
     }),
   };

@@ -9,6 +9,7 @@ function warningsAt(clockOffset: number): readonly string[] {
     clockOffset: () => clockOffset,
     controller: () => undefined,
     permissions: quiet,
+    admission: quiet,
     replica: quiet,
   }).warnings();
 }

@@ -29,7 +29,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'conformance-runner': ['api', 'pki', 'kube', 'conformance'],
   manifests: ['api', 'kube/resource', 'runtime/rbac', 'controllers'],
   operations: [...CORE, 'kube', 'runtime', 'app'],
-  app: [...SERVED, 'runtime', 'web', '../package.json'],
+  // Manifests: each component compares the admission policies of the cluster with what is printed.
+  app: [...SERVED, 'runtime', 'web', 'manifests', '../package.json'],
   library: [...SERVED, 'runtime', 'controllers', 'authorities', 'app', 'manifests'],
   cli: [
     ...SERVED,

@@ -20,6 +20,17 @@ const OPTED_IN: Installation = {
 
 const withDerived = '[example.com/workload example.com/people signers.countersign.dev/*]';
 const teams = [`${READ} /secrets [team-ca] @team-a`, `${READ} /secrets [ca] @team-b`];
+/** Reading the policies that authority relies on: with Signers, who writes their status is one of them. */
+function policiesOfAuthority(ofSigners: boolean): string {
+  const names = [
+    ...['cluster-signers', 'cluster-signer-secrets', 'cluster-signer-status'],
+    ...(ofSigners ? ['signer-status'] : []),
+    ...['authority-secrets', 'leases', 'leases-deleted'],
+  ].map((each) => `countersign-${each}`);
+  const kinds = 'validatingadmissionpolicies,validatingadmissionpolicybindings';
+  return `get admissionregistration.k8s.io/${kinds} [${names.join(' ')}]`;
+}
+
 /** Component → what the opt-in to Signers of namespaces changes: rules that go, rules that come. */
 const optIn: Record<string, readonly [readonly string[], readonly string[]]> = {
   approver: [
@@ -36,8 +47,12 @@ const optIn: Record<string, readonly [readonly string[], readonly string[]]> = {
   ],
   'certificate-request': [[], teams],
   authority: [
-    ['update countersign.dev/clustersigners/status'],
-    ['update countersign.dev/clustersigners/status,signers/status', ...teams],
+    ['update countersign.dev/clustersigners/status', policiesOfAuthority(false)],
+    [
+      'update countersign.dev/clustersigners/status,signers/status',
+      policiesOfAuthority(true),
+      ...teams,
+    ],
   ],
 };
 

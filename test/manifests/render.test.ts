@@ -10,6 +10,11 @@ const READ = 'get,list,watch';
 const both = '[example.com/workload example.com/people]';
 const cas = '[workload-ca people-ca] @countersign-keys';
 const POLICY_KINDS = 'validatingadmissionpolicies,validatingadmissionpolicybindings';
+/** Reading the admission policies that a component relies on, by name. */
+const policies = (...names: readonly string[]): string => {
+  const all = [...names, 'leases', 'leases-deleted'].map((each) => `countersign-${each}`);
+  return `get admissionregistration.k8s.io/${POLICY_KINDS} [${all.join(' ')}]`;
+};
 const EVENTS = 'create,patch events.k8s.io/events @default';
 
 const MEMBER = `create,${READ},update,delete coordination.k8s.io/leases @countersign-system`;
@@ -30,13 +35,14 @@ const servingSecrets = [
   .join(' ');
 
 // The table of what each component may, design §2, less `update` of CA Secrets, which are patched; and
-// more by what "Without (a) readiness warns" takes: reading that policy.
+// more by what a warning takes: reading the policies that guard it.
 const table: Record<string, readonly string[]> = {
   approver: [
     `${READ} countersign.dev/clustersigners`,
     `${READ} certificates.k8s.io/certificatesigningrequests`,
     'update certificates.k8s.io/certificatesigningrequests/approval',
     `approve certificates.k8s.io/signers ${both}`,
+    policies('cluster-signers'),
     EVENTS,
     MEMBER,
   ],
@@ -46,6 +52,7 @@ const table: Record<string, readonly string[]> = {
     `${READ} certificates.k8s.io/certificatesigningrequests`,
     'update certificates.k8s.io/certificatesigningrequests/status',
     `sign certificates.k8s.io/signers ${both}`,
+    policies('cluster-signers'),
     `${READ} /secrets ${cas}`,
     EVENTS,
     MEMBER,
@@ -57,7 +64,7 @@ const table: Record<string, readonly string[]> = {
     'update certificates.k8s.io/podcertificaterequests/status',
     `sign certificates.k8s.io/signers ${both}`,
     'create,patch events.k8s.io/events',
-    `get admissionregistration.k8s.io/${POLICY_KINDS} [countersign-pod-certificate-requests]`,
+    policies('cluster-signers', 'pod-certificate-requests'),
     `${READ} /secrets ${cas}`,
     MEMBER,
   ],
@@ -67,6 +74,13 @@ const table: Record<string, readonly string[]> = {
     `${READ} cert-manager.io/certificaterequests`,
     'update cert-manager.io/certificaterequests/status',
     'create,patch events.k8s.io/events',
+    policies(
+      'cluster-signers',
+      'certificate-request-identity',
+      'certificate-request-spec',
+      'certificate-request-approval',
+      'certificate-request-answers',
+    ),
     `${READ} /secrets ${cas}`,
     MEMBER,
   ],
@@ -76,6 +90,7 @@ const table: Record<string, readonly string[]> = {
     'create certificates.k8s.io/clustertrustbundles',
     'update,delete certificates.k8s.io/clustertrustbundles [example.com:workload:primary countersign.dev:serving:primary]',
     'attest certificates.k8s.io/signers [example.com/workload example.com/people countersign.dev/serving]',
+    policies('cluster-signers', 'cluster-signer-status', 'attester-bundles'),
     EVENTS,
     ...leader('attester'),
   ],
@@ -83,6 +98,12 @@ const table: Record<string, readonly string[]> = {
     `${READ} countersign.dev/clustersigners`,
     `${READ} certificates.k8s.io/clustertrustbundles`,
     'update countersign.dev/clustersigners/status',
+    policies(
+      'cluster-signers',
+      'cluster-signer-secrets',
+      'cluster-signer-status',
+      'authority-secrets',
+    ),
     'create /secrets @countersign-keys',
     `${READ},patch /secrets [workload-ca people-ca countersign-serving-ca] @countersign-keys`,
     EVENTS,

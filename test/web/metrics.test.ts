@@ -5,6 +5,7 @@ import { createMetrics } from '../../src/web/metrics.ts';
 
 /** Of the series of our own, and of client-go's workqueue, which existing dashboards know. */
 const NAMES = [
+  'countersign_admission_policy_differences',
   'countersign_build_info',
   'countersign_ca_full_leaves_until_timestamp_seconds',
   'countersign_ca_not_after_timestamp_seconds',

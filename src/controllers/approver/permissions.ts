@@ -7,6 +7,7 @@ import {
   onRequests,
   onSigners,
   onMemberLeases,
+  readPolicies,
   readSigners,
 } from '../../runtime/rbac/rules.ts';
 
@@ -17,6 +18,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onRequests(CSR_RESOURCE, 'approval'),
     ...onSigners(names, 'approve'),
     EVENTS_IN_DEFAULT,
+    readPolicies(names, ['countersign-cluster-signers']),
     ...onMemberLeases(names),
   ];
 }

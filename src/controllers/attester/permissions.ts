@@ -7,6 +7,7 @@ import {
   READ_CLUSTER_SIGNERS,
   onSigners,
   onLeaderLease,
+  readPolicies,
 } from '../../runtime/rbac/rules.ts';
 
 /**
@@ -25,6 +26,11 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onBundles(names),
     ...onSigners(names, 'attest'),
     EVENTS_IN_DEFAULT,
+    readPolicies(names, [
+      'countersign-cluster-signers',
+      'countersign-cluster-signer-status',
+      'countersign-attester-bundles',
+    ]),
     ...onLeaderLease(names, 'attester'),
   ];
 }

@@ -8,6 +8,7 @@ import {
   onLeaderLease,
   onSecrets,
   onSignerSecrets,
+  readPolicies,
   readSigners,
 } from '../../runtime/rbac/rules.ts';
 
@@ -35,8 +36,20 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onSecrets(names, ['get', 'list', 'watch', 'patch']),
     ...onSignerSecrets(names),
     EVENTS_IN_DEFAULT,
+    readPolicies(names, policies(names)),
     ...onLeaderLease(names, 'authority'),
     ...onOwnTls(names),
+  ];
+}
+
+/** What says who writes the specs that it follows and the statuses that it keeps its records in. */
+function policies({ namespacedSigners }: PermissionNames): readonly string[] {
+  return [
+    'countersign-cluster-signers',
+    'countersign-cluster-signer-secrets',
+    'countersign-cluster-signer-status',
+    ...(namespacedSigners === true ? ['countersign-signer-status'] : []),
+    'countersign-authority-secrets',
   ];
 }
 

@@ -6,6 +6,7 @@ import {
   EVENTS_EVERYWHERE,
   onCaSecrets,
   onMemberLeases,
+  readPolicies,
   readToSign,
 } from '../../runtime/rbac/rules.ts';
 
@@ -18,6 +19,13 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...readToSign(names, CERTIFICATE_REQUEST_RESOURCE),
     EVENTS_EVERYWHERE,
     ...onCaSecrets(names),
+    readPolicies(names, [
+      'countersign-cluster-signers',
+      'countersign-certificate-request-identity',
+      'countersign-certificate-request-spec',
+      'countersign-certificate-request-approval',
+      'countersign-certificate-request-answers',
+    ]),
     ...onMemberLeases(names),
   ];
 }

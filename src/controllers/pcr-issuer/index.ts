@@ -8,7 +8,6 @@ import {
   UNLESS_ANSWERED,
   readPodCertificateRequest,
 } from '../../api/request/pod-certificate-request-message.ts';
-import { DERIVED_PREFIX, isDerivedName } from '../../api/signer/signer.ts';
 import type { OpenAuthority } from '../../authorities/contract.ts';
 import { compileProfile } from '../../issuance/profile.ts';
 import type { EventDetails } from '../../kube/events/body.ts';
@@ -29,7 +28,6 @@ import {
   type SignerSet,
 } from '../../runtime/signers/signer-set.ts';
 import { createActor } from './act.ts';
-import { createAdmissionWatch } from './admission-watch.ts';
 import { permissions } from './permissions.ts';
 import { createPcrFairness } from './fairness.ts';
 
@@ -84,9 +82,7 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     issuingOf: sources.issuing,
   });
   const place = createPcrFairness(() => serverTime(component));
-  let signerNames: readonly string[] = [];
-  const admission = createAdmissionWatch(component, () => signerNames);
-  const controller = createRequestController<PodCertificateRequest, S>({
+  return createRequestController<PodCertificateRequest, S>({
     component,
     kind: 'PodCertificateRequest',
     resource: init.requests,
@@ -103,29 +99,8 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     ...(init.selectionOf === undefined ? {} : { selectionOf: init.selectionOf }),
     permissions: init.permissions,
     signers: init.signers,
-    sources: {
-      ...sources,
-      serve: (signers) => {
-        signerNames = guarded(signers);
-        sources.serve(signers);
-      },
-    },
+    sources,
   });
-  return {
-    ...controller,
-    warnings: () => [...(controller.warnings?.() ?? []), ...admission.warnings()],
-    run: async (signal) => {
-      await Promise.all([controller.run(signal), admission.run(signal)]);
-    },
-  };
-}
-
-/** What the admission policy must guard: each signer name, and the names of all Signers at once. */
-function guarded(signers: readonly SignerObject[]): readonly string[] {
-  const names = signers.map(({ spec: { signerName } }) =>
-    isDerivedName(signerName) ? DERIVED_PREFIX : signerName,
-  );
-  return [...new Set(names)];
 }
 
 /** People describe pods; PodCertificateRequests vanish after a quarter of an hour. */

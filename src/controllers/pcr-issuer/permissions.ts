@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
-import { POLICY_NAME } from './admission-policy.ts';
 import {
   EVENTS_EVERYWHERE,
   onCaSecrets,
   onMemberLeases,
   onSigners,
+  readPolicies,
   readToSign,
 } from '../../runtime/rbac/rules.ts';
 
 /**
  * What the pcr-issuer's roles hold. Its Events regard pods, so it may write them wherever pods are;
- * CertificateSigningRequests it does not even see. It reads the one policy that guards its requests.
+ * CertificateSigningRequests it does not even see. It reads the policies that guard its requests.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
@@ -20,12 +20,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onSigners(names, 'sign'),
     EVENTS_EVERYWHERE,
     ...onCaSecrets(names),
-    {
-      apiGroups: ['admissionregistration.k8s.io'],
-      resources: ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
-      resourceNames: [POLICY_NAME],
-      verbs: ['get'],
-    },
+    readPolicies(names, ['countersign-cluster-signers', 'countersign-pod-certificate-requests']),
     ...onMemberLeases(names),
   ];
 }

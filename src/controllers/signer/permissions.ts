@@ -7,6 +7,7 @@ import {
   onCaSecrets,
   onMemberLeases,
   onSigners,
+  readPolicies,
   readToSign,
 } from '../../runtime/rbac/rules.ts';
 
@@ -17,6 +18,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onSigners(names, 'sign'),
     ...onCaSecrets(names),
     EVENTS_IN_DEFAULT,
+    readPolicies(names, ['countersign-cluster-signers']),
     ...onMemberLeases(names),
   ];
 }

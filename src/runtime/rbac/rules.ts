@@ -116,6 +116,23 @@ export function onCaSecrets(names: PermissionNames): readonly PermissionRule[] {
   return [...onSecrets(names, READ), ...onSignerSecrets(names)];
 }
 
+/**
+ * Reading the admission policies that a component relies on, by name, and those of Leases where it takes some. It
+ * watches exactly these: `app/admission-watch.ts` takes the names from this rule.
+ */
+export function readPolicies(
+  { leases }: Pick<PermissionNames, 'leases'>,
+  policies: readonly string[],
+): PermissionRule {
+  const ofLeases = leases === undefined ? [] : ['countersign-leases', 'countersign-leases-deleted'];
+  return {
+    apiGroups: ['admissionregistration.k8s.io'],
+    resources: ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+    resourceNames: [...policies, ...ofLeases],
+    verbs: ['get'],
+  };
+}
+
 const ON_LEASES = { apiGroups: [LEASES.group], resources: [LEASES.plural] } as const;
 
 /**
