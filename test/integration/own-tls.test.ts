@@ -20,6 +20,7 @@ import {
   KEYS_NAMESPACE,
   SYSTEM_NAMESPACE,
   applyManifests,
+  componentKubeconfig,
 } from '../support/cluster/installation.ts';
 import { mountServing } from '../support/cluster/serving-pod.ts';
 import { createScraper } from '../support/cluster/scraper.ts';
@@ -35,8 +36,7 @@ let directories: { readonly serving: string; readonly ca: string };
 const running = new Map<ComponentName, ComponentProcess>();
 
 async function start(name: ComponentName, args: readonly string[] = []): Promise<ComponentProcess> {
-  const account = `countersign-${name}`;
-  const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account);
+  const kubeconfig = await componentKubeconfig(cluster, name);
   const component = await startComponent({ name, kubeconfig, args: [...PROPAGATION, ...args] });
   running.set(name, component);
   return component;

@@ -11,7 +11,7 @@ import {
 } from '../support/cluster/component-process.ts';
 import { allowRequesters, createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
 import { applySigner, example, startFixture, type Fixture } from '../support/cluster/fixture.ts';
-import { SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
+import { SYSTEM_NAMESPACE, componentKubeconfig } from '../support/cluster/installation.ts';
 
 const WAIT_MS = 120_000;
 /** As short as may be: two cores that others use as well are slow. */
@@ -25,8 +25,7 @@ before(async () => {
 after(() => fixture.stop());
 
 async function second(name: ComponentName): Promise<ComponentProcess> {
-  const account = `countersign-${name}`;
-  const kubeconfig = await fixture.cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account);
+  const kubeconfig = await componentKubeconfig(fixture.cluster, name);
   const args = ['--lease-duration', `${LEASE_SECONDS}s`];
   const started = await startComponent({ name, kubeconfig, args });
   await started.ready(WAIT_MS);

@@ -23,7 +23,11 @@ import {
   type ComponentName,
   type ComponentProcess,
 } from '../support/cluster/component-process.ts';
-import { SYSTEM_NAMESPACE, applyManifests } from '../support/cluster/installation.ts';
+import {
+  SYSTEM_NAMESPACE,
+  applyManifests,
+  componentKubeconfig,
+} from '../support/cluster/installation.ts';
 import { waitForRequest } from '../support/cluster/requests/pod-certificate-request.ts';
 import { createPod, createTeam } from '../support/cluster/pods.ts';
 import { eachVerb, withoutVerb } from '../support/cluster/roles.ts';
@@ -52,8 +56,7 @@ after(() => fixture.stop());
 const BUNDLE = [process.execPath, join(import.meta.dirname, '../../dist/countersign.mjs')];
 
 async function start(name: ComponentName): Promise<ComponentProcess> {
-  const account = `countersign-${name}`;
-  const kubeconfig = await fixture.cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account);
+  const kubeconfig = await componentKubeconfig(fixture.cluster, name);
   // The bundle starts three times as fast as the sources.
   return startComponent({ name, kubeconfig, program: BUNDLE });
 }

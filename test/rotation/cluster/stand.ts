@@ -15,8 +15,8 @@ import { BUNDLE, countersign } from '../../support/cluster/countersign.ts';
 import { applySigner, example, waitForReady } from '../../support/cluster/fixture.ts';
 import {
   KEYS_NAMESPACE,
-  SYSTEM_NAMESPACE,
   applyManifests,
+  componentKubeconfig,
 } from '../../support/cluster/installation.ts';
 import { createTeam } from '../../support/cluster/pods.ts';
 import { Load, NAMESPACE } from './load.ts';
@@ -146,8 +146,7 @@ async function startReplicas(
   const args = ['--propagation', `${propagationSeconds}s`];
   const made = await Promise.all(
     COMPONENTS.map(async (name) => {
-      const account = `countersign-${name}`;
-      const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account);
+      const kubeconfig = await componentKubeconfig(cluster, name);
       const replicas = new Replicas(name, { kubeconfig, program, args });
       ends.push(() => replicas.stop());
       await replicas.start();

@@ -42,6 +42,11 @@ export async function applyManifests(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['apply', '-f', file('deploy/own-tls.yaml')]);
 }
 
+/** The path of a kubeconfig with a bound token of the component's own ServiceAccount. */
+export function componentKubeconfig(cluster: Cluster, name: ComponentName): Promise<string> {
+  return cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, `countersign-${name}`);
+}
+
 /** Starts components, each as its own ServiceAccount with a bound token. */
 export async function startComponents(
   cluster: Cluster,
@@ -57,8 +62,7 @@ export async function startComponents(
     // All are awaited: who starts late is to be ended, too.
     const starting = await Promise.allSettled(
       (options.only ?? COMPONENTS).map(async (name) => {
-        const account = `countersign-${name}`;
-        const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account);
+        const kubeconfig = await componentKubeconfig(cluster, name);
         started.push(await startComponent({ ...options, name, kubeconfig }));
       }),
     );
