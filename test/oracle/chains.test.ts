@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { HEAD } from './chains/head.ts';
 import { CHAINS } from './chains/index.ts';
 import { OPENSSL_REFUSES } from './chains/taken.ts';
 import { readOpenssl, writeTable, type Facts } from './corpus/table.ts';
 import { chainsAcceptedByOpenssl, judgeChains } from './judge-chains.ts';
-import { isLong } from './length.ts';
-import { Openssl, opensslVersion } from './openssl.ts';
+import { testOpensslTable } from './openssl-table.ts';
+import { Openssl } from './openssl.ts';
 import { openOracle } from './oracle.ts';
 import { strictnessOf } from './strictness.ts';
 
@@ -58,14 +58,4 @@ test('the committed table equals the current results', () => {
   assert.equal(writeTable(HEAD, facts, readOpenssl(table)), table);
 });
 
-// In make test-oracle only.
-const inLong = isLong ? test : (): undefined => undefined;
-void inLong('the table says what OpenSSL says', async (t: TestContext) => {
-  if (opensslVersion() !== '3.0') {
-    t.skip('the table is written for OpenSSL 3.0');
-    return;
-  }
-  using openssl = new Openssl();
-  const accepted = await chainsAcceptedByOpenssl(judged, openssl);
-  assert.deepEqual([...accepted].sort(), [...readOpenssl(table)].sort());
-});
+testOpensslTable(table, (openssl) => chainsAcceptedByOpenssl(judged, openssl));

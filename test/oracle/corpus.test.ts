@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { CORPUS } from './corpus/index.ts';
 import { HEAD } from './corpus/head.ts';
 import { readOpenssl, writeTable } from './corpus/table.ts';
 import { OPENSSL_REFUSES, TAKEN } from './corpus/taken.ts';
 import { acceptedByOpenssl, factsOf, judgeAll, type Judgement } from './judge.ts';
-import { isLong } from './length.ts';
-import { Openssl, opensslVersion } from './openssl.ts';
+import { testOpensslTable } from './openssl-table.ts';
+import { Openssl } from './openssl.ts';
 import { openOracle } from './oracle.ts';
 import { strictnessOf } from './strictness.ts';
 
@@ -60,14 +60,4 @@ test('the committed table equals the current results', () => {
   assert.equal(writeTable(HEAD, judged.map(factsOf), readOpenssl(table)), table);
 });
 
-// In make test-oracle only.
-const inLong = isLong ? test : (): undefined => undefined;
-void inLong('the table says what OpenSSL says', async (t: TestContext) => {
-  if (opensslVersion() !== '3.0') {
-    t.skip('the table is written for OpenSSL 3.0');
-    return;
-  }
-  using openssl = new Openssl();
-  const accepted = await acceptedByOpenssl(judged, openssl);
-  assert.deepEqual([...accepted].sort(), [...readOpenssl(table)].sort());
-});
+testOpensslTable(table, (openssl) => acceptedByOpenssl(judged, openssl));
