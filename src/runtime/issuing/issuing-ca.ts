@@ -32,26 +32,26 @@ export interface NotIssued {
   readonly kind: 'notIssued';
   readonly how: 'retry' | 'permanent' | 'issuer' | 'pending';
   readonly message: string;
-  /** Of `pending`: milliseconds until it is asked again. */
+  /** For `pending`: milliseconds until the next call. */
   readonly afterMs?: number;
-  /** To be kept on the request, where its kind allows. */
+  /** A condition for the request, if its kind allows one. */
   readonly condition?: Condition;
 }
 
 /**
- * The CA behind a signer, as whoever answers requests of kind `R` sees it. The caller retries, and
- * keeps what was issued until it is delivered. Calls may run concurrently.
+ * The CA behind a signer, as the controller of requests `R` sees it. The caller retries, and keeps what is
+ * issued until it is delivered. Calls may run concurrently.
  */
 export interface IssuingCa<R> {
-  /** Its own: no leaf may lie outside. */
+  /** The CA's own validity, which no leaf may exceed. */
   readonly validity: Validity;
-  /** Another text is another CA: what the one before it signed is not delivered any more. */
+  /** Identifies the CA: after it changes, chains of the CA before are not delivered. */
   readonly identity: string;
-  /** @throws SignerError where the CA is ours: `authority`, `wait` or `retry` */
+  /** @throws SignerError if the CA is ours: `authority`, `wait` or `retry` */
   issue(wanted: CertificateTemplate, request: R): Promise<IssuedChain | NotIssued>;
 }
 
-/** What the signers of a kind sign with. */
+/** The CAs behind the signers of a kind. */
 export interface IssuingCas<S, R> extends Sources<S> {
   /** @throws SignerError (`authority`) why the signer cannot sign now */
   readonly issuing: (signer: S) => IssuingCa<R>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * One way for every request, whatever its kind: remember what was signed, look afresh, deliver, one
- * write with a precondition. What differs between the kinds is passed in ({@link RequestKindInit}).
+ * The one way of every request, whatever its kind: remember what is signed, read the request again, deliver,
+ * write once with a precondition. What differs between the kinds is passed in ({@link RequestKindInit}).
  */
 import { keyOf, type KubeObject } from '../../api/object/object.ts';
 import { BoundedMap } from '../../bounded-map.ts';
@@ -15,32 +15,35 @@ import type { IssuedChain, IssuingCa } from './issuing-ca.ts';
 import type { Settlement } from './not-issued.ts';
 import type { Decision, RequestKindInit } from './request-kind.ts';
 
-/** One signature and one write a request, however often its delivery has to be tried. */
+/** Signs each request once and writes it once, however often the delivery is retried. */
 export interface Redelivery<T, S> {
   /**
-   * Delivers what was signed for this request before, if it still may be; else decides, on a copy that
-   * is as fresh as need be. Neither while the clocks contradict each other.
+   * Delivers the chain that was signed for this request before, if its signing context is still the same;
+   * otherwise decides. Does neither while the clocks are apart.
    *
    * @throws SignerError why the request waits
    */
   readonly handle: (request: T, signer: S) => Promise<RequestOutcome>;
-  /** Writes a status, with the resourceVersion as precondition. @returns the request as it then is */
+  /**
+   * Writes the status, with the resourceVersion as precondition.
+   *
+   * @returns the request as the API server stored it
+   */
   readonly put: (request: T) => Promise<T>;
-  /** The request `namespace/name` is gone. */
+  /** The request `namespace/name` is deleted: drops its chain. */
   readonly forget: (key: string) => void;
 }
 
 /**
- * How long a leaf waits for its delivery, in milliseconds: an outage of the API server is shorter. Later
- * a leaf might be expired, which the API server would take in a CertificateSigningRequest; a
- * PodCertificateRequest's notBefore it takes within these five minutes only (validation.go, timeNear).
+ * How long a chain is kept for delivery, in milliseconds; outages of the API server are shorter. The API server
+ * accepts notBefore of a PodCertificateRequest within these five minutes only (validation.go, timeNear), and would
+ * accept even an expired leaf in a CertificateSigningRequest.
  */
 const RESEND_WINDOW_MS = 5 * 60_000;
 
 /**
- * Some three KiB each. Beyond, the oldest is evicted: its request may be signed once more, and the
- * precondition of the write lets one of both through. An API server that takes no write must not fill our
- * memory with what it does not take.
+ * Some three KiB each, so that an API server that accepts no writes cannot exhaust our memory. Beyond this number
+ * the oldest chain is evicted: its request may be signed again, and the precondition lets one write succeed.
  */
 const MAX_UNDELIVERED = 10_000;
 
@@ -52,10 +55,10 @@ interface Remembered<I> {
   readonly signingContext: string;
 }
 
-/** All that the machine has: what its kind passed in, and what was signed and may not have landed. */
+/** What the kind passed in, and the chains that are issued and perhaps not persisted. */
 interface Machine<T, S, I extends IssuedChain> {
   readonly init: RequestKindInit<T, S, I>;
-  /** By `namespace/name`. Only the functions of this file touch it. */
+  /** Issued and perhaps not persisted, by `namespace/name`. */
   readonly undelivered: BoundedMap<string, Remembered<I>>;
 }
 

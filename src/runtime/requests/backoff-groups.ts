@@ -3,21 +3,25 @@ import { createRateLimiter, type RateLimiter } from '../../kube/workqueue/rate-l
 import type { Clock, Random } from '../../ports.ts';
 
 /**
- * Requests that wait for the same cause: a CA that is missing, a permission, a clock, an API server that is
- * away. One of them after the other, the scout, is retried, soon and then every half minute; the others
- * rest, and are woken as soon as one got past the cause. So ten thousand cost no more than one, and what is
- * mended is noticed for all of them as soon as for one.
+ * Requests that wait for the same cause: a missing CA, a permission, a clock, an API server that does not
+ * respond. One of them at a time, the scout, is retried, soon at first and then every half minute. The others
+ * rest until one gets past the cause, which wakes them all. So ten thousand requests cost no more than one, and
+ * all of them notice a fix as soon as one does.
  */
 export interface BackoffGroups {
-  /** `key` waits for `cause`. @returns milliseconds until it is retried by itself */
+  /**
+   * Adds `key` to the requests that wait for `cause`.
+   *
+   * @returns milliseconds until it is retried without being woken
+   */
   readonly join: (key: string, cause: string) => number;
-  /** It waits for no shared cause any longer: the others of what it waited for are retried at once. */
+  /** The request got past its cause: the others of its group are retried at once. */
   readonly solved: (key: string) => void;
-  /** It is not retried any longer; that says nothing of what it waited for. */
+  /** Removes the request from its group; whether the cause persists stays unknown. */
   readonly forget: (key: string) => void;
 }
 
-/** What backoff groups are made from. */
+/** What backoff groups need; `wake` adds a key to the queue. */
 export interface BackoffGroupsInit {
   readonly clock: Clock;
   readonly random: Random;
@@ -25,12 +29,12 @@ export interface BackoffGroupsInit {
   readonly wakeAfter: (key: string, milliseconds: number) => void;
 }
 
-/** The scout is retried at once, and then so often: a grant is noticed within half a minute. */
+/** Delays of the scout: a fix is noticed within half a minute. */
 const FIRST_SCOUT_MS = 5;
 const MAX_SCOUT_MS = 30_000;
 /**
- * The others are retried by themselves in case that the scouts wait for something of their own; up to
- * client-go's longest delay. A core decides some thousands a second: these are a hundredth of that.
+ * The others are retried rarely, in case the scout waits for a cause of its own, up to client-go's longest delay.
+ * A core decides some thousands a second: these retries are a hundredth of that.
  */
 const FIRST_MEMBER_MS = 30_000;
 const MAX_MEMBER_MS = 1_000_000;

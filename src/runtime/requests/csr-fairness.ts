@@ -18,7 +18,7 @@ export function csrFairnessKey({ spec }: CertificateSigningRequest): FlowAssignm
   return { distinguishers: [`user ${SERVICE_ACCOUNT.exec(name)?.[0] ?? name}`] };
 }
 
-/** Of a request that is not kept whole. */
+/** The retained fields: what the fairness key needs. */
 export function csrRetainedFields({ spec }: CertificateSigningRequest, shared: Intern): object {
   return { spec: { username: shared(nameOf(spec.username)) } };
 }

@@ -7,30 +7,31 @@ import type { RequestOutcome } from './outcome.ts';
 import type { RequestKind } from '../component/metrics.ts';
 import { serverTime } from '../component/server-time.ts';
 
+/** What reporting a reconciliation needs. */
 export interface Reporting<T> {
   readonly component: Component;
   readonly kind: RequestKind;
-  /** Whom an Event about a request regards. */
+  /** The objects of an Event about a request. */
   readonly regarding: (request: T) => Pick<EventDetails, 'regarding' | 'related'>;
   /** Its first flow pays for the Events about the request. */
   readonly fairnessKeyOf: (request: T) => FlowAssignment;
 }
 
-/** One look at a request. */
+/** The result of one reconciliation of a request. */
 export interface Look<T> {
   readonly request: T;
   readonly signerName: string;
   readonly outcome: RequestOutcome;
-  /** False where the last look at it came to the same. */
+  /** False if the reconciliation before had the same outcome and reason. */
   readonly news: boolean;
 }
 
-/** What a look came to in a word: the same word is not said again. */
+/** The outcome and reason as one text, by which repetitions are recognized. */
 export function wordOf({ outcome, reason }: RequestOutcome): string {
   return `${outcome} ${reason}`;
 }
 
-/** One count a look, one log line a decision, and an Event where people should hear of it. */
+/** Counts a reconciliation, logs its outcome, and records an Event if the outcome has one. */
 export function report<T extends KubeObject>(init: Reporting<T>, look: Look<T>): void {
   const { request, signerName, outcome, news } = look;
   if (outcome.outcome === 'ignored') return;

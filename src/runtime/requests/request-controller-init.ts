@@ -13,36 +13,37 @@ import type { RequestSelector, SignerSet } from '../signers/signer-set.ts';
 import type { Intern } from './interner.ts';
 import type { RequestOutcome } from './outcome.ts';
 
-/** What one kind of requests, `T`, and the kind of its signers, `S`, do in their own way. */
+/** What differs between the kinds of requests, `T`, and of their signers, `S`. */
 export interface RequestControllerInit<T, S> {
   readonly component: Component;
   readonly kind: RequestKind;
   readonly resource: Resource;
   readonly workers: number;
-  /** Whether a signer takes such requests at all; neither the requests nor the CA of others are read. */
+  /** Whether a signer serves this kind at all. If not, neither its requests nor its CA are read. */
   readonly serves: (spec: SignerSpec) => boolean;
-  /** Which requests are a signer's; default: those of its signer name, in all namespaces. */
+  /** The requests of a signer; default: those of its signer name, in all namespaces. */
   readonly selectionOf?: (signer: S) => RequestSelector;
-  /** Of a kind that an API server need not serve; while it does not, nothing is watched and no CA read. */
+  /** For a kind that the API server may not serve: until it does, no request is watched and no CA read. */
   readonly discovery?: ApiDiscovery;
   /** Whether a request still needs this component. */
   readonly isPending: (request: T) => boolean;
-  /** The queue that a request waits in, and its deadline; sees no more than `retainedFields` of a large one. */
+  /** The flow of a request, and its deadline. Gets only the `retainedFields` of a large request. */
   readonly fairnessKeyOf: (request: T) => FlowAssignment;
-  /** What stays in memory of a request that is not kept whole. */
+  /** What stays in memory of a request that is not cached whole. */
   readonly retainedFields: (request: T, intern: Intern) => object;
-  /** Called with a request that needs this component no longer. */
+  /** Called with a request that no longer needs this component. */
   readonly onFinished?: (request: T) => void;
-  /** Reads a request in protobuf, where that is worth it. */
+  /** Decodes a request from protobuf; undefined: the kind is read as JSON. */
   readonly readMessage?: ReadMessage<T> | undefined;
   /**
-   * What comes first, whether the signer can sign now or not; undefined: nothing.
+   * Runs before `handle`, whether the signer can sign now or not. If it resolves to an outcome, `handle` does not
+   * run.
    *
    * @throws SignerError why the request waits
    */
   readonly begin?: ((request: T) => Promise<RequestOutcome | undefined>) | undefined;
   /**
-   * Answers one request of a signer that serves.
+   * Processes one request of a signer that serves.
    *
    * @throws SignerError why the request waits
    */
@@ -52,9 +53,9 @@ export interface RequestControllerInit<T, S> {
   /** The permissions that serving these signers takes. */
   readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
   readonly signers: SignerSet<S>;
-  /** More to be watched for the served signers: CA Secrets and bundles. */
+  /** What else to watch for the served signers: CA Secrets and bundles. */
   readonly sources?: Sources<S> | undefined;
-  /** The request `namespace/name` left the cache. */
+  /** The request `namespace/name` is no longer in the cache. */
   readonly onGone?: (key: string) => void;
 }
 
@@ -62,18 +63,18 @@ export interface RequestControllerInit<T, S> {
 export interface Sources<S> {
   /** Watches what these signers sign with, and nothing else. */
   serve(signers: readonly S[]): void;
-  /** Why the signer's requests wait until it, or what it signs with, changes; undefined: they do not. */
+  /** Why the signer's requests wait until the signer or its CA changes; undefined: they do not wait. */
   readonly waitsFor?: (signer: S) => string | undefined;
   /** Whether the signer's CA and bundle were listed once, or cannot be listed now. */
   listed(signer: S): boolean;
   /** Calls `listener` with the signer name whose CA or bundle changed. */
   onChange(listener: (signerName: string) => void): void;
-  /** Why the component is not ready; empty where it is. */
+  /** Why the component is not ready; empty if it is. */
   notReady(): readonly string[];
   stop(): Promise<void>;
 }
 
-/** The served signers that take this kind of requests, while the API server has the kind. */
+/** The signers that serve this kind of requests; none while the API server does not serve the kind. */
 export function servedSigners<T extends KubeObject, S extends { readonly spec: SignerSpec }>({
   discovery,
   signers,
