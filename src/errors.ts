@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * What the loop that catches an error must do with the object it was working on.
+ * What a controller must do with an object when it catches an error.
  *
- * - `fail`: this object can never succeed as it stands; record that and stop.
- * - `retry`: try again with backoff; nobody needs to do anything.
- * - `wait`: somebody must do something (grant a right, mend a spec); say so and look again.
- * - `authority`: the CA behind the signer is unusable; every request of it waits unharmed.
+ * - `fail`: the object can never succeed; record that and stop.
+ * - `retry`: retry with backoff; no action is needed.
+ * - `wait`: a person must act (grant a permission, correct a spec); report it and check again later.
+ * - `authority`: the CA of the signer is unusable; all its requests wait, and none fails.
  */
 export type Disposition = 'fail' | 'retry' | 'wait' | 'authority';
 
-/** Every code has its row in docs/errors.md; test/architecture holds the two together. */
+/** Every code has a row in docs/errors.md; test/architecture compares the two. */
 export type ErrorCode =
-  // Bytes that are not what they claim to be (src/pki).
+  // Malformed data (src/pki).
   | 'DER_MALFORMED'
   | 'DER_LIMIT'
   | 'PEM_MALFORMED'
@@ -26,7 +26,7 @@ export type ErrorCode =
   | 'NAME_INVALID'
   | 'USAGE_UNKNOWN'
   | 'PATH_INVALID'
-  // What a user wrote (src/api, src/cel, src/issuance).
+  // Invalid configuration (src/api, src/cel, src/issuance).
   | 'SIGNER_NAME_INVALID'
   | 'DURATION_INVALID'
   | 'SPEC_INVALID'
@@ -70,7 +70,7 @@ export interface SignerErrorInit {
   readonly cause?: unknown;
 }
 
-/** The one error class: a literal code for programs, a disposition for the loop, words for people. */
+/** The only error class: a code for programs, a disposition for controllers, a message for people. */
 export class SignerError extends Error {
   readonly code: ErrorCode;
   readonly disposition: Disposition;
@@ -83,12 +83,12 @@ export class SignerError extends Error {
   }
 }
 
-/** The message of anything thrown, for log lines and Events. */
+/** The message of any thrown value, for log lines and Events. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** The value of `run`, or the SignerError that it threw; anything else is thrown on. */
+/** Returns the value of `run`, or the SignerError that it threw. Rethrows any other error. */
 export function attempt<T>(run: () => T): T | SignerError {
   try {
     return run();

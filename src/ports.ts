@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the core needs of the outside world, as function types (L0).
+ * What the core needs from the outside world, as function types (L0).
  *
- * They are required arguments wherever they are used: a default clock is a clock that somebody
- * forgets to replace in a test.
+ * They are always required arguments: with a default clock, a test could use the real one by mistake.
  */
 
 /** Milliseconds since the Unix epoch, UTC. */
 export type Clock = () => number;
 
 /**
- * Milliseconds from a moment of no meaning, never set, and running on while the process is stopped:
- * for what must end in time whatever happens to the {@link Clock}.
+ * A monotonic clock: milliseconds since an arbitrary time. It cannot be set, and continues while the process
+ * is stopped. Use it for deadlines that must hold even if the {@link Clock} changes.
  */
 export type Monotonic = () => number;
 
-/** `size` bytes from a cryptographically secure source; throws when there are none to be had. */
+/** `size` bytes from a cryptographically secure source; throws if none are available. */
 export type Random = (size: number) => Uint8Array;
 
 /** Resolves after `milliseconds`; rejects with the signal's reason as soon as it is aborted. */
 export type Delay = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 
-/** Structured fields of one log line. Never a key, a token or a Secret's data. */
+/** Structured fields of a log line. Never a key, a token or a Secret's data. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** A structured logger. Methods never throw. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Text of strangers in messages (L0): requesters, approvers and foreign CAs write names and messages that people
- * read in terminals. Every message that repeats such a text passes it through one of these functions.
+ * Untrusted text in messages (L0): requesters, approvers and foreign CAs write names and messages that people
+ * read in terminals. Pass such text through one of these functions before you put it into a message.
  */
 
 /**
- * Characters that nobody sees and some readers drop: all that Unicode calls control, format, private use,
+ * Invisible characters, which some parsers drop: all that Unicode calls control, format, private use,
  * surrogate or unassigned; separators of lines; what it calls default-ignorable (variation selectors, fillers,
  * joiners); and letters and symbols that are drawn as nothing: blank Braille, the null notehead, Egyptian blanks,
  * the Khitan filler. Besides, the two that LDAP maps to nothing (RFC 4518 §2.2).
@@ -23,7 +23,7 @@ const MAX_QUOTED_TEXT = 80;
 const MAX_QUOTED_ITEMS = 5;
 
 /**
- * `text` as a JSON string for a message: cut, with each character that a terminal interprets or nobody sees as
+ * `text` as a JSON string for a message: cut, with each control or invisible character as
  * `\u{…}`.
  *
  * @param length - how many UTF-16 units are shown at most
@@ -41,7 +41,7 @@ export function quoteList(texts: readonly string[]): string {
 }
 
 /**
- * `text` on one line, whole and unquoted: each character that a terminal interprets or nobody sees, line ends
+ * `text` on one line, whole and unquoted: each control or invisible character, line ends
  * included, as `\u{…}`. For messages on their way to a condition, an Event, a log or a terminal.
  */
 export function printable(text: string): string {

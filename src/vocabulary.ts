@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The words that the API and the certificates share (L0): key types and key usages by name. */
+/** Names that the API and the certificates share (L0): key types and key usages. */
 
 /**
  * Key types in the spelling of the kubelet's `podCertificate.keyType`, plus RSA2048, which
@@ -17,14 +17,14 @@ export const KEY_TYPES = [
 
 export type KeyType = (typeof KEY_TYPES)[number];
 
-/** What PodCertificateRequests may use, in the order of {@link KEY_TYPES}. */
+/** Key types that PodCertificateRequests may use, in the order of {@link KEY_TYPES}. */
 export const POD_KEY_TYPES = KEY_TYPES.filter(
   (keyType): keyType is Exclude<KeyType, 'RSA2048'> => keyType !== 'RSA2048',
 );
 
 /**
- * What `authority.managed.keyType` may be. MLDSA65 is experimental and for CAs only: nobody's leaf has
- * such a key, and many verifiers know no such signature (docs/explanation/ml-dsa.md).
+ * Key types for `authority.managed.keyType`. MLDSA65 is experimental and for CAs only: no leaf has such a
+ * key, and many verifiers do not support its signatures (docs/explanation/ml-dsa.md).
  */
 export const AUTHORITY_KEY_TYPES = [
   'ECDSAP256',
@@ -68,8 +68,8 @@ export const KEY_USAGES = [
 export type KeyUsage = (typeof KEY_USAGES)[number];
 
 /**
- * Usages that no leaf gets: the first two would make it a CA's helper, and `any` lifts every limit
- * that the others set, so that nobody could say what a profile allows.
+ * Usages that no leaf gets: with the first two it could sign certificates or CRLs, and `any` cancels the
+ * limits of all other usages of a profile.
  */
 export const REFUSED_USAGES = [
   'cert sign',
@@ -77,7 +77,7 @@ export const REFUSED_USAGES = [
   'any',
 ] as const satisfies readonly KeyUsage[];
 
-/** What `profile.usages` may list, in the order of {@link KEY_USAGES}. */
+/** Usages that `profile.usages` may list, in the order of {@link KEY_USAGES}. */
 export const LEAF_USAGES = KEY_USAGES.filter(
   (usage): usage is Exclude<KeyUsage, (typeof REFUSED_USAGES)[number]> =>
     !(REFUSED_USAGES as readonly KeyUsage[]).includes(usage),
@@ -97,8 +97,8 @@ export const REQUEST_FIELDS = [
 export type RequestField = (typeof REQUEST_FIELDS)[number];
 
 /**
- * The subject and the subject alternative names of a leaf, or those that a request asks for, by
- * {@link RequestField}; in canonical form. `commonName` is '' for none.
+ * The subject and the subject alternative names of a leaf or of a request, by {@link RequestField}, in
+ * canonical form. `commonName` is '' for none.
  */
 export interface LeafSubject {
   readonly commonName: string;
@@ -111,7 +111,7 @@ export interface LeafSubject {
 }
 
 /**
- * UTF-16 units of one CEL expression, for the CRD's schema and for the compiler. Useful rules have a few
- * hundred.
+ * Maximum UTF-16 units of one CEL expression, for the CRD's schema and for the compiler. Typical rules have
+ * a few hundred.
  */
 export const MAX_EXPRESSION = 2_048;

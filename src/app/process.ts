@@ -10,7 +10,7 @@ import { createPooledRandom } from './random.ts';
 /** The system clock, in milliseconds since 1970; it may be set, forwards or back. */
 export const clock: Clock = () => Date.now();
 
-/** Milliseconds of a clock that runs on while the process is stopped, and that nobody can set. */
+/** Milliseconds of a monotonic clock. It cannot be set, and continues while the process is stopped. */
 export const monotonic: Monotonic = () => performance.now();
 
 /** Resolves after some milliseconds; rejects with the reason of the signal. */

@@ -31,7 +31,7 @@ export interface CreatedObjects {
    * @throws KubeError
    */
   create<T>(resource: Resource, body: ObjectBody, client?: Client): Promise<T>;
-  /** Somebody else made it for the run: a kubelet the request of the run's pod. */
+  /** Another client created it for the run, such as the kubelet that requests a certificate for the run's pod. */
   track(resource: Resource, reference: CreatedReference): void;
   /** Deletes all of them, pods first, and lets nothing more be made. Never throws. */
   deleteAll(): Promise<Cleanup>;

@@ -71,8 +71,8 @@ export function readPod(run: Run, name: string): Promise<RunningPod> {
 const POD_POLL_MS = 300;
 
 /**
- * Waits until `isDone`. Without kubelets, or with none that has room, nobody is to blame for what a
- * pod does not get.
+ * Waits until `isDone`. Without kubelets, or without room on any, a pod without a certificate is
+ * not the signer's fault.
  *
  * @returns whether it was in time
  * @throws NotTaken when no node has taken the pod for as long as the runner looks at what is left alone

@@ -88,7 +88,7 @@ export function resourceCalls<T extends KubeObject>(
   };
 }
 
-/** Told by the watch, in any of the versions of any object. */
+/** Whether the watch reported it, in any version of any object. */
 export async function untilWatched<T extends KubeObject>(
   run: Run,
   recorder: Recorder<T>,

@@ -73,7 +73,7 @@ export function verifyReturnedChain(input: ReturnedChain): VerifiedChain {
   const path = verifyPath({ leaf, intermediates: above, anchors, now: input.now });
   const anchor = path.at(-1) ?? leaf;
   const between = path.slice(1, -1);
-  // Without configured anchors nobody else publishes this one: it is part of the chain, unless it is a root.
+  // Without configured anchors, no other place publishes this one: keep it in the chain, unless it is a root.
   const ending = input.anchors === undefined && !isSelfIssued(anchor) ? [anchor] : [];
   return { chain: [leaf, ...between, ...ending], anchor };
 }

@@ -21,7 +21,7 @@ export interface ComponentNames {
 
 /**
  * `attester` writes the bundles of its installation, and links each to its signer: a ClusterTrustBundle without a
- * signer name asks nobody for the verb `attest`, and pods that name it would trust it.
+ * signer name needs no permission for the verb `attest`, and pods that name it would trust it.
  *
  * @returns a policy and its binding
  */
@@ -62,8 +62,8 @@ export function whichBundlesTheAttesterWrites(names: ComponentNames): readonly M
 }
 
 /**
- * `certificate-request` answers CertificateRequests of our issuers only: cert-manager asks nobody for the verb `sign`
- * when a status is written, so the role alone would let it answer for every issuer of the cluster.
+ * `certificate-request` answers CertificateRequests of our issuers only: cert-manager does not require the verb
+ * `sign` when a status is written, so the role alone would let it answer for every issuer of the cluster.
  *
  * @param namespace - where the components run
  */

@@ -32,7 +32,7 @@ export const OPT_IN = 'who-may-request.yaml';
 export type Files = ReadonlyMap<string, string>;
 
 const HEADER =
-  '# SPDX-License-Identifier: Apache-2.0\n# Printed by countersign rbac. Names are spelled out: print it anew for others.\n';
+  '# SPDX-License-Identifier: Apache-2.0\n# Printed by countersign rbac. Names are spelled out: print it again for other names.\n';
 
 /**
  * One file for each component: its ServiceAccount, roles and bindings.

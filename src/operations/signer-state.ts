@@ -41,7 +41,7 @@ export function publishedAnchors({ bundle }: SignerState): ReadonlySet<string> {
     : anchorFingerprints(bundle.spec.trustBundle);
 }
 
-/** Fingerprints of anchors in the bundle that belong to no CA in the status: of a deleted ClusterSigner, or added by somebody else. */
+/** Fingerprints of anchors in the bundle of no CA in the status: of a deleted ClusterSigner, or foreign. */
 export function unknownAnchors(state: SignerState): readonly string[] {
   const own = new Set(authoritiesOf(state).flatMap(fingerprintsOf));
   return [...publishedAnchors(state)].filter((each) => !own.has(each));

@@ -5,15 +5,15 @@ import { formatDuration, parseDuration } from '../api/object/duration.ts';
 import { formatTime, parseTime } from '../api/object/time.ts';
 
 /**
- * How long a CA may go on signing after we saw that it does not: another process hears of it by a
- * watch of its own, which may be half-open (75 s until that shows) or behind by its backoff, and a
- * leaf that was signed may be delivered five minutes later. As long as anchors take to spread.
+ * How long a CA may continue to sign after we saw it stop: another process learns it from its own watch, which
+ * may be half-open (75 s until that is detected) or in backoff, and a signed leaf may be delivered five minutes
+ * later. It is as long as the propagation of anchors.
  */
 export const LATE_SIGNING_MS = 10 * 60_000;
 
 /**
- * How long an anchor stays after its last leaf: a verifier whose clock is late takes the leaf for
- * valid still. The API server grants five minutes to a PodCertificateRequest's notBefore.
+ * How long an anchor stays after its last leaf has expired: a verifier whose clock is slow still accepts the
+ * leaf. The API server allows the same five minutes for a PodCertificateRequest's notBefore.
  */
 export const RETIRING_MARGIN_MS = 5 * 60_000;
 
@@ -110,7 +110,7 @@ function absentEntry(input: AuthoritiesInput, known: AuthorityStatus): Authority
   return endSigning(known, 'Retiring', input.now);
 }
 
-/** Signs no more: its last leaf is made a little later than now at the latest. */
+/** A CA that no longer signs: its last leaf is issued shortly after now at the latest. */
 function endSigning(known: AuthorityStatus, phase: AuthorityPhase, now: number): AuthorityStatus {
   if (known.leavesExpireBy !== undefined) return { ...known, phase };
   const last = now + LATE_SIGNING_MS + parseDuration(known.longestLeaf) * 1000;

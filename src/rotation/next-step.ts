@@ -8,7 +8,7 @@ import { driftOf, rotationReason, type RotationReason } from './rotation-reason.
 import type { CaCertificate } from './ca-certificate.ts';
 import { type DesiredCa } from './desired-ca.ts';
 
-/** In the place of a fingerprint, where `cross.crt` is not one of this CA. */
+/** Replaces a fingerprint if `cross.crt` is not a cross-certificate of this CA. */
 export const UNREADABLE = 'unreadable';
 
 /** What a managed CA's Secret holds. */
@@ -170,7 +170,7 @@ function replaceUnusable(
   return { step: { kind: 'activate', due }, due, waitsFor: undefined, lookAt: undefined };
 }
 
-/** A new CA in the place of the one that signed. Only after a distrusted one it signs at once. */
+/** A new CA that replaces the one that signed. It signs at once only if that one is distrusted. */
 function replace(input: RotationInput, due: RotationReason): Rotation {
   const waitsFor = roomProblem(input, MAX_RETIRING_IN_EMERGENCY);
   const atOnce = compromiseOf(input) === 'distrusted';
@@ -226,7 +226,7 @@ function isSuccessorRequested(
   return prepareAt !== undefined && prepareAt <= now && active.bornAt < prepareAt;
 }
 
-/** Trust is not cut under living leaves: where there is no room, old CAs must go first. */
+/** Old CAs stay trusted while their leaves are valid: if the limit is reached, a rotation waits. */
 function roomProblem({ authorities }: RotationInput, most: number): string | undefined {
   const old = authorities.filter(({ phase }) => phase === 'Retiring').length;
   return old < most

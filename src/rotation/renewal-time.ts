@@ -3,8 +3,8 @@ import type { CaCertificate } from './ca-certificate.ts';
 import type { DesiredCa } from './desired-ca.ts';
 
 /**
- * Share of a CA's life that a successor may be late, for outages of ours, before leaves get shorter
- * than they should be; no more than an hour, which is a restart of everything.
+ * Fraction of a CA's lifetime that a successor may be late, because of an outage, before leaves get shorter
+ * than they should be; at most an hour, which covers a restart of all components.
  */
 const DELAY_SHARE = 20;
 const MAX_DELAY_SECONDS = 3_600;
@@ -15,7 +15,7 @@ const MAX_DELAY_SECONDS = 3_600;
  */
 const MIN_AGE_SECONDS = 60;
 
-/** When a CA's successor is due by time alone, and which of the two ends says so. */
+/** When a CA's successor is due by time alone, and which of the two deadlines decides. */
 export interface RenewalTime {
   /** Milliseconds. */
   readonly at: number;
@@ -38,7 +38,7 @@ export function renewalTime(
   return { at, reason: byLeaf <= byRenewBefore ? 'LongestLeaf' : 'RenewBefore' };
 }
 
-/** Until then a rotation can wait: begun later, leaves are cut short by the end of their CA. */
+/** Until when a rotation can wait: if it starts later, leaves are cut short by the end of their CA. */
 export function latestStart(
   ca: CaCertificate,
   desired: DesiredCa,
@@ -49,8 +49,8 @@ export function latestStart(
 }
 
 /**
- * Whether a prepared CA has waited too long to begin. It is given the time to be published, even
- * where its durations leave it no time to sign.
+ * Whether a prepared CA has waited too long to become active. It always gets the time to be published,
+ * even if its durations leave it no time to sign.
  */
 export function isTooLate(
   ca: CaCertificate,

@@ -135,7 +135,7 @@ const warns: [law: string, wanted: Wanted, says: RegExp | undefined][] = [
   [
     'the bundle holds an unknown anchor',
     { served: { a: 60, b: 60 } },
-    /no CA of this ClusterSigner: of an earlier one, or added by somebody else/,
+    /no CA of this ClusterSigner: it is of an earlier one, or another client added it/,
   ],
   [
     'a distrusted CA is still published',

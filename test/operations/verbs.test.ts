@@ -162,7 +162,7 @@ const taints: readonly Row[] = [
     law: 'distrusts the CA that is prepared in the same Secret too',
     wanted: { authorities: both },
     verdict: 'go',
-    says: /whoever can read one key can read the other/,
+    says: /a client that can read one key can read both/,
     change: { ...rotateNow, distrust: [print('b')] },
   },
   {

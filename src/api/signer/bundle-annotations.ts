@@ -21,7 +21,7 @@ export function isOurs(bundle: ClusterTrustBundle, secretNamespace: string): boo
   );
 }
 
-/** The name of the ClusterSigner that it was published for; '' where nobody wrote that down. */
+/** The name of the ClusterSigner that it was published for; '' if unknown. */
 export function publisherOf(bundle: ClusterTrustBundle): string {
   return bundle.metadata.annotations?.[CLUSTER_SIGNER] ?? '';
 }

@@ -4,7 +4,7 @@ import { certificatesResources } from '../../app/certificates-resources.ts';
 import type { ComponentOptions } from '../../app/component-options.ts';
 import { runComponent } from '../../app/component.ts';
 
-/** Runs the component that publishes ClusterTrustBundles, until it is told to stop. */
+/** Runs the component that publishes ClusterTrustBundles, until it is stopped. */
 export async function run(options: ComponentOptions): Promise<void> {
   await runComponent('attester', options, async (component) => {
     const [bundles] = await certificatesResources(component.client, 'clustertrustbundles');

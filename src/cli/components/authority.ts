@@ -9,7 +9,7 @@ import { runComponent } from '../../app/component.ts';
 import { VERSION } from '../../app/version.ts';
 import type { AuthorityComponentOptions } from '../../app/component-options.ts';
 
-/** Runs the component that checks ClusterSigners, manages CAs and writes their status, until it is told to stop. */
+/** Runs the component that checks ClusterSigners, manages CAs and writes their status, until it is stopped. */
 export async function run(options: AuthorityComponentOptions): Promise<void> {
   await runComponent('authority', options, async (component) => {
     const [bundles] = await certificatesResources(component.client, 'clustertrustbundles');

@@ -5,7 +5,7 @@ import { certificatesResources } from '../../app/certificates-resources.ts';
 import type { ComponentOptions } from '../../app/component-options.ts';
 import { runComponent } from '../../app/component.ts';
 
-/** Runs the component that issues PodCertificateRequests, until it is told to stop. */
+/** Runs the component that issues PodCertificateRequests, until it is stopped. */
 export async function run(options: ComponentOptions): Promise<void> {
   await runComponent('pcr-issuer', options, async (component) => {
     const { client } = component;

@@ -20,7 +20,7 @@ function needsApproval({ requested }: ObservedRequest): boolean {
   return requested.pod === undefined;
 }
 
-/** Passes when the request was issued. Skips when nobody approved it and the runner may not. */
+/** Passes when the request was issued. Skips when it is not approved and the runner must not approve it. */
 export const isAnswered: RequestAssertion = (request) => {
   const last = lastOf(request);
   if (last === undefined) return fail(`the API server refused it: ${request.rejection ?? ''}`);

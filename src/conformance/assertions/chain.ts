@@ -78,7 +78,7 @@ export const hasOnlyCertificateBlocks: LeafAssertion = ({ version }) => {
 };
 
 /**
- * Passes when the leaf expires no later than its CA: nobody trusts it after that (RFC 5280 §6.1.3
+ * Passes when the leaf expires no later than its CA: no verifier trusts it after that (RFC 5280 §6.1.3
  * (a)(2)).
  */
 export const expiresBeforeCa: LeafAssertion = ({ leaf, chain }, { anchors }) => {

@@ -61,7 +61,7 @@ export function refusesWithoutCertificate(requests: readonly ObservedRequest[]):
   );
 }
 
-/** Passes when nobody writes an answered request again before the run ends. */
+/** Passes when no client writes an answered request again before the run ends. */
 export const isNotWrittenAfterAnswer: RequestAssertion = (request) => {
   const answer = request.versions.findIndex(({ state }) => ENDED.has(state));
   if (answer === -1) return skip('it was not answered');

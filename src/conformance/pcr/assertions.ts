@@ -83,7 +83,7 @@ export const isDenied: RequestAssertion = (request) => {
   return last.state === 'denied' ? pass(`${reason}: ${message}`) : fail(`it is ${last.state}`);
 };
 
-/** Whoever writes a stub may write anything into it: the kubelet's is empty (KEP-4317). */
+/** The creator of a stub may write anything into it; the kubelet's is empty (KEP-4317). */
 export const copiesNothingFromStub: LeafAssertion = ({ leaf, request }) => {
   const { names } = request.requested;
   const stub = [

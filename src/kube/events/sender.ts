@@ -122,7 +122,7 @@ async function sendWithRetry(
   }
 }
 
-/** An earlier attempt was stored and its response lost: nobody else uses that name. */
+/** An earlier attempt was stored and its response lost: no other client uses that name. */
 function isStored(error: unknown): boolean {
   return error instanceof KubeError && error.code === 'KUBE_ALREADY_EXISTS';
 }

@@ -26,7 +26,7 @@ export interface WatchMetrics {
   watchRestart(target: WatchTarget, reason: string): void;
   /** A watch event arrived, a bookmark at least every 75 s; Unix seconds of our clock. */
   watchEvent(target: WatchTarget, seconds: number): void;
-  /** Nobody watches that any longer: it is not silent, it is over. */
+  /** The watch was stopped on purpose; it is not silent because of a fault. */
   watchStopped(target: WatchTarget): void;
 }
 
@@ -80,7 +80,7 @@ export interface Reflector<T> {
    * the object that was sent: `{...sent, metadata: response.metadata}`.
    */
   applyWrite(object: T): void;
-  /** Drops every object, reporting each to `onEvent`: nobody watches the collection any longer. */
+  /** Drops every object, reporting each to `onEvent`, because the watch of the collection has ended. */
   clear(): void;
 }
 

@@ -82,7 +82,7 @@ const HAND_SIZE = 4;
  * Shuffle sharding as in API Priority and Fairness (KEP-1040), for the distinguishers beyond
  * `MAX_FLOWS`.
  *
- * @param random - seeds the hash, so nobody can choose a name that collides with a given other one
+ * @param random - seeds the hash, so that an attacker cannot choose a name that collides with a given other one
  */
 export function createFlows<T>(random: Random): Flows<T> {
   const own = new Map<string, Flow<T>>();

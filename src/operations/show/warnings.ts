@@ -83,7 +83,7 @@ function ofBundle(state: SignerState): readonly string[] {
     return ['its bundle is not published; check that the attester is running'];
   return unknownAnchors(state).map(
     (each) =>
-      `the bundle holds ${each}, which is no CA of this ClusterSigner: of an earlier one, or added by somebody else`,
+      `the bundle holds ${each}, which is no CA of this ClusterSigner: it is of an earlier one, or another client added it`,
   );
 }
 

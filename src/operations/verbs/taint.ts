@@ -73,7 +73,7 @@ function replaceActive(state: SignerState, { fingerprint }: AuthorityStatus): Ch
       ...replacedScheduleNotes(state, ROTATE_AT),
       ...beside.map(
         (each) =>
-          `${each}, prepared in the same Secret, is distrusted too: whoever can read one key can read the other`,
+          `${each}, prepared in the same Secret, is distrusted too: a client that can read one key can read both`,
       ),
       `a successor is created and published; ${fingerprint} signs until every kubelet has the successor's anchor (to stop it at once: countersign authority revoke --force)`,
       ...(beside.length === 0 ? successorDelayNotes(state) : []),

@@ -87,7 +87,7 @@ function decode(type: StringType, contents: Uint8Array): string | undefined {
     case 'NumericString':
       return matching(/^[0-9 ]*$/, latin1());
     case 'TeletexString':
-      // Nobody writes T.61 proper: software that writes this type writes Latin-1.
+      // Software that writes this type writes Latin-1, never real T.61.
       return latin1();
     case 'UniversalString':
       return undefined;

@@ -92,7 +92,7 @@ const SMALL_ORDER: ReadonlySet<bigint> = new Set([0n, 1n, P - 1n, Y8, P - Y8]);
 
 /**
  * Whether an Ed25519 key is a point of small order, in canonical encoding (RFC 8032 §5.1.2) or not:
- * signatures by such a key verify although nobody has its private key.
+ * signatures by such a key verify without knowledge of a private key.
  *
  * @param encoded - 32 octets
  */

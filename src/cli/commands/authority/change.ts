@@ -36,7 +36,7 @@ export async function runChange(
   });
 }
 
-/** Revoking is safe once nobody holds a leaf. For a retiring CA that serves pods, that is looked up. */
+/** Revocation is safe when no leaf is in use. For a retiring CA that serves pods, this checks the pods. */
 async function planRevocation(
   session: Session,
   state: SignerState,
