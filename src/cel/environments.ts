@@ -16,6 +16,10 @@ const MAX_NAMES = 100;
 /** Groups of a user: a token with more than a thousand does not fit into an HTTP header. */
 const MAX_GROUPS = 1_000;
 
+/** What a request's decoder accepts (pki/x509/pkcs10.ts, pki/extensions/parse-extensions.ts). */
+const MAX_ATTRIBUTES = 16;
+const MAX_EXTENSIONS = 64;
+
 /** KeyUsage of certificates.k8s.io has 23 names. */
 const MAX_USAGES = 32;
 
@@ -73,6 +77,8 @@ export const REQUEST: Environment = {
       key: object({ type: NAME, size: INT }),
       keyType: NAME,
       usages: list(MAX_USAGES, NAME),
+      extensions: list(MAX_EXTENSIONS, NAME),
+      attributes: list(MAX_ATTRIBUTES, NAME),
     }),
     request: object(REQUESTER),
   },

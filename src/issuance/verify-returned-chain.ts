@@ -7,6 +7,17 @@ import { verifyPath } from '../pki/x509/path.ts';
 import { requestedNames, unsupportedParts } from '../pki/x509/requested-names.ts';
 import { usageBits } from '../pki/extensions/usages.ts';
 import { KEY_USAGES, type KeyUsage, type LeafSubject, REQUEST_FIELDS } from '../vocabulary.ts';
+import {
+  OID_AUTHORITY_INFORMATION_ACCESS,
+  OID_AUTHORITY_KEY_IDENTIFIER,
+  OID_BASIC_CONSTRAINTS,
+  OID_CERTIFICATE_POLICIES,
+  OID_CRL_DISTRIBUTION_POINTS,
+  OID_EXT_KEY_USAGE,
+  OID_KEY_USAGE,
+  OID_SUBJECT_ALT_NAME,
+  OID_SUBJECT_KEY_IDENTIFIER,
+} from '../pki/der/oids.ts';
 import type { Validity } from './validity.ts';
 
 /** A chain that a CA of others returned, and what was requested of it. */
@@ -29,6 +40,8 @@ export interface ReturnedChain {
   readonly anchors: readonly Certificate[] | undefined;
   /** Milliseconds since the epoch, by the API server's clock. */
   readonly now: number;
+  /** OIDs of extensions that the leaf may have besides {@link LEAF_EXTENSIONS}. */
+  readonly allowedExtensions?: readonly string[] | undefined;
   /** Decodes the certificates above the leaf. They are the same for every leaf, so callers cache them. */
   readonly readAbove?: (pem: string) => readonly Certificate[];
 }
@@ -109,7 +122,9 @@ function findLeafMismatch(leaf: Certificate, input: ReturnedChain): string | und
   const isPrepared = input.prepared === leaf;
   const mismatch = isPrepared
     ? undefined
-    : (findNameMismatch(leaf, input.subject) ?? findUsageMismatch(leaf, input));
+    : (findNameMismatch(leaf, input.subject) ??
+      findUsageMismatch(leaf, input) ??
+      findExtensionMismatch(leaf, input));
   return mismatch ?? findTimeMismatch(leaf, input);
 }
 
@@ -143,6 +158,39 @@ function findUsageMismatch(leaf: Certificate, { usages }: ReturnedChain): string
   return leaf.extKeyUsage === undefined && allowed.extKeyUsage.length > 0
     ? 'a certificate without the extendedKeyUsage extension, which permits every purpose'
     : undefined;
+}
+
+/** RFC 6962 §3.3. */
+const OID_SIGNED_CERTIFICATE_TIMESTAMPS = '1.3.6.1.4.1.11129.2.4.2';
+
+/** Extensions that say nothing of who the subject is, or that are compared with the request. */
+const LEAF_EXTENSIONS: ReadonlySet<string> = new Set([
+  OID_AUTHORITY_INFORMATION_ACCESS,
+  OID_AUTHORITY_KEY_IDENTIFIER,
+  OID_BASIC_CONSTRAINTS,
+  OID_CERTIFICATE_POLICIES,
+  OID_CRL_DISTRIBUTION_POINTS,
+  OID_EXT_KEY_USAGE,
+  OID_KEY_USAGE,
+  OID_SIGNED_CERTIFICATE_TIMESTAMPS,
+  OID_SUBJECT_ALT_NAME,
+  OID_SUBJECT_KEY_IDENTIFIER,
+]);
+
+/**
+ * A CA that copies extensions of the request would let the requester write an identity that nobody compared, such
+ * as Microsoft's security identifier (1.3.6.1.4.1.311.25.2).
+ */
+function findExtensionMismatch(
+  leaf: Certificate,
+  { allowedExtensions = [] }: ReturnedChain,
+): string | undefined {
+  const more = leaf.extensions
+    .map(({ oid }) => oid)
+    .find((oid) => !LEAF_EXTENSIONS.has(oid) && !allowedExtensions.includes(oid));
+  return more === undefined
+    ? undefined
+    : `a certificate with the extension ${more}, which was not requested; a CA that always adds it needs allowedExtensions`;
 }
 
 /** The name of a purpose in the Kubernetes API, or its OID. */

@@ -46,6 +46,12 @@ export interface AuthorityDefinition<Config> {
   /** Names of the Secrets that `check` and `sign` may read for an issuer; none if left out. */
   readonly secrets?: (config: Config) => readonly string[];
   /**
+   * OIDs of extensions that its leaves may have besides those that are compared with the request, authority
+   * information access, CRL distribution points, certificate policies and certificate timestamps; none if left out.
+   * Name none that the CA copies from requests: nobody compares its value.
+   */
+  readonly allowedExtensions?: readonly string[];
+  /**
    * Checks that the CA can sign for this issuer. Called when an issuer appears, when its spec or annotations
    * change, and with backoff until it returns. Throws when the CA cannot sign: docs/reference/library.md has
    * the table of errors.
@@ -65,6 +71,8 @@ export interface AuthorityType<Config = unknown> extends Required<AuthorityDefin
   readonly issuer: Required<IssuerKind>;
 }
 
+/** X.660, dotted decimal. */
+const OID = /^[0-2](?:\.(?:0|[1-9]\d{0,38}))+$/;
 const LABEL = /^[a-z]([-a-z0-9]{0,50}[a-z0-9])?$/;
 const GROUP = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
 const VERSION = /^v[1-9][0-9]*((alpha|beta)[1-9][0-9]*)?$/;
@@ -103,9 +111,12 @@ export function defineAuthority<Config>(
   require(LABEL.test(issuer.plural), 'issuer.plural', issuer.plural);
   const requests = definition.requests ?? ['CertificateSigningRequest', 'PodCertificateRequest'];
   require(requests.length > 0, 'requests', '[]');
+  const { allowedExtensions = [] } = definition;
+  for (const oid of allowedExtensions) require(OID.test(oid), 'allowedExtensions', oid);
   return Object.freeze({
     secrets: () => [],
     ...definition,
+    allowedExtensions: Object.freeze([...allowedExtensions]),
     requests: Object.freeze([...requests]),
     issuer: Object.freeze({ namespaced: false, ...issuer }),
   });

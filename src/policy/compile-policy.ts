@@ -16,6 +16,9 @@ export interface CompiledRule {
   readonly allow: Readonly<Partial<Record<RequestField, Compiled<boolean>>>>;
   /** `allow.usages` ∩ `profile.usages`. */
   readonly usages: readonly KeyUsage[];
+  /** `allow.extensions` and `allow.attributes`: OIDs. */
+  readonly extensions: readonly string[];
+  readonly attributes: readonly string[];
 }
 
 /** One entry of `deny`. */
@@ -131,6 +134,8 @@ function compileRule(
     ),
     allow: compileAllow(rule.allow, part, `${where}.allow`),
     usages: Object.freeze((rule.allow.usages ?? []).filter((usage) => allowed.includes(usage))),
+    extensions: Object.freeze([...(rule.allow.extensions ?? [])]),
+    attributes: Object.freeze([...(rule.allow.attributes ?? [])]),
   });
 }
 

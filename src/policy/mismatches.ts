@@ -4,6 +4,7 @@ import { unsupportedParts } from '../pki/x509/requested-names.ts';
 import type { CertificationRequest } from '../pki/x509/pkcs10.ts';
 import { REQUEST_FIELDS, type LeafSubject, type RequestField } from '../vocabulary.ts';
 import type { CompiledRule } from './compile-policy.ts';
+import { describeOid, unnamedAttributes, unnamedExtensions } from './unnamed.ts';
 import { quoteList } from '../quote.ts';
 import type { RequestVariables } from './variables.ts';
 
@@ -34,6 +35,8 @@ export function findMismatches(rule: CompiledRule, reviewed: ReviewedRequest): r
   const others = [
     unsupportedPartsMismatch(reviewed.request),
     usageMismatch(rule, reviewed.usages),
+    oidMismatch('extensions', unnamedExtensions(reviewed), rule.extensions),
+    oidMismatch('attributes', unnamedAttributes(reviewed), rule.attributes),
   ].map((message) => (message === undefined ? undefined : { message, failed: false }));
   return [...fields, ...others].filter((each) => each !== undefined);
 }
@@ -75,6 +78,22 @@ function unsupportedPartsMismatch(request: CertificationRequest): string | undef
   return parts.length === 0
     ? undefined
     : `the request contains ${quoteList(parts)}, which no rule can allow`;
+}
+
+/** OIDs that a message names; it counts the rest. */
+const MAX_NAMED_OIDS = 5;
+
+function oidMismatch(
+  field: 'extensions' | 'attributes',
+  found: readonly string[],
+  allowed: readonly string[],
+): string | undefined {
+  const outside = found.filter((oid) => !allowed.includes(oid));
+  if (outside.length === 0) return undefined;
+  const named = outside.slice(0, MAX_NAMED_OIDS).map(describeOid).join(', ');
+  const more = outside.length - MAX_NAMED_OIDS;
+  const others = more > 0 ? ` and ${more} more` : '';
+  return `allow.${field} does not allow ${named}${others}: remove them from the request, or add them to the rule`;
 }
 
 function usageMismatch(rule: CompiledRule, usages: readonly string[]): string | undefined {

@@ -17,7 +17,7 @@ export interface RequestVariables {
  */
 export function requestVariables(
   csr: ReviewableRequest,
-  { publicKey }: CertificationRequest,
+  { publicKey, extensions, attributes }: CertificationRequest,
   names: LeafSubject,
   maxDurationSeconds: number,
 ): RequestVariables {
@@ -30,6 +30,8 @@ export function requestVariables(
       key: { type: publicKey.algorithm, size: publicKey.bits },
       keyType: publicKey.keyType ?? '',
       usages: spec.usages ?? [],
+      extensions: extensions.map(({ oid }) => oid),
+      attributes,
     },
     request: {
       name: metadata.name,

@@ -21,6 +21,8 @@ export function request(some: Some): { readonly csr: Group; readonly request: Gr
       key: { type: 'ECDSA', size: 256 },
       keyType: 'ECDSAP256',
       usages: ['client auth'],
+      extensions: ['2.5.29.17'],
+      attributes: ['1.2.840.113549.1.9.14'],
     },
     request: {
       name: 'r',

@@ -13,7 +13,9 @@ import { readPrivateKey } from '../../src/pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../../src/pki/keys/signature-algorithm.ts';
 import { CN } from '../policy/request.ts';
 import { decodePublicKey } from '../../src/pki/keys/public-key.ts';
-import { encodeCertificate } from '../../src/pki/x509/encode-certificate.ts';
+import { encodeName } from '../../src/pki/names/distinguished-name.ts';
+import { leafExtensions } from '../../src/issuance/leaf-extensions.ts';
+import { encodeCertificate, encodeTbs } from '../../src/pki/x509/encode-certificate.ts';
 import { NOW } from '../support/pki/chain.ts';
 import { ROOT, ISSUING, intermediateMaterial } from '../support/authorities/intermediate.ts';
 import { CSR, ISSUER, csrObject, issuerObject, ok, startReady, type World } from './world.ts';
@@ -21,7 +23,7 @@ import { CSR, ISSUER, csrObject, issuerObject, ok, startReady, type World } from
 let it: World;
 
 beforeEach(async () => {
-  it = await startReady();
+  it = await startReady({ allowedExtensions: ['1.3.6.1.4.1.99999.1'] });
 });
 afterEach(() => it.stop());
 
@@ -36,6 +38,27 @@ function signed(request: SigningRequest, change: Partial<LeafTbsInput>): Signed 
   const random = (size: number): Uint8Array => new Uint8Array(size).fill(7);
   const algorithm = signatureAlgorithm(key);
   const tbs = encodeLeafTbs({ ...wanted, issuer: facts, random, ...change });
+  const der = encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs));
+  return { chain: encodePem('CERTIFICATE', der) + ISSUING.toString(), anchors: ROOT.toString() };
+}
+
+/** What was asked for, with one extension more. */
+function extended(request: SigningRequest, oid: string): Signed {
+  const wanted = wantedOf(request);
+  assert.ok(wanted);
+  const algorithm = signatureAlgorithm(key);
+  const tbs = encodeTbs({
+    serial: Uint8Array.of(7),
+    signatureAlgorithm: facts.signatureAlgorithm,
+    issuer: facts.subject,
+    ...wanted.validity,
+    subject: encodeName(wanted.subject),
+    spki: wanted.publicKey.spki,
+    extensions: [
+      ...leafExtensions({ ...wanted, issuerKeyIdentifier: facts.keyIdentifier }),
+      { oid, critical: false, value: Uint8Array.of(0x30, 0) },
+    ],
+  });
   const der = encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs));
   return { chain: encodePem('CERTIFICATE', der) + ISSUING.toString(), anchors: ROOT.toString() };
 }
@@ -122,6 +145,24 @@ for (const [what, change, says] of wrong) {
   test(`a certificate with ${what} is not written; the request waits, and the log gives the reason`, async () => {
     assert.equal(await answered((request) => signed(request, change(request))), undefined);
     assert.match(detail(), says);
+  });
+}
+
+for (const oid of [
+  '1.3.6.1.4.1.311.25.2',
+  '1.3.6.1.5.5.7.1.24',
+  '1.3.6.1.4.1.57683.2',
+  '2.5.29.9',
+]) {
+  test(`a certificate with the extension ${oid} is not written`, async () => {
+    assert.equal(await answered((request) => extended(request, oid)), undefined);
+    assert.match(detail(), new RegExp(`the extension ${oid}, which was not requested`));
+  });
+}
+
+for (const oid of ['1.3.6.1.4.1.11129.2.4.2', '1.3.6.1.4.1.99999.1']) {
+  test(`a certificate with the extension ${oid} is written: public CAs add it, or the author allows it`, async () => {
+    assert.ok(await answered((request) => extended(request, oid)));
   });
 }
 

@@ -36,6 +36,8 @@ export interface Wanted {
   readonly ipAddresses?: readonly (readonly number[])[];
   /** GeneralNames of other kinds, in DER. */
   readonly otherNames?: readonly Uint8Array[];
+  /** More attributes, in DER. */
+  readonly attributes?: readonly Uint8Array[];
   /** More extensions, in DER. */
   readonly extensions?: readonly Uint8Array[];
   readonly key?: KeyObject;
@@ -89,8 +91,9 @@ export function derOf(wanted: Wanted): Uint8Array {
   const key = wanted.key ?? privateKey('P-256');
   const subject = (wanted.subject ?? [[CN, 'jane']]).map(([type, value]) => rdn(type, utf8(value)));
   const extensions = [...altNames(wanted), ...(wanted.extensions ?? [])];
-  const attributes =
+  const requested =
     extensions.length === 0 ? [] : [seq(oid(EXTENSION_REQUEST), set(seq(...extensions)))];
+  const attributes = [...(wanted.attributes ?? []), ...requested];
   const info = seq(int(0), seq(...subject), spkiOf(key), explicit(0, ...attributes));
   const algorithm = key.asymmetricKeyType === 'rsa' ? RSA_SHA256 : ECDSA_SHA256;
   return seq(info, algorithm, bits(sign('sha256', info, key)));

@@ -47,6 +47,9 @@ export const MAX_ANNOTATION_RULES = 32;
 export const MAX_RULES = 32;
 /** Characters of a denial's message: the limit of an Event's note (events.k8s.io/v1 ValidateEvent). */
 export const MAX_DENY_MESSAGE = 1024;
+/** `allow.extensions` and `allow.attributes`. */
+export const MAX_ALLOWED_OIDS = 16;
+export const MAX_OID_TEXT = 128;
 /** Labels put on the published ClusterTrustBundle. */
 export const MAX_BUNDLE_LABELS = 32;
 

@@ -25,6 +25,8 @@ const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
 const DURATION = /^([0-9]{1,10}h)?([0-9]{1,10}m)?([0-9]{1,10}s)?$/;
 /** No control characters. */
 const VISIBLE = /^\P{Cc}+$/u;
+/** X.660: the first arc is 0, 1 or 2; no leading zeros. */
+const OID = /^[0-2]([.](0|[1-9][0-9]{0,38}))+$/;
 const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
 
 const objectName = z.string().min(1).max(limits.MAX_OBJECT_NAME).regex(DNS_SUBDOMAIN);
@@ -32,6 +34,11 @@ const labelText = z.string().min(1).max(limits.MAX_LABEL).regex(DNS_LABEL);
 const duration = z.string().min(2).max(limits.MAX_DURATION_TEXT).regex(DURATION);
 const expression = z.string().min(1).max(MAX_EXPRESSION);
 const usages = z.array(z.enum(LEAF_USAGES)).min(1).max(LEAF_USAGES.length);
+
+const oids = z
+  .array(z.string().min(3).max(limits.MAX_OID_TEXT).regex(OID))
+  .min(1)
+  .max(limits.MAX_ALLOWED_OIDS);
 
 const secretReference = z.strictObject({ namespace: labelText, name: objectName });
 
@@ -100,6 +107,8 @@ const allow = z.strictObject({
   uris: expression.exactOptional(),
   emails: expression.exactOptional(),
   usages: usages.exactOptional(),
+  extensions: oids.exactOptional(),
+  attributes: oids.exactOptional(),
 });
 
 const rule = z.strictObject({ name: labelText, when: expression, allow });

@@ -62,9 +62,14 @@ export interface PodsSpec {
   readonly refreshAfterPercent?: number;
 }
 
-/** For each field, CEL over one value (`self`). `usages` lists the usages that a request may contain. */
+/**
+ * For each field, CEL over one value (`self`). `usages` lists the usages that a request may contain; `extensions`
+ * and `attributes` the OIDs of what else it may contain. No leaf gets those.
+ */
 export interface AllowSpec extends Readonly<Partial<Record<RequestField, string>>> {
   readonly usages?: readonly KeyUsage[];
+  readonly extensions?: readonly string[];
+  readonly attributes?: readonly string[];
 }
 
 export interface RequestRule {

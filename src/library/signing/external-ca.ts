@@ -94,7 +94,7 @@ async function issue<Config>(
 
 /** @throws SignerError if what the CA returned is not a chain for this request */
 function verified<Config>(
-  { component, bundleOf, issuer }: ExternalCa<Config>,
+  { component, bundleOf, issuer, authority }: ExternalCa<Config>,
   signed: Signed,
   wanted: CertificateTemplate,
   object: ServedRequest,
@@ -108,6 +108,7 @@ function verified<Config>(
     anchors: published ?? anchorsOf(signed),
     now: serverTime(component),
     readAbove,
+    allowedExtensions: authority.allowedExtensions,
   });
   const [leaf, ...above] = chain;
   const serial = Buffer.from(leaf.serial).toString('hex');
