@@ -72,6 +72,10 @@ test-oracle: node_modules ## The same with 2,000,000 mutations, a million serial
 fuzz: node_modules ## Every parser, guided by its branches; ARGS='--target request --seconds 3600 --seed 7'
 	$(RUN) node test/fuzz/main.ts $(ARGS)
 
+.PHONY: test-cel-cost
+test-cel-cost: node_modules ## Ten minutes' search for CEL expressions that take longer than their price; ARGS='600 1' (seconds, seed)
+	$(RUN) node test/cel/cost-search/main.ts $(ARGS)
+
 .PHONY: test-faults
 test-faults: node_modules controlplane dist/countersign.mjs ## 20,000 requests under faults of every kind; ARGS='--requests 20000 --seed 1'
 	$(RUN) node test/faults/run.ts $(ARGS)
