@@ -19,8 +19,8 @@ export type ApprovalPlan =
   | { readonly kind: 'wait'; readonly message: string; readonly evaluationError: boolean };
 
 /**
- * Decides one CertificateSigningRequest. Synchronous and total. Without rules and deny nobody asked
- * for a decision, and nothing is ever written; with them, what can never become a leaf is denied.
+ * Decides one CertificateSigningRequest. Synchronous and total. Without rules and deny,
+ * nothing is ever written; with them, a request that can never become a leaf is denied.
  */
 export function decide(snapshot: ApprovalInput): ApprovalPlan {
   const { csr, policy, reservedPrefixes } = snapshot;

@@ -14,8 +14,8 @@ export interface PcrFairness {
 }
 
 /**
- * Namespaces and nodes take turns: a namespace is a tenant, and a node that restarts asks anew for
- * each of its pods at once. Both names are true: NodeRestriction and our admission policy let only
+ * Namespaces and nodes take turns: a namespace is a tenant, and a node that restarts requests
+ * certificates for all its pods at once. Both names are true: NodeRestriction and our admission policy let only
  * the node itself ask, and only for pods that it runs.
  */
 export function createPcrFairness(clock: Clock): PcrFairness {

@@ -11,11 +11,10 @@ const REASONS: Readonly<Record<NotIssued['how'], string>> = {
 };
 
 /**
- * What becomes of a PodCertificateRequest that a CA gave no certificate for: it waits, whatever the
- * CA says. The API takes no condition but the three that end it for ever
- * (ValidatePodCertificateRequestStatusUpdate), and a pod whose request ended never starts. An Event
- * tells what a condition would; the API server removes the request after a quarter of an hour, and the
- * kubelet asks anew.
+ * The outcome of a PodCertificateRequest for which a CA returned no certificate: it waits, whatever the CA
+ * says. The API allows only the three conditions that end a request permanently
+ * (ValidatePodCertificateRequestStatusUpdate), and a pod whose request ended never starts. An Event replaces
+ * the condition. The API server deletes the request after 15 minutes, and the kubelet creates a new one.
  */
 export function outcomeOf(held: NotIssued, now: number): RequestOutcome {
   const reason = REASONS[held.how];

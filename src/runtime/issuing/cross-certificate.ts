@@ -6,10 +6,10 @@ import { distrustedCas } from '../../rotation/distrusted-cas.ts';
 import type { Certificate } from '../../pki/x509/certificate.ts';
 
 /**
- * What is sent with a leaf for verifiers that have only the root of the CA before: nothing where the spec
- * does not want it, where that CA is distrusted (whoever pins its root would believe it all the same), and
- * where the leaf lives longer. A chain with an expired certificate in it fails with verifiers that look
- * for no other way, such as OpenSSL before 1.1.0, also with those that have the new root.
+ * The cross-certificates to send with a leaf, for verifiers that trust only the root of the previous CA. None
+ * if the spec does not want them, if that CA is distrusted (verifiers that pin its root would still accept
+ * it), or if the leaf lives longer: a chain with an expired certificate fails in verifiers that build no
+ * other path, such as OpenSSL before 1.1.0, even if they have the new root.
  */
 export function crossCertificates(
   signer: ClusterSigner,
