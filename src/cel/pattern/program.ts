@@ -37,7 +37,7 @@ export const WORD_BOUNDARY = 16;
 export const NO_WORD_BOUNDARY = 32;
 
 /** The work to parse, copy and compile one instruction. */
-const PER_INSTRUCTION = 10;
+const PER_COMPILED_INSTRUCTION = 10;
 /** The work to copy one end of a range of characters. */
 const PER_RANGE_END = 0.25;
 
@@ -45,7 +45,7 @@ const PER_RANGE_END = 0.25;
 export function programWork(program: Program): number {
   let ranges = 0;
   for (let pc = 0; pc < program.numInst(); pc += 1) ranges += program.getInst(pc).runes.length;
-  return PER_INSTRUCTION * program.numInst() + PER_RANGE_END * ranges;
+  return PER_COMPILED_INSTRUCTION * program.numInst() + PER_RANGE_END * ranges;
 }
 
 /** Whether an instruction reads a character. */

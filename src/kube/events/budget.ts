@@ -21,7 +21,7 @@ export function hasShare(own: number, total: number, most: number): boolean {
 }
 
 /** A bound for memory. Flows with Events in the last seconds; further ones share one account. */
-const MAX_FLOWS = 256;
+const MAX_ACCOUNTS = 256;
 const OTHERS = 'others';
 
 /** What a budget needs. */
@@ -54,7 +54,7 @@ export class EventBudget {
   /** @returns false if the flow has no share left; otherwise one is taken */
   spend(flow: string): boolean {
     this.#settle();
-    const account = this.#spent.has(flow) || this.#spent.size < MAX_FLOWS ? flow : OTHERS;
+    const account = this.#spent.has(flow) || this.#spent.size < MAX_ACCOUNTS ? flow : OTHERS;
     const own = this.#spent.get(account) ?? 0;
     if (!hasShare(own, this.#total, this.#init.burst)) return false;
     this.#spent.set(account, own + 1);

@@ -173,13 +173,13 @@ function keyFor({ regarding, type, reason, action, note }: EventDetails): string
 }
 
 /** An Event's name is a DNS subdomain of at most 253 bytes; not every object's name is one. */
-const MAX_STEM = 220;
+const MAX_EVENT_STEM = 220;
 
 function nameStem(name: string): string {
   const stem = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9.-]/g, '-')
-    .slice(0, MAX_STEM);
+    .slice(0, MAX_EVENT_STEM);
   const trimmed = stem
     .replaceAll(/\.+/g, '.')
     .replace(/^[.-]+/, '')

@@ -8,7 +8,7 @@ import { quote } from '../../../quote.ts';
 const OWNER_ONLY = 0o600;
 
 /** UTF-16 units: with `.kubeconfig` behind it, the name of a file in every file system. */
-const MAX_STEM = 200;
+const MAX_FILE_STEM = 200;
 
 /**
  * Where the files of a name go: `directory`, always, with `_` for each character that is not a letter, a digit or
@@ -18,7 +18,7 @@ const MAX_STEM = 200;
  * @throws SignerError USAGE (`fail`) when nothing but dots would be left of the name
  */
 export function fileBase(directory: string, name: string): string {
-  const stem = name.replaceAll(/[^A-Za-z0-9._@-]/g, '_').slice(0, MAX_STEM);
+  const stem = name.replaceAll(/[^A-Za-z0-9._@-]/g, '_').slice(0, MAX_FILE_STEM);
   if (!/^\.*$/.test(stem)) return join(directory, stem);
   throw new SignerError({
     code: 'USAGE',
