@@ -7,7 +7,9 @@ import {
 } from '../../api/request/csr.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
+import { charged } from '../../runtime/component/charged.ts';
 import type { Component } from '../../runtime/component/component.ts';
+import { csrFlow } from '../../runtime/requests/csr-fairness.ts';
 import type { RequestOutcome } from '../../runtime/requests/outcome.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import { writeSubresource } from '../../runtime/requests/subresource-write.ts';
@@ -48,11 +50,10 @@ export function createActor(
   }
 
   return async (csr, signer) => {
-    const plan = decide({
-      csr,
-      policy: policyOf(signer),
-      reservedPrefixes: component.reservedPrefixes,
-    });
+    const { reservedPrefixes } = component;
+    const plan = charged(component, csrFlow(csr), () =>
+      decide({ csr, policy: policyOf(signer), reservedPrefixes }),
+    );
     if (plan.kind === 'ignore') return { outcome: 'ignored', reason: '' };
     if (plan.kind !== 'wait') return write(csr, plan);
     const reason = plan.evaluationError ? 'EvaluationError' : 'NoRuleMatched';

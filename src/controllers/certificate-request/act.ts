@@ -15,6 +15,7 @@ import type { Profile } from '../../issuance/profile.ts';
 import { withoutManagedFields } from '../../kube/resource/object.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
+import { namespaceFlow } from '../../runtime/component/charged.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import type { IssuedChain, IssuingCa } from '../../runtime/issuing/issuing-ca.ts';
@@ -56,6 +57,7 @@ export function createActor<S extends SignerObject>(
   const { reservedPrefixes } = component;
   const redelivery = createRedelivery<CertificateRequest, S, IssuedChain>({
     ...init,
+    flowOf: namespaceFlow,
     decide: (request, signer, { authority, now }) => {
       const [profile, policy] = [init.profileOf(signer), init.policyOf(signer)];
       const snapshot = { request, profile, policy, authority, reservedPrefixes, now };

@@ -14,6 +14,7 @@ import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import { resource, type Resource } from '../../kube/resource/resource.ts';
 import { compileCertificateRequestPolicy } from '../../policy/compile-policy.ts';
 import { createAuthoritySources } from '../../runtime/ca/authority-sources.ts';
+import { namespaceFlow } from '../../runtime/component/charged.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import type { IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
 import { localCas } from '../../runtime/issuing/local-ca.ts';
@@ -95,9 +96,7 @@ export function createCertificateRequestSigning<S extends SignerObject>(
     discovery: presence,
     isPending: (request) => !isFinished(request) && (isApproved(request) || isDenied(request)),
     // A namespace is a tenant; who asks is cert-manager itself, for all of them.
-    fairnessKeyOf: ({ metadata: { namespace = '' } }) => ({
-      distinguishers: [`namespace ${namespace}`],
-    }),
+    fairnessKeyOf: (request) => ({ distinguishers: [namespaceFlow(request)] }),
     retainedFields: () => ({}),
     begin: init.shows === true ? actor.begin : undefined,
     handle: actor.handle,

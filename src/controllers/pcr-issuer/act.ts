@@ -14,6 +14,7 @@ import { refreshTime } from '../../issuance/validity.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { Random } from '../../ports.ts';
 import { PROTOBUF } from '../../protobuf/envelope.ts';
+import { namespaceFlow } from '../../runtime/component/charged.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import type { IssuedChain, IssuingCa } from '../../runtime/issuing/issuing-ca.ts';
 import { NOTHING } from '../../runtime/issuing/not-issued.ts';
@@ -46,6 +47,7 @@ export function createActor<S extends SignerObject>(
   const { random, reservedPrefixes } = component;
   return createRedelivery<PodCertificateRequest, S, IssuedToPod>({
     ...init,
+    flowOf: namespaceFlow,
     decide: (request, signer, moment) => {
       const { authority, now } = moment;
       const profile = init.profileOf(signer);

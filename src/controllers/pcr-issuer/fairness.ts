@@ -2,6 +2,7 @@
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import type { FlowAssignment } from '../../kube/workqueue/fair-queue.ts';
 import type { Clock } from '../../ports.ts';
+import { namespaceFlow } from '../../runtime/component/charged.ts';
 import type { Intern } from '../../runtime/requests/interner.ts';
 import { createRenewals } from './renewals.ts';
 
@@ -22,10 +23,7 @@ export function createPcrFairness(clock: Clock): PcrFairness {
   const renewals = createRenewals();
   return {
     keyOf: (request) => ({
-      distinguishers: [
-        `namespace ${request.metadata.namespace ?? ''}`,
-        `node ${request.spec.nodeName}`,
-      ],
+      distinguishers: [namespaceFlow(request), `node ${request.spec.nodeName}`],
       deadline: renewals.overdue(request, clock()),
     }),
     retainedFields: ({ spec: { signerName, nodeName, podUID, maxExpirationSeconds } }, shared) => ({

@@ -46,6 +46,7 @@ export function createDelayingQueue(
     assignFlows: queue.assignFlows,
     take: queue.take,
     done: queue.done,
+    charge: queue.charge,
     unfinished: queue.unfinished,
     get depth() {
       return queue.depth;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { BoundedMap } from '../../bounded-map.ts';
 import type { Random } from '../../ports.ts';
-import { createFifo } from './fifo.ts';
 import { createFlows, type Flow, type QueuedItem } from './flows.ts';
 import { createHeap } from './heap.ts';
 
@@ -17,17 +17,25 @@ export interface FlowAssignment {
 
 /**
  * Hands out items so that a burst in one flow does not delay other flows: fair queuing as in API
- * Priority and Fairness.
+ * Priority and Fairness, with its virtual time (KEP-1040) as in start-time fair queuing (Goyal, Vin and Cheng, 1996).
  *
  * - All flows in which items wait take turns. An item of several flows leaves with the flow whose turn
  *   comes first. So the first item of any flow waits for at most one item of each other flow, however
  *   many wait there.
+ * - A flow whose items took long (`charge`) has its next turn once the others had as much time. Flows share the time
+ *   of the process, not the number of items.
  * - While urgent items wait, every second turn takes the one with the earliest deadline. Urgent items
  *   at most double the wait of the others.
  */
 export interface FairQueue<T> {
   readonly push: (item: T, assignment: FlowAssignment) => void;
   readonly shift: () => T | undefined;
+  /**
+   * Charges a flow for work that blocked the process.
+   *
+   * @param milliseconds - the first is paid with the turn; more than a second counts as a second
+   */
+  readonly charge: (distinguisher: string, milliseconds: number) => void;
   /** How many items wait. */
   readonly length: number;
   /** How many entries are in memory, handed out or not: at most a few times `length`. */
@@ -37,6 +45,12 @@ export interface FairQueue<T> {
 /** The heap drops items that were handed out when this many more of them than of others are in it. */
 const MAX_STALE = 64;
 const NO_DISTINGUISHER = [''];
+/** What each turn costs, in milliseconds of virtual time. */
+const TURN_MS = 1;
+/** A clock that was set forward must not keep a flow away for an hour. */
+const MAX_CHARGE_MS = 1_000;
+/** So many flows without waiting items are known to be ahead of their share. Beyond, the oldest is forgotten. */
+const MAX_AHEAD = 4_096;
 
 /** @param random - read once, to seed the hash of flows */
 export function createFairQueue<T>(random: Random): FairQueue<T> {
@@ -46,7 +60,14 @@ export function createFairQueue<T>(random: Random): FairQueue<T> {
 class RunningFairQueue<T> implements FairQueue<T> {
   readonly #flows;
   /** Flows in the order of their turns. A flow is in it once, and only while items wait in it. */
-  readonly #turns = createFifo<Flow<T>>();
+  readonly #turns = createHeap<Flow<T>>(
+    (a, b) => a.turn < b.turn || (a.turn === b.turn && a.place < b.place),
+  );
+  /** The next turn of flows that have no items now and had more than their share. */
+  readonly #ahead = new BoundedMap<string, number>(MAX_AHEAD);
+  /** The virtual time: that of the last turn. */
+  #now = 0;
+  #places = 0;
   readonly #active = new Set<Flow<T>>();
   readonly #urgent = createHeap<QueuedItem<T>>((a, b) => (a.deadline ?? 0) < (b.deadline ?? 0));
   #urgentWaiting = 0;
@@ -63,8 +84,7 @@ class RunningFairQueue<T> implements FairQueue<T> {
     const queued: QueuedItem<T> = { item, flows, deadline, taken: false };
     for (const flow of flows) {
       flow.push(queued);
-      if (!this.#active.has(flow)) this.#turns.push(flow);
-      this.#active.add(flow);
+      if (!this.#active.has(flow)) this.#activate(flow);
     }
     this.length += 1;
     if (deadline === undefined) return;
@@ -90,18 +110,51 @@ class RunningFairQueue<T> implements FairQueue<T> {
     return this.#urgent.peek();
   }
 
+  readonly charge = (distinguisher: string, milliseconds: number): void => {
+    const more = Math.min(milliseconds, MAX_CHARGE_MS) - TURN_MS;
+    if (!(more > 0)) return;
+    const flow = this.#flows.peek(distinguisher);
+    if (flow !== undefined) flow.owed += more;
+    else this.#ahead.set(distinguisher, this.#nextTurn(distinguisher) + more);
+  };
+
   /** The first item of the flow whose turn it is. */
   #nextInTurn(): QueuedItem<T> | undefined {
     for (let flow = this.#turns.shift(); flow !== undefined; flow = this.#turns.shift()) {
+      if (flow.owed > 0) {
+        this.#enqueue(flow, flow.turn + flow.owed);
+        continue;
+      }
       const next = flow.first();
-      if (next !== undefined && flow.waiting > 1) this.#turns.push(flow);
+      if (next !== undefined) this.#now = flow.turn;
+      if (next !== undefined && flow.waiting > 1) this.#enqueue(flow, flow.turn + TURN_MS);
       else this.#deactivate(flow);
       if (next !== undefined) return next;
     }
     return undefined;
   }
 
+  /** A flow without items has its turn behind those that wait for this round, or when its charges are paid. */
+  #nextTurn(distinguisher: string): number {
+    return Math.max(this.#now + TURN_MS, this.#ahead.get(distinguisher) ?? 0);
+  }
+
+  #enqueue(flow: Flow<T>, turn: number): void {
+    flow.turn = turn;
+    flow.owed = 0;
+    flow.place = this.#places += 1;
+    this.#turns.push(flow);
+  }
+
+  #activate(flow: Flow<T>): void {
+    this.#active.add(flow);
+    this.#enqueue(flow, this.#nextTurn(flow.distinguisher));
+    this.#ahead.delete(flow.distinguisher);
+  }
+
   #deactivate(flow: Flow<T>): void {
+    // Left by its items through other flows before its turn came.
+    if (flow.turn > this.#now + TURN_MS) this.#ahead.set(flow.distinguisher, flow.turn);
     this.#active.delete(flow);
     this.#flows.drop(flow);
   }

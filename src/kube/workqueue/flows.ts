@@ -19,6 +19,12 @@ const MAX_STALE = 64;
 /** The items that wait in one flow, first in, first out. */
 export class Flow<T> {
   readonly distinguisher: string;
+  /** The virtual time of its next turn, in milliseconds of work. Owned by the fair queue, as the next two. */
+  turn = 0;
+  /** Among flows of one time, the lowest goes first. */
+  place = 0;
+  /** What it was charged since its turn was set. */
+  owed = 0;
   readonly #items = createFifo<QueuedItem<T>>();
   #waiting = 0;
 
@@ -64,6 +70,8 @@ export class Flow<T> {
 export interface Flows<T> {
   /** The flow in which to queue one more item. */
   of(distinguisher: string): Flow<T>;
+  /** The flow of this distinguisher alone, if items wait in it. */
+  peek(distinguisher: string): Flow<T> | undefined;
   /** Forgets an empty flow. */
   drop(flow: Flow<T>): void;
 }
@@ -112,6 +120,7 @@ export function createFlows<T>(random: Random): Flows<T> {
       own.set(distinguisher, flow);
       return flow;
     },
+    peek: (distinguisher) => own.get(distinguisher),
     drop: (flow) => {
       if (own.get(flow.distinguisher) === flow) own.delete(flow.distinguisher);
     },

@@ -22,6 +22,8 @@ export interface Queue {
    * @returns the key; undefined once the queue is shut down
    */
   readonly take: () => Promise<string | undefined>;
+  /** Charges a flow for milliseconds of work that blocked the process: its next turn comes later. */
+  readonly charge: (distinguisher: string, milliseconds: number) => void;
   /** Ends the processing of `key`. */
   readonly done: (key: string) => void;
   /** Hands out no more keys; workers that wait get undefined. */
@@ -98,6 +100,10 @@ class WorkQueue implements Queue {
   readonly done = (key: string): void => {
     this.#processing.delete(key);
     if (!this.#closed && this.#dirty.has(key)) this.#offer(key);
+  };
+
+  readonly charge = (distinguisher: string, milliseconds: number): void => {
+    this.#waiting.charge(distinguisher, milliseconds);
   };
 
   readonly shutDown = (): void => {

@@ -8,6 +8,7 @@ import { BoundedMap } from '../../bounded-map.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
+import { charged } from '../component/charged.ts';
 import { requireClocks, serverTime } from '../component/server-time.ts';
 import type { RequestOutcome } from '../requests/outcome.ts';
 import { writeSubresource } from '../requests/subresource-write.ts';
@@ -121,11 +122,10 @@ async function decide<T extends KubeObject, S extends KubeObject, I extends Issu
   const { request, signer, via } = at;
   const issuing = attempt(() => init.issuingOf(signer));
   const authority = issuing instanceof SignerError ? issuing : issuing.validity;
-  const decision = init.decide(request, signer, {
-    authority,
-    now: serverTime(init.component),
-    via,
-  });
+  const moment = { authority, now: serverTime(init.component), via };
+  const decision = charged(init.component, init.flowOf(request), () =>
+    init.decide(request, signer, moment),
+  );
   switch (decision.kind) {
     case 'wait':
       throw decision.error;

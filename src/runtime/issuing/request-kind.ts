@@ -48,6 +48,8 @@ export interface RequestKindInit<T, S, I extends IssuedChain> {
   readonly issuingOf: (signer: S) => IssuingCa<T>;
   /** How long after its creation a request is retried, in milliseconds; undefined: without end. */
   readonly maxRetryMs?: number | undefined;
+  /** The flow that pays for the time of `decide`. */
+  readonly flowOf: (request: T) => string;
   /** Synchronous and total. */
   readonly decide: (request: T, signer: S, moment: Moment) => Decision<T, I>;
   /** Whether the request has its answer: nobody may add to it any more. */

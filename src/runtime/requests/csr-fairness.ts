@@ -13,9 +13,14 @@ const SERVICE_ACCOUNT = /^system:serviceaccount:[^:]*:/;
  * CertificateSigningRequests have no namespace: their flow is the user who requests. The service accounts of one
  * namespace are one flow, because a tenant can create any number of them.
  */
-export function csrFairnessKey({ spec }: CertificateSigningRequest): FlowAssignment {
+export function csrFlow({ spec }: CertificateSigningRequest): string {
   const name = nameOf(spec.username);
-  return { distinguishers: [`user ${SERVICE_ACCOUNT.exec(name)?.[0] ?? name}`] };
+  return `user ${SERVICE_ACCOUNT.exec(name)?.[0] ?? name}`;
+}
+
+/** How a CertificateSigningRequest is queued. */
+export function csrFairnessKey(csr: CertificateSigningRequest): FlowAssignment {
+  return { distinguishers: [csrFlow(csr)] };
 }
 
 /** The retained fields: what the fairness key needs. */

@@ -53,6 +53,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       bundle: count('bundle'),
       unserved: count('unserved'),
     },
+    queue: { charge: () => undefined },
     shard: SINGLE_REPLICA,
     leases: undefined,
     secretNamespace: 'countersign-keys',
