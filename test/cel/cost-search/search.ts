@@ -142,7 +142,11 @@ export function search(pick: Pick, isOver: () => boolean): Result {
 /** One anew, or one of the worst beside or inside something. */
 function next(pick: Pick, kept: readonly Finding[]): string {
   const before = kept[pick(Math.max(1, kept.length))]?.source;
-  if (before === undefined || pick(2) === 0) return bool(pick, [], 3);
+  if (before === undefined || pick(2) === 0) {
+    // The longest list there is, so that what a round costs is seen.
+    const rounds = `request.groups.exists(v0, ${bool(pick, ['v0'], 1)})`;
+    return pick(2) === 0 ? rounds : bool(pick, [], 3);
+  }
   const forms = [
     `(${before}) || ${bool(pick, [], 2)}`,
     `${bool(pick, [], 1)} && (${before})`,
