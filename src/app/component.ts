@@ -19,6 +19,7 @@ import { componentMetrics } from './metrics.ts';
 import { openPorts } from './open-ports.ts';
 import { clock, delay, random } from './process.ts';
 import { createReplica, type Replica } from './replica.ts';
+import type { PermissionRule } from '../kube/resource/permissions.ts';
 import { VERSION } from './version.ts';
 
 /** How long to wait before an API server that cannot be reached at the start is tried again. */
@@ -63,15 +64,13 @@ export async function runComponent(
     isReady: () => running.controller?.notReady().length === 0,
   });
   const component = assembleComponent({ name, options, log, metrics, loops, client, replica });
+  const permissionsOf = (): readonly PermissionRule[] => running.controller?.permissions() ?? [];
   const permissions = createPermissionCheck({
-    ...{ ...component, client, component: name },
-    permissions: () => running.controller?.permissions() ?? [],
+    ...{ ...component, client, component: name, permissions: permissionsOf },
     missing: (count) => metrics.missingPermissions.set(count),
   });
   const admission = createAdmissionWatch({
-    ...component,
-    client,
-    permissions: () => running.controller?.permissions() ?? [],
+    ...{ ...component, client, permissions: permissionsOf },
     namespace: leaseNamespaceOf({ ...options, leases: true }, inCluster),
     onDifferences: (policy, count) => metrics.admissionDifferences.set({ policy }, count),
   });
@@ -86,11 +85,8 @@ export async function runComponent(
   const controller = await makeWithRetries(() => make(component, log), log, stop);
   if (controller !== undefined) {
     running.controller = controller;
-    await Promise.all([
-      permissions.run(stop),
-      admission.run(stop),
-      runReplica(controller, replica, stop),
-    ]);
+    const watches = [permissions.run(stop), admission.run(stop)];
+    await Promise.all([...watches, runReplica(controller, replica, stop)]);
   }
   await component.events.flush();
   await serving;
