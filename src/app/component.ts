@@ -44,12 +44,7 @@ export async function runComponent(
   const log = createLog(options.logFormat, options.logLevel).child({ component: name });
   const stop = stopOnSignals(log, stopped);
   const metrics = createMetrics(name, VERSION);
-  const connection = await loadConnection({
-    ...options,
-    kubeconfig: options.kubeconfig ?? kubeconfigFromEnvironment(process.env),
-    clock,
-    onUnreadable: () => metrics.credentials.inc({ change: 'unreadable' }),
-  });
+  const connection = await connectionOf(options, metrics);
   const loops = new Loops(metrics);
   const client = loops.connect({ connection, userAgent: `countersign-${name}/${VERSION}` });
   const running: { controller?: Controller } = {};
@@ -93,6 +88,19 @@ export async function runComponent(
   await ports.close();
   await client.close();
   log.info({}, 'stopped');
+}
+
+/** The API server to talk to, as flags, the environment or the pod name it. */
+function connectionOf(
+  options: ComponentOptions,
+  metrics: ReturnType<typeof createMetrics>,
+): ReturnType<typeof loadConnection> {
+  return loadConnection({
+    ...options,
+    kubeconfig: options.kubeconfig ?? kubeconfigFromEnvironment(process.env),
+    clock,
+    onUnreadable: () => metrics.credentials.inc({ change: 'unreadable' }),
+  });
 }
 
 /** Leaves the other replicas last: until the work in progress ends, none of them may repeat it. */
