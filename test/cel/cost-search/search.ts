@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A search for expressions that take longer than their price says: time over price guides it. */
 import { compileExpression, type Compiled } from '../../../src/cel/compile.ts';
+import type { Shape } from '../../../src/cel/cost/shape.ts';
 import { REQUEST } from '../../../src/cel/environments.ts';
 import { SignerError, attempt } from '../../../src/errors.ts';
 
@@ -82,22 +83,26 @@ export function bool(pick: Pick, names: readonly string[], depth: number): strin
 /** A hostile request: as much of everything as the environment takes. */
 function hostile(pick: Pick): Readonly<Record<string, unknown>> {
   const letters = ['a', 'ab', 'aaab', 'x ', 'a.'][pick(5)] ?? 'a';
-  const long = (size: number): string => letters.repeat(size).slice(0, size);
-  const many = (count: number, size: number): readonly string[] =>
-    Array.from({ length: count }, () => long(size));
-  const subject = { commonName: long(256), organizations: [], organizationalUnits: [] };
-  const [ipAddresses, emails] = [many(100, 40), many(100, 200)];
-  const key = { type: 'ECDSA', size: 256 };
-  return {
-    csr: {
-      ...{ subject, ipAddresses, emails, key, keyType: 'ECDSAP256', usages: many(32, 200) },
-      ...{ uris: many(100, 2_048), dnsNames: many(100, 256) },
-    },
-    request: {
-      ...{ name: 'r', username: long(1_024), uid: '', groups: many(1_000, 256) },
-      ...{ extra: { scopes: many(64, 1_024) }, expirationSeconds: 3_600 },
-    },
-  };
+  return Object.fromEntries(
+    Object.entries(REQUEST.variables).map(([name, shape]) => [name, largest(shape, letters)]),
+  );
+}
+
+function largest(shape: Shape, letters: string): unknown {
+  switch (shape.kind) {
+    case 'int':
+      return 3_600;
+    case 'string':
+      return letters.repeat(shape.max).slice(0, shape.max);
+    case 'list':
+      return Array.from({ length: shape.max }, () => largest(shape.of, letters));
+    case 'map':
+      return { scopes: largest(shape.of, letters) };
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(shape.fields).map(([name, each]) => [name, largest(each, letters)]),
+      );
+  }
 }
 
 /** What one expression took on one request. */
