@@ -12,10 +12,10 @@ import type { Deadline } from '../../ports.ts';
  * some. It is the thread's own time that is counted; on a busy machine a thread that does not run is ended too
  * early, and then tried again.
  */
-export const TURN_MS = 15;
+export const SLICE_MS = 15;
 
 /** What must be left of a turn: to begin with less is to do it twice, and compiling takes its time. */
-const LEAST_MS = { compile: TURN_MS / 2, evaluate: 1 };
+const LEAST_MS = { compile: SLICE_MS / 2, evaluate: 1 };
 
 /**
  * Of a turn: a Signer that took so much of it was not ended for what others had taken. Some systems count a
@@ -53,7 +53,7 @@ export class TurnEnded extends Error {
 
   /** Whether it took the turn itself; otherwise other Signers did, or the machine was busy. */
   get isOverrun(): boolean {
-    return this.usedMs >= OWN_SHARE * TURN_MS;
+    return this.usedMs >= OWN_SHARE * SLICE_MS;
   }
 }
 
@@ -101,7 +101,7 @@ function within<T>(
   work: () => T,
 ): T {
   if (turn.usedMs === 0) setImmediate(endTurn);
-  const leftMs = TURN_MS - turn.usedMs;
+  const leftMs = SLICE_MS - turn.usedMs;
   if (leftMs < LEAST_MS[step]) throw new TurnEnded({ owner, step, where, usedMs: 0 });
   const { stackTraceLimit } = Error;
   const before = process.threadCpuUsage();

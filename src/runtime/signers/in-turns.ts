@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SignerError } from '../../errors.ts';
-import { TURN_MS, TurnEnded } from './deadline.ts';
+import { SLICE_MS, TurnEnded } from './deadline.ts';
 
 /** How often a piece of work may take a whole turn before it is given up: cold code takes longer than warm. */
 const MAX_OVERRUNS = 3;
@@ -63,7 +63,7 @@ function givenUp({ owner, step, where }: TurnEnded, { overruns }: Tries): Signer
   const error = new SignerError({
     code: step === 'compile' ? 'CEL_COST' : 'CEL_EVALUATION',
     disposition: 'wait',
-    message: `${where}: was ended after ${TURN_MS} ms, which is all the time that a Signer has at once; simplify the expression or its patterns`,
+    message: `${where}: was ended after ${SLICE_MS} ms, which is all the time that a Signer has at once; simplify the expression or its patterns`,
   });
   // On a busy machine it may be the machine: then it is tried again as any request is.
   if (step === 'compile' && overruns >= MAX_OVERRUNS) owner.refuse(error);
