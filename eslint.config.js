@@ -36,6 +36,10 @@ export default defineConfig(
     },
   },
   {
+    files: ['src/**'],
+    rules: { 'max-lines-per-function': ['error', { max: 60 }] },
+  },
+  {
     // node:test's `test` and `describe` return promises that the runner awaits itself.
     files: ['test/**', 'bench/**', 'demo/**'],
     rules: {
