@@ -81,7 +81,7 @@ const refused: [law: string, path: string, value: unknown, field: string, says: 
     'signerName',
     'signers.countersign.dev/team-a.web',
     'signerName',
-    /for namespaced signers/,
+    /reserved for the derived names of Signers/,
   ],
   ['a name without path', 'signerName', 'example.com', 'signerName', /should match/],
   ['a long label', 'signerName', `a${label63}.com/x`, 'signerName', /should match/],
@@ -131,7 +131,7 @@ test('the signer name and the CA of a ClusterSigner are immutable', async () => 
   const renamed = changed(workloadSpec(), 'signerName', 'example.com/other');
   assert.match((await kubectl('replace', renamed)).stderr, /signerName: .*is immutable/);
   const other = changed(workloadSpec(), 'authority', { secret });
-  assert.match((await kubectl('replace', other)).stderr, /authority: .*must keep its member/);
+  assert.match((await kubectl('replace', other)).stderr, /authority: .*cannot switch to the other member/);
   const grown = changed(workloadSpec(), 'profile.maxDuration', '48h');
   assert.equal((await kubectl('replace', grown)).stderr, '');
 });
