@@ -37,7 +37,7 @@ interface SourcesState {
 }
 
 /**
- * Watches the CA Secrets and bundles of the signers that it is told to serve.
+ * Watches the CA Secrets and bundles of the signers passed to it.
  *
  * @param bundles - the ClusterTrustBundle resource in the version that the API server serves
  * @param open - parses the material of a CA, once for each version of its Secret
@@ -71,7 +71,7 @@ function createState(component: Component, bundles: Resource, open: OpenAuthorit
     secrets: createSecretWatches({
       component,
       onEvent: (key, now) => {
-        // The owner took the key back: it does not stay in memory.
+        // The owner revoked access to the key: it does not stay in memory.
         if (now === undefined) state.opened.forget(key);
         notify(state, (signer) => keyOf(secretOf(signer.spec)) === key);
       },

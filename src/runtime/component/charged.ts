@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Component } from './component.ts';
 
-/** The flow of what lies in a namespace: a namespace is a tenant. */
+/** The flow of objects in a namespace: a namespace is a tenant. */
 export function namespaceFlow({ metadata }: NamespacedObject): string {
   return `namespace ${metadata.namespace ?? ''}`;
 }

@@ -52,13 +52,13 @@ export interface Component {
   readonly propagationSeconds: number;
 }
 
-/** A component at work, as `app` runs it. */
+/** A running component, as `app` runs it. */
 export interface Controller {
   /** Works until `signal` is aborted, finishes what is in flight, then resolves. */
   run(signal: AbortSignal): Promise<void>;
   /** Why it is not ready; empty when it is. */
   notReady(): readonly string[];
-  /** What is wrong although it works: `/readyz` lists it and still answers 200. */
+  /** Faults that do not stop it: `/readyz` lists them and still answers 200. */
   warnings?(): readonly string[];
   /** The permissions that it needs for the signers that it serves now. */
   permissions(): readonly PermissionRule[];

@@ -4,7 +4,10 @@ import type { Random } from '../../ports.ts';
 /** Where an installation keeps its Leases. */
 export interface LeasePlace {
   readonly namespace: string;
-  /** What tells installations apart: the namespaces of their CA Secrets. One, but for printed roles. */
+  /**
+   * What distinguishes installations: the namespaces of their CA Secrets. There is one, except for printed
+   * roles.
+   */
   readonly secretNamespaces: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import type { Delay } from '../../ports.ts';
 export interface PollInit {
   /** What `look` depends on; if this text changes, `look` is called at once. */
   readonly subject: () => string;
-  /** Looks, and resolves to the milliseconds for which the result is valid. Never rejects. */
+  /** Polls, and resolves to the milliseconds for which the result is valid. Never rejects. */
   readonly look: () => Promise<number>;
   readonly delay: Delay;
 }

@@ -5,7 +5,7 @@ import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import type { KeyUsage, LeafSubject } from '../../vocabulary.ts';
 import type { Sources } from '../requests/request-controller-init.ts';
 
-/** What was decided of a leaf: it may say this and nothing else. */
+/** The decided contents of a leaf: the leaf has these and nothing else. */
 export interface CertificateTemplate {
   readonly subject: LeafSubject;
   readonly publicKey: PublicKeyInfo;
@@ -13,20 +13,20 @@ export interface CertificateTemplate {
   readonly validity: Validity;
 }
 
-/** What is delivered, as PEM; and how long the leaf itself lasts. */
+/** The chain to deliver, as PEM, and the validity of the leaf. */
 export interface IssuedChain {
   readonly kind: 'chain';
   /** Leaf first, without the root. */
   readonly chain: string;
-  /** The anchors that it leads to; '' where nobody said which. */
+  /** The anchors that the chain leads to; '' if they are not known. */
   readonly anchors: string;
   readonly validity: Validity;
 }
 
 /**
- * Why there is no chain now, in the words of a CA that is not ours. `retry`: again with backoff, as
- * long as a request's kind has it; `permanent`: never for this request; `issuer`: the CA itself is at
- * fault; `pending`: it is at work, ask again.
+ * Why there is no chain now, as a CA outside Countersign reports it. `retry`: try again with backoff, as long
+ * as the request's kind allows; `permanent`: never for this request; `issuer`: the CA itself has a fault;
+ * `pending`: the CA is still working, ask again.
  */
 export interface NotIssued {
   readonly kind: 'notIssued';

@@ -13,14 +13,14 @@ export const MIN_REQUESTED_SECONDS = 600;
 
 export interface LeafTemplateInput {
   readonly spec: ReviewableRequest['spec'];
-  /** Decoded, and free of refusals. */
+  /** Decoded, and without refusals. */
   readonly request: CertificationRequest;
   readonly profile: Profile;
-  /** Which of the names asked for come into the leaf. */
+  /** Which of the requested names the leaf contains. */
   readonly copy: Profile['copy'];
   /** The CA's own validity. */
   readonly authority: Validity;
-  /** Milliseconds of the API server's clock. */
+  /** Milliseconds, by the API server's clock. */
   readonly now: number;
 }
 
@@ -28,7 +28,7 @@ export type PlannedLeaf =
   | ({ readonly kind: 'issue' } & CertificateTemplate)
   | { readonly kind: 'wait'; readonly error: SignerError };
 
-/** The leaf of a PKCS#10 request: as long as was asked for, and no longer than the profile allows. */
+/** The leaf for a PKCS#10 request: valid for as long as requested, but no longer than the profile allows. */
 export function leafTemplate(input: LeafTemplateInput): PlannedLeaf {
   const { spec, request, profile, copy, authority, now } = input;
   const longest = profile.maxDurationSeconds;

@@ -13,7 +13,7 @@ import { crossCertificates } from './cross-certificate.ts';
 import type { IssuedChain, IssuingCa, IssuingCas, CertificateTemplate } from './issuing-ca.ts';
 import { serverTime } from '../component/server-time.ts';
 
-/** A signature that is begun is finished, also while the process stops. */
+/** A started signature is completed, even while the process stops. */
 const NEVER = new AbortController().signal;
 
 /** The PEM that goes with every leaf of a CA, encoded once. */
@@ -32,7 +32,7 @@ function pemOf(certificates: readonly Certificate[]): string {
 }
 
 /**
- * Issues by a CA whose key we hold: prepares, lints, signs and verifies each leaf here.
+ * Issues with a CA whose key we hold: prepares, lints, signs and verifies each leaf here.
  *
  * @param crossFor - the cross-certificates that verifiers of a leaf with this validity may need
  */
@@ -55,7 +55,7 @@ function localCa(
     const der = await authority.sign(prepared, NEVER);
     const leaf = prepared.decode(der);
     correspond(prepared, { leaf, intermediates, anchors }, serverTime(component));
-    // Logged before it is sent: every signature leaves a line, also if the write then fails.
+    // Logged before it is sent: each signature leaves a log line, even if the write then fails.
     const serial = Buffer.from(leaf.serial).toString('hex');
     component.log.debug({ uid, serial }, 'signed');
     const above = aboveOf(authority);
@@ -66,11 +66,11 @@ function localCa(
   return { validity: facts, identity: facts.fingerprint, issue };
 }
 
-/** What signing by our own CAs takes of a component. */
+/** What a component needs to sign with our own CAs. */
 type LocalCaInit = Pick<Component, 'clock' | 'client' | 'random' | 'log'>;
 
 /**
- * Issues by the CAs of ClusterSigners and Signers, whose keys are in Secrets.
+ * Issues with the CAs of ClusterSigners and Signers, whose keys are in Secrets.
  *
  * @param sources - opens them; its `usable` throws if a signer cannot sign now
  */

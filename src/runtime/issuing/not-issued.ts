@@ -5,16 +5,16 @@ import type { NotIssued } from './issuing-ca.ts';
 import type { RequestOutcome } from '../requests/outcome.ts';
 import type { Conditioned } from '../requests/change-predicate.ts';
 
-/** What becomes of a request that gets no leaf now. */
+/** The result for a request that gets no leaf now. */
 export interface Settlement<T> {
-  /** The object for PUT /status; undefined where nothing is to be written. */
+  /** The object for PUT /status; undefined if there is nothing to write. */
   readonly write: T | undefined;
   /** Whether that write is the request's final answer. */
   readonly ends: boolean;
   readonly outcome: RequestOutcome;
 }
 
-/** Of a request that is left as it is; nothing is told of it. */
+/** The request stays as it is: no write, and no report. */
 export const NOTHING = {
   kind: 'settle',
   write: undefined,
@@ -22,13 +22,15 @@ export const NOTHING = {
   outcome: { outcome: 'ignored', reason: '' },
 } as const;
 
-/** When a CA gave no chain. */
+/** The time at which a CA returned no chain. */
 export interface Times {
-  /** The API server's, which dates requests. Milliseconds. */
+  /** By the API server's clock, which dates requests. Milliseconds. */
   readonly now: number;
-  /** How far our own clock, by which is waited, is ahead of it. */
+  /** How far our own clock, which runs the timers, is ahead of the API server's. */
   readonly ahead: number;
-  /** Since its creation; undefined: no request is ever given up. Milliseconds. */
+  /**
+   * Time since its creation after which the request fails; undefined: it never fails by age. Milliseconds.
+   */
   readonly maxRetryMs: number | undefined;
 }
 
@@ -47,8 +49,8 @@ export interface ConditionWriter<T> {
 }
 
 /**
- * What becomes of a request whose kind takes conditions. The CA's own condition is stored in the same
- * write that ends it, where one does.
+ * The result for a request whose kind has conditions. If the same write ends the request, that write also
+ * stores the CA's own condition.
  */
 export function settleByConditions<T extends Conditioned>(
   request: T,
@@ -105,7 +107,7 @@ function waiting(
   }
 }
 
-/** The same object where it already says so. */
+/** Returns the same object if it already has the condition. */
 function withHeldCondition<T extends Conditioned>(
   request: T,
   { condition }: NotIssued,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The one way of every request, whatever its kind: remember what is signed, read the request again, deliver,
- * write once with a precondition. What differs between the kinds is passed in ({@link RequestKindInit}).
+ * The steps that every request takes, of any kind: remember what is signed, read the request again, deliver,
+ * write once with a precondition. {@link RequestKindInit} holds what differs between the kinds.
  */
 import { keyOf, type KubeObject } from '../../api/object/object.ts';
 import { BoundedMap } from '../../bounded-map.ts';
@@ -56,14 +56,14 @@ interface Remembered<I> {
   readonly signingContext: string;
 }
 
-/** What the kind passed in, and the chains that are issued and perhaps not persisted. */
+/** What the kind passes in, and the chains that are issued and perhaps not persisted. */
 interface Machine<T, S, I extends IssuedChain> {
   readonly init: RequestKindInit<T, S, I>;
   /** Issued and perhaps not persisted, by `namespace/name`. */
   readonly undelivered: BoundedMap<string, Remembered<I>>;
 }
 
-/** One request at work. */
+/** One request in progress. */
 interface Attempt<T, S> {
   readonly request: T;
   readonly signer: S;
@@ -73,7 +73,7 @@ interface Attempt<T, S> {
 
 const GONE: RequestOutcome = { outcome: 'ignored', reason: 'Gone' };
 
-/** The machine of one kind of requests. */
+/** The issuing steps for one kind of requests. */
 export function createRedelivery<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
   init: RequestKindInit<T, S, I>,
 ): Redelivery<T, S> {
@@ -88,7 +88,10 @@ export function createRedelivery<T extends KubeObject, S extends KubeObject, I e
   };
 }
 
-/** Step 1: was it signed before? Then what the cache shows may be older than our own write. */
+/**
+ * Step 1: look for a chain that was signed before. If there is one, the cache may be older than our own
+ * write.
+ */
 async function handle<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
   machine: Machine<T, S, I>,
   at: Attempt<T, S>,
@@ -108,12 +111,12 @@ async function handle<T extends KubeObject, S extends KubeObject, I extends Issu
   if (isDeliverable(init, remembered, at.signer)) {
     return deliver(machine, { ...at, request: fresh }, remembered.issued);
   }
-  // An earlier write that is still under way cannot land beside a new one: both have the same precondition.
+  // An earlier write still in flight cannot succeed beside a new one: both have the same precondition.
   undelivered.delete(key);
   return decide(machine, { ...at, request: fresh });
 }
 
-/** Step 2: what is to be done with it, by its signer and the CA as they are now. */
+/** Step 2: decide about the request, by its signer and its CA as they are now. */
 async function decide<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
   machine: Machine<T, S, I>,
   at: Attempt<T, S>,
@@ -139,7 +142,7 @@ async function decide<T extends KubeObject, S extends KubeObject, I extends Issu
   }
 }
 
-/** Step 3: the CA is asked, and its answer is remembered before anything is sent. */
+/** Step 3: ask the CA, and remember its answer before anything is sent. */
 async function issue<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
   machine: Machine<T, S, I>,
   at: Attempt<T, S>,
@@ -165,7 +168,7 @@ async function issue<T extends KubeObject, S extends KubeObject, I extends Issue
   return deliver(machine, at, issued);
 }
 
-/** Step 4: one write. Where it fails, what was signed stays remembered, and step 1 finds it. */
+/** Step 4: write once. If the write fails, the signed chain stays remembered and step 1 finds it. */
 async function deliver<T extends KubeObject, S, I extends IssuedChain>(
   { init, undelivered }: Machine<T, S, I>,
   { request, via }: Attempt<T, S>,
@@ -177,18 +180,18 @@ async function deliver<T extends KubeObject, S, I extends IssuedChain>(
   return { outcome: 'issued', reason: 'Issued', written };
 }
 
-/** Through another version of the API, from the beginning. */
+/** Starts again through another version of the API. */
 async function reread<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
   machine: Machine<T, S, I>,
   at: Attempt<T, S>,
 ): Promise<RequestOutcome> {
   const whole = await look(machine.init, at);
-  // Another one under the same name, perhaps of another signer: its own watch brings it.
+  // A different request with the same name, perhaps for another signer: its own watch delivers it.
   if (whole?.metadata.uid !== at.request.metadata.uid) return GONE;
   return handle(machine, { ...at, request: whole });
 }
 
-/** Without a leaf: one write, or none. */
+/** A request without a leaf: one write, or none. */
 async function settle<T extends KubeObject>(
   init: Pick<AnyInit<T>, 'component' | 'bodyOf'>,
   { write, ends, outcome }: Settlement<T>,
@@ -201,7 +204,7 @@ async function settle<T extends KubeObject>(
 
 type AnyInit<T> = RequestKindInit<T, never, IssuedChain>;
 
-/** The request as the API server has it now; the cache may be behind a write of ours. */
+/** Reads the request from the API server; the cache may be behind our own write. */
 function look<T extends KubeObject>(
   { component }: Pick<AnyInit<T>, 'component'>,
   { request, via }: Pick<Attempt<T, never>, 'request' | 'via'>,
@@ -219,7 +222,10 @@ function put<T extends KubeObject>(
   return writeSubresource(component.client, request, { path, ...bodyOf(request) });
 }
 
-/** Young enough, by either clock that may have been set since, and signed in the context of now. */
+/**
+ * Whether the chain is young enough by both clocks, since either may have been set, and was signed in the
+ * current context.
+ */
 function isDeliverable<T, S extends KubeObject, I>(
   { component, issuingOf }: Pick<RequestKindInit<T, S, never>, 'component' | 'issuingOf'>,
   { since, signingContext }: Remembered<I>,
@@ -231,8 +237,8 @@ function isDeliverable<T, S extends KubeObject, I>(
 }
 
 /**
- * What a leaf was signed under: the signer as it then was, and its CA. A leaf is delivered later only
- * while both are the same: a new generation may forbid it, and a CA that may not sign now may not have
+ * The context in which a leaf was signed: the signer at that time, and its CA. A leaf is delivered later only
+ * while both are unchanged. A new generation may forbid the leaf. A CA that may not sign now may not have
  * signed it either.
  */
 function signingContextOf(
@@ -242,7 +248,7 @@ function signingContextOf(
   return `${metadata.uid}/${metadata.generation ?? ''}/${identity}`;
 }
 
-/** The chain of a status that carries it as base64 of its PEM. */
+/** The chain in a status that holds it as base64 of its PEM. */
 export function chainFromBase64(certificate: string | undefined): string | undefined {
   return certificate === undefined
     ? undefined

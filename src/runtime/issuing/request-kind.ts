@@ -7,25 +7,25 @@ import type { SubresourceWrite } from '../requests/subresource-write.ts';
 import type { IssuedChain, NotIssued, IssuingCa, CertificateTemplate } from './issuing-ca.ts';
 import type { Settlement, Times } from './not-issued.ts';
 
-/** What a kind of requests decides of one of them. */
+/** The decision of a kind of requests about one request. */
 export type Decision<T, I> =
   /**
-   * A leaf: the CA is asked for it. `completed` says what is remembered of its chain; it is called once a
-   * signature, because what is chosen at random must be the same in each delivery.
+   * Issue a leaf: ask the CA for it. `completed` returns what to remember with the chain. It is called once
+   * a signature, because randomly chosen values must be the same in each delivery.
    */
   | {
       readonly kind: 'issue';
       readonly leaf: CertificateTemplate;
       readonly completed: (chain: IssuedChain) => I;
     }
-  /** No leaf: one write, or none. */
+  /** Issue no leaf: one write, or none. */
   | ({ readonly kind: 'settle' } & Settlement<T>)
-  /** This version of the API does not show all of it: read it through another one, once. */
+  /** This version of the API does not show the whole request: read it through another version, once. */
   | { readonly kind: 'reread'; readonly via: Resource }
-  /** Something is missing that time or a person mends; the request stays as it is. */
+  /** Something is missing that time or a person can fix; the request stays as it is. */
   | { readonly kind: 'wait'; readonly error: SignerError };
 
-/** What a decision rests on besides the request and its signer. */
+/** What a decision depends on, besides the request and its signer. */
 export interface Moment {
   /** The validity of the CA, or why there is none to sign with now. */
   readonly authority: Validity | SignerError;
@@ -36,10 +36,10 @@ export interface Moment {
 }
 
 /**
- * What one kind of requests does in its own way.
+ * What one kind of requests does differently from the others.
  *
- * `T` is the request, `S` its signer, `I` what is remembered of an issued leaf: all that the status carries
- * and that must be the same in each delivery.
+ * `T` is the request, `S` its signer, and `I` what is remembered of an issued leaf: everything that the
+ * status contains and that must be the same in each delivery.
  */
 export interface RequestKindInit<T, S, I extends IssuedChain> {
   readonly component: Component;
@@ -48,23 +48,23 @@ export interface RequestKindInit<T, S, I extends IssuedChain> {
   readonly issuingOf: (signer: S) => IssuingCa<T>;
   /** How long after its creation a request is retried, in milliseconds; undefined: without end. */
   readonly maxRetryMs?: number | undefined;
-  /** The flow that pays for the time of `decide`. */
+  /** The flow that is charged for the time of `decide`. */
   readonly flowOf: (request: T) => string;
   /** Synchronous and total. */
   readonly decide: (request: T, signer: S, moment: Moment) => Decision<T, I>;
-  /** Whether the request has its answer: nobody may add to it any more. */
+  /** Whether the request has its final answer, to which no component may add. */
   readonly isFinished: (request: T) => boolean;
   /** The object for PUT /status that delivers a leaf; `now` by the API server's clock. */
   readonly withIssued: (request: T, issued: I, now: number) => T;
-  /** The chain that a request carries, as PEM. */
+  /** The chain in the status of a request, as PEM. */
   readonly chainOf: (request: T) => string | undefined;
   /**
-   * Since when a leaf is deliverable, in milliseconds by the API server's clock; default: since it was
-   * signed. A PodCertificateRequest has a notBefore that the API server compares with its own time.
+   * When a leaf becomes deliverable, in milliseconds by the API server's clock; default: when it was signed.
+   * A PodCertificateRequest has a notBefore that the API server compares with its own time.
    */
   readonly deliverableSince?: (issued: I) => number;
-  /** What is sent: as little of the object as its kind's strategy lets us. */
+  /** The body to send: as little of the object as the kind's update strategy allows. */
   readonly bodyOf: (request: T) => Pick<SubresourceWrite, 'body' | 'contentType'>;
-  /** What becomes of a request that the CA gave no chain for. */
+  /** The result for a request for which the CA returned no chain. */
   readonly notIssued: (request: T, held: NotIssued, times: Times) => Settlement<T>;
 }

@@ -117,8 +117,8 @@ export function onCaSecrets(names: PermissionNames): readonly PermissionRule[] {
 }
 
 /**
- * Reading the admission policies that a component relies on, by name, and those of Leases where it takes some. It
- * watches exactly these: `app/admission-watch.ts` takes the names from this rule.
+ * Reading the admission policies that a component relies on, by name, and those of Leases if it uses Leases.
+ * It watches exactly these: `app/admission-watch.ts` takes the names from this rule.
  */
 export function readPolicies(
   { leases }: Pick<PermissionNames, 'leases'>,

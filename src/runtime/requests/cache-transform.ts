@@ -3,32 +3,35 @@ import type { KubeObject } from '../../api/object/object.ts';
 import { createInterner, type Intern } from './interner.ts';
 
 /**
- * Of names and values. Ordinary requests have a thousand; an API server takes 1.5 million, from
- * everybody who may make one.
+ * Counts names and values. Ordinary requests have a thousand; an API server accepts 1.5 million, from anyone
+ * who may create a request.
  */
 const MAX_KEPT_CHARACTERS = 16 * 1024;
 
 /**
- * Of all requests that are kept whole, which is more than 10,000 ordinary ones: a rollout of that size
- * costs no second read of a request. As objects they take two to five bytes a character, which the
- * memory limit of deploy/deployments.yaml has room for beside 200,000 lean ones (`make test-flood`).
+ * For all requests that are cached whole. This is more than 10,000 ordinary ones: a rollout of that size
+ * causes no second read of a request. As objects they take two to five bytes a character. The memory limit of
+ * deploy/deployments.yaml has room for them beside 200,000 lean ones (`make test-flood`).
  */
 const MAX_KEPT_TOGETHER = 12 * 1024 * 1024;
 
 /**
- * Keeps requests from filling memory: of large ones, and of very many, only who they are, and what
- * says when their turn is.
+ * Keeps requests from exhausting memory: of large ones, and of very many, it keeps only the identity and the
+ * fields that decide when their turn is.
  */
 export interface CacheTransform<T> {
-  /** What shall be kept of a request. Kept whole it counts until it is let go. */
+  /** Returns what to keep of a request. A request that is kept whole counts until it is released. */
   readonly reduce: (request: T) => T;
-  /** What `lean` returned is kept no more. */
+  /** Releases what `lean` returned. */
   readonly release: (kept: T) => void;
-  /** Whether this is all that is left of a request. */
+  /** Whether only the lean form of a request is kept. */
   readonly isReduced: (request: T) => boolean;
 }
 
-/** @param stays - what besides stays of every request; small, and of what many have in common one */
+/**
+ * @param stays - what else to keep of every request; it must be small, and values that many requests share
+ * must be one string
+ */
 export function createCacheTransform<T extends KubeObject>(
   stays: (request: T, shared: Intern) => object,
 ): CacheTransform<T> {
@@ -59,7 +62,7 @@ export function createCacheTransform<T extends KubeObject>(
 function identityOf<T extends KubeObject>({ apiVersion, kind, metadata }: T, shared: Intern): T {
   const { namespace, name, uid, resourceVersion } = metadata;
   const creationTimestamp = shared(metadata.creationTimestamp);
-  // Written out: an object that is spread takes twice the room.
+  // Written out: an object made with spread takes twice the memory.
   const own =
     namespace === undefined
       ? { name, uid, resourceVersion, creationTimestamp }
@@ -72,7 +75,10 @@ function identityOf<T extends KubeObject>({ apiVersion, kind, metadata }: T, sha
   } as KubeObject as T;
 }
 
-/** Of what JSON can say: numbers and the like count as one. To write JSON would cost five times as much. */
+/**
+ * Counts all JSON values: a number and the like count as one. Serializing to JSON would cost five times as
+ * much.
+ */
 function charactersOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 1;

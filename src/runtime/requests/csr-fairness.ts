@@ -3,7 +3,7 @@ import type { CertificateSigningRequest } from '../../api/request/csr.ts';
 import type { FlowAssignment } from '../../kube/workqueue/fair-queue.ts';
 import type { Intern } from './interner.ts';
 
-/** Names of users are as long as whoever authenticates them likes. */
+/** Bounds a user name: its length is up to the authenticator. */
 const MAX_USERNAME = 256;
 
 /** `system:serviceaccount:<namespace>:<name>`. */

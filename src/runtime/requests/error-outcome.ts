@@ -4,7 +4,7 @@ import { KubeError } from '../../kube/client/kube-error.ts';
 import type { RequestOutcome } from './outcome.ts';
 import { offsetText } from '../component/server-time.ts';
 
-/** Answers that pass by themselves in a moment: worth a log line, not an Event. */
+/** Temporary answers: worth a log line, not an Event. */
 const QUIET: ReadonlySet<string> = new Set([
   'KUBE_CONFLICT',
   'KUBE_NOT_FOUND',
@@ -16,8 +16,8 @@ const QUIET: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An error as an outcome: the request waits, and where somebody has to do something, an Event says
- * what. Nothing here ever ends a request.
+ * Maps an error to an outcome: the request waits, and if a person must act, an Event says what to do. Nothing
+ * here ever ends a request.
  *
  * @param clockOffset - milliseconds that our clock is ahead of the API server's
  */
@@ -39,14 +39,14 @@ export function toOutcome(
   };
 }
 
-/** Answers that say how the server is, whatever was asked. */
+/** Answers that describe the state of the server, independent of the request. */
 const OF_THE_SERVER: ReadonlySet<string> = new Set([
   'KUBE_THROTTLED',
   'KUBE_UNAVAILABLE',
   'KUBE_UNAUTHORIZED',
 ]);
 
-/** Whose requests all wait for this; undefined: it may be the matter of this one alone. */
+/** The cause that requests share while they wait; undefined: the cause may concern this request alone. */
 function sharedByOf(error: SignerError): RequestOutcome['sharedBy'] {
   if (error.disposition === 'authority') return 'signer';
   if (error.code === 'CLOCKS_APART') return 'server';
@@ -55,7 +55,7 @@ function sharedByOf(error: SignerError): RequestOutcome['sharedBy'] {
   return OF_THE_SERVER.has(error.code) || isClock(error) ? 'server' : undefined;
 }
 
-/** `ANCHOR_NOT_SERVED` → `AnchorNotServed`; a refusal of rights gets its own name. */
+/** `ANCHOR_NOT_SERVED` → `AnchorNotServed`; a denied permission gets its own name. */
 function reasonOf(error: SignerError): string {
   if (error instanceof KubeError && isForbidden(error)) return 'RightMissing';
   if (error instanceof KubeError && isClock(error)) return 'ClockSkew';

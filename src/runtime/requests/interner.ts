@@ -2,12 +2,12 @@
 import { BoundedMap } from '../../bounded-map.ts';
 
 /**
- * One string for all that are equal: JSON and protobuf make a new one of each namespace, node and
- * second, a hundred thousand times over.
+ * Returns one string for all equal ones. JSON and protobuf decoders make a new string for each namespace,
+ * node and second, a hundred thousand times over.
  */
 export type Intern = (text: string) => string;
 
-/** Beyond, the oldest are forgotten: the strings stay what they are, and new ones are made. */
+/** Above this number the oldest are dropped: existing strings stay valid, and new ones are made. */
 const MAX_INTERNED = 16_384;
 
 export function createInterner(): Intern {

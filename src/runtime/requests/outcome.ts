@@ -3,31 +3,31 @@ import type { KubeObject } from '../../api/object/object.ts';
 import type { EventDetails } from '../../kube/events/body.ts';
 import type { ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 
-/** What a look at one request came to. */
+/** The result of reconciling one request. */
 export interface RequestOutcome {
   /**
-   * `ignored` leaves no trace; `waiting` is looked at again with backoff; `undecided` only when the
-   * request or its ClusterSigner changes.
+   * `ignored` is not reported; `waiting` is retried with backoff; `undecided` is reconciled again only when
+   * the request or its ClusterSigner changes.
    */
   readonly outcome:
     'ignored' | 'waiting' | 'undecided' | 'approved' | 'issued' | 'denied' | 'failed';
   /** CamelCase, of a small fixed set: it becomes a metric label. */
   readonly reason: string;
   readonly message?: string;
-  /** Of what waits: who else waits for the same thing, if anybody does. */
+  /** For a waiting request: the cause that it shares with other waiting requests, if any. */
   readonly sharedBy?: 'signer' | 'server' | undefined;
-  /** Told to the people concerned; absent where success speaks for itself. */
+  /** The Event for the people concerned; absent if the success is evident. */
   readonly event?: Omit<EventDetails, 'regarding' | 'related'>;
-  /** Where it is not looked at again as the outcome has it. */
+  /** When to reconcile again, if not as the outcome implies. */
   readonly again?: Later;
-  /** The request as a write left it that did not end it. */
+  /** The request as returned by a write that did not end it. */
   readonly changed?: KubeObject;
-  /** The request as the write that ended it left it; no stale read of it may follow. */
+  /** The request as returned by the write that ended it; a stale read must not follow. */
   readonly written?: KubeObject;
 }
 
 /**
- * When a request is looked at again: only when it, its signer or what that signs with changes; at a
- * time; or with backoff, yet no later than a time (milliseconds).
+ * When a request is reconciled again: only when it, its signer or the CA behind the signer changes; at a
+ * time; or with backoff, but no later than a time (milliseconds).
  */
 export type Later = 'on-change' | Exclude<ReconcileResult, 'backoff' | undefined>;

@@ -14,44 +14,46 @@ import { predicateDigest } from './change-predicate.ts';
 import type { Intern } from './interner.ts';
 import { partsOf, requestKey, type WatchCause } from './request-state.ts';
 
-/** What the cache of pending requests is made from. */
+/** What the cache of pending requests needs. */
 export interface PendingRequestsInit<T> {
   readonly component: Component;
   readonly kind: RequestKind;
   readonly resource: Resource;
   /** Requests that still need this component; others are not kept. */
   readonly isPending: (request: T) => boolean;
-  /** What stays in memory of every pending request, however many and large they are. */
+  /** The retained fields of every pending request, however many and large the requests are. */
   readonly retainedFields: (request: T, intern: Intern) => object;
-  /** A list, the watch or a write of ours showed a request that needs this component no longer. */
+  /** A list, the watch or our own write showed a request that no longer needs this component. */
   readonly onFinished?: ((request: T) => void) | undefined;
-  /** A request appeared, vanished or changed in what `change-predicate.ts` looks at; or is listed again. */
+  /**
+   * A request appeared, vanished, was listed again, or changed in a part that `change-predicate.ts` compares.
+   */
   readonly onKey: (key: string, why: WatchCause) => void;
-  /** Reads a request in protobuf, where that is worth it. */
+  /** Reads a request in protobuf, for kinds where that pays. */
   readonly readMessage?: ReadMessage<T> | undefined;
 }
 
-/** The pending requests of every signer name that is served, one watch a name. */
+/** The pending requests of every served signer name, one watch for each name. */
 export interface PendingRequests<T> {
   /** Watches for these signer names, each by its selector, and for no others. */
   serve(selectors: ReadonlyMap<string, RequestSelector>): void;
   /**
-   * The pending request of that key; read from the API server where it was not kept whole.
+   * The pending request with that key; read from the API server if it is not cached whole.
    *
    * @throws KubeError
    */
   load(key: string): Promise<T | undefined>;
-  /** As much of it as is kept: its identity, and the retained fields. */
+  /** The cached part: its identity, and the retained fields. */
   peek(key: string): T | undefined;
   /** Keys of all pending requests of one signer name that are this replica's. */
   keysOf(signerName: string): readonly string[];
   /** All pending requests of all signer names, with their keys. */
   all(): Iterable<readonly [string, T]>;
-  /** Whether the watch has brought this very write of ours, and nothing since. */
+  /** Whether the last event from the watch was this write of ours. */
   isCurrent(signerName: string, written: T): boolean;
-  /** Takes in what a write of ours was answered with. */
+  /** Stores the response to our own write. */
   applyWrite(signerName: string, request: T): void;
-  /** The watches that have not listed yet, or cannot; of ClusterSigners only. */
+  /** The watches that have not listed or fail now; of ClusterSigners only. */
   notReady(): readonly string[];
   stop(): Promise<void>;
 }
@@ -59,10 +61,10 @@ export interface PendingRequests<T> {
 interface Cache<T extends KubeObject> {
   readonly init: PendingRequestsInit<T>;
   readonly transform: CacheTransform<T>;
-  /** Of requests that are not kept whole: what the change predicate compares. */
+  /** For requests that are not cached whole: what the change predicate compares. */
   readonly digests: WeakMap<T, string>;
   selectors: ReadonlyMap<string, RequestSelector>;
-  /** True while a write of our own is taken in: who wrote it knows when to look again. */
+  /** True while our own write is stored: its writer decides when to reconcile again. */
   applying: boolean;
 }
 
@@ -86,7 +88,7 @@ export function createPendingRequests<T extends KubeObject>(
 
   return {
     serve: (wanted) => {
-      // Another selector is another watch: what the old one held is dropped first.
+      // Another selector is another watch: the objects of the old one are dropped first.
       watches.reconcile(unchanged(cache.selectors, wanted));
       cache.selectors = wanted;
       watches.reconcile(wanted.keys());
@@ -153,7 +155,7 @@ function watch<T extends KubeObject>(cache: Cache<T>, signerName: string): Refle
   });
 }
 
-/** Why a request is to be looked at after an event; undefined: it is not. */
+/** Why an event causes a reconciliation; undefined: it causes none. */
 function causeOf<T extends KubeObject>(
   { digests }: Cache<T>,
   now: T | undefined,
@@ -192,7 +194,7 @@ function notListed(
 ): readonly string[] {
   return (
     watches
-      // Of Signers there are always new ones; readiness does not depend on them.
+      // New Signers appear all the time; readiness does not depend on them.
       .filter(([name]) => !isDerivedName(name))
       .filter(([, each]) => !each.synced || each.failure !== undefined)
       .map(([name, each]) => `${kind}s of ${name}: ${each.failure ?? 'not listed yet'}`)

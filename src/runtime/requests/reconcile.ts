@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** One look at one request, from the queue's key to what is logged of it. */
+/** Reconciles one request: from the queue's key to its log line. */
 import type { KubeObject } from '../../api/object/object.ts';
 import type { SignerObject } from '../../api/signer/cluster-signer.ts';
 import { SignerError } from '../../errors.ts';
@@ -24,7 +24,7 @@ import {
   type ReconcileState,
 } from './request-state.ts';
 
-/** What a look needs. */
+/** What a reconciliation needs. */
 export interface Reconciler<T, S> {
   readonly init: RequestControllerInit<T, S>;
   readonly state: ReconcileState;
@@ -33,10 +33,10 @@ export interface Reconciler<T, S> {
 }
 
 /**
- * Looks at the request of a key once.
+ * Reconciles the request of a key once.
  *
  * @returns when to look at it again
- * @throws what nobody foresaw; everything else is an outcome
+ * @throws unexpected errors only; everything else is an outcome
  */
 export async function reconcile<T extends KubeObject, S extends SignerObject>(
   at: Reconciler<T, S>,
@@ -58,7 +58,7 @@ export async function reconcile<T extends KubeObject, S extends SignerObject>(
   }
 }
 
-/** Each replica forgets what it knew of a request that is gone, whoever answered it. */
+/** Each replica drops its state of a deleted request, including one that another replica answered. */
 function isOwn<T extends KubeObject, S>(
   { init, requests }: Reconciler<T, S>,
   key: string,
@@ -82,7 +82,7 @@ async function look<T extends KubeObject, S extends SignerObject>(
     init.onGone?.(storeKey);
     return undefined;
   }
-  // At start all lists run at once: an Event about what is not listed yet might be wrong.
+  // At start all lists run at once: an Event about an object that is not listed yet might be wrong.
   if (init.sources?.listed(signer) === false) return waitFor(state, key, `${signerName} listing`);
   const outcome = await judged(init, request, signer);
   const left = (outcome.written ?? outcome.changed) as T | undefined;
@@ -91,7 +91,7 @@ async function look<T extends KubeObject, S extends SignerObject>(
   return nextLook(state, key, outcome);
 }
 
-/** One look at another replica's request; it is reported only where that answered it. */
+/** Reconciles another replica's request; it is reported only if that answered it. */
 async function answerOrphan<T extends KubeObject, S extends SignerObject>(
   { init, requests }: Reconciler<T, S>,
   key: string,
@@ -122,7 +122,7 @@ async function judged<T extends KubeObject, S>(
   return { outcome: 'waiting', reason: 'IssuerNotReady', message, again: 'on-change' };
 }
 
-/** What came of the work, or why that is not known. */
+/** The result of the work, or the error. */
 async function attempted<R>(
   { component }: Pick<RequestControllerInit<never, never>, 'component'>,
   work: () => Promise<R>,
@@ -135,7 +135,10 @@ async function attempted<R>(
   }
 }
 
-/** The cache shows our own write at once; what it answered needs no second look, whatever the watch brought. */
+/**
+ * The cache shows our own write at once; an answered request needs no second reconciliation, whatever the
+ * watch delivers.
+ */
 function noteWrite<T extends KubeObject, S>(
   { init, state, requests }: Reconciler<T, S>,
   key: string,
@@ -149,7 +152,7 @@ function noteWrite<T extends KubeObject, S>(
   init.onGone?.(storeKey);
 }
 
-/** An answer is always news, and nothing is logged of an answered request again. */
+/** An answer is always news, and nothing more is logged of an answered request. */
 function isNewsOf(state: ReconcileState, key: string, outcome: RequestOutcome): boolean {
   if (outcome.written === undefined) return isNews(state, key, wordOf(outcome));
   state.logged.delete(key);

@@ -13,13 +13,16 @@ import { reconcile, type Reconciler } from './reconcile.ts';
 import { servedSigners, type RequestControllerInit } from './request-controller-init.ts';
 import { createRequestState, onWatchEvent } from './request-state.ts';
 
-/** As client-go's workqueue: what waits for a cause of its own is looked at sooner only when it changes. */
+/**
+ * Like client-go's workqueue: a request that waits for a cause of its own is retried sooner only when it
+ * changes.
+ */
 const FIRST_REQUEST_RETRY_MS = 5;
 const MAX_REQUEST_RETRY_MS = 1_000_000;
-/** Of all retries together: a tenth of what a core can decide and an API server can store. */
+/** For all retries together: a tenth of what a core can decide and an API server can store. */
 const RETRIES = { burst: 1_000, perSecond: 100 };
 
-/** A request that is gone is forgotten quickly, and counts for no namespace. */
+/** Dropping a deleted request is quick, and is charged to no namespace. */
 const GONE: FlowAssignment = { distinguishers: [] };
 
 /** The controller that all kinds share: watch, queue, reconcile, report. */
@@ -54,7 +57,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
   };
 }
 
-/** What changes which requests are watched, and what wakes those of a signer name. */
+/** Connects what changes the set of watched requests, and what wakes the requests of a signer name. */
 function subscribe<T extends KubeObject, S extends SignerObject>({
   init,
   requests,
@@ -104,7 +107,7 @@ function work<T extends KubeObject, S extends SignerObject>(
       workers,
       handle: (key) => reconcile(reconciler, key),
       onError: (key, error) => {
-        // It says nothing of what the key waited for: another one is to look.
+        // The error says nothing about the cause that the key waited for: another key must retry.
         state.waiting.forget(key);
         const stack = error instanceof Error ? error.stack : undefined;
         component.log.error(

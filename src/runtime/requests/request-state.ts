@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a replica knows of each request besides the request itself, and the transitions between.
+ * What a replica knows of each request besides the request itself, and the transitions between the states.
  *
  * ```text
  * watch event ─ onWatchEvent ─► queue ─ start ─► at work ─ finish ─► resting, until an event
@@ -19,20 +19,25 @@ import type { RequestOutcome } from './outcome.ts';
 
 /** By queue key ({@link requestKey}). The functions of this file own it. */
 export interface ReconcileState {
-  /** Keys at work; true: a watch event came meanwhile. */
+  /** Keys in progress; true: a watch event arrived meanwhile. */
   readonly atWork: Map<string, boolean>;
-  /** Keys that come back without an event; until a look has ended, each that is at work is one. */
+  /**
+   * Keys that are reconciled again without an event; each key in progress is one until its reconciliation has
+   * completed.
+   */
   readonly due: Set<string>;
-  /** What was logged of a pending request last: the same is not logged again as news. */
+  /** What was last logged of a pending request: a repetition is not logged again as news. */
   readonly logged: Map<string, string>;
-  /** Words that were logged are few, and many requests share one. */
+  /** There are few distinct outcomes, and many requests share one. */
   readonly intern: Intern;
-  /** Keys that wait for what others wait for, too. */
+  /** Keys that wait for a cause that other keys share. */
   readonly waiting: BackoffGroups;
   readonly clock: Clock;
 }
 
-/** Why a key came from the watch: it differs in what is looked at, or a new list shows it once more. */
+/**
+ * Why the watch delivered a key: the reason decides what is compared. A new list may show a key once more.
+ */
 export type WatchCause = 'changed' | 'again';
 
 const SEPARATOR = ' ';
@@ -72,57 +77,63 @@ export function createRequestState(init: {
   };
 }
 
-/** @returns whether the key is to be queued now */
+/** @returns whether to queue the key now */
 export function onWatchEvent(
   { atWork, due }: ReconcileState,
   key: string,
   why: WatchCause,
 ): boolean {
-  // What a new list shows again, after a server was away, need not wait out its backoff.
+  // A request that a new list shows again, after a server was away, need not wait for the end of its backoff.
   if (why !== 'changed' && !due.has(key)) return false;
   if (!atWork.has(key)) return true;
-  // It may be our own write, which the watch brings before it is answered.
+  // The event may be our own write, which the watch can deliver before the response.
   atWork.set(key, true);
   return false;
 }
 
-/** A worker has taken the key. It is due until it is known that it is not: what throws comes back. */
+/**
+ * A worker has taken the key. The key counts as due until its reconciliation completes: if that throws, the
+ * key is queued again.
+ */
 export function start({ atWork, due }: ReconcileState, key: string): void {
   due.add(key);
   atWork.set(key, false);
 }
 
-/** What the watch brought meanwhile was our own write, or is older. */
+/** The event that arrived meanwhile was our own write, or is older. */
 export function ignoreEvents({ atWork }: ReconcileState, key: string): void {
   atWork.set(key, false);
 }
 
-/** The look has come to its end. */
+/** The reconciliation has completed. */
 export function settle({ due }: ReconcileState, key: string, next: ReconcileResult): void {
   if (next === undefined) due.delete(key);
 }
 
-/** The worker leaves the key. @returns whether an event came meanwhile, so that it is to be queued */
+/**
+ * The worker releases the key. @returns whether an event arrived meanwhile, so that the key must be queued
+ * again
+ */
 export function finish({ atWork }: ReconcileState, key: string): boolean {
   const noted = atWork.get(key) === true;
   atWork.delete(key);
   return noted;
 }
 
-/** Nothing is known of the key any longer. That says nothing of what it waited for. */
+/** Drops the key. This says nothing about the cause that it waited for. */
 export function forget({ logged, waiting }: ReconcileState, key: string): void {
   logged.delete(key);
   waiting.forget(key);
 }
 
-/** @returns whether the last word logged of the key was another one; remembers this one */
+/** @returns whether the last logged outcome of the key was a different one; remembers this one */
 export function isNews({ logged, intern }: ReconcileState, key: string, word: string): boolean {
   if (logged.get(key) === word) return false;
   logged.set(key, intern(word));
   return true;
 }
 
-/** Waits with all others that wait for `cause`. @returns when the key is looked at again by itself */
+/** Waits with all other keys that wait for `cause`. @returns when the key is retried by itself */
 export function waitFor(
   { waiting, clock }: ReconcileState,
   key: string,
@@ -131,7 +142,7 @@ export function waitFor(
   return { requeueAt: clock() + waiting.join(key, cause) };
 }
 
-/** When a key is looked at again after this outcome. */
+/** When a key is reconciled again after this outcome. */
 export function nextLook(
   state: ReconcileState,
   key: string,
@@ -143,7 +154,7 @@ export function nextLook(
     return waitFor(state, key, sharedBy === 'signer' ? `${signerName} ${reason}` : reason);
   }
   if (again === 'on-change') {
-    // It got nowhere: that says nothing of what others wait for.
+    // It did not reach the cause, so this says nothing about what other keys wait for.
     state.waiting.forget(key);
     return undefined;
   }

@@ -10,18 +10,18 @@ import type { Client } from '../../kube/client/client.ts';
 /** One PUT to a subresource: `/status` or `/approval`. */
 export interface SubresourceWrite {
   readonly path: string;
-  /** Carries the resourceVersion that was read: the API server refuses the write after any other one. */
+  /** Carries the resourceVersion that was read: the API server refuses the write after any other write. */
   readonly body: object;
-  /** Media type of `body`; JSON where it is absent. */
+  /** Media type of `body`; default: JSON. */
   readonly contentType?: string | undefined;
 }
 
 /**
- * Writes a subresource, with the resourceVersion as precondition. Of the answer only the metadata is read.
+ * Writes a subresource, with the resourceVersion as precondition. Only the metadata of the response is read.
  *
  * @param written - the whole object as the body describes it
  * @returns `written` in the version that the API server answered with
- * @throws KubeError KUBE_CONFLICT where the object has changed since it was read
+ * @throws KubeError KUBE_CONFLICT if the object has changed since it was read
  */
 export async function writeSubresource<T extends KubeObject>(
   client: Client,

@@ -20,7 +20,7 @@ export const CLUSTER_SIGNERS = resource({
   plural: 'clustersigners',
 });
 
-/** Everything known of ClusterSigners, by name. */
+/** All known ClusterSigners, by name. */
 interface ClusterState {
   readonly component: Component;
   /** All that claim a signer name: valid or not, of this installation or another. */
@@ -119,7 +119,7 @@ function store(state: ClusterState, name: string, object: KubeObject): void {
   if ((namespaceOf(raw) ?? secretNamespace) === secretNamespace) read(state, name, object);
 }
 
-/** An object of a shape that we do not know is logged and left alone. */
+/** Logs an object of unknown shape and leaves it unchanged. */
 function read({ component, known, faulty }: ClusterState, name: string, object: KubeObject): void {
   try {
     known.set(name, readClusterSigner(object));
@@ -152,7 +152,7 @@ function signerNameOf(claimant: NameClaimant | undefined): readonly string[] {
   return claimant === undefined ? [] : [claimant.spec.signerName];
 }
 
-/** What resolving conflicts must know of an object that is perhaps invalid. */
+/** What conflict resolution needs of an object that may be invalid. */
 interface RawSigner extends KubeObject {
   readonly spec?: {
     readonly signerName?: string;

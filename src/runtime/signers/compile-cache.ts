@@ -7,12 +7,12 @@ import { NO_DEADLINE, type Deadline } from '../../ports.ts';
 import { createSignerDeadline } from './deadline.ts';
 
 /**
- * What one kind of signers has in a cluster, and more; whoever may write Signers makes and deletes
- * them under ever new names.
+ * More than the signers that a cluster has of one kind. The bound is needed because anyone who can write
+ * Signers can create and delete them under new names without end.
  */
 const MAX_KNOWN = 10_000;
 
-/** What one generation compiled to, or why it does not. */
+/** The result of compiling one generation, or the error. */
 interface Entry<T> {
   /** Uid and generation. */
   readonly key: string;
@@ -21,8 +21,8 @@ interface Entry<T> {
 }
 
 /**
- * Compiles something of a signer once for each generation. What failed to compile stays
- * failed until the generation changes: the same error is thrown again without the work.
+ * Compiles part of a signer's spec once for each generation. A failed compilation stays failed until the
+ * generation changes: the same error is thrown again without the work.
  *
  * @param compile - is passed what ends the work where a namespace wrote the spec; the getter throws
  * TurnEnded then, see inTurns()

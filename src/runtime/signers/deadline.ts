@@ -1,45 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The time that what namespaces wrote may hold the event loop. V8 is made to end it from another thread
- * (Node's `vm`), wherever it is: a loop, a regular expression, a sort.
+ * Limits how long code from namespaces may block the event loop. V8 terminates it from another thread (Node's
+ * `vm`), wherever it is: in a loop, a regular expression or a sort.
  */
 import { Script } from 'node:vm';
 import type { SignerError } from '../../errors.ts';
 import type { Deadline } from '../../ports.ts';
 
 /**
- * Milliseconds in one turn of the event loop, of all Signers together: 20 are promised, and ending it takes
- * some. It is the thread's own time that is counted; on a busy machine a thread that does not run is ended too
- * early, and then tried again.
+ * Milliseconds in one turn of the event loop, for all Signers together. We promise 20, and termination takes
+ * some of them. The thread's own CPU time counts. On a busy machine a thread that does not run is also
+ * terminated too early, and its work is then tried again.
  */
 export const SLICE_MS = 15;
 
-/** What must be left of a turn: to begin with less is to do it twice, and compiling takes its time. */
+/**
+ * The time that must remain in a turn. Work that starts with less would run twice, and compiling takes time.
+ */
 const LEAST_MS = { compile: SLICE_MS / 2, evaluate: 1 };
 
 /**
- * Of a turn: a Signer that took so much of it was not ended for what others had taken. Some systems count a
- * thread's time in steps of 10 ms.
+ * The part of a turn after which a Signer was terminated for its own use, not for that of others. Some
+ * systems count a thread's time in steps of 10 ms.
  */
 const OWN_SHARE = 0.6;
 
-/** The deadline of one Signer, with what it has compiled to so far. */
+/** The deadline of one Signer, and what it has compiled so far. */
 export interface SignerDeadline extends Deadline {
-  /** Forgets what was compiled: it may be half-written. */
+  /** Drops what was compiled: it may be incomplete. */
   readonly discard: () => void;
-  /** How many parts of the spec were compiled so far. */
+  /** How many parts of the spec are compiled so far. */
   readonly progress: () => number;
-  /** Has what was ended fail from now on. */
+  /** Makes the terminated work fail from now on. */
   readonly refuse: (error: SignerError) => void;
 }
 
-/** The work did not get to its end in this turn of the event loop. */
+/** The work did not complete in this turn of the event loop. */
 export class TurnEnded extends Error {
   readonly owner: SignerDeadline;
-  /** The field whose work was ended. */
+  /** The field whose work was terminated. */
   readonly where: string;
   readonly step: 'compile' | 'evaluate';
-  /** How much of the thread's time it had taken, in milliseconds; 0: the turn was over before it began. */
+  /** How much of the thread's time it took, in milliseconds; 0: the turn was over before the work began. */
   readonly usedMs: number;
 
   constructor(init: Pick<TurnEnded, 'owner' | 'where' | 'step' | 'usedMs'>) {
@@ -51,13 +53,13 @@ export class TurnEnded extends Error {
     this.usedMs = init.usedMs;
   }
 
-  /** Whether it took the turn itself; otherwise other Signers did, or the machine was busy. */
+  /** Whether the work itself used the turn; otherwise other Signers did, or the machine was busy. */
   get isOverrun(): boolean {
     return this.usedMs >= OWN_SHARE * SLICE_MS;
   }
 }
 
-/** What this thread's turn has been used for. There is one event loop a thread, so there is one of these. */
+/** How this thread's turn has been used. Each thread has one event loop, so there is one of these. */
 const turn = { usedMs: 0, usedBy: new Map<SignerDeadline, number>() };
 
 let task: () => unknown = () => undefined;
@@ -109,11 +111,11 @@ function within<T>(
     return runFor(leftMs, work);
   } catch (error) {
     if (!isTimeout(error)) throw error;
-    // What was compiled is kept, and what was evaluated is not: a decision begins from its start.
+    // What is compiled is kept, but not what is evaluated: a decision starts again from its beginning.
     const earlier = step === 'evaluate' ? (turn.usedBy.get(owner) ?? 0) : 0;
     throw new TurnEnded({ owner, step, where, usedMs: earlier + milliseconds(before) });
   } finally {
-    // What is ended runs no `finally` of its own.
+    // Terminated work runs no `finally` of its own.
     Error.stackTraceLimit = stackTraceLimit;
     charge(owner, before);
   }
@@ -133,7 +135,7 @@ function runFor<T>(milliseconds: number, work: () => T): T {
 }
 
 function charge(owner: SignerDeadline, since: NodeJS.CpuUsage): void {
-  // Never 0: that stands for a turn in which nothing was done.
+  // Never 0, which means that the turn did no work.
   const used = milliseconds(since) + 0.001;
   turn.usedMs += used;
   turn.usedBy.set(owner, (turn.usedBy.get(owner) ?? 0) + used);

@@ -3,19 +3,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SignerError } from '../../errors.ts';
 import { SLICE_MS, TurnEnded } from './deadline.ts';
 
-/** How often a piece of work may take a whole turn before it is given up: cold code takes longer than warm. */
+/** How often a piece of work may take a whole turn before it fails: cold code takes longer than warm code. */
 const MAX_OVERRUNS = 3;
 
-/** How often it is begun: on a busy machine the thread does not run, and the time is over all the same. */
+/** How often it is started: on a busy machine the thread may not run, but the time passes. */
 const MAX_BEGUN = 10;
 
 /** For how many turns it waits for one that other Signers have not used up. */
 const MAX_TURNS = 1_000;
 
 /**
- * Does `work`, which compiles or evaluates what namespaces wrote, in as many turns of the event loop as it
- * takes; between them everybody else is served. It begins from its start each time, so it must have changed
- * nothing before it does so; what was compiled is kept.
+ * Runs `work`, which compiles or evaluates code from namespaces, in as many turns of the event loop as it
+ * takes. Other work runs between the turns. It starts from its beginning each time, so it must have no side
+ * effects before it completes. What was compiled is kept.
  *
  * @throws SignerError CEL_COST or CEL_EVALUATION (`wait`), naming the field, where one piece of the work takes
  * longer than a turn again and again
@@ -34,7 +34,7 @@ export async function inTurns<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What became of it so far, since something was compiled last. */
+/** Its attempts since something was last compiled. */
 interface Tries {
   overruns: number;
   begun: number;
@@ -58,14 +58,16 @@ function isHopeless({ overruns, begun, turns }: Tries): boolean {
   return overruns >= MAX_OVERRUNS || begun >= MAX_BEGUN || turns >= MAX_TURNS;
 }
 
-/** A spec that does not compile in time is not tried again before it changes; a request may be another one. */
+/**
+ * A spec that does not compile in time is tried again only after it changes; a different request may succeed.
+ */
 function givenUp({ owner, step, where }: TurnEnded, { overruns }: Tries): SignerError {
   const error = new SignerError({
     code: step === 'compile' ? 'CEL_COST' : 'CEL_EVALUATION',
     disposition: 'wait',
     message: `${where}: was ended after ${SLICE_MS} ms, which is all the time that a Signer has at once; simplify the expression or its patterns`,
   });
-  // On a busy machine it may be the machine: then it is tried again as any request is.
+  // The machine may be busy: then the work is retried like any request.
   if (step === 'compile' && overruns >= MAX_OVERRUNS) owner.refuse(error);
   return error;
 }

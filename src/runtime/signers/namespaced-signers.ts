@@ -14,7 +14,7 @@ import type { FaultySigner, Signers, SignersListener } from './signer-set.ts';
 /** The API resource of Signers. */
 export const SIGNERS = resource({ group: GROUP, version: VERSION, plural: 'signers' });
 
-/** Everything known of Signers, by `namespace/name`. */
+/** All known Signers, by `namespace/name`. */
 interface NamespacedState {
   readonly component: Component;
   readonly known: Map<string, ClusterSigner>;

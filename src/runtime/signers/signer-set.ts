@@ -3,13 +3,13 @@ import type { KubeObject } from '../../api/object/object.ts';
 import type { ClusterSigner, SignerObject } from '../../api/signer/cluster-signer.ts';
 import type { SignerError } from '../../errors.ts';
 
-/** The signers of a kind that serve, kept up to date. One set may feed several loops. */
+/** The serving signers of a kind, kept up to date. One set may feed several loops. */
 export interface SignerSet<S> {
-  /** True once all are known, and which of them serve is decided. */
+  /** True once all are known and it is decided which of them serve. */
   readonly settled: boolean;
   /** Why the last attempt to read them failed; undefined if it did not. */
   readonly failure: string | undefined;
-  /** The one that serves a signer name, if one does. */
+  /** The signer that serves a signer name, if any. */
   readonly serving: (signerName: string) => S | undefined;
   /** All that serve. */
   readonly all: () => readonly S[];
@@ -20,7 +20,7 @@ export interface SignerSet<S> {
   readonly onChange: (listener: (signerNames: readonly string[]) => void) => void;
   /** Watches until `signal` is aborted; never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** What is wrong although all others are served. */
+  /** Faults that do not keep the other signers from serving. */
   readonly warnings?: () => readonly string[];
 }
 
@@ -41,7 +41,10 @@ export interface Signers extends SignerSet<ClusterSigner> {
   readonly keys: () => readonly string[];
 }
 
-/** Called with the signer names concerned, and the keys of each signer that changed or whose standing did. */
+/**
+ * Called with the signer names concerned, and the keys of each signer that changed or that began or ceased to
+ * serve.
+ */
 export type SignersListener = (signerNames: readonly string[], keys: readonly string[]) => void;
 
 /** A ClusterSigner or Signer that passed the CRD's schema and is invalid all the same. */
@@ -57,12 +60,12 @@ export interface RequestSelector {
   readonly namespace?: string | undefined;
 }
 
-/** Those of its signer name, in all namespaces. */
+/** The requests with its signer name, in all namespaces. */
 export function bySignerName({ spec }: SignerObject): RequestSelector {
   return { fieldSelector: `spec.signerName=${spec.signerName}` };
 }
 
-/** Those of its signer name; of a namespaced signer only those in its namespace. */
+/** The requests with its signer name; for a namespaced signer only those in its namespace. */
 export function bySignerNameAndNamespace(signer: SignerObject): RequestSelector {
   return { ...bySignerName(signer), namespace: signer.metadata.namespace };
 }
