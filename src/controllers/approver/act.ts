@@ -65,7 +65,7 @@ export function createActor(
         type: plan.evaluationError ? 'Warning' : 'Normal',
         reason,
         action: 'Approve',
-        // First what to do: a note is cut at its end, and of many rules the reasons are long.
+        // What to do comes first: a note is cut at its end, and the reasons of many rules are long.
         note: `an administrator may decide with kubectl certificate approve ${csr.metadata.name}; ${plan.message}`,
       },
     };

@@ -11,7 +11,7 @@ export interface ApprovalInput {
   readonly reservedPrefixes: readonly string[];
 }
 
-/** What the shell shall do. Waiting leaves the request to a person, or to another approver. */
+/** What the shell does next. `wait` leaves the request to a person, or to another approver. */
 export type ApprovalPlan =
   | { readonly kind: 'ignore' }
   | { readonly kind: 'approve'; readonly reason: 'ApprovedByRule'; readonly message: string }

@@ -11,14 +11,14 @@ export interface ApplyInput {
   readonly component: Component;
   readonly resource: Resource;
   readonly plan: BundleChange;
-  /** Milliseconds, by the clock that the plan was made by. */
+  /** Milliseconds, by the clock that the plan used. */
   readonly judgedAt: number;
   readonly clocksApart: boolean;
 }
 
 /**
- * Carries a plan out: at most one write, fenced by resourceVersion and UID. Signers reckon from the
- * time since when an anchor is served, so the API server is asked first what time it is.
+ * Carries a plan out: at most one write, with resourceVersion and UID as preconditions. Signers count from
+ * the time at which an anchor was first served, so the API server is first asked for its time.
  *
  * @returns the bundle as written; 'backoff' where our clock had jumped
  */
@@ -59,10 +59,10 @@ export async function act(input: ApplyInput): Promise<ClusterTrustBundle | 'back
   return written;
 }
 
-/** How many fingerprints fit into an Event's note beside its words. */
+/** How many fingerprints fit into an Event's note besides its text. */
 const MAX_NAMED = 8;
 
-/** Another client added trust: an alarm each time, which nothing in the bundle silences. */
+/** Another client added trust: an alarm each time, which nothing in the bundle can silence. */
 function warnOfRepair(
   { component, resource }: ApplyInput,
   { bundle, strangers }: Extract<BundleChange, { kind: 'update' }>,

@@ -9,7 +9,7 @@ import type { Signers } from '../../runtime/signers/signer-set.ts';
 import { createManagedNames, type ManagedNames } from './managed-names.ts';
 import { reportUnmanagedBundles } from './unmanaged-bundles.ts';
 
-/** What the attester watches, and which bundle it publishes for whom. */
+/** What the attester watches, and which ClusterSigner publishes each bundle. */
 export interface AttesterState {
   readonly component: Component;
   /** The ClusterTrustBundle resource in the version that the server has. */
@@ -21,7 +21,7 @@ export interface AttesterState {
   readonly managedNames: ManagedNames;
 }
 
-/** Watches ClusterSigners and bundles; each change puts the bundle names that it concerns into the queue. */
+/** Watches ClusterSigners and bundles; each change queues the bundle names that it concerns. */
 export function createAttesterState(component: Component, resource: Resource): AttesterState {
   const publishers = new Map<string, ClusterSigner>();
   const managedNames = createManagedNames(component);

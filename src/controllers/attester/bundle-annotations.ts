@@ -18,7 +18,7 @@ import {
 import type { PublishedBundle } from '../../rotation/retained-anchors.ts';
 import { secondsOf } from '../../rotation/last-leaf-end.ts';
 
-/** The bundle's annotations: ours as they should be, others as they are. */
+/** The bundle's annotations: ours as desired, others unchanged. */
 export function bundleAnnotations(
   input: PublishedBundle & {
     readonly anchors: readonly string[];
@@ -30,8 +30,8 @@ export function bundleAnnotations(
   const annotations = bundle?.metadata.annotations ?? {};
   const { [RETAIN_UNTIL]: _retired, [INHERITED]: _before, ...kept } = annotations;
   const longest = (signer.status?.authorities ?? []).map((each) => secondsOf(each.longestLeaf));
-  // The status lists every CA whose leaves may live. What is written in the bundle counts beside that only
-  // where an earlier ClusterSigner wrote it, or may have.
+  // The status lists every CA whose leaves may be valid. The bundle's own annotation counts beside the status
+  // only if an earlier ClusterSigner wrote it, or may have written it.
   const isRecorded = signer.status?.retainedAnchors?.length === 0;
   const before = isRecorded ? 0 : secondsOf(kept[LONGEST_LEAF]);
   return {
@@ -46,8 +46,8 @@ export function bundleAnnotations(
 }
 
 /**
- * An anchor keeps its served-since only while it really is in the served bundle: one that was edited
- * out and put back was not there for a while, and counts from now.
+ * An anchor keeps its served-since only while it really is in the served bundle. One that was edited out and
+ * put back was absent for a while, so its time counts from now.
  */
 function sinceText(
   anchors: readonly string[],
@@ -58,7 +58,7 @@ function sinceText(
   const since = bundle === undefined ? new Map<string, number>() : servedSince(bundle);
   const entries = [...anchors].sort().map((anchor) => {
     const before = served.has(anchor) ? since.get(anchor) : undefined;
-    // What begins to be served later than now was not written by us, and would hold up signing.
+    // We did not write a served-since in the future, and it would delay signing.
     return [anchor, formatTime(Math.min(before ?? now, now))];
   });
   return JSON.stringify(Object.fromEntries(entries));

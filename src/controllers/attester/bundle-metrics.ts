@@ -4,7 +4,7 @@ import { SignerError, attempt } from '../../errors.ts';
 import { readAnchors } from '../../pki/x509/trust-bundle.ts';
 import type { TrustMetrics } from '../../runtime/component/metrics.ts';
 
-/** What alerts on a published bundle are written for. One that cannot be read is soon repaired. */
+/** The metrics for alerts on a published bundle. An unreadable bundle is soon repaired. */
 export function measureBundle(
   metrics: Pick<TrustMetrics, 'bundle'>,
   signerName: string,

@@ -19,15 +19,15 @@ export interface BundleNameSnapshot {
   readonly bundle: ClusterTrustBundle | undefined;
   /** The serving ClusterSigner whose spec.trustBundle makes this name, if there is one. */
   readonly signer: ClusterSigner | undefined;
-  /** The ClusterSigner that serves the bundle's signer name, whichever bundle it publishes. */
+  /** The ClusterSigner that serves the bundle's signer name; it may publish a different bundle. */
   readonly serving: ClusterSigner | undefined;
-  /** The ClusterSigner that it was published for is there, but cannot be read by this version. */
+  /** The ClusterSigner that it was published for exists, but this version cannot read it. */
   readonly unreadable: boolean;
-  /** The name is one of this installation: a served one, or one that our role lists. */
+  /** The name belongs to this installation: a served one, or one that our role lists. */
   readonly isListed: boolean;
   readonly secretNamespace: string;
   readonly now: number;
-  /** Our clock contradicts the API server's: no trust ends by either. */
+  /** Our clock contradicts the API server's: no trust ends by either clock. */
   readonly clocksApart: boolean;
 }
 
@@ -37,9 +37,9 @@ export type BundleChange =
   | {
       readonly kind: 'update';
       readonly bundle: ClusterTrustBundle;
-      /** Set where another client had changed it. */
+      /** Set if another client changed it. */
       readonly repaired: boolean;
-      /** Fingerprints of the anchors that another client had added; the update removes them. */
+      /** Fingerprints of the anchors that another client added; the update removes them. */
       readonly strangers: readonly string[];
       readonly requeueAt?: number;
     }
@@ -51,9 +51,9 @@ export function decide(snapshot: BundleNameSnapshot): BundleChange {
   if (signer !== undefined) return publish(snapshot, signer);
   if (bundle === undefined || !snapshot.isListed) return { kind: 'ignore' };
   if (!isOurs(bundle, snapshot.secretNamespace)) return { kind: 'ignore' };
-  // Who can read it may still sign: nothing is known, so nothing is concluded.
+  // A version that can read it may still sign: nothing is known, so nothing is concluded.
   if (snapshot.unreadable) return { kind: 'ignore' };
-  // Pods may mount it still, by its name or merged with the others of its signer.
+  // Pods may still mount it, by its name or merged with the others of its signer.
   const distrust = snapshot.serving && withoutDistrusted(bundle, snapshot.serving);
   return distrust ?? retire(bundle, snapshot);
 }
@@ -72,8 +72,8 @@ function publish(snapshot: BundleNameSnapshot, signer: ClusterSigner): BundleCha
 }
 
 /**
- * While the signer has no anchor to publish, what is served stays, except what is distrusted: no bundle can
- * be empty, and pods that have to wait for the next CA are the smaller harm.
+ * While the signer has no anchor to publish, the served anchors stay, except distrusted ones: a bundle cannot
+ * be empty, and pods that wait for the next CA are the smaller harm.
  */
 function withdraw(
   { bundle, secretNamespace }: BundleNameSnapshot,
@@ -83,7 +83,10 @@ function withdraw(
   return withoutDistrusted(bundle, signer) ?? { kind: 'ignore' };
 }
 
-/** Takes what is distrusted out of a bundle that is published no more, or not yet; undefined where nothing is. */
+/**
+ * Removes distrusted anchors from a bundle that is no longer published, or not yet; undefined if there are
+ * none.
+ */
 function withoutDistrusted(
   bundle: ClusterTrustBundle,
   signer: ClusterSigner,
@@ -96,8 +99,8 @@ function withoutDistrusted(
 }
 
 /**
- * A bundle that no ClusterSigner publishes any more stays until the longest leaf that may live has expired:
- * deleting it sooner would cut trust under living leaves and block pods that mount it.
+ * A bundle that no ClusterSigner publishes any more stays until the longest possible leaf has expired:
+ * deleting it sooner would cut trust under valid leaves and block pods that mount it.
  */
 function retire(
   bundle: ClusterTrustBundle,
@@ -106,7 +109,7 @@ function retire(
   const annotations = bundle.metadata.annotations ?? {};
   const until = parseTime(annotations[RETAIN_UNTIL] ?? '');
   const latest = clocksApart ? undefined : lastLeafEnd(bundle, now);
-  // What is later than we would write today was not written by us.
+  // We did not write a time later than the one that we would write today.
   const isForged = latest !== undefined && until > latest + 1000;
   if (Number.isNaN(until) || isForged) {
     const retainUntil = latest;

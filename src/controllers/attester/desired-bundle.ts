@@ -19,19 +19,18 @@ import { bundleAnnotations } from './bundle-annotations.ts';
 
 const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'countersign' } as const;
 
-/** What a new bundle has of metadata before the API server fills in the rest. */
+/** The metadata of a new bundle before the API server fills in the rest. */
 const UNBORN = { uid: '', resourceVersion: '', creationTimestamp: '' } as const;
 
 export interface DesiredBundle {
   readonly bundle: ClusterTrustBundle;
-  /** When an inherited anchor goes. */
+  /** When an inherited anchor is removed. */
   readonly changesAt: number | undefined;
 }
 
 /**
- * The bundle that the ClusterSigner's authorities make, with what it inherits and without what is
- * distrusted, or undefined while there is no anchor: CA certificates only, no duplicates, stable
- * order.
+ * The bundle with the anchors of the ClusterSigner's authorities and the inherited ones, without distrusted
+ * ones; undefined while there is no anchor. CA certificates only, no duplicates, stable order.
  */
 export function desiredBundle(input: PublishedBundle): DesiredBundle | undefined {
   const { signer, bundle } = input;
@@ -82,8 +81,8 @@ export function isSameBundle(served: ClusterTrustBundle, desired: ClusterTrustBu
 }
 
 /**
- * The bundle's text without the anchors that are out of trust for this signer; '' where none is left, and the
- * very text where all may stay, or where it cannot be read.
+ * The bundle's text without the anchors that this signer no longer trusts; '' if none is left. If all may
+ * stay, or the text cannot be read, the same text.
  */
 export function trustedText({ spec }: ClusterTrustBundle, signer: ClusterSigner): string {
   const anchors = attempt(() => readAnchors(spec.trustBundle));
@@ -93,13 +92,13 @@ export function trustedText({ spec }: ClusterTrustBundle, signer: ClusterSigner)
   return trusted.length === anchors.length ? spec.trustBundle : writeAnchors(trusted);
 }
 
-/** Whoever publishes may be away for so long, after an anchor was taken out in the ordinary way. */
+/** How long the publisher may be away after an anchor was removed in the ordinary way. */
 const REMOVAL_GRACE_MS = 3_600_000;
 
 /**
- * Anchors in the served bundle that another client put there: not the signer's, not retained, and neither
- * distrusted nor retired of late. Nothing that the bundle says of itself counts, but before `authority` has
- * looked at it once.
+ * Anchors in the served bundle that another client added: not the signer's, not retained, and neither
+ * distrusted nor recently retired. Nothing that the bundle states about itself counts, except before the
+ * authority component has inspected it once.
  */
 export function strangersIn(
   served: ClusterTrustBundle,
@@ -119,7 +118,7 @@ export function strangersIn(
   );
 }
 
-/** Its text holds no anchor that can be read. */
+/** Whether its text contains no readable anchor. */
 export function isUnreadable(served: ClusterTrustBundle): boolean {
   return anchorFingerprints(served.spec.trustBundle).size === 0;
 }

@@ -6,7 +6,7 @@ import type { Component } from '../../runtime/component/component.ts';
  * that may create bundles writes their annotations; only an administrator writes the role.
  */
 export interface ManagedNames {
-  /** Undefined while it was not asked yet, or could not be. */
+  /** Undefined if it was not checked yet, or the check failed. */
   has(name: string): boolean | undefined;
   /**
    * Asks the API server whether we may update and delete the bundle of this name.

@@ -11,8 +11,8 @@ import {
 } from '../../runtime/rbac/rules.ts';
 
 /**
- * What the attester's roles hold: it reads no Secret. `create` cannot be narrowed by name, there the
- * verb `attest` does it; deleting a bundle is not gated by `attest`, there its name does it.
+ * The permissions of the attester's roles: it reads no Secret. `create` cannot be restricted by name, so the
+ * verb `attest` restricts it; `attest` does not restrict deletion of a bundle, so its name does.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
@@ -35,7 +35,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
   ];
 }
 
-/** Nothing without a name: an empty `resourceNames` would mean every bundle. */
+/** No rule without a name: an empty `resourceNames` would mean every bundle. */
 function onBundles({ bundles }: PermissionNames): readonly PermissionRule[] {
   if (bundles.length === 0) return [];
   return [

@@ -6,9 +6,10 @@ import { isOurs } from '../../api/signer/bundle-annotations.ts';
 import type { ManagedNames } from './managed-names.ts';
 
 /**
- * Bundles under a served signer name that are neither the published one nor a retired one of ours: one that
- * says so and whose name our role lists. The kubelet merges all bundles of a signer that a selector matches,
- * so each of them adds trust. One whose name was not looked up yet is left to the next report.
+ * Bundles under a served signer name that are neither the published one nor a retired one of ours. A retired
+ * one of ours is marked so, and our role lists its name. The kubelet merges all bundles of a signer that a
+ * selector matches, so each of them adds trust. A bundle whose name was not checked yet is left to the next
+ * report.
  */
 function unmanagedBundles(
   signer: ClusterSigner,
@@ -26,7 +27,7 @@ function unmanagedBundles(
   );
 }
 
-/** Counts them in every replica; the one that owns the signer name records an Event on each bundle. */
+/** Every replica counts them; the one that owns the signer name records an Event on each bundle. */
 export function reportUnmanagedBundles(
   component: Component,
   signer: ClusterSigner,

@@ -39,15 +39,15 @@ export interface AuthorityInit {
   readonly crossSign: CrossSign;
   /** The ClusterTrustBundle resource in the version that the server has. */
   readonly bundles: Resource;
-  /** Of ourselves. */
+  /** Of this process. */
   readonly version: string;
-  /** Where the certificates of our own ports lie; absent: none are issued. */
+  /** Where the certificates of our own ports are; absent: none are issued. */
   readonly ownTls?: OwnTlsPlace | undefined;
 }
 
 const SIGNER_WORKERS = 2;
 
-/** Checks signers, makes and rotates managed CAs, and writes the status of every signer. */
+/** Checks signers, creates and rotates managed CAs, and writes the status of every signer. */
 export function createAuthorityController(init: AuthorityInit): Controller {
   const { component } = init;
   const state = createState(init);
@@ -84,7 +84,7 @@ interface AuthorityState {
   readonly watches: AuthorityWatches;
   readonly actor: Actor;
   readonly ownTls: OwnTls | undefined;
-  /** Throws where a spec that the schema accepts does not compile. */
+  /** Throws if a spec that the schema accepts does not compile. */
   readonly compile: (signer: ClusterSigner) => void;
 }
 
@@ -169,7 +169,7 @@ function reportError(component: Component, key: string, error: unknown): void {
     event,
   } = toOutcome(error, component.name, component.client.clockOffset());
   component.log.warn({ key, reason, error: message }, 'signer is retried');
-  // There is no permission to write Events beside a Signer: its status says what is wrong.
+  // There is no permission to write Events in a Signer's namespace: its status reports the fault.
   if (event === undefined || key.includes('/')) return;
   const regarding = { apiVersion: 'countersign.dev/v1alpha1', kind: 'ClusterSigner', name: key };
   component.events.record({ ...event, regarding });

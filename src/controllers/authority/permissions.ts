@@ -13,9 +13,9 @@ import {
 } from '../../runtime/rbac/rules.ts';
 
 /**
- * What the authority's roles hold: it sees no request, and changes no bundle. A Secret is patched,
- * never put: what others wrote into it stays. `create secrets` cannot be narrowed by name,
- * which is why keys live in a namespace without ServiceAccounts and workloads of ours.
+ * The permissions of the authority's roles: it reads no request, and changes no bundle. It patches a Secret
+ * and never replaces it: what others wrote into it stays. `create secrets` cannot be restricted by name,
+ * which is why keys are in a namespace without ServiceAccounts and workloads of ours.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   const namespaces = [...new Set(names.secrets.map(({ namespace }) => namespace))];
@@ -42,7 +42,10 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
   ];
 }
 
-/** What says who writes the specs that it follows and the statuses that it keeps its records in. */
+/**
+ * The policies that restrict who writes the specs that it follows and the statuses in which it keeps its
+ * records.
+ */
 function policies({ namespacedSigners }: PermissionNames): readonly string[] {
   return [
     'countersign-cluster-signers',
@@ -58,8 +61,8 @@ function statuses({ namespacedSigners }: PermissionNames): readonly string[] {
 }
 
 /**
- * The Secrets of our own ports and the ConfigMap with their CA, beside the components: never made
- * by us, because create on Secrets there can mint the components' tokens.
+ * The Secrets of our own ports and the ConfigMap with their CA, in the components' namespace. We never create
+ * them, because permission to create Secrets there can mint the components' tokens.
  */
 function onOwnTls({ ownTls: namespace }: PermissionNames): readonly PermissionRule[] {
   if (namespace === undefined) return [];

@@ -13,7 +13,10 @@ import type { ObservedSecret } from './decide/inspect.ts';
 import type { WatchedCa } from './own-tls/index.ts';
 import type { FlowAssignment } from '../../kube/workqueue/fair-queue.ts';
 
-/** What authority watches: all signers, the Secret of each CA by its name, the bundles of each signer. */
+/**
+ * What the authority component watches: all signers, the Secret of each CA by its name, the bundles of each
+ * signer.
+ */
 export interface AuthorityWatches {
   readonly signers: Signers;
   readonly secrets: SecretWatches;
@@ -22,10 +25,10 @@ export interface AuthorityWatches {
 }
 
 /**
- * Begins to watch; each change puts the signers that it concerns into the queue.
+ * Starts the watches; each change queues the signers that it concerns.
  *
  * @param resource - ClusterTrustBundles in the version that the server has
- * @param onSigners - called when signers come, change or go, before they are in the queue
+ * @param onSigners - called when signers are added, changed or deleted, before they are queued
  */
 export function createAuthorityWatches(
   component: Component,
@@ -76,7 +79,7 @@ export function observedSecret(
   return secret === undefined ? { kind: 'missing' } : { kind: 'found', secret };
 }
 
-/** The bundle that is published for the signer; undefined where there is none, or none is known. */
+/** The bundle that is published for the signer; undefined if there is none, or none is known. */
 export function publishedBundle(
   { bundles }: AuthorityWatches,
   { spec }: ClusterSigner,
@@ -86,12 +89,12 @@ export function publishedBundle(
   return bundles.get(signerName)?.get(bundleName(signerName, trustBundle.name));
 }
 
-/** Whether the bundles under the signer's name were listed: only then is one that is not known not there. */
+/** Whether the bundles under the signer's name are listed: only then does an unknown bundle not exist. */
 export function areBundlesListed({ bundles }: AuthorityWatches, { spec }: ClusterSigner): boolean {
   return bundles.get(spec.signerName)?.synced === true;
 }
 
-/** What the certificates of our own ports need of their CA; undefined before all of it was listed. */
+/** What the certificates of our own ports need of their CA; undefined until all of it is listed. */
 export function watchedCa(watches: AuthorityWatches, signer: ClusterSigner): WatchedCa | undefined {
   const secret = observedSecret(watches, signer);
   const isListed = !isPublished(signer) || areBundlesListed(watches, signer);
@@ -102,7 +105,7 @@ export function watchedCa(watches: AuthorityWatches, signer: ClusterSigner): Wat
   };
 }
 
-/** Why each watch that is not up to date is not; undefined for one that has not listed yet. */
+/** The error of each watch that is not up to date; undefined for one that has not listed yet. */
 export function failuresOf({
   signers,
   secrets,

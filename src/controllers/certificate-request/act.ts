@@ -43,8 +43,8 @@ export interface CertificateRequestActorInit<S> {
 /** How CertificateRequests are answered. */
 export interface CertificateRequestActor<S> extends Redelivery<CertificateRequest, S> {
   /**
-   * What is to be shown whatever its signer is about: that it is denied, or that it was taken up;
-   * undefined where nothing is.
+   * What to show independently of the signer: that the request is denied, or that it is in progress;
+   * undefined if there is nothing to show.
    */
   readonly begin: (request: CertificateRequest) => Promise<RequestOutcome | undefined>;
 }
@@ -70,7 +70,7 @@ export function createActor<S extends SignerObject>(
     notIssued: (request, notIssued, times) =>
       settleByConditions(request, notIssued, times, {
         withFailed,
-        // cert-manager.io has one time in a condition.
+        // cert-manager.io has one timestamp in a condition.
         dated: (time) => ({ lastTransitionTime: time }),
       }),
   });

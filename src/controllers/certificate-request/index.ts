@@ -33,7 +33,7 @@ export interface CertificateRequestInit {
   readonly open: OpenAuthority;
 }
 
-/** What CertificateRequests are signed with, whoever's CA it is. */
+/** What signing CertificateRequests needs, with any CA. */
 export interface CertificateRequestSigningInit<S> {
   readonly component: Component;
   readonly signers: SignerSet<S>;
@@ -41,9 +41,9 @@ export interface CertificateRequestSigningInit<S> {
   /** The requests whose `issuerRef` names this signer. */
   readonly selectionOf: (signer: S) => RequestSelector;
   readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
-  /** How long after its creation a request is retried; undefined: for ever. Milliseconds. */
+  /** How long after its creation a request is retried; undefined: without end. Milliseconds. */
   readonly maxRetryMs?: number | undefined;
-  /** Whether a request is shown as taken up before it is answered, by a write of its own. */
+  /** Whether a write of its own shows that a request is in progress before it is answered. */
   readonly shows?: boolean;
 }
 
@@ -95,7 +95,7 @@ export function createCertificateRequestSigning<S extends SignerObject>(
     selectionOf: init.selectionOf,
     discovery: presence,
     isPending: (request) => !isFinished(request) && (isApproved(request) || isDenied(request)),
-    // A namespace is a tenant; who asks is cert-manager itself, for all of them.
+    // A namespace is a tenant; the requester is cert-manager itself, for all of them.
     fairnessKeyOf: (request) => ({ distinguishers: [namespaceFlow(request)] }),
     retainedFields: () => ({}),
     begin: init.shows === true ? actor.begin : undefined,
@@ -111,9 +111,9 @@ export function createCertificateRequestSigning<S extends SignerObject>(
 }
 
 /**
- * The server filters: the CRD lists these as selectableFields. Group and kind have no default of ours.
+ * The server filters: the CRD lists these as selectableFields. We set no default for group and kind.
  *
- * @param issuer - with a namespace: requests of others do not count, whatever they name
+ * @param issuer - with a namespace: requests in other namespaces do not count, whatever they name
  */
 export function issuerSelection(issuer: {
   readonly group: string;

@@ -11,8 +11,9 @@ import {
 } from '../../runtime/rbac/rules.ts';
 
 /**
- * What the certificate-request component's roles hold. It approves nothing: that is the verb `approve`
- * on signers.cert-manager.io. Nobody asks for `sign` there. Its Events stand beside their requests.
+ * The permissions of the certificate-request component's roles. It approves nothing: that takes the verb
+ * `approve` on signers.cert-manager.io. That resource has no `sign` check. Its Events are in the namespace of
+ * their requests.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [

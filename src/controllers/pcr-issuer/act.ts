@@ -27,14 +27,14 @@ import type { PodPlan } from './plan.ts';
 export interface PodActorInit<S> {
   readonly component: Component;
   readonly resource: Resource;
-  /** v1beta1, where the server has it besides v1: what old kubelets write is whole only there. */
+  /** v1beta1, if the server has it besides v1: only v1beta1 shows all of what old kubelets write. */
   readonly legacy: Resource | undefined;
   readonly profileOf: (signer: S) => Profile;
   /** @throws SignerError */
   readonly issuingOf: (signer: S) => IssuingCa<PodCertificateRequest>;
 }
 
-/** A chain and when the kubelet is to begin with its renewal, in milliseconds by the API server's clock. */
+/** A chain, and when the kubelet should begin its renewal, in milliseconds by the API server's clock. */
 interface IssuedToPod extends IssuedChain {
   readonly beginRefreshAt: number;
 }
@@ -65,12 +65,12 @@ export function createActor<S extends SignerObject>(
     chainOf: ({ status }) => status?.certificateChain,
     deliverableSince: ({ validity }) => validity.notBefore,
     bodyOf: (request) => ({ body: podStatusBody(request), contentType: PROTOBUF }),
-    // No condition can be written before the one that ends it; nothing is given up, the kubelet asks again.
+    // No condition can be written before the final one. No request fails by age: the kubelet asks again.
     notIssued: (_request, held) => ({ ...NOTHING, outcome: outcomeOf(held, component.clock()) }),
   });
 }
 
-/** A CA that is not ours may have given less time than was planned with. */
+/** An external CA may issue a shorter validity than was planned. */
 function issuedToPod(
   { validity: planned, beginRefreshAt }: Extract<PodPlan, { kind: 'issue' }>,
   chain: IssuedChain,

@@ -4,10 +4,10 @@ import { quote } from '../../quote.ts';
 import type { PodPlan } from './plan.ts';
 import type { PodProfile } from '../../issuance/pod-profile.ts';
 
-/** How many faults are named; a request has room for some ten thousand. */
+/** How many errors the message names; a request has room for some ten thousand. */
 const MAX_NAMED_ANNOTATIONS = 5;
 
-/** A denial when a pod asks by an annotation that the signer does not know, or with a wrong value. */
+/** A denial if a pod requests an annotation that the signer does not know, or with a wrong value. */
 export function checkAnnotations(
   request: PodCertificateRequest,
   pods: PodProfile,

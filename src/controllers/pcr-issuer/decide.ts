@@ -16,11 +16,11 @@ import type { PodPlan } from './plan.ts';
 import { requestedKey } from './requested-key.ts';
 import type { PodProfile } from '../../issuance/pod-profile.ts';
 
-/** Everything that a decision rests on, taken at one moment. */
+/** Everything that a decision depends on, taken at one moment. */
 export interface PodDecisionInput {
   readonly request: PodCertificateRequest;
   readonly profile: Profile;
-  /** The CA's own validity, or why there is none to sign with now. */
+  /** The CA's own validity, or why no CA can sign now. */
   readonly authority: Validity | SignerError;
   readonly reservedPrefixes: readonly string[];
   readonly now: number;

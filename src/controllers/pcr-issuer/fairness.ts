@@ -6,18 +6,18 @@ import { namespaceFlow } from '../../runtime/component/charged.ts';
 import type { Intern } from '../../runtime/requests/interner.ts';
 import { createRenewals } from './renewals.ts';
 
-/** When the turn of a PodCertificateRequest is. */
+/** Decides the turn of a PodCertificateRequest. */
 export interface PcrFairness {
   readonly keyOf: (request: PodCertificateRequest) => FlowAssignment;
   readonly retainedFields: (request: PodCertificateRequest, shared: Intern) => object;
-  /** One that was answered, by whomever. */
+  /** Records an answered request, whichever replica answered it. */
   readonly finished: (request: PodCertificateRequest) => void;
 }
 
 /**
- * Namespaces and nodes take turns: a namespace is a tenant, and a node that restarts requests
- * certificates for all its pods at once. Both names are true: NodeRestriction and our admission policy let only
- * the node itself ask, and only for pods that it runs.
+ * Namespaces and nodes take turns. A namespace is a tenant. A node that restarts requests certificates for
+ * all its pods at once. Both names are reliable: NodeRestriction and our admission policy let only the node
+ * itself create requests, and only for pods that it runs.
  */
 export function createPcrFairness(clock: Clock): PcrFairness {
   const renewals = createRenewals();

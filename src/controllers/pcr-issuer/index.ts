@@ -35,7 +35,7 @@ export interface PcrIssuerInit {
   readonly component: Component;
   /** PodCertificateRequests in the newest version that the server has. */
   readonly requests: Resource;
-  /** The same in v1beta1 where both are served. */
+  /** The same in v1beta1, if the server has both. */
   readonly legacy: Resource | undefined;
   readonly bundles: Resource;
   readonly open: OpenAuthority;
@@ -44,7 +44,7 @@ export interface PcrIssuerInit {
 /** Enough writes in flight to keep one core of signing busy (design §6: 16 reach the server's limit). */
 const POD_WORKERS = 24;
 
-/** What PodCertificateRequests are issued with, whoever's CA it is. */
+/** What issuing PodCertificateRequests needs, with any CA. */
 export interface PodIssuingInit<S> extends Pick<
   PcrIssuerInit,
   'component' | 'requests' | 'legacy'
@@ -52,7 +52,7 @@ export interface PodIssuingInit<S> extends Pick<
   readonly signers: SignerSet<S>;
   readonly sources: IssuingCas<S, PodCertificateRequest>;
   readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
-  /** Which requests are a signer's; default: those of its signer name, in all namespaces. */
+  /** Selects the requests of a signer; default: those of its signer name, in all namespaces. */
   readonly selectionOf?: (signer: S) => RequestSelector;
 }
 
@@ -103,7 +103,7 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
   });
 }
 
-/** People describe pods; PodCertificateRequests vanish after a quarter of an hour. */
+/** Users describe pods; PodCertificateRequests are deleted after 15 minutes. */
 function regarding(request: PodCertificateRequest): Pick<EventDetails, 'regarding' | 'related'> {
   const { metadata, spec, apiVersion } = request;
   const namespace = metadata.namespace ?? '';

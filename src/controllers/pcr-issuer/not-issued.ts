@@ -33,7 +33,10 @@ function laterOf({ how, afterMs = 0 }: NotIssued, now: number): Pick<RequestOutc
   return { again: how === 'pending' ? { requeueAt: now + afterMs } : 'on-change' };
 }
 
-/** Of the issuer's trouble its own condition tells; a CA at work is no news unless it says so. */
+/**
+ * The issuer's own condition reports the issuer's faults; a CA that is still working is news only if it sends
+ * a condition.
+ */
 function eventOf({ how, message, condition }: NotIssued): RequestOutcome['event'] {
   const type = how === 'pending' ? 'Normal' : 'Warning';
   if (condition !== undefined) {

@@ -11,8 +11,8 @@ import {
 } from '../../runtime/rbac/rules.ts';
 
 /**
- * What the pcr-issuer's roles hold. Its Events regard pods, so it may write them wherever pods are;
- * CertificateSigningRequests it does not even see. It reads the policies that guard its requests.
+ * The permissions of the pcr-issuer's roles. Its Events regard pods, so it may write them wherever pods are.
+ * It has no access to CertificateSigningRequests. It reads the policies that guard its requests.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [

@@ -2,18 +2,18 @@
 import { BoundedMap } from '../../bounded-map.ts';
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 
-/** When the certificates that pods now have are to be renewed, as far as it was heard. */
+/** When the current certificates of pods are due for renewal, as far as the watch has shown it. */
 export interface Renewals {
-  /** A request that was answered: what it was issued is what its pod has from now on. */
+  /** Records an answered request: its pod has the issued certificate from now on. */
   readonly note: (request: PodCertificateRequest) => void;
-  /** The end of the certificate that is to be replaced, where that should have been by now. */
+  /** The notAfter of the certificate to replace, if its renewal should have happened by now. */
   readonly overdue: (request: PodCertificateRequest, now: number) => number | undefined;
 }
 
-/** The kubelet calls a renewal overdue so long after beginRefreshAt (podcertificatemanager.go). */
+/** The kubelet calls a renewal overdue this long after beginRefreshAt (podcertificatemanager.go). */
 const RENEWAL_OVERDUE_MS = 10 * 60_000;
 /**
- * Some 150 bytes each. Beyond, the oldest is forgotten: then its pod waits its turn as others do.
+ * Some 150 bytes each. Above this number the oldest is dropped: its pod then waits its turn like the others.
  */
 const MAX_NOTED = 50_000;
 
@@ -35,7 +35,7 @@ export function createRenewals(): Renewals {
         notAfter: Date.parse(notAfter),
       };
       const known = noted.get(key);
-      // A list is in no order: an older request of the pod may come behind its newer one.
+      // A list has no order: an older request of the pod may follow its newer one.
       if (known !== undefined && known.beginRefreshAt > renewal.beginRefreshAt) return;
       noted.set(key, renewal);
     },
@@ -48,7 +48,7 @@ export function createRenewals(): Renewals {
   };
 }
 
-/** A pod may have several volumes of one signer: they are told apart as far as a request can. */
+/** A pod may have several volumes of one signer: the key distinguishes them as far as a request can. */
 function keyOf({ spec }: PodCertificateRequest): string {
   return `${spec.podUID} ${spec.signerName} ${spec.maxExpirationSeconds ?? ''}`;
 }

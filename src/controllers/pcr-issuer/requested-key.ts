@@ -8,14 +8,14 @@ import type { PodPlan } from './plan.ts';
 import { verifyProofOfPossession } from '../../pki/keys/signature-verification.ts';
 import { checkKey } from '../../pki/keys/weak-keys.ts';
 
-/** The API refuses longer ones (validation.go, ValidatePodCertificateRequestCreate). */
+/** The API rejects longer ones (validation.go, ValidatePodCertificateRequestCreate). */
 const MAX_STUB_BYTES = 10 * 1024;
 
 type Requested = PodPlan | { readonly kind: 'key'; readonly publicKey: PublicKeyInfo };
 
 /**
- * The public key of a request: of the stub PKCS#10 request, which must say nothing else (its other
- * contents are not checked by the API server: attacker's data), or of v1beta1's pkixPublicKey.
+ * The public key of a request: that of the stub PKCS#10 request, or v1beta1's pkixPublicKey. The stub must
+ * contain nothing else: the API server does not check its other contents, so they are attacker-controlled.
  */
 export function requestedKey(
   request: PodCertificateRequest,
@@ -33,7 +33,7 @@ export function requestedKey(
 }
 
 function readKey(request: PodCertificateRequest, keyTypes: readonly KeyType[]): Requested {
-  // v1beta1 writes null, not nothing, for the one of the two that is not set.
+  // v1beta1 writes null for the unset one of the two; it does not omit it.
   const stub = request.spec.stubPKCS10Request ?? '';
   const pkix = request.spec.pkixPublicKey ?? '';
   if (stub !== '') return fromStub(stub, keyTypes);

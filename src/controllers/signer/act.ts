@@ -50,7 +50,7 @@ export function createActor<S extends SignerObject>(
     notIssued: (csr, notIssued, times) =>
       settleByConditions(csr, notIssued, times, {
         withFailed,
-        // certificates.k8s.io has both times in a condition.
+        // certificates.k8s.io has both timestamps in a condition.
         dated: (time) => ({ lastTransitionTime: time, lastUpdateTime: time }),
       }),
   });

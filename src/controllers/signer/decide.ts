@@ -9,7 +9,7 @@ import { leafTemplate, type PlannedLeaf } from '../../runtime/issuing/leaf-templ
 export interface SigningInput {
   readonly csr: CertificateSigningRequest;
   readonly profile: Profile;
-  /** The CA's own validity, or why there is none to sign with now. */
+  /** The CA's own validity, or why no CA can sign now. */
   readonly authority: Validity | SignerError;
   readonly reservedPrefixes: readonly string[];
   readonly now: number;
@@ -21,8 +21,8 @@ export type SigningPlan =
   | PlannedLeaf;
 
 /**
- * Decides one CertificateSigningRequest: only what is approved, unfinished and free of hard
- * refusals is signed. An approval by hand lifts no refusal.
+ * Decides one CertificateSigningRequest. It signs only requests that are approved, unfinished and without
+ * hard refusals. A manual approval does not override a refusal.
  */
 export function decide(snapshot: SigningInput): SigningPlan {
   const { csr, profile, authority, reservedPrefixes, now } = snapshot;

@@ -30,13 +30,13 @@ export interface SignerInit {
   readonly open: OpenAuthority;
 }
 
-/** What CertificateSigningRequests are signed with, whoever's CA it is. */
+/** What signing CertificateSigningRequests needs, with any CA. */
 export interface CsrSigningInit<S> {
   readonly component: Component;
   readonly signers: SignerSet<S>;
   readonly sources: IssuingCas<S, CertificateSigningRequest>;
   readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
-  /** How long after its creation a request is retried; undefined: for ever. Milliseconds. */
+  /** How long after its creation a request is retried; undefined: without end. Milliseconds. */
   readonly maxRetryMs?: number | undefined;
 }
 

@@ -11,7 +11,7 @@ import {
   readToSign,
 } from '../../runtime/rbac/rules.ts';
 
-/** What the signer's roles hold: it reads CA Secrets and does not approve. */
+/** The permissions of the signer's roles: it reads CA Secrets and does not approve. */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
     ...readToSign(names, CSR_RESOURCE),

@@ -20,14 +20,14 @@ export interface ActorInit {
   readonly create: CreateAuthority;
   readonly crossSign: CrossSign;
   readonly version: string;
-  /** Takes in a Secret as a write of ours left it. */
+  /** Stores a Secret as returned by our own write. */
   readonly observe: (secret: Secret) => void;
 }
 
-/** A plan, and what it was made of. */
+/** A plan, and the objects it was made from. */
 export interface JudgedPlan {
   readonly signer: ClusterSigner;
-  /** Undefined where it is missing. */
+  /** Undefined if it is missing. */
   readonly secret: Secret | undefined;
   readonly plan: SignerPlan;
   readonly clocksApart: boolean;
@@ -39,7 +39,7 @@ export interface Actor {
   writeStatus(signer: KubeObject, status: ClusterSignerStatus): Promise<void>;
 }
 
-/** Applies plans. The Secret's write and the status' are fenced, and one of each at the most. */
+/** Applies plans: at most one write of the Secret and one of the status. Both have preconditions. */
 export function createActor(init: ActorInit): Actor {
   return {
     apply: (judged) => applyPlan(init, judged),
@@ -62,13 +62,13 @@ async function applyPlan(init: ActorInit, judged: JudgedPlan): Promise<Reconcile
 
 async function enterPhase(init: ActorInit, judged: JudgedPlan, step: RotationStep): Promise<void> {
   const { signer, plan } = judged;
-  // Once tls.* is overwritten nothing tells what was in it: the status must know it first.
+  // Once tls.* is overwritten nothing shows what it contained: the status must record that first.
   const isStatusFirst = step.kind === 'make' && step.slot === 'tls';
   if (isStatusFirst) await writeStatus(init, signer, plan.status);
   try {
     await writeSecret(init, judged, step);
   } catch (error) {
-    // A rotation that is due and cannot go on shows in the status.
+    // A rotation that is due and cannot continue shows in the status.
     if (!isStatusFirst) await writeStatus(init, signer, plan.status);
     throw error;
   }
@@ -77,7 +77,7 @@ async function enterPhase(init: ActorInit, judged: JudgedPlan, step: RotationSte
 async function writeSecret(init: ActorInit, judged: JudgedPlan, step: RotationStep): Promise<void> {
   const { component } = init;
   const { secret, plan, now } = judged;
-  // By what the status is to remember: it may not be written yet.
+  // By what the status must remember, since it may not be written yet.
   const signer = { ...judged.signer, status: plan.status };
   const { managed } = signer.spec.authority;
   if (managed === undefined) return;
@@ -106,9 +106,9 @@ async function writeStatus(
 }
 
 /**
- * Recorded before the status is written: once the status says it, no process can tell that it is new. A
- * process that dies in between is followed by one that finds the same difference and records the same
- * Event again (ADR 0021).
+ * Recorded before the status is written: once the status has the change, no process can know that it is new.
+ * If a process dies in between, the next one finds the same difference and records the same Event again (ADR
+ * 0021).
  */
 async function recordEvents(
   { events }: Component,
@@ -120,14 +120,14 @@ async function recordEvents(
   await Promise.all(eventsOf(signer, status).map((note) => events.recordOnce(note, occasion)));
 }
 
-/** A Signer that was read has more than it has in the API; of what is put to /status only that counts. */
+/** A Signer that was read has more fields than in the API; only the fields put to /status count. */
 function asStored(signer: KubeObject): KubeObject {
   if (!isNamespaced(signer)) return signer;
   const { apiVersion, kind, metadata } = signer;
   return { apiVersion, kind, metadata };
 }
 
-/** Equal but for the order of keys, which the API server may change. */
+/** Equal except for the order of keys, which the API server may change. */
 function sameStatus(before: ClusterSignerStatus | undefined, status: ClusterSignerStatus): boolean {
   return before !== undefined && canonical(before) === canonical(status);
 }

@@ -40,7 +40,7 @@ import { slotMaterial } from '../decide/inspect.ts';
 export interface ApplyStepInit {
   readonly client: Client;
   readonly create: CreateAuthority;
-  /** Absent: no CA's key is certified by the one before it. */
+  /** Absent: no CA's key is certified by the CA before it. */
   readonly crossSign?: CrossSign;
   /** The version of Countersign; the Secret's label says which version wrote it last. */
   readonly version: string;
@@ -49,15 +49,15 @@ export interface ApplyStepInit {
 export interface ApplyStepInput {
   readonly signer: ClusterSigner;
   readonly managed: ManagedAuthority;
-  /** As it was judged; undefined where it is missing. */
+  /** As it was when the decision was made; undefined if it is missing. */
   readonly secret: Secret | undefined;
   readonly step: RotationStep;
   readonly now: number;
 }
 
 /**
- * One phase change, one write: a Secret is created, never written over, or patched at the version
- * that was judged.
+ * One phase change, one write: a Secret is created, never overwritten, or patched with the version that was
+ * read as precondition.
  *
  * @returns the Secret as it is now, or undefined where another client created it first
  * @throws KubeError
@@ -121,9 +121,9 @@ function recordOf(cross: string | undefined, subject: string): readonly CrossRec
 }
 
 /**
- * The new CA's key, certified by the one that it follows, where that is wanted and possible. Never by one
- * that is distrusted. Where it cannot be done the rotation goes on without: verifiers that read the bundle
- * need no cross-certificate.
+ * The new CA's key, certified by the previous CA, if that is requested and possible. A distrusted CA never
+ * certifies it. If it cannot be done, the rotation continues without it: verifiers that read the bundle need
+ * no cross-certificate.
  */
 async function crossOf(
   { crossSign }: ApplyStepInit,
@@ -151,8 +151,8 @@ function newAuthority(
 }
 
 /**
- * A CA's name ends in the second of its birth: two of one second would share it, and verifiers look
- * an issuer up by its name.
+ * A CA's name ends in the second of its creation. Two CAs of one second would share the name, and verifiers
+ * look up an issuer by its name.
  */
 function unusedBirthSecond({ signer, now }: ApplyStepInput): number {
   const born = (signer.status?.authorities ?? []).map(
@@ -196,7 +196,7 @@ async function create(
       body,
     });
   } catch (error) {
-    // Another replica, or an earlier call whose answer was lost: the watch will show it.
+    // Another replica created it, or an earlier call whose response was lost: the watch will show it.
     if (error instanceof KubeError && error.code === 'KUBE_ALREADY_EXISTS') return undefined;
     throw error;
   }

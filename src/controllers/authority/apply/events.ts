@@ -14,14 +14,14 @@ import type { EventDetails } from '../../../kube/events/body.ts';
 import type { RotationStep } from '../../../rotation/next-step.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 
-/** Whom an Event is about. */
+/** The object that an Event is about. */
 export function regarding({ apiVersion, kind, metadata }: KubeObject): EventDetails['regarding'] {
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
 }
 
 /**
- * What a status says that was not so before: its difference, and nothing that anybody remembers. Beside a
- * Signer there is no right to write Events: its status says it all.
+ * Reports what is new in a status: the difference to the previous one, without any other memory. There is no
+ * permission to write Events for a Signer: its status has everything.
  */
 export function eventsOf(signer: KubeObject, status: ClusterSignerStatus): readonly EventDetails[] {
   if (isNamespaced(signer)) return [];
@@ -36,7 +36,7 @@ export function eventsOf(signer: KubeObject, status: ClusterSignerStatus): reado
   ];
 }
 
-/** Trust that this ClusterSigner did not make itself: each anchor is named once, when it is taken over. */
+/** Trust that this ClusterSigner did not create itself: each anchor is named once, when it is inherited. */
 function retainedEvents(
   signer: KubeObject,
   before: ClusterSignerStatus | undefined,
@@ -52,7 +52,7 @@ function retainedEvents(
     }));
 }
 
-/** A line whenever it changes, once it is written. */
+/** One log line for each change, after it is written. */
 export function logChanges(
   { log }: Component,
   signer: KubeObject,
@@ -172,7 +172,7 @@ function record(component: Component, signer: KubeObject, reason: string, note: 
   event(component, signer, { type: 'Normal', reason, action: 'Rotate', note });
 }
 
-/** Beside a Signer there is no right to write Events: its status says it all. */
+/** There is no permission to write Events for a Signer: its status has everything. */
 function event(
   component: Component,
   signer: KubeObject,

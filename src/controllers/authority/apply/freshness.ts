@@ -8,9 +8,9 @@ import { resourceOf } from '../../../runtime/signers/signers.ts';
 import { isSameClock } from '../../../runtime/component/server-time.ts';
 
 /**
- * Whether a signer is still what was judged, asked of the API server itself. Writes are fenced
- * by versions; this is the fence for the spec and the wishes, whose watch may lag behind the Secret,
- * and for our clock, by which trust ends. Both writes are rare enough to ask first.
+ * Asks the API server itself whether a signer is unchanged since the decision. The writes have
+ * resourceVersion preconditions. This check covers the spec and the requested rotations, whose watch may lag
+ * behind the Secret, and our clock, by which trust ends. Both writes are rare enough to ask first.
  *
  * @param judgedAt - milliseconds
  */

@@ -15,22 +15,22 @@ import {
 import type { AuthorityMaterial } from '../../../authorities/contract.ts';
 import { writeCrossRecords, type CrossRecord } from '../../../rotation/cross-records.ts';
 
-/** What a phase change makes of a Secret: null removes, what is not named stays. */
+/** The changes of a Secret in a phase change: null removes a key, a key that is not named stays. */
 export interface SecretChange {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string | null>>;
-  /** Texts, not base64. */
+  /** Plain text, not base64. */
   readonly data: Readonly<Record<string, string | null>>;
 }
 
-/** A CA that was just made. */
+/** A newly created CA. */
 export interface NewAuthority {
   readonly material: AuthorityMaterial;
   readonly fingerprint: string;
   readonly durationSeconds: number;
 }
 
-/** Who the Secret belongs to, for which generation of it, and which version of us wrote it last. */
+/** The owner of the Secret, the generation of the owner, and which version of Countersign wrote it last. */
 export function ownLabels(signer: ClusterSigner, version: string): SecretChange['labels'] {
   return {
     'app.kubernetes.io/managed-by': 'countersign',
@@ -40,7 +40,7 @@ export function ownLabels(signer: ClusterSigner, version: string): SecretChange[
   };
 }
 
-/** Consent and ownership: what makes a Secret one that we may write again. */
+/** Consent and ownership: what marks a Secret that we may write again. */
 export function ownAnnotations(signer: ClusterSigner): Readonly<Record<string, string>> {
   return {
     [SIGNER_NAME]: signer.spec.signerName,
@@ -60,13 +60,13 @@ export interface Beginning {
   /** Milliseconds. */
   readonly now: number;
   readonly atOnce: boolean;
-  /** What the CA before it certified. */
+  /** The certificate that the previous CA issued for it. */
   readonly cross: string | undefined;
-  /** All cross-certificates that were made and have not expired, this one among them. */
+  /** All cross-certificates that were made and have not expired, including this one. */
   readonly records: readonly CrossRecord[];
 }
 
-/** The CA signs, or will when its anchor has spread; whatever was prepared is gone. */
+/** The CA signs, or will sign once its anchor has propagated; any prepared CA is removed. */
 export function intoTls(made: NewAuthority, { now, atOnce, cross, records }: Beginning): Change {
   return {
     annotations: {
@@ -86,7 +86,7 @@ export function intoTls(made: NewAuthority, { now, atOnce, cross, records }: Beg
   };
 }
 
-/** The CA is published, and does not sign. */
+/** The CA is published and does not sign. */
 export function intoNext({ material, durationSeconds }: NewAuthority): Change {
   return {
     annotations: { [NEXT_DURATION]: formatDuration(durationSeconds) },

@@ -8,7 +8,7 @@ import { parseTime } from '../../../api/object/time.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import { fullLeavesUntil } from '../decide/conditions.ts';
 
-/** What alerts on a CA's life are written for. */
+/** The metrics for alerts on a CA's lifetime. */
 export function measureAuthorities(
   { metrics }: Component,
   { spec }: ClusterSigner,

@@ -20,8 +20,8 @@ export function secretPatch(secret: Secret, change: SecretChange): readonly Patc
 }
 
 /**
- * One patch of what changes and nothing else: keys and annotations of others stay as they are. It is
- * fenced: the API server answers 409 where the object is not of the version that was judged.
+ * One patch with only what changes: keys and annotations of others stay as they are. It has a precondition:
+ * the API server answers 409 if the object is not at the version that was read.
  *
  * @param change - its data as the API has it
  */
@@ -49,7 +49,7 @@ function mapOperations(
     if (value === null) return was === undefined ? [] : [{ op: 'remove', path: at }];
     return was === value ? [] : [{ op: 'add', path: at, value }];
   });
-  // `add` needs the map to be there.
+  // `add` needs the map to exist.
   return before === undefined && operations.length > 0
     ? [{ op: 'add', path, value: {} }, ...operations]
     : operations;

@@ -6,7 +6,7 @@ import { signsFrom } from '../../../rotation/signs-from.ts';
 import { servedBy } from '../../../runtime/ca/anchor-gate.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
-/** From when on signers sign with the CA in `tls.*`, by the rules that they go by; milliseconds. */
+/** When signers begin to sign with the CA in `tls.*`, by the rules that signers apply; milliseconds. */
 export function activationTime(
   snapshot: SignerSnapshot,
   facts: AuthorityFacts,
@@ -18,9 +18,9 @@ export function activationTime(
 }
 
 /**
- * Since when a managed CA's anchor is served; milliseconds. Not before it was made, whatever a clock
- * that is late wrote there. Where nothing is published, those who spread anchors by hand get the same
- * time for it, from the CA's birth.
+ * When the anchor of a managed CA was first served; milliseconds. Never before the CA was created, even if a
+ * slow clock wrote an earlier time. If no bundle is published, people who distribute anchors by hand get the
+ * same time for it, counted from the creation of the CA.
  */
 export function servedSinceOf(
   { signer, bundle }: SignerSnapshot,

@@ -14,7 +14,7 @@ import type { ManagedRotation } from './managed-rotation.ts';
 import { ownCaReplacementTime } from './own-ca.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
-/** What the conditions besides Ready are made of. */
+/** What the conditions besides Ready depend on. */
 export interface ConditionInput {
   readonly snapshot: SignerSnapshot;
   readonly finding: Observation;
@@ -25,8 +25,8 @@ export interface ConditionInput {
 type ConditionContent = Required<Pick<Condition, 'type' | 'status' | 'reason' | 'message'>>;
 
 /**
- * Whether the CA is to be replaced, and why. Its words do not follow the bundle, only the CA: each
- * change of a phase is one write.
+ * Whether the CA is due for replacement, and why. The text follows only the CA, not the bundle: each change
+ * of a phase is one write.
  */
 export function rotationDue(input: ConditionInput): ConditionContent {
   const type = 'RotationDue';
@@ -57,7 +57,7 @@ function notDue(at: number | undefined, what: string): ConditionContent {
   return { type: 'RotationDue', status: 'False', reason: 'NotDue', message };
 }
 
-/** The user's own CA: only its owner can replace it. */
+/** A CA that the user manages: only its owner can replace it. */
 function ownRotationDue({ snapshot, authorities }: ConditionInput): ConditionContent {
   const { signer, now } = snapshot;
   const active = authorities.find(({ phase }) => phase === 'Active');
@@ -69,7 +69,7 @@ function ownRotationDue({ snapshot, authorities }: ConditionInput): ConditionCon
   return { type: 'RotationDue', status: 'True', reason, message };
 }
 
-/** Whether a CA is published that does not sign yet, and what for. */
+/** Whether a CA is published that does not sign yet, and what it waits for. */
 export function rotating({ authorities, managed, finding }: ConditionInput): ConditionContent {
   const type = 'Rotating';
   const prepared = authorities.filter(({ phase }) => phase === 'Prepared');
@@ -86,7 +86,7 @@ export function rotating({ authorities, managed, finding }: ConditionInput): Con
   return { type, status: 'True', reason: 'Publishing', message };
 }
 
-/** A fault that needs attention, although requests are answered. */
+/** A fault that needs attention although requests are answered. */
 export function degraded(input: ConditionInput): ConditionContent {
   const type = 'Degraded';
   const [reason, message] = faultOf(input) ?? [];
@@ -127,7 +127,7 @@ function faultOf({ snapshot, finding, managed, authorities }: ConditionInput): F
 
 type Fault = readonly [reason: string, message: string];
 
-/** Until then a leaf may be as long as the profile says; milliseconds. */
+/** Until then a leaf may be as long as the profile allows; milliseconds. */
 export function fullLeavesUntil({ notAfter, longestLeaf }: AuthorityStatus): number {
   return parseTime(notAfter) - parseDuration(longestLeaf) * 1000;
 }

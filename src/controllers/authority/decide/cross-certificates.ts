@@ -14,9 +14,9 @@ import { materialOf } from '../../../runtime/ca/usable-authority.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
 /**
- * The cross-certificates that a managed CA's Secret tells of: the one in `cross.crt`, whether leaves are
- * sent with it or not and whether its CA can be used or not; those that the Secret's annotation records,
- * for a status that was lost; and one that may have been made in a Secret that is gone.
+ * The cross-certificates that a managed CA's Secret shows: the one in `cross.crt`, whether or not leaves are
+ * sent with it and whether or not its CA is usable; those that the Secret's annotation records, in case a
+ * status was lost; and one that may have been made in a Secret that was deleted.
  */
 export function foundCrossCertificates({ signer, secret }: SignerSnapshot): readonly CrossRecord[] {
   const { managed } = signer.spec.authority;
@@ -31,7 +31,7 @@ export function foundCrossCertificates({ signer, secret }: SignerSnapshot): read
   ];
 }
 
-/** Read even where the CA cannot be used. That it is of this key is looked at: a record only lessens trust. */
+/** Read even if the CA is unusable. It is checked that it certifies this key: a record only reduces trust. */
 function inSecret(secret: Secret, ca: Certificate): readonly CrossRecord[] {
   const { cross = '' } = materialOf(secret);
   const read = attempt(() => readAnchors(cross));
@@ -47,15 +47,16 @@ function inSecret(secret: Secret, ca: Certificate): readonly CrossRecord[] {
   ];
 }
 
-/** The CA in `tls.crt`, whether its key is there or not. */
+/** The CA in `tls.crt`, with or without its key. */
 function caOf(secret: Secret): Certificate | undefined {
   const read = attempt(() => readAnchors(materialOf(secret).certificate));
   return read instanceof SignerError ? undefined : read[0];
 }
 
 /**
- * A successor is certified by the very write that activates it. Where the Secret was lost before the
- * status knew of that write, it cannot be told whether it was made: leaves may have been sent with it.
+ * The write that activates a successor also cross-certifies it. If the Secret was lost before the status
+ * recorded that write, it is unknown whether the cross-certificate was made: leaves may have been sent with
+ * it.
  *
  * @param inTls - fingerprint of the CA in the Secret now
  */

@@ -31,30 +31,33 @@ import { conditionsChangeAt, statusOf } from './status.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
 export interface SignerPlan {
-  /** One write of the CA's Secret; the status that follows from it is written when it is seen. */
+  /** One write of the CA's Secret; the resulting status is written after the watch shows that write. */
   readonly step: RotationStep | undefined;
   readonly status: ClusterSignerStatus;
   readonly requeueAt: number | undefined;
 }
 
-/** How soon a Secret that could not be read is looked at again; its watch usually tells sooner. */
+/** How soon an unreadable Secret is read again; its watch usually reports it sooner. */
 const UNREAD_SECRET_RETRY_MS = 5_000;
-/** A CA of tomorrow, or one that a fast clock made, becomes valid without anybody touching it. */
+/**
+ * A CA whose notBefore is in the future, perhaps because of a fast clock, becomes valid without any change to
+ * it.
+ */
 const UNUSABLE_SECRET_RETRY_MS = 30_000;
-/** Clocks are set by people or by NTP; any answer of the API server tells. */
+/** People or NTP set clocks; any response of the API server shows the new offset. */
 const CLOCKS_APART_RETRY_MS = 30_000;
 
 /** Decides one ClusterSigner. Synchronous and total. */
 export function decide(snapshot: SignerSnapshot): SignerPlan {
   const { signer, secret, now } = snapshot;
   if (secret.kind === 'unknown' && isReady(signer) && signer.status !== undefined) {
-    // A look that failed says nothing against what was checked before.
+    // A failed read does not contradict what was checked before.
     return { step: undefined, status: signer.status, requeueAt: now + UNREAD_SECRET_RETRY_MS };
   }
   return withAnchorRecords(snapshot, planOf(withTrustMemory(snapshot)));
 }
 
-/** The plan with what its status says of anchors that are no CA's of this signer, or no longer. */
+/** The plan, with a status that lists anchors which belong to no CA of this signer, or no longer do. */
 function withAnchorRecords({ signer, now }: SignerSnapshot, plan: SignerPlan): SignerPlan {
   if (signer.spec.trustBundle === undefined) return plan;
   const { retainedAnchors: taken, ...rest } = plan.status;
@@ -74,7 +77,7 @@ function withAnchorRecords({ signer, now }: SignerSnapshot, plan: SignerPlan): S
   return { ...plan, status, requeueAt: earliest(now, [plan.requeueAt, ...ends]) };
 }
 
-/** The snapshot with what its status must remember from now on, so that all below decides by that. */
+/** The snapshot with what its status must remember from now on, so that all later decisions use it. */
 function withTrustMemory(snapshot: SignerSnapshot): SignerSnapshot {
   const { signer, clocksApart, now } = snapshot;
   const { crossCertificates: _cross, distrusted: _distrusted, ...rest } = signer.status ?? {};
@@ -89,7 +92,7 @@ function withTrustMemory(snapshot: SignerSnapshot): SignerSnapshot {
   return { ...snapshot, signer: { ...signer, status } };
 }
 
-/** A ClusterSigner that does not serve its name takes over nothing of the one that does. */
+/** A ClusterSigner that does not serve its name inherits nothing from the one that does. */
 function retainedOf(snapshot: SignerSnapshot): ClusterSignerStatus['retainedAnchors'] {
   const { signer, elder, specError, isBundleKnown } = snapshot;
   const serves = elder === undefined && specError === undefined;
@@ -131,19 +134,19 @@ function authoritiesOf(
   });
 }
 
-/** Where the look itself gave nothing. */
+/** The plan if the read itself returned nothing. */
 function lookAgainAt({ secret, now }: SignerSnapshot, { fault }: Observation): number | undefined {
   if (secret.kind === 'unknown') return now + UNREAD_SECRET_RETRY_MS;
   return fault === undefined ? undefined : now + UNUSABLE_SECRET_RETRY_MS;
 }
 
-/** The next of these that lies ahead. */
+/** The earliest of these times that is in the future. */
 function earliest(now: number, times: readonly (number | undefined)[]): number | undefined {
   const coming = times.filter((time): time is number => time !== undefined && time > now);
   return coming.length === 0 ? undefined : Math.min(...coming);
 }
 
-/** By whose cross-certificate leaves are sent from now on; undefined where without one. */
+/** The CA whose cross-certificate is sent with leaves from now on; undefined if none is sent. */
 function crossIssuer(signer: ClusterSigner, { cross }: AuthorityFacts): string | undefined {
   const isSent =
     cross !== undefined &&

@@ -9,16 +9,16 @@ import type {
 import { SignerError, attempt } from '../../../errors.ts';
 import { materialOf } from '../../../runtime/ca/usable-authority.ts';
 
-/** What a look at the CA Secret gave. An error of the look is not "missing". */
+/** The result of reading the CA Secret. A failed read does not mean "missing". */
 export type ObservedSecret =
   | { readonly kind: 'unknown'; readonly failure: string | undefined }
   | { readonly kind: 'missing' }
   | { readonly kind: 'found'; readonly secret: Secret };
 
-/** `tls`: signs, or will; `next`: is prepared. */
+/** `tls`: signs, or will sign; `next`: is prepared. */
 export type Slot = 'tls' | 'next';
 
-/** Opens the CA in one slot of a Secret: its public half, or what is wrong with it. */
+/** Opens the CA in one slot of a Secret: its public part, or what is wrong with it. */
 export type Inspect = (secret: Secret, slot: Slot) => AuthorityFacts | SignerError;
 
 export function inspectWith(open: OpenAuthority, now: number): Inspect {
@@ -28,7 +28,7 @@ export function inspectWith(open: OpenAuthority, now: number): Inspect {
   };
 }
 
-/** The texts of one slot. A prepared CA is its own anchor. */
+/** The PEM texts of one slot. A prepared CA is its own anchor. */
 export function slotMaterial(secret: Secret, slot: Slot): AuthorityMaterial {
   return slot === 'tls' ? materialOf(secret) : materialOf({ ...secret, data: asTls(secret.data) });
 }
@@ -38,7 +38,7 @@ function asTls(data: Secret['data'] = {}): NonNullable<Secret['data']> {
   return { 'tls.crt': certificate, 'tls.key': key };
 }
 
-/** Whether there is anything in `next.*` at all. */
+/** Whether `next.*` has any content. */
 export function hasNext({ data = {} }: Secret): boolean {
   return (data[NEXT_CERTIFICATE] ?? data[NEXT_KEY]) !== undefined;
 }

@@ -5,7 +5,7 @@ import { formatTime } from '../../../api/object/time.ts';
 import { derivedStatus } from './status.ts';
 import type { FaultySigner } from '../../../runtime/signers/signer-set.ts';
 
-/** The status of a signer whose spec got past the CRD's schema and yet cannot be read. */
+/** The status of a signer whose spec passed the CRD's schema and is invalid all the same. */
 export function invalidSpecStatus(
   { object, error }: FaultySigner,
   now: number,

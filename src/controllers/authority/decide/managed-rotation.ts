@@ -17,17 +17,17 @@ import { servedSinceOf } from './activation-time.ts';
 import { slotsOf } from './slots.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
-/** Where the rotation of a managed CA stands. */
+/** The state of the rotation of a managed CA. */
 export interface ManagedRotation extends Rotation {
-  /** Whether we made the Secret, for this very ClusterSigner; others are never written. */
+  /** Whether we created the Secret, for this very ClusterSigner; others are never written. */
   readonly isOurs: boolean;
-  /** It is to be written, and cannot be: the API server takes no change of such a Secret. */
+  /** A write is due but impossible: the API server accepts no change of such a Secret. */
   readonly isImmutable: boolean;
   /** When a rotation is due by time alone, in milliseconds. */
   readonly deadline: number | undefined;
 }
 
-/** @returns undefined where there is nothing to rotate, or too little is known */
+/** @returns undefined if there is nothing to rotate, or too little is known */
 export function managedRotation(
   snapshot: SignerSnapshot,
   finding: Observation,
@@ -54,8 +54,8 @@ export function managedRotation(
 }
 
 /**
- * While two clocks contradict each other one of them is wrong, and no process can tell which. A CA that
- * is made, replaced or activated by the wrong one is of another year. It waits; distrust does not.
+ * While two clocks contradict each other one of them is wrong, and no process can know which. A CA that the
+ * wrong clock creates, replaces or activates has the wrong year. So rotation waits; distrust does not.
  */
 function withoutClockSteps<T extends Rotation>(rotation: T): T {
   const { step } = rotation;
@@ -70,7 +70,7 @@ function isByDistrust(step: RotationStep): boolean {
   return step.kind === 'make' && step.slot === 'tls' && step.atOnce;
 }
 
-/** Without a step where the Secret is not to be written, or cannot be. */
+/** Without a step if the Secret must not be written, or cannot be. */
 function mayWrite(
   rotation: Omit<ManagedRotation, 'isOurs' | 'isImmutable'>,
   secret: Secret,
@@ -87,7 +87,7 @@ function mayWrite(
   return { ...rotation, isOurs: true, isImmutable, step: undefined, waitsFor };
 }
 
-/** By age, or by the requested time. */
+/** Due by age, or by the requested time. */
 function deadlineOf({
   slots,
   desired,

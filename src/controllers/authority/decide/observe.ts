@@ -15,7 +15,7 @@ import { checkMaterialSize, checkKeySize } from '../../../runtime/ca/namespaced-
 import { hasNext, type Inspect } from './inspect.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
-/** Reasons of Ready, one place; docs/reference/cluster-signer.md explains each. */
+/** Reasons of Ready, in one place; docs/reference/cluster-signer.md explains each. */
 export type ReadyReason =
   | 'Checked'
   | 'Propagating'
@@ -27,18 +27,18 @@ export type ReadyReason =
   | 'NoTrustAnchor'
   | 'AuthorityUnavailable';
 
-/** What was found of a ClusterSigner and its CA, before time and rotation are looked at. */
+/** The observed state of a ClusterSigner and its CA, before time and rotation are considered. */
 export interface Observation {
   readonly reason: ReadyReason;
   readonly message: string;
   readonly isReady: boolean;
-  /** The Secret was looked into, or is known to be missing. */
+  /** The Secret was inspected, or is known to be missing. */
   readonly inspected: boolean;
-  /** The CA in `tls.*`, where it is usable and trusted. */
+  /** The CA in `tls.*`, if it is usable and trusted. */
   readonly active?: AuthorityFacts;
-  /** The CA in `next.*`, where it is. */
+  /** The CA in `next.*`, if there is one. */
   readonly next?: AuthorityFacts;
-  /** Why the Secret's CA cannot be used; what was read before may go on all the same. */
+  /** Why the Secret's CA cannot be used; the CA that was read before may continue all the same. */
   readonly fault?: SignerError;
 }
 
@@ -117,7 +117,7 @@ function faultOf(signer: ClusterSigner, facts: AuthorityFacts): SignerError | un
   );
 }
 
-/** Signers that still hold the CA that was read earlier continue with it until it expires. */
+/** Signers that still hold the CA that they read earlier continue with it until it expires. */
 function observeUnusable({ signer, now }: SignerSnapshot, fault: SignerError): Observation {
   const message = `Secret ${where(signer)}: ${fault.message}`;
   const kept = stillUsable(signer, now);

@@ -3,12 +3,12 @@ import type { AuthorityStatus } from '../../../api/signer/cluster-signer.ts';
 import { parseDuration } from '../../../api/object/duration.ts';
 import { parseTime } from '../../../api/object/time.ts';
 
-/** As of a managed CA, where `renewBefore` is left out. */
+/** The same as for a managed CA without `renewBefore`. */
 const LAST_SHARE = 5;
 
 /**
- * When the user should have replaced his own CA: in the last fifth of its life, or when a successor
- * that is published then would come too late for the longest leaf.
+ * When the user should have replaced their own CA: in the last fifth of its lifetime, or when a successor
+ * published then would be too late for the longest leaf.
  */
 export function ownCaReplacementTime(
   { notBefore, notAfter, longestLeaf }: AuthorityStatus,

@@ -15,7 +15,7 @@ import { hasNext, slotMaterial, type Inspect, type Slot } from './inspect.ts';
 
 const DURATIONS: Readonly<Record<Slot, string>> = { tls: DURATION, next: NEXT_DURATION };
 
-/** What the rotation must know of a managed CA's Secret. */
+/** What the rotation needs to know of a managed CA's Secret. */
 export function slotsOf(secret: Secret, inspect: Inspect, now: number): Slots {
   const activatedAt = parseTime(secret.metadata.annotations?.[ACTIVATED_AT] ?? '');
   return {
@@ -44,7 +44,10 @@ function heldIn(
   return facts.code === 'AUTHORITY_EXPIRED' ? (ofTomorrow(secret, slot, now) ?? facts) : facts;
 }
 
-/** A CA that a fast clock made becomes valid by itself: it is no reason for another. */
+/**
+ * A CA whose notBefore is in the future because of a fast clock becomes valid by itself: it needs no
+ * replacement.
+ */
 function ofTomorrow(secret: Secret, slot: Slot, now: number): CaCertificate | undefined {
   const read = attempt(() => readCertificates(slotMaterial(secret, slot).certificate));
   const [first] = read instanceof SignerError ? [] : read;

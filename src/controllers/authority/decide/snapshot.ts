@@ -6,21 +6,21 @@ import type { ClusterTrustBundle } from '../../../api/object/cluster-trust-bundl
 
 export interface SignerSnapshot {
   readonly signer: ClusterSigner;
-  /** The elder ClusterSigner with the same signer name, when there is one. */
+  /** The older ClusterSigner with the same signer name, if there is one. */
   readonly elder: string | undefined;
-  /** Why the spec cannot be served, when it cannot. */
+  /** Why the spec cannot be served, if it cannot. */
   readonly specError: SignerError | undefined;
   readonly secret: ObservedSecret;
   readonly inspect: Inspect;
   /** The published bundle, as far as it is known. */
   readonly bundle: ClusterTrustBundle | undefined;
-  /** Bundles were listed: where `bundle` is undefined there is none. */
+  /** Bundles are listed: if `bundle` is undefined there is none. */
   readonly isBundleKnown: boolean;
-  /** Names this installation. */
+  /** Identifies this installation. */
   readonly secretNamespace: string;
   readonly propagationSeconds: number;
-  /** Milliseconds of the API server's clock. */
+  /** Milliseconds, by the API server's clock. */
   readonly now: number;
-  /** Our own says something else altogether. */
+  /** Our own clock contradicts the API server's. */
   readonly clocksApart: boolean;
 }

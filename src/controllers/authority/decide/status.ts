@@ -15,14 +15,14 @@ import {
 } from './conditions.ts';
 import { ownCaReplacementTime } from './own-ca.ts';
 
-/** The whole status as `authority`, its only writer, puts it. */
+/** The whole status as the authority component, its only writer, writes it. */
 export function statusOf(input: ConditionInput): ClusterSignerStatus {
   const { snapshot, finding, managed, authorities } = input;
   const { signer, now } = snapshot;
   const generation = signer.metadata.generation ?? 0;
   const before = signer.status;
   const contents = [ready(input)];
-  // Where the CA was not inspected, nothing new is known of it.
+  // If the CA was not inspected, nothing new is known of it.
   if (finding.inspected) contents.push(rotationDue(input), rotating(input), degraded(input));
   const conditions = contents.reduce<readonly Condition[]>(
     (all, each) =>
@@ -46,7 +46,7 @@ export function statusOf(input: ConditionInput): ClusterSignerStatus {
   };
 }
 
-/** What trust rests on, as decide() has put it into the snapshot. */
+/** The basis of trust, as decide() put it into the snapshot. */
 function memoryOf(
   status: ClusterSignerStatus | undefined,
 ): TrustMemory & Pick<ClusterSignerStatus, 'retainedAnchors'> {

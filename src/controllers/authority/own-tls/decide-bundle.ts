@@ -41,8 +41,8 @@ export type BundlePlan =
 export const ANCHORS_KEY = 'ca.crt';
 
 /**
- * What the clients of our ports read: the anchors of the published bundle, and since when each is
- * in there. Synchronous and total.
+ * What the clients of our ports read: the anchors of the published bundle, and since when each is in the
+ * ConfigMap. Synchronous and total.
  */
 export function decideBundle(snapshot: BundleSnapshot): BundlePlan {
   const { name, configMap: look, signerName } = snapshot;
@@ -63,7 +63,7 @@ export function decideBundle(snapshot: BundleSnapshot): BundlePlan {
   return fill(snapshot, configMap);
 }
 
-/** While nothing is published nothing is taken back either, but for what is distrusted. */
+/** While no bundle is published, only distrusted anchors are removed. */
 function fill({ bundle, isDistrusted, now }: BundleSnapshot, configMap: ConfigMap): BundlePlan {
   const written = configMap.data?.[ANCHORS_KEY];
   const published = bundle?.spec.trustBundle ?? written ?? '';
@@ -76,8 +76,8 @@ function fill({ bundle, isDistrusted, now }: BundleSnapshot, configMap: ConfigMa
 }
 
 /**
- * The bundle may be gone because nothing of it is to be trusted, or be behind the distrust. A text that
- * cannot be read adds no anchor, and stays as it was written.
+ * The bundle may be missing because none of it is trusted, or may lag behind the distrust. An unreadable text
+ * adds no anchor, and stays as it was written.
  */
 function withoutDistrusted(text: string, isDistrusted: IsDistrusted): string {
   const anchors = attempt(() => readAnchors(text));
@@ -86,7 +86,7 @@ function withoutDistrusted(text: string, isDistrusted: IsDistrusted): string {
   return trusted.length === anchors.length ? text : writeAnchors(trusted);
 }
 
-/** One that was edited out and put back was not there for a while, and counts from now. */
+/** An anchor that was edited out and put back was absent for a while, so its time counts from now. */
 function sinceText(configMap: ConfigMap, anchors: string, now: number): string {
   const { published, servedSince } = servedByConfigMap(configMap);
   const entries = [...anchorFingerprints(anchors)].sort().map((anchor) => {

@@ -18,27 +18,27 @@ export interface LeafSnapshot {
   /** The CA that may sign now, or why none may. */
   readonly authority: AuthorityFacts | SignerError;
   /**
-   * When the readers of the ConfigMap have what the CA's leaves chain to, in milliseconds; undefined
-   * while it is not in there.
+   * When the readers of the ConfigMap have the anchor of the CA's leaves, in milliseconds; undefined while it
+   * is not in the ConfigMap.
    */
   readonly readFrom: number | undefined;
-  /** Milliseconds of the API server's clock. */
+  /** Milliseconds, by the API server's clock. */
   readonly now: number;
 }
 
 export type LeafPlan =
   | { readonly kind: 'keep'; readonly lookAt: number | undefined }
   | { readonly kind: 'issue'; readonly secret: Secret; readonly due: LeafReason }
-  /** `why` is for people: what to do, or what is waited for. */
+  /** `why` is for people: what to do, or what it waits for. */
   | { readonly kind: 'wait'; readonly why: string; readonly lookAt: number | undefined };
 
-/** Neither makes a Secret into anything that Kubernetes itself reads, as a token would be. */
+/** Neither makes the Secret one that Kubernetes itself reads, such as a token. */
 const TYPES = ['Opaque', 'kubernetes.io/tls'];
 
 /** Decides one serving certificate. Synchronous and total. */
 export function decideLeaf(snapshot: LeafSnapshot): LeafPlan {
   const { name, secret, signerName } = snapshot;
-  // A look that failed says nothing: its watch tells when it works again.
+  // A failed read shows nothing: the watch reports when it works again.
   if (secret.kind === 'unknown') return { kind: 'keep', lookAt: undefined };
   if (secret.kind === 'missing') {
     return wait(`Secret ${name} does not exist; apply deploy/own-tls.yaml, which creates it empty`);

@@ -7,10 +7,10 @@ import type { DesiredLeaf } from '../../../rotation/leaf-renewal.ts';
 import { SERVING_USAGES } from './issue.ts';
 
 /**
- * What a component's serving certificate is to be, by the profile of the ClusterSigner whose CA signs
- * it: the first of its key types, its longest duration.
+ * The desired serving certificate of a component, by the profile of the ClusterSigner whose CA signs it: the
+ * first of its key types, its longest duration.
  *
- * @throws SignerError SPEC_INVALID (`wait`) where the profile allows no serving certificate
+ * @throws SignerError SPEC_INVALID (`wait`) if the profile allows no serving certificate
  */
 export function desiredLeafOf(
   signer: ClusterSigner,

@@ -3,9 +3,11 @@ import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import { regarding } from '../apply/events.ts';
 
-/** What keeps our own ports from their certificates, in words. */
+/** Why our own ports have no certificates, as text. */
 export interface ErrorTracker {
-  /** Told once: a line and an Event when it is news. Undefined: all is well again. */
+  /**
+   * Reports a problem once: a log line and an Event if it is new. Undefined: there is no problem any more.
+   */
   note(signer: ClusterSigner, key: string, why: string | undefined): void;
   readonly list: () => readonly string[];
   clear(): void;

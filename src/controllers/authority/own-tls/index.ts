@@ -36,9 +36,9 @@ export interface OwnTlsInit {
   readonly component: Component;
   readonly place: OwnTlsPlace;
   readonly open: OpenAuthority;
-  /** Of ourselves. */
+  /** Of this process. */
   readonly version: string;
-  /** Its CA's Secret and its bundle as they are watched; undefined before both were listed. */
+  /** Its CA's Secret and its bundle as the watches show them; undefined until both are listed. */
   readonly watched: (signer: ClusterSigner) => WatchedCa | undefined;
 }
 
@@ -47,16 +47,16 @@ export interface WatchedCa {
   readonly bundle: ClusterTrustBundle | undefined;
 }
 
-/** What `authority` does about the certificates of our own ports. */
+/** Manages the certificates of our own ports. */
 export interface OwnTls {
-  /** Takes in which ClusterSigner serves the signer name of our ports, if one does. */
+  /** Passes in the ClusterSigner that serves the signer name of our ports, if there is one. */
   serve(signers: readonly ClusterSigner[]): void;
-  /** Whether a key of the queue is one of ours; no name of a signer, or of a namespace, begins so. */
+  /** Whether a key of the queue is one of ours; no signer name or namespace begins like this. */
   owns(key: string): boolean;
   handle(key: string): Promise<ReconcileResult>;
-  /** Puts everything into the queue. */
+  /** Queues everything. */
   wake(): void;
-  /** Set while there is such a ClusterSigner: where rights are needed. */
+  /** Set while there is such a ClusterSigner, which is when permissions are needed. */
   readonly namespace: string | undefined;
   notReady(): readonly string[];
   warnings(): readonly string[];
@@ -68,7 +68,7 @@ const CONFIG_MAP_KEY = `${PREFIX}ca`;
 const keyOfComponent = (name: string): string => `${PREFIX}component/${name}`;
 const KEYS = [CONFIG_MAP_KEY, ...OWN_TLS_COMPONENTS.map(keyOfComponent)];
 
-/** What waits for the CA is looked at again: not everything that it waits for wakes it. */
+/** What waits for the CA is reconciled again after this: not everything that it waits for triggers it. */
 const WAIT_MS = 15_000;
 
 /** Fills in the Secrets of our own ports and the ConfigMap that their clients read. */
@@ -111,7 +111,7 @@ export function createOwnTls(init: OwnTlsInit): OwnTls {
   };
 }
 
-/** What the certificates of our own ports are made with. */
+/** What issuing the certificates of our own ports needs. */
 interface OwnTlsState {
   readonly init: OwnTlsInit;
   readonly opened: OpenedSecrets;
@@ -176,7 +176,7 @@ async function reconcileLeaf(
   if (plan.kind === 'wait') return requeueAt(component, plan.lookAt ?? now + WAIT_MS);
   if (authority instanceof SignerError) return 'backoff';
   if (!(await isFresh(component, serving, now))) return 'backoff';
-  // After a request to the API server, whose response tells the time.
+  // After a request to the API server, whose response shows the time.
   await requireClocks(component, () => isFresh(component, serving, now));
   const leaf = await issueLeaf(authority, desired, { ...component, now });
   const to = { ...component, version, signer: serving };

@@ -12,11 +12,11 @@ import type { Random } from '../../../ports.ts';
 import type { DesiredLeaf } from '../../../rotation/leaf-renewal.ts';
 import type { KeyUsage } from '../../../vocabulary.ts';
 
-/** What a server needs. Nothing of ours shows these as a client. */
+/** The usages of a server certificate. None of our components presents it as a client. */
 export const SERVING_USAGES = ['digital signature', 'server auth'] as const satisfies KeyUsage[];
 
 export interface NewLeaf {
-  /** PEM: the leaf, and what is above it, without the root. */
+  /** PEM: the leaf, then its issuers, without the root. */
   readonly certificate: string;
   /** PKCS#8, PEM. */
   readonly key: string;
@@ -25,11 +25,11 @@ export interface NewLeaf {
 /** A shorter lifetime means that the CA is misconfigured. */
 const LEAST_SERVING_SECONDS = 600;
 
-/** What is begun is finished, also while stopping. */
+/** A started signature is completed, even while the process stops. */
 const NEVER = new AbortController().signal;
 
 /**
- * A fresh key and its certificate, signed and checked as every other leaf is.
+ * Makes a new key and its certificate, which is signed and checked like every other leaf.
  *
  * @param now - milliseconds
  * @throws SignerError VALIDITY_IMPOSSIBLE, PATH_INVALID, … (`authority`)

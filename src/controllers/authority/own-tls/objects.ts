@@ -19,7 +19,7 @@ export interface OwnTlsObjects {
   watch(wanted: boolean): void;
   secret(name: string): ObservedSecret;
   configMap(): ConfigMapLook;
-  /** Take in what a write of ours left. */
+  /** Stores the response to our own write. */
   observeSecret(secret: Secret): void;
   observeConfigMap(configMap: ConfigMap): void;
   notReady(): readonly string[];
@@ -38,11 +38,11 @@ export function createOwnTlsObjects(
       const reflector = createReflector<T>({
         ...component,
         path: of.collection(namespace),
-        // Under resourceNames RBAC grants list and watch for this very field selector only.
+        // With resourceNames, RBAC grants list and watch for exactly this field selector only.
         fieldSelector: `metadata.name=${name}`,
         onEvent: onChange,
       });
-      // From then on "not there" means missing.
+      // From now on "not there" means missing.
       void reflector.whenSynced(stopped.signal).then(onChange, () => undefined);
       return reflector;
     });

@@ -9,7 +9,7 @@ import { isOurs, servedByConfigMap, type ConfigMapLook } from './decide-bundle.t
 export interface ReadableFromInput {
   /** The CA that may sign now, or why none may. */
   readonly authority: Authority | SignerError;
-  /** The CA's. */
+  /** Of the CA. */
   readonly secret: Secret | undefined;
   readonly configMap: ConfigMapLook;
   readonly signerName: string;
@@ -18,11 +18,11 @@ export interface ReadableFromInput {
 }
 
 /**
- * When the readers of the ConfigMap have the CA's anchor: the propagation gate of the bundle once more,
- * since a ConfigMap may have been out of our reach for longer than the bundle was. Where there is no ConfigMap of ours, there is
- * no reader to wait for.
+ * When the readers of the ConfigMap have the CA's anchor. This is the propagation gate of the bundle a second
+ * time, since a ConfigMap may have been out of our reach for longer than the bundle. Without a ConfigMap of
+ * ours, there is no reader to wait for.
  *
- * @returns milliseconds; undefined while it is not in there
+ * @returns milliseconds; undefined while the anchor is not in the ConfigMap
  */
 export function readableFrom(input: ReadableFromInput): number | undefined {
   const { authority, secret, configMap, signerName, propagationSeconds, now } = input;

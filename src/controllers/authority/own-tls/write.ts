@@ -22,7 +22,7 @@ export interface WriteInit {
   readonly signer: ClusterSigner;
 }
 
-/** One patch, fenced by the version that was judged. @throws KubeError */
+/** One patch, with the version that was read as precondition. @throws KubeError */
 export function writeLeaf(
   { client, version, signer }: WriteInit,
   secret: Secret,
@@ -41,7 +41,7 @@ export function writeLeaf(
   });
 }
 
-/** One patch, fenced by the version that was judged. @throws KubeError */
+/** One patch, with the version that was read as precondition. @throws KubeError */
 export function writeBundle(
   { client, version, signer }: WriteInit,
   { configMap, anchors, servedSince }: Extract<BundlePlan, { kind: 'write' }>,
