@@ -17,7 +17,7 @@ import { newSerial } from './signing-ca.ts';
  */
 export const CA_BACKDATE_SECONDS = 300;
 
-/** What a new CA certificate says. */
+/** The contents of a new CA certificate. */
 export interface CaCertificateInput {
   readonly commonName: string;
   /** pathLenConstraint (RFC 5280 §4.2.1.9): 0 by default, 1 for a CA that cross-certifies its successor. */

@@ -7,7 +7,7 @@ import { encodeName } from '../pki/names/distinguished-name.ts';
 import type { LeafSubject } from '../vocabulary.ts';
 import { type LeafExtensionsInput, leafExtensions } from './leaf-extensions.ts';
 
-/** What a leaf says, and who will sign it. */
+/** The contents of a leaf, and the CA that will sign it. */
 export interface LeafTbsInput extends Omit<LeafExtensionsInput, 'issuerKeyIdentifier'> {
   readonly issuer: SigningCa;
   readonly validity: Validity;

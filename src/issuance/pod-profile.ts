@@ -24,7 +24,7 @@ const DEFAULT_REFRESH_PERCENT = 50;
 /**
  * Compiles `spec.pods` of a valid spec.
  *
- * @param deadline - what ends its compilation and its runs; default: nothing does
+ * @param deadline - limits its compilation and its runs; default: no limit
  * @throws SignerError CEL_INVALID, CEL_COST or SPEC_INVALID (`wait`), naming the field
  */
 export function compilePodProfile(spec: PodsSpec, deadline?: Deadline): PodProfile {

@@ -14,7 +14,7 @@ import { encodeLeafTbs, type LeafTbsInput } from './leaf.ts';
 import { CROSS_RULES, LEAF_RULES, lint } from './lint/index.ts';
 import type { Validity } from './validity.ts';
 
-/** What prepare() needs: all that a leaf says. */
+/** What prepare() needs: the whole contents of a leaf. */
 export type PrepareInput = LeafTbsInput;
 
 /** The certificates above a leaf: its issuers upwards without the root, and the roots. */

@@ -21,7 +21,7 @@ export interface Profile {
 /**
  * Compiles `spec.profile`, `spec.pods` and `spec.requests.copy` of a valid spec.
  *
- * @param deadline - what ends its compilation and its runs; default: nothing does
+ * @param deadline - limits its compilation and its runs; default: no limit
  * @throws SignerError CEL_INVALID, CEL_COST or SPEC_INVALID (`wait`), naming the field, and for CEL
  * the line, the column and the offending name
  */

@@ -20,7 +20,7 @@ import {
 } from '../pki/der/oids.ts';
 import type { Validity } from './validity.ts';
 
-/** A chain that a CA of others returned, and what was requested of it. */
+/** A chain that an external CA returned, and what was requested of it. */
 export interface ReturnedChain {
   /** PEM: the leaf first, then its issuers in any order, with or without the root. */
   readonly chain: string;
@@ -163,7 +163,7 @@ function findUsageMismatch(leaf: Certificate, { usages }: ReturnedChain): string
 /** RFC 6962 §3.3. */
 const OID_SIGNED_CERTIFICATE_TIMESTAMPS = '1.3.6.1.4.1.11129.2.4.2';
 
-/** Extensions that say nothing of who the subject is, or that are compared with the request. */
+/** Extensions that do not identify the subject, or that are compared with the request. */
 const LEAF_EXTENSIONS: ReadonlySet<string> = new Set([
   OID_AUTHORITY_INFORMATION_ACCESS,
   OID_AUTHORITY_KEY_IDENTIFIER,
@@ -178,8 +178,8 @@ const LEAF_EXTENSIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A CA that copies extensions of the request would let the requester write an identity that nobody compared, such
- * as Microsoft's security identifier (1.3.6.1.4.1.311.25.2).
+ * A CA that copies extensions of the request would let the requester write an identity that no check
+ * compares, such as Microsoft's security identifier (1.3.6.1.4.1.311.25.2).
  */
 function findExtensionMismatch(
   leaf: Certificate,

@@ -47,8 +47,8 @@ export interface AuthorityDefinition<Config> {
   readonly secrets?: (config: Config) => readonly string[];
   /**
    * OIDs of extensions that its leaves may have besides those that are compared with the request, authority
-   * information access, CRL distribution points, certificate policies and certificate timestamps; none if left out.
-   * Name none that the CA copies from requests: nobody compares its value.
+   * information access, CRL distribution points, certificate policies and certificate timestamps; none if
+   * left out. Name none that the CA copies from requests: no check compares its value.
    */
   readonly allowedExtensions?: readonly string[];
   /**

@@ -6,7 +6,7 @@ import { LATE_SIGNING_MS } from '../rotation/authorities.ts';
 import type { SignerState } from './signer-state.ts';
 
 /**
- * Says until when a leaf of the CA can be valid. While the CA signs that is an estimate, bounded by the
+ * Returns until when a leaf of the CA can be valid. While the CA signs that is an estimate, bounded by the
  * CA's notAfter, which no leaf outlives.
  */
 export function leafExpiryText(state: SignerState, authority: AuthorityStatus): string {
@@ -22,8 +22,8 @@ export function leafExpiryText(state: SignerState, authority: AuthorityStatus): 
 }
 
 /**
- * By when the CA had stopped signing, in milliseconds since the epoch: leaves issued later are of another
- * CA. Undefined while it signs, and when its notAfter bounds `leavesExpireBy`, which then does not tell.
+ * By when the CA had stopped signing, in milliseconds since the epoch: leaves issued later are from another
+ * CA. Undefined while it signs, and if its notAfter bounds `leavesExpireBy`, which then does not show it.
  */
 export function stoppedSigningBy({
   leavesExpireBy,

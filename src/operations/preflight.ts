@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Objections that several verbs have. */
+/** Preflight errors that several verbs share. */
 import {
   secretOf,
   type AuthorityStatus,

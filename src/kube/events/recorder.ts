@@ -13,8 +13,8 @@ export interface EventRecorder {
   /** Records an Event in the background; a repetition increments the count of the first one. */
   record(details: EventDetails): void;
   /**
-   * Records an Event of what is about to happen, and waits for it. Its name is derived from its content and
-   * `occasion`: when this process or the next one records it again, no second Event comes of it.
+   * Records an Event about what is about to happen, and waits for the write. Its name is derived from its
+   * content and `occasion`: when this process or the next one records it again, there is no second Event.
    *
    * @param occasion - stays the same while it is the same occurrence, and changes with the next
    * @returns when it is written or given up, and after 2 s at the latest
@@ -39,13 +39,14 @@ export interface EventRecorderInit {
 }
 
 /**
- * Events are for people: ten a second is more than anybody reads, and 10,000 requests that wait for one CA must
- * not cause 10,000 writes. What exceeds the rate is dropped, and recorded again with the next retry. Flows share the
- * rate fairly: a tenant whose requests are all rejected must not silence the warnings of others.
+ * Events are for people: ten a second is more than a person reads, and 10,000 requests that wait for one CA
+ * must not cause 10,000 writes. What exceeds the rate is dropped, and recorded again with the next retry.
+ * Flows share the rate fairly: a tenant whose requests are all rejected must not silence the warnings of
+ * others.
  */
 const EVENT_BURST = 100;
 const EVENTS_PER_SECOND = 10;
-/** A phase of a CA waits so long for its Event, and no longer: Events may be what is broken. */
+/** A phase of a CA waits this long for its Event, and no longer: Events may be what is broken. */
 const RECORD_ONCE_MS = 2_000;
 
 /** @returns a recorder that begins to write at once */

@@ -40,7 +40,7 @@ export class LeaseRenewer {
     this.#wakeup = createWakeup(init.delay);
   }
 
-  /** Takes in the state of the Lease that a watch reports; undefined if it was deleted. */
+  /** Stores the state of the Lease that a watch reports; undefined if it was deleted. */
   observe(lease: Lease | undefined): void {
     const { elector, monotonic, onStep } = this.#init;
     elector.observe(lease, monotonic());
@@ -135,7 +135,7 @@ export class LeaseRenewer {
   }
 }
 
-/** Another process was faster, or the response to a write of ours was lost: a read tells. */
+/** Another process was faster, or the response to our own write was lost: a read shows which. */
 function isConflict(error: unknown, step: ElectorStep): boolean {
   if (!(error instanceof KubeError)) return false;
   return error.status === 409 || (error.status === 404 && step.kind === 'update');

@@ -3,7 +3,7 @@ import { parseJson } from '../resource/json.ts';
 import { KubeError, type Status } from '../client/kube-error.ts';
 import type { StoredObject } from '../resource/object.ts';
 
-/** One event of a watch. ADDED and MODIFIED are both `put`: caches do not tell them apart. */
+/** One event of a watch. ADDED and MODIFIED are both `put`: caches treat them alike. */
 export type WatchEvent<T> =
   | { readonly type: 'put'; readonly object: T }
   | { readonly type: 'remove'; readonly object: T }

@@ -172,7 +172,7 @@ class LowestLatency {
     this.#since = clock();
   }
 
-  /** Takes in a latency in milliseconds, and returns the lowest, this one included. */
+  /** Records a latency in milliseconds, and returns the lowest, this one included. */
   observe(latency: number): number {
     const now = this.#clock();
     if (Math.abs(now - this.#since) >= WINDOW_MS) {

@@ -158,7 +158,7 @@ class ForwardClock {
     return this.#last;
   }
 
-  /** Takes note that `time` has been reached, whatever the clock shows. */
+  /** Records that `time` has been reached, whatever the clock shows. */
   advanceTo(time: number): void {
     this.#last = Math.max(this.#last, time);
     this.#ahead = Math.max(this.#ahead, this.#last - this.#clock());

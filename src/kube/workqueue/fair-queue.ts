@@ -49,7 +49,10 @@ const NO_DISTINGUISHER = [''];
 const TURN_MS = 1;
 /** A clock that was set forward must not keep a flow away for an hour. */
 const MAX_CHARGE_MS = 1_000;
-/** So many flows without waiting items are known to be ahead of their share. Beyond, the oldest is forgotten. */
+/**
+ * How many flows without waiting items are remembered as ahead of their share. Above this number, the oldest
+ * is dropped.
+ */
 const MAX_AHEAD = 4_096;
 
 /** @param random - read once, to seed the hash of flows */

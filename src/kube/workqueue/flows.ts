@@ -57,7 +57,7 @@ export class Flow<T> {
     return item;
   }
 
-  /** Takes note that one of its items was handed out, by this flow or by another. */
+  /** Records that one of its items was handed out, by this flow or by another. */
   onTaken(): void {
     this.#waiting -= 1;
     if (this.#items.length > 2 * this.#waiting + MAX_STALE) {
@@ -72,7 +72,7 @@ export interface Flows<T> {
   of(distinguisher: string): Flow<T>;
   /** The flow of this distinguisher alone, if items wait in it. */
   peek(distinguisher: string): Flow<T> | undefined;
-  /** Forgets an empty flow. */
+  /** Drops an empty flow. */
   drop(flow: Flow<T>): void;
 }
 

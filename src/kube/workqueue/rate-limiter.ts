@@ -3,8 +3,8 @@ import { backoffDelay, type BackoffInit } from '../wait/backoff.ts';
 import { createReservations, type TokenBucketInit } from './token-bucket.ts';
 
 /**
- * How long to wait before a key is retried: client-go's `ItemExponentialFailureRateLimiter` and
- * `BucketRateLimiter`, whichever delays longer.
+ * How long to wait before a key is retried: the longer delay of client-go's
+ * `ItemExponentialFailureRateLimiter` and `BucketRateLimiter`.
  */
 export interface RateLimiter {
   /** Counts one more failure of `key`, and returns the milliseconds to wait before its next try. */

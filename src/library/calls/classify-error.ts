@@ -37,7 +37,7 @@ const RESERVED_TYPES: ReadonlySet<string> = new Set([
 ]);
 const CONDITION_TYPE = /^[A-Za-z]([-A-Za-z0-9_.]{0,314}[A-Za-z0-9])?$/;
 
-/** Classifies what an author threw. The outermost error of a known class decides; all others are retried. */
+/** Classifies an author's error. The outermost error of a known class decides; all others are retried. */
 export function classifyError(thrown: unknown): ClassifiedError {
   const errors = causesOf(thrown);
   const kind = errors.find(

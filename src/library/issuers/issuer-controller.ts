@@ -169,7 +169,7 @@ async function check<Config>(
     : 'backoff';
 }
 
-/** Writes Ready unless it already says this. @returns the issuer as the API server then has it */
+/** Writes Ready if it differs. @returns the issuer as the API server then has it */
 async function writeReady<Config>(
   { component, issuers }: ControllerState<Config>,
   raw: KubeObject,

@@ -18,7 +18,7 @@ export type IssuerReason =
 /** Reasons after which `check` is not called again until the spec changes. */
 const PERMANENT: ReadonlySet<string> = new Set<IssuerReason>(['Failed', 'InvalidSpec']);
 
-/** What an issuer's Ready condition is to say. */
+/** The desired contents of an issuer's Ready condition. */
 export interface Readiness {
   readonly status: Condition['status'];
   readonly reason: IssuerReason;
@@ -36,7 +36,7 @@ export function isReady(issuer: Statused): boolean {
   return currentReady(issuer)?.status === 'True';
 }
 
-/** Whether `check` is not to be called again before the spec changes. */
+/** Whether `check` waits until the spec changes. */
 export function isTerminallyFailed(issuer: Statused): boolean {
   const ready = currentReady(issuer);
   return ready?.status === 'False' && PERMANENT.has(ready.reason ?? '');
@@ -46,7 +46,7 @@ export function isTerminallyFailed(issuer: Statused): boolean {
  * The object with this Ready condition, for PUT /status.
  *
  * @param now - milliseconds since the epoch, by the API server's clock
- * @returns undefined when the condition already says this
+ * @returns undefined when the condition is already the same
  */
 export function withReady<T extends Statused>(
   issuer: T,
@@ -74,7 +74,7 @@ export function withReady<T extends Statused>(
 
 /**
  * The parts of an issuer whose change triggers a reconcile: annotations, generation, and whether it has a
- * Ready condition, not what that says. Source: the README of cert-manager's issuer-lib.
+ * Ready condition, not the content of that condition. Source: the README of cert-manager's issuer-lib.
  */
 export function issuerTrigger({ metadata, status }: Statused): string {
   const annotations = Object.entries(metadata.annotations ?? {}).sort(([a], [b]) =>

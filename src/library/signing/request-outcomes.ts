@@ -3,7 +3,7 @@ import { BoundedMap } from '../../bounded-map.ts';
 import type { ClassifiedError } from '../calls/classify-error.ts';
 import type { ConditionOf } from '../errors.ts';
 
-/** What earlier calls of `sign` ended in and the request's object cannot hold, by its UID. In memory only. */
+/** Outcomes of earlier calls of `sign` that the request's object cannot hold, by its UID. In memory only. */
 export interface RequestOutcomes {
   /** The error after which `sign` is not called again for this request. */
   readonly permanentFailure: (uid: string) => ClassifiedError | undefined;

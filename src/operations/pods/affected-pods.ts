@@ -14,7 +14,7 @@ export interface AffectedPod {
   readonly remadeBy: string | undefined;
 }
 
-/** Which CA issued the newest leaf of a pod, as far as its PodCertificateRequests still tell. */
+/** Which CA issued the newest leaf of a pod, as far as its PodCertificateRequests still show. */
 export type NewestIssuer = 'this' | 'another' | 'unknown';
 
 /** What decides whether a pod may hold a leaf of the CA. */

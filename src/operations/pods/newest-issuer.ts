@@ -23,7 +23,7 @@ export function newestIssuerOf(
   );
   const byPod = Map.groupBy(issued, ({ spec }) => spec.podUID);
   return (pod) => {
-    // With several projections a request does not tell which of them it was for.
+    // With several projections a request does not show which of them it was for.
     const found =
       countPodCertificates(pod, signerName) === 1 ? (byPod.get(pod.metadata.uid) ?? []) : [];
     const born = found.map(({ metadata }) => parseTime(metadata.creationTimestamp));

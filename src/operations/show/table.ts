@@ -13,7 +13,7 @@ const TITLES = [
   'NEXT',
 ];
 const GAP = '   ';
-/** Long enough to tell a signer's CAs apart, and to pass to the other verbs. */
+/** Long enough to distinguish a signer's CAs, and to pass to the other verbs. */
 const SHORT = 'sha256:'.length + 16;
 
 /** `show` for people: one row for each CA, then the warnings. */
