@@ -141,6 +141,8 @@ const authority = defineAuthority<Config>({
   name: 'step-ca-signer',
   issuer: { group: 'step.example.com', version: 'v1', kind: 'StepIssuer', plural: 'stepissuers' },
   requests: ['CertificateSigningRequest', 'PodCertificateRequest', 'CertificateRequest'],
+  // step-ca says in each leaf which provisioner vouched for it (stepOIDProvisioner in its certificates package).
+  allowedExtensions: ['1.3.6.1.4.1.37476.9000.64.1'],
   schema: {
     parse: (value) => {
       const { url, provisioner, secret } = value as Partial<Config>;
