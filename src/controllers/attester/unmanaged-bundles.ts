@@ -7,7 +7,7 @@ import type { ManagedNames } from './managed-names.ts';
 
 /**
  * Bundles under a served signer name that are neither the published one nor a retired one of ours. A retired
- * one of ours is marked so, and our role lists its name. The kubelet merges all bundles of a signer that a
+ * one has our annotations, and our role lists its name. The kubelet merges all bundles of a signer that a
  * selector matches, so each of them adds trust. A bundle whose name was not checked yet is left to the next
  * report.
  */

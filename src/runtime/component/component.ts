@@ -34,7 +34,7 @@ export interface Component {
   readonly shard: ShardFilter;
   /** Where the replicas keep their Leases; undefined: they use none. */
   readonly leases: LeasePlace | undefined;
-  /** Only ClusterSigners whose CA Secret lies in this namespace are served. */
+  /** Only ClusterSigners whose CA Secret is in this namespace are served. */
   readonly secretNamespace: string;
   /** Whether Signers are served as well as ClusterSigners (`--namespaced-signers`). */
   readonly namespacedSigners: boolean;

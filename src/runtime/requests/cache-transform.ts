@@ -22,7 +22,7 @@ const MAX_KEPT_TOGETHER = 12 * 1024 * 1024;
 export interface CacheTransform<T> {
   /** Returns what to keep of a request. A request that is kept whole counts until it is released. */
   readonly reduce: (request: T) => T;
-  /** Releases what `lean` returned. */
+  /** Releases what `reduce` returned. */
   readonly release: (kept: T) => void;
   /** Whether only the lean form of a request is kept. */
   readonly isReduced: (request: T) => boolean;

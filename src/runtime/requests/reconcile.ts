@@ -58,7 +58,7 @@ export async function reconcile<T extends KubeObject, S extends SignerObject>(
   }
 }
 
-/** Each replica drops its state of a deleted request, including one that another replica answered. */
+/** Also true of a deleted request: each replica drops its state, whichever replica answered it. */
 function isOwn<T extends KubeObject, S>(
   { init, requests }: Reconciler<T, S>,
   key: string,

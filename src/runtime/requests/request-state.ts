@@ -154,7 +154,7 @@ export function nextLook(
     return waitFor(state, key, sharedBy === 'signer' ? `${signerName} ${reason}` : reason);
   }
   if (again === 'on-change') {
-    // It did not reach the cause, so this says nothing about what other keys wait for.
+    // It did not get past the cause: this says nothing about what other keys wait for.
     state.waiting.forget(key);
     return undefined;
   }

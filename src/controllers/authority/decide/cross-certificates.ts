@@ -31,7 +31,7 @@ export function foundCrossCertificates({ signer, secret }: SignerSnapshot): read
   ];
 }
 
-/** Read even if the CA is unusable. It is checked that it certifies this key: a record only reduces trust. */
+/** Read even if the CA is unusable. The key alone is compared: a record only reduces trust. */
 function inSecret(secret: Secret, ca: Certificate): readonly CrossRecord[] {
   const { cross = '' } = materialOf(secret);
   const read = attempt(() => readAnchors(cross));

@@ -134,7 +134,7 @@ function authoritiesOf(
   });
 }
 
-/** The plan if the read itself returned nothing. */
+/** When to read the Secret again after a failed read or a fault; undefined if there is neither. */
 function lookAgainAt({ secret, now }: SignerSnapshot, { fault }: Observation): number | undefined {
   if (secret.kind === 'unknown') return now + UNREAD_SECRET_RETRY_MS;
   return fault === undefined ? undefined : now + UNUSABLE_SECRET_RETRY_MS;

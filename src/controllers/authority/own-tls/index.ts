@@ -68,7 +68,7 @@ const CONFIG_MAP_KEY = `${PREFIX}ca`;
 const keyOfComponent = (name: string): string => `${PREFIX}component/${name}`;
 const KEYS = [CONFIG_MAP_KEY, ...OWN_TLS_COMPONENTS.map(keyOfComponent)];
 
-/** What waits for the CA is reconciled again after this: not everything that it waits for triggers it. */
+/** How soon a key that waits for the CA is reconciled again: not all that it waits for triggers it. */
 const WAIT_MS = 15_000;
 
 /** Fills in the Secrets of our own ports and the ConfigMap that their clients read. */
