@@ -8,6 +8,7 @@ import type { ContenderProcess } from '../../../bench/cluster/contender-process.
 import { startContender } from '../../../bench/cluster/contender-process.ts';
 import { createPeer } from '../../../bench/cluster/peer.ts';
 import type { Kind } from '../../../src/conformance/case.ts';
+import { UNKNOWN_EXTENSION } from '../../../src/conformance/crafted-pkcs10.ts';
 import type { Report } from '../../../src/conformance/report/report.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { applyCrds } from '../../certmanager/crds.ts';
@@ -167,6 +168,8 @@ async function allowTheKit(cluster: Cluster): Promise<void> {
       ipAddresses: "self == '192.0.2.1'",
       uris: "self == 'https://conformance.example.com/a'",
       usages: ['digital signature', 'server auth'],
+      // The runner asks for it, and looks whether the leaf has it.
+      extensions: [UNKNOWN_EXTENSION],
     },
   };
   const certificateRequests = { ...more, rules: [...rules, rule] };
