@@ -21,7 +21,7 @@ import { NOTHING } from '../../runtime/issuing/not-issued.ts';
 import { createRedelivery, type Redelivery } from '../../runtime/issuing/redelivery.ts';
 import type { Decision, Moment } from '../../runtime/issuing/request-kind.ts';
 import { decide } from './decide.ts';
-import { outcomeOf } from './not-issued.ts';
+import { outcomeOf } from './waiting-for-ca.ts';
 import type { PodPlan } from './plan.ts';
 
 export interface PodActorInit<S> {

@@ -9,7 +9,7 @@ const LENGTH_OCTETS = 4;
  * Splits the byte stream of a watch in protobuf into its length-delimited frames, and passes each to `take`. All
  * frames of a chunk are passed in one turn of the event loop; a generator would take several turns for each.
  *
- * @throws WatchTrouble as {@link decodeLines}, and what `take` throws
+ * @throws WatchError as {@link decodeLines}, and what `take` throws
  */
 export async function decodeFrames(
   chunks: AsyncIterable<Uint8Array>,

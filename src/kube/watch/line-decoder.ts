@@ -10,7 +10,7 @@ const NEWLINE = 0x0a;
  * Splits a byte stream at newlines. What follows the last newline is dropped: it is a watch event that was cut off,
  * and the next watch sends it again.
  *
- * @throws WatchTrouble `malformed` when a line is longer than any object, `truncated` when the
+ * @throws WatchError `malformed` when a line is longer than any object, `truncated` when the
  * stream ends inside one
  */
 export async function* decodeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

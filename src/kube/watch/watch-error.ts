@@ -23,7 +23,7 @@ export class WatchError extends Error {
 
   constructor(fault: WatchFault, message: string) {
     super(message);
-    this.name = 'WatchTrouble';
+    this.name = 'WatchError';
     this.fault = fault;
   }
 }

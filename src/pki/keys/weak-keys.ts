@@ -8,8 +8,8 @@ import { isRoca } from './roca.ts';
 import { areFactorsClose } from './fermat.ts';
 
 /**
- * Refuses keys whose private key can be computed or guessed. Which types and sizes a profile accepts is
- * checked elsewhere (src/policy).
+ * Refuses keys whose private key can be computed or guessed. Which types a profile accepts is
+ * checked in policy/violations/keys.ts, and for pods in controllers/pcr-issuer/requested-key.ts.
  *
  * @throws SignerError KEY_WEAK
  */

@@ -48,7 +48,7 @@ test('a truncated frame is not emitted, and is reported at the end', async () =>
     const reading = decodeFrames(chunksOf([whole, whole.subarray(0, rest)]), (frame) => {
       seen.push(frame.toString());
     });
-    await assert.rejects(reading, { name: 'WatchTrouble', fault: 'truncated' });
+    await assert.rejects(reading, { name: 'WatchError', fault: 'truncated' });
     assert.deepEqual(seen, ['abc']);
   }
 });
@@ -57,7 +57,7 @@ test('a frame above the size limit is refused before it is read', async () => {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(MAX_EVENT_BYTES + 1);
   await assert.rejects(frames([length]), {
-    name: 'WatchTrouble',
+    name: 'WatchError',
     fault: 'malformed',
   });
 });

@@ -33,7 +33,7 @@ test('bytes after the last newline are reported as truncated, not emitted as a l
     for await (const line of decodeLines(chunksOf([bytes.subarray(0, 9), bytes.subarray(9)])))
       seen.push(line);
   };
-  await assert.rejects(reading(), { name: 'WatchTrouble', fault: 'truncated' });
+  await assert.rejects(reading(), { name: 'WatchError', fault: 'truncated' });
   assert.deepEqual(seen, ['{"a":1}']);
   assert.deepEqual(await split(Buffer.alloc(0), []), []);
 });
@@ -44,7 +44,7 @@ test('a line above the size limit is refused before it is buffered', async () =>
     for (const chunk = Buffer.alloc(1024 * 1024, 'x'); ; sent += chunk.length) yield chunk;
   }
   await assert.rejects(Array.fromAsync(decodeLines(chunksOf(endless()))), {
-    name: 'WatchTrouble',
+    name: 'WatchError',
     fault: 'malformed',
     message: /a line of the watch is longer than the limit of 8388608 bytes/,
   });

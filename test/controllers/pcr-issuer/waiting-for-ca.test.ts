@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { outcomeOf } from '../../../src/controllers/pcr-issuer/not-issued.ts';
+import { outcomeOf } from '../../../src/controllers/pcr-issuer/waiting-for-ca.ts';
 import type { NotIssued } from '../../../src/runtime/issuing/issuing-ca.ts';
 
 const held = (how: NotIssued['how'], more: Partial<NotIssued> = {}): NotIssued => ({
