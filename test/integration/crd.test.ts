@@ -131,7 +131,10 @@ test('the signer name and the CA of a ClusterSigner are immutable', async () => 
   const renamed = changed(workloadSpec(), 'signerName', 'example.com/other');
   assert.match((await kubectl('replace', renamed)).stderr, /signerName: .*is immutable/);
   const other = changed(workloadSpec(), 'authority', { secret });
-  assert.match((await kubectl('replace', other)).stderr, /authority: .*cannot switch to the other member/);
+  assert.match(
+    (await kubectl('replace', other)).stderr,
+    /authority: .*cannot switch to the other member/,
+  );
   const grown = changed(workloadSpec(), 'profile.maxDuration', '48h');
   assert.equal((await kubectl('replace', grown)).stderr, '');
 });
