@@ -24,6 +24,8 @@ const { values } = parseArgs({
   },
 });
 const requests = Number(values.requests);
+/** Of a short run: where one is the mean, more than four come once in 270 runs (Poisson). */
+const FEW_WASTED = 4;
 const seed = Number(values.seed);
 if (!Number.isInteger(requests) || requests < 2) throw new Error('--requests: want a whole number');
 
@@ -54,7 +56,10 @@ async function run(at: Lab): Promise<boolean> {
   await awaitEnds(at, wanted, HEALING_MS);
   const judged = await tryRequests(at, { wanted, auditMayMiss: true });
   printReport(at.proxy.tally, judged, (performance.now() - began) / 1000);
-  return judged.violations.length === 0 && wastedOf(judged) <= requests * MOST_WASTED;
+  return (
+    judged.violations.length === 0 &&
+    wastedOf(judged) <= Math.max(FEW_WASTED, requests * MOST_WASTED)
+  );
 }
 
 /** What the timetable has, each when so much of the load is made. */
