@@ -12,6 +12,7 @@ import { operationText, structuredText, type OperationReport } from '../src/oper
 import { canonicalDnsName } from '../src/pki/names/canonical.ts';
 import { requireVisible } from '../src/pki/x509/requested-names.ts';
 import { SignerError, attempt } from '../src/errors.ts';
+import { readyz, type HttpResponse } from '../src/web/handlers.ts';
 import { printable, printableJson, printableLines, quote, quoteList } from '../src/quote.ts';
 
 /** Control, format, private use, unassigned and surrogate characters, separators, and what looks blank. */
@@ -81,6 +82,8 @@ const PLACES: Readonly<Record<string, (text: string) => string>> = {
     ).note,
   'the refusal of a common name': (text) => messageOf(() => requireVisible(`${text} `, 'x')),
   'the refusal of a DNS name': (text) => messageOf(() => canonicalDnsName(`!${text}`)),
+  'why a component is not ready': (text) => ourLines(readyBody([text], []), 1),
+  'a warning of /readyz': (text) => ourLines(readyBody([], [text]), 2),
   'the text of an operation': (text) => ourLines(operationText(operationOf(text)), 3),
   'an operation as JSON': (text) => structuredText({ text }, 'json').replaceAll('\n', ''),
   'an operation as YAML': (text) => structuredText({ [text]: text }, 'yaml').replaceAll('\n', ''),
@@ -88,6 +91,14 @@ const PLACES: Readonly<Record<string, (text: string) => string>> = {
   'a conformance report as JSON': (text) =>
     printableJson(jsonReport(resultOf(text))).replaceAll('\n', ''),
 };
+
+function readyBody(reasons: readonly string[], warnings: readonly string[]): string {
+  const answer = readyz(
+    () => reasons,
+    () => warnings,
+  )();
+  return (answer as HttpResponse).body;
+}
 
 /** `text` without its line ends, which must be as many as the place itself writes. */
 function ourLines(text: string, count: number): string {

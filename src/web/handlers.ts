@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { printable } from '../quote.ts';
 
 /** Liveness: the event loop runs. It checks nothing else, so that an outage elsewhere restarts no pod. */
 export const healthz: Handler = () => ({ status: 200, contentType: TEXT, body: 'ok\n' });
@@ -14,9 +15,14 @@ export function readyz(
   return () => {
     const reasons = notReady();
     return reasons.length === 0
-      ? { status: 200, contentType: TEXT, body: ['ok', ...warnings().map(warning), ''].join('\n') }
-      : { status: 503, contentType: TEXT, body: `${reasons.join('\n')}\n` };
+      ? { status: 200, contentType: TEXT, body: lines(['ok', ...warnings().map(warning)]) }
+      : { status: 503, contentType: TEXT, body: lines(reasons) };
   };
+}
+
+/** Reasons and warnings repeat what others wrote, and people read them in terminals. */
+function lines(texts: readonly string[]): string {
+  return texts.map((text) => `${printable(text)}\n`).join('');
 }
 
 const warning = (text: string): string => `warning: ${text}`;

@@ -42,9 +42,15 @@ const MIN_VERSION: TlsOptions['minVersion'] = 'TLSv1.3';
  */
 export async function createHttpsServer(init: HttpsInit): Promise<HttpsServer> {
   const { directory, clock, delay, log } = init;
-  const options = { ...timeoutsOf(init.requestTimeoutMs), minVersion: MIN_VERSION };
+  const timeouts = timeoutsOf(init.requestTimeoutMs);
+  const options = {
+    ...timeouts,
+    minVersion: MIN_VERSION,
+    // The timeouts of HTTP begin after it; Node's own is two minutes.
+    handshakeTimeout: timeouts.requestTimeout,
+  };
   const server = createServer(options, createApplication(init));
-  const open = await listening(server, init.listen);
+  const open = await listening(server, init);
   let current: ServingCertificate | undefined;
   let problem: string | undefined = 'not read yet';
 

@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../errors.ts';
 import { createApplication, type ApplicationInit } from './application.ts';
+import { limitConnections } from './connection-limits.ts';
 import { listenError, parseListen } from './listen-address.ts';
 
 export interface ServerInit extends ApplicationInit {
@@ -19,8 +20,6 @@ export interface RunningServer {
 
 /** A client that does not complete its request in this time is disconnected, within a tenth of it. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Beyond it, new connections are closed at once: a few clients scrape and probe a port. */
-const MAX_CONNECTIONS = 1_024;
 
 /**
  * The options of a port's `http.Server`. Node looks for late clients every 30 s by default, so that a timeout of
@@ -43,13 +42,20 @@ export function timeoutsOf(milliseconds = REQUEST_TIMEOUT_MS): ServerOptions {
  */
 export async function serve(init: ServerInit): Promise<RunningServer> {
   const application = createApplication(init);
-  return listening(createServer(timeoutsOf(init.requestTimeoutMs), application), init.listen);
+  return listening(createServer(timeoutsOf(init.requestTimeoutMs), application), init);
 }
 
-/** @throws SignerError USAGE when it cannot listen there */
-export async function listening(server: Server, listen: string): Promise<RunningServer> {
+/**
+ * Opens a server's port, with the limits on its connections.
+ *
+ * @throws SignerError USAGE when it cannot listen there
+ */
+export async function listening(
+  server: Server,
+  { listen, requestTimeoutMs = REQUEST_TIMEOUT_MS }: ServerInit,
+): Promise<RunningServer> {
   const { host, port } = parseListen(listen);
-  server.maxConnections = MAX_CONNECTIONS;
+  limitConnections(server, requestTimeoutMs);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
       reject(listenError(listen, messageOf(error), error));
