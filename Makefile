@@ -205,9 +205,9 @@ scaling: node_modules ## The tables of docs/explanation/scaling.md anew, by simu
 image: node_modules ## The container image, built with buildah; ARGS='--twice --archive image.tar'
 	$(RUN) node test/image/build.ts $(ARGS)
 
-.PHONY: rbac
-rbac: node_modules ## Write rbac/ and the admission policies anew for the demo's names
-	$(RUN) node build/rbac.ts
+.PHONY: deploy
+deploy: node_modules ## Write rbac/ and deploy/ anew from src/manifests, for the demo's names
+	$(RUN) node build/deploy.ts
 
 .PHONY: crds
 crds: node_modules ## Write the CRD of Signer anew, of that of ClusterSigner

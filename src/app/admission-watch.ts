@@ -9,7 +9,7 @@ import {
   isReliedOn,
   type AdmissionContext,
   type LiveAdmission,
-} from '../manifests/compare-admission.ts';
+} from '../manifests/admission/compare.ts';
 import type { Component } from '../runtime/component/component.ts';
 import { poll } from '../runtime/component/poll.ts';
 

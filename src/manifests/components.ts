@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-import { permissions as approver } from '../controllers/approver/permissions.ts';
-import { permissions as attester } from '../controllers/attester/permissions.ts';
-import { permissions as authority } from '../controllers/authority/permissions.ts';
-import { permissions as certificateRequest } from '../controllers/certificate-request/permissions.ts';
-import { permissions as pcrIssuer } from '../controllers/pcr-issuer/permissions.ts';
-import { permissions as signer } from '../controllers/signer/permissions.ts';
-import type { PermissionRule } from '../kube/resource/permissions.ts';
-import type { PermissionNames } from '../runtime/rbac/permission-names.ts';
+import type { OWN_TLS_COMPONENTS } from '../api/signer/own-tls.ts';
+import { approver } from './components/approver.ts';
+import { attester } from './components/attester.ts';
+import { authority } from './components/authority.ts';
+import { certificateRequest } from './components/certificate-request.ts';
+import type { ComponentDescription } from './components/description.ts';
+import { pcrIssuer } from './components/pcr-issuer.ts';
+import { signer } from './components/signer.ts';
 
-/** Every component by its subcommand, with the permissions that its roles hold. */
-export const COMPONENT_PERMISSIONS: ReadonlyMap<
-  string,
-  (names: PermissionNames) => readonly PermissionRule[]
-> = new Map([
-  ['approver', approver],
-  ['signer', signer],
-  ['pcr-issuer', pcrIssuer],
-  ['certificate-request', certificateRequest],
-  ['attester', attester],
-  ['authority', authority],
-]);
+/** A component that an installation consists of, by its subcommand. */
+export type ComponentName = (typeof OWN_TLS_COMPONENTS)[number];
+
+/**
+ * Every component of an installation. One more is one file in components/ and one line here; one that has an
+ * HTTPS port, as all have, is also listed in `OWN_TLS_COMPONENTS`, which the compiler demands.
+ */
+const TABLE: Readonly<Record<ComponentName, ComponentDescription>> = {
+  approver,
+  signer,
+  'pcr-issuer': pcrIssuer,
+  'certificate-request': certificateRequest,
+  attester,
+  authority,
+};
+
+/** The table in its order. */
+export const COMPONENTS: ReadonlyMap<ComponentName, ComponentDescription> = new Map(
+  Object.entries(TABLE) as [ComponentName, ComponentDescription][],
+);

@@ -47,7 +47,7 @@ export function readHouse(): readonly HouseFile[] {
 
 /** Programs of the repository that use src and are no tests; their paths lead from src to them. */
 export function readUsers(): readonly HouseFile[] {
-  const paths = globSync(['build/*.ts', 'demo/**/*.ts', 'examples/*.ts'], { cwd: ROOT }).sort();
+  const paths = globSync(['build/**/*.ts', 'demo/**/*.ts', 'examples/*.ts'], { cwd: ROOT }).sort();
   return paths.map((path) => houseFile(`../${path}`, readFileSync(join(ROOT, path), 'utf8')));
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
-import { admissionDifferences, type LiveAdmission } from '../../src/manifests/compare-admission.ts';
+import { admissionDifferences, type LiveAdmission } from '../../src/manifests/admission/compare.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { OWN_TLS_COMPONENTS } from '../../src/api/signer/own-tls.ts';
-import { COMPONENT_PERMISSIONS } from '../../src/manifests/components.ts';
+import { COMPONENTS as DESCRIPTIONS } from '../../src/manifests/components.ts';
 import { DEMO } from '../../build/demo-installation.ts';
 import { applyCrds } from '../certmanager/crds.ts';
 import { until } from '../cluster/until.ts';
@@ -96,7 +96,7 @@ test('each ServiceAccount has no permission in certificates.k8s.io beyond its ro
     const user = `system:serviceaccount:${SYSTEM_NAMESPACE}:countersign-${name}`;
     const { stdout } = await fixture.cluster.kubectl(['auth', 'can-i', '--list', '--as', user]);
     const lines = stdout.split('\n').filter((line) => line.includes('certificates.k8s.io'));
-    const rules = COMPONENT_PERMISSIONS.get(name)?.({ ...DEMO, signerNames: DEMO.signers }) ?? [];
+    const rules = DESCRIPTIONS.get(name)?.permissions({ ...DEMO, signerNames: DEMO.signers }) ?? [];
     const allowed = rules
       .filter(({ apiGroups }) => apiGroups.includes('certificates.k8s.io'))
       .flatMap(({ resources }) =>

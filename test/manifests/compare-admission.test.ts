@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
-import { COMPONENT_PERMISSIONS } from '../../src/manifests/components.ts';
+import { COMPONENTS } from '../../src/manifests/components.ts';
 import {
   admissionDifferences,
   admissionRisk,
   isReliedOn,
-} from '../../src/manifests/compare-admission.ts';
+} from '../../src/manifests/admission/compare.ts';
 import { printedAdmission } from '../support/manifests/printed-admission.ts';
 
 const PODS = 'countersign-pod-certificate-requests';
@@ -49,8 +49,8 @@ for (const namespacedSigners of [false, true]) {
 
 test('every policy that a component reads is printed, and says what is at risk without it', () => {
   const printed = new Set(printedAdmission().keys());
-  const read = [...COMPONENT_PERMISSIONS.values()]
-    .flatMap((permissions) =>
+  const read = [...COMPONENTS.values()]
+    .flatMap(({ permissions }) =>
       permissions({
         ...DEMO,
         signerNames: DEMO.signers,

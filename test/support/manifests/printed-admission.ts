@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseAllDocuments } from 'yaml';
 import { DEMO } from '../../../build/demo-installation.ts';
-import type { LiveAdmission } from '../../../src/manifests/compare-admission.ts';
+import type { LiveAdmission } from '../../../src/manifests/admission/compare.ts';
 import type { Installation } from '../../../src/manifests/installation.ts';
 import { OPT_IN, renderAdmission } from '../../../src/manifests/render.ts';
 

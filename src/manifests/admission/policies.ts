@@ -3,8 +3,8 @@
  * The ValidatingAdmissionPolicies. Each expression has one check(): it costs 350,000 of the 1,000,000 that
  * an expression may cost.
  */
-import { DERIVED_PREFIX } from '../api/signer/signer.ts';
-import type { Manifest } from './roles.ts';
+import { DERIVED_PREFIX } from '../../api/signer/signer.ts';
+import type { Manifest } from '../roles.ts';
 
 const GROUP = 'admissionregistration.k8s.io/v1';
 

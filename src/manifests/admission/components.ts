@@ -3,10 +3,10 @@
  * What the components themselves may not do, where RBAC cannot say it: `create` has no name, a status no group. A
  * component that is taken over keeps its roles; these policies hold it to the names of its installation.
  */
-import { bundleName } from '../api/object/cluster-trust-bundle.ts';
-import type { SecretReference } from '../api/signer/cluster-signer.ts';
-import { policy } from './admission.ts';
-import type { Manifest } from './roles.ts';
+import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
+import type { SecretReference } from '../../api/signer/cluster-signer.ts';
+import { policy } from './policies.ts';
+import type { Manifest } from '../roles.ts';
 
 /** The names of one installation, those behind its own ports included. */
 export interface ComponentNames {

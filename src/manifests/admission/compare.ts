@@ -3,23 +3,23 @@
  * Compares the admission policies of a cluster with what `countersign rbac` prints. The lists of names are taken from
  * the policy itself, everything else is rendered, so a policy that guards less than ours differs somewhere.
  */
-import { isDerivedName } from '../api/signer/signer.ts';
+import { isDerivedName } from '../../api/signer/signer.ts';
 import {
   whoCreatesPodCertificateRequests,
   whoWritesClusterSignerStatus,
   whoWritesClusterSigners,
   whoWritesSignerStatus,
   type Guarded,
-} from './admission.ts';
-import { whoAsksByCertificateRequests } from './certificate-request-admission.ts';
+} from './policies.ts';
+import { whoAsksByCertificateRequests } from './certificate-requests.ts';
 import {
   whichBundlesTheAttesterWrites,
   whichRequestsAreAnswered,
   whichSecretsTheAuthorityMakes,
   type ComponentNames,
-} from './component-admission.ts';
-import { whoWritesLeases } from './lease-admission.ts';
-import type { Manifest } from './roles.ts';
+} from './components.ts';
+import { whoWritesLeases } from './leases.ts';
+import type { Manifest } from '../roles.ts';
 
 /** The one policy that must name what is served: it guards no other signer name. */
 const NAMES_SIGNERS = 'countersign-pod-certificate-requests';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { policy } from './admission.ts';
-import type { Manifest } from './roles.ts';
+import { policy } from './policies.ts';
+import type { Manifest } from '../roles.ts';
 
 /**
  * Each component writes its own Leases only. Roles cannot express that: Leases of members are named after

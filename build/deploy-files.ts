@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The files of rbac/ and deploy/ that are made from src/manifests, for the names of the demo. */
+import { DEMO_PLAN } from './demo-installation.ts';
+import { installationFiles } from '../src/manifests/files.ts';
+import { documentsOf } from '../src/manifests/render.ts';
+
+const PRINTED = `# SPDX-License-Identifier: Apache-2.0
+# Printed by countersign rbac. Names are spelled out: print it again for other names.
+`;
+
+/** Where a file of an installation is kept, and what it says first. */
+const PLACES: Readonly<Record<string, readonly [path: string, comment: string]>> = {
+  'namespaces.yaml': [
+    'deploy/namespaces.yaml',
+    `Keys live apart: who may create Secrets beside ServiceAccounts can mint their tokens, and the
+authority must create Secrets. Nothing of ours runs in countersign-keys, and nothing else should.`,
+  ],
+  'flow-control.yaml': [
+    'deploy/flow-control/countersign.yaml',
+    `API priority and fairness: a place of our own in the API server's line. Without it the components
+share workload-low with every ServiceAccount of the cluster, and a controller gone wild makes pods
+wait for their certificates; nor can a storm of requests to us take the others' seats.`,
+  ],
+  'own-tls.yaml': [
+    'deploy/own-tls.yaml',
+    `The components' HTTPS ports: a Service each, a Secret each that authority fills in once the
+ClusterSigner of deploy/examples/serving.yaml is there, and the ConfigMap with the CA for those who
+scrape. Made empty here, and never by authority: who may create Secrets beside ServiceAccounts can
+mint their tokens. No data: applying this again leaves what was filled in. For certificates of
+another tool take the annotation filled-by away.`,
+  ],
+  'deployments.yaml': [
+    'deploy/deployments.yaml',
+    'One image, one Deployment a component: each has its own ServiceAccount, and only its own rights.',
+  ],
+  'disruption-budgets.yaml': [
+    'deploy/disruption-budgets.yaml',
+    'Whoever drains nodes leaves one replica of each component at work.',
+  ],
+  'serving-signer.yaml': [
+    'deploy/examples/serving.yaml',
+    `The certificates of the components' own HTTPS ports: authority signs them with the CA of the
+ClusterSigner that has this signer name, and fills in the Secrets and the ConfigMap of
+deploy/own-tls.yaml. Nobody else can ask for one: there are neither pods nor requests in the spec.`,
+  ],
+  'network-policy.yaml': [
+    'deploy/examples/network-policy.yaml',
+    `Who may reach the components: Prometheus in the namespace monitoring, at the port with TLS
+(--listen-https=0.0.0.0:8443). Nobody else has anything to ask. Kubelets probe from the node, which
+most network plugins always let in; where yours does not, allow port 8080 from your nodes' addresses.`,
+  ],
+  'service-monitors.yaml': [
+    'deploy/monitoring/service-monitors.yaml',
+    'For the Prometheus Operator: a ServiceMonitor a component, since each has its own server name.',
+  ],
+  'alerts.yaml': [
+    'deploy/monitoring/alerts.yaml',
+    'For the Prometheus Operator: what to wake somebody for.',
+  ],
+};
+
+/** Path from the root → text. */
+export function deployFiles(): ReadonlyMap<string, string> {
+  const files = [...installationFiles(DEMO_PLAN)].map(([file, manifests]): [string, string] => {
+    const [path, comment] = PLACES[file] ?? [];
+    const text = documentsOf(manifests);
+    if (path !== undefined) return [path, `${headerOf(comment ?? '')}${text}`];
+    return [file.startsWith('rbac/') ? file : `deploy/${file}`, PRINTED + text];
+  });
+  return new Map(files);
+}
+
+function headerOf(comment: string): string {
+  const made = 'Made from src/manifests by make deploy.';
+  const lines = ['SPDX-License-Identifier: Apache-2.0', ...comment.split('\n'), made];
+  return lines.map((line) => `# ${line}\n`).join('');
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Installation } from '../installation.ts';
+import { permissionNamesOf } from '../names.ts';
+import type { Manifest } from '../roles.ts';
+import { whoAsksByCertificateRequests } from './certificate-requests.ts';
+import {
+  whichBundlesTheAttesterWrites,
+  whichRequestsAreAnswered,
+  whichSecretsTheAuthorityMakes,
+} from './components.ts';
+import { whoWritesLeases } from './leases.ts';
+import {
+  whoCreatesPodCertificateRequests,
+  whoMayRequest,
+  whoWritesClusterSignerStatus,
+  whoWritesClusterSigners,
+  whoWritesSignerStatus,
+} from './policies.ts';
+
+/** The opt-in policy file: once applied, each requester needs the verb `request`. */
+export const OPT_IN = 'who-may-request.yaml';
+
+/** The admission policies of an installation by file. The names are taken as they are. */
+export function admissionOf(installation: Installation): ReadonlyMap<string, readonly Manifest[]> {
+  const { signers, namespacedSigners = false, namespace } = installation;
+  const guarded = { signers, namespacedSigners };
+  const writers = [
+    ...whoWritesClusterSigners(),
+    ...whoWritesClusterSignerStatus(namespace),
+    ...whoWritesSignerStatus(namespace),
+  ];
+  return new Map([
+    ['pod-certificate-requests.yaml', whoCreatesPodCertificateRequests(guarded)],
+    ['cluster-signers.yaml', writers],
+    ['certificate-requests.yaml', whoAsksByCertificateRequests()],
+    ['components.yaml', onComponents(installation)],
+    ['leases.yaml', whoWritesLeases(namespace)],
+    [OPT_IN, whoMayRequest(guarded)],
+  ]);
+}
+
+/** What holds the components to the names of this installation. */
+function onComponents(installation: Installation): readonly Manifest[] {
+  // Both hold the names behind our own ports as well.
+  const { signerNames, bundles, secrets } = permissionNamesOf({ servesOwnTls: true }, installation);
+  const { namespace } = installation;
+  const names = { namespace, signers: signerNames, bundles, secrets };
+  return [
+    ...whichBundlesTheAttesterWrites(names),
+    ...whichRequestsAreAnswered(namespace),
+    ...whichSecretsTheAuthorityMakes(names),
+  ];
+}

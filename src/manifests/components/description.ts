@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
+
+/** `resources` of a container (core/v1 ResourceRequirements): quantities by resource name. */
+export interface ComputeResources {
+  readonly requests?: Readonly<Record<string, string | number>>;
+  readonly limits?: Readonly<Record<string, string | number>>;
+}
+
+/** What an installation needs to know of a component: everything else follows from its name. */
+export interface ComponentDescription {
+  /** One sentence, the Deployment's annotation `kubernetes.io/description`. */
+  readonly description: string;
+  /** The rules of its roles, for the names of an installation. */
+  readonly permissions: (names: PermissionNames) => readonly PermissionRule[];
+  /** Two by default: one stays when a node fails. */
+  readonly replicas: number;
+  readonly resources: ComputeResources;
+  /** Whether it takes the flag `--namespaced-signers`, and the permissions that come with it. */
+  readonly servesNamespacedSigners?: boolean;
+  /** Whether it needs the CA of our own ports. The others neither sign with it nor read its key. */
+  readonly servesOwnTls?: boolean;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import { OPT_IN, admissionOf } from './admission/installed.ts';
+import { COMPONENTS } from './components.ts';
+import type { InstallationPlan } from './installation-plan.ts';
+import { rolesOf } from './render.ts';
+import type { Manifest } from './roles.ts';
+import { disruptionBudget, flowControl } from './workloads/availability.ts';
+import { deployment } from './workloads/deployment.ts';
+import { alerts, networkPolicy, serviceMonitors } from './workloads/monitoring.ts';
+import { namespaces } from './workloads/namespaces.ts';
+import { ownTls, servingSigner } from './workloads/own-tls.ts';
+
+/**
+ * Every object of an installation but the CustomResourceDefinitions, by file. `deploy/`, `rbac/` and the chart are
+ * made of it; a part that the plan leaves out has no file.
+ */
+export function installationFiles(
+  plan: InstallationPlan,
+): ReadonlyMap<string, readonly Manifest[]> {
+  const components = [...COMPONENTS.keys()];
+  const { whoMayRequest = false, servingSigner: serving = false } = plan.parts;
+  const admission = [...admissionOf(plan.installation)].filter(
+    ([file]) => whoMayRequest || file !== OPT_IN,
+  );
+  const files: [string, readonly Manifest[]][] = [
+    ['namespaces.yaml', namespaces(plan)],
+    ...[...rolesOf(plan.installation)].map(inFolder('rbac')),
+    ...admission.map(inFolder('admission')),
+    ['flow-control.yaml', flowControl(plan)],
+    ['own-tls.yaml', ownTls(plan)],
+    ['deployments.yaml', components.map((each) => deployment(each, plan))],
+    ['disruption-budgets.yaml', components.map((each) => disruptionBudget(each, plan))],
+    ['serving-signer.yaml', serving ? [servingSigner(plan)] : []],
+    ['network-policy.yaml', networkPolicy(plan)],
+    ['service-monitors.yaml', serviceMonitors(plan)],
+    ['alerts.yaml', alerts(plan)],
+  ];
+  return new Map(files.filter(([, manifests]) => manifests.length > 0));
+}
+
+function inFolder(
+  folder: string,
+): (entry: readonly [string, readonly Manifest[]]) => [string, readonly Manifest[]] {
+  return ([file, manifests]) => [`${folder}/${file}`, manifests];
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ComponentName } from './components.ts';
+import type { ComputeResources } from './components/description.ts';
+import type { Installation } from './installation.ts';
+import type { Manifest } from './roles.ts';
+
+/** Settings of one component's Deployment. Absent fields are left out of it. */
+export interface ComponentSettings {
+  readonly replicas: number;
+  readonly resources: ComputeResources;
+  /** Arguments after ours. */
+  readonly extraArgs?: readonly string[];
+  /** core/v1 EnvVar. */
+  readonly extraEnv?: readonly Manifest[];
+  /** Of the Deployment and its pods, besides ours. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** core/v1 Toleration. */
+  readonly tolerations?: readonly Manifest[];
+  /** core/v1 Affinity, in place of ours: replicas apart where there are nodes enough. */
+  readonly affinity?: Manifest;
+  /** core/v1 TopologySpreadConstraint. */
+  readonly topologySpreadConstraints?: readonly Manifest[];
+  readonly priorityClassName?: string;
+}
+
+/** The container image of every component. */
+export interface ImagePlan {
+  /** As the kubelet pulls it: `registry.example/countersign:0.1.0`, or with `@sha256:…`. */
+  readonly reference: string;
+  readonly pullPolicy?: string;
+  /** core/v1 LocalObjectReference. */
+  readonly pullSecrets?: readonly Manifest[];
+}
+
+/** What may be left out of an installation. Absent: left out. */
+export interface OptionalParts {
+  /** Each requester needs the verb `request`. */
+  readonly whoMayRequest?: boolean;
+  /** The ClusterSigner whose CA signs the certificates of our ports. */
+  readonly servingSigner?: boolean;
+  /** Who may reach the ports with metrics: networking/v1 NetworkPolicyPeer. */
+  readonly networkPolicy?: { readonly from: readonly Manifest[] };
+  /** Labels by which the Prometheus Operator finds its objects, and how often it scrapes. */
+  readonly serviceMonitors?: {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly interval: string;
+  };
+  readonly alerts?: { readonly labels: Readonly<Record<string, string>> };
+}
+
+/** Everything that an installation is made of, with nothing left to decide. */
+export interface InstallationPlan {
+  /** The names that roles and policies spell out; all CA Secrets are in one namespace. */
+  readonly installation: Installation;
+  /** Namespaces to make. */
+  readonly namespaces: readonly string[];
+  /** Where the CA Secrets are. */
+  readonly keysNamespace: string;
+  readonly image: ImagePlan;
+  readonly components: ReadonlyMap<ComponentName, ComponentSettings>;
+  readonly parts: OptionalParts;
+}

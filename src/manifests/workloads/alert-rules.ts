@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Manifest } from '../roles.ts';
+
+/** An alert: what it says, when, and for how long that must hold. */
+interface Alert {
+  readonly name: string;
+  readonly expr: string;
+  readonly for: string;
+  readonly severity: 'critical' | 'warning';
+  readonly summary: string;
+}
+
+const ALERTS: readonly Alert[] = [
+  {
+    name: 'CountersignCaExpiresSoon',
+    // A managed CA is replaced after four fifths of its life: what gets here waits for somebody.
+    expr: 'countersign_ca_full_leaves_until_timestamp_seconds - time() < 0',
+    for: '1h',
+    severity: 'critical',
+    summary:
+      'Leaves of {{ $labels.signer }} end with their CA, earlier than the profile says. Read the conditions of its ClusterSigner.',
+  },
+  {
+    name: 'CountersignAnchorExpiresSoon',
+    expr: 'countersign_trust_bundle_not_after_timestamp_seconds - time() < 86400',
+    for: '1h',
+    severity: 'warning',
+    summary: 'A trust anchor in the bundle of {{ $labels.signer }} expires within a day.',
+  },
+  {
+    name: 'CountersignRequestsWait',
+    // The gauge counts what a component still has to answer; a healthy one answers in seconds.
+    expr: 'min_over_time(countersign_request_pending[10m]) > 0',
+    for: '5m',
+    severity: 'warning',
+    summary:
+      'Requests of {{ $labels.signer }} wait for {{ $labels.component }}. Read the Events of a request that waits.',
+  },
+  {
+    name: 'CountersignMissingRights',
+    expr: 'max by (namespace, component) (countersign_missing_rights) > 0',
+    for: '5m',
+    severity: 'critical',
+    summary:
+      '{{ $labels.component }} lacks permissions that it needs. /readyz names them; apply the roles again.',
+  },
+  {
+    name: 'CountersignAdmissionPolicyDiffers',
+    expr: 'max by (namespace, component, policy) (countersign_admission_policy_differences) > 0',
+    for: '5m',
+    severity: 'critical',
+    summary:
+      'The admission policy {{ $labels.policy }} guards less than it should. Apply it again.',
+  },
+  {
+    name: 'CountersignNoLeader',
+    expr: 'sum by (namespace, component) (countersign_leader) != 1',
+    for: '5m',
+    severity: 'critical',
+    summary: '{{ $labels.component }} has no leader, or two.',
+  },
+  {
+    name: 'CountersignStrangerAnchor',
+    expr: 'increase(countersign_trust_bundle_stranger_anchors_total[1h]) > 0',
+    for: '0m',
+    severity: 'critical',
+    summary:
+      'Somebody wrote a foreign anchor into the bundle of {{ $labels.signer }}; it was removed.',
+  },
+  {
+    name: 'CountersignServingCertificateExpiresSoon',
+    expr: 'countersign_serving_certificate_not_after_timestamp_seconds - time() < 86400',
+    for: '1h',
+    severity: 'warning',
+    summary: 'The certificate of the HTTPS port of {{ $labels.component }} expires within a day.',
+  },
+];
+
+/** The rules of a PrometheusRule (monitoring.coreos.com/v1). */
+export const ALERT_RULES: readonly Manifest[] = ALERTS.map(
+  ({ name, expr, for: duration, severity, summary }) => ({
+    alert: name,
+    expr,
+    for: duration,
+    labels: { severity },
+    annotations: { summary },
+  }),
+);

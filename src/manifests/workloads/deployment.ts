@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import { DEFAULT_SECRET_NAMESPACE, ownTlsSecret } from '../../api/signer/own-tls.ts';
+import { COMPONENTS, type ComponentName } from '../components.ts';
+import type { ComponentSettings, InstallationPlan } from '../installation-plan.ts';
+import { labelsOf } from '../names.ts';
+import type { Manifest } from '../roles.ts';
+
+/** Of the image's user nonroot. */
+const USER = 65_532;
+
+/** The Deployment of one component, with its own ServiceAccount and no more than its permissions. */
+export function deployment(component: ComponentName, plan: InstallationPlan): Manifest {
+  const settings = plan.components.get(component);
+  if (settings === undefined) throw new TypeError(`no settings of ${component}`);
+  const labels = labelsOf(component);
+  const description = COMPONENTS.get(component)?.description ?? '';
+  const podMetadata = {
+    labels: { ...settings.labels, ...labels },
+    ...given('annotations', settings.annotations),
+  };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: {
+      name: `countersign-${component}`,
+      namespace: plan.installation.namespace,
+      labels: { ...settings.labels, ...labels },
+      annotations: { 'kubernetes.io/description': description, ...settings.annotations },
+    },
+    spec: {
+      replicas: settings.replicas,
+      // A new pod is ready before an old one ends.
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      selector: { matchLabels: labels },
+      template: { metadata: podMetadata, spec: podSpec(component, settings, plan) },
+    },
+  };
+}
+
+function podSpec(
+  component: ComponentName,
+  settings: ComponentSettings,
+  plan: InstallationPlan,
+): Manifest {
+  return {
+    affinity: settings.affinity ?? apart(component),
+    ...given('nodeSelector', settings.nodeSelector),
+    ...given('tolerations', settings.tolerations),
+    ...given('topologySpreadConstraints', settings.topologySpreadConstraints),
+    ...given('priorityClassName', settings.priorityClassName),
+    ...given('imagePullSecrets', plan.image.pullSecrets),
+    serviceAccountName: `countersign-${component}`,
+    automountServiceAccountToken: true,
+    enableServiceLinks: false,
+    // SIGTERM: requests in flight are finished first.
+    terminationGracePeriodSeconds: 30,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: USER,
+      runAsGroup: USER,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    containers: [container(component, settings, plan)],
+    volumes: [
+      {
+        name: 'serving',
+        // Optional: it starts, and works, before there is a certificate; /readyz warns.
+        secret: { secretName: ownTlsSecret(component), optional: true },
+      },
+    ],
+  };
+}
+
+/** Preferred: a cluster of one node gets both replicas all the same. */
+function apart(component: string): Manifest {
+  const term = {
+    topologyKey: 'kubernetes.io/hostname',
+    labelSelector: { matchLabels: labelsOf(component) },
+  };
+  return {
+    podAntiAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm: term }],
+    },
+  };
+}
+
+function container(
+  component: ComponentName,
+  settings: ComponentSettings,
+  plan: InstallationPlan,
+): Manifest {
+  const probe = (path: string): Manifest => ({ httpGet: { path, port: 'http' } });
+  return {
+    name: component,
+    image: plan.image.reference,
+    ...given('imagePullPolicy', plan.image.pullPolicy),
+    args: [...argumentsOf(component, plan), ...(settings.extraArgs ?? [])],
+    ...given('env', settings.extraEnv),
+    ports: [
+      { name: 'http', containerPort: 8080 },
+      { name: 'https', containerPort: 8443 },
+    ],
+    volumeMounts: [{ name: 'serving', mountPath: '/run/countersign/serving', readOnly: true }],
+    startupProbe: { ...probe('/healthz'), periodSeconds: 1, failureThreshold: 30 },
+    livenessProbe: {
+      ...probe('/healthz'),
+      periodSeconds: 10,
+      timeoutSeconds: 5,
+      failureThreshold: 3,
+    },
+    readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 5 },
+    resources: settings.resources,
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+  };
+}
+
+function argumentsOf(
+  component: ComponentName,
+  { installation, keysNamespace }: InstallationPlan,
+): readonly string[] {
+  const servesSigners = COMPONENTS.get(component)?.servesNamespacedSigners === true;
+  return [
+    component,
+    // /metrics is served there only; the probes' port says whether it is ready, and why not.
+    '--listen-https=0.0.0.0:8443',
+    ...(keysNamespace === DEFAULT_SECRET_NAMESPACE ? [] : [`--secret-namespace=${keysNamespace}`]),
+    ...(installation.namespacedSigners === true && servesSigners ? ['--namespaced-signers'] : []),
+  ];
+}
+
+/** The field, or nothing where there is no value. */
+function given(field: string, value: unknown): Manifest {
+  return value === undefined ? {} : { [field]: value };
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Who may reach the metrics, who collects them, and what to wake somebody for. All of it is opt-in. */
+import { OWN_TLS_CONFIG_MAP } from '../../api/signer/own-tls.ts';
+import { COMPONENTS } from '../components.ts';
+import type { InstallationPlan } from '../installation-plan.ts';
+import { LABELS, labelsOf } from '../names.ts';
+import type { Manifest } from '../roles.ts';
+import { ALERT_RULES } from './alert-rules.ts';
+
+const OPERATOR = 'monitoring.coreos.com/v1';
+
+/** Only the peers reach the port with TLS. Kubelets probe from the node, which most network plugins let in. */
+export function networkPolicy({ installation, parts }: InstallationPlan): readonly Manifest[] {
+  if (parts.networkPolicy === undefined) return [];
+  return [
+    {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { name: 'countersign', namespace: installation.namespace },
+      spec: {
+        podSelector: { matchLabels: LABELS },
+        policyTypes: ['Ingress'],
+        ingress: [{ from: parts.networkPolicy.from, ports: [{ port: 8443 }] }],
+      },
+    },
+  ];
+}
+
+/** A ServiceMonitor a component, since each has a server name of its own. */
+export function serviceMonitors({ installation, parts }: InstallationPlan): readonly Manifest[] {
+  if (parts.serviceMonitors === undefined) return [];
+  const { namespace } = installation;
+  const { labels, interval } = parts.serviceMonitors;
+  const ca = { configMap: { name: OWN_TLS_CONFIG_MAP, key: 'ca.crt' } };
+  return [...COMPONENTS.keys()].map((component) => {
+    const serverName = `countersign-${component}.${namespace}.svc`;
+    return {
+      apiVersion: OPERATOR,
+      kind: 'ServiceMonitor',
+      metadata: {
+        name: `countersign-${component}`,
+        namespace,
+        labels: { ...labels, ...labelsOf(component) },
+      },
+      spec: {
+        selector: { matchLabels: labelsOf(component) },
+        endpoints: [{ port: 'https', scheme: 'https', interval, tlsConfig: { ca, serverName } }],
+      },
+    };
+  });
+}
+
+/** A PrometheusRule with the alerts that docs/how-to/install-with-helm.md explains. */
+export function alerts({ installation, parts }: InstallationPlan): readonly Manifest[] {
+  if (parts.alerts === undefined) return [];
+  return [
+    {
+      apiVersion: OPERATOR,
+      kind: 'PrometheusRule',
+      metadata: {
+        name: 'countersign',
+        namespace: installation.namespace,
+        labels: { ...parts.alerts.labels, ...LABELS },
+      },
+      spec: { groups: [{ name: 'countersign', rules: ALERT_RULES }] },
+    },
+  ];
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { InstallationPlan } from '../installation-plan.ts';
+import { LABELS } from '../names.ts';
+import type { Manifest } from '../roles.ts';
+
+/**
+ * The namespaces that an installation makes. Keys are apart from the components: who may create Secrets beside
+ * ServiceAccounts can mint their tokens, and `authority` must create Secrets.
+ */
+export function namespaces({ namespaces: names }: InstallationPlan): readonly Manifest[] {
+  return names.map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: {
+      name,
+      labels: {
+        ...LABELS,
+        'pod-security.kubernetes.io/enforce': 'restricted',
+        'pod-security.kubernetes.io/warn': 'restricted',
+      },
+    },
+  }));
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { DEMO } from '../../build/demo-installation.ts';
+import { deployFiles } from '../../build/deploy-files.ts';
+import { COMPONENTS } from '../../src/manifests/components.ts';
+import { renderAdmission, renderRbac, type Files } from '../../src/manifests/render.ts';
+
+const root = join(import.meta.dirname, '../..');
+const again = 'is not what src/manifests makes for the demo; write it anew with make deploy';
+
+const files = deployFiles();
+
+for (const [path, text] of files) {
+  test(`${path} is what the one source makes of it`, () => {
+    assert.ok(existsSync(join(root, path)), `${path} ${again}`);
+    assert.equal(readFileSync(join(root, path), 'utf8'), text, `${path} ${again}`);
+  });
+}
+
+const printed: [folder: string, texts: Files][] = [
+  ['rbac', renderRbac(DEMO)],
+  ['deploy/admission', renderAdmission(DEMO)],
+];
+
+for (const [folder, texts] of printed) {
+  test(`${folder} is what countersign rbac prints, and nothing else`, () => {
+    const found = readdirSync(join(root, folder)).filter((file) => file.endsWith('.yaml'));
+    assert.deepEqual(found.sort(), [...texts.keys()].sort());
+    for (const [file, text] of texts) assert.equal(files.get(`${folder}/${file}`), text);
+  });
+}
+
+test('what is written by hand in deploy/ is what says which signers there are, and what kinds', () => {
+  const shipped = globSync(['deploy/*.yaml', 'deploy/!(chart)/**/*.yaml'], { cwd: root });
+  assert.deepEqual(shipped.filter((path) => !files.has(path)).sort(), [
+    'deploy/crds/clustersigners.yaml',
+    'deploy/crds/signers.yaml',
+    'deploy/examples/people.yaml',
+    'deploy/examples/pod.yaml',
+    'deploy/examples/workload.yaml',
+    'deploy/kustomization.yaml',
+  ]);
+});
+
+test('every controller has its line in the table of components, and its roles', () => {
+  const controllers = readdirSync(join(root, 'src/controllers'));
+  assert.deepEqual(controllers.sort(), [...COMPONENTS.keys()].sort());
+  assert.deepEqual(
+    controllers.map((each) => `${each}.yaml`).sort(),
+    [...renderRbac(DEMO).keys()].sort(),
+  );
+});
