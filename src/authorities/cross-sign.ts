@@ -25,8 +25,9 @@ export function createCrossSign(random: Random): CrossSign {
     if (!mayCertifyCas(issuer.certificate) || of.notBefore >= issuer.notAfter) return undefined;
     const prepared = prepareCross({ of, issuer, random });
     const cross = decodeCertificate(await authority.sign(prepared, NEVER_ABORTED));
-    const anchors = [issuer.certificate];
-    correspond(prepared, { leaf: cross, intermediates: [], anchors }, now);
-    return [cross, issuer.certificate].map(({ raw }) => encodePem('CERTIFICATE', raw)).join('');
+    const { certificate } = issuer;
+    const chain = { certificate, intermediates: [], anchors: [certificate] };
+    correspond(prepared, { leaf: cross, ...chain }, now);
+    return [cross, certificate].map(({ raw }) => encodePem('CERTIFICATE', raw)).join('');
   };
 }

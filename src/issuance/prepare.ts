@@ -17,8 +17,10 @@ import type { Validity } from './validity.ts';
 /** What prepare() needs: the whole contents of a leaf. */
 export type PrepareInput = LeafTbsInput;
 
-/** The certificates above a leaf: its issuers upwards without the root, and the roots. */
-export interface IssuerChain {
+/** The public half of a CA: itself, its issuers upwards without the root, and its trust anchors. */
+export interface CaChain {
+  /** No other certificate counts as the issuer of its leaves. */
+  readonly certificate: Certificate;
   readonly intermediates: readonly Certificate[];
   readonly anchors: readonly Certificate[];
 }
@@ -54,8 +56,8 @@ export class Prepared {
    *
    * @throws SignerError PATH_INVALID (`authority`)
    */
-  requirePath(chain: IssuerChain, now: number): void {
-    requirePossiblePath({ leaf: this.#leaf, ...chain, now });
+  requirePath({ certificate, intermediates, anchors }: CaChain, now: number): void {
+    requirePossiblePath({ leaf: this.#leaf, issuer: certificate, intermediates, anchors, now });
   }
 
   /**

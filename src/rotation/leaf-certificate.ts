@@ -6,7 +6,7 @@ import { type Certificate, readCertificates } from '../pki/x509/certificate.ts';
 import { verifyPath } from '../pki/x509/path.ts';
 import { publicKeyOf, readPrivateKey } from '../pki/keys/private-key.ts';
 import type { LeafCertificate } from './leaf-renewal.ts';
-import type { CaChain } from './signs-from.ts';
+import type { CaChain } from '../issuance/prepare.ts';
 
 /** What a Secret holds of a serving certificate; texts are PEM. */
 export interface LeafMaterial {

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { sameBytes } from '../bytes.ts';
 import { SignerError, attempt } from '../errors.ts';
+import type { CaChain } from '../issuance/prepare.ts';
 import { requirePropagatedAnchor, propagatedAt } from '../issuance/propagation-gate.ts';
 import { fingerprint, type Certificate } from '../pki/x509/certificate.ts';
 import { verifyPath } from '../pki/x509/path.ts';
-
-/** The public half of a CA: itself, what is above it, and what it chains to. */
-export interface CaChain {
-  readonly certificate: Certificate;
-  readonly intermediates: readonly Certificate[];
-  readonly anchors: readonly Certificate[];
-}
 
 /** What the published bundle says, and how long an anchor must be in it. */
 export interface Gate {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { quote } from '../../quote.ts';
-import { sameBytes } from '../../bytes.ts';
 import { SignerError } from '../../errors.ts';
 import type { Certificate, TbsCertificate } from './certificate.ts';
 import { violatedConstraint } from '../extensions/name-constraints.ts';
 import { nameText } from '../names/distinguished-name.ts';
 import { OID_ANY_EXTENDED_KEY_USAGE } from '../der/oids.ts';
-import { verifySignature } from '../keys/signature-verification.ts';
+import { isSignedBy, issuersOf, sameIn } from './issuers.ts';
 
 /** A leaf and what its path may consist of. */
 export interface PathOptions {
   readonly leaf: Certificate;
+  /** The CA that signed the leaf, if it is known: no other certificate is tried as the leaf's issuer. */
+  readonly issuer?: Certificate | undefined;
   /** CAs between leaf and anchor, in any order; certificates that do not belong to the path are ignored. */
   readonly intermediates: readonly Certificate[];
   /** The trust anchors, in any order. */
@@ -80,11 +81,10 @@ function find(search: Search): readonly Certificate[] {
 function extend(search: Search, path: readonly Certificate[]): readonly Certificate[] | undefined {
   const child = path.at(-1);
   if (child === undefined) return undefined;
-  const anchors = issuersOf(child, search.anchors);
+  const { anchors, others } = candidates(search, path, child);
   for (const anchor of anchors) {
     if (accepts(search, path, anchor)) return [...path, anchor];
   }
-  const others = issuersOf(child, search.intermediates).filter((each) => !path.includes(each));
   if (others.length > 0 && path.length > MAX_INTERMEDIATES) {
     search.faults.add(`there are more than ${MAX_INTERMEDIATES} CAs between leaf and anchor`);
     return undefined;
@@ -99,21 +99,36 @@ function extend(search: Search, path: readonly Certificate[]): readonly Certific
   return undefined;
 }
 
-/** By name, byte for byte; certificates with a matching key identifier first (RFC 4158 §3.5.12). */
-function issuersOf(child: Certificate, from: readonly Certificate[]): readonly Certificate[] {
-  const wanted = child.authorityKeyIdentifier;
-  const fits = ({ subjectKeyIdentifier: found }: Certificate): number =>
-    wanted === undefined || found === undefined ? 1 : sameBytes(wanted, found) ? 0 : 2;
-  return from
-    .filter((each) => sameBytes(each.subject.raw, child.issuer.raw))
-    .sort((a, b) => fits(a) - fits(b));
+interface Candidates {
+  readonly anchors: readonly Certificate[];
+  readonly others: readonly Certificate[];
 }
 
+/** The certificates that may come next. */
+function candidates(
+  { issuer, anchors, intermediates }: Search,
+  path: readonly Certificate[],
+  child: Certificate,
+): Candidates {
+  if (issuer === undefined || path.length > 1) {
+    return {
+      anchors: issuersOf(child, anchors),
+      others: issuersOf(child, intermediates).filter((each) => !path.includes(each)),
+    };
+  }
+  const anchor = sameIn(issuer, anchors);
+  return anchor === undefined
+    ? { anchors: [], others: [issuer] }
+    : { anchors: [anchor], others: [] };
+}
+
+/** The signature first: constraints of a CA that did not sign this certificate cost nothing more. */
 function accepts(search: Search, path: readonly Certificate[], issuer: Certificate): boolean {
   const fault =
     ownFault(issuer, search.now) ??
     issuerFault(issuer, path) ??
-    signatureFault(search, path, issuer);
+    signatureFault(search, path, issuer) ??
+    leafFault(issuer, path);
   if (fault !== undefined) search.faults.add(fault);
   return fault === undefined;
 }
@@ -142,7 +157,11 @@ const MIN_ISSUER_RSA_BITS = 2048;
 /** What is wrong with a certificate as the issuer of the last one of a path. */
 function issuerFault(issuer: Certificate, path: readonly Certificate[]): string | undefined {
   const problem = issuerProblem(issuer, path.length - 1);
-  if (problem !== undefined) return `${shown(issuer)} ${problem}`;
+  return problem === undefined ? undefined : `${shown(issuer)} ${problem}`;
+}
+
+/** What an issuer does not allow to the certificates below it. */
+function leafFault(issuer: Certificate, path: readonly Certificate[]): string | undefined {
   return purposeFault(issuer, path[0]) ?? violatedConstraint(issuer.nameConstraints, path);
 }
 
@@ -182,9 +201,9 @@ function signatureFault(
   if (child === undefined || (search.isUnsigned && path.length === 1)) return undefined;
   if (search.signaturesLeft === 0) return `more than ${MAX_SIGNATURES} signatures to try`;
   search.signaturesLeft -= 1;
-  const { signatureAlgorithm, tbs, signature } = child;
-  const isValid = verifySignature(issuer.publicKey, signatureAlgorithm, tbs, signature);
-  return isValid ? undefined : `the signature of ${shown(child)} is not by ${shown(issuer)}`;
+  return isSignedBy(child, issuer)
+    ? undefined
+    : `the signature of ${shown(child)} is not by ${shown(issuer)}`;
 }
 
 /** UTF-16 units of a name in a message. */

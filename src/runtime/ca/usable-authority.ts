@@ -9,7 +9,7 @@ import type { Authority, AuthorityMaterial } from '../../authorities/contract.ts
 import { SignerError, attempt } from '../../errors.ts';
 import { distrustedCas } from '../../rotation/distrusted-cas.ts';
 import { requireGate } from './anchor-gate.ts';
-import { checkMaterialSize, checkKeySize } from './namespaced-ca-limits.ts';
+import { checkMaterial, checkCa } from './namespaced-ca-limits.ts';
 
 /** Everything that decides whether a CA may sign. */
 export interface UsableInput {
@@ -47,7 +47,7 @@ export function usableAuthority(input: UsableInput): Authority {
     );
   }
   const current = attempt(() => {
-    const large = checkMaterialSize(signer, secret);
+    const large = checkMaterial(signer, secret);
     if (large !== undefined) throw large;
     const opened = input.open(secret);
     requireUsable(input, opened, signsAtOnce(secret, opened.facts.fingerprint));
@@ -70,8 +70,8 @@ function isActive({ status }: ClusterSigner, { facts }: Authority): boolean {
 function requireUsable(input: UsableInput, authority: Authority, atOnce: boolean): void {
   const { signer, bundle, propagationSeconds, now } = input;
   const { facts } = authority;
-  const slow = checkKeySize(signer, facts);
-  if (slow !== undefined) throw slow;
+  const costly = checkCa(signer, facts);
+  if (costly !== undefined) throw costly;
   if (distrustedCas(signer)(facts.fingerprint)) {
     throw unusable('AUTHORITY_INVALID', 'its CA is listed in spec.authority.managed.distrusted');
   }

@@ -48,13 +48,12 @@ function localCa(
     { metadata: { uid } }: KubeObject,
   ): Promise<IssuedChain> {
     const prepared = prepare({ ...wanted, issuer: facts, random: component.random });
-    const { anchors } = facts;
     const cross = crossFor(wanted.validity);
-    const intermediates = [...facts.intermediates, ...cross];
-    prepared.requirePath({ intermediates, anchors }, serverTime(component));
+    prepared.requirePath(facts, serverTime(component));
     const der = await authority.sign(prepared, NEVER);
     const leaf = prepared.decode(der);
-    correspond(prepared, { leaf, intermediates, anchors }, serverTime(component));
+    // The cross-certificates have no part in this: they are for verifiers with another anchor.
+    correspond(prepared, { leaf, ...facts }, serverTime(component));
     // Logged before it is sent: each signature leaves a log line, even if the write then fails.
     const serial = Buffer.from(leaf.serial).toString('hex');
     component.log.debug({ uid, serial }, 'signed');

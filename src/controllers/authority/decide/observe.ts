@@ -11,7 +11,7 @@ import { parseTime } from '../../../api/object/time.ts';
 import type { AuthorityFacts } from '../../../authorities/contract.ts';
 import { SignerError } from '../../../errors.ts';
 import { distrustedCas } from '../../../rotation/distrusted-cas.ts';
-import { checkMaterialSize, checkKeySize } from '../../../runtime/ca/namespaced-ca-limits.ts';
+import { checkMaterial, checkCa } from '../../../runtime/ca/namespaced-ca-limits.ts';
 import { hasNext, type Inspect } from './inspect.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
@@ -81,7 +81,7 @@ function observePresent(snapshot: SignerSnapshot, secret: Secret): Observation {
       `Secret ${where(signer)} does not grant its key to this signer; its owner does that with the annotation ${SIGNER_NAME}: ${signer.spec.signerName}`,
     );
   }
-  const facts = checkMaterialSize(signer, secret) ?? inspect(secret, 'tls');
+  const facts = checkMaterial(signer, secret) ?? inspect(secret, 'tls');
   const fault = facts instanceof SignerError ? facts : faultOf(signer, facts);
   if (fault !== undefined) return observeUnusable(snapshot, fault);
   if (facts instanceof SignerError) return observeUnusable(snapshot, facts);
@@ -107,8 +107,8 @@ function faultOf(signer: ClusterSigner, facts: AuthorityFacts): SignerError | un
         : `it holds ${fingerprint}, which left trust by distrust (status.distrusted) and never returns`,
     );
   }
-  const slow = checkKeySize(signer, facts);
-  if (slow !== undefined) return slow;
+  const costly = checkCa(signer, facts);
+  if (costly !== undefined) return costly;
   const known = signer.status?.authorities ?? [];
   const isNew = known.every((each) => each.fingerprint !== fingerprint);
   if (!isNew || known.length < MAX_AUTHORITIES) return undefined;
