@@ -11,6 +11,7 @@ import {
 import { printedAdmission } from '../support/manifests/printed-admission.ts';
 
 const PODS = 'countersign-pod-certificate-requests';
+const EVENTS = 'countersign-events';
 const SIGNERS = 'countersign-cluster-signers';
 
 interface Stage {
@@ -72,9 +73,10 @@ test('each policy of the role is read by its name, and what is printed gives no 
     [
       [SIGNERS, 0],
       [PODS, 0],
+      [EVENTS, 0],
     ],
   );
-  assert.equal(component.client.requests.length, 4);
+  assert.equal(component.client.requests.length, 6);
   assert.deepEqual(component.notes, []);
 });
 
@@ -129,6 +131,6 @@ test('while nothing is served, the policy of PodCertificateRequests is not read'
   await lookFor(1);
   assert.deepEqual(
     component.client.requests.map(({ path }) => path.includes(PODS)),
-    [false, false],
+    [false, false, false, false],
   );
 });

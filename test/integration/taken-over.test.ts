@@ -12,6 +12,7 @@ import { createCsr } from '../support/cluster/requests/csr.ts';
 import { forgedRequest } from '../support/requests/forged-pkcs10.ts';
 import {
   ATTEMPTS,
+  FORGED,
   FOREIGN,
   FOREIGN_BUNDLE,
   FOREIGN_SECRET,
@@ -44,7 +45,7 @@ before(async () => {
     kubeconfigs.set(component, await cluster.serviceAccountKubeconfig(SYSTEM, account));
   }
   const policed = ATTEMPTS.filter(({ cannot }) =>
-    /no CA of|names no signer|another issuer/.test(cannot),
+    /no CA of|names no signer|another issuer|metadata|Event of|with a token/.test(cannot),
   );
   for (const { component, call } of policed) {
     await until(`the policy on ${component} is in force`, SOON, async () =>
@@ -82,8 +83,19 @@ test('each component may make the objects of its installation', async () => {
   await allowed('attester', { verb: 'create', path, body: bundle });
   const secrets = `/api/v1/namespaces/${KEYS}/secrets`;
   await allowed('authority', {
-    ...{ verb: 'create', path: secrets, body: { metadata: { name: 'people-ca' } } },
+    verb: 'create',
+    path: secrets,
+    body: {
+      type: 'kubernetes.io/tls',
+      metadata: { name: 'people-ca' },
+      data: { 'tls.crt': '', 'tls.key': '' },
+    },
   });
+  for (const component of new Set(ATTEMPTS.map((each) => each.component))) {
+    const body = { ...FORGED.body, reportingController: `countersign.dev/${component}` };
+    const metadata = { name: `own-${component}`, namespace: 'default' };
+    await allowed(component, { ...FORGED, body: { ...body, metadata } });
+  }
 });
 
 /** By RBAC, or by an admission policy; not because the object is not there or is not valid. */
@@ -139,6 +151,7 @@ function made(path: string): Record<string, unknown> {
     const whose = { namespace: SYSTEM, signerName: FOREIGN };
     return forgedRequest('certificates.k8s.io/v1', whose);
   }
+  if (path.endsWith('/events')) return { apiVersion: 'events.k8s.io/v1', kind: 'Event' };
   return path.endsWith('/secrets') ? { apiVersion: 'v1', kind: 'Secret' } : {};
 }
 

@@ -39,7 +39,7 @@ for (const namespacedSigners of [false, true]) {
       const derived = namespacedSigners ? ['signers.countersign.dev/*'] : [];
       const context = { namespace, signerNames: [...DEMO.signers, ...derived] };
       const printed = printedAdmission({ namespacedSigners });
-      assert.equal(printed.size, 13);
+      assert.equal(printed.size, 15);
       for (const [name, live] of printed) {
         assert.deepEqual(admissionDifferences(name, live, context), []);
       }
@@ -233,8 +233,9 @@ test('a policy that trusts the components of another namespace differs', () => {
     'countersign-attester-bundles',
     'countersign-certificate-request-answers',
     'countersign-authority-secrets',
-    'countersign-leases',
-    'countersign-leases-deleted',
+    ...['request-metadata', 'events', 'leases', 'leases-deleted'].map(
+      (each) => `countersign-${each}`,
+    ),
   ]);
 });
 

@@ -25,7 +25,7 @@ function policiesOfAuthority(ofSigners: boolean): string {
   const names = [
     ...['cluster-signers', 'cluster-signer-secrets', 'cluster-signer-status'],
     ...(ofSigners ? ['signer-status'] : []),
-    ...['authority-secrets', 'leases', 'leases-deleted'],
+    ...['authority-secrets', 'events', 'leases', 'leases-deleted'],
   ].map((each) => `countersign-${each}`);
   const kinds = 'validatingadmissionpolicies,validatingadmissionpolicybindings';
   return `get admissionregistration.k8s.io/${kinds} [${names.join(' ')}]`;

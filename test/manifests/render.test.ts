@@ -12,7 +12,7 @@ const cas = '[workload-ca people-ca] @countersign-keys';
 const POLICY_KINDS = 'validatingadmissionpolicies,validatingadmissionpolicybindings';
 /** Reading the admission policies that a component relies on, by name. */
 const policies = (...names: readonly string[]): string => {
-  const all = [...names, 'leases', 'leases-deleted'].map((each) => `countersign-${each}`);
+  const all = [...names, 'events', 'leases', 'leases-deleted'].map((each) => `countersign-${each}`);
   return `get admissionregistration.k8s.io/${POLICY_KINDS} [${all.join(' ')}]`;
 };
 const EVENTS = 'create,patch events.k8s.io/events @default';
@@ -42,7 +42,7 @@ const table: Record<string, readonly string[]> = {
     `${READ} certificates.k8s.io/certificatesigningrequests`,
     'update certificates.k8s.io/certificatesigningrequests/approval',
     `approve certificates.k8s.io/signers ${both}`,
-    policies('cluster-signers'),
+    policies('cluster-signers', 'request-metadata'),
     EVENTS,
     MEMBER,
   ],
@@ -52,7 +52,7 @@ const table: Record<string, readonly string[]> = {
     `${READ} certificates.k8s.io/certificatesigningrequests`,
     'update certificates.k8s.io/certificatesigningrequests/status',
     `sign certificates.k8s.io/signers ${both}`,
-    policies('cluster-signers'),
+    policies('cluster-signers', 'request-metadata'),
     `${READ} /secrets ${cas}`,
     EVENTS,
     MEMBER,

@@ -18,7 +18,11 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onRequests(CSR_RESOURCE, 'approval'),
     ...onSigners(names, 'approve'),
     EVENTS_IN_DEFAULT,
-    readPolicies(names, ['countersign-cluster-signers']),
+    readPolicies(names, [
+      'countersign-cluster-signers',
+      'countersign-request-metadata',
+      'countersign-events',
+    ]),
     ...onMemberLeases(names),
   ];
 }

@@ -30,6 +30,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
       'countersign-cluster-signers',
       'countersign-cluster-signer-status',
       'countersign-attester-bundles',
+      'countersign-events',
     ]),
     ...onLeaderLease(names, 'attester'),
   ];

@@ -53,6 +53,7 @@ function policies({ namespacedSigners }: PermissionNames): readonly string[] {
     'countersign-cluster-signer-status',
     ...(namespacedSigners === true ? ['countersign-signer-status'] : []),
     'countersign-authority-secrets',
+    'countersign-events',
   ];
 }
 

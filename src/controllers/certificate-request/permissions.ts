@@ -26,6 +26,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
       'countersign-certificate-request-spec',
       'countersign-certificate-request-approval',
       'countersign-certificate-request-answers',
+      'countersign-events',
     ]),
     ...onMemberLeases(names),
   ];

@@ -20,7 +20,11 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onSigners(names, 'sign'),
     EVENTS_EVERYWHERE,
     ...onCaSecrets(names),
-    readPolicies(names, ['countersign-cluster-signers', 'countersign-pod-certificate-requests']),
+    readPolicies(names, [
+      'countersign-cluster-signers',
+      'countersign-pod-certificate-requests',
+      'countersign-events',
+    ]),
     ...onMemberLeases(names),
   ];
 }

@@ -18,7 +18,11 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onSigners(names, 'sign'),
     ...onCaSecrets(names),
     EVENTS_IN_DEFAULT,
-    readPolicies(names, ['countersign-cluster-signers']),
+    readPolicies(names, [
+      'countersign-cluster-signers',
+      'countersign-request-metadata',
+      'countersign-events',
+    ]),
     ...onMemberLeases(names),
   ];
 }

@@ -13,7 +13,9 @@ import {
 } from './policies.ts';
 import { whoAsksByCertificateRequests } from './certificate-requests.ts';
 import {
+  whatAnswersChange,
   whichBundlesTheAttesterWrites,
+  whichEventsAreWritten,
   whichRequestsAreAnswered,
   whichSecretsTheAuthorityMakes,
   type ComponentNames,
@@ -51,6 +53,10 @@ const RISKS: Readonly<Record<string, string>> = {
     'this component may make bundles of other names when it is taken over',
   'countersign-authority-secrets':
     'this component may create Secrets of other names when it is taken over',
+  'countersign-request-metadata':
+    'this component may have CertificateSigningRequests of every signer deleted when it is taken over',
+  'countersign-events':
+    'this component may forge and overwrite the Events of others when it is taken over',
   'countersign-leases': WRITES_LEASES,
   'countersign-leases-deleted': 'a component that is taken over may delete the Leases of another',
 };
@@ -144,6 +150,8 @@ function render(live: Manifest, { namespace: known }: AdmissionContext): readonl
     ...whichBundlesTheAttesterWrites(names),
     ...whichRequestsAreAnswered(namespace),
     ...whichSecretsTheAuthorityMakes(names),
+    ...whatAnswersChange(namespace),
+    ...whichEventsAreWritten(namespace),
     ...whoWritesLeases(namespace),
   ];
 }

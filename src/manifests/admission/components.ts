@@ -114,11 +114,96 @@ export function whichSecretsTheAuthorityMakes(names: ComponentNames): readonly M
           "+ ': it is no CA Secret of this installation; countersign rbac --secret prints the policy for more'",
         ].join('\n'),
       },
+      {
+        // The controller of tokens fills in a Secret of type service-account-token, for any ServiceAccount beside it.
+        expression: "object.?type.orValue('') == 'kubernetes.io/tls'",
+        messageExpression:
+          "request.userInfo.username + ' may only create Secrets of type kubernetes.io/tls'",
+      },
+    ],
+  });
+}
+
+/**
+ * `signer` and `approver` change the status of a CertificateSigningRequest and nothing else of it. The API server asks for the
+ * verb `sign` only where a certificate or a condition changes, and a status update may change the metadata: an owner
+ * that does not exist has the garbage collector delete the request, whoever is to sign it.
+ *
+ * @param namespace - where the components run
+ */
+export function whatAnswersChange(namespace: string): readonly Manifest[] {
+  const users = ['approver', 'signer'].map((each) => `'${userOf(namespace, each)}'`);
+  const same = (field: string, none: '[]' | '{}'): string =>
+    `object.metadata.?${field}.orValue(${none}) == oldObject.metadata.?${field}.orValue(${none})`;
+  return policy({
+    name: 'countersign-request-metadata',
+    rule: {
+      apiGroups: ['certificates.k8s.io'],
+      apiVersions: ['v1'],
+      operations: ['UPDATE'],
+      resources: ['certificatesigningrequests/status', 'certificatesigningrequests/approval'],
+    },
+    conditions: [
+      {
+        name: 'only-approver-and-signer',
+        expression: `request.userInfo.username in [${users.join(', ')}]`,
+      },
+    ],
+    validations: [
+      {
+        expression: [
+          same('labels', '{}'),
+          `&& ${same('annotations', '{}')}`,
+          `&& ${same('ownerReferences', '[]')}`,
+          `&& ${same('finalizers', '[]')}`,
+        ].join('\n'),
+        messageExpression:
+          "request.userInfo.username + ' may not change the metadata of CertificateSigningRequest ' + object.metadata.name",
+      },
+    ],
+  });
+}
+
+/**
+ * Each component writes Events of its own only: with `create` and `patch` it could forge those of other controllers,
+ * or overwrite the warnings about itself that another component wrote.
+ *
+ * @param namespace - where the components run
+ */
+export function whichEventsAreWritten(namespace: string): readonly Manifest[] {
+  const prefix = userOf(namespace, '');
+  const own = `'countersign.dev/' + request.userInfo.username.replace('${prefix}', '')`;
+  return policy({
+    name: 'countersign-events',
+    rule: {
+      apiGroups: ['events.k8s.io'],
+      apiVersions: ['v1'],
+      operations: ['CREATE', 'UPDATE'],
+      resources: ['events'],
+    },
+    conditions: [
+      {
+        name: 'our-components',
+        expression: `request.userInfo.username.startsWith('${prefix}')`,
+      },
+    ],
+    validations: [
+      {
+        expression: [
+          `object.?reportingController.orValue('') == ${own}`,
+          `&& (oldObject == null || oldObject.?reportingController.orValue('') == ${own})`,
+        ].join('\n'),
+        messageExpression: `request.userInfo.username + ' may only write Events with reportingController ' + ${own}`,
+      },
     ],
   });
 }
 
 function only(namespace: string, component: string): Manifest {
-  const user = `system:serviceaccount:${namespace}:countersign-${component}`;
-  return { name: `only-${component}`, expression: `request.userInfo.username == '${user}'` };
+  const expression = `request.userInfo.username == '${userOf(namespace, component)}'`;
+  return { name: `only-${component}`, expression };
+}
+
+function userOf(namespace: string, component: string): string {
+  return `system:serviceaccount:${namespace}:countersign-${component}`;
 }

@@ -4,7 +4,9 @@ import { permissionNamesOf } from '../names.ts';
 import type { Manifest } from '../roles.ts';
 import { whoAsksByCertificateRequests } from './certificate-requests.ts';
 import {
+  whatAnswersChange,
   whichBundlesTheAttesterWrites,
+  whichEventsAreWritten,
   whichRequestsAreAnswered,
   whichSecretsTheAuthorityMakes,
 } from './components.ts';
@@ -39,7 +41,7 @@ export function admissionOf(installation: Installation): ReadonlyMap<string, rea
   ]);
 }
 
-/** What holds the components to the names of this installation. */
+/** What holds the components to the names of this installation, and to their own work. */
 function onComponents(installation: Installation): readonly Manifest[] {
   // Both hold the names behind our own ports as well.
   const { signerNames, bundles, secrets } = permissionNamesOf({ servesOwnTls: true }, installation);
@@ -49,5 +51,7 @@ function onComponents(installation: Installation): readonly Manifest[] {
     ...whichBundlesTheAttesterWrites(names),
     ...whichRequestsAreAnswered(namespace),
     ...whichSecretsTheAuthorityMakes(names),
+    ...whatAnswersChange(namespace),
+    ...whichEventsAreWritten(namespace),
   ];
 }

@@ -89,6 +89,27 @@ const makeSecretBesideComponents: Call = {
   body: { metadata: { name: 'minted' } },
 };
 
+/** A status update may change the metadata as well: an owner that does not exist has an object deleted. */
+const disown = (part: 'status' | 'approval'): Call => ({
+  verb: 'replace',
+  path: csr(part === 'status' ? 'foreign' : 'ours', part),
+  body: {
+    metadata: {
+      ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'gone' }],
+    },
+  },
+});
+/** An Event in the name of the kubelet. */
+export const FORGED: Call = {
+  verb: 'create',
+  path: '/apis/events.k8s.io/v1/namespaces/default/events',
+  body: {
+    ...{ metadata: { name: 'forged', namespace: 'default' }, reportingController: 'kubelet' },
+    ...{ reportingInstance: 'a', action: 'Attack', reason: 'Attack', type: 'Normal', note: 'x' },
+    ...{ eventTime: '2026-01-01T00:00:00.000000Z', regarding: { kind: 'Node', name: 'a' } },
+  },
+};
+
 function cannot(component: string, sentences: Readonly<Record<string, Call>>): readonly Attempt[] {
   return Object.entries(sentences).map(([sentence, call]) => ({
     component,
@@ -106,13 +127,16 @@ export const ATTEMPTS: readonly Attempt[] = [
       path: csr('foreign', 'approval'),
     },
     'answer a CertificateSigningRequest': answerCsr,
+    'change the metadata of a CertificateSigningRequest': disown('approval'),
     'answer a PodCertificateRequest': answerPcr,
     'publish a bundle': publish,
     'write a ClusterSigner or its status': attest,
+    'write an Event of another controller': FORGED,
     'mint a token': mintToken,
   }),
   ...cannot('signer', {
     'approve a CertificateSigningRequest': approve,
+    'change the metadata of a CertificateSigningRequest': disown('status'),
     'answer for a signer name that the installation does not have': answerForeignCsr,
     'answer a PodCertificateRequest': answerPcr,
     'read another Secret': readForeignSecret,
@@ -124,6 +148,7 @@ export const ATTEMPTS: readonly Attempt[] = [
     },
     'publish a bundle': publish,
     'write a ClusterSigner or its status': attest,
+    'write an Event of another controller': FORGED,
     'mint a token': mintToken,
   }),
   ...cannot('pcr-issuer', {
@@ -141,6 +166,7 @@ export const ATTEMPTS: readonly Attempt[] = [
     'list Secrets': listSecrets,
     'publish a bundle': publish,
     'write a ClusterSigner or its status': attest,
+    'write an Event of another controller': FORGED,
     'mint a token': mintToken,
   }),
   ...cannot('certificate-request', {
@@ -160,6 +186,7 @@ export const ATTEMPTS: readonly Attempt[] = [
     'list Secrets': listSecrets,
     'publish a bundle': publish,
     'write a ClusterSigner or its status': attest,
+    'write an Event of another controller': FORGED,
     'mint a token': mintToken,
   }),
   ...cannot('attester', {
@@ -185,6 +212,7 @@ export const ATTEMPTS: readonly Attempt[] = [
     'answer a CertificateSigningRequest': answerCsr,
     'answer a PodCertificateRequest': answerPcr,
     'write a ClusterSigner or its status': attest,
+    'write an Event of another controller': FORGED,
     'mint a token': mintToken,
   }),
   ...cannot('authority', {
@@ -194,6 +222,17 @@ export const ATTEMPTS: readonly Attempt[] = [
       body: { metadata: { name: 'squatted' } },
     },
     'create a Secret beside the components': makeSecretBesideComponents,
+    'create a Secret that the cluster fills with a token': {
+      verb: 'create',
+      path: SECRETS,
+      body: {
+        type: 'kubernetes.io/service-account-token',
+        metadata: {
+          name: 'people-ca',
+          annotations: { 'kubernetes.io/service-account.name': 'default' },
+        },
+      },
+    },
     'delete the Secret of a CA': { verb: 'delete', path: `${SECRETS}/workload-ca` },
     'read another Secret': readForeignSecret,
     'list Secrets': listSecrets,
@@ -202,6 +241,7 @@ export const ATTEMPTS: readonly Attempt[] = [
     'answer a PodCertificateRequest': answerPcr,
     'publish a bundle': publish,
     'write a ClusterSigner': writeSigner,
+    'write an Event of another controller': FORGED,
     'mint a token': mintToken,
   }),
 ];
