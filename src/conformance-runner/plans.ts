@@ -24,6 +24,13 @@ export interface RequestPlan {
 /** Labels or annotations of an object that no signer knows. */
 export const UNKNOWN_KEY = 'conformance.example.com/unknown';
 
+/** Names and addresses reserved for documentation (RFC 2606, RFC 5737). */
+export const ALTERNATIVE_NAMES = {
+  dnsNames: ['conformance.example.com'],
+  ipAddresses: ['192.0.2.1'],
+  uris: ['https://conformance.example.com/a'],
+} as const satisfies Partial<LeafNames>;
+
 /** The names of an ordinary request. `username`: the user of the run, for `{username}` in the profile. */
 export function ordinaryNames(
   { commonName, organizations, dnsNames }: ConformanceProfile,

@@ -17,6 +17,7 @@ import { basicConstraints, subjectAltName } from '../../pki/extensions/encode-ex
 import { encodePem } from '../../pki/der/pem.ts';
 import type { KeyType } from '../../vocabulary.ts';
 import {
+  ALTERNATIVE_NAMES,
   BURST_SIZE,
   HOUR_SECONDS,
   TEN_YEARS_SECONDS,
@@ -90,13 +91,7 @@ function usagePlans(plan: Planner, usages: readonly string[]): readonly Promise<
 
 function namePlans(plan: Planner): readonly Promise<CrPlan>[] {
   return [
-    plan('alternativeNames', {
-      names: {
-        dnsNames: ['conformance.example.com'],
-        ipAddresses: ['192.0.2.1'],
-        uris: ['https://conformance.example.com/a'],
-      },
-    }),
+    plan('alternativeNames', { names: ALTERNATIVE_NAMES }),
     plan('masters', { names: { organizations: ['system:masters'] } }),
     plan('systemUser', { names: { commonName: 'system:conformance' } }),
   ];

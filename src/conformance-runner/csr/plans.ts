@@ -18,6 +18,7 @@ import { encodeRequest } from '../../pki/x509/pkcs10.ts';
 import { generatePrivateKey, publicKeyOf } from '../../pki/keys/private-key.ts';
 import { KEY_TYPES, type KeyType } from '../../vocabulary.ts';
 import {
+  ALTERNATIVE_NAMES,
   BURST_SIZE,
   HOUR_SECONDS,
   TEN_YEARS_SECONDS,
@@ -135,7 +136,7 @@ function namePlans(planner: Planner): readonly CsrPlan[] {
   const plan = (scenario: CsrScenario, changed: Partial<LeafNames>): CsrPlan =>
     planOf(planner, scenario, { requested: { names: { ...planner.names, ...changed } } });
   return [
-    plan('alternativeNames', ALTERNATIVE_NAMES),
+    plan('alternativeNames', { ...ALTERNATIVE_NAMES, emails: ['conformance@example.com'] }),
     plan('masters', { organizations: ['system:masters'] }),
     plan('kubeadm', { organizations: ['kubeadm:cluster-admins'] }),
     plan('systemUser', { commonName: 'system:conformance' }),
@@ -194,14 +195,6 @@ function ordinary(
   const { keyType, usages } = run.profile;
   return { keyType, spki: publicKeyOf(key), names, usages, lifetimeSeconds: HOUR_SECONDS, ...more };
 }
-
-/** Names and addresses reserved for documentation (RFC 2606, RFC 5737). */
-const ALTERNATIVE_NAMES = {
-  dnsNames: ['conformance.example.com'],
-  ipAddresses: ['192.0.2.1'],
-  uris: ['https://conformance.example.com/a'],
-  emails: ['conformance@example.com'],
-};
 
 function requestOf(names: LeafNames, key: KeyObject): Uint8Array {
   return encodeRequest({ subject: { ...names, organizationalUnits: [] }, sans: names, key });

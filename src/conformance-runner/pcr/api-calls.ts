@@ -12,7 +12,7 @@ import { patchSteps, resourceCalls, untilWatched, type ResourceCalls } from '../
 import { ALL_VERBS, certificatesRule, signerRule } from '../permissions.ts';
 import { check, skipSteps, runSteps, type ApiStep } from '../steps.ts';
 import { stubOf } from './plans.ts';
-import { uuid } from './requester.ts';
+import { inventedPod } from './requester.ts';
 import type { PcrRun } from './run.ts';
 import { runSignerName } from '../run.ts';
 
@@ -180,12 +180,7 @@ function hasLabel(found: Pcr, value: string): string {
 function specOf(run: PcrRun['run'], signerName: string, stub: string): object {
   return {
     signerName,
-    podName: `conformance-${run.id}`,
-    podUID: uuid(run.random(16)),
-    serviceAccountName: run.serviceAccount,
-    serviceAccountUID: uuid(run.random(16)),
-    nodeName: 'conformance',
-    nodeUID: uuid(run.random(16)),
+    ...inventedPod(run),
     maxExpirationSeconds: 86_400,
     stubPKCS10Request: stub,
   };

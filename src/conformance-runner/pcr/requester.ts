@@ -32,7 +32,7 @@ export async function findRequester(
   shown: PodCertificateRequest | undefined,
 ): Promise<PcrRequester | Skipped> {
   const { run, requests } = pcr;
-  const facts = shown === undefined ? inventedFacts(pcr) : factsOf(shown);
+  const facts = shown === undefined ? inventedPod(pcr.run) : factsOf(shown);
   const missing = await run.permissions.missing(
     certificatesRule(['create', 'get'], requests.plural, run.namespace),
   );
@@ -84,7 +84,8 @@ function factsOf({ spec }: PodCertificateRequest): PodIdentity {
   return { podName, podUID, serviceAccountName, serviceAccountUID, nodeName, nodeUID };
 }
 
-function inventedFacts({ run }: PcrRun): PodIdentity {
+/** A pod that does not exist, for a request that only the API server looks at. */
+export function inventedPod(run: PcrRun['run']): PodIdentity {
   return {
     podName: `conformance-${run.id}`,
     podUID: uuid(run.random(16)),
@@ -96,7 +97,7 @@ function inventedFacts({ run }: PcrRun): PodIdentity {
 }
 
 /** RFC 9562 §5.4. */
-export function uuid(bytes: Uint8Array): string {
+function uuid(bytes: Uint8Array): string {
   const set = Uint8Array.from(bytes);
   set[6] = ((set[6] ?? 0) & 0x0f) | 0x40;
   set[8] = ((set[8] ?? 0) & 0x3f) | 0x80;

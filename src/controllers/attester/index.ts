@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../errors.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
-import { toOutcome } from '../../runtime/requests/error-outcome.ts';
+import { reportRetry } from '../../runtime/requests/error-outcome.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { areClocksStillApart, requeueAt, serverTime } from '../../runtime/component/server-time.ts';
 import { act } from './act.ts';
@@ -34,7 +33,9 @@ export function createAttester(component: Component, resource: Resource): Contro
       const watching = [signers.run(signal), bundles.run(signal)];
       const handle = (name: string): Promise<ReconcileResult> => reconcile(state, name);
       const onError = (name: string, error: unknown): void => {
-        reportError(state, name, error);
+        const named = { kind: 'ClusterTrustBundle', name };
+        const regarding = { apiVersion: resource.apiVersion, ...named };
+        reportRetry(component, error, { noun: 'bundle', named, regarding });
       };
       await runLoop({ ...component, workers: BUNDLE_WORKERS, handle, onError }, signal);
       await Promise.all(watching);
@@ -98,23 +99,4 @@ function measure({ component, bundles, publishers }: AttesterState, name: string
   const [served, signer] = [bundles.get(name), publishers.get(name)];
   if (served === undefined || signer === undefined) return;
   measureBundle(component.metrics, signer.spec.signerName, served);
-}
-
-function reportError({ component, resource }: AttesterState, name: string, error: unknown): void {
-  if (!(error instanceof SignerError)) {
-    component.log.error({ name, error: String(error) }, 'unexpected error, bundle is retried');
-    return;
-  }
-  const {
-    message = '',
-    reason,
-    event,
-  } = toOutcome(error, component.name, component.client.clockOffset());
-  component.log.warn(
-    { kind: 'ClusterTrustBundle', name, reason, error: message },
-    'bundle is retried',
-  );
-  if (event === undefined) return;
-  const regarding = { apiVersion: resource.apiVersion, kind: 'ClusterTrustBundle', name };
-  component.events.record({ ...event, regarding });
 }

@@ -3,13 +3,14 @@ import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import type { CreateAuthority, CrossSign, OpenAuthority } from '../../authorities/contract.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import { compileProfile } from '../../issuance/profile.ts';
+import type { EventObject } from '../../kube/events/body.ts';
 import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 import { compileCertificateRequestPolicy, compilePolicy } from '../../policy/compile-policy.ts';
 import { resourceOf } from '../../runtime/signers/signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
-import { toOutcome } from '../../runtime/requests/error-outcome.ts';
+import { reportRetry } from '../../runtime/requests/error-outcome.ts';
 import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
 import { inTurns } from '../../runtime/signers/in-turns.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
@@ -70,7 +71,11 @@ export function createAuthorityController(init: AuthorityInit): Controller {
       const watching = signers.run(signal);
       const handle = (key: string): Promise<ReconcileResult> => reconcile(state, key);
       const onError = (key: string, error: unknown): void => {
-        reportError(component, key, error);
+        reportRetry(component, error, {
+          noun: 'signer',
+          named: { key },
+          regarding: regardingOf(key),
+        });
       };
       await runLoop({ ...component, workers: SIGNER_WORKERS, handle, onError }, signal);
       await Promise.all([watching, secrets.stop(), bundles.stop(), ownTls?.stop()]);
@@ -158,19 +163,8 @@ function get({ client }: Component, signer: ClusterSigner): Promise<unknown> {
   return client.request({ method: 'GET', path }).catch(ignoreNotFound);
 }
 
-function reportError(component: Component, key: string, error: unknown): void {
-  if (!(error instanceof SignerError)) {
-    component.log.error({ key, error: String(error) }, 'unexpected error, signer is retried');
-    return;
-  }
-  const {
-    message = '',
-    reason,
-    event,
-  } = toOutcome(error, component.name, component.client.clockOffset());
-  component.log.warn({ key, reason, error: message }, 'signer is retried');
-  // There is no permission to write Events in a Signer's namespace: its status reports the fault.
-  if (event === undefined || key.includes('/')) return;
-  const regarding = { apiVersion: 'countersign.dev/v1alpha1', kind: 'ClusterSigner', name: key };
-  component.events.record({ ...event, regarding });
+/** There is no permission to write Events in a Signer's namespace: its status reports the fault. */
+function regardingOf(key: string): EventObject | undefined {
+  if (key.includes('/')) return undefined;
+  return { apiVersion: 'countersign.dev/v1alpha1', kind: 'ClusterSigner', name: key };
 }

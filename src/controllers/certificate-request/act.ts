@@ -19,7 +19,7 @@ import { namespaceFlow } from '../../runtime/component/charged.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import type { IssuedChain, IssuingCa } from '../../runtime/issuing/issuing-ca.ts';
-import { NOTHING, settleByConditions } from '../../runtime/issuing/not-issued.ts';
+import { NOTHING, failed, settleByConditions } from '../../runtime/issuing/not-issued.ts';
 import {
   chainFromBase64,
   createRedelivery,
@@ -107,16 +107,8 @@ function carriedOut(
       return { ...NOTHING, outcome: undecided(plan) };
     case 'deny':
       return denied(request, now);
-    case 'fail': {
-      const { reason, message } = plan;
-      const event = { type: 'Warning', reason, action: 'Sign', note: message } as const;
-      return {
-        kind: 'settle',
-        write: withFailed(request, plan, now),
-        ends: true,
-        outcome: { outcome: 'failed', reason, message, event },
-      };
-    }
+    case 'fail':
+      return { kind: 'settle', ...failed(request, plan, { withFailed }, now) };
   }
 }
 

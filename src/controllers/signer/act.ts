@@ -12,7 +12,7 @@ import type { Resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { csrFlow } from '../../runtime/requests/csr-fairness.ts';
 import type { IssuedChain, IssuingCa } from '../../runtime/issuing/issuing-ca.ts';
-import { NOTHING, settleByConditions } from '../../runtime/issuing/not-issued.ts';
+import { NOTHING, failed, settleByConditions } from '../../runtime/issuing/not-issued.ts';
 import {
   chainFromBase64,
   createRedelivery,
@@ -68,15 +68,7 @@ function carriedOut(
       return plan;
     case 'issue':
       return { kind: 'issue', leaf: plan, completed: (chain) => chain };
-    case 'fail': {
-      const { reason, message } = plan;
-      const event = { type: 'Warning', reason, action: 'Sign', note: message } as const;
-      return {
-        kind: 'settle',
-        write: withFailed(csr, plan, now),
-        ends: true,
-        outcome: { outcome: 'failed', reason, message, event },
-      };
-    }
+    case 'fail':
+      return { kind: 'settle', ...failed(csr, plan, { withFailed }, now) };
   }
 }

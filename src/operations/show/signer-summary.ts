@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityPhase, AuthorityStatus } from '../../api/signer/cluster-signer.ts';
+import type { AuthorityStatus } from '../../api/signer/cluster-signer.ts';
 import { findCondition } from '../../api/request/conditions.ts';
 import { formatTime, parseTime } from '../../api/object/time.ts';
 import { RETIRING_MARGIN_MS } from '../../rotation/authorities.ts';
@@ -7,15 +7,8 @@ import { authoritiesOf, servedSinceOf, type SignerState } from '../signer-state.
 import { warningsOf } from './warnings.ts';
 
 /** One CA of a ClusterSigner as `show` prints it; times are RFC 3339. */
-export interface AuthoritySummary {
-  readonly fingerprint: string;
-  readonly phase: AuthorityPhase;
-  readonly notBefore: string;
-  readonly notAfter: string;
-  readonly longestLeaf: string;
-  readonly leavesExpireBy?: string;
-  /** Fingerprint of the CA that cross-signed this one: verifiers that trust that CA trust these leaves too. */
-  readonly crossSignedBy?: string;
+export interface AuthoritySummary extends Omit<AuthorityStatus, 'anchors'> {
+  /** Since when the bundle serves its anchors. */
   readonly servedSince?: string;
   /** The next scheduled event. */
   readonly next?: { readonly what: string; readonly at: string };

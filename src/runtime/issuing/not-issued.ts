@@ -66,17 +66,26 @@ export function settleByConditions<T extends Conditioned>(
   const late = held.how === 'retry' && times.now >= deadline;
   if (held.how === 'permanent' || late) {
     const reason = late ? 'RetriesExhausted' : 'PermanentError';
-    const { message } = held;
-    return {
-      write: writer.withFailed(kept, { reason, message }, times.now),
-      ends: true,
-      outcome: { outcome: 'failed', reason, message, event: warning(reason, message) },
-    };
+    return failed(kept, { reason, message: held.message }, writer, times.now);
   }
   return {
     write: kept === request ? undefined : kept,
     ends: false,
     outcome: waiting(held, deadline + times.ahead, times.now + times.ahead),
+  };
+}
+
+/** The request ends as Failed: one write, and a Warning. `now` by the API server's clock. */
+export function failed<T>(
+  request: T,
+  { reason, message }: { readonly reason: string; readonly message: string },
+  { withFailed }: Pick<ConditionWriter<T>, 'withFailed'>,
+  now: number,
+): Settlement<T> {
+  return {
+    write: withFailed(request, { reason, message }, now),
+    ends: true,
+    outcome: { outcome: 'failed', reason, message, event: warning(reason, message) },
   };
 }
 

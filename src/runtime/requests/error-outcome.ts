@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SignerError } from '../../errors.ts';
+import { SignerError } from '../../errors.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
+import type { EventObject } from '../../kube/events/body.ts';
+import type { Component } from '../component/component.ts';
 import type { RequestOutcome } from './outcome.ts';
 import { offsetText } from '../component/server-time.ts';
 
@@ -37,6 +39,32 @@ export function toOutcome(
     sharedBy,
     event: { type: 'Warning', reason, action: 'Wait', note: message },
   };
+}
+
+/** An object whose reconciliation failed. */
+export interface RetriedObject {
+  /** The noun of the log message. */
+  readonly noun: 'bundle' | 'signer';
+  /** The fields that name it in the log. */
+  readonly named: Readonly<Record<string, string>>;
+  /** The object of the Event; undefined: no Event may be written about it. */
+  readonly regarding: EventObject | undefined;
+}
+
+/** Logs why an object is retried. If a person must act, records an Event that says what to do. */
+export function reportRetry(
+  component: Component,
+  error: unknown,
+  { noun, named, regarding }: RetriedObject,
+): void {
+  const { name, client, log, events } = component;
+  if (!(error instanceof SignerError)) {
+    log.error({ ...named, error: String(error) }, `unexpected error, ${noun} is retried`);
+    return;
+  }
+  const { message = '', reason, event } = toOutcome(error, name, client.clockOffset());
+  log.warn({ ...named, reason, error: message }, `${noun} is retried`);
+  if (event !== undefined && regarding !== undefined) events.record({ ...event, regarding });
 }
 
 /** Answers that describe the state of the server, independent of the request. */

@@ -1,74 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { SignerError } from '../../../src/errors.ts';
 import { createClient } from '../../../src/kube/client/client.ts';
 import {
   createLeaderElection,
   type LeaderElection,
 } from '../../../src/kube/lease/leader-election.ts';
-import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
-import { leaseApi, type LeaseApi } from '../../support/kube/lease-api.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
-import { startReplica, type Replica as LeaseReplica } from '../../support/kube/lease-replica.ts';
+import {
+  leaseStagePerTest,
+  type Replica as LeaseReplica,
+} from '../../support/kube/lease-replica.ts';
 import { leaderTimes } from '../../../src/kube/lease/lease.ts';
 
 type Replica = LeaseReplica<LeaderElection>;
 
-let api: LeaseApi;
-let time: FakeTime;
-let replicas: Replica[];
-beforeEach(() => {
-  api = leaseApi();
-  time = fakeTime();
-  replicas = [];
-});
-afterEach(() => Promise.all(replicas.map(({ stop }) => stop())));
+const stage = leaseStagePerTest();
 
 function start(identity: string): Replica {
-  const replica = startReplica({ api, time }, identity, (ports) =>
+  return stage.start(identity, (ports) =>
     createLeaderElection({ ...ports, name: 'leader', identity, times: leaderTimes(15) }),
   );
-  replicas.push(replica);
-  return replica;
 }
 
-const holder = (): string | undefined => api.leases.get('leader')?.spec?.holderIdentity;
+const holder = (): string | undefined => stage.api.leases.get('leader')?.spec?.holderIdentity;
 const leads = (replica: Replica): boolean => replica.filter.owns('anything');
 
 test('of two replicas one leads, and renews every two seconds', async () => {
   const [a, b] = [start('a'), start('b')];
-  await time.advance(60_000);
+  await stage.time.advance(60_000);
   assert.deepEqual([leads(a), leads(b)].sort(), [false, true]);
   assert.equal(holder(), leads(a) ? 'a' : 'b');
-  const renewals = api.calls.filter((call) => call.endsWith('PUT leader')).length;
+  const renewals = stage.api.calls.filter((call) => call.endsWith('PUT leader')).length;
   assert.ok(renewals >= 28 && renewals <= 30, `${renewals} renewals`);
   assert.deepEqual(a.counted.at(-1), leads(a));
 });
 
 test('a leader that stops releases its Lease, and the other leads at once', async () => {
   const [a, b] = [start('a'), start('b')];
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   const [leader, other] = leads(a) ? [a, b] : [b, a];
   await leader.stop();
-  await time.advance(0);
+  await stage.time.advance(0);
   assert.equal(leads(leader), false);
   assert.equal(leads(other), true);
 });
 
 test('a leader that hangs stops leading before its Lease expires; then the other leads', async () => {
   const a = start('a');
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   const b = start('b');
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   a.pause(true);
-  await time.advance(10_500);
+  await stage.time.advance(10_500);
   assert.equal(leads(a), false, 'by the clock alone');
   assert.equal(leads(b), false, 'not yet');
-  await time.advance(5_000);
+  await stage.time.advance(5_000);
   assert.equal(leads(b), true);
   a.pause(false);
-  await time.advance(30_000);
+  await stage.time.advance(30_000);
   assert.equal(leads(a), false);
   assert.equal(leads(b), true);
   assert.equal(holder(), 'b');
@@ -77,34 +68,34 @@ test('a leader that hangs stops leading before its Lease expires; then the other
 
 test('a short outage of the API server loses no Lease; a long one does', async () => {
   const a = start('a');
-  await time.advance(1_000);
-  api.trouble('a', () => 503);
-  await time.advance(7_000);
+  await stage.time.advance(1_000);
+  stage.api.trouble('a', () => 503);
+  await stage.time.advance(7_000);
   assert.equal(leads(a), true);
-  api.trouble('a');
-  await time.advance(4_000);
+  stage.api.trouble('a');
+  await stage.time.advance(4_000);
   assert.equal(leads(a), true);
-  api.trouble('a', () => 503);
-  await time.advance(12_000);
+  stage.api.trouble('a', () => 503);
+  await stage.time.advance(12_000);
   assert.equal(leads(a), false);
   assert.match(a.filter.warnings().join(), /Lease ns\/leader: .*503/);
-  api.trouble('a');
-  await time.advance(4_000);
+  stage.api.trouble('a');
+  await stage.time.advance(4_000);
   assert.equal(leads(a), true);
   assert.deepEqual(a.filter.warnings(), []);
 });
 
 test('a renewal whose response was lost is recognised as ours', async () => {
   const a = start('a');
-  await time.advance(1_000);
-  api.deafen('a');
+  await stage.time.advance(1_000);
+  stage.api.deafen('a');
   let lost = 0;
-  api.trouble('a', ({ method }) => {
+  stage.api.trouble('a', ({ method }) => {
     if (method !== 'PUT' || lost > 0) return undefined;
     lost += 1;
     return 'lost';
   });
-  await time.advance(30_000);
+  await stage.time.advance(30_000);
   assert.equal(lost, 1);
   assert.equal(leads(a), true);
   assert.deepEqual(a.counted, [false, true, 'failed']);
@@ -112,9 +103,9 @@ test('a renewal whose response was lost is recognised as ours', async () => {
 
 test('a deleted Lease is lost, and acquired again', async () => {
   const a = start('a');
-  await time.advance(1_000);
-  api.set('leader', undefined);
-  await time.advance(5_000);
+  await stage.time.advance(1_000);
+  stage.api.set('leader', undefined);
+  await stage.time.advance(5_000);
   assert.deepEqual(a.counted, [false, true, false, true]);
 });
 
@@ -122,24 +113,24 @@ test('listeners run after each change', async () => {
   const a = start('a');
   const heard: boolean[] = [];
   a.filter.onChange(() => heard.push(leads(a)));
-  await time.advance(1_000);
-  api.set('leader', { holderIdentity: 'thief', leaseDurationSeconds: 15 });
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
+  stage.api.set('leader', { holderIdentity: 'thief', leaseDurationSeconds: 15 });
+  await stage.time.advance(1_000);
   assert.deepEqual(heard, [true, false]);
 });
 
 test('without permission for Leases every replica works and warns, unless another leader is known', async () => {
-  api.trouble('a', () => 403);
+  stage.api.trouble('a', () => 403);
   const a = start('a');
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   assert.equal(leads(a), true);
   assert.match(a.filter.warnings().join(), /403.*works without the Lease/);
-  api.set('leader', { holderIdentity: 'other', leaseDurationSeconds: 15 });
-  api.trouble('b', ({ method }) => (method === 'PUT' || method === 'POST' ? 403 : undefined));
+  stage.api.set('leader', { holderIdentity: 'other', leaseDurationSeconds: 15 });
+  stage.api.trouble('b', ({ method }) => (method === 'PUT' || method === 'POST' ? 403 : undefined));
   const b = start('b');
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   assert.equal(leads(b), false);
-  await time.advance(20_000);
+  await stage.time.advance(20_000);
   assert.equal(leads(b), true);
 });
 
@@ -152,28 +143,28 @@ test('the fenced client always reads, and writes only while this replica leads',
     error instanceof SignerError && error.code === 'NOT_LEADING' && error.disposition === 'retry';
   await assert.rejects(fenced.request(write), refused);
   await fenced.request({ method: 'GET', path: '/x' });
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   await fenced.request(write);
   assert.deepEqual(
     client.requests.map(({ method }) => method),
     ['GET', 'PUT'],
   );
   a.pause(true);
-  await time.advance(12_000);
+  await stage.time.advance(12_000);
   await assert.rejects(fenced.request(write), refused);
   assert.equal(client.requests.length, 2);
 });
 
 test('the fenced client passes every member on to a client that is an instance of a class', async () => {
-  const time = fakeTime();
+  const { clock } = stage.time;
   const client = createClient({
     connection: {
-      server: 'https://api.example',
+      server: 'https://stage.api.example',
       credentials: () => Promise.reject(new Error('no credentials here')),
       invalidate: () => undefined,
     },
-    clock: time.clock,
-    monotonic: time.clock,
+    clock,
+    monotonic: clock,
     userAgent: 'test',
   });
   const fenced = start('a').filter.fenced(client);
@@ -186,7 +177,7 @@ test('the fenced client passes every member on to a client that is an instance o
 
 test('a write in flight is aborted when the Lease is lost', async () => {
   const a = start('a');
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   const client = recordedClient();
   client.answer(
     ({ signal }) =>
@@ -198,7 +189,7 @@ test('a write in flight is aborted when the Lease is lost', async () => {
   );
   const write = a.filter.fenced(client).request({ method: 'PUT', path: '/x', body: {} });
   const cutOff = assert.rejects(write, { code: 'NOT_LEADING' });
-  api.set('leader', { holderIdentity: 'thief', leaseDurationSeconds: 15 });
-  await time.advance(0);
+  stage.api.set('leader', { holderIdentity: 'thief', leaseDurationSeconds: 15 });
+  await stage.time.advance(0);
   await cutOff;
 });

@@ -1,32 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import type { LeasedShardFilter } from '../../../src/kube/lease/shard-filter.ts';
 import { createShardMembership } from '../../../src/kube/lease/shard-membership.ts';
-import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
-import { leaseApi, type LeaseApi } from '../../support/kube/lease-api.ts';
-import { startReplica, type Replica as LeaseReplica } from '../../support/kube/lease-replica.ts';
+import {
+  leaseStagePerTest,
+  type Replica as LeaseReplica,
+} from '../../support/kube/lease-replica.ts';
 import { peerTimes } from '../../../src/kube/lease/lease.ts';
 
 type Replica = LeaseReplica<LeasedShardFilter>;
 
-let api: LeaseApi;
-let time: FakeTime;
-let replicas: Replica[];
-beforeEach(() => {
-  api = leaseApi();
-  time = fakeTime();
-  replicas = [];
-});
-afterEach(() => Promise.all(replicas.map(({ stop }) => stop())));
+const stage = leaseStagePerTest();
 
 function start(name: string, isReady: () => boolean = () => true): Replica {
-  const replica = startReplica({ api, time }, name, (ports) => {
-    const identity = `${name}_1`;
-    return createShardMembership({ ...ports, name, identity, times: peerTimes(15), isReady });
-  });
-  replicas.push(replica);
-  return replica;
+  const identity = `${name}_1`;
+  return stage.start(name, (ports) =>
+    createShardMembership({ ...ports, name, identity, times: peerTimes(15), isReady }),
+  );
 }
 
 const KEYS = Array.from({ length: 400 }, (_value, index) => `key-${index}`);
@@ -41,7 +32,7 @@ function gapsAndOverlaps(...all: readonly Replica[]): [number, number] {
 test('a replica that is alone owns every key, once it knows that it is alone', async () => {
   const a = start('a');
   assert.equal(share(a).length, 0);
-  await time.advance(0);
+  await stage.time.advance(0);
   assert.equal(share(a).length, KEYS.length);
   assert.deepEqual(a.counted, [[1, 1]]);
 });
@@ -49,10 +40,10 @@ test('a replica that is alone owns every key, once it knows that it is alone', a
 test('three replicas own each key exactly once, and ownership is stable', async () => {
   const a = start('a');
   const all = [a, start('b'), start('c')];
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   assert.deepEqual(gapsAndOverlaps(...all), [0, 0]);
   const before = all.map(share);
-  await time.advance(600_000);
+  await stage.time.advance(600_000);
   assert.deepEqual(all.map(share), before);
   assert.deepEqual(a.counted.at(-1), [3, 1 / 3]);
   assert.equal(a.log.lines.filter(({ level }) => level === 'warn').length, 0);
@@ -60,98 +51,98 @@ test('three replicas own each key exactly once, and ownership is stable', async 
 
 test('a replica that stops leaves at once, and the others own its keys', async () => {
   const [a, b, c] = [start('a'), start('b'), start('c')];
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   const kept = share(a);
   await c.stop();
-  await time.advance(0);
+  await stage.time.advance(0);
   assert.deepEqual(gapsAndOverlaps(a, b), [0, 0]);
   assert.ok(kept.every(a.filter.owns));
-  assert.deepEqual([...api.leases.keys()], ['a', 'b']);
+  assert.deepEqual([...stage.api.leases.keys()], ['a', 'b']);
 });
 
 test('the keys of a killed replica are taken over when its Lease expires, and no sooner', async () => {
   const [a, b] = [start('a'), start('b')];
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   const kept = share(a);
   b.pause(true);
-  await time.advance(13_900);
+  await stage.time.advance(13_900);
   assert.deepEqual(share(a), kept);
-  await time.advance(200);
+  await stage.time.advance(200);
   assert.equal(share(a).length, KEYS.length);
 });
 
 test('a replica joins once it is ready, and owns no keys of the others before', async () => {
   const a = start('a');
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   let ready = false;
   const b = start('b', () => ready);
-  await time.advance(60_000);
+  await stage.time.advance(60_000);
   assert.deepEqual([share(a).length, share(b).length], [KEYS.length, 0]);
   ready = true;
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   assert.deepEqual(gapsAndOverlaps(a, b), [0, 0]);
   assert.ok(share(b).length > 100);
   ready = false;
-  await time.advance(60_000);
+  await stage.time.advance(60_000);
   assert.ok(share(b).length > 100, 'a replica that has joined does not leave');
 });
 
 test('a replica that is not ready owns every key if it is alone', async () => {
   const a = start('a', () => false);
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   assert.equal(share(a).length, KEYS.length);
-  assert.equal(api.leases.size, 0);
+  assert.equal(stage.api.leases.size, 0);
 });
 
 test('a process that was stopped does not take the others for dead when it continues', async () => {
   const [a, b] = [start('a'), start('b')];
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   const kept = share(a);
   a.pause(true);
-  await time.advance(60_000);
+  await stage.time.advance(60_000);
   assert.equal(share(b).length, KEYS.length);
   a.pause(false);
-  await time.advance(5_000);
+  await stage.time.advance(5_000);
   assert.deepEqual(share(a), kept);
   assert.deepEqual(gapsAndOverlaps(a, b), [0, 0]);
 });
 
 test('while the API server is unavailable no replica is taken for dead; after 30 s each owns every key', async () => {
   const [a, b] = [start('a'), start('b')];
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   const kept = share(a);
   for (const user of ['a', 'b']) {
-    api.trouble(user, () => 0);
-    api.deafen(user);
+    stage.api.trouble(user, () => 0);
+    stage.api.deafen(user);
   }
-  await time.advance(28_000);
+  await stage.time.advance(28_000);
   assert.deepEqual(share(a), kept);
-  await time.advance(10_000);
+  await stage.time.advance(10_000);
   assert.equal(share(a).length, KEYS.length);
   for (const user of ['a', 'b']) {
-    api.trouble(user);
-    api.deafen(user, false);
+    stage.api.trouble(user);
+    stage.api.deafen(user, false);
   }
-  await time.advance(60_000);
+  await stage.time.advance(60_000);
   assert.deepEqual(share(a), kept);
   assert.deepEqual(gapsAndOverlaps(a, b), [0, 0]);
 });
 
 test('a replica that cannot renew its Lease keeps its own shard, and no more', async () => {
   const [a, b] = [start('a'), start('b')];
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   const kept = share(a);
-  api.trouble('a', ({ method }) => (method === 'PUT' ? 503 : undefined));
-  await time.advance(60_000);
+  stage.api.trouble('a', ({ method }) => (method === 'PUT' ? 503 : undefined));
+  await stage.time.advance(60_000);
   assert.deepEqual(share(a), kept);
   assert.equal(share(b).length, KEYS.length);
   assert.match(a.filter.warnings().join(), /Leases in ns: .*503/);
 });
 
 test('without permission for Leases each replica owns every key, and warns', async () => {
-  for (const user of ['a', 'b']) api.trouble(user, () => 403);
+  for (const user of ['a', 'b']) stage.api.trouble(user, () => 403);
   const [a, b] = [start('a'), start('b')];
-  await time.advance(1_000);
+  await stage.time.advance(1_000);
   assert.deepEqual([share(a).length, share(b).length], [KEYS.length, KEYS.length]);
   assert.match(
     a.filter.warnings().join(),
@@ -160,39 +151,46 @@ test('without permission for Leases each replica owns every key, and warns', asy
 });
 
 test('a deleted Lease is created again; a predecessor’s Lease of the same name is taken at once', async () => {
-  api.set('a', { holderIdentity: 'a_0', leaseDurationSeconds: 15 });
+  stage.api.set('a', { holderIdentity: 'a_0', leaseDurationSeconds: 15 });
   const a = start('a');
-  await time.advance(500);
-  assert.equal(api.leases.get('a')?.spec?.holderIdentity, 'a_1');
-  api.set('a', undefined);
-  await time.advance(500);
-  assert.equal(api.leases.get('a')?.spec?.holderIdentity, 'a_1');
+  await stage.time.advance(500);
+  assert.equal(stage.api.leases.get('a')?.spec?.holderIdentity, 'a_1');
+  stage.api.set('a', undefined);
+  await stage.time.advance(500);
+  assert.equal(stage.api.leases.get('a')?.spec?.holderIdentity, 'a_1');
   assert.equal(share(a).length, KEYS.length);
 });
 
 test('two processes with one name do not write in a tight loop', async () => {
   const a = start('a');
-  api.set('a', { holderIdentity: 'twin', leaseDurationSeconds: 15 });
-  await time.advance(1_000);
-  const before = api.calls.length;
+  stage.api.set('a', { holderIdentity: 'twin', leaseDurationSeconds: 15 });
+  await stage.time.advance(1_000);
+  const before = stage.api.calls.length;
   for (let turn = 0; turn < 50; turn += 1) {
-    api.set('a', { holderIdentity: 'twin', leaseDurationSeconds: 15, leaseTransitions: turn });
-    await time.advance(100);
+    stage.api.set('a', {
+      holderIdentity: 'twin',
+      leaseDurationSeconds: 15,
+      leaseTransitions: turn,
+    });
+    await stage.time.advance(100);
   }
-  assert.ok(api.calls.length - before <= 6, `${api.calls.length - before} calls in 5 s`);
+  assert.ok(
+    stage.api.calls.length - before <= 6,
+    `${stage.api.calls.length - before} calls in 5 s`,
+  );
   assert.equal(share(a).length, KEYS.length);
 });
 
 test('the first member deletes stale Leases', async () => {
-  api.set('old', { holderIdentity: 'gone', leaseDurationSeconds: 15 });
+  stage.api.set('old', { holderIdentity: 'gone', leaseDurationSeconds: 15 });
   start('a');
   start('b');
-  await time.advance(100_000);
-  assert.ok(api.leases.has('old'));
-  await time.advance(60_000);
-  assert.deepEqual([...api.leases.keys()].sort(), ['a', 'b']);
+  await stage.time.advance(100_000);
+  assert.ok(stage.api.leases.has('old'));
+  await stage.time.advance(60_000);
+  assert.deepEqual([...stage.api.leases.keys()].sort(), ['a', 'b']);
   assert.deepEqual(
-    api.calls.filter((call) => call.includes('DELETE')),
+    stage.api.calls.filter((call) => call.includes('DELETE')),
     ['a DELETE old'],
   );
 });

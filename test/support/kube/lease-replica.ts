@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import { afterEach, beforeEach } from 'node:test';
 import type { LeasedShardFilter } from '../../../src/kube/lease/shard-filter.ts';
 import type { LeaderElectionInit } from '../../../src/kube/lease/leader-election.ts';
 import { recordedLog } from '../component/recorded-log.ts';
-import type { FakeTime } from './fake-time.ts';
-import type { LeaseApi } from './lease-api.ts';
+import { fakeTime, type FakeTime } from './fake-time.ts';
+import { leaseApi, type LeaseApi } from './lease-api.ts';
 
 /** One replica of a component that shares its work by Leases. */
 export interface Replica<F extends LeasedShardFilter> {
@@ -28,12 +29,47 @@ interface Pausable {
   readonly pause: (paused: boolean) => void;
 }
 
+/** One API server, one clock, and the replicas of a test. */
+export interface LeaseStage {
+  readonly api: LeaseApi;
+  readonly time: FakeTime;
+  /** Starts a replica that the end of the test stops. */
+  readonly start: <F extends LeasedShardFilter>(
+    user: string,
+    create: (ports: ReplicaPorts) => F,
+  ) => Replica<F>;
+}
+
+/** @returns the stage of the current test: each test of the file has a new one */
+export function leaseStagePerTest(): LeaseStage {
+  let stage: Pick<LeaseStage, 'api' | 'time'>;
+  let replicas: Replica<LeasedShardFilter>[];
+  beforeEach(() => {
+    stage = { api: leaseApi(), time: fakeTime() };
+    replicas = [];
+  });
+  afterEach(() => Promise.all(replicas.map(({ stop }) => stop())));
+  return {
+    get api() {
+      return stage.api;
+    },
+    get time() {
+      return stage.time;
+    },
+    start: (user, create) => {
+      const replica = startReplica(stage, user, create);
+      replicas.push(replica);
+      return replica;
+    },
+  };
+}
+
 /**
  * Runs the shard filter that `create` makes as `user` of the API server.
  *
  * @returns the replica, already running: the caller stops it
  */
-export function startReplica<F extends LeasedShardFilter>(
+function startReplica<F extends LeasedShardFilter>(
   { api, time }: { readonly api: LeaseApi; readonly time: FakeTime },
   user: string,
   create: (ports: ReplicaPorts) => F,

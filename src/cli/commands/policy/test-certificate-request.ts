@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { parse } from 'yaml';
 import type { CertificateRequest } from '../../../api/request/certificate-request.ts';
 import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import { formatDuration } from '../../../api/object/duration.ts';
@@ -10,6 +9,7 @@ import {
 import { SignerError } from '../../../errors.ts';
 import { compileProfile } from '../../../issuance/profile.ts';
 import { compileCertificateRequestPolicy } from '../../../policy/compile-policy.ts';
+import { writtenSpec } from './request-file.ts';
 
 /** Stands in for the CA: a plan that waits for it is a request that the rules allow. */
 const NO_CA = new SignerError({
@@ -64,7 +64,7 @@ function requestOf(
   options: PolicyTestOptions & { readonly namespace: string },
 ): CertificateRequest {
   const { namespace, user, uid, group, usage, expirationSeconds } = options;
-  const written = specOf(text, options.csr);
+  const written = writtenSpec<CertificateRequest>('CertificateRequest', text, options.csr);
   return {
     apiVersion: 'cert-manager.io/v1',
     kind: 'CertificateRequest',
@@ -81,22 +81,6 @@ function requestOf(
     },
     status: { conditions: [{ type: 'Approved', status: 'True' }] },
   };
-}
-
-function specOf(
-  text: string,
-  fileName: string,
-): Pick<CertificateRequest['spec'], 'request' | 'usages' | 'duration' | 'isCA'> {
-  if (!/^kind:\s*CertificateRequest\s*$/m.test(text)) {
-    return { request: Buffer.from(text).toString('base64') };
-  }
-  const { spec } = parse(text) as Partial<CertificateRequest>;
-  if (typeof spec?.request === 'string') return spec;
-  throw new SignerError({
-    code: 'REQUEST_MALFORMED',
-    disposition: 'fail',
-    message: `${fileName}: the CertificateRequest has no spec.request; add the PKCS#10 request`,
-  });
 }
 
 /** What is printed, and what decides the exit code. */

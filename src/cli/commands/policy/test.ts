@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
 import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import type { CertificateSigningRequest } from '../../../api/request/csr.ts';
-import { SignerError } from '../../../errors.ts';
 import { decide, type ApprovalPlan } from '../../../controllers/approver/decide.ts';
 import { compilePolicy } from '../../../policy/compile-policy.ts';
 import { printable } from '../../../quote.ts';
 import { printText } from '../../terminal.ts';
 import { parseSignerFile } from './signer-file.ts';
+import { writtenSpec } from './request-file.ts';
 import {
   judgeCertificateRequest,
   type PolicyTestOptions,
@@ -74,7 +73,11 @@ function requestOf(
   signerName: string,
   options: PolicyTestOptions,
 ): CertificateSigningRequest {
-  const written = specOf(text, options.csr);
+  const written = writtenSpec<CertificateSigningRequest>(
+    'CertificateSigningRequest',
+    text,
+    options.csr,
+  );
   const usages = options.usage.length > 0 ? options.usage : (written.usages ?? ['client auth']);
   const seconds = options.expirationSeconds ?? written.expirationSeconds;
   return {
@@ -91,24 +94,4 @@ function requestOf(
       ...(seconds === undefined ? {} : { expirationSeconds: seconds }),
     },
   };
-}
-
-function specOf(
-  text: string,
-  fileName: string,
-): {
-  request: string;
-  usages?: readonly string[];
-  expirationSeconds?: number;
-} {
-  if (!/^kind:\s*CertificateSigningRequest\s*$/m.test(text)) {
-    return { request: Buffer.from(text).toString('base64') };
-  }
-  const { spec } = parse(text) as Partial<CertificateSigningRequest>;
-  if (typeof spec?.request === 'string') return spec;
-  throw new SignerError({
-    code: 'REQUEST_MALFORMED',
-    disposition: 'fail',
-    message: `${fileName}: the CertificateSigningRequest has no spec.request; add the PKCS#10 request`,
-  });
 }

@@ -53,7 +53,7 @@ export function decideBundle(snapshot: BundleSnapshot): BundlePlan {
     );
   }
   const { configMap } = look;
-  if (!isOurs(configMap, signerName)) {
+  if (!isFilledFor(configMap, signerName)) {
     return wait(
       `ConfigMap ${name} may not be filled in by Countersign; its owner allows that with the annotation ${FILLED_BY}: ${signerName}`,
     );
@@ -104,7 +104,7 @@ export function servedByConfigMap({ data, metadata }: ConfigMap): Served {
   };
 }
 
-export function isOurs({ metadata }: ConfigMap, signerName: string): boolean {
+export function isFilledFor({ metadata }: ConfigMap, signerName: string): boolean {
   return metadata.annotations?.[FILLED_BY] === signerName;
 }
 

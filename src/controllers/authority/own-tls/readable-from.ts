@@ -4,7 +4,7 @@ import type { Secret } from '../../../api/object/object.ts';
 import type { Authority } from '../../../authorities/contract.ts';
 import { SignerError } from '../../../errors.ts';
 import { signsFrom } from '../../../rotation/signs-from.ts';
-import { isOurs, servedByConfigMap, type ConfigMapLook } from './decide-bundle.ts';
+import { isFilledFor, servedByConfigMap, type ConfigMapLook } from './decide-bundle.ts';
 
 export interface ReadableFromInput {
   /** The CA that may sign now, or why none may. */
@@ -27,7 +27,7 @@ export interface ReadableFromInput {
 export function readableFrom(input: ReadableFromInput): number | undefined {
   const { authority, secret, configMap, signerName, propagationSeconds, now } = input;
   if (configMap.kind === 'unknown' || authority instanceof SignerError) return undefined;
-  if (configMap.kind === 'missing' || !isOurs(configMap.configMap, signerName)) {
+  if (configMap.kind === 'missing' || !isFilledFor(configMap.configMap, signerName)) {
     return Number.NEGATIVE_INFINITY;
   }
   const { facts } = authority;
