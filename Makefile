@@ -12,7 +12,7 @@ RUN := PATH="$(CURDIR)/node_modules/.bin:$$PATH"
 COMPILED := NODE_COMPILE_CACHE="$(CURDIR)/.cache/compile"
 KUBERNETES ?= 1.37
 ARGS ?=
-UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/web test/controllers test/manifests test/operations test/app test/cli test/faults/proxy test/bench test/fuzz)
+UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/acme test/web test/controllers test/manifests test/operations test/app test/cli test/faults/proxy test/bench test/fuzz)
 
 .PHONY: help
 help: ## Show the targets
@@ -114,6 +114,11 @@ test-cert-manager: node_modules controlplane dist/countersign.mjs ## With the re
 test-step-ca: node_modules controlplane dist/library/index.mjs ## examples/step-ca.ts with a real step-ca server, built once from its Go module
 	$(RUN) node test/stepca/build.ts >/dev/null
 	$(RUN) node --test --test-timeout=300000 test/stepca/run.ts
+
+.PHONY: test-acme
+test-acme: node_modules ## The ACME client with Let's Encrypt's test server, built once from its Go module
+	$(RUN) node test/acme/build.ts >/dev/null
+	$(RUN) node --test --test-timeout=300000 test/acme/pebble-run.ts
 
 .PHONY: test-rotation-cluster
 test-rotation-cluster: node_modules controlplane dist/countersign.mjs ## CAs replaced on a real cluster under load, components killed on the way

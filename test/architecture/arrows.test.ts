@@ -24,6 +24,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   authorities: ['issuance', 'pki'],
   kube: ['protobuf'],
   web: [],
+  acme: ['pki'],
   runtime: SERVED,
   controllers: [...SERVED, 'runtime'],
   'conformance-runner': ['api', 'pki', 'kube', 'conformance'],
@@ -96,12 +97,13 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
 /** Package → the only folders, or files, that may import it. pkijs and asn1js are for tests. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@kubernetes/client-node': ['kube'],
-  undici: ['kube'],
+  undici: ['acme', 'kube'],
+  jose: ['acme'],
   express: ['web'],
   'prom-client': ['web'],
   '@marcbachmann/cel-js': ['cel'],
   re2js: ['cel'],
-  zod: ['api'],
+  zod: ['acme', 'api'],
   commander: ['app', 'cli', 'library'],
   pino: ['app'],
   'pino-pretty': ['app'],

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Agent, request, type Dispatcher } from 'undici';
+import { messageOf } from '../errors.ts';
+import { quote } from '../quote.ts';
+import { unusable, type NoAnswer, type TransportCause } from './answer.ts';
+
+/** A complete answer, of any status but a redirect. */
+export interface Received {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** One call over HTTP. */
+export interface HttpCall {
+  readonly method: 'GET' | 'HEAD' | 'POST';
+  readonly url: string;
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What bounds a call. */
+export interface CallLimits {
+  readonly connectMs: number;
+  /** Silence before the answer, and within it. */
+  readonly silenceMs: number;
+  /** The whole call: an answer of a byte a second would hold a worker for a day. */
+  readonly totalMs: number;
+  /** Of an answer's body. */
+  readonly maxBytes: number;
+}
+
+/** Let's Encrypt answers within seconds; an order of a hundred names has 30 kB. */
+export const CALL_LIMITS: CallLimits = {
+  connectMs: 10_000,
+  silenceMs: 30_000,
+  totalMs: 60_000,
+  maxBytes: 1024 * 1024,
+};
+
+/** Sends calls to one server. */
+export interface Exchange {
+  readonly send: (call: HttpCall) => Promise<Received | NoAnswer>;
+  /** Ends every connection. */
+  readonly close: () => Promise<void>;
+}
+
+/** Calls in flight: 60 challenges at once ask for one state each. */
+const SERVER_CONNECTIONS = 16;
+
+export function createExchange(init: {
+  /** PEM of the only trust anchors of the server; Node's own if left out. */
+  readonly ca?: string | undefined;
+  /** RFC 8555 §6.1 asks clients to say who they are. */
+  readonly userAgent: string;
+  readonly limits: CallLimits;
+}): Exchange {
+  const { connectMs, silenceMs, totalMs, maxBytes } = init.limits;
+  const agent = new Agent({
+    connections: SERVER_CONNECTIONS,
+    pipelining: 1,
+    headersTimeout: silenceMs,
+    bodyTimeout: silenceMs,
+    connect: { timeout: connectMs, ...(init.ca === undefined ? {} : { ca: init.ca }) },
+  });
+
+  async function send({ method, url, body, signal }: HttpCall): Promise<Received | NoAnswer> {
+    const timeout = AbortSignal.timeout(totalMs);
+    const headers = { 'user-agent': init.userAgent, 'accept-language': 'en', ...contentOf(body) };
+    try {
+      const answer = await request(url, {
+        ...{ dispatcher: agent, method, headers, body: body ?? null },
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      });
+      return await received(answer, maxBytes);
+    } catch (error) {
+      if (signal?.aborted === true) return failed('aborted', 'the call was aborted', true);
+      if (timeout.aborted) return failed('timeout', `no answer within ${totalMs / 1000} s`, true);
+      return noAnswer(error);
+    }
+  }
+
+  return { send, close: () => agent.destroy() };
+}
+
+function contentOf(body: string | undefined): Readonly<Record<string, string>> {
+  // RFC 8555 §6.2.
+  return body === undefined ? {} : { 'content-type': 'application/jose+json' };
+}
+
+async function received(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  maxBytes: number,
+): Promise<Received | NoAnswer> {
+  // An aborted body says so by an event that nobody else listens to.
+  body.on('error', () => undefined);
+  if (statusCode >= 300 && statusCode < 400) {
+    body.destroy();
+    const location = String(headers['location'] ?? '');
+    return unusable(
+      `the server redirects (${statusCode}) to ${quote(location, 200)}; name the directory's own URL`,
+      'redirect',
+    );
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) {
+      body.destroy();
+      return unusable(`the answer is longer than ${maxBytes} bytes`, 'too-long');
+    }
+  }
+  return { status: statusCode, headers, body: Buffer.concat(chunks, size) };
+}
+
+/** Errors of the way to the server: the request was not sent. */
+const BEFORE =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|ERR_SSL_.*|CERT_.*|UNABLE_TO_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|HOSTNAME_MISMATCH|EPROTO)$/;
+const SILENCE = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/;
+
+function noAnswer(error: unknown): NoAnswer {
+  const code = codeOf(error);
+  const said = quote(messageOf(error), 200);
+  if (BEFORE.test(code)) return failed('unreachable', `cannot be reached: ${said}`, false);
+  if (SILENCE.test(code)) return failed('timeout', `the server is silent: ${said}`, true);
+  return failed('cut-off', `the connection ended before the answer did: ${said}`, true);
+}
+
+/** A host with several addresses fails with one error for each. */
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError) return codeOf(error.errors[0]);
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : '';
+}
+
+function failed(cause: TransportCause, detail: string, mayHaveArrived: boolean): NoAnswer {
+  return { kind: 'transport', cause, detail, mayHaveArrived };
+}

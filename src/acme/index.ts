@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The door of the room: what its users import. README.md lists the files behind it. */
+export { openAccountKey, keyAuthorization, dns01Value } from './account-key.ts';
+export { createAccount, findAccount, changeContact, rollOver } from './accounts.ts';
+export { downloadChain, downloadPreferredChain, revokeCertificate } from './certificates.ts';
+export { newOrder, getOrder, getAuthorization, acceptChallenge, finalizeOrder } from './orders.ts';
+export { renewalId, getRenewalWindow } from './renewal-info.ts';
+export { openServer } from './server.ts';

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import { z } from 'zod';
+import { quote } from '../quote.ts';
+import { PROBLEM_TYPES, type Problem, type ProblemType, type Subproblem } from './answer.ts';
+
+const PREFIX = 'urn:ietf:params:acme:error:';
+const KNOWN: ReadonlySet<string> = new Set(PROBLEM_TYPES);
+
+/** UTF-16 units of a server's text that a status repeats. */
+const MAX_DETAIL = 400;
+const MAX_IDENTIFIER = 253;
+/** An order has at most a hundred names; ten say enough of what is wrong. */
+const MAX_SUBPROBLEMS = 10;
+
+const text = z.string().catch('');
+const document = z.object({ type: text, detail: text, title: text }).partial();
+const withSubproblems = document.extend({
+  subproblems: z
+    .array(document.extend({ identifier: z.object({ value: text }).optional().catch(undefined) }))
+    .optional()
+    .catch(undefined),
+});
+
+/** The body of an answer of 4xx or 5xx, or the `error` of a challenge or order (RFC 8555 §6.7), as it is shown. */
+export type ProblemDocument = Pick<Problem, 'type' | 'detail' | 'subproblems'>;
+
+/** Reads a problem document; what is none has the type `none`. Never throws: the worst servers answer by errors. */
+export function readProblem(value: unknown): ProblemDocument {
+  const parsed = withSubproblems.safeParse(value);
+  if (!parsed.success) return { type: 'none', detail: '', subproblems: [] };
+  const { type = '', detail, title, subproblems = [] } = parsed.data;
+  return {
+    type: problemType(type),
+    detail: shown(detail ?? title ?? ''),
+    subproblems: subproblems.slice(0, MAX_SUBPROBLEMS).map((each): Subproblem => ({
+      type: problemType(each.type ?? ''),
+      identifier: quote(each.identifier?.value ?? '', MAX_IDENTIFIER),
+      detail: shown(each.detail ?? ''),
+    })),
+  };
+}
+
+function problemType(type: string): ProblemType {
+  const name = type.startsWith(PREFIX) ? type.slice(PREFIX.length) : '';
+  if (KNOWN.has(name)) return name as ProblemType;
+  return type === '' || type === 'about:blank' ? 'none' : 'other';
+}
+
+function shown(detail: string): string {
+  return detail === '' ? '' : quote(withoutIds(detail), MAX_DETAIL);
+}
+
+/** What differs between two equal errors: it would make each write of a status a change, which wakes its writer. */
+const IDS: readonly RegExp[] = [
+  /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi,
+  /(?<=\b(?:request|trace|correlation|event|ray|error|span|transaction)[ _-]?id["']?\s{0,3}[:=#]?\s{0,3}["']?)[\w./+=-]+/gi,
+  /(?<=\bnonce["']?\s{0,3}[:=]?\s{0,3}["'])[\w-]+/gi,
+  /\b[0-9a-f]{32,}\b/gi,
+];
+
+/** @internal A text without the ids that a server gives each request. */
+function withoutIds(detail: string): string {
+  // Cut first: patterns run over what is kept, and a little more.
+  const cut = detail.slice(0, 4 * MAX_DETAIL);
+  return IDS.reduce((left, pattern) => left.replace(pattern, '…'), cut);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { z } from 'zod';
+import { quote } from '../quote.ts';
+import { unusable, type Answer, type NoAnswer } from './answer.ts';
+import type { Received } from './exchange.ts';
+import { readProblem } from './problem.ts';
+import { FOREIGN } from './resources.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+/**
+ * What a complete answer says.
+ *
+ * @param read - reads a success
+ * @param now - milliseconds since 1970
+ */
+export function interpret<T>(
+  received: Received,
+  read: (received: Received) => T | NoAnswer,
+  now: number,
+): Answer<T> {
+  const { status, headers, body } = received;
+  const retryAfterMs = parseRetryAfter(one(headers['retry-after']), one(headers['date']), now);
+  const waiting = retryAfterMs === undefined ? {} : { retryAfterMs };
+  if (status >= 400) {
+    const location = one(headers['location']);
+    const document = readProblem(jsonIn(body));
+    const found = location === undefined ? {} : { location: location.slice(0, 2048) };
+    return { kind: 'problem', status, ...document, ...waiting, ...found };
+  }
+  const value = read(received);
+  return isNoAnswer(value) ? value : { kind: 'ok', value, ...waiting };
+}
+
+/** Reads a JSON body of the given shape. */
+export function jsonOf<T>(schema: z.ZodType<T>): (received: Received) => T | NoAnswer {
+  return ({ body }) => shaped(schema, jsonIn(body), 'the answer');
+}
+
+/** A value of the given shape, or why it cannot be used: the path of the member, never its contents. */
+export function shaped<T>(schema: z.ZodType<T>, value: unknown, what: string): T | NoAnswer {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const path = issue === undefined || issue.path.length === 0 ? '' : `, ${issue.path.join('.')}`;
+  if (issue?.message === FOREIGN) {
+    const fault = 'is no https:// URL of the directory’s own origin';
+    return unusable(`${what}${quote(path, 80).slice(1, -1)}: ${fault}`, 'foreign-url');
+  }
+  return unusable(`${what}${quote(path, 80).slice(1, -1)}: not as RFC 8555 has it`);
+}
+
+function jsonIn(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+export function isNoAnswer(value: unknown): value is NoAnswer {
+  return (
+    typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'transport'
+  );
+}
+
+/** The only or first value of a header. */
+export function one(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}

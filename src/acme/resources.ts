@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What an ACME server answers, as far as we read it (RFC 8555 §7.1, RFC 9773 §4.2). Members that we do not know are
+ * dropped; text of unbounded length, URLs of another origin and tokens that are no path segment are refused here, once.
+ */
+import { z } from 'zod';
+import { readProblem, type ProblemDocument } from './problem.ts';
+
+const MAX_URL = 2048;
+/** Let's Encrypt allows 100 names an order; nobody is known to allow more than 1000. */
+const MAX_IDENTIFIERS = 1000;
+const MAX_CHALLENGES = 32;
+const MAX_PROFILES = 64;
+
+/** DNS names and addresses, without control characters: they are shown and compared. */
+const identifierValue = z.string().regex(/^[\x21-\x7e]{1,253}$/);
+const identifier = z.object({ type: z.string().max(64), value: identifierValue });
+
+/** RFC 8555 §8: base64url, which no path and no DNS label can be escaped by. */
+const token = z.string().regex(/^[A-Za-z0-9_-]{1,255}$/);
+const instant = z.iso
+  .datetime({ offset: true, precision: null })
+  .transform((text) => Date.parse(text));
+const optionalInstant = instant.optional().catch(undefined);
+const problem = z
+  .unknown()
+  .transform((value): ProblemDocument | undefined =>
+    value === null ? undefined : readProblem(value),
+  )
+  .optional();
+
+/** A name that a certificate is asked for. */
+export interface Identifier {
+  readonly type: 'dns' | 'ip';
+  /** An A-label name, with `*.` in an order only; or an address as RFC 5952 writes it. */
+  readonly value: string;
+}
+
+export type OrderStatus = 'pending' | 'ready' | 'processing' | 'valid' | 'invalid';
+export type ChallengeStatus = 'pending' | 'processing' | 'valid' | 'invalid';
+export type AuthorizationStatus =
+  'pending' | 'valid' | 'invalid' | 'deactivated' | 'expired' | 'revoked';
+
+/** URLs that may be called are those of one origin. */
+export interface Resources {
+  readonly directory: z.ZodType<Directory>;
+  readonly account: z.ZodType<AccountBody>;
+  readonly order: z.ZodType<OrderBody>;
+  readonly authorization: z.ZodType<Authorization>;
+  readonly challenge: z.ZodType<AcmeChallenge>;
+  readonly renewalInfo: z.ZodType<RenewalWindow>;
+  /** A URL of a header. */
+  readonly url: z.ZodType<string>;
+}
+
+/** RFC 8555 §7.1.1. */
+export interface Directory {
+  readonly newNonce: string;
+  readonly newAccount: string;
+  readonly newOrder: string;
+  readonly revokeCert?: string | undefined;
+  readonly keyChange?: string | undefined;
+  readonly renewalInfo?: string | undefined;
+  readonly meta: DirectoryMeta;
+}
+
+export interface DirectoryMeta {
+  readonly termsOfService?: string | undefined;
+  readonly externalAccountRequired: boolean;
+  /** Names of the profiles that can be asked for; empty where the server has none. */
+  readonly profiles: readonly string[];
+}
+
+export interface AccountBody {
+  readonly status: 'valid' | 'deactivated' | 'revoked';
+  readonly contact: readonly string[];
+}
+
+export interface OrderBody {
+  readonly status: OrderStatus;
+  /** Milliseconds since 1970. */
+  readonly expires?: number | undefined;
+  readonly identifiers: readonly { readonly type: string; readonly value: string }[];
+  readonly authorizations: readonly string[];
+  readonly finalize: string;
+  readonly certificate?: string | undefined;
+  readonly error?: ProblemDocument | undefined;
+}
+
+export interface Authorization {
+  readonly identifier: { readonly type: string; readonly value: string };
+  readonly status: AuthorizationStatus;
+  /** Milliseconds since 1970. */
+  readonly expires?: number | undefined;
+  readonly wildcard: boolean;
+  /** Of known form; others are left out. */
+  readonly challenges: readonly AcmeChallenge[];
+}
+
+export interface AcmeChallenge {
+  readonly type: string;
+  readonly url: string;
+  readonly status: ChallengeStatus;
+  /** Absent where the type has none, as dns-persist-01. */
+  readonly token?: string | undefined;
+  readonly error?: ProblemDocument | undefined;
+}
+
+/** RFC 9773 §4.2; milliseconds since 1970, `start` before `end`. */
+export interface RenewalWindow {
+  readonly start: number;
+  readonly end: number;
+  readonly explanationURL?: string | undefined;
+}
+
+/** What marks an issue of zod as a URL of another origin. */
+export const FOREIGN = 'foreign-url';
+
+/** @param origin - of the directory, such as `https://acme.example:14000` */
+export function resourcesAt(origin: string): Resources {
+  const url = z
+    .string()
+    .max(MAX_URL)
+    .refine((text) => isAt(origin, text), { message: FOREIGN });
+  const challenge = challengeAt(url);
+  return {
+    ...{ url, challenge },
+    directory: directoryAt(url),
+    account: z.object({
+      status: z.enum(['valid', 'deactivated', 'revoked']),
+      contact: z.array(z.string().max(MAX_URL)).max(64).catch([]),
+    }),
+    order: z.object({
+      status: z.enum(['pending', 'ready', 'processing', 'valid', 'invalid']),
+      expires: optionalInstant,
+      identifiers: z.array(identifier).max(MAX_IDENTIFIERS),
+      authorizations: z.array(url).max(MAX_IDENTIFIERS),
+      finalize: url,
+      certificate: url.optional(),
+      error: problem,
+    }),
+    authorization: z.object({
+      identifier,
+      status: z.enum(['pending', 'valid', 'invalid', 'deactivated', 'expired', 'revoked']),
+      expires: optionalInstant,
+      wildcard: z.boolean().catch(false),
+      challenges: z
+        .array(challenge.or(z.unknown().transform(() => undefined)))
+        .max(MAX_CHALLENGES)
+        .transform((all) => all.filter((each) => each !== undefined)),
+    }),
+    renewalInfo,
+  };
+}
+
+function challengeAt(url: z.ZodType<string>): z.ZodType<AcmeChallenge> {
+  return z.object({
+    type: z.string().regex(/^[a-z0-9-]{1,64}$/),
+    url,
+    status: z.enum(['pending', 'processing', 'valid', 'invalid']),
+    token: token.optional(),
+    error: problem,
+  });
+}
+
+function directoryAt(url: z.ZodType<string>): z.ZodType<Directory> {
+  const meta = z.object({
+    termsOfService: z.string().max(MAX_URL).optional().catch(undefined),
+    externalAccountRequired: z.boolean().catch(false),
+    profiles: z
+      .record(z.string().max(64), z.unknown())
+      .transform((all) => Object.keys(all).slice(0, MAX_PROFILES))
+      .catch([]),
+  });
+  return z.object({
+    newNonce: url,
+    newAccount: url,
+    newOrder: url,
+    revokeCert: url.optional(),
+    keyChange: url.optional(),
+    renewalInfo: url.optional(),
+    meta: meta.catch({ externalAccountRequired: false, profiles: [] }),
+  });
+}
+
+/** A window that ends before it starts is ignored as if there were none (RFC 9773 §4.2). */
+const renewalInfo = z
+  .object({
+    suggestedWindow: z.object({ start: instant, end: instant }),
+    explanationURL: z.string().max(MAX_URL).optional().catch(undefined),
+  })
+  .refine(({ suggestedWindow: { start, end } }) => start < end)
+  .transform(({ suggestedWindow, explanationURL }) => ({ ...suggestedWindow, explanationURL }));
+
+/** RFC 8555 §6.1: over HTTPS only. Elsewhere than at the directory's own origin, nobody is called. */
+function isAt(origin: string, text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return (
+    url.protocol === 'https:' && url.origin === origin && `${url.username}${url.password}` === ''
+  );
+}
