@@ -30,6 +30,11 @@ const LOOP_BACKOFF = { firstMs: 5, maxMs: 30_000 };
 /** What a loop has for itself. */
 type LoopParts = ReturnType<Component['anotherLoop']>;
 
+/** How the process talks to the API server; `onRefused` is called for each 403. */
+export interface ConnectInit extends Pick<ClientInit, 'connection' | 'userAgent'> {
+  readonly onRefused: () => void;
+}
+
 /** The loops of a process. Their concurrency limiters observe the writes of its one client. */
 export class Loops {
   readonly #metrics: Metrics;
@@ -52,12 +57,13 @@ export class Loops {
   }
 
   /** Connects a client that counts every response, and reports PUTs to the limiters. */
-  connect(init: Pick<ClientInit, 'connection' | 'userAgent'>): Client {
+  connect({ onRefused, ...init }: ConnectInit): Client {
     const metrics = this.#metrics;
     return createClient({
       ...{ ...init, clock, monotonic },
       onResponse: (result: CallResult) => {
         countAnswer(metrics, result);
+        if (result.status === 403) onRefused();
         // PUTs are the writes of the loops. Reads and Events take another way through the server.
         if (result.method === 'PUT') for (const each of this.#limiters) each.observe(result);
       },
@@ -75,16 +81,17 @@ export interface ComponentParts {
   /** The client that reads and writes on every replica, leader or not. */
   readonly client: Client;
   readonly replica: Replica;
+  readonly serving: Component['serving'];
 }
 
 /** Puts a component together. */
 export function assembleComponent(parts: ComponentParts): Component {
-  const { name, options, log, metrics, loops, client, replica } = parts;
+  const { name, options, log, metrics, loops, client, replica, serving } = parts;
   const loop = loops.create(name);
   measureLoop(parts, loop);
   return {
     ...loop,
-    ...{ name, clock, delay, random, log },
+    ...{ name, clock, monotonic, delay, random, log, serving },
     ...{ shard: replica.shard, leases: replica.leases, client: replica.client },
     anotherLoop: (other) => loops.create(`${name}/${other}`),
     events: createEventRecorder({

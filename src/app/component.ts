@@ -3,17 +3,18 @@ import { messageOf } from '../errors.ts';
 import { loadConnection } from '../kube/client/kubeconfig.ts';
 import type { Log } from '../ports.ts';
 import type { Component, Controller } from '../runtime/component/component.ts';
-import { createPermissionCheck } from '../runtime/rbac/permission-check.ts';
+import { createServingState, type ServingState } from '../runtime/component/serving-state.ts';
+import { createPermissionCheck, type PermissionCheck } from '../runtime/rbac/permission-check.ts';
 import { createMetrics } from '../web/metrics.ts';
-import { createAdmissionWatch } from './admission-watch.ts';
-import { Loops, assembleComponent } from './assemble.ts';
+import { createAdmissionWatch, type AdmissionWatch } from './admission-watch.ts';
+import { Loops, assembleComponent, type ComponentParts } from './assemble.ts';
 import {
   isInCluster,
   kubeconfigFromEnvironment,
   leaseNamespaceOf,
   type ComponentOptions,
 } from './component-options.ts';
-import { createHealth } from './health.ts';
+import { createHealth, type Health } from './health.ts';
 import { createLog } from './log.ts';
 import { componentMetrics } from './metrics.ts';
 import { openPorts } from './open-ports.ts';
@@ -46,9 +47,15 @@ export async function runComponent(
   const metrics = createMetrics(name, VERSION);
   const connection = await connectionOf(options, metrics);
   const loops = new Loops(metrics);
-  const client = loops.connect({ connection, userAgent: `countersign-${name}/${VERSION}` });
-  const running: { controller?: Controller } = {};
+  const running: Running = {};
+  const client = loops.connect({
+    connection,
+    userAgent: `countersign-${name}/${VERSION}`,
+    onRefused: () => running.permissions?.refused(),
+  });
   const inCluster = isInCluster(process.env);
+  const namespaced = options.namespacedSigners === true;
+  const serving = createServingState({ clock, namespaced });
   const replica = createReplica({
     ...{ name, client, clock, delay, random, log, inCluster },
     metrics: componentMetrics(metrics, name),
@@ -57,26 +64,17 @@ export async function runComponent(
     leaseSeconds: options.leaseDuration,
     secretNamespace: options.secretNamespace,
     isReady: () => running.controller?.notReady().length === 0,
+    annotations: serving.annotations,
   });
-  const component = assembleComponent({ name, options, log, metrics, loops, client, replica });
-  const permissionsOf = (): readonly PermissionRule[] => running.controller?.permissions() ?? [];
-  const permissions = createPermissionCheck({
-    ...{ ...component, client, component: name, permissions: permissionsOf },
-    missing: (count) => metrics.missingPermissions.set(count),
-  });
-  const admission = createAdmissionWatch({
-    ...{ ...component, client, permissions: permissionsOf },
-    namespace: leaseNamespaceOf({ ...options, leases: true }, inCluster),
-    onDifferences: (policy, count) => metrics.admissionDifferences.set({ policy }, count),
-  });
-  const health = createHealth({
-    ...{ permissions, admission, replica, clockOffset: () => client.clockOffset() },
-    controller: () => running.controller,
-  });
+  serving.onChange(replica.renew);
+  const parts = { name, options, log, metrics, loops, client, replica, serving };
+  const component = assembleComponent(parts);
+  const { permissions, admission, health } = createWatchers({ ...parts, component, running });
+  running.permissions = permissions;
   const ports = await openPorts(options, { metrics, log, ...health });
   const { port, httpsPort } = ports;
   log.info({ port, httpsPort, server: connection.server, version: VERSION }, 'started');
-  const serving = ports.run(stop);
+  const listening = ports.run(stop);
   const controller = await makeWithRetries(() => make(component, log), log, stop);
   if (controller !== undefined) {
     running.controller = controller;
@@ -84,10 +82,48 @@ export async function runComponent(
     await Promise.all([...watches, runReplica(controller, replica, stop)]);
   }
   await component.events.flush();
-  await serving;
+  await listening;
   await ports.close();
   await client.close();
   log.info({}, 'stopped');
+}
+
+/** What exists once the API server has answered. */
+interface Running {
+  controller?: Controller;
+  permissions?: PermissionCheck;
+}
+
+interface WatchersInit extends ComponentParts {
+  readonly serving: ServingState;
+  readonly component: Component;
+  readonly running: Running;
+}
+
+/** What looks after the component itself: its permissions, the admission policies, what /readyz shows. */
+function createWatchers(init: WatchersInit): {
+  readonly permissions: PermissionCheck;
+  readonly admission: AdmissionWatch;
+  readonly health: Health;
+} {
+  const { name, options, metrics, client, component, running, replica, serving } = init;
+  const permissionsOf = (): readonly PermissionRule[] => running.controller?.permissions() ?? [];
+  const permissions = createPermissionCheck({
+    ...{ ...component, client, component: name, permissions: permissionsOf },
+    signers: () => running.controller?.signers?.() ?? [],
+    missing: (count) => metrics.missingPermissions.set(count),
+    checked: serving.checked,
+  });
+  const admission = createAdmissionWatch({
+    ...{ ...component, client, permissions: permissionsOf },
+    namespace: leaseNamespaceOf({ ...options, leases: true }, isInCluster(process.env)),
+    onDifferences: (policy, count) => metrics.admissionDifferences.set({ policy }, count),
+  });
+  const health = createHealth({
+    ...{ permissions, admission, replica, clockOffset: () => client.clockOffset() },
+    controller: () => running.controller,
+  });
+  return { permissions, admission, health };
 }
 
 /** The API server to talk to, as flags, the environment or the pod name it. */

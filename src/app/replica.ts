@@ -42,6 +42,8 @@ export interface ReplicaInit {
   readonly secretNamespace: string;
   readonly inCluster: boolean;
   readonly isReady: () => boolean;
+  /** What this process reports with each renewal of its Lease. */
+  readonly annotations: () => Readonly<Record<string, string>>;
 }
 
 /** This process as one of the replicas of its component. */
@@ -51,6 +53,7 @@ export interface Replica {
   readonly client: Client;
   readonly leases: LeasePlace | undefined;
   readonly run: LeasedShardFilter['run'];
+  readonly renew: LeasedShardFilter['renew'];
   readonly warnings: LeasedShardFilter['warnings'];
 }
 
@@ -60,7 +63,8 @@ export function createReplica(init: ReplicaInit): Replica {
   if (namespace === undefined) {
     log.info({}, 'leases are off: this process does all the work (see --lease-namespace)');
     const run = (): Promise<void> => Promise.resolve();
-    return { shard: SINGLE_REPLICA, client, leases: undefined, run, warnings: () => [] };
+    const none = { renew: () => undefined, warnings: () => [] };
+    return { ...none, shard: SINGLE_REPLICA, client, leases: undefined, run };
   }
   const common = {
     ...init,

@@ -48,6 +48,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'api/object': [],
   'api/request': ['object'],
   'api/signer': ['object', 'request'],
+  'api/serving': ['object', 'request', 'signer'],
   'pki/der': [],
   'pki/keys': ['der'],
   'pki/names': ['der'],

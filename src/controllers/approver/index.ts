@@ -27,7 +27,8 @@ export function createApprover(component: Component): Controller {
   const policyOf: (signer: ClusterSigner) => RequestPolicy = compileOncePerGeneration(
     (signer, deadline) => compilePolicy(signer.spec, deadline),
   );
-  return createRequestController<CertificateSigningRequest, ClusterSigner>({
+  const signers = watchSigners(component);
+  const controller = createRequestController<CertificateSigningRequest, ClusterSigner>({
     component,
     kind: 'CertificateSigningRequest',
     resource: REQUESTS,
@@ -40,7 +41,8 @@ export function createApprover(component: Component): Controller {
     regarding: ({ apiVersion, kind, metadata: { name, uid } }) => ({
       regarding: { apiVersion, kind, name, uid },
     }),
-    permissions: (signers) => permissions(namesOf(signers, component)),
-    signers: watchSigners(component),
+    permissions: (served) => permissions(namesOf(served, component)),
+    signers,
   });
+  return { ...controller, signers: signers.all };
 }

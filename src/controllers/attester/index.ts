@@ -21,6 +21,7 @@ export function createAttester(component: Component, resource: Resource): Contro
   const state = createAttesterState(component, resource);
   const { signers, bundles } = state;
   return {
+    signers: signers.all,
     permissions: () => permissions(namesOf(signers.all(), component)),
     notReady: () =>
       [

@@ -22,6 +22,7 @@ import { inspectWith } from './decide/inspect.ts';
 import type { SignerSnapshot } from './decide/snapshot.ts';
 import { createOwnTls, type OwnTls, type OwnTlsPlace, type WatchedCa } from './own-tls/index.ts';
 import { permissions } from './permissions.ts';
+import { createServing, type Serving } from './serving/index.ts';
 import {
   areBundlesListed,
   type AuthorityWatches,
@@ -52,7 +53,7 @@ const SIGNER_WORKERS = 2;
 export function createAuthorityController(init: AuthorityInit): Controller {
   const { component } = init;
   const state = createState(init);
-  const { watches, ownTls } = state;
+  const { watches, ownTls, serving } = state;
   const { signers, secrets, bundles } = watches;
   component.shard.onChange(() => {
     ownTls?.wake();
@@ -60,15 +61,16 @@ export function createAuthorityController(init: AuthorityInit): Controller {
   });
   component.queue.assignFlows(fairnessKeyOf);
   return {
+    signers: signers.all,
     permissions: () =>
       permissions({ ...namesOf(signers.all(), component), ownTls: ownTls?.namespace }),
     notReady: () =>
       failuresOf(watches)
         .map((failure) => `ClusterSigners, CA Secrets or bundles: ${failure ?? 'not listed yet'}`)
         .concat(ownTls?.notReady() ?? []),
-    warnings: () => [...signers.warnings(), ...(ownTls?.warnings() ?? [])],
+    warnings: () => [...signers.warnings(), ...serving.warnings(), ...(ownTls?.warnings() ?? [])],
     run: async (signal) => {
-      const watching = signers.run(signal);
+      const watching = [signers.run(signal), serving.run(signal)];
       const handle = (key: string): Promise<ReconcileResult> => reconcile(state, key);
       const onError = (key: string, error: unknown): void => {
         reportRetry(component, error, {
@@ -78,7 +80,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
         });
       };
       await runLoop({ ...component, workers: SIGNER_WORKERS, handle, onError }, signal);
-      await Promise.all([watching, secrets.stop(), bundles.stop(), ownTls?.stop()]);
+      await Promise.all([...watching, secrets.stop(), bundles.stop(), ownTls?.stop()]);
     },
   };
 }
@@ -89,6 +91,7 @@ interface AuthorityState {
   readonly watches: AuthorityWatches;
   readonly actor: Actor;
   readonly ownTls: OwnTls | undefined;
+  readonly serving: Serving;
   /** Throws if a spec that the schema accepts does not compile. */
   readonly compile: (signer: ClusterSigner) => void;
 }
@@ -96,8 +99,10 @@ interface AuthorityState {
 function createState(init: AuthorityInit): AuthorityState {
   const { component } = init;
   const watches = createAuthorityWatches(component, init.bundles, () => {
+    serving.changed();
     ownTls?.serve(watches.signers.all());
   });
+  const serving = createServing(component, watches.signers);
   const actor = createActor({ ...init, observe: (secret) => watches.secrets.observe(secret) });
   const compile = compileOncePerGeneration((signer: ClusterSigner, deadline) => {
     compileProfile(signer.spec, deadline);
@@ -106,7 +111,7 @@ function createState(init: AuthorityInit): AuthorityState {
   });
   const watched = (signer: ClusterSigner): WatchedCa | undefined => watchedCa(watches, signer);
   const ownTls = init.ownTls && createOwnTls({ ...init, place: init.ownTls, watched });
-  return { init, watches, actor, ownTls, compile };
+  return { init, watches, actor, ownTls, serving, compile };
 }
 
 async function reconcile(state: AuthorityState, key: string): Promise<ReconcileResult> {
@@ -138,7 +143,7 @@ async function reconcileSigner(state: AuthorityState, key: string): Promise<Reco
 }
 
 function snapshotOf(
-  { init, watches, compile }: AuthorityState,
+  { init, watches, serving, compile }: AuthorityState,
   key: string,
   looked: Pick<SignerSnapshot, 'signer' | 'secret' | 'clocksApart' | 'now'>,
 ): SignerSnapshot {
@@ -152,6 +157,7 @@ function snapshotOf(
     specError: specError instanceof SignerError ? specError : undefined,
     inspect: inspectWith(init.open, now),
     bundle: publishedBundle(watches, signer),
+    serving: serving.of(signer),
     isBundleKnown: areBundlesListed(watches, signer),
     secretNamespace: init.component.secretNamespace,
     propagationSeconds: init.component.propagationSeconds,

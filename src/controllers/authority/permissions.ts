@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { OWN_TLS_COMPONENTS, OWN_TLS_CONFIG_MAP, ownTlsSecret } from '../../api/signer/own-tls.ts';
+import { LEASES } from '../../kube/lease/lease.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import { leaderLease } from '../../runtime/component/leases.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import {
   EVENTS_IN_DEFAULT,
   READ_BUNDLES,
-  onLeaderLease,
   onSecrets,
   onSignerSecrets,
   readPolicies,
@@ -37,8 +38,23 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onSignerSecrets(names),
     EVENTS_IN_DEFAULT,
     readPolicies(names, policies(names)),
-    ...onLeaderLease(names, 'authority'),
+    ...onLeases(names),
     ...onOwnTls(names),
+  ];
+}
+
+/**
+ * Its own Lease, and a look at those of all components, whose annotations say what each can serve: they are named after
+ * pods.
+ */
+function onLeases({ leases }: PermissionNames): readonly PermissionRule[] {
+  if (leases === undefined) return [];
+  const { namespace, secretNamespaces } = leases;
+  const onAll = { apiGroups: [LEASES.group], resources: [LEASES.plural], namespace };
+  const resourceNames = secretNamespaces.map((each) => leaderLease('authority', each));
+  return [
+    { ...onAll, verbs: ['create', 'list', 'watch'] },
+    { ...onAll, resourceNames, verbs: ['get', 'update'] },
   ];
 }
 

@@ -55,17 +55,19 @@ const REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 export function createCertificateRequest(init: CertificateRequestInit): Controller {
   const { component } = init;
   const sources = createAuthoritySources(component, init.bundles, init.open);
-  return createCertificateRequestSigning<ClusterSigner>({
+  const signers = watchSigners(component);
+  const controller = createCertificateRequestSigning<ClusterSigner>({
     component,
-    signers: watchSigners(component),
+    signers,
     sources: localCas(component, sources),
     selectionOf: (signer) => {
       const { name, namespace } = signer.metadata;
       const kind = isNamespaced(signer) ? 'Signer' : 'ClusterSigner';
       return issuerSelection({ group: GROUP, kind, name, namespace });
     },
-    permissions: (signers) => permissions(namesOf(signers, component)),
+    permissions: (served) => permissions(namesOf(served, component)),
   });
+  return { ...controller, signers: signers.all };
 }
 
 /** Answers CertificateRequests of the signers of a kind; dormant while there is no cert-manager. */

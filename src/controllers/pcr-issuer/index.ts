@@ -60,13 +60,15 @@ export interface PodIssuingInit<S> extends Pick<
 export function createPcrIssuer(init: PcrIssuerInit): Controller {
   const { component } = init;
   const sources = createAuthoritySources(component, init.bundles, init.open);
-  return createPodIssuing<ClusterSigner>({
+  const signers = watchSigners(component);
+  const controller = createPodIssuing<ClusterSigner>({
     ...init,
-    signers: watchSigners(component),
+    signers,
     sources: localCas(component, sources),
-    permissions: (signers) => permissions(namesOf(signers, component)),
+    permissions: (served) => permissions(namesOf(served, component)),
     selectionOf: bySignerNameAndNamespace,
   });
+  return { ...controller, signers: signers.all };
 }
 
 /** Issues, denies and fails PodCertificateRequests of the signers of a kind. */

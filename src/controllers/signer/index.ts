@@ -48,12 +48,14 @@ const REQUESTS = resource(CSR_RESOURCE);
 export function createSigner(init: SignerInit): Controller {
   const { component } = init;
   const sources = createAuthoritySources(component, init.bundles, init.open);
-  return createCsrSigning<ClusterSigner>({
+  const signers = watchSigners(component);
+  const controller = createCsrSigning<ClusterSigner>({
     component,
-    signers: watchSigners(component),
+    signers,
     sources: localCas(component, sources),
-    permissions: (signers) => permissions(namesOf(signers, component)),
+    permissions: (served) => permissions(namesOf(served, component)),
   });
+  return { ...controller, signers: signers.all };
 }
 
 /** Signs approved CertificateSigningRequests of the signers of a kind. */

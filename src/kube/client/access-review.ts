@@ -37,6 +37,41 @@ export async function missingPermissions(
   return reviews.filter((_attributes, index) => allowed[index] !== true).map(missing);
 }
 
+const RULES = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';
+
+/** `authorization.k8s.io/v1` SelfSubjectRulesReview, as far as it is read. */
+interface RulesReview {
+  readonly status?: { readonly resourceRules?: readonly unknown[] };
+}
+
+/**
+ * What the user may do in these namespaces, as a text that changes when a role does: one request for each namespace,
+ * however many names the roles have. It is no answer to whether something is allowed, because authorizers other than
+ * RBAC may leave rules out (authorization/v1, SubjectRulesReviewStatus.incomplete).
+ *
+ * @throws KubeError
+ */
+export async function ownRules(client: Client, namespaces: readonly string[]): Promise<string> {
+  const reviews = await Promise.all(
+    namespaces.map((namespace) =>
+      client.request<RulesReview>({
+        method: 'POST',
+        path: RULES,
+        body: {
+          apiVersion: 'authorization.k8s.io/v1',
+          kind: 'SelfSubjectRulesReview',
+          spec: { namespace },
+        },
+      }),
+    ),
+  );
+  return JSON.stringify(
+    reviews.map(({ status }) =>
+      (status?.resourceRules ?? []).map((rule) => JSON.stringify(rule)).sort(),
+    ),
+  );
+}
+
 function attributesOf(rule: PermissionRule): readonly ResourceAttributes[] {
   return rule.apiGroups.flatMap((group) =>
     rule.resources.flatMap((resource) =>

@@ -23,6 +23,8 @@ export interface ElectorInit {
 
 /** Periods are spread by a fifth, so that candidates do not stay in step. */
 const SPREAD = 0.2;
+/** Between two renewals, however often what the holder reports with them changes. */
+const LEAST_PERIOD_MS = 1_000;
 
 /**
  * The rules of one candidate for one Lease, as client-go's `LeaderElector`, without network and clock.
@@ -46,6 +48,7 @@ export class Elector {
   #seenAt = 0;
   #deadline: number | undefined;
   #nextAttempt = -Infinity;
+  #lastAttempt = -Infinity;
 
   constructor(init: ElectorInit) {
     this.#init = init;
@@ -65,7 +68,15 @@ export class Elector {
   /** A step was started. The next one is a period later, unless the Lease changes. */
   onAttempt(now: number): void {
     const [byte = 0] = this.#init.random(1);
+    this.#lastAttempt = now;
     this.#nextAttempt = now + this.#init.times.periodMs * (1 + (byte / 256) * SPREAD);
+  }
+
+  /** The next renewal of our own Lease is due now, or a second after the last one. */
+  hasten(now: number): void {
+    if (!this.#isOurs()) return;
+    const soon = Math.max(now, this.#lastAttempt + LEAST_PERIOD_MS);
+    this.#nextAttempt = Math.min(this.#nextAttempt, soon);
   }
 
   /** The state of the Lease on the API server; undefined if there is none. */

@@ -84,6 +84,8 @@ class RunningElection implements LeaderElection {
     return [`Lease ${namespace}/${name}: ${messageOf(failure)}${effect}`];
   };
 
+  readonly renew = (): void => this.#renewer.renew();
+
   readonly run = async (signal: AbortSignal): Promise<void> => {
     this.#init.metrics.leads(false);
     const watching = new AbortController();

@@ -19,6 +19,8 @@ export interface LeaseLockInit {
   readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Annotations that the holder writes with each renewal; they are removed with the release. */
+  readonly annotations?: () => Readonly<Record<string, string>>;
   /** `spec.holderIdentity`. */
   readonly identity: string;
   readonly times: LeaseTimes;
@@ -42,9 +44,18 @@ export function createLeaseLock(init: LeaseLockInit): LeaseLock {
   const { client, clock, namespace, name, labels, identity, times } = init;
 
   /** The UID is a precondition too: a PUT can create a Lease, and a deleted one must stay deleted. */
-  function put(from: Lease, spec: LeaseSpec, signal: AbortSignal): Promise<Lease> {
+  function put(
+    from: Lease,
+    spec: LeaseSpec,
+    said: Readonly<Record<string, string | undefined>>,
+    signal: AbortSignal,
+  ): Promise<Lease> {
     const { metadata } = withoutManagedFields(from);
-    const own = { ...metadata, labels: { ...metadata.labels, ...labels } };
+    const own = {
+      ...metadata,
+      labels: { ...metadata.labels, ...labels },
+      annotations: { ...metadata.annotations, ...said },
+    };
     const body = { ...KIND, metadata: own, spec };
     return client.request({ method: 'PUT', path: LEASES.object(metadata), body, signal });
   }
@@ -57,13 +68,20 @@ export function createLeaseLock(init: LeaseLockInit): LeaseLock {
     hold: (from, signal) => {
       const { durationSeconds } = times;
       const spec = heldSpec(from?.spec, { identity, durationSeconds }, clock());
-      if (from !== undefined) return put(from, spec, signal);
-      const body = { ...KIND, metadata: { namespace, name, labels }, spec };
+      const annotations = init.annotations?.() ?? {};
+      if (from !== undefined) return put(from, spec, annotations, signal);
+      const body = { ...KIND, metadata: { namespace, name, labels, annotations }, spec };
       return client.request({ method: 'POST', path: LEASES.collection(namespace), body, signal });
     },
     release: async (lease, signal) => {
       if (init.onRelease === 'delete') await deleteLease(client, lease, signal);
-      else await put(lease, releasedSpec(lease.spec ?? {}, clock()), signal);
+      else {
+        const none = Object.keys(init.annotations?.() ?? {}).map(
+          (key) => [key, undefined] as const,
+        );
+        const spec = releasedSpec(lease.spec ?? {}, clock());
+        await put(lease, spec, Object.fromEntries(none), signal);
+      }
     },
   };
 }

@@ -48,6 +48,12 @@ export class LeaseRenewer {
     this.#wakeup.wake();
   }
 
+  /** Renews a Lease that is held soon, because its annotations have changed. */
+  renew(): void {
+    this.#init.elector.hasten(this.#init.monotonic());
+    this.#wakeup.wake();
+  }
+
   /** Runs until `signal` is aborted, then releases the Lease and resolves. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { elector, monotonic, onStep } = this.#init;

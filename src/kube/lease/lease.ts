@@ -7,6 +7,7 @@ import type { StoredObject } from '../resource/object.ts';
 export interface Lease extends StoredObject {
   readonly metadata: StoredObject['metadata'] & {
     readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly spec?: LeaseSpec;
 }

@@ -18,6 +18,8 @@ export const SINGLE_REPLICA: ShardFilter = { owns: () => true, onChange: () => u
 export interface LeasedShardFilter extends ShardFilter {
   /** Takes part until `signal` is aborted, then releases its Lease and resolves. */
   readonly run: (signal: AbortSignal) => Promise<void>;
+  /** Renews the Lease soon, because its annotations have changed. */
+  readonly renew: () => void;
   /** Problems that an operator should solve; the component works in spite of them. */
   readonly warnings: () => readonly string[];
 }

@@ -97,6 +97,8 @@ class RunningMembership implements LeasedShardFilter {
     return [`Leases in ${this.#init.namespace}: ${messageOf(failure)}; ${effect}`];
   };
 
+  readonly renew = (): void => this.#renewer.renew();
+
   readonly run = async (signal: AbortSignal): Promise<void> => {
     const watching = new AbortController();
     const both = [this.#watch.run(watching.signal), this.#keepUpdated(watching.signal)];

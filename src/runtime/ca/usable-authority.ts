@@ -2,6 +2,7 @@
 import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import { findCondition } from '../../api/request/conditions.ts';
+import { isCaReady } from '../../api/serving/report.ts';
 import { SIGNER_NAME, isGranted, signsAtOnce } from '../../api/signer/grant.ts';
 import { keyOf, type Secret } from '../../api/object/object.ts';
 import { CROSS_CERTIFICATE } from '../../api/signer/rotation-annotations.ts';
@@ -90,7 +91,7 @@ function requireReady(signer: ClusterSigner): void {
       `${signer.kind} ${keyOf(signer.metadata)} has not been checked by the authority component yet`,
     );
   }
-  if (ready.status !== 'True') {
+  if (!isCaReady(signer.status?.conditions)) {
     throw unusable(
       'AUTHORITY_MISSING',
       `${signer.kind} ${keyOf(signer.metadata)} is not ready: ${ready.reason ?? ''}: ${ready.message ?? ''}`,

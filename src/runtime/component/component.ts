@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { DelayingQueue } from '../../kube/workqueue/delaying-queue.ts';
 import type { MissingPermission } from '../../kube/client/access-review.ts';
@@ -9,8 +10,9 @@ import type { ConcurrencyLimiter } from '../../kube/workqueue/concurrency-limite
 import type { RateLimiter } from '../../kube/workqueue/rate-limiter.ts';
 import type { WatchMetrics } from '../../kube/watch/reflector.ts';
 import type { LoopMetrics } from '../../kube/workqueue/run-loop.ts';
-import type { Clock, Delay, Log, Random } from '../../ports.ts';
+import type { Clock, Delay, Log, Monotonic, Random } from '../../ports.ts';
 import type { LeasePlace } from './leases.ts';
+import type { ServingReporter } from './serving-state.ts';
 import type { RequestMetrics, TrustMetrics } from './metrics.ts';
 
 /** What every controller is made from; `app/component.ts` puts it together. */
@@ -19,10 +21,13 @@ export interface Component {
   readonly name: string;
   readonly client: Client;
   readonly clock: Clock;
+  readonly monotonic: Monotonic;
   readonly delay: Delay;
   readonly random: Random;
   readonly log: Log;
   readonly events: EventRecorder;
+  /** Where a controller reports what it cannot do for a signer. */
+  readonly serving: ServingReporter;
   readonly metrics: WatchMetrics & LoopMetrics & RequestMetrics & TrustMetrics;
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
@@ -60,6 +65,8 @@ export interface Controller {
   notReady(): readonly string[];
   /** Faults that do not stop it: `/readyz` lists them and still answers 200. */
   warnings?(): readonly string[];
+  /** The ClusterSigners and Signers that it sees; absent: it has signers of another kind. */
+  signers?(): readonly ClusterSigner[];
   /** The permissions that it needs for the signers that it serves now. */
   permissions(): readonly PermissionRule[];
 }

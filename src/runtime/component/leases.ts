@@ -21,9 +21,16 @@ export function leaseLabels(
   component: string,
   secretNamespace: string,
 ): Readonly<Record<string, string>> {
+  return { ...installationLabels(secretNamespace), [COMPONENT_LABEL]: component };
+}
+
+/** The label with the subcommand of the component whose Lease it is. */
+export const COMPONENT_LABEL = 'app.kubernetes.io/component';
+
+/** The labels of the Leases of all components of one installation. */
+export function installationLabels(secretNamespace: string): Readonly<Record<string, string>> {
   return {
     'app.kubernetes.io/name': 'countersign',
-    'app.kubernetes.io/component': component,
     'countersign.dev/secret-namespace': secretNamespace,
   };
 }

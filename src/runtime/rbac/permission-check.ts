@@ -1,21 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ServingFault } from '../../api/serving/report.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import { isNamespaced } from '../../api/signer/signer.ts';
 import { messageOf } from '../../errors.ts';
-import { missingPermissions, permissionText } from '../../kube/client/access-review.ts';
+import {
+  missingPermissions,
+  ownRules,
+  permissionText,
+  type MissingPermission,
+} from '../../kube/client/access-review.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
-import type { Delay, Log } from '../../ports.ts';
+import type { Clock, Delay, Log } from '../../ports.ts';
 import { poll } from '../component/poll.ts';
+import { rightsFaults } from './rights-faults.ts';
 
 /** What checking permissions needs. */
 export interface PermissionCheckInit {
   readonly component: string;
   readonly client: Client;
+  readonly clock: Clock;
   readonly delay: Delay;
   readonly log: Log;
   /** The permissions needed now: their names depend on the signers that are served. */
   readonly permissions: () => readonly PermissionRule[];
+  /** All signers that the component sees. */
+  readonly signers: () => readonly ClusterSigner[];
   /** Called after each check with the number of missing permissions. */
   readonly missing: (count: number) => void;
+  /** Called after each check with what is missing for whom. */
+  readonly checked: (signers: readonly ClusterSigner[], faults: readonly ServingFault[]) => void;
 }
 
 /** Checks by SelfSubjectAccessReviews that the component has the permissions that it needs. */
@@ -24,45 +38,129 @@ export interface PermissionCheck {
   run(signal: AbortSignal): Promise<void>;
   /** One line for each missing permission. */
   notReady(): readonly string[];
+  /** A call was answered with 403: checks at once. */
+  refused(): void;
 }
 
-/** While a permission is missing: an administrator who grants it sees the effect at once. */
-const RECHECK_MISSING_MS = 2_000;
-/** Granted permissions are rarely revoked, and each 403 is reported as well. */
+/** How often the rules are compared: one small request for each namespace of the roles. */
+const COMPARE_MS = 3_000;
+/** While something is missing, for an authorizer whose rules are not listed. */
+const RECHECK_MISSING_MS = 10_000;
+/** Granted permissions are rarely revoked, and each change of a role and each 403 are noticed as well. */
 const RECHECK_GRANTED_MS = 5 * 60_000;
+/** Not all 403 are about permissions: policies and quotas answer so, too. */
+const LEAST_BETWEEN_REFUSALS_MS = 10_000;
 
 /** `run` of the result starts the check; until the first result, the component is not ready. */
 export function createPermissionCheck(init: PermissionCheckInit): PermissionCheck {
-  let reasons: readonly string[] = ['permissions are not checked yet'];
-
-  async function check(): Promise<number> {
-    const missing = await missingPermissions(init.client, init.permissions());
-    const found = missing.map(
-      (permission) =>
-        `ClusterRole or Role countersign-${init.component} lacks: ${permissionText(permission)} (apply rbac/${init.component}.yaml, or the output of countersign rbac)`,
-    );
-    init.missing(missing.length);
-    for (const reason of found.filter((each) => !reasons.includes(each))) {
-      init.log.warn({}, reason);
-    }
-    reasons = found;
-    return found.length > 0 ? RECHECK_MISSING_MS : RECHECK_GRANTED_MS;
-  }
-
+  const check = new RunningCheck(init);
   return {
-    notReady: () => reasons,
+    notReady: () => check.reasons,
+    refused: () => {
+      check.refusals += 1;
+    },
     run: (signal) =>
       poll(
         {
           delay: init.delay,
-          subject: () => JSON.stringify(init.permissions()),
-          look: () =>
-            check().catch((error: unknown) => {
-              reasons = [`cannot check permissions: ${messageOf(error)}`];
-              return RECHECK_MISSING_MS;
-            }),
+          subject: () => JSON.stringify([init.permissions(), seen(init), check.refusals]),
+          look: () => check.look(),
         },
         signal,
       ),
   };
+}
+
+/** Which ClusterSigners it sees: the report says for which it has checked its permissions. */
+function seen({ signers }: PermissionCheckInit): string {
+  const ofCluster = signers().filter((each) => !isNamespaced(each));
+  return ofCluster.map(({ metadata }) => metadata.uid).join();
+}
+
+class RunningCheck {
+  reasons: readonly string[] = ['permissions are not checked yet'];
+  refusals = 0;
+  readonly #init: PermissionCheckInit;
+  /** Of the last check. */
+  #last:
+    { subject: string; signers: string; rules: string; refusals: number; at: number } | undefined;
+  /** The rules changed before the last check: another API server may know it a moment later. */
+  #confirm = false;
+  #missing: readonly MissingPermission[] = [];
+
+  constructor(init: PermissionCheckInit) {
+    this.#init = init;
+  }
+
+  async look(): Promise<number> {
+    const rules = await this.#rules();
+    const last = this.#last;
+    const changed = last !== undefined && rules !== last.rules;
+    if (this.#isDue(rules)) await this.#check(rules);
+    else if (last !== undefined && last.signers !== seen(this.#init)) {
+      this.#last = { ...last, signers: seen(this.#init) };
+      this.#report(this.#init.signers());
+    }
+    this.#confirm = changed;
+    return COMPARE_MS;
+  }
+
+  #isDue(rules: string): boolean {
+    const { clock, permissions } = this.#init;
+    const last = this.#last;
+    if (last === undefined || this.#confirm || rules !== last.rules) return true;
+    if (JSON.stringify(permissions()) !== last.subject) return true;
+    const passed = Math.abs(clock() - last.at);
+    if (this.refusals !== last.refusals && passed >= LEAST_BETWEEN_REFUSALS_MS) return true;
+    return passed >= (this.reasons.length > 0 ? RECHECK_MISSING_MS : RECHECK_GRANTED_MS);
+  }
+
+  /** Without an answer the last one counts: the reviews decide, this only says when to ask for them. */
+  async #rules(): Promise<string> {
+    const namespaces = new Set(
+      this.#init.permissions().map(({ namespace = 'default' }) => namespace),
+    );
+    try {
+      return await ownRules(this.#init.client, [...namespaces].sort());
+    } catch {
+      return this.#last?.rules ?? '';
+    }
+  }
+
+  async #check(rules: string): Promise<void> {
+    const { client, clock, permissions, signers } = this.#init;
+    const [needed, served] = [permissions(), signers()];
+    const last = {
+      subject: JSON.stringify(needed),
+      signers: seen(this.#init),
+      refusals: this.refusals,
+      rules,
+      at: clock(),
+    };
+    try {
+      this.#found(await missingPermissions(client, needed), served);
+      this.#last = last;
+    } catch (error) {
+      this.reasons = [`cannot check permissions: ${messageOf(error)}`];
+      this.#last = undefined;
+    }
+  }
+
+  #found(missing: readonly MissingPermission[], served: readonly ClusterSigner[]): void {
+    const { component, log } = this.#init;
+    const found = missing.map(
+      (permission) =>
+        `ClusterRole or Role countersign-${component} lacks: ${permissionText(permission)} (apply rbac/${component}.yaml, or the output of countersign rbac)`,
+    );
+    this.#init.missing(missing.length);
+    for (const reason of found.filter((each) => !this.reasons.includes(each))) log.warn({}, reason);
+    this.reasons = found;
+    this.#missing = missing;
+    this.#report(served);
+  }
+
+  #report(served: readonly ClusterSigner[]): void {
+    const { component, checked } = this.#init;
+    checked(served, rightsFaults(component, this.#missing, served));
+  }
 }

@@ -44,6 +44,7 @@ export async function authorityLooks(process: Process): Promise<Next> {
   const plan = decide({
     signer,
     elder: undefined,
+    serving: undefined,
     specError: undefined,
     secret: secret === undefined ? { kind: 'missing' } : { kind: 'found', secret },
     inspect: inspectWith(openOnce, now),

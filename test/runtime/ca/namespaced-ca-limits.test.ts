@@ -90,6 +90,7 @@ function look(
   const { isReady, message } = observe({
     ...common,
     elder: undefined,
+    serving: undefined,
     specError: undefined,
     clocksApart: false,
     secret: { kind: 'found', secret },

@@ -29,7 +29,9 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
     name: 'signer',
     client: recordedClient(),
     clock: () => NOW,
+    monotonic: () => NOW,
     random,
+    serving: { report: () => undefined },
     log: recordedLog(),
     events: {
       record: (note: EventDetails) => notes.push(note),

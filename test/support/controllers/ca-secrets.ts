@@ -101,6 +101,7 @@ export function planOf(more: Partial<SignerSnapshot> = {}): SignerPlan {
   return decide({
     signer: workload(),
     elder: undefined,
+    serving: undefined,
     specError: undefined,
     secret: { kind: 'found', secret: secret(A) },
     inspect: inspectWith(openLocalAuthority, now),

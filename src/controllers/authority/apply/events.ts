@@ -79,7 +79,7 @@ function changedConditions(
   before: ClusterSignerStatus | undefined,
   status: ClusterSignerStatus,
 ): readonly ChangedCondition[] {
-  return ['Ready', 'Degraded', 'RotationDue'].flatMap((type) => {
+  return ['Ready', 'Served', 'Degraded', 'RotationDue'].flatMap((type) => {
     const was = findCondition(before?.conditions, type);
     const is = findCondition(status.conditions, type);
     const isNew = is !== undefined && (was?.status !== is.status || was.reason !== is.reason);

@@ -22,7 +22,8 @@ export interface ConditionInput {
   readonly authorities: readonly AuthorityStatus[];
 }
 
-type ConditionContent = Required<Pick<Condition, 'type' | 'status' | 'reason' | 'message'>>;
+/** A condition without its time. */
+export type ConditionContent = Required<Pick<Condition, 'type' | 'status' | 'reason' | 'message'>>;
 
 /**
  * Whether the CA is due for replacement, and why. The text follows only the CA, not the bundle: each change
@@ -117,6 +118,13 @@ function faultOf({ snapshot, finding, managed, authorities }: ConditionInput): F
       `leaves are shorter than the profile allows, because their CA expires at ${active.notAfter}`,
     ];
   }
+  return attentionOf(snapshot);
+}
+
+/** A fault that is not the CA's. */
+function attentionOf({ signer, serving }: SignerSnapshot): Fault | undefined {
+  const { attention } = serving ?? {};
+  if (attention !== undefined) return [attention.reason, attention.message];
   const { unread } = requestedRotationOf(signer);
   if (unread.length === 0) return undefined;
   return [

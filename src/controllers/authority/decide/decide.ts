@@ -6,7 +6,6 @@ import type {
 } from '../../../api/signer/cluster-signer.ts';
 import { isNamespaced } from '../../../api/signer/signer.ts';
 import { parseTime } from '../../../api/object/time.ts';
-import { hasTrueCondition } from '../../../api/request/conditions.ts';
 import { parseDuration } from '../../../api/object/duration.ts';
 import { writeAnchors } from '../../../pki/x509/trust-bundle.ts';
 import type { AuthorityFacts } from '../../../authorities/contract.ts';
@@ -27,6 +26,7 @@ import {
 } from '../../../rotation/retained-anchors.ts';
 import { nextTrustMemory } from '../../../rotation/trust-memory.ts';
 import { foundCrossCertificates } from './cross-certificates.ts';
+import { statusWhileUnread } from './served.ts';
 import { conditionsChangeAt, statusOf } from './status.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
@@ -49,10 +49,10 @@ const CLOCKS_APART_RETRY_MS = 30_000;
 
 /** Decides one ClusterSigner. Synchronous and total. */
 export function decide(snapshot: SignerSnapshot): SignerPlan {
-  const { signer, secret, now } = snapshot;
-  if (secret.kind === 'unknown' && isReady(signer) && signer.status !== undefined) {
-    // A failed read does not contradict what was checked before.
-    return { step: undefined, status: signer.status, requeueAt: now + UNREAD_SECRET_RETRY_MS };
+  const { secret, now } = snapshot;
+  const unread = secret.kind === 'unknown' ? statusWhileUnread(snapshot) : undefined;
+  if (unread !== undefined) {
+    return { step: undefined, status: unread, requeueAt: now + UNREAD_SECRET_RETRY_MS };
   }
   return withAnchorRecords(snapshot, planOf(withTrustMemory(snapshot)));
 }
@@ -158,9 +158,4 @@ function crossIssuer(signer: ClusterSigner, { cross }: AuthorityFacts): string |
 function publicHalf(facts: AuthorityFacts): PublicHalf {
   const { fingerprint, notBefore, notAfter, anchors } = facts;
   return { fingerprint, notBefore, notAfter, anchors: writeAnchors(anchors) };
-}
-
-function isReady(signer: ClusterSigner): boolean {
-  const current = signer.status?.observedGeneration === signer.metadata.generation;
-  return current && hasTrueCondition(signer.status?.conditions, 'Ready');
 }

@@ -19,6 +19,7 @@ import type { SignerSnapshot } from './snapshot.ts';
 export type ReadyReason =
   | 'Checked'
   | 'Propagating'
+  | 'NotServed'
   | 'Initializing'
   | 'SignerNameTaken'
   | 'InvalidSpec'

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import type { SignerError } from '../../../errors.ts';
+import type { ServingFinding } from '../serving/serving-of.ts';
 import type { ObservedSecret, Inspect } from './inspect.ts';
 import type { ClusterTrustBundle } from '../../../api/object/cluster-trust-bundle.ts';
 
@@ -17,6 +18,8 @@ export interface SignerSnapshot {
   /** Bundles are listed: if `bundle` is undefined there is none. */
   readonly isBundleKnown: boolean;
   /** Identifies this installation. */
+  /** Whether the components that it needs serve it; undefined: Leases are off, so nothing is known. */
+  readonly serving: ServingFinding | undefined;
   readonly secretNamespace: string;
   readonly propagationSeconds: number;
   /** Milliseconds, by the API server's clock. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSignerStatus } from '../../../api/signer/cluster-signer.ts';
 import type { TrustMemory } from '../../../rotation/trust-memory.ts';
-import { conditionMessage, setCondition, type Condition } from '../../../api/request/conditions.ts';
 import { formatDuration } from '../../../api/object/duration.ts';
 import type { KubeObject } from '../../../api/object/object.ts';
 import { derivedName, isNamespaced } from '../../../api/signer/signer.ts';
@@ -11,8 +10,10 @@ import {
   fullLeavesUntil,
   rotating,
   rotationDue,
+  type ConditionContent,
   type ConditionInput,
 } from './conditions.ts';
+import { readyIfServed, served, servingNow, withContents } from './served.ts';
 import { ownCaReplacementTime } from './own-ca.ts';
 
 /** The whole status as the authority component, its only writer, writes it. */
@@ -21,25 +22,18 @@ export function statusOf(input: ConditionInput): ClusterSignerStatus {
   const { signer, now } = snapshot;
   const generation = signer.metadata.generation ?? 0;
   const before = signer.status;
-  const contents = [ready(input)];
+  const serving = servingNow(snapshot);
+  const contents = [readyIfServed(ready(input), serving)];
+  if (serving !== undefined) contents.push(served(serving));
   // If the CA was not inspected, nothing new is known of it.
   if (finding.inspected) contents.push(rotationDue(input), rotating(input), degraded(input));
-  const conditions = contents.reduce<readonly Condition[]>(
-    (all, each) =>
-      setCondition(all, {
-        ...each,
-        message: conditionMessage(each.message ?? ''),
-        observedGeneration: generation,
-        lastTransitionTime: formatTime(now),
-      }),
-    before?.conditions ?? [],
-  );
+  const conditions = withContents(signer, contents, now);
   const next = finding.inspected ? managed?.deadline : undefined;
   const nextRotation = next === undefined ? before?.nextRotation : formatTime(next);
   return {
     observedGeneration: generation,
     ...derivedStatus(signer),
-    conditions: inOrder(conditions),
+    conditions,
     authorities,
     ...memoryOf(before),
     ...(nextRotation === undefined ? {} : { nextRotation }),
@@ -63,7 +57,7 @@ export function derivedStatus(signer: KubeObject): Pick<ClusterSignerStatus, 'si
   return isNamespaced(signer) ? { signerName: derivedName(signer.metadata) } : {};
 }
 
-function ready({ snapshot, finding, authorities }: ConditionInput): Condition {
+function ready({ snapshot, finding, authorities }: ConditionInput): ConditionContent {
   const type = 'Ready';
   const { reason, message, isReady, active } = finding;
   const waits = authorities.some(
@@ -79,11 +73,6 @@ function ready({ snapshot, finding, authorities }: ConditionInput): Condition {
     reason: 'Propagating',
     message: `${active.fingerprint} signs once its anchor has been published for ${span}; until then signers continue with the CA before it`,
   };
-}
-
-/** Ready first, where people and `kubectl wait` look. */
-function inOrder(conditions: readonly Condition[]): readonly Condition[] {
-  return conditions.toSorted((a, b) => Number(b.type === 'Ready') - Number(a.type === 'Ready'));
 }
 
 /** When a condition changes by time alone; milliseconds. */

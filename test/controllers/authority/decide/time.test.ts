@@ -26,6 +26,7 @@ async function lookEarly(
   const plan = decide({
     signer,
     elder: undefined,
+    serving: undefined,
     specError: undefined,
     secret: { kind: 'found', secret: secret(annotations) },
     inspect: () => {

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner, ClusterSignerStatus } from '../../../api/signer/cluster-signer.ts';
+import { conditionMessage, findCondition, setCondition } from '../../../api/request/conditions.ts';
+import type { Condition } from '../../../api/request/conditions.ts';
+import { NOT_SERVED, isCaReady } from '../../../api/serving/report.ts';
+import { formatTime } from '../../../api/object/time.ts';
+import { LOOKING, type ServingFinding } from '../serving/serving-of.ts';
+import type { ConditionContent } from './conditions.ts';
+import type { SignerSnapshot } from './snapshot.ts';
+
+/**
+ * Whether the components that the signer needs serve it; undefined if nothing can be known. While one of them has not
+ * looked yet, what was known before counts.
+ */
+export function servingNow({ signer, serving }: SignerSnapshot): ServingFinding | undefined {
+  if (serving?.reason !== LOOKING) return serving;
+  const before = findCondition(signer.status?.conditions, 'Served');
+  if (before === undefined || before.status === 'Unknown') return serving;
+  const { status, reason = '', message = '' } = before;
+  return { ...serving, status, reason, message };
+}
+
+/** The condition Served. */
+export function served({ status, reason, message }: ServingFinding): ConditionContent {
+  return { type: 'Served', status, reason, message };
+}
+
+/** Ready of a signer whose CA was checked: it is not, if its requests are not answered. */
+export function readyIfServed(
+  ready: ConditionContent,
+  serving: ServingFinding | undefined,
+): ConditionContent {
+  if (ready.status !== 'True' || serving === undefined) return ready;
+  const { message } = serving;
+  if (serving.status === 'False') {
+    return { ...ready, status: 'False', reason: NOT_SERVED, message };
+  }
+  if (serving.reason !== LOOKING) return ready;
+  return { ...ready, status: 'False', reason: 'Initializing', message };
+}
+
+/**
+ * The status of a signer whose Secret cannot be read now and whose CA was checked before: a failed read does not
+ * contradict that. Undefined if it was not checked in this generation.
+ */
+export function statusWhileUnread(snapshot: SignerSnapshot): ClusterSignerStatus | undefined {
+  const { signer, now } = snapshot;
+  if (!wasChecked(signer) || signer.status === undefined) return undefined;
+  const serving = servingNow(snapshot);
+  const before = findCondition(signer.status.conditions, 'Ready');
+  const checked = {
+    type: 'Ready',
+    status: 'True',
+    reason: 'Checked',
+    message: 'signing with the CA that was read earlier',
+  } as const;
+  const content = before?.status === 'True' ? before : checked;
+  const { reason = '', message = '' } = content;
+  const ready = readyIfServed({ ...checked, reason, message }, serving);
+  const contents = [ready, ...(serving === undefined ? [] : [served(serving)])];
+  return { ...signer.status, conditions: withContents(signer, contents, now) };
+}
+
+/** The conditions with these contents, each message on one line; Served goes with what is known of it. */
+export function withContents(
+  { status, metadata }: ClusterSigner,
+  contents: readonly ConditionContent[],
+  now: number,
+): readonly Condition[] {
+  const isKnown = contents.some(({ type }) => type === 'Served');
+  const before = (status?.conditions ?? []).filter(({ type }) => isKnown || type !== 'Served');
+  const conditions = contents.reduce<readonly Condition[]>(
+    (all, each) =>
+      setCondition(all, {
+        ...each,
+        message: conditionMessage(each.message),
+        observedGeneration: metadata.generation ?? 0,
+        lastTransitionTime: formatTime(now),
+      }),
+    before,
+  );
+  return inOrder(conditions);
+}
+
+/** Ready first, where people and `kubectl wait` look. */
+function inOrder(conditions: readonly Condition[]): readonly Condition[] {
+  return conditions.toSorted((a, b) => Number(b.type === 'Ready') - Number(a.type === 'Ready'));
+}
+
+function wasChecked({ status, metadata }: ClusterSigner): boolean {
+  return status?.observedGeneration === metadata.generation && isCaReady(status?.conditions);
+}

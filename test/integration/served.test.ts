@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Green means served: a signer's conditions say within seconds which component does not serve it, and why. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { findCondition, type Condition } from '../../src/api/request/conditions.ts';
+import { until } from '../cluster/until.ts';
+import type { ComponentName } from '../support/cluster/component-process.ts';
+import { getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
+import { eachVerb, withoutVerb, type GrantedVerb } from '../support/cluster/roles.ts';
+
+/** The bound of issue 16. */
+const WITHIN_MS = 10_000;
+const WAIT_MS = 120_000;
+
+let fixture: Fixture;
+before(async () => {
+  fixture = await startFixture();
+  for (const name of ['workload', 'people']) await served(name, 'True', WAIT_MS);
+});
+after(() => fixture.stop());
+
+/** The condition Served once it has this status. */
+function served(name: string, status: string, ms = WITHIN_MS): Promise<Condition> {
+  return until(`${name} Served=${status}`, ms, async () => {
+    const found = await conditionOf(name, 'Served');
+    if (found?.status === status) return found;
+    throw new Error(`it is ${found?.status ?? 'absent'}: ${found?.message ?? ''}`);
+  });
+}
+
+async function conditionOf(name: string, type: string): Promise<Condition | undefined> {
+  const { status } = await getSigner(fixture.cluster, name);
+  return findCondition(status?.conditions, type);
+}
+
+function verbOf(component: ComponentName, verb: string, resource: string): GrantedVerb {
+  const found = eachVerb().find(
+    (each) => each.component === component && each.verb === verb && each.resource === resource,
+  );
+  assert.ok(found !== undefined, `${component} has no ${verb} ${resource}`);
+  return found;
+}
+
+/** deploy/examples: workload has pods and a bundle, people has requests only. */
+const cases: readonly (readonly [ComponentName, string, string, readonly string[]])[] = [
+  ['pcr-issuer', 'sign', 'signers', ['workload']],
+  ['pcr-issuer', 'watch', 'podcertificaterequests', ['workload']],
+  ['signer', 'get', 'secrets', ['people']],
+  ['approver', 'approve', 'signers', ['people']],
+  ['attester', 'update', 'clustertrustbundles', ['workload']],
+];
+for (const [component, verb, resource, theirs] of cases) {
+  test(`without ${verb} ${resource} of ${component}, ${theirs.join(' and ')} say so within 10 s, and are green again within 10 s`, async () => {
+    const others = ['workload', 'people'].filter((each) => !theirs.includes(each));
+    const restore = await withoutVerb(fixture.cluster, verbOf(component, verb, resource));
+    const begun = performance.now();
+    try {
+      for (const name of theirs) {
+        const { reason, message = '' } = await served(name, 'False');
+        assert.equal(reason, 'RightMissing');
+        assert.match(message, new RegExp(`${component}: .*lacks: ${verb} .*${resource}`));
+        assert.equal((await conditionOf(name, 'Ready'))?.reason, 'NotServed');
+      }
+      const red = performance.now() - begun;
+      for (const name of others) {
+        assert.equal((await conditionOf(name, 'Served'))?.status, 'True', name);
+        assert.equal((await conditionOf(name, 'Ready'))?.status, 'True', name);
+      }
+      await restore();
+      const restored = performance.now();
+      for (const name of theirs) await served(name, 'True');
+      const green = performance.now() - restored;
+      console.log(
+        `${component} ${verb}: red after ${red.toFixed(0)} ms, green after ${green.toFixed(0)} ms`,
+      );
+    } finally {
+      await restore();
+    }
+    for (const name of theirs) assert.equal((await conditionOf(name, 'Ready'))?.status, 'True');
+  });
+}
+
+test('with a component gone, the signers that need it say so; the others stay green', async () => {
+  const { components } = fixture.installation;
+  await components['pcr-issuer'].stop();
+  const { reason, message = '' } = await served('workload', 'False', WAIT_MS);
+  assert.equal(reason, 'ComponentDown');
+  assert.match(message, /no replica of pcr-issuer is alive/);
+  assert.equal((await conditionOf('people', 'Ready'))?.status, 'True');
+});
