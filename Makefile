@@ -120,6 +120,11 @@ test-acme: node_modules ## The ACME client with Let's Encrypt's test server, bui
 	$(RUN) node test/acme/build.ts >/dev/null
 	$(RUN) node --test --test-timeout=300000 test/acme/pebble-run.ts
 
+.PHONY: test-real-pods
+test-real-pods: node_modules controlplane dist/countersign.mjs ## What is shipped in pods that really run: rollouts under load, drains, kills; takes root
+	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
+	$(RUN) node --test --test-concurrency=1 --test-timeout=600000 'test/real-pods/*.test.ts'
+
 .PHONY: test-rotation-cluster
 test-rotation-cluster: node_modules controlplane dist/countersign.mjs ## CAs replaced on a real cluster under load, components killed on the way
 	$(RUN) node test/oracle/build.ts >/dev/null

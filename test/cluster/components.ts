@@ -6,6 +6,8 @@ import type { Binaries } from './binaries.ts';
 import type { ComponentSpec } from './component.ts';
 import { writeCertificateKubeconfig } from './kubeconfig.ts';
 import { freePort } from './ports.ts';
+import type { PodHostPlan } from './real-pods/plan.ts';
+import type { PodImages } from './real-pods/types.ts';
 import { releaseOf, type Version } from './releases.ts';
 
 export type ComponentName =
@@ -19,6 +21,8 @@ export interface Surroundings {
   readonly binaries: Binaries;
   readonly audit: boolean;
   readonly flags: Partial<Record<ComponentName, readonly string[]>>;
+  /** Absent: containers are faked, and all is on the caller's own loopback. */
+  readonly podHost?: PodHostPlan;
 }
 
 interface Composition {
@@ -30,16 +34,42 @@ interface Composition {
 
 function compose(around: Surroundings, composition: Composition): ComponentSpec {
   const { name, component, args, readyUrl } = composition;
-  const [command, ...first] = around.binaries(component);
+  const own = around.binaries(component);
+  const [command, ...first] = around.podHost?.within(own) ?? own;
   return {
-    name,
+    ...surrounded(around.directory, name),
     command,
     args: [...first, ...args, ...(around.flags[component] ?? [])],
-    env: { CONTROLPLANE_OWNER_PID: String(process.pid) },
-    logFile: join(around.directory, `${name}.log`),
-    pidFile: join(around.directory, `${name}.pid`),
     ...(readyUrl === undefined ? {} : { readyUrl }),
   };
+}
+
+function surrounded(
+  directory: string,
+  name: string,
+): Pick<ComponentSpec, 'name' | 'env' | 'logFile' | 'pidFile'> {
+  return {
+    name,
+    env: { CONTROLPLANE_OWNER_PID: String(process.pid) },
+    logFile: join(directory, `${name}.log`),
+    pidFile: join(directory, `${name}.pid`),
+  };
+}
+
+/** The host that all of `others` are on; their ports, and its own, lead into its network. */
+export async function podHost(
+  plan: PodHostPlan,
+  around: Surroundings,
+  others: readonly ComponentSpec[],
+  images: PodImages,
+): Promise<ComponentSpec> {
+  const health = await freePort();
+  const urls = others.flatMap(({ readyUrl }) => (readyUrl === undefined ? [] : [readyUrl]));
+  const ports = [...urls.map((url) => Number(new URL(url).port)), health];
+  const admin = join(around.directory, 'admin.kubeconfig');
+  const [command, ...args] = plan.compose(admin, images, ports, health);
+  const readyUrl = `http://127.0.0.1:${health}/`;
+  return { ...surrounded(around.directory, 'podhost'), command, args, readyUrl };
 }
 
 export async function etcd(around: Surroundings): Promise<ComponentSpec> {
@@ -83,6 +113,7 @@ export function apiServer(around: Surroundings, etcdSpec: ComponentSpec): Compon
     ...(around.audit ? auditFlags(directory) : []),
     ...gates(version),
     ...(runtimeConfig === '' ? [] : [`--runtime-config=${runtimeConfig}`]),
+    ...(around.podHost?.apiServerFlags(join(directory, 'pki')) ?? []),
   ];
   return compose(around, {
     name: 'kube-apiserver',
@@ -126,8 +157,10 @@ export async function kubelet(around: Surroundings, name: string): Promise<Compo
     `--root-dir=${rootDirectory}`,
     `--port=${port}`,
     ...gates(around.version),
+    ...(around.podHost?.kubeletFlags(name, join(around.directory, 'pki')) ?? []),
   ];
-  const readyUrl = `http://127.0.0.1:${port}/healthz`;
+  const scheme = around.podHost === undefined ? 'http' : 'https';
+  const readyUrl = `${scheme}://127.0.0.1:${port}/healthz`;
   return compose(around, { name, component: 'kubelet', args, readyUrl });
 }
 

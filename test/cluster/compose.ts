@@ -7,6 +7,8 @@ import * as components from './components.ts';
 import { writeCertificateKubeconfig } from './kubeconfig.ts';
 import { writeKubectl } from './kubectl.ts';
 import { freePort } from './ports.ts';
+import { buildPodHost } from './real-pods/build.ts';
+import { PodHostPlan } from './real-pods/plan.ts';
 import type { Version } from './releases.ts';
 import type { ClusterState } from './state.ts';
 import type { ClusterOptions } from './types.ts';
@@ -25,6 +27,7 @@ export async function composeCluster(options: ClusterOptions & Frame): Promise<C
   const nodes = Array.from({ length: options.nodes ?? 2 }, (_, index) => `node-${index + 1}`);
   await writePki(binaries, directory, nodes);
   const server = `https://127.0.0.1:${await freePort()}`;
+  const plan = options.realPods === true ? await planPodHost(options, nodes) : undefined;
   const around: components.Surroundings = {
     version,
     directory,
@@ -32,10 +35,19 @@ export async function composeCluster(options: ClusterOptions & Frame): Promise<C
     binaries,
     audit: options.audit ?? true,
     flags: options.flags ?? {},
+    ...(plan === undefined ? {} : { podHost: plan }),
   };
   const kubeconfig = writeCertificateKubeconfig(directory, 'admin', server);
   const etcd = await components.etcd(around);
   const [program] = binaries('pki');
+  const parts = {
+    etcd,
+    apiServer: components.apiServer(around, etcd),
+    controllerManager: components.controllerManager(around),
+    scheduler: components.scheduler(around),
+    nodes: await Promise.all(nodes.map((node) => components.kubelet(around, node))),
+  };
+  const others = [etcd, parts.apiServer, ...parts.nodes];
   return {
     version,
     server,
@@ -44,14 +56,23 @@ export async function composeCluster(options: ClusterOptions & Frame): Promise<C
     kubectl: writeKubectl(directory, binaries('kubectl'), kubeconfig),
     kubectlTimeout: options.kubectlTimeout ?? defaultKubectlTimeout,
     tools: [program],
-    components: {
-      etcd,
-      apiServer: components.apiServer(around, etcd),
-      controllerManager: components.controllerManager(around),
-      scheduler: components.scheduler(around),
-      nodes: await Promise.all(nodes.map((node) => components.kubelet(around, node))),
-    },
+    components:
+      plan === undefined
+        ? parts
+        : {
+            ...parts,
+            podHost: await components.podHost(plan, around, others, options.images ?? {}),
+          },
+    ...(plan === undefined ? {} : { podHost: plan.state }),
   };
+}
+
+async function planPodHost(
+  { directory, log }: ClusterOptions & Frame,
+  nodes: readonly string[],
+): Promise<PodHostPlan> {
+  const program = await buildPodHost(log ?? ((): void => undefined));
+  return new PodHostPlan(program, directory, nodes);
 }
 
 async function writePki(

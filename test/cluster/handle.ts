@@ -5,6 +5,8 @@ import type { Command } from './binaries.ts';
 import { Component } from './component.ts';
 import { rootDirectoryOf } from './components.ts';
 import { runKubectl, type KubectlOptions, type KubectlResult } from './kubectl.ts';
+import { podHostOf } from './real-pods/host.ts';
+import type { PodHost } from './real-pods/types.ts';
 import type { Version } from './releases.ts';
 import { writeServiceAccountKubeconfig, type ServiceAccountOptions } from './service-account.ts';
 import type { ClusterState } from './state.ts';
@@ -70,6 +72,12 @@ export class ClusterHandle implements Cluster {
 
   get scheduler(): Component {
     return this.#part('scheduler');
+  }
+
+  get podHost(): PodHost {
+    const { podHost } = this.#state;
+    if (podHost === undefined) throw new Error('the cluster was started without realPods');
+    return podHostOf(podHost);
   }
 
   tool(name: string): Command {

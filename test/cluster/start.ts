@@ -20,7 +20,8 @@ export async function startComponents(
     log(`starting ${spec.name}`);
     await component.start();
   };
-  const { etcd, apiServer, controllerManager, scheduler, nodes } = components;
+  const { etcd, apiServer, controllerManager, scheduler, nodes, podHost } = components;
+  if (podHost !== undefined) await start(podHost);
   await start(etcd);
   await start(apiServer);
   await settleAll([controllerManager, scheduler, ...nodes].map(start));

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from './binaries.ts';
 import type { ComponentSpec } from './component.ts';
+import type { PodHostState } from './real-pods/types.ts';
 import type { Version } from './releases.ts';
 
 /** All that another process needs to use a cluster; written to cluster.json in its directory. */
@@ -21,7 +22,10 @@ export interface ClusterState {
     readonly controllerManager: ComponentSpec;
     readonly scheduler: ComponentSpec;
     readonly nodes: readonly ComponentSpec[];
+    /** What all others are on; absent where containers are faked. */
+    readonly podHost?: ComponentSpec;
   };
+  readonly podHost?: PodHostState;
 }
 
 export function stateFileOf(directory: string): string {

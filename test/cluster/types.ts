@@ -2,6 +2,7 @@
 import type { AuditEvent } from './audit.ts';
 import type { ComponentName } from './components.ts';
 import type { KubectlOptions, KubectlResult } from './kubectl.ts';
+import type { PodHost, PodImages } from './real-pods/types.ts';
 import type { Version } from './releases.ts';
 import type { ServiceAccountOptions } from './service-account.ts';
 
@@ -14,6 +15,10 @@ export interface ClusterOptions {
   readonly kubeconfig?: string;
   /** Flags appended to a component's own; where a flag takes one value, the last one counts. */
   readonly flags?: Partial<Record<ComponentName, readonly string[]>>;
+  /** Containers run: see real-pods/README.md. Default false: they are faked, which is fast. */
+  readonly realPods?: boolean;
+  /** With `realPods`: what there is to run. */
+  readonly images?: PodImages;
   /** Default true. Benches may do without the audit log. */
   readonly audit?: boolean;
   /** After so many milliseconds a kubectl is killed. Default 60,000. */
@@ -58,6 +63,8 @@ export interface Cluster {
   readonly controllerManager: Process;
   readonly scheduler: Process;
   readonly nodes: readonly Node[];
+  /** Throws where containers are faked. */
+  readonly podHost: PodHost;
   /** The argv of a bench subcommand of the control plane's program, such as pcr-status-writer. */
   tool(name: string): readonly [program: string, ...args: string[]];
   /** Rejects with what kubectl wrote on stderr, unless `allowFailure`. */

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { checkGo, goBuild } from './tool.ts';
 
+/** A day: what was not asked for in it is nobody's any more. */
+const KEPT_MILLISECONDS = 86_400_000;
 const CACHE = join(import.meta.dirname, '../../.cache');
 
 /** A Go program that tests run: one module of its own. */
@@ -30,7 +41,11 @@ export async function buildGoProgram(
   const room = join(CACHE, name);
   const version = `${variant}-${hashOf(program)}`;
   const target = join(room, version, name);
-  if (existsSync(target)) return target;
+  if (existsSync(target)) {
+    const now = new Date();
+    utimesSync(join(room, version), now, now);
+    return target;
+  }
   await checkGo(moduleDirectory);
   log(program.words);
   mkdirSync(room, { recursive: true });
@@ -41,10 +56,17 @@ export async function buildGoProgram(
   } finally {
     rmSync(building, { recursive: true, force: true });
   }
-  for (const other of readdirSync(room))
-    if (other.startsWith(`${variant}-`) && other !== version)
-      rmSync(join(room, other), { recursive: true, force: true });
+  removeUnused(room, variant);
   return target;
+}
+
+/** Other versions may be other work trees' that share the room. */
+function removeUnused(room: string, variant: string): void {
+  for (const name of readdirSync(room)) {
+    const other = join(room, name);
+    if (name.startsWith(`${variant}-`) && Date.now() - statSync(other).mtimeMs > KEPT_MILLISECONDS)
+      rmSync(other, { recursive: true, force: true });
+  }
 }
 
 function hashOf({ moduleDirectory, flags, files = () => true }: GoProgram): string {

@@ -3,12 +3,11 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RootFileSystem } from './root-file-system.ts';
+import { layRuntime, NODE } from './runtime.ts';
 import { run } from './run.ts';
 import { buildah, workDirectory } from './store.ts';
 import { findProgram } from './tools.ts';
 
-/** The project's own Node 24, of the npm package `node`. */
-const NODE = join(import.meta.dirname, '../../node_modules/node/bin/node');
 const NODE_PLACE = '/usr/local/node';
 const NPM_PLACE = '/usr/local/lib/node_modules/npm';
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
@@ -22,15 +21,8 @@ export const SAME_BYTES = ['--timestamp', '0', '--identity-label=false'];
  */
 export async function buildRuntimeStandIn(): Promise<string> {
   const root = new RootFileSystem(workDirectory('runtime'));
-  await root.copyProgram(NODE, '/nodejs/bin/node');
+  await layRuntime(root);
   await run('strip', [join(root.directory, 'nodejs/bin/node')]);
-  root.write(
-    '/etc/passwd',
-    'root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n',
-  );
-  root.write('/etc/group', 'root:x:0:\nnonroot:x:65532:\n');
-  for (const path of ['/dev', '/proc', '/sys', '/home/nonroot']) root.makeDirectory(path);
-  root.makeDirectory('/tmp', 0o1777);
   return commit(root, 'runtime', 'USER 65532:65532');
 }
 

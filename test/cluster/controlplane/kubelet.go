@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 	kubeletapp "k8s.io/kubernetes/cmd/kubelet/app"
 	"k8s.io/kubernetes/cmd/kubelet/app/options"
+	kubeletconfig "k8s.io/kubernetes/pkg/kubelet/apis/config"
 	cadvisortest "k8s.io/kubernetes/pkg/kubelet/cadvisor/testing"
 	"k8s.io/kubernetes/pkg/kubelet/cm"
 	"k8s.io/kubernetes/pkg/kubemark"
@@ -29,10 +30,13 @@ type kubeletFlags struct {
 	name, kubeconfig, rootDir string
 	port, maxPods             int
 	syncFrequency             time.Duration
+	// Of a node whose pods really run.
+	runtimeEndpoint, nodeIP, clusterDNS, tlsDir, clientCA string
 }
 
-// runKubelet is the real kubelet with a faked container runtime and cadvisor: volumes are real,
-// containers are not. Everything it writes lies in --root-dir.
+// runKubelet is the real kubelet with a faked cadvisor and, unless there is a --runtime-endpoint, a
+// faked container runtime: volumes are real, containers are not. Everything it writes lies in
+// --root-dir.
 func runKubelet() {
 	flags := parseKubeletFlags()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -63,6 +67,11 @@ func parseKubeletFlags() kubeletFlags {
 	set.IntVar(&flags.port, "port", 0, "port on 127.0.0.1")
 	set.IntVar(&flags.maxPods, "max-pods", 500, "pods that the node takes")
 	set.DurationVar(&flags.syncFrequency, "sync-frequency", 2*time.Second, "longest time between two looks at a pod")
+	set.StringVar(&flags.runtimeEndpoint, "runtime-endpoint", "", "where a CRI is served that runs containers")
+	set.StringVar(&flags.nodeIP, "node-ip", "", "the node's address; with --runtime-endpoint")
+	set.StringVar(&flags.clusterDNS, "cluster-dns", "", "who answers pods' questions for names; with --runtime-endpoint")
+	set.StringVar(&flags.tlsDir, "tls-dir", "", "where <name>-serving.crt and .key are; with --runtime-endpoint")
+	set.StringVar(&flags.clientCA, "client-ca-file", "", "whose clients may ask this kubelet; with --runtime-endpoint")
 	utilfeature.DefaultMutableFeatureGate.AddFlag(set)
 	must("reading flags", set.Parse(os.Args[1:]))
 	return flags
@@ -85,21 +94,35 @@ func composeKubelet(ctx context.Context, flags kubeletFlags, client, heartbeat *
 	config.VolumePluginDir = filepath.Join(flags.rootDir, "volume-plugins")
 	config.SyncFrequency.Duration = flags.syncFrequency
 
+	var images cri.ImageManagerService
+	if flags.runtimeEndpoint == "" {
+		images = startFakeRuntime(flags, config)
+	} else {
+		useRealRuntime(flags, kubeletFlags, config)
+		images = got[cri.ImageManagerService]("dialling the runtime")(dialImages(ctx, flags.runtimeEndpoint))
+	}
+	service := got[cri.RuntimeService]("dialling the runtime")(dialRuntime(ctx, config.ContainerRuntimeEndpoint))
+
+	hollow := kubemark.NewHollowKubelet(kubeletFlags, config, client, heartbeat,
+		&cadvisortest.Fake{NodeName: flags.name}, images, service, cm.NewStubContainerManager())
+	// kubemark's prober calls every container ready, running or not; without it the kubelet's own one
+	// calls those without probes ready that run.
+	hollow.KubeletDeps.ProbeManager = nil
+	sendEvents(hollow, client)
+	if flags.runtimeEndpoint != "" {
+		serveClients(flags, hollow, client)
+	}
+	return hollow
+}
+
+func startFakeRuntime(flags kubeletFlags, config *kubeletconfig.KubeletConfiguration) cri.ImageManagerService {
 	socket := filepath.Join(flags.rootDir, "runtime.sock")
 	must("removing the last run's socket", os.RemoveAll(socket))
 	config.ContainerRuntimeEndpoint = "unix://" + socket
 	config.ImageServiceEndpoint = config.ContainerRuntimeEndpoint
 	runtime := fakeremote.NewFakeRemoteRuntime()
 	must("starting the fake runtime", runtime.Start(config.ContainerRuntimeEndpoint))
-	service := got[cri.RuntimeService]("dialling the fake runtime")(dialRuntime(ctx, config.ContainerRuntimeEndpoint))
-
-	hollow := kubemark.NewHollowKubelet(kubeletFlags, config, client, heartbeat,
-		&cadvisortest.Fake{NodeName: flags.name}, runtime.ImageService, service, cm.NewStubContainerManager())
-	// kubemark's prober calls every container ready, running or not; without it the kubelet's own one
-	// calls those without probes ready that run.
-	hollow.KubeletDeps.ProbeManager = nil
-	sendEvents(hollow, client)
-	return hollow
+	return runtime.ImageService
 }
 
 // sendEvents swaps kubemark's fake recorder for the kubelet's own. That one also reads the kernel's

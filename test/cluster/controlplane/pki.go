@@ -49,8 +49,13 @@ func runPKI() {
 	client("admin", "countersign-test-admin", "system:masters")
 	client("kube-controller-manager", "system:kube-controller-manager", "")
 	client("kube-scheduler", "system:kube-scheduler", "")
+	// The API server as a client of kubelets; with them it may do all.
+	client("kubelet-client", "kube-apiserver-kubelet-client", "system:masters")
 	for _, node := range *nodes {
 		client(node, "system:node:"+node, "system:nodes")
+		serving := template("system:node:"+node, "system:nodes", x509.ExtKeyUsageServerAuth)
+		serving.DNSNames, serving.IPAddresses = []string{node}, []net.IP{net.IPv4(127, 0, 0, 1)}
+		servers.issue(*directory, node+"-serving", serving)
 	}
 	key := newKey()
 	writeKey(*directory, "service-accounts.key", key)

@@ -16,3 +16,7 @@ import (
 func dialRuntime(ctx context.Context, endpoint string) (cri.RuntimeService, error) {
 	return remote.NewRemoteRuntimeService(ctx, endpoint, 15*time.Second, noop.NewTracerProvider(), false)
 }
+
+func dialImages(ctx context.Context, endpoint string) (cri.ImageManagerService, error) {
+	return remote.NewRemoteImageService(ctx, endpoint, 15*time.Second, noop.NewTracerProvider(), false)
+}

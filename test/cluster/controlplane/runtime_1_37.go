@@ -18,3 +18,10 @@ func dialRuntime(ctx context.Context, endpoint string) (cri.RuntimeService, erro
 		WithConnectionTimeout(15 * time.Second).
 		Build(ctx)
 }
+
+func dialImages(ctx context.Context, endpoint string) (cri.ImageManagerService, error) {
+	return remote.NewRemoteImageServiceBuilder().
+		WithEndpoint(endpoint).
+		WithConnectionTimeout(15 * time.Second).
+		Build(ctx)
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// runCheck ends with 0 where pods can really run, and says why where they cannot.
+func runCheck(args []string) {
+	if len(args) == 0 {
+		must("making namespaces of network, processes and mounts", insideNamespaces("check", "inside").Run())
+		return
+	}
+	must("starting a pod", checkInside())
+}
+
+// checkInside does once what a pod's start does.
+func checkInside() error {
+	if err := prepareMounts(); err != nil {
+		return err
+	}
+	host, err := newBridge(nil)
+	if err != nil {
+		return err
+	}
+	network, err := newNetwork()
+	if err != nil {
+		return fmt.Errorf("making a network: %w", err)
+	}
+	if _, err := host.plug(network); err != nil {
+		return err
+	}
+	if _, err := exec.LookPath("nsenter"); err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "countersign-podhost-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	if err := unix.Mount("tmpfs", scratch, "tmpfs", 0, ""); err != nil {
+		return err
+	}
+	defer unix.Unmount(scratch, unix.MNT_DETACH)
+	lower := filepath.Join(scratch, "lower")
+	if err := os.Mkdir(lower, 0o755); err != nil {
+		return err
+	}
+	_, err = mountOverlay(scratch, lower)
+	return err
+}

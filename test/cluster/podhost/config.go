@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+)
+
+// Config is the one argument of serve: a file of JSON.
+type Config struct {
+	// Directory holds what lives as long as the host; below the cluster's own.
+	Directory string `json:"directory"`
+	// NamespaceFile is written when others may enter: the path of the network namespace.
+	NamespaceFile string `json:"namespaceFile"`
+	// Ports of 127.0.0.1 that lead to the same ports of the inner 127.0.0.1.
+	Ports []int `json:"ports"`
+	// Kubeconfig of somebody who reads Services, EndpointSlices and Pods.
+	Kubeconfig string `json:"kubeconfig"`
+	// Images is a file of Image by name, read anew at each look: tests add to it.
+	Images string `json:"images"`
+	// HealthPort is one of Ports.
+	HealthPort int    `json:"healthPort"`
+	Nodes      []Node `json:"nodes"`
+}
+
+// Node is one kubelet's part of the host.
+type Node struct {
+	Name string `json:"name"`
+	// Address of the node, within the bridge's network.
+	Address string `json:"address"`
+	// Socket is where the node's CRI listens.
+	Socket string `json:"socket"`
+}
+
+// Image is what a registry would answer with.
+type Image struct {
+	// Root is a directory that is never written to.
+	Root       string   `json:"root"`
+	Entrypoint []string `json:"entrypoint"`
+	Cmd        []string `json:"cmd"`
+	Env        []string `json:"env"`
+	UID        int64    `json:"uid"`
+	// ID differs where contents do; the name stands for it where it is left out.
+	ID string `json:"id"`
+}
+
+func readConfig(file string) Config {
+	var config Config
+	text := got[[]byte]("reading the configuration")(os.ReadFile(file))
+	must("reading the configuration", json.Unmarshal(text, &config))
+	return config
+}
+
+func readImages(file string) (map[string]Image, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	images := map[string]Image{}
+	return images, json.Unmarshal(text, &images)
+}

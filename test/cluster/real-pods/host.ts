@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { ContainerMemory, PodHost, PodHostState, PodImages } from './types.ts';
+
+export function podHostOf({ program, imagesFile, sockets }: PodHostState): PodHost {
+  return {
+    addImages(images) {
+      const before = JSON.parse(readFileSync(imagesFile, 'utf8')) as PodImages;
+      writeImages(imagesFile, { ...before, ...images });
+    },
+    async memory() {
+      const { stdout } = await promisify(execFile)(program, ['stats', ...sockets]);
+      return JSON.parse(stdout) as readonly ContainerMemory[];
+    },
+  };
+}
+
+export function writeImages(file: string, images: PodImages): void {
+  writeFileSync(file, JSON.stringify(images, null, 2));
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from '../binaries.ts';
+import { writeImages } from './host.ts';
+import type { PodHostState, PodImages } from './types.ts';
+
+/** Of the nodes' and pods' network: the same in test/cluster/podhost/bridge.go. */
+export const HOST_ADDRESS = '10.244.0.1';
+const nodeAddress = (index: number): string => `10.244.0.${11 + index}`;
+
+/** How the components of a cluster are put on a host of real pods. */
+export class PodHostPlan {
+  readonly state: PodHostState;
+  readonly #directory: string;
+  readonly #nodes: readonly string[];
+
+  constructor(program: string, directory: string, nodes: readonly string[]) {
+    this.#directory = join(directory, 'podhost');
+    this.#nodes = nodes;
+    mkdirSync(this.#directory, { recursive: true });
+    this.state = {
+      program,
+      imagesFile: join(this.#directory, 'images.json'),
+      sockets: nodes.map((_, index) => this.#socketOf(index)),
+    };
+  }
+
+  /** The same command within the host's network. */
+  within(command: Command): Command {
+    return [this.state.program, 'enter', this.#namespaceFile, ...command];
+  }
+
+  /** What kube-apiserver is told besides; the last of a flag counts. */
+  apiServerFlags(pki: string): string[] {
+    return [
+      '--bind-address=0.0.0.0',
+      // Its own endpoint, of the Service `kubernetes`; a loopback address is refused there.
+      `--advertise-address=${HOST_ADDRESS}`,
+      '--endpoint-reconciler-type=lease',
+      '--enable-aggregator-routing=true',
+      `--kubelet-client-certificate=${join(pki, 'kubelet-client.crt')}`,
+      `--kubelet-client-key=${join(pki, 'kubelet-client.key')}`,
+      '--kubelet-preferred-address-types=InternalIP',
+    ];
+  }
+
+  kubeletFlags(node: string, pki: string): string[] {
+    const index = this.#nodes.indexOf(node);
+    return [
+      `--runtime-endpoint=unix://${this.#socketOf(index)}`,
+      `--node-ip=${nodeAddress(index)}`,
+      `--cluster-dns=${HOST_ADDRESS}`,
+      `--tls-dir=${pki}`,
+      `--client-ca-file=${join(pki, 'client-ca.crt')}`,
+    ];
+  }
+
+  /** Writes what the host reads, and answers with its command. `ports` lead in, the health's is one of them. */
+  compose(
+    kubeconfig: string,
+    images: PodImages,
+    ports: readonly number[],
+    health: number,
+  ): Command {
+    const file = join(this.#directory, 'config.json');
+    writeImages(this.state.imagesFile, images);
+    const config = {
+      directory: this.#directory,
+      namespaceFile: this.#namespaceFile,
+      ports,
+      kubeconfig,
+      images: this.state.imagesFile,
+      healthPort: health,
+      nodes: this.#nodes.map((name, index) => ({
+        name,
+        address: nodeAddress(index),
+        socket: this.#socketOf(index),
+      })),
+    };
+    writeFileSync(file, JSON.stringify(config));
+    return [this.state.program, 'serve', file];
+  }
+
+  get #namespaceFile(): string {
+    return join(this.#directory, 'network');
+  }
+
+  #socketOf(index: number): string {
+    return join(this.#directory, `${index + 1}.sock`);
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** What a container's image says; there is no registry. */
+export interface PodImage {
+  /** A directory, never written to. */
+  readonly root: string;
+  readonly entrypoint?: readonly string[];
+  readonly cmd?: readonly string[];
+  /** NAME=value. */
+  readonly env?: readonly string[];
+  /** Default 0, root. */
+  readonly uid?: number;
+}
+
+/** By the name that pods say, with its tag. */
+export type PodImages = Readonly<Record<string, PodImage>>;
+
+/** The memory of a container's first process. */
+export interface ContainerMemory {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+  readonly residentBytes: number;
+  /** The most that it has had. */
+  readonly peakBytes: number;
+}
+
+/** What a cluster knows of its host of real pods; plain data. */
+export interface PodHostState {
+  readonly program: string;
+  readonly imagesFile: string;
+  /** The CRI's, one a node. */
+  readonly sockets: readonly string[];
+}
+
+/** The host that a cluster's pods really run on. */
+export interface PodHost {
+  /** Adds images, or replaces those of the same names. */
+  addImages(images: PodImages): void;
+  /** Of every container that runs. */
+  memory(): Promise<readonly ContainerMemory[]>;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import { join } from 'node:path';
+import type { PodImage } from '../cluster/real-pods/types.ts';
+import { entrypointFlags } from '../support/cluster/entrypoint-flags.ts';
+import { BUNDLE, NONROOT } from './bundle.ts';
+import { RootFileSystem } from './root-file-system.ts';
+import { layRuntime } from './runtime.ts';
+
+const NODE = '/nodejs/bin/node';
+const PROGRAM = '/countersign.mjs';
+
+/** Directories that stand for images, with what their configurations say. */
+export interface MappedImages {
+  /** What the Dockerfile makes: its files, entrypoint and user. */
+  readonly countersign: PodImage;
+  /** The same files with Node itself as the entrypoint: for workloads. */
+  readonly node: PodImage;
+}
+
+/** Lays out the files of the image in a directory, without the tools that build images. */
+export async function mapImages(directory: string): Promise<MappedImages> {
+  const root = new RootFileSystem(directory);
+  await layRuntime(root);
+  root.copy(BUNDLE, PROGRAM, 0o555);
+  const image = { root: join(directory), uid: NONROOT };
+  return {
+    countersign: {
+      ...image,
+      entrypoint: [NODE, ...entrypointFlags(), PROGRAM],
+      cmd: ['--help'],
+    },
+    node: { ...image, entrypoint: [NODE] },
+  };
+}

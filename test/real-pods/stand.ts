@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startCluster, type Cluster } from '../cluster/cluster.ts';
+import { whyNoRealPods } from '../cluster/real-pods/build.ts';
+import { until } from '../cluster/until.ts';
+import { mapImages } from '../image/mapped.ts';
+
+/** `skip` of tests that need pods that run: false, or why they are skipped here. */
+export const SKIP: string | false = (await whyNoRealPods()) ?? false;
+
+/** Names of images on every stand. */
+export const COUNTERSIGN = 'countersign:0.1.0';
+export const NODE = 'node:24';
+
+/** A cluster of real pods with the image of this checkout. */
+export interface Stand {
+  readonly cluster: Cluster;
+  remove(): Promise<void>;
+}
+
+export async function openStand(options: { nodes?: number } = {}): Promise<Stand> {
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-images-'));
+  try {
+    const { countersign, node } = await mapImages(directory);
+    const images = { [COUNTERSIGN]: countersign, [NODE]: node };
+    const cluster = await startCluster({ realPods: true, images, ...options });
+    const remove = async (): Promise<void> => {
+      await cluster.stop();
+      rmSync(directory, { recursive: true });
+    };
+    return { cluster, remove };
+  } catch (error) {
+    rmSync(directory, { recursive: true });
+    throw error;
+  }
+}
+
+/** The part of a Pod's status that these tests read. */
+export interface PodStatus {
+  readonly phase?: string;
+  readonly podIP?: string;
+  readonly hostIP?: string;
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  readonly containerStatuses?: readonly {
+    readonly name: string;
+    readonly restartCount: number;
+    readonly state: {
+      readonly terminated?: { readonly exitCode: number };
+      readonly waiting?: { readonly reason: string; readonly message?: string };
+    };
+  }[];
+}
+
+export async function statusOf(cluster: Cluster, pod: string): Promise<PodStatus> {
+  const { stdout } = await cluster.kubectl(['get', 'pod', pod, '-o', 'json']);
+  return (JSON.parse(stdout) as { status: PodStatus }).status;
+}
+
+/** Resolves with the status of a pod that is Ready. */
+export function untilReady(cluster: Cluster, pod: string): Promise<PodStatus> {
+  return until(`${pod} is Ready`, 60_000, async () => {
+    const status = await statusOf(cluster, pod);
+    const ready = status.conditions?.find(({ type }) => type === 'Ready');
+    return ready?.status === 'True' && status;
+  });
+}
+
+/** A pod of one container that runs a script in Node, and is not started again when it ends. */
+export function nodePod(
+  name: string,
+  script: string,
+  container: object = {},
+  spec: object = {},
+): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: { app: name } },
+    spec: {
+      restartPolicy: 'Never',
+      securityContext: { runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532 },
+      containers: [{ name: 'main', image: NODE, args: ['-e', script], ...container }],
+      ...spec,
+    },
+  };
+}
+
+export function create(cluster: Cluster, ...objects: readonly object[]): Promise<unknown> {
+  const list = { apiVersion: 'v1', kind: 'List', items: objects };
+  return cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(list) });
+}
