@@ -21,6 +21,7 @@ interface Schema {
   readonly description?: string;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
   readonly 'x-kubernetes-validations'?: readonly { readonly rule: string }[];
 }
 
@@ -31,6 +32,8 @@ const HEADER = `# SPDX-License-Identifier: Apache-2.0
 
 const SIGNER_NAME =
   'The signer name of the requests that it answers, signers.countersign.dev/<namespace>.<name>. It is derived; you cannot choose it.';
+
+const ANCHORS = 'status.authorities[].anchors';
 
 /** Descriptions of fields that differ from those of a ClusterSigner. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
@@ -43,6 +46,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Name of the Secret, of type kubernetes.io/tls. It must have the annotation countersign.dev/signer-name with the derived signer name, and ca.crt if tls.crt does not end in a self-signed certificate.',
   'spec.pods':
     'How to answer PodCertificateRequests of pods of this namespace. If omitted, they are ignored, like those of other namespaces. CEL expressions have the variable pod (namespace, name, uid, serviceAccount, serviceAccountUID, node, nodeUID, annotations).',
+  [ANCHORS]: 'No longer written: the anchors of a Signer are published nowhere.',
   'spec.certificateRequests':
     "How to answer cert-manager's CertificateRequests of this namespace whose issuerRef names this Signer. If omitted, they are ignored. A leaf contains everything that the request asks for, or is not issued. CEL expressions have the variables of requests, and request.namespace.",
 };
@@ -97,8 +101,11 @@ const DROPPED = [
   'status.formerAnchors',
 ];
 
+/** Only versions before this one write it. The API server would remove it from what they write. */
+const OPTIONAL = [ANCHORS];
+
 function narrowed(schema: Schema, path: string): Schema {
-  const { 'x-kubernetes-validations': all = [], properties, ...rest } = schema;
+  const { 'x-kubernetes-validations': all = [], properties, items, ...rest } = schema;
   const rules = all.filter(({ rule }) => !rule.includes('managed'));
   const description = DESCRIPTIONS[path] ?? schema.description;
   const required = requiredOf(schema, path);
@@ -107,6 +114,7 @@ function narrowed(schema: Schema, path: string): Schema {
     ...(description === undefined ? {} : { description }),
     ...(required === undefined ? {} : { required }),
     ...(rules.length === 0 ? {} : { 'x-kubernetes-validations': rules }),
+    ...(items === undefined ? {} : { items: narrowed(items, `${path}[]`) }),
     ...(properties === undefined ? {} : { properties: fieldsOf(properties, path) }),
   };
 }
@@ -125,7 +133,9 @@ function fieldsOf(
 /** A ClusterSigner's authority has two members, one of which its rules require; a Signer's has one. */
 function requiredOf({ required }: Schema, path: string): readonly string[] | undefined {
   if (path === 'spec.authority') return ['secret'];
-  return required?.filter((name) => !DROPPED.includes(below(path, name)));
+  return required?.filter(
+    (name) => !DROPPED.includes(below(path, name)) && !OPTIONAL.includes(below(path, name)),
+  );
 }
 
 function below(path: string, name: string): string {

@@ -52,7 +52,7 @@ export function authoritiesOf({ signer }: SignerState): readonly AuthorityStatus
   return signer.status?.authorities ?? [];
 }
 
-function fingerprintsOf({ anchors }: AuthorityStatus): readonly string[] {
+function fingerprintsOf({ anchors = '' }: AuthorityStatus): readonly string[] {
   const found = attempt(() => readAnchors(anchors));
   return found instanceof SignerError ? [] : found.map(({ raw }) => fingerprint(raw));
 }

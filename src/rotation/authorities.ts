@@ -23,8 +23,8 @@ export interface PublicHalf {
   /** Milliseconds. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** PEM of the trust anchors. */
-  readonly anchors: string;
+  /** PEM of the trust anchors; undefined if nobody publishes them. */
+  readonly anchors?: string;
   /** Fingerprint of the CA that certified its key; undefined where none did, or leaves are sent without. */
   readonly crossSignedBy?: string | undefined;
 }
@@ -89,7 +89,7 @@ function entryOf(
     notAfter: formatTime(notAfter),
     longestLeaf: longest(input, known),
     ...(crossSignedBy === undefined ? {} : { crossSignedBy }),
-    anchors,
+    ...(anchors === undefined ? {} : { anchors }),
   };
 }
 

@@ -142,7 +142,8 @@ function taken(published: PublishedBundle): readonly RetainedAnchorStatus[] {
 }
 
 function ownAnchors({ status }: Pick<ClusterSigner, 'status'>): ReadonlySet<string> {
-  return anchorFingerprints((status?.authorities ?? []).map((each) => each.anchors).join('\n'));
+  const texts = (status?.authorities ?? []).map((each) => each.anchors ?? '');
+  return anchorFingerprints(texts.join('\n'));
 }
 
 /** How long `status.formerAnchors` keeps what was taken out: for an attester that is away meanwhile. */
@@ -172,7 +173,7 @@ function anchorsOf({
   authorities = [],
   retainedAnchors: retained = [],
 }: Pick<ClusterSignerStatus, 'authorities' | 'retainedAnchors'>): ReadonlySet<string> {
-  const texts = authorities.map(({ anchors }) => anchors);
+  const texts = authorities.map(({ anchors = '' }) => anchors);
   return new Set([
     ...texts.flatMap((text) => [...anchorFingerprints(text)]),
     ...retained.map((each) => each.fingerprint),

@@ -109,7 +109,7 @@ async function isBelieved(
 ): Promise<boolean> {
   assert.ok(leaf !== undefined);
   using openssl = new Openssl();
-  const roots = decodePemAll(anchors, 'CERTIFICATE');
+  const roots = decodePemAll(anchors ?? '', 'CERTIFICATE');
   return await openssl.acceptsChain({ leaf, intermediates, roots, now: Date.now() });
 }
 

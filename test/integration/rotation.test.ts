@@ -107,7 +107,7 @@ test('a CA is distrusted under load: another signs at once, and no verifier lose
   }
   const [last] = stand.story.deliveries.slice(-1);
   const bundle = stand.story.bundleAt('example.com:workload:primary', last?.revision ?? 0);
-  assert.ok(bundle?.spec.trustBundle.includes(distrusted.anchors.trim()) === false);
+  assert.ok(bundle?.spec.trustBundle.includes((distrusted.anchors ?? '').trim()) === false);
 });
 
 /** The CAs that a process signed with, one for each request, in its own order. */

@@ -133,8 +133,8 @@ export interface AuthorityStatus {
   readonly leavesExpireBy?: string;
   /** Fingerprint of its predecessor, which certified its key. */
   readonly crossSignedBy?: string;
-  /** PEM of the trust anchors that leaves of this CA chain to. */
-  readonly anchors: string;
+  /** PEM of the trust anchors that leaves of this CA chain to. Not of a Signer: nobody publishes them. */
+  readonly anchors?: string;
 }
 
 /**

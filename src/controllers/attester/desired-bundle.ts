@@ -63,7 +63,7 @@ export function desiredBundle(input: PublishedBundle): DesiredBundle | undefined
 
 function namedAnchors({ status }: ClusterSigner): readonly Certificate[] {
   const authorities = status?.authorities ?? [];
-  return readAnchors(authorities.map((each) => each.anchors).join('\n'));
+  return readAnchors(authorities.map((each) => each.anchors ?? '').join('\n'));
 }
 
 function firstEnd(inherited: readonly RetainedAnchor[]): number | undefined {

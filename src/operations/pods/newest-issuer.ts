@@ -40,7 +40,7 @@ export function newestIssuerOf(
  */
 function isIssuedBy(
   { status }: PodCertificateRequest,
-  { fingerprint: print, anchors }: AuthorityStatus,
+  { fingerprint: print, anchors = '' }: AuthorityStatus,
 ): boolean {
   const result = attempt(() => {
     const [leaf, ...intermediates] = readCertificates(status?.certificateChain ?? '');

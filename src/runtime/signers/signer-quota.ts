@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SpecProblem } from '../../api/signer/cluster-signer-checks.ts';
+import type { ClusterSignerStatus } from '../../api/signer/cluster-signer.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object/object.ts';
 
 /**
@@ -9,10 +10,15 @@ import type { KubeObject, ObjectMeta } from '../../api/object/object.ts';
 const MAX_SIGNERS_PER_NAMESPACE = 32;
 /** Characters of a spec as JSON: eight times a spec of thirty rules. The schema alone allows half a mebibyte. */
 const MAX_SIGNER_TEXT = 65_536;
+/** Characters of a status as JSON, without its CAs: four conditions with messages of the greatest length. */
+const MAX_STATUS_TEXT = 4 * 32_768 + 8_192;
 
 /** Bounds how many Signers of a namespace are read, and how large they are. */
 export interface SignerQuota {
-  /** Drops the spec if it is too long, or if the namespace has reached its quota. */
+  /**
+   * Drops what nothing reads: metadata, and the anchors that earlier versions wrote into the status. Drops the
+   * spec if it is too long, and spec and status if the namespace has reached its quota.
+   */
   readonly reduce: (object: KubeObject) => KubeObject;
   /**
    * Counts the Signer `namespace/name` as `reduce` left it.
@@ -46,29 +52,45 @@ export function createSignerQuota(): SignerQuota {
   return {
     release,
     reduce: (object) => {
-      const { apiVersion, kind, metadata, spec, ...rest } = object as KubeObject & {
-        readonly spec?: unknown;
-      };
+      const { apiVersion, kind, metadata, spec, status } = object as Readonly<Partial<WireSigner>> &
+        KubeObject;
       const { namespace = '', name } = metadata;
-      const kept = { apiVersion, kind, metadata: identityOf(metadata) };
-      const isKept = hasRoom(`${namespace}/${name}`) && !isTooLong(spec);
-      return isKept ? { ...rest, ...kept, spec } : kept;
+      const identity = { apiVersion, kind, metadata: identityOf(metadata) };
+      if (!hasRoom(`${namespace}/${name}`)) return identity;
+      // Also if the spec is too long: authority writes the status anew and must not forget the CAs.
+      const kept = { ...identity, status: reducedStatus(status ?? {}) };
+      return isLonger(spec, MAX_SIGNER_TEXT) ? kept : { ...kept, spec };
     },
     admit: (key, object) => {
-      if ('spec' in object) {
-        const namespace = namespaceOf(key);
-        counted.set(namespace, (counted.get(namespace) ?? new Set()).add(key));
-        return undefined;
+      if (!('status' in object)) {
+        release(key);
+        return { path: 'spec', message: OVER_QUOTA };
       }
-      const isFull = !hasRoom(key);
-      release(key);
-      return { path: 'spec', message: isFull ? OVER_QUOTA : TOO_LONG };
+      const namespace = namespaceOf(key);
+      counted.set(namespace, (counted.get(namespace) ?? new Set()).add(key));
+      return 'spec' in object ? undefined : { path: 'spec', message: TOO_LONG };
     },
   };
 }
 
 const OVER_QUOTA = `is ignored: the namespace already has ${MAX_SIGNERS_PER_NAMESPACE} Signers, the most that are served; delete one, then change this one`;
 const TOO_LONG = `has more than ${MAX_SIGNER_TEXT} characters as JSON; use fewer or shorter rules`;
+
+/** A Signer as it is listed: nothing of it is checked yet. */
+interface WireSigner {
+  readonly spec: unknown;
+  readonly status: ClusterSignerStatus;
+}
+
+/**
+ * Without anchors: an owner who exchanges the CA often would fill every component's memory with `ca.crt`. If the
+ * rest is too long, only the CAs stay, which the schema bounds; `authority` then writes the conditions anew.
+ */
+function reducedStatus({ authorities, ...rest }: ClusterSignerStatus): ClusterSignerStatus {
+  const reduced = authorities?.map(({ anchors: _anchors, ...each }) => each);
+  const kept = reduced === undefined ? {} : { authorities: reduced };
+  return isLonger(rest, MAX_STATUS_TEXT) ? kept : { ...rest, ...kept };
+}
 
 /** Only the identity: annotations, labels and managed fields can have a quarter of a mebibyte each. */
 function identityOf(metadata: ObjectMeta): ObjectMeta {
@@ -80,6 +102,6 @@ function identityOf(metadata: ObjectMeta): ObjectMeta {
   };
 }
 
-function isTooLong(spec: unknown): boolean {
-  return spec !== undefined && JSON.stringify(spec).length > MAX_SIGNER_TEXT;
+function isLonger(value: unknown, most: number): boolean {
+  return value !== undefined && JSON.stringify(value).length > most;
 }

@@ -201,7 +201,7 @@ export class Laws {
       if (was !== undefined && leavesExpireBy !== '') {
         assert.ok(parseTime(leavesExpireBy) >= parseTime(was), 'leavesExpireBy shrinks');
       }
-      this.#mustBeNamedAlone(fingerprint, anchors);
+      this.#mustBeNamedAlone(fingerprint, anchors ?? '');
     }
     this.#mustBeTold(now);
     this.#before = now;

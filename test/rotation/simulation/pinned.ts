@@ -116,7 +116,8 @@ export class Pinned {
   #publish({ status }: ClusterSigner): void {
     for (const { fingerprint: print, anchors } of status?.authorities ?? []) {
       if (this.#roots.has(print)) continue;
-      for (const anchor of readAnchors(anchors)) this.#roots.set(fingerprint(anchor.raw), anchor);
+      for (const anchor of readAnchors(anchors ?? ''))
+        this.#roots.set(fingerprint(anchor.raw), anchor);
     }
   }
 

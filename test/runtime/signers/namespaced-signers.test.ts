@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { KubeObject, ObjectMeta } from '../../../src/api/object/object.ts';
 import { watchSigners } from '../../../src/runtime/signers/signers.ts';
 import type { Signers } from '../../../src/runtime/signers/signer-set.ts';
@@ -188,6 +189,61 @@ test('a Signer beyond the maximum is served once there is room and it is written
   const derived = `signers.countersign.dev/team-a.${last}`;
   await until('it is served', PATIENCE_MS, () => signers.serving(derived) !== undefined);
   assert.equal(signers.all().length, MAX_SIGNERS_PER_NAMESPACE);
+});
+
+/** The status of a Signer whose CA was exchanged so many times, as versions before this one wrote it. */
+function statusOf(authorities: number, message = ''): object {
+  const times = { notBefore: '2026-11-21T09:00:00Z', notAfter: '2027-11-21T09:00:00Z' };
+  const entry = (index: number): object => ({
+    fingerprint: `sha256:${index.toString(16).padStart(64, '0')}`,
+    ...{ phase: 'Retiring', ...times, longestLeaf: '24h', anchors: 'x'.repeat(48_000) },
+  });
+  const ready = { type: 'Ready', status: 'True', reason: 'Checked', message };
+  return {
+    conditions: [ready],
+    authorities: Array.from({ length: authorities }, (_, i) => entry(i)),
+  };
+}
+
+const withStatus = (
+  object: KubeObject,
+  status: object,
+): KubeObject & { readonly status: object } => ({
+  ...object,
+  status,
+});
+
+test('of a status the anchors are not kept in memory, and the CAs are', async () => {
+  await begin();
+  hear(LISTS.namespaced, 'ADDED', withStatus(namespacedSigner(teamSpec()), statusOf(31)));
+  await toldOf('team-a/web');
+  const known = signers.get('team-a/web');
+  assert.equal(known?.status?.authorities?.length, 31);
+  assert.ok(JSON.stringify(known).length < 30_000);
+});
+
+test('of a status that is far too long all the same only the CAs are kept', async () => {
+  await begin();
+  const status = statusOf(2, 'm'.repeat(200_000));
+  hear(LISTS.namespaced, 'ADDED', withStatus(namespacedSigner(teamSpec()), status));
+  await toldOf('team-a/web');
+  const known = signers.get('team-a/web');
+  assert.equal(known?.status?.conditions, undefined);
+  assert.equal(known?.status?.authorities?.length, 2);
+});
+
+test('the status of a Signer with a spec that is too long is kept: authority must not forget its CAs', async () => {
+  await begin();
+  const requests = {
+    copy: [],
+    rules: [{ name: 'r', when: `'${'x'.repeat(70_000)}' == ''`, allow: {} }],
+  };
+  const long = namespacedSigner({ ...teamSpec(), requests });
+  hear(LISTS.namespaced, 'ADDED', withStatus(long, statusOf(2)));
+  await toldOf('team-a/web');
+  const { object, error } = signers.faulty('team-a/web') ?? {};
+  assert.match(error?.message ?? '', /more than 65536 characters as JSON; use fewer/);
+  assert.equal((object as Partial<ClusterSigner> | undefined)?.status?.authorities?.length, 2);
 });
 
 test('a spec that is far too long is not kept in memory, nor are other fields of its object', async () => {

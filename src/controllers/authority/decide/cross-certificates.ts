@@ -76,7 +76,7 @@ function lostWithSecret(
     }));
 }
 
-function mayCertify({ anchors, fingerprint: print }: AuthorityStatus): boolean {
+function mayCertify({ anchors = '', fingerprint: print }: AuthorityStatus): boolean {
   const read = attempt(() => readAnchors(anchors));
   if (read instanceof SignerError) return true;
   return read.some((each) => fingerprint(each.raw) === print && mayCertifyCas(each));

@@ -125,8 +125,12 @@ function authoritiesOf(
 ): readonly AuthorityStatus[] {
   return nextAuthorities({
     before: signer.status?.authorities ?? [],
-    current: active && { ...publicHalf(active), signs, crossSignedBy: crossIssuer(signer, active) },
-    next: next && publicHalf(next),
+    current: active && {
+      ...publicHalf(signer, active),
+      signs,
+      crossSignedBy: crossIssuer(signer, active),
+    },
+    next: next && publicHalf(signer, next),
     isDistrusted: distrustedCas(signer),
     longestLeafSeconds: parseDuration(signer.spec.profile.maxDuration),
     clocksApart,
@@ -155,7 +159,8 @@ function crossIssuer(signer: ClusterSigner, { cross }: AuthorityFacts): string |
   return isSent ? cross.issuer : undefined;
 }
 
-function publicHalf(facts: AuthorityFacts): PublicHalf {
+function publicHalf(signer: ClusterSigner, facts: AuthorityFacts): PublicHalf {
   const { fingerprint, notBefore, notAfter, anchors } = facts;
+  if (isNamespaced(signer)) return { fingerprint, notBefore, notAfter };
   return { fingerprint, notBefore, notAfter, anchors: writeAnchors(anchors) };
 }

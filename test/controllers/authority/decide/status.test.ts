@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { AuthorityStatus, ClusterSigner } from '../../../../src/api/signer/cluster-signer.ts';
 import type { SignerPlan } from '../../../../src/controllers/authority/decide/decide.ts';
 import { NOW } from '../../../support/pki/chain.ts';
+import { teamSigner } from '../../../support/signers/namespaced-signer.ts';
 import { workload } from '../../../support/signers/workload-profile.ts';
 import {
   A,
@@ -53,6 +54,25 @@ test('the anchor of an intermediate CA is its root', () => {
   const [active] = authorities(plan);
   assert.equal(active.fingerprint, fingerprintOf(BELOW));
   assert.equal(active.anchors, certificate(A).toString());
+});
+
+test('the status of a Signer has no anchors: its owner decides how many there are, and nobody reads them', () => {
+  const granted = { 'countersign.dev/signer-name': 'signers.countersign.dev/team-a.web' };
+  const held = (of: typeof A): SignerPlan['status'] => {
+    const found = { kind: 'found', secret: secret(of, {}, granted) } as const;
+    return planOf({ signer: { ...signer, status }, secret: found }).status;
+  };
+  const signer = teamSigner();
+  let status: SignerPlan['status'] = {};
+  status = held(A);
+  status = held(B);
+  assert.deepEqual(
+    status.authorities?.map(({ phase, fingerprint, anchors }) => [phase, fingerprint, anchors]),
+    [
+      ['Active', fingerprintOf(B), undefined],
+      ['Retiring', fingerprintOf(A), undefined],
+    ],
+  );
 });
 
 test('the same input gives the same status at any later time', () => {
