@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { conditionMessage } from '../src/api/request/conditions.ts';
+import { junitReport } from '../src/conformance/report/junit.ts';
 import { textReport } from '../src/conformance/report/text.ts';
 import { jsonReport, type Report } from '../src/conformance/report/report.ts';
 import { eventBody } from '../src/kube/events/body.ts';
@@ -88,6 +89,7 @@ const PLACES: Readonly<Record<string, (text: string) => string>> = {
   'an operation as JSON': (text) => structuredText({ text }, 'json').replaceAll('\n', ''),
   'an operation as YAML': (text) => structuredText({ [text]: text }, 'yaml').replaceAll('\n', ''),
   'the text of a conformance report': (text) => ourLines(textReport(resultOf(text)), 9),
+  'a conformance report as JUnit': (text) => ourLines(junitReport(resultOf(text)), 7),
   'a conformance report as JSON': (text) =>
     printableJson(jsonReport(resultOf(text))).replaceAll('\n', ''),
 };

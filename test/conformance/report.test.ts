@@ -51,7 +51,22 @@ test('the JSON report is one object with the counts', () => {
 test('JUnit counts only failed cases of level must as failures, and is valid XML for any evidence', () => {
   const xml = junitReport(report(passed, advised, skipped, failed));
   assert.match(xml, /tests="4" failures="1" errors="0" skipped="2" time="7"/);
-  assert.match(xml, /<failure message="CN=&lt;a&gt;&amp;&quot;b&quot;"\/>/);
+  assert.match(xml, /<failure message="CN=&lt;a&gt;&amp;&quot;b&quot;\\u\{7\}"\/>/);
   assert.equal(xml.split('<testcase ').length, 5);
   assert.ok(!xml.includes('\u0007'));
+});
+
+test('what a signer says adds no element, attribute or line to the JUnit report', () => {
+  const elements = (xml: string): readonly string[] =>
+    (xml.match(/<[^>]*>|\n/g) ?? []).map((each) => each.replaceAll(/"[^"]*"/g, '""'));
+  const hostile = [
+    '</system-out></testcase><testcase name="x"/>',
+    '" outcome="pass',
+    ']]><!-- <![CDATA[ &lt; &#10; <?xml?>',
+    'a\nb\r\nc\u2028d\u0085e',
+  ];
+  const calm = elements(junitReport(report({ ...failed, evidence: 'calm' })));
+  for (const evidence of hostile) {
+    assert.deepEqual(elements(junitReport(report({ ...failed, evidence }))), calm, evidence);
+  }
 });

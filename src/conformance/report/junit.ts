@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { printable } from '../../quote.ts';
 import type { CaseResult } from '../case.ts';
 import { countOf, type Report } from './report.ts';
 
@@ -28,7 +29,7 @@ function caseOf(result: CaseResult, classname: string): string {
   const { id, asserts, outcome, evidence, source } = result;
   const facts = attributes({ classname, name: `${id} ${asserts}` });
   const open = `<testcase ${facts}>`;
-  const output = `<system-out>${escaped(`${source}\n${evidence}`)}</system-out>`;
+  const output = `<system-out>${escaped(source)}\n${escaped(evidence)}</system-out>`;
   if (outcome === 'pass') return `${open}${output}</testcase>\n`;
   const message = attributes({
     message: outcome === 'fail' && !isFailure(result) ? `should: ${evidence}` : evidence,
@@ -50,9 +51,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 
-/** XML 1.0 has no way to write control characters but tab and line ends: they are left out. */
+/**
+ * A signer wrote a part of it, and people read CI's reports in terminals. XML 1.0 has no way to write most
+ * control characters: they are shown as in every message.
+ */
 function escaped(text: string): string {
-  return text
-    .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD]/g, '')
-    .replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
+  return printable(text).replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
 }
