@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isIP } from 'node:net';
-import { quote } from '../../quote.ts';
+import { INVISIBLE_CHARACTERS, quote } from '../../quote.ts';
 import { inputError } from '../der/input-error.ts';
 import { lowerAscii } from '../der/der-text.ts';
 import { canonicalDnsName, canonicalIp } from './canonical.ts';
@@ -21,22 +21,30 @@ const URI = new RegExp(
     .join(''),
 );
 
-/** Schemes that always have a host, and their default ports (RFC 9110 §4.2, RFC 6455 §3, RFC 1738 §3.2). */
+/**
+ * Schemes that always have a host, and their default ports (RFC 9110 §4.2, RFC 6455 §3, RFC 1738 §3.2, RFC 7252 §6,
+ * RFC 4516 §2).
+ */
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   http: 80,
   https: 443,
   ws: 80,
   wss: 443,
   ftp: 21,
+  coap: 5683,
+  coaps: 5684,
+  ldap: 389,
+  ldaps: 636,
 };
 const MAX_PORT = 65_535;
 
 /**
  * The canonical spelling of an absolute URI (RFC 3986 §6.2.2 and §6.2.3): scheme and host in lower case; percent
  * escapes in upper case, and none for a character that needs none; ports without leading zeros, none that is the
- * default; `/` for the empty path of a scheme that has a host. Readers differ about user information, `.` and
- * `..` segments in any spelling, encoded slashes, escapes of escapes, of controls and of what is not UTF-8, and
- * about `https:` without `//`, so that these are refused. SPIFFE IDs must follow their own standard.
+ * default; `/` for the empty path of a scheme that has a host; the namespace of a `urn:` in lower case (RFC 8141 §3.1).
+ * Readers differ about user information, empty segments, `.` and `..` segments in any spelling, encoded slashes, escapes
+ * of escapes, of controls, of what nobody sees and of what is not UTF-8, and about `https:` without `//`, so that these
+ * are refused. SPIFFE IDs must follow their own standard.
  *
  * @throws SignerError NAME_INVALID when the text is no such URI
  */
@@ -48,7 +56,8 @@ export function canonicalUri(text: string): string {
   const hasHost = DEFAULT_PORTS[scheme] !== undefined;
   if (!hierarchy.startsWith('//')) {
     if (hasHost) throw invalid(text, `lacks "//" and a host after ${scheme}:`);
-    return `${scheme}:${canonicalPath(hierarchy, text)}${tail}`;
+    const path = canonicalPath(hierarchy, text);
+    return `${scheme}:${scheme === 'urn' ? withNamespace(path) : path}${tail}`;
   }
   const authority = hierarchy.slice(2).split('/', 1)[0] ?? '';
   const path = canonicalPath(hierarchy.slice(2 + authority.length), text);
@@ -76,23 +85,32 @@ function partsOf(text: string): UriParts {
   return { scheme: lowerAscii(scheme), hierarchy, query, fragment };
 }
 
-/** Segments that go up or stay, also with parameters, which some servers drop before they look. */
-const DOT_SEGMENT = /(?:^|\/)\.{1,2}(?:;[^/]*)?(?:\/|$)/;
-const ENCODED_SLASH = /%(?:2F|5C)/;
+/** Segments that go up or stay, also with blanks or parameters, which some servers drop before they look. */
+const DOT_SEGMENT = /(?:^|\/)\s*\.{1,2}\s*(?:;[^/]*)?(?:\/|$)/;
+/** Slashes and backslashes. */
+const SEPARATOR = /[/\\]/g;
 
 function canonicalPath(path: string, uri: string): string {
   const plain = unescaped(path, uri);
-  if (ENCODED_SLASH.test(plain))
+  const read = plain.includes('%') ? decodeURIComponent(plain).normalize('NFKC') : plain;
+  if (read.match(SEPARATOR)?.length !== plain.match(SEPARATOR)?.length)
     throw invalid(uri, 'has an encoded slash or backslash in its path');
-  if (DOT_SEGMENT.test(plain)) throw invalid(uri, 'has a "." or ".." segment');
+  if (DOT_SEGMENT.test(read)) throw invalid(uri, 'has a "." or ".." segment');
+  // Servers merge slashes, so that a path with more of them is another spelling.
+  if (plain.includes('//')) throw invalid(uri, 'has an empty segment in its path');
   return plain;
+}
+
+/** RFC 8141 §3.1: the namespace of a URN is equal in either case. */
+function withNamespace(path: string): string {
+  const [namespace = ''] = path.split(':', 1);
+  return lowerAscii(namespace) + path.slice(namespace.length);
 }
 
 const ESCAPE = /%[0-9A-Fa-f]{2}/g;
 const UNRESERVED = /^[A-Za-z0-9\-._~]$/;
 /** A percent sign that would begin an escape in the eyes of a reader who decodes twice. */
 const TWICE_ESCAPED = /%25(?:[0-9A-Fa-f]|%3[0-9])/i;
-const ESCAPED_CONTROL = /%(?:[01][0-9A-F]|7F)/;
 
 /** RFC 3986 §6.2.2.1 and §6.2.2.2. */
 function unescaped(part: string, uri: string): string {
@@ -102,7 +120,8 @@ function unescaped(part: string, uri: string): string {
     const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
     return UNRESERVED.test(character) ? character : escape.toUpperCase();
   });
-  if (ESCAPED_CONTROL.test(plain)) throw invalid(uri, 'has an escaped control character');
+  if (decodeURIComponent(plain).search(INVISIBLE_CHARACTERS) !== -1)
+    throw invalid(uri, 'has an escaped control or invisible character');
   if (TWICE_ESCAPED.test(plain)) throw invalid(uri, 'has an escaped percent escape');
   return plain;
 }

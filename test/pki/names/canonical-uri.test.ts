@@ -22,7 +22,9 @@ const SAME: Readonly<Record<string, readonly string[]>> = {
   'https://a.example/a%20b?c%2F=%3D#%3F': ['https://a.example/a%20b?%63%2f=%3d#%3f'],
   'https://a.example/?a': ['https://a.example?a', 'https://a.example/?%61'],
   'https://[2001:db8::1]/': ['https://[2001:DB8:0::1]:443'],
-  'urn:example:a%2C123': ['URN:ex%61mple:a%2c123'],
+  'ldap://a.example/': ['ldap://a.example:389', 'ldap://a.example:0389/'],
+  'coaps://a.example/': ['coaps://a.example:5684'],
+  'urn:example:a%2C123': ['urn:EXAMPLE:a%2c123', 'URN:ex%61mple:a%2c123'],
 };
 
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
@@ -32,6 +34,22 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
     'https://a.example/a%5cb',
     'https://a.example/a%5C..%5Cb',
     'urn:a%2fb',
+    'https://a.example/a%EF%BC%8F..%EF%BC%8Fadmin',
+    'https://a.example/a%EF%BC%BCb',
+  ],
+  'an empty segment': [
+    'https://a.example//admin',
+    'https://a.example/team-a//admin',
+    'https://a.example/a//',
+    'foo:/a//b',
+  ],
+  'an escape of what nobody sees': [
+    'https://a.example/team-a%E2%80%AEnimda',
+    'https://a.example/a%E2%80%8B',
+    'https://a.example/?a%C2%AD',
+    'https://a.example/#%F3%A0%80%81',
+    'https://a.example/%E2%A0%80',
+    'https://a.example/%C2%85',
   ],
   'a dot segment in any spelling': [
     'https://a.example/.',
@@ -42,6 +60,10 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
     'https://a.example/a/%2e%2e;/b',
     'urn:../a',
     'foo:/a/../b',
+    'https://a.example/a/..%3B/b',
+    'https://a.example/a/.%3bx/b',
+    'https://a.example/a/..%20/b',
+    'https://a.example/a/%EF%BC%8E%EF%BC%8E/b',
   ],
   'an escape of an escape': [
     'https://a.example/%252e%252e/a',
