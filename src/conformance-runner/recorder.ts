@@ -91,11 +91,20 @@ export async function startRecorder<T extends KubeObject>(
   };
 }
 
-function add<T extends KubeObject>({ run, seen }: Recording<T>, object: T): void {
+/** A request is answered by a few writes. A signer that writes without end must not exhaust the memory of who judges it. */
+const MAX_VERSIONS = 100;
+
+function add<T extends KubeObject>(recording: Recording<T>, object: T): void {
+  const { run, seen } = recording;
   const versions = seen.get(object.metadata.uid) ?? [];
   seen.set(object.metadata.uid, versions);
   const { resourceVersion } = object.metadata;
   if (versions.some((each) => each.object.metadata.resourceVersion === resourceVersion)) return;
+  if (versions.length >= MAX_VERSIONS) {
+    // The last one stays the last.
+    versions.pop();
+    recording.isComplete = false;
+  }
   versions.push({ object, at: run.clock() });
   // The response to a write may arrive before the watch event.
   versions.sort(

@@ -29,12 +29,21 @@ export function readChain(pem: string): readonly Certificate[] | string {
   return read.length === 0 ? 'the text has no certificate' : read;
 }
 
-/** Go skips text between blocks (RFC 7468 §5.2 allows it): so must who reads others' chains. */
-const BLOCK = /-----BEGIN [^-]+-----[^]*?-----END [^-]+-----/g;
+const BEGIN = '-----BEGIN ';
+const END_LINE = /-----END [^-]+-----/g;
 
+/**
+ * Go skips text between blocks (RFC 7468 §5.2 allows it): so must who reads others' chains. Each character is read once: a
+ * signer may write a megabyte of BEGIN lines.
+ */
 function pemBlocks(pem: string): readonly Uint8Array[] {
-  const blocks = pem.match(BLOCK) ?? [];
-  return blocks.flatMap((block) => readPemBlocks(block).map(({ der }) => der));
+  const blocks: Uint8Array[] = [];
+  for (let at = pem.indexOf(BEGIN); at !== -1; at = pem.indexOf(BEGIN, END_LINE.lastIndex)) {
+    END_LINE.lastIndex = at;
+    if (!END_LINE.test(pem)) break;
+    blocks.push(...readPemBlocks(pem.slice(at, END_LINE.lastIndex)).map(({ der }) => der));
+  }
+  return blocks;
 }
 
 /** The certificate of a scenario; where there is none to evaluate, the result that says why. */
