@@ -32,19 +32,32 @@ export interface Log {
 }
 
 /**
- * Runs what somebody else wrote, an expression or a pattern of a spec, and ends it when it holds the thread
- * for too long. Whatever it throws passes through; when it is ended, the error is no SignerError, and what it
- * had begun to change may be half-written.
+ * Runs what is in a signer's spec, an expression or a pattern, and ends it when it holds the thread for too
+ * long. Whatever it throws passes through; when it is ended, the error is no SignerError, and what it had begun
+ * to change may be half-written.
  */
 export interface Deadline {
   /** Compiles what the field `where` holds, or returns what it was compiled to before. */
   readonly compile: <T>(where: string, work: () => T) => T;
-  /** Evaluates what the field `where` holds. */
-  readonly evaluate: <T>(where: string, work: () => T) => T;
+  /**
+   * Evaluates what the field `where` holds.
+   *
+   * @param onEnded - told when the work was ended
+   */
+  readonly evaluate: <T>(where: string, work: () => T, onEnded?: () => void) => T;
+  /**
+   * Runs work that evaluates several fields, under one deadline for all of them. It must leave nothing
+   * half-written when it is ended.
+   *
+   * @param where - the part of the spec that holds them
+   * @param cost - the worst case of all of them, in the unit of cel/compile.ts
+   */
+  readonly together: <T>(where: string, cost: number, work: () => T) => T;
 }
 
-/** For specs of the administrator: nothing is ended, the price is all that bounds it. */
+/** Ends nothing. */
 export const NO_DEADLINE: Deadline = {
   compile: (_where, work) => work(),
   evaluate: (_where, work) => work(),
+  together: (_where, _cost, work) => work(),
 };

@@ -8,7 +8,7 @@ import type { Environment } from './environments.ts';
 import { findIssue } from './validator.ts';
 import { libraryOf, rename } from './library.ts';
 import { invalidExpression, position } from './position.ts';
-import { discardPatterns, type PatternSet, type Regex } from './pattern/regex.ts';
+import { PatternSet, discardPatterns, type Regex } from './pattern/regex.ts';
 import { children, offsetOf, type Node } from './syntax.ts';
 import { celVariables, type Variables } from './variables.ts';
 
@@ -35,7 +35,7 @@ export interface ExpressionSpec<T extends boolean | string> {
   readonly where: string;
   readonly environment: Environment;
   readonly result: T extends boolean ? 'bool' : 'string';
-  /** What ends its compilation and its runs; default: nothing does. */
+  /** Limits its compilation and its runs; default: no limit. */
   readonly deadline?: Deadline | undefined;
 }
 
@@ -74,7 +74,7 @@ function compileWithin<T extends boolean | string>(
       `the expression has ${source.length} characters, more than the limit of ${MAX_EXPRESSION}`,
     );
   }
-  const patterns: PatternSet = new Set();
+  const patterns = new PatternSet();
   const cost = check(spec, patterns);
   const program = programOf(spec);
   const expected = result === 'bool' ? 'boolean' : 'string';
@@ -88,14 +88,14 @@ function compileWithin<T extends boolean | string>(
     where,
     cost,
     patterns: Object.freeze([...patterns]),
-    evaluate: (variables: Variables): T => {
-      try {
-        return deadline.evaluate(where, () => evaluate(variables));
-      } catch (error) {
-        if (!(error instanceof SignerError)) discardPatterns(patterns);
-        throw error;
-      }
-    },
+    evaluate: (variables: Variables): T =>
+      deadline.evaluate(
+        where,
+        () => evaluate(variables),
+        () => {
+          discardPatterns(patterns);
+        },
+      ),
   });
 }
 

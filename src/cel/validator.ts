@@ -3,7 +3,7 @@
 import type { Environment } from './environments.ts';
 import { PATTERN_FUNCTIONS } from './functions/patterns.ts';
 import { NAMESPACES, PRICES } from './library.ts';
-import { MAX_COMPILE_WORK, type PatternSet, tryRegex, compileWorkOf } from './pattern/regex.ts';
+import { MAX_COMPILE_WORK, type PatternSet, tryRegex } from './pattern/regex.ts';
 import type { Shape } from './cost/shape.ts';
 import { callOf, children, comprehensionOf, typeOf, type Call, type Node } from './syntax.ts';
 
@@ -91,7 +91,7 @@ function patternIssue(node: Node, { name, args }: Call, patterns: PatternSet): I
     return { node: pattern, message: `cannot use the RE2 pattern "${pattern.args}": ${made}` };
   }
   patterns.add(made);
-  if (compileWorkOf(patterns) <= MAX_COMPILE_WORK) return undefined;
+  if (patterns.work <= MAX_COMPILE_WORK) return undefined;
   const message = `the patterns up to "${pattern.args}" exceed the compile limit; use fewer patterns, or fewer and smaller repetitions`;
   return { node: pattern, message };
 }

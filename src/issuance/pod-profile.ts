@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Compiled, compileExpression } from '../cel/compile.ts';
 import type { PodsSpec, AnnotationRule } from '../api/signer/cluster-signer.ts';
-import { createBudget } from '../cel/cost/budget.ts';
+import { createBudget, type Budget } from '../cel/cost/budget.ts';
 import { POD } from '../cel/environments.ts';
-import type { PatternSet } from '../cel/pattern/regex.ts';
-import type { Deadline } from '../ports.ts';
+import { NO_DEADLINE, type Deadline } from '../ports.ts';
 import { compileValuePattern } from '../cel/pattern/value-pattern.ts';
 
 /** `spec.pods`, compiled: which pods get a leaf, and its names. */
@@ -16,6 +15,8 @@ export interface PodProfile {
   /** Annotation key → whether a value matches. Requests with other keys are denied. */
   readonly annotations: ReadonlyMap<string, (value: string) => boolean>;
   readonly refreshAfterPercent: number;
+  /** Runs work that evaluates several of these at once, under one deadline; see {@link Deadline}. */
+  readonly together: <T>(work: () => T) => T;
 }
 
 /** `beginRefreshAt` at half the lifetime survives an outage of the other half (KEP-4317). */
@@ -27,8 +28,9 @@ const DEFAULT_REFRESH_PERCENT = 50;
  * @param deadline - limits its compilation and its runs; default: no limit
  * @throws SignerError CEL_INVALID, CEL_COST or SPEC_INVALID (`wait`), naming the field
  */
-export function compilePodProfile(spec: PodsSpec, deadline?: Deadline): PodProfile {
-  const take = createBudget('spec.pods');
+export function compilePodProfile(spec: PodsSpec, deadline: Deadline = NO_DEADLINE): PodProfile {
+  const budget = createBudget('spec.pods');
+  const { take } = budget;
   const texts = (field: 'uris' | 'dnsNames'): readonly Compiled<string>[] =>
     Object.freeze(
       (spec[field] ?? []).map((source, index) =>
@@ -64,23 +66,24 @@ export function compilePodProfile(spec: PodsSpec, deadline?: Deadline): PodProfi
         deadline,
       }),
     ),
-    annotations: compileAnnotations(spec.annotations ?? [], deadline),
+    annotations: compileAnnotations(spec.annotations ?? [], budget, deadline),
     refreshAfterPercent: spec.refreshAfterPercent ?? DEFAULT_REFRESH_PERCENT,
+    together: <T>(work: () => T): T => deadline.together('spec.pods', budget.worstCase(), work),
   });
 }
 
 function compileAnnotations(
   rules: readonly AnnotationRule[],
-  deadline: Deadline | undefined,
+  { annotations }: Budget,
+  deadline: Deadline,
 ): ReadonlyMap<string, (value: string) => boolean> {
-  const together: PatternSet = new Set();
   return new Map(
     rules.map((rule, index) => [
       rule.key,
       compileValuePattern(
         rule.pattern,
         `spec.pods.annotations[${index}].pattern`,
-        together,
+        annotations,
         deadline,
       ),
     ]),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AllowSpec, DenyRule, RequestRule, SignerSpec } from '../api/signer/cluster-signer.ts';
 import { parseDuration } from '../api/object/duration.ts';
-import { createBudget } from '../cel/cost/budget.ts';
+import { createBudget, type Budget } from '../cel/cost/budget.ts';
 import { compileExpression, type Compiled } from '../cel/compile.ts';
 import { NAMESPACED_REQUEST, REQUEST, selfOf, type Environment } from '../cel/environments.ts';
-import type { Deadline } from '../ports.ts';
+import { NO_DEADLINE, type Deadline } from '../ports.ts';
 import { REQUEST_FIELDS, type KeyUsage, type RequestField } from '../vocabulary.ts';
 import type { RequestProfile } from './violations/violation.ts';
 
@@ -37,6 +37,8 @@ export interface RequestPolicy {
   /** With neither rules nor deny the approver must not decide: a person does. */
   readonly rules: readonly CompiledRule[];
   readonly deny: readonly CompiledDeny[];
+  /** Runs work that evaluates several of these at once, under one deadline; see {@link Deadline}. */
+  readonly together: <T>(work: () => T) => T;
 }
 
 /** The part of a spec that has the rules, and what they may look at. */
@@ -47,24 +49,24 @@ interface RuleSection {
   readonly deny: readonly DenyRule[];
   readonly copy: readonly RequestField[];
   /** Charges each expression to the budget of the whole part. */
-  readonly chargeBudget: ReturnType<typeof createBudget>;
-  /** What ends its compilation and its runs. */
-  readonly deadline: Deadline | undefined;
+  readonly budget: Budget;
+  /** Limits its compilation and its runs. */
+  readonly deadline: Deadline;
 }
 
 /**
  * Compiles `spec.requests` of a valid spec, for CertificateSigningRequests. Without `requests` the policy
  * has no rules.
  *
- * @param deadline - what ends its compilation and its runs; default: nothing does
+ * @param deadline - limits its compilation and its runs; default: no limit
  * @throws SignerError CEL_INVALID or CEL_COST (`wait`) with the field, the line, the column and the
  * offending name; or with the most expensive expression where only the sum exceeds the budget
  */
-export function compilePolicy(spec: SignerSpec, deadline?: Deadline): RequestPolicy {
+export function compilePolicy(spec: SignerSpec, deadline: Deadline = NO_DEADLINE): RequestPolicy {
   const { rules = [], deny = [], copy = [] } = spec.requests ?? {};
   return compileSection(spec, {
     where: 'spec.requests',
-    chargeBudget: createBudget('spec.requests'),
+    budget: createBudget('spec.requests'),
     environment: REQUEST,
     deadline,
     rules,
@@ -78,17 +80,17 @@ export function compilePolicy(spec: SignerSpec, deadline?: Deadline): RequestPol
  * the request or is not issued: cert-manager compares the two, and requests again without end if a name
  * is missing.
  *
- * @param deadline - what ends its compilation and its runs; default: nothing does
+ * @param deadline - limits its compilation and its runs; default: no limit
  * @throws SignerError CEL_INVALID or CEL_COST (`wait`)
  */
 export function compileCertificateRequestPolicy(
   spec: SignerSpec,
-  deadline?: Deadline,
+  deadline: Deadline = NO_DEADLINE,
 ): RequestPolicy {
   const { rules = [], deny = [] } = spec.certificateRequests ?? {};
   return compileSection(spec, {
     where: 'spec.certificateRequests',
-    chargeBudget: createBudget('spec.certificateRequests'),
+    budget: createBudget('spec.certificateRequests'),
     environment: NAMESPACED_REQUEST,
     deadline,
     rules,
@@ -110,6 +112,8 @@ function compileSection({ profile, signerName }: SignerSpec, part: RuleSection):
       part.rules.map((rule, index) => compileRule(part, rule, index, profile.usages)),
     ),
     deny: Object.freeze(part.deny.map((rule, index) => compileDeny(part, rule, index))),
+    together: <T>(work: () => T): T =>
+      part.deadline.together(part.where, part.budget.worstCase(), work),
   });
 }
 
@@ -119,11 +123,11 @@ function compileRule(
   index: number,
   allowed: readonly KeyUsage[],
 ): CompiledRule {
-  const { environment, chargeBudget, deadline } = part;
+  const { environment, budget, deadline } = part;
   const where = `${part.where}.rules[${index}]`;
   return Object.freeze({
     name: rule.name,
-    when: chargeBudget(
+    when: budget.take(
       compileExpression({
         source: rule.when,
         where: `${where}.when`,
@@ -141,14 +145,14 @@ function compileRule(
 
 function compileAllow(
   allow: AllowSpec,
-  { environment, chargeBudget, deadline }: RuleSection,
+  { environment, budget, deadline }: RuleSection,
   where: string,
 ): CompiledRule['allow'] {
   const compiled: Partial<Record<RequestField, Compiled<boolean>>> = {};
   for (const field of REQUEST_FIELDS) {
     const source = allow[field];
     if (source === undefined) continue;
-    compiled[field] = chargeBudget(
+    compiled[field] = budget.take(
       compileExpression({
         source,
         where: `${where}.${field}`,
@@ -165,7 +169,7 @@ function compileDeny(part: RuleSection, rule: DenyRule, index: number): Compiled
   return Object.freeze({
     name: rule.name,
     message: rule.message,
-    when: part.chargeBudget(
+    when: part.budget.take(
       compileExpression({
         source: rule.when,
         where: `${part.where}.deny[${index}].when`,

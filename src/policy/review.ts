@@ -31,8 +31,10 @@ export function review(
 ): Verdict {
   const reviewed = readRequest(policy, csr, request);
   if (reviewed instanceof SignerError) return namesUnreadable(reviewed);
-  const denied = policy.deny.map((deny) => evaluateDeny(deny, reviewed));
-  const ruled = policy.rules.map((rule) => evaluateRule(rule, reviewed));
+  const [denied, ruled] = policy.together(() => [
+    policy.deny.map((deny) => evaluateDeny(deny, reviewed)),
+    policy.rules.map((rule) => evaluateRule(rule, reviewed)),
+  ]);
   const all = [...denied, ...ruled];
   return {
     outcome: combineOutcomes(denied, ruled),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileValuePattern } from '../../src/cel/pattern/value-pattern.ts';
-import { compileRegex } from '../../src/cel/pattern/regex.ts';
+import { PatternSet, compileRegex } from '../../src/cel/pattern/regex.ts';
 
 test('a pattern matches the whole value, including line breaks', () => {
   const role = compileValuePattern('[a-z0-9-]{1,32}', 'spec.pods.annotations[0].pattern');
@@ -94,7 +94,7 @@ test('a pattern in use stays compiled, however many others are compiled', () => 
 });
 
 test('patterns within the limit one by one are refused if they exceed it together', () => {
-  const together = new Set<ReturnType<typeof compileRegex>>();
+  const together = new PatternSet();
   assert.throws(
     () => {
       for (let one = 0; one < 32; one += 1) compileValuePattern(`\\pL{70}${one}`, 'here', together);

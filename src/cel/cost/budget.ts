@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../../errors.ts';
 import { MAX_COST, type Compiled } from '../compile.ts';
-import { MAX_COMPILE_WORK, compileWorkOf, type PatternSet } from '../pattern/regex.ts';
+import { MAX_COMPILE_WORK, PatternSet } from '../pattern/regex.ts';
+import { MAX_VALUE } from '../pattern/value-pattern.ts';
 
 /**
  * Maximum cost of all expressions of one part of a spec for one request: a hostile request delays others
@@ -9,19 +10,38 @@ import { MAX_COMPILE_WORK, compileWorkOf, type PatternSet } from '../pattern/reg
  */
 const MAX_BUDGET = 5 * MAX_COST;
 
+/** The cost of one instruction of a pattern's automaton (100 ns), in units of {@link MAX_COST}. */
+const AUTOMATON_STEP = 5;
+/** The cost to look one character of a value up in a pattern's automaton. */
+const AUTOMATON_LOOKUP = 2;
+
+/** What all expressions and patterns of one part of a spec cost. */
+export interface Budget {
+  /**
+   * Adds a compiled expression, and returns it unchanged. Call it after each compilation: an expression over the
+   * budget then stops the rest.
+   *
+   * @throws SignerError CEL_COST (`wait`), naming the most expensive expression
+   */
+  readonly take: <C extends Entry>(compiled: C) => C;
+  /** The patterns of whole values (compileValuePattern()). */
+  readonly annotations: PatternSet;
+  /** The worst case of one request, the states of the patterns' automata included. */
+  readonly worstCase: () => number;
+}
+
 /**
- * Makes a function that adds each compiled expression of one part of a spec to its budget and returns
- * it unchanged. Call it after each compilation: an expression over the budget then stops the rest.
+ * The budget of one part of a spec.
  *
  * @param where - the part of the spec, such as `spec.requests`
- * @throws SignerError CEL_COST (`wait`), naming the most expensive expression (the returned function does)
  */
-export function createBudget(where: string): <C extends Entry>(compiled: C) => C {
-  const patterns: PatternSet = new Set();
+export function createBudget(where: string): Budget {
+  const patterns = new PatternSet();
+  const annotations = new PatternSet();
   let cost = 0;
   let mostExpensive: Entry = { where, cost: 0, patterns: [] };
 
-  return (compiled) => {
+  const take = <C extends Entry>(compiled: C): C => {
     cost += compiled.cost;
     if (compiled.cost > mostExpensive.cost) mostExpensive = compiled;
     for (const each of compiled.patterns) patterns.add(each);
@@ -30,13 +50,18 @@ export function createBudget(where: string): <C extends Entry>(compiled: C) => C
         `${where}: the worst-case cost of all its expressions is ${cost}, more than the limit of ${MAX_BUDGET}; simplify ${mostExpensive.where} first (${mostExpensive.cost})`,
       );
     }
-    if (compileWorkOf(patterns) > MAX_COMPILE_WORK) {
+    if (patterns.work > MAX_COMPILE_WORK) {
       throw overBudget(
         `${where}: the patterns up to ${compiled.where} exceed the compile limit; use fewer patterns, or fewer and smaller repetitions`,
       );
     }
     return compiled;
   };
+  const worstCase = (): number =>
+    cost +
+    AUTOMATON_STEP * (patterns.work + annotations.work) +
+    AUTOMATON_LOOKUP * MAX_VALUE * [...annotations].length;
+  return { take, annotations, worstCase };
 }
 
 type Entry = Pick<Compiled<never>, 'where' | 'cost' | 'patterns'>;

@@ -26,7 +26,8 @@ import {
 
 /**
  * Instructions visited to create all states, about 100 ns each: what a hostile text may cost once per
- * pattern, in addition to the lookup of its characters. A common pattern for SPIFFE IDs takes 60,000.
+ * pattern, in addition to the lookup of its characters. A common pattern for SPIFFE IDs with `^` and `$` takes 112,000,
+ * or 68,000 where it is matched against whole values.
  */
 const MAX_WORK = 200_000;
 

@@ -7,6 +7,8 @@ import { programWork, type Program } from './program.ts';
 
 /** A compiled RE2 expression. Matching takes time linear in the text, hostile texts included. */
 export interface Regex {
+  /** Its mode and pattern. */
+  readonly key: string;
   /** Instructions of its program. Mode `place` may run all of them on each character. */
   readonly size: number;
   /** Compilation, plus the one-time cost of a hostile text; in instructions of up to 100 ns. */
@@ -33,6 +35,8 @@ const MAX_PROGRAM = 1_000;
  * compiled again for each request.
  */
 const compiled = new Map<string, WeakRef<Regex>>();
+
+const count = { compiled: 0 };
 
 /** Removes the entries of patterns that were garbage-collected. */
 const dropped = new FinalizationRegistry<string>((key) => {
@@ -61,6 +65,7 @@ export function compileRegex(pattern: string, question: MatchMode): Regex {
   const refusal = refused.get(key);
   if (refusal !== undefined) throw new Error(refusal);
   const made = compileOrRefuse(pattern, question, key);
+  count.compiled += 1;
   compiled.set(key, new WeakRef(made));
   dropped.register(made, key);
   return made;
@@ -68,14 +73,14 @@ export function compileRegex(pattern: string, question: MatchMode): Regex {
 
 function compileOrRefuse(pattern: string, question: MatchMode, key: string): Regex {
   try {
-    return wrap(RE2JS.compile(pattern), question);
+    return wrap(RE2JS.compile(pattern), question, key);
   } catch (error) {
     refused.set(key, messageOf(error));
     throw error;
   }
 }
 
-function wrap(re2: RE2JS, question: MatchMode): Regex {
+function wrap(re2: RE2JS, question: MatchMode, key: string): Regex {
   if (re2.programSize() > MAX_PROGRAM) {
     throw new Error(
       `it compiles to ${re2.programSize()} instructions, more than the limit of ${MAX_PROGRAM}; use fewer and smaller repetitions`,
@@ -89,6 +94,7 @@ function wrap(re2: RE2JS, question: MatchMode): Regex {
     );
   }
   const regex: Regex = {
+    key,
     size: re2.programSize(),
     work: programWork(program) + states,
     test: (text) => re2.test(text),
@@ -126,27 +132,42 @@ export function tryRegex(pattern: string, question: MatchMode): Regex | string {
   }
 }
 
-/** A reference to this set keeps its patterns compiled. */
-export type PatternSet = Set<Regex>;
+/** The patterns of a part of a spec. A reference to this set keeps them compiled. */
+export class PatternSet implements Iterable<Regex> {
+  readonly #patterns = new Set<Regex>();
+  #work = 0;
+
+  /** Of all together, to compare with {@link MAX_COMPILE_WORK}. */
+  get work(): number {
+    return this.#work;
+  }
+
+  add(regex: Regex): void {
+    if (!this.#patterns.has(regex)) this.#work += regex.work;
+    this.#patterns.add(regex);
+  }
+
+  [Symbol.iterator](): Iterator<Regex> {
+    return this.#patterns[Symbol.iterator]();
+  }
+}
 
 /**
  * Maximum work to compile the patterns of one part of a spec, in instructions of about 100 ns: a user who
- * may write a spec can block the process for 200 ms at most. It allows thirty common patterns for SPIFFE
+ * may write a spec can block the process for 200 ms at most. It allows sixteen common patterns for SPIFFE
  * IDs.
  */
 export const MAX_COMPILE_WORK = 2_000_000;
 
 /** Has them compiled again by the next who needs them: they were ended at their work. */
-export function discardPatterns(patterns: ReadonlySet<Regex>): void {
-  for (const [key, known] of compiled) {
-    const regex = known.deref();
-    if (regex !== undefined && patterns.has(regex)) compiled.delete(key);
+export function discardPatterns(patterns: Iterable<Regex>): void {
+  for (const regex of patterns) {
+    const { key } = regex;
+    if (compiled.get(key)?.deref() === regex) compiled.delete(key);
   }
 }
 
-/** The total work of `patterns`, to compare with {@link MAX_COMPILE_WORK}. */
-export function compileWorkOf(patterns: ReadonlySet<Regex>): number {
-  let work = 0;
-  for (const each of patterns) work += each.work;
-  return work;
+/** How many patterns this process has compiled so far; those that it knew do not count. */
+export function compiledPatterns(): number {
+  return count.compiled;
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '../../errors.ts';
 import { NO_DEADLINE, type Deadline } from '../../ports.ts';
-import {
-  MAX_COMPILE_WORK,
-  compileWorkOf,
-  discardPatterns,
-  tryRegex,
-  type PatternSet,
-} from './regex.ts';
+import { MAX_COMPILE_WORK, PatternSet, discardPatterns, tryRegex } from './regex.ts';
 
 /** Characters of a value; the same limit as for annotations in CEL expressions. */
 export const MAX_VALUE = 4_096;
@@ -23,13 +17,13 @@ export const MAX_VALUE = 4_096;
 export function compileValuePattern(
   pattern: string,
   where: string,
-  beside: PatternSet = new Set(),
+  beside: PatternSet = new PatternSet(),
   deadline: Deadline = NO_DEADLINE,
 ): (value: string) => boolean {
   const regex = deadline.compile(where, () => tryRegex(pattern, 'whole'));
   if (typeof regex === 'string') throw unusable(pattern, where, regex);
   beside.add(regex);
-  if (compileWorkOf(beside) > MAX_COMPILE_WORK) {
+  if (beside.work > MAX_COMPILE_WORK) {
     throw unusable(
       pattern,
       where,
@@ -38,12 +32,13 @@ export function compileValuePattern(
   }
   return (value) => {
     if (value.length > MAX_VALUE) return false;
-    try {
-      return deadline.evaluate(where, () => regex.testWhole(value));
-    } catch (error) {
-      discardPatterns(new Set([regex]));
-      throw error;
-    }
+    return deadline.evaluate(
+      where,
+      () => regex.testWhole(value),
+      () => {
+        discardPatterns([regex]);
+      },
+    );
   };
 }
 

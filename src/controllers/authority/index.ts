@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import type { CreateAuthority, CrossSign, OpenAuthority } from '../../authorities/contract.ts';
-import { SignerError, attempt } from '../../errors.ts';
 import { compileProfile } from '../../issuance/profile.ts';
 import type { EventObject } from '../../kube/events/body.ts';
 import { ignoreNotFound } from '../../kube/client/kube-error.ts';
@@ -12,10 +11,10 @@ import { resourceOf } from '../../runtime/signers/signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import { reportRetry } from '../../runtime/requests/error-outcome.ts';
 import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
-import { inTurns } from '../../runtime/signers/in-turns.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { areClocksStillApart, requeueAt, serverTime } from '../../runtime/component/server-time.ts';
 import { createActor, type Actor } from './apply/actor.ts';
+import { checkSpec } from './check-spec.ts';
 import { decide } from './decide/decide.ts';
 import { invalidSpecStatus } from './decide/invalid-spec.ts';
 import { inspectWith } from './decide/inspect.ts';
@@ -117,9 +116,7 @@ function createState(init: AuthorityInit): AuthorityState {
 async function reconcile(state: AuthorityState, key: string): Promise<ReconcileResult> {
   const { init, ownTls } = state;
   if (!init.component.shard.owns(key)) return undefined;
-  return ownTls?.owns(key) === true
-    ? ownTls.handle(key)
-    : inTurns(() => reconcileSigner(state, key));
+  return ownTls?.owns(key) === true ? ownTls.handle(key) : reconcileSigner(state, key);
 }
 
 async function reconcileSigner(state: AuthorityState, key: string): Promise<ReconcileResult> {
@@ -132,29 +129,31 @@ async function reconcileSigner(state: AuthorityState, key: string): Promise<Reco
   }
   const signer = watches.signers.get(key);
   if (signer === undefined) return undefined;
+  const { againInMs, ...spec } = await checkSpec(state.compile, signer);
   const clocksApart = await areClocksStillApart(component, () => get(component, signer));
   const secret = observedSecret(watches, signer);
   const now = serverTime(component);
-  const plan = decide(snapshotOf(state, key, { signer, secret, clocksApart, now }));
+  const plan = decide(snapshotOf(state, key, { signer, secret, clocksApart, now, ...spec }));
   const found = secret.kind === 'found' ? secret.secret : undefined;
   const result = await actor.apply({ signer, secret: found, plan, clocksApart, now });
   if (signer.spec.signerName === init.ownTls?.signerName) ownTls?.wake();
-  return result ?? requeueAt(component, plan.requeueAt);
+  const next = requeueAt(component, plan.requeueAt);
+  if (againInMs === undefined) return result ?? next;
+  return result ?? { requeueAt: Math.min(next.requeueAt, component.clock() + againInMs) };
 }
 
 function snapshotOf(
-  { init, watches, serving, compile }: AuthorityState,
+  { init, watches, serving }: AuthorityState,
   key: string,
-  looked: Pick<SignerSnapshot, 'signer' | 'secret' | 'clocksApart' | 'now'>,
+  looked: Pick<
+    SignerSnapshot,
+    'signer' | 'secret' | 'clocksApart' | 'now' | 'specError' | 'putOff'
+  >,
 ): SignerSnapshot {
   const { signer, now } = looked;
-  const specError = attempt(() => {
-    compile(signer);
-  });
   return {
     ...looked,
     elder: watches.signers.elderOf(key),
-    specError: specError instanceof SignerError ? specError : undefined,
     inspect: inspectWith(init.open, now),
     bundle: publishedBundle(watches, signer),
     serving: serving.of(signer),

@@ -15,6 +15,7 @@ import { checkAnnotations } from './annotations.ts';
 import type { PodPlan } from './plan.ts';
 import { requestedKey } from './requested-key.ts';
 import type { PodProfile } from '../../issuance/pod-profile.ts';
+import type { LeafSubject } from '../../vocabulary.ts';
 
 /** Everything that a decision depends on, taken at one moment. */
 export interface PodDecisionInput {
@@ -33,8 +34,6 @@ export function decide(snapshot: PodDecisionInput): PodPlan {
   if (isTerminal(request) || profile.pods === undefined) return { kind: 'ignore' };
   const key = requestedKey(request, profile.keyTypes);
   if (key.kind !== 'key') return key;
-  const refusal = checkAnnotations(request, profile.pods);
-  if (refusal !== undefined) return refusal;
   try {
     return judge(snapshot, profile.pods, key.publicKey);
   } catch (error) {
@@ -45,15 +44,9 @@ export function decide(snapshot: PodDecisionInput): PodPlan {
 
 function judge(snapshot: PodDecisionInput, pods: PodProfile, publicKey: PublicKeyInfo): PodPlan {
   const { request, profile, authority } = snapshot;
-  const variables = podVariables(request, pods);
-  if (!pods.allow.evaluate(variables)) {
-    return {
-      kind: 'deny',
-      reason: 'NotAllowed',
-      message: `spec.pods.allow of signer ${profile.signerName} does not allow pod ${request.metadata.namespace ?? ''}/${request.spec.podName} (ServiceAccount ${request.spec.serviceAccountName})`,
-    };
-  }
-  const subject = podSubject(pods, variables, snapshot.reservedPrefixes);
+  const evaluated = pods.together(() => evaluate(snapshot, pods));
+  if ('kind' in evaluated) return evaluated;
+  const { subject } = evaluated;
   if (authority instanceof SignerError) return { kind: 'wait', error: authority };
   const validity = leafValidity({
     now: snapshot.now,
@@ -68,4 +61,22 @@ function judge(snapshot: PodDecisionInput, pods: PodProfile, publicKey: PublicKe
   const beginRefreshAt = refreshTime(validity, pods.refreshAfterPercent, snapshot.random);
   const { usages } = profile;
   return { kind: 'issue', subject, publicKey, usages, validity, beginRefreshAt };
+}
+
+/** All that runs expressions and patterns of the spec. */
+function evaluate(
+  { request, profile, reservedPrefixes }: PodDecisionInput,
+  pods: PodProfile,
+): PodPlan | { readonly subject: LeafSubject } {
+  const refusal = checkAnnotations(request, pods);
+  if (refusal !== undefined) return refusal;
+  const variables = podVariables(request, pods);
+  if (!pods.allow.evaluate(variables)) {
+    return {
+      kind: 'deny',
+      reason: 'NotAllowed',
+      message: `spec.pods.allow of signer ${profile.signerName} does not allow pod ${request.metadata.namespace ?? ''}/${request.spec.podName} (ServiceAccount ${request.spec.serviceAccountName})`,
+    };
+  }
+  return { subject: podSubject(pods, variables, reservedPrefixes) };
 }

@@ -5,6 +5,8 @@ import type { SignerObject } from '../../api/signer/cluster-signer.ts';
 import { SignerError } from '../../errors.ts';
 import type { ReconcileResult } from '../../kube/workqueue/run-loop.ts';
 import { inTurns } from '../signers/in-turns.ts';
+import { PutOff } from '../signers/put-off.ts';
+import { tellSlow } from '../signers/slow-signer.ts';
 import { toOutcome } from './error-outcome.ts';
 import type { OrphanTakeover } from './orphan-takeover.ts';
 import type { RequestOutcome } from './outcome.ts';
@@ -102,13 +104,13 @@ async function answerOrphan<T extends KubeObject, S extends SignerObject>(
   if (request === undefined || signer === undefined) return;
   const { sources } = init;
   if (sources?.listed(signer) === false || sources?.waitsFor?.(signer) !== undefined) return;
-  const outcome = await attempted(init, () => inTurns(() => init.handle(request, signer)));
+  const outcome = await handled(init, request, signer);
   if (outcome.written === undefined) return;
   requests.applyWrite(signerName, outcome.written as T);
   report(init, { request, signerName, outcome, news: true });
 }
 
-async function judged<T extends KubeObject, S>(
+async function judged<T extends KubeObject, S extends SignerObject>(
   init: RequestControllerInit<T, S>,
   request: T,
   signer: S,
@@ -117,9 +119,25 @@ async function judged<T extends KubeObject, S>(
   const begun = begin && (await attempted(init, () => begin(request)));
   if (begun !== undefined) return begun;
   const message = init.sources?.waitsFor?.(signer);
-  if (message === undefined)
-    return attempted(init, () => inTurns(() => init.handle(request, signer)));
+  if (message === undefined) return handled(init, request, signer);
   return { outcome: 'waiting', reason: 'IssuerNotReady', message, again: 'on-change' };
+}
+
+/** Handles the request in as many turns of the event loop as the signer's expressions take. */
+function handled<T extends KubeObject, S extends SignerObject>(
+  init: RequestControllerInit<T, S>,
+  request: T,
+  signer: S,
+): Promise<RequestOutcome> {
+  return attempted(init, async () => {
+    try {
+      return await inTurns(() => init.handle(request, signer));
+    } catch (error) {
+      const scope = init.kind === 'CertificateSigningRequest' ? 'cluster' : 'everywhere';
+      tellSlow(init.component, scope, signer, error);
+      throw error;
+    }
+  });
 }
 
 /** The result of the work, or the error. */
@@ -130,9 +148,23 @@ async function attempted<R>(
   try {
     return await work();
   } catch (error) {
+    if (error instanceof PutOff) return putOff(error, component.clock());
     if (!(error instanceof SignerError)) throw error;
     return toOutcome(error, component.name, component.client.clockOffset());
   }
+}
+
+/** The request waits, and others are served. An Event says so only where somebody can do something about it. */
+function putOff({ reason, message, waitMs }: PutOff, now: number): RequestOutcome {
+  const waiting = {
+    outcome: 'waiting',
+    reason,
+    message,
+    again: { requeueAt: now + waitMs },
+  } as const;
+  return reason === 'CelBudgetSpent'
+    ? { ...waiting, event: { type: 'Warning', reason, action: 'Wait', note: message } }
+    : waiting;
 }
 
 /**

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { BoundedMap } from '../../bounded-map.ts';
-import { isNamespaced } from '../../api/signer/signer.ts';
 import { keyOf, type KubeObject } from '../../api/object/object.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { NO_DEADLINE, type Deadline } from '../../ports.ts';
+import type { Deadline } from '../../ports.ts';
 import { createSignerDeadline } from './deadline.ts';
 
 /**
@@ -12,20 +11,28 @@ import { createSignerDeadline } from './deadline.ts';
  */
 const MAX_KNOWN = 10_000;
 
+/**
+ * For how many milliseconds a spec that took too long to compile is refused, unless it changes. The machine may have
+ * been slower than usual.
+ */
+export const REFUSED_MS = 5 * 60_000;
+
 /** The result of compiling one generation, or the error. */
 interface Entry<T> {
   /** Uid and generation. */
   readonly key: string;
   readonly deadline: Deadline;
   made: T | SignerError | undefined;
+  /** When `made` is forgotten. */
+  until: number;
 }
 
 /**
  * Compiles part of a signer's spec once for each generation. A failed compilation stays failed until the
- * generation changes: the same error is thrown again without the work.
+ * generation changes: the same error is thrown again without the work. Only one that took too long is tried again,
+ * after five minutes.
  *
- * @param compile - is passed what ends the work where a namespace wrote the spec; the getter throws
- * TurnEnded then, see inTurns()
+ * @param compile - is passed what limits the work; the getter throws TurnEnded or PutOff then, see inTurns()
  */
 export function compileOncePerGeneration<S extends KubeObject, T>(
   compile: (signer: S, deadline: Deadline) => T,
@@ -36,8 +43,10 @@ export function compileOncePerGeneration<S extends KubeObject, T>(
     const key = `${uid}/${generation ?? 0}`;
     const name = keyOf(signer.metadata);
     const before = known.get(name);
-    const entry = before?.key === key ? before : createEntry<T>(key, isNamespaced(signer));
+    const entry = before?.key === key ? before : createEntry<T>(key, signer);
     if (entry !== before) known.set(name, entry);
+    if (performance.now() >= entry.until)
+      Object.assign(entry, { made: undefined, until: Infinity });
     const made = entry.made ?? attempt(() => compile(signer, entry.deadline));
     entry.made = made;
     if (made instanceof SignerError) throw made;
@@ -45,13 +54,14 @@ export function compileOncePerGeneration<S extends KubeObject, T>(
   };
 }
 
-function createEntry<T>(key: string, isNamespaceOwned: boolean): Entry<T> {
-  if (!isNamespaceOwned) return { key, deadline: NO_DEADLINE, made: undefined };
+function createEntry<T>(key: string, { metadata: { namespace, name } }: KubeObject): Entry<T> {
   const entry: Entry<T> = {
     key,
     made: undefined,
-    deadline: createSignerDeadline((error) => {
+    until: Infinity,
+    deadline: createSignerDeadline({ namespace, name }, (error) => {
       entry.made = error;
+      entry.until = error === undefined ? Infinity : performance.now() + REFUSED_MS;
     }),
   };
   return entry;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { test } from 'node:test';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { compileExpression } from '../../../src/cel/compile.ts';
 import { POD } from '../../../src/cel/environments.ts';
 import { SignerError } from '../../../src/errors.ts';
-import type { Deadline } from '../../../src/ports.ts';
+import { NO_DEADLINE, type Deadline } from '../../../src/ports.ts';
 import { compileOncePerGeneration } from '../../../src/runtime/signers/compile-cache.ts';
 import { inTurns } from '../../../src/runtime/signers/in-turns.ts';
+import { PutOff } from '../../../src/runtime/signers/put-off.ts';
 import { teamSigner } from '../../support/signers/namespaced-signer.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
 
@@ -58,11 +59,28 @@ async function shortestPause(work: () => Promise<unknown>): Promise<number> {
 async function untilCompiled<T>(work: () => Promise<T>): Promise<T> {
   for (let trial = 1; ; trial += 1) {
     try {
-      return await work();
+      return await unlessPutOff(work);
     } catch (error) {
       if (trial === TRIALS) throw error;
     }
   }
+}
+
+/** Waits as a request does where the namespace has spent its budget or the machine is busy. */
+async function unlessPutOff<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof PutOff)) throw error;
+      await setTimeout(error.waitMs);
+    }
+  }
+}
+
+/** A Signer of a namespace of its own: budgets are a namespace's. */
+function ofNamespace(name: string): ClusterSigner {
+  return teamSigner({ namespace: `team-${name}`, uid: name });
 }
 
 /** Some two milliseconds. */
@@ -74,7 +92,7 @@ function count(): number {
 
 function answer<T>(run: (deadline: Deadline) => T, signer: ClusterSigner): Promise<T> {
   const get = compileOncePerGeneration((_signer: ClusterSigner, deadline) => () => run(deadline));
-  return inTurns(() => Promise.resolve().then(() => get(signer)()));
+  return unlessPutOff(() => inTurns(() => Promise.resolve().then(() => get(signer)())));
 }
 
 /** Nothing that our code could notice: only another thread ends it. */
@@ -84,7 +102,7 @@ function forever(): never {
 
 test('what a namespace wrote is ended after a turn, and the error names the field', async () => {
   const work = (): Promise<never> =>
-    answer((deadline) => deadline.evaluate('spec.pods.allow', forever), teamSigner({ uid: 'a' }));
+    answer((deadline) => deadline.evaluate('spec.pods.allow', forever), ofNamespace('a'));
   const pause = await shortestPause(work);
   assert.ok(pause <= PROMISED_MS, `the event loop was held for ${pause} ms`);
   await assert.rejects(work(), {
@@ -105,7 +123,7 @@ test('a regular expression, a sort and a built-in loop are ended, too', async ()
         .map(() => spin(1)),
   ];
   for (const work of works) {
-    const signer = teamSigner({ uid: 'b' });
+    const signer = ofNamespace('b');
     await assert.rejects(
       answer((deadline) => deadline.evaluate('here', work), signer),
       { code: 'CEL_EVALUATION' },
@@ -125,13 +143,13 @@ test('code that catches and cleans up does not live on', async () => {
       }
     }
   };
-  const work = answer((deadline) => deadline.evaluate('here', stubborn), teamSigner({ uid: 'c' }));
+  const work = answer((deadline) => deadline.evaluate('here', stubborn), ofNamespace('c'));
   await assert.rejects(work, { code: 'CEL_EVALUATION' });
 });
 
 test('others are served between the turns', async () => {
   const state = { served: 0, isDone: false };
-  const signer = teamSigner({ uid: 'd' });
+  const signer = ofNamespace('d');
   const work = answer((deadline) => deadline.evaluate('here', forever), signer).catch(() => {
     state.isDone = true;
   });
@@ -155,8 +173,9 @@ test('parts that together take more than a turn are compiled in several, and wha
       }),
     ),
   );
-  const signer = teamSigner({ uid: 'e' });
-  const ask = (): Promise<unknown> => inTurns(() => Promise.resolve().then(() => get(signer)));
+  const signer = ofNamespace('e');
+  const ask = (): Promise<unknown> =>
+    unlessPutOff(() => inTurns(() => Promise.resolve().then(() => get(signer))));
   assert.deepEqual(await untilCompiled(ask), names);
   // At most one is done twice each time that the rest is put off.
   assert.deepEqual([...new Set(parts)], names);
@@ -171,9 +190,10 @@ test('a spec that does not compile in time is refused until it changes', async (
       return forever();
     }),
   );
-  const signer = teamSigner({ uid: 'f' });
+  const signer = ofNamespace('f');
   const refused = { code: 'CEL_COST', disposition: 'wait', message: /^spec\.pods\.allow: / };
-  const ask = (): Promise<unknown> => inTurns(() => Promise.resolve().then(() => get(signer)));
+  const ask = (): Promise<unknown> =>
+    unlessPutOff(() => inTurns(() => Promise.resolve().then(() => get(signer))));
   let before = -1;
   for (let trial = 0; trial < 100 && before !== times; trial += 1) {
     before = times;
@@ -189,8 +209,9 @@ test('what was ended is compiled again for the next request', async () => {
     compiled += 1;
     return () => deadline.evaluate('here', () => (isHostile ? forever() : 'fine'));
   });
-  const signer = teamSigner({ uid: 'g' });
-  const ask = (): Promise<string> => inTurns(() => Promise.resolve().then(() => get(signer)()));
+  const signer = ofNamespace('g');
+  const ask = (): Promise<string> =>
+    unlessPutOff(() => inTurns(() => Promise.resolve().then(() => get(signer)())));
   await assert.rejects(ask(), SignerError);
   const before = compiled;
   isHostile = false;
@@ -207,19 +228,99 @@ test('an error of the work itself passes through, and stacks stay as they were',
         Error.stackTraceLimit = 0;
         throw failure;
       }),
-    teamSigner({ uid: 'h' }),
+    ofNamespace('h'),
   );
   await assert.rejects(work, (thrown) => thrown === failure);
   assert.equal(Error.stackTraceLimit, limit);
 });
 
-test('specs of the administrator are not watched over', async () => {
+test('a cheap decision of the administrator is not watched, a dear one is', async () => {
   const work = (): number => {
     spin(2 * PROMISED_MS);
     return 1;
   };
-  const answered = answer((deadline) => deadline.evaluate('here', work), workload());
-  assert.equal(await answered, 1);
+  const run = (cost: number): Promise<number> =>
+    answer(
+      (deadline) =>
+        deadline.together('spec.requests', cost, () => deadline.evaluate('spec.here', work)),
+      workload(),
+    );
+  assert.equal(await run(1_000), 1);
+  await assert.rejects(run(5_000_000), { code: 'CEL_EVALUATION', message: /^spec\.here: / });
+});
+
+test('however many Signers of however many namespaces are at work, a turn ends in time', async () => {
+  const names = ['p', 'q', 'r', 's'];
+  const compiled = names.map((name) => {
+    const get = compileOncePerGeneration((_signer: ClusterSigner, deadline) =>
+      deadline.compile('spec.pods.allow', forever),
+    );
+    return () => inTurns(() => Promise.resolve().then(() => get(ofNamespace(name))));
+  });
+  const all = (): Promise<unknown> =>
+    Promise.allSettled([
+      ...compiled.map((work) => work()),
+      ...names.map((name) =>
+        inTurns(async () => {
+          await nextTurn();
+          return answer((deadline) => deadline.evaluate('here', count), ofNamespace(`${name}2`));
+        }),
+      ),
+    ]);
+  const pause = await shortestPause(all);
+  assert.ok(pause <= PROMISED_MS, `the event loop was held for ${pause} ms`);
+});
+
+test('a decision of many expressions is watched as one, and names the one that does not end', async () => {
+  const ended: string[] = [];
+  const run = (deadline: Deadline): unknown =>
+    deadline.together('spec.pods', 1, () => {
+      deadline.evaluate('spec.pods.allow', () => true);
+      return deadline.evaluate('spec.pods.uris[0]', forever, () => ended.push('uris[0]'));
+    });
+  await assert.rejects(answer(run, ofNamespace('m')), {
+    code: 'CEL_EVALUATION',
+    message: /^spec\.pods\.uris\[0\]: /,
+  });
+  assert.deepEqual([...new Set(ended)], ['uris[0]']);
+});
+
+test('a thread that does not run is no fault of the spec: the work is put off', async () => {
+  const flag = new Int32Array(new SharedArrayBuffer(4));
+  const asleep = (): unknown => Atomics.wait(flag, 0, 0, 1_000);
+  const get = compileOncePerGeneration((_signer: ClusterSigner, deadline) =>
+    deadline.compile('spec.pods.allow', asleep),
+  );
+  const work = inTurns(() => Promise.resolve().then(() => get(ofNamespace('n'))));
+  await assert.rejects(work, (error) => {
+    assert.ok(error instanceof PutOff);
+    return error.reason === 'CelTurnsTaken' && error.message.startsWith('spec.pods.allow: ');
+  });
+});
+
+test('Signers of a namespace that has spent its budget wait, and name what spent it', async () => {
+  const run = (deadline: Deadline): void => {
+    deadline.evaluate('spec.pods.allow', () => {
+      spin(5);
+    });
+  };
+  const get = compileOncePerGeneration((_signer: ClusterSigner, deadline) => () => {
+    run(deadline);
+  });
+  const work = (): Promise<void> =>
+    inTurns(() => Promise.resolve().then(() => get(ofNamespace('o'))()));
+  await assert.rejects(
+    async () => {
+      for (;;) await work();
+    },
+    (error) => {
+      assert.ok(error instanceof PutOff, String(error));
+      assert.match(error.message, /spec\.pods\.allow of Signer team-o\/web/);
+      return error.reason === 'CelBudgetSpent' && error.waitMs > 0;
+    },
+  );
+  // Others are not concerned.
+  await answer(run, ofNamespace('o2'));
 });
 
 test('an expression hands its deadline what it does, with the name of its field', () => {
@@ -233,6 +334,7 @@ test('an expression hands its deadline what it does, with the name of its field'
       told.push(`evaluate ${where}`);
       return work();
     },
+    together: NO_DEADLINE.together,
   };
   const compiled = compileExpression({
     source: 'true',

@@ -94,8 +94,8 @@ function withTrustMemory(snapshot: SignerSnapshot): SignerSnapshot {
 
 /** A ClusterSigner that does not serve its name inherits nothing from the one that does. */
 function retainedOf(snapshot: SignerSnapshot): ClusterSignerStatus['retainedAnchors'] {
-  const { signer, elder, specError, isBundleKnown } = snapshot;
-  const serves = elder === undefined && specError === undefined;
+  const { signer, elder, specError, putOff, isBundleKnown } = snapshot;
+  const serves = elder === undefined && specError === undefined && putOff === undefined;
   return nextRetainedAnchors(snapshot, serves && isBundleKnown && !isNamespaced(signer));
 }
 

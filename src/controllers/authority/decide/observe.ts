@@ -23,6 +23,8 @@ export type ReadyReason =
   | 'Initializing'
   | 'SignerNameTaken'
   | 'InvalidSpec'
+  | 'CelBudgetSpent'
+  | 'CelTurnsTaken'
   | 'SecretNotFound'
   | 'SecretNotGranted'
   | 'NoTrustAnchor'
@@ -44,7 +46,7 @@ export interface Observation {
 }
 
 export function observe(snapshot: SignerSnapshot): Observation {
-  const { signer, elder, specError, secret } = snapshot;
+  const { signer, elder, specError, putOff, secret } = snapshot;
   if (elder !== undefined) {
     return unready(
       'SignerNameTaken',
@@ -52,6 +54,7 @@ export function observe(snapshot: SignerSnapshot): Observation {
     );
   }
   if (specError !== undefined) return unready('InvalidSpec', specError.message);
+  if (putOff !== undefined) return unready(putOff.reason, putOff.message);
   if (secret.kind === 'unknown') {
     // Before the first list is complete nothing is wrong, and no warning is due.
     const reason = secret.failure === undefined ? 'Initializing' : 'AuthorityUnavailable';

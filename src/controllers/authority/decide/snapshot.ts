@@ -11,6 +11,9 @@ export interface SignerSnapshot {
   readonly elder: string | undefined;
   /** Why the spec cannot be served, if it cannot. */
   readonly specError: SignerError | undefined;
+  /** Why it is not known yet whether the spec can be served: it did not get the time to compile. */
+  readonly putOff?:
+    { readonly reason: 'CelBudgetSpent' | 'CelTurnsTaken'; readonly message: string } | undefined;
   readonly secret: ObservedSecret;
   readonly inspect: Inspect;
   /** The published bundle, as far as it is known. */
