@@ -24,7 +24,7 @@ import {
   applySigner,
   example,
   startFixture,
-  waitForReady,
+  waitForUsableCa,
   type Fixture,
 } from '../support/cluster/fixture.ts';
 import type { ComponentProcess } from '../support/cluster/component-process.ts';
@@ -161,7 +161,7 @@ test('an approved CertificateRequest that no rule allows waits with an Event, un
   });
   await waitForReadyReason(cluster, key, 'Issued');
   await applySigner(cluster, signer);
-  await waitForReady(cluster, 'workload', 'Checked');
+  await waitForUsableCa(cluster, 'workload');
 });
 
 const foreign: [law: string, issuerRef: CertificateRequestWanted['issuerRef']][] = [

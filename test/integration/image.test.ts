@@ -13,7 +13,7 @@ import { run } from '../image/run.ts';
 import { giveToNonRoot } from '../image/secrets.ts';
 import { CAN_RUN_IMAGES, shipBundle, shipImage, type Shipped } from '../image/ship.ts';
 import { COMPONENTS, startComponent } from '../support/cluster/component-process.ts';
-import { applySigner, example, VERSION, waitForReady } from '../support/cluster/fixture.ts';
+import { applySigner, example, VERSION, waitForUsableCa } from '../support/cluster/fixture.ts';
 import { applyManifests, SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
 
 const WHAT = CAN_RUN_IMAGES
@@ -91,7 +91,7 @@ test(`${WHAT}: the authority makes a CA in the cluster, as user ${UID} without a
   const authority = await startComponent({ name: 'authority', kubeconfig, program });
   try {
     await applySigner(cluster, example('workload'));
-    await waitForReady(cluster, 'workload', 'Checked');
+    await waitForUsableCa(cluster, 'workload');
     await authority.ready();
     const status = readFileSync(`/proc/${authority.pid}/status`, 'utf8');
     assert.match(status, new RegExp(`^Uid:(\t${UID}){4}$`, 'm'));

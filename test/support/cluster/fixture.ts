@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { startCluster, type Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { isCaReady } from '../../../src/api/serving/report.ts';
 import { findCondition, type Condition } from '../../../src/api/request/conditions.ts';
 import {
   applyManifests,
@@ -45,7 +46,9 @@ export async function startFixture(
     installation = await startComponents(cluster, options);
     await grantClientCa(cluster, { name: 'people-ca', signerName: 'example.com/people' });
     for (const name of ['workload', 'people']) await applySigner(cluster, example(name));
-    for (const name of ['workload', 'people']) await waitForReady(cluster, name, 'Checked');
+    // With some of the components only, none may serve a signer whose CA is usable.
+    const wait = options.only === undefined ? waitForChecked : waitForUsableCa;
+    for (const name of ['workload', 'people']) await wait(cluster, name);
     await Promise.all(Object.values(installation.components).map((each) => each.ready(READY_MS)));
     return { cluster, installation, stop };
   } catch (error) {
@@ -66,6 +69,18 @@ export async function applySigner(cluster: Cluster, signer: object): Promise<voi
 export async function getSigner(cluster: Cluster, name: string): Promise<ClusterSigner> {
   const { stdout } = await cluster.kubectl(['get', 'clustersigner', name, '-o', 'json']);
   return JSON.parse(stdout) as ClusterSigner;
+}
+
+function waitForChecked(cluster: Cluster, name: string): Promise<unknown> {
+  return waitForReady(cluster, name, 'Checked');
+}
+
+/** Its CA is usable in the present generation, whether or not all components run that the signer needs. */
+export function waitForUsableCa(cluster: Cluster, name: string): Promise<unknown> {
+  return until(`the CA of ${name} is usable`, READY_MS, async () => {
+    const { metadata, status } = await getSigner(cluster, name);
+    return status?.observedGeneration === metadata.generation && isCaReady(status?.conditions);
+  });
 }
 
 /** Ready once it has `reason` for the present generation. */
