@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a component reports about itself, in an annotation of its own Lease (ADR 0030). It lists what fails, since most
+ * What a component reports about itself, in an annotation of its own Lease (ADR 0032). It lists what fails, since most
  * does not: its size does not grow with the number of signers that are served.
  */
 import { createHash } from 'node:crypto';

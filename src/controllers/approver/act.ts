@@ -10,7 +10,7 @@ import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import { charged } from '../../runtime/component/charged.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { csrFlow } from '../../runtime/requests/csr-fairness.ts';
-import type { RequestOutcome } from '../../runtime/requests/outcome.ts';
+import { lessThanRequested, type RequestOutcome } from '../../runtime/requests/outcome.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import { writeSubresource } from '../../runtime/requests/subresource-write.ts';
 import { decide, type ApprovalPlan } from './decide.ts';
@@ -39,7 +39,11 @@ export function createActor(
       body: csrWriteBody(decided),
     });
     const told = { reason: plan.reason, message: plan.message, written };
-    if (plan.kind === 'approve') return { outcome: 'approved', ...told };
+    if (plan.kind === 'approve') {
+      const less =
+        plan.withheld === undefined ? {} : { event: lessThanRequested('Approve', plan.withheld) };
+      return { outcome: 'approved', ...told, ...less };
+    }
     const event = {
       type: 'Warning',
       reason: plan.reason,
@@ -56,6 +60,8 @@ export function createActor(
     );
     if (plan.kind === 'ignore') return { outcome: 'ignored', reason: '' };
     if (plan.kind !== 'wait') return write(csr, plan);
+    const { withheld } = plan;
+    const less = withheld === undefined ? '' : `, whose certificate would have ${withheld}`;
     const reason = plan.evaluationError ? 'EvaluationError' : 'NoRuleMatched';
     return {
       outcome: 'undecided',
@@ -66,7 +72,7 @@ export function createActor(
         reason,
         action: 'Approve',
         // What to do comes first: a note is cut at its end, and the reasons of many rules are long.
-        note: `an administrator may decide with kubectl certificate approve ${csr.metadata.name}; ${plan.message}`,
+        note: `an administrator may decide with kubectl certificate approve ${csr.metadata.name}${less}; ${plan.message}`,
       },
     };
   };

@@ -2,6 +2,7 @@
 import { isApproved, isFinished, type CertificateSigningRequest } from '../../api/request/csr.ts';
 import { validateRequest } from '../../policy/validate.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
+import { withheld } from '../../policy/withheld.ts';
 import { review, type Verdict } from '../../policy/review.ts';
 
 export interface ApprovalInput {
@@ -14,9 +15,18 @@ export interface ApprovalInput {
 /** What the shell does next. `wait` leaves the request to a person, or to another approver. */
 export type ApprovalPlan =
   | { readonly kind: 'ignore' }
-  | { readonly kind: 'approve'; readonly reason: 'ApprovedByRule'; readonly message: string }
+  | ({
+      readonly kind: 'approve';
+      readonly reason: 'ApprovedByRule';
+      readonly message: string;
+    } & Less)
   | { readonly kind: 'deny'; readonly reason: string; readonly message: string }
-  | { readonly kind: 'wait'; readonly message: string; readonly evaluationError: boolean };
+  | ({ readonly kind: 'wait'; readonly message: string; readonly evaluationError: boolean } & Less);
+
+/** What the certificate would have less than the request asks for; absent: nothing. */
+interface Less {
+  readonly withheld?: string;
+}
 
 /**
  * Decides one CertificateSigningRequest. Synchronous and total. Without rules and deny,
@@ -28,10 +38,13 @@ export function decide(snapshot: ApprovalInput): ApprovalPlan {
   if (policy.rules.length === 0 && policy.deny.length === 0) return { kind: 'ignore' };
   const admitted = validateRequest({ csr, profile: policy.profile, reservedPrefixes });
   if (admitted.kind === 'fail') return { ...admitted, kind: 'deny' };
-  return planOf(review(policy, csr, admitted.request));
+  const { profile, maxDurationSeconds } = policy;
+  const lacks = withheld(csr.spec, admitted.request, { ...profile, maxDurationSeconds });
+  const plan = planOf(review(policy, csr, admitted.request));
+  return lacks === undefined || plan.kind === 'deny' ? plan : { ...plan, withheld: lacks };
 }
 
-function planOf(verdict: Verdict): ApprovalPlan {
+function planOf(verdict: Verdict): Exclude<ApprovalPlan, { kind: 'ignore' }> {
   const message = verdict.reasons
     .map(({ rule, message: why }) => (rule === '' ? why : `${rule}: ${why}`))
     .join('; ');

@@ -102,7 +102,7 @@ function carriedOut(
     case 'wait':
       return plan;
     case 'issue':
-      return { kind: 'issue', leaf: plan, completed: (chain) => chain };
+      return { kind: 'issue', leaf: plan, withheld: plan.withheld, completed: (chain) => chain };
     case 'undecided':
       return { ...NOTHING, outcome: undecided(plan) };
     case 'deny':

@@ -67,7 +67,7 @@ function carriedOut(
     case 'wait':
       return plan;
     case 'issue':
-      return { kind: 'issue', leaf: plan, completed: (chain) => chain };
+      return { kind: 'issue', leaf: plan, withheld: plan.withheld, completed: (chain) => chain };
     case 'fail':
       return { kind: 'settle', ...failed(csr, plan, { withFailed }, now) };
   }

@@ -3,6 +3,7 @@ import { SignerError } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import { leafValidity, type Validity } from '../../issuance/validity.ts';
 import type { CertificationRequest } from '../../pki/x509/pkcs10.ts';
+import { withheld } from '../../policy/withheld.ts';
 import type { KeyUsage } from '../../vocabulary.ts';
 import type { CertificateTemplate } from './issuing-ca.ts';
 import { copyRequestedNames } from '../../issuance/leaf-subject.ts';
@@ -25,7 +26,11 @@ export interface LeafTemplateInput {
 }
 
 export type PlannedLeaf =
-  | ({ readonly kind: 'issue' } & CertificateTemplate)
+  | ({
+      readonly kind: 'issue';
+      /** What the request asks for and the leaf does not get; undefined: it gets all of it. */
+      readonly withheld: string | undefined;
+    } & CertificateTemplate)
   | { readonly kind: 'wait'; readonly error: SignerError };
 
 /** The leaf for a PKCS#10 request: valid for as long as requested, but no longer than the profile allows. */
@@ -46,6 +51,7 @@ export function leafTemplate(input: LeafTemplateInput): PlannedLeaf {
       publicKey: request.publicKey,
       usages: (spec.usages ?? []) as readonly KeyUsage[],
       validity,
+      withheld: withheld(spec, request, { copy, maxDurationSeconds: longest }),
     };
   } catch (error) {
     if (error instanceof SignerError) return { kind: 'wait', error };

@@ -10,7 +10,7 @@ import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { charged } from '../component/charged.ts';
 import { requireClocks, serverTime } from '../component/server-time.ts';
-import type { RequestOutcome } from '../requests/outcome.ts';
+import { lessThanRequested, type RequestOutcome } from '../requests/outcome.ts';
 import { writeSubresource } from '../requests/subresource-write.ts';
 import type { IssuedChain, IssuingCa } from './issuing-ca.ts';
 import type { Settlement } from './not-issued.ts';
@@ -54,6 +54,7 @@ interface Remembered<I> {
   /** By the API server's clock, in milliseconds. */
   readonly since: number;
   readonly signingContext: string;
+  readonly withheld: string | undefined;
 }
 
 /** What the kind passes in, and the chains that are issued and perhaps not persisted. */
@@ -109,7 +110,7 @@ async function handle<T extends KubeObject, S extends KubeObject, I extends Issu
     return landed ? { outcome: 'issued', reason: 'Issued', written: fresh } : GONE;
   }
   if (isDeliverable(init, remembered, at.signer)) {
-    return deliver(machine, { ...at, request: fresh }, remembered.issued);
+    return deliver(machine, { ...at, request: fresh }, remembered);
   }
   // An earlier write still in flight cannot succeed beside a new one: both have the same precondition.
   undelivered.delete(key);
@@ -159,25 +160,28 @@ async function issue<T extends KubeObject, S extends KubeObject, I extends Issue
     return settle(init, init.notIssued(request, chain, times), via);
   }
   const issued = completed(chain);
-  undelivered.set(keyOf(request.metadata), {
+  const remembered = {
     uid: request.metadata.uid,
     issued,
     since: init.deliverableSince?.(issued) ?? serverTime(init.component),
     signingContext: signingContextOf(signer, issuing),
-  });
-  return deliver(machine, at, issued);
+    withheld: to.withheld,
+  };
+  undelivered.set(keyOf(request.metadata), remembered);
+  return deliver(machine, at, remembered);
 }
 
 /** Step 4: write once. If the write fails, the signed chain stays remembered and step 1 finds it. */
 async function deliver<T extends KubeObject, S, I extends IssuedChain>(
   { init, undelivered }: Machine<T, S, I>,
   { request, via }: Attempt<T, S>,
-  issued: I,
+  { issued, withheld }: Remembered<I>,
 ): Promise<RequestOutcome> {
   const delivered = init.withIssued(request, issued, serverTime(init.component));
   const written = await put(init, delivered, via);
   undelivered.delete(keyOf(request.metadata));
-  return { outcome: 'issued', reason: 'Issued', written };
+  const told = withheld === undefined ? {} : { event: lessThanRequested('Sign', withheld) };
+  return { outcome: 'issued', reason: 'Issued', written, ...told };
 }
 
 /** Starts again through another version of the API. */

@@ -17,6 +17,8 @@ export type Decision<T, I> =
       readonly kind: 'issue';
       readonly leaf: CertificateTemplate;
       readonly completed: (chain: IssuedChain) => I;
+      /** What the request asks for and the leaf does not get: an Event says so. */
+      readonly withheld?: string | undefined;
     }
   /** Issue no leaf: one write, or none. */
   | ({ readonly kind: 'settle' } & Settlement<T>)

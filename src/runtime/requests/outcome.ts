@@ -31,3 +31,17 @@ export interface RequestOutcome {
  * time; or with backoff, but no later than a time (milliseconds).
  */
 export type Later = 'on-change' | Exclude<ReconcileResult, 'backoff' | undefined>;
+
+/**
+ * The Event that says what the leaf of a request has less than was asked for: a name that vanishes silently is found
+ * where the certificate is used.
+ *
+ * @param withheld - what it does not get
+ */
+export function lessThanRequested(
+  action: 'Approve' | 'Sign',
+  withheld: string,
+): NonNullable<RequestOutcome['event']> {
+  const note = `the certificate has less than the request asks for: ${withheld}`;
+  return { type: 'Warning', reason: 'LessThanRequested', action, note };
+}

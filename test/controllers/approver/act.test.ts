@@ -9,7 +9,7 @@ import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { compilePolicy } from '../../../src/policy/compile-policy.ts';
 import type { RequestOutcome } from '../../../src/runtime/requests/outcome.ts';
-import { CN, OWN_NAME, made, specOf, type Wanted } from '../../policy/request.ts';
+import { CN, O, OWN_NAME, made, specOf, type Wanted } from '../../policy/request.ts';
 import {
   recordedComponent,
   type RecordedComponent,
@@ -120,6 +120,31 @@ test('without rules nothing is written, and no Event is recorded', async () => {
   const { component, handle } = start(BOB, { copy: ['commonName'] });
   assert.deepEqual(await handle(), { outcome: 'ignored', reason: '' });
   assert.deepEqual(component.client.requests, []);
+});
+
+test('a request that a rule allows and that asks for more than is copied is approved with an Event that says what', async () => {
+  const copyless = { ...OWN_NAME, copy: ['commonName'] as const };
+  const { handle } = start(
+    {
+      subject: [
+        [CN, 'jane'],
+        [O, 'dev'],
+      ],
+      groups: ['dev'],
+    },
+    copyless,
+  );
+  const { outcome, event } = await handle();
+  assert.equal(outcome, 'approved');
+  assert.equal(event?.reason, 'LessThanRequested');
+  assert.match(event.note, /no organizations "dev": spec\.requests\.copy does not list/);
+});
+
+test('whoever may approve by hand is told what the certificate would lack', async () => {
+  const { handle } = start({ dnsNames: ['a.example.com'] });
+  const { outcome, event } = await handle();
+  assert.equal(outcome, 'undecided');
+  assert.match(event?.note ?? '', /certificate would have no dnsNames "a\.example\.com"/);
 });
 
 test('a conflict is thrown, to be retried', async () => {

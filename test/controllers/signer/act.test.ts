@@ -42,6 +42,16 @@ test('the chain is the leaf and its intermediates, in order, without the root', 
   assert.equal(leaf.ca, false);
 });
 
+test('a name that is not copied is missing in the leaf, and an Event says so once it is delivered', async () => {
+  const stage = csrStage({ dnsNames: ['a.example.com'] });
+  const outcome = await stage.handle();
+  assert.deepEqual([outcome.outcome, outcome.reason], ['issued', 'Issued']);
+  assert.deepEqual([outcome.event?.type, outcome.event?.reason], ['Warning', 'LessThanRequested']);
+  assert.match(outcome.event?.note ?? '', /no dnsNames "a\.example\.com"/);
+  const [leaf] = certificatesOf(delivered(stage));
+  assert.equal(leaf?.subjectAltName, undefined);
+});
+
 test('a request that can never be issued is Failed with a reason and has no certificate', async () => {
   const stage = csrStage({ usages: ['ocsp signing'] });
   const outcome = await stage.handle();
