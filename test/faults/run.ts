@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { openFaultCluster } from './lab/cluster.ts';
 import { openLab, type Lab } from './lab/lab.ts';
 import { flow } from './mixed/flow.ts';
-import { MOST_WASTED, printReport } from './mixed/print.ts';
+import { mostWasted, printReport } from './mixed/print.ts';
 import { MIXED, NEW_LISTS } from './mixed/script.ts';
 import { TIMETABLE } from './mixed/timetable.ts';
 import { awaitEnds, tryRequests } from './oracle/court.ts';
@@ -24,8 +24,6 @@ const { values } = parseArgs({
   },
 });
 const requests = Number(values.requests);
-/** Of a short run: where one is the mean, more than four come once in 270 runs (Poisson). */
-const FEW_WASTED = 4;
 const seed = Number(values.seed);
 if (!Number.isInteger(requests) || requests < 2) throw new Error('--requests: want a whole number');
 
@@ -58,7 +56,8 @@ async function run(at: Lab): Promise<boolean> {
   printReport(at.proxy.tally, judged, (performance.now() - began) / 1000);
   return (
     judged.violations.length === 0 &&
-    wastedOf(judged) <= Math.max(FEW_WASTED, requests * MOST_WASTED)
+    judged.wastedByRunning === 0 &&
+    wastedOf(judged) <= mostWasted(requests)
   );
 }
 

@@ -97,11 +97,14 @@ test('a reduced request has the same fairness key', () => {
 });
 
 test('above the maximum the oldest certificate is forgotten', () => {
-  for (let index = 0; index <= MAX_NOTED; index += 1) {
-    place.finished(issued(podRequest({ podUID: `pod-${index}` })));
-  }
+  const request = issued(podRequest());
+  const ofPod = (podUID: string): PodCertificateRequest => ({
+    ...request,
+    spec: { ...request.spec, podUID },
+  });
+  for (let index = 0; index <= MAX_NOTED; index += 1) place.finished(ofPod(`pod-${index}`));
   now = REFRESH + RENEWAL_OVERDUE_MS;
   const deadlineOf = (index: number): number | undefined =>
-    place.keyOf(podRequest({ podUID: `pod-${index}` })).deadline;
+    place.keyOf(ofPod(`pod-${index}`)).deadline;
   assert.deepEqual([deadlineOf(0), deadlineOf(1), deadlineOf(MAX_NOTED)], [undefined, END, END]);
 });

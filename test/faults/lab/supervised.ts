@@ -19,6 +19,8 @@ export interface Supervised {
   readonly starts: number;
   /** What all its processes logged, oldest first. */
   log(): readonly LogLine[];
+  /** What its process of now logged; nothing once that has ended. */
+  logOfRunning(): readonly LogLine[];
   /** SIGKILL; resolves when it is gone. The next one starts by itself. */
   kill(): Promise<void>;
   /** Writes a file that a module of test/faults/preload reads. */
@@ -39,6 +41,7 @@ export async function supervise(
   options: ComponentOptions,
 ): Promise<Supervised> {
   const processes: ComponentProcess[] = [];
+  const ended = new Set<ComponentProcess>();
   let stopped = false;
   let failure: unknown;
   /** Ends when a process that is being started has been, or could not be. */
@@ -49,8 +52,9 @@ export async function supervise(
     const started = await startComponent({ ...options, env });
     processes.push(started);
     void started.exited.then(() => {
+      ended.add(started);
       if (stopped) return;
-      // One that does not start is seen by whoever waits for it.
+      // `restarted` tells of one that does not start.
       starting = start().catch((error: unknown) => {
         failure = error;
       });
@@ -72,6 +76,7 @@ export async function supervise(
       return processes.length;
     },
     log: () => processes.flatMap(({ log }) => log),
+    logOfRunning: () => processes.filter((each) => !ended.has(each)).flatMap(({ log }) => log),
     kill: () => current().kill(),
     tell: (file, text) => {
       writeFileSync(join(directory, file), text);

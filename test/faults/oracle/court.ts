@@ -60,9 +60,12 @@ export async function tryRequests(
   const logs = new Map<string, readonly LogLine[]>();
   for (const [client, each] of lab.components) logs.set(client, each.log());
   const signatures = signaturesIn([...logs.values()].flat());
+  const running = [...lab.components.values()].flatMap((each) => each.logOfRunning());
+  const signaturesOfRunning = signaturesIn(running);
   const look = async (): Promise<Evidence> => {
     const writes = writesIn(await lab.cluster.readAudit());
-    return { wanted, objects, writes, signatures, anchors, auditMayMiss };
+    const ours = { signatures, signaturesOfRunning };
+    return { wanted, objects, writes, ...ours, anchors, auditMayMiss };
   };
   let evidence = await look();
   let verdict = judge(evidence);

@@ -16,6 +16,8 @@ export interface Evidence {
   readonly writes: ReadonlyMap<string, readonly Write[]>;
   /** UID → what our own log says. */
   readonly signatures: Signatures;
+  /** The same, of the processes that still run. */
+  readonly signaturesOfRunning: Signatures;
   readonly anchors: Readonly<Record<Kind, X509Certificate>>;
   /** An API server that is killed may have stored what it never wrote into its log. */
   readonly auditMayMiss: boolean;
@@ -30,6 +32,11 @@ export interface Verdict {
   readonly requests: number;
   readonly delivered: number;
   readonly signed: number;
+  /**
+   * Signatures that nobody got although the process that made them still runs: it remembers what it signed, so
+   * that it delivers that or another process does its work.
+   */
+  readonly wastedByRunning: number;
   readonly violations: readonly Violation[];
 }
 
@@ -42,13 +49,18 @@ export function judge(evidence: Evidence): Verdict {
   const violations: Violation[] = [];
   let delivered = 0;
   let signed = 0;
+  let wastedByRunning = 0;
   for (const wanted of evidence.wanted) {
     const object = evidence.objects.get(wanted.uid);
     signed += evidence.signatures.get(wanted.uid)?.length ?? 0;
-    delivered += Number(object !== undefined && leafOf(wanted.kind, object) !== undefined);
+    const leaf = object && leafOf(wanted.kind, object);
+    delivered += Number(leaf !== undefined);
+    const serial = leaf && serialOf(leaf);
+    const byRunning = evidence.signaturesOfRunning.get(wanted.uid) ?? [];
+    wastedByRunning += byRunning.filter((each) => each !== serial).length;
     for (const what of faultsOf(evidence, wanted, object)) violations.push({ wanted, what });
   }
-  return { requests: evidence.wanted.length, delivered, signed, violations };
+  return { requests: evidence.wanted.length, delivered, signed, wastedByRunning, violations };
 }
 
 function faultsOf(

@@ -55,7 +55,8 @@ test('above the memory limit only the identity of a request stays, until others 
 test('ten thousand ordinary requests are all kept whole', () => {
   const { reduce: lean, isReduced: isLean } =
     createCacheTransform<ReturnType<typeof podRequest>>(stays);
-  for (let made = 0; made < 10_000; made++) assert.equal(isLean(lean(podRequest())), false);
+  const ordinary = podRequest();
+  for (let made = 0; made < 10_000; made++) assert.equal(isLean(lean({ ...ordinary })), false);
 });
 
 let it: Controlled;

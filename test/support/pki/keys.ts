@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  sign,
-  type KeyObject,
-} from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
+import { rsaKey } from './rsa-key.ts';
 import { explicit, implicit, int, octets, oid, seq } from './der.ts';
 
-/** Made once a process: RSA keys take their time. */
+/** Made once a process. */
 const made = new Map<string, KeyObject>();
 
-/** By the key's name; every kind but RSA gives the same key for the same name in every run. */
+/** By the key's name: the same key for the same name in every run. */
 const MAKERS: Readonly<Record<TestKey, (name: string) => KeyObject>> = {
   'P-224': (name) => ecKey('1.3.132.0.33', 28, name),
   'P-256': (name) => ecKey('1.2.840.10045.3.1.7', 32, name),
@@ -22,10 +16,10 @@ const MAKERS: Readonly<Record<TestKey, (name: string) => KeyObject>> = {
   secp256k1: (name) => ecKey('1.3.132.0.10', 32, name),
   Ed25519: (name) => pkcs8('1.3.101.112', octets(digest(name, 32))),
   X25519: (name) => pkcs8('1.3.101.110', octets(digest(name, 32))),
-  'RSA-1024': () => generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey,
-  'RSA-2048': () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
-  'RSA-3072': () => generateKeyPairSync('rsa', { modulusLength: 3072 }).privateKey,
-  'RSA-4096': () => generateKeyPairSync('rsa', { modulusLength: 4096 }).privateKey,
+  'RSA-1024': (name) => rsaKey(name, 1024),
+  'RSA-2048': (name) => rsaKey(name, 2048),
+  'RSA-3072': (name) => rsaKey(name, 3072),
+  'RSA-4096': (name) => rsaKey(name, 4096),
   'ML-DSA-44': (name) => pkcs8('2.16.840.1.101.3.4.3.17', implicit(0, digest(name, 32))),
   'ML-DSA-65': (name) => pkcs8('2.16.840.1.101.3.4.3.18', implicit(0, digest(name, 32))),
 };
@@ -71,9 +65,14 @@ export function privateKey(kind: TestKey, which = ''): KeyObject {
   return key;
 }
 
-/** DER SubjectPublicKeyInfo of a private key. */
+const spkis = new WeakMap<KeyObject, Uint8Array>();
+
+/** DER SubjectPublicKeyInfo of a private key; a copy of the caller's own. */
 export function spkiOf(key: KeyObject): Uint8Array {
-  return new Uint8Array(createPublicKey(key).export({ type: 'spki', format: 'der' }));
+  const spki =
+    spkis.get(key) ?? new Uint8Array(createPublicKey(key).export({ type: 'spki', format: 'der' }));
+  spkis.set(key, spki);
+  return spki.slice();
 }
 
 /** Of node:crypto's sign: null where the algorithm hashes by itself. */
