@@ -10,6 +10,8 @@ import { textReport } from '../src/conformance/report/text.ts';
 import { jsonReport, type Report } from '../src/conformance/report/report.ts';
 import { eventBody } from '../src/kube/events/body.ts';
 import { operationText, structuredText, type OperationReport } from '../src/operations/report.ts';
+import { classifyError } from '../src/library/calls/classify-error.ts';
+import { SetConditionError } from '../src/library/errors.ts';
 import { canonicalDnsName } from '../src/pki/names/canonical.ts';
 import { requireVisible } from '../src/pki/x509/requested-names.ts';
 import { SignerError, attempt } from '../src/errors.ts';
@@ -105,6 +107,11 @@ const PLACES: Readonly<Record<string, (text: string) => string>> = {
     ).note,
   'the refusal of a common name': (text) => messageOf(() => requireVisible(`${text} `, 'x')),
   'the refusal of a DNS name': (text) => messageOf(() => canonicalDnsName(`!${text}`)),
+  "the reason of a foreign CA's condition": (text) => {
+    const condition = { type: 'A', status: 'True', reason: text, message: text } as const;
+    const found = classifyError(new SetConditionError(condition, new Error(text))).condition;
+    return `${found?.reason ?? ''}${found?.message ?? ''}`;
+  },
   'why a component is not ready': (text) => ourLines(readyBody([text], []), 1),
   'a warning of /readyz': (text) => ourLines(readyBody([], [text]), 2),
   'the text of an operation': (text) => ourLines(operationText(operationOf(text)), 3),

@@ -16,9 +16,10 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
 import { renderKubeconfig } from '../../src/cli/commands/request/kubeconfig-file.ts';
-import { decodePem } from '../../src/pki/der/pem.ts';
+import { decodePem, encodePem } from '../../src/pki/der/pem.ts';
 import { decodeRequest, verifyRequest } from '../../src/pki/x509/pkcs10.ts';
 import { countersign, type CommandResult } from '../support/cluster/countersign.ts';
+import { certificateDer } from '../support/pki/certificate-der.ts';
 import { startScriptedServer, type ScriptedServer } from '../support/kube/scripted-server.ts';
 
 /** client-go's `clientcmd/api/v1` Config, as far as it is written. */
@@ -71,6 +72,8 @@ for (const user of ['yes', '007', 'a: b', 'x # y', '"', "o'neill", '\u{1f511}', 
 let server: ScriptedServer;
 let directory: string;
 let created: CertificateSigningRequest | undefined;
+/** What {@link signed} made of it last. */
+let certificate = '';
 
 beforeEach(async () => {
   server = await startScriptedServer();
@@ -82,9 +85,19 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** `countersign request` against a server that answers with this status. */
+/** PEM of a certificate for the key of the request that was made. */
+function signed(): string {
+  const pem = Buffer.from(created?.spec.request ?? '', 'base64').toString();
+  const { spki } = decodeRequest(decodePem(pem, 'CERTIFICATE REQUEST')).publicKey;
+  certificate = encodePem('CERTIFICATE', certificateDer({ spki }));
+  return certificate;
+}
+
+type Status = CertificateSigningRequest['status'];
+
+/** `countersign request` against a server that answers with this status, or with what it makes of the request. */
 function run(
-  status: CertificateSigningRequest['status'],
+  status: Status | (() => Status),
   refusal?: { readonly status: number; readonly reason: string },
 ): Promise<CommandResult> {
   server.always((call) => {
@@ -93,7 +106,8 @@ function run(
       return;
     }
     if (call.method === 'POST') created = JSON.parse(call.body) as CertificateSigningRequest;
-    call.answer(200, { ...created, ...(call.method === 'GET' ? { status } : {}) });
+    const answered = typeof status === 'function' ? status : (): Status => status;
+    call.answer(200, { ...created, ...(call.method === 'GET' ? { status: answered() } : {}) });
   });
   const kubeconfig = join(directory, 'admin.kubeconfig');
   const clusters = [
@@ -109,7 +123,7 @@ function run(
 }
 
 test('key, certificate and kubeconfig have mode 0600 and lie in --out', async () => {
-  const { code, stderr } = await run({ certificate: base64('CERTIFICATE') });
+  const { code, stderr } = await run(() => ({ certificate: base64(signed()) }));
   assert.deepEqual([code, stderr], [0, '']);
   const out = join(directory, 'out');
   const files = readdirSync(out).sort();
@@ -118,7 +132,7 @@ test('key, certificate and kubeconfig have mode 0600 and lie in --out', async ()
   const { users } = parse(readFileSync(join(out, 'jane_.._x.kubeconfig'), 'utf8')) as Kubeconfig;
   const key = Buffer.from(users[0]?.user['client-key-data'] ?? '', 'base64').toString();
   assert.equal(key, readFileSync(join(out, 'jane_.._x.key'), 'utf8'));
-  assert.equal(users[0]?.user['client-certificate-data'], base64('CERTIFICATE'));
+  assert.equal(users[0]?.user['client-certificate-data'], base64(certificate));
   const pem = Buffer.from(created?.spec.request ?? '', 'base64').toString();
   const request = decodeRequest(decodePem(pem, 'CERTIFICATE REQUEST'));
   assert.doesNotThrow(() => verifyRequest(request));
@@ -149,8 +163,16 @@ test('a file that others could read is replaced by one that they cannot', async 
   const out = join(directory, 'out');
   mkdirSync(out);
   writeFileSync(join(out, 'jane_.._x.kubeconfig'), 'old', { mode: 0o644 });
-  assert.equal((await run({ certificate: base64('CERTIFICATE') })).code, 0);
+  assert.equal((await run(() => ({ certificate: base64(signed()) }))).code, 0);
   assert.equal(statSync(join(out, 'jane_.._x.kubeconfig')).mode & 0o777, 0o600);
+});
+
+test('a certificate for another key is not written', async () => {
+  const other = encodePem('CERTIFICATE', certificateDer());
+  const { code, stderr } = await run({ certificate: base64(other) });
+  assert.notEqual(code, 0);
+  assert.match(stderr, /it is for another key; the key is kept, and nothing else was written/);
+  assert.deepEqual(readdirSync(join(directory, 'out')), ['jane_.._x.key']);
 });
 
 for (const type of ['Denied', 'Failed']) {

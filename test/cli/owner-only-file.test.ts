@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { test } from 'node:test';
 import { fileBase } from '../../src/cli/commands/request/owner-only-file.ts';
 import { refuses } from '../support/pki/refuses.ts';
@@ -27,5 +27,15 @@ test('the files of every name are in the directory that was named', () => {
 test('a name of dots gives no file', () => {
   for (const name of ['', '.', '..', '...']) {
     refuses(() => fileBase('/home/u/out', name), 'USAGE', /--name/);
+  }
+});
+
+test('no name makes an option or a device of Windows', () => {
+  for (const name of ['-rf', '--help', 'CON', 'nul', 'aux.x', 'Com1', 'LPT9.a.b']) {
+    const stem = basename(fileBase('/home/u/out', name));
+    assert.match(stem, /^_/, name);
+  }
+  for (const name of ['console', 'communism', 'jane-doe', 'a.con']) {
+    assert.equal(basename(fileBase('/home/u/out', name)), name);
   }
 });

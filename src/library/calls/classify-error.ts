@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { conditionMessage } from '../../api/request/conditions.ts';
 import { messageOf } from '../../errors.ts';
+import { printable } from '../../quote.ts';
 import type { NotIssued } from '../../runtime/issuing/issuing-ca.ts';
 import {
   IssuerError,
@@ -66,7 +67,11 @@ function cut(message: string): string {
 }
 
 function truncated({ type, status, reason, message }: ConditionOf): ConditionOf {
-  return { type, status, reason: reason.slice(0, MAX_CONDITION_REASON), message: cut(message) };
+  return {
+    ...{ type, status },
+    reason: printable(reason).slice(0, MAX_CONDITION_REASON).toWellFormed(),
+    message: cut(message),
+  };
 }
 
 function causesOf(thrown: unknown): readonly unknown[] {

@@ -10,15 +10,21 @@ const OWNER_ONLY = 0o600;
 /** UTF-16 units: with `.kubeconfig` behind it, the name of a file in every file system. */
 const MAX_FILE_STEM = 200;
 
+/** Names that Windows takes for devices, in every directory and with any extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
+
 /**
  * Where the files of a name go: `directory`, always, with `_` for each character that is not a letter, a digit or
- * one of `._@-`.
+ * one of `._@-`, and for a hyphen at the beginning, which would make an option of the file name.
  *
  * @returns a path without an extension
  * @throws SignerError USAGE (`fail`) when nothing but dots would be left of the name
  */
 export function fileBase(directory: string, name: string): string {
-  const stem = name.replaceAll(/[^A-Za-z0-9._@-]/g, '_').slice(0, MAX_FILE_STEM);
+  const stem = name
+    .replaceAll(/[^A-Za-z0-9._@-]|^-/g, '_')
+    .replace(DEVICE, '_$&')
+    .slice(0, MAX_FILE_STEM);
   if (!/^\.*$/.test(stem)) return join(directory, stem);
   throw new SignerError({
     code: 'USAGE',

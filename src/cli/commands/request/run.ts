@@ -16,8 +16,9 @@ import { resource } from '../../../kube/resource/resource.ts';
 import { encodePem } from '../../../pki/der/pem.ts';
 import { requireVisible } from '../../../pki/x509/requested-names.ts';
 import { encodeRequest } from '../../../pki/x509/pkcs10.ts';
-import { generatePrivateKey } from '../../../pki/keys/private-key.ts';
+import { generatePrivateKey, publicKeyOf } from '../../../pki/keys/private-key.ts';
 import { fileBase, replaceFile, writeNewKey } from './owner-only-file.ts';
+import { issuedChain } from './issued-chain.ts';
 import { renderKubeconfig } from './kubeconfig-file.ts';
 import type { KeyType } from '../../../vocabulary.ts';
 import { printable } from '../../../quote.ts';
@@ -52,7 +53,7 @@ const HINT_MS = 3_000;
  * Runs `countersign request`.
  *
  * @throws SignerError NAME_INVALID for a name or group that no signer accepts; USAGE for a name of dots, when the
- * request is denied or failed, or at the timeout; KubeError of the API
+ * request is denied or failed, when its certificate is for another key, or at the timeout; KubeError of the API
  * server
  */
 export async function request(options: RequestOptions): Promise<void> {
@@ -81,7 +82,8 @@ export async function request(options: RequestOptions): Promise<void> {
       },
     );
     report(`certificatesigningrequest.certificates.k8s.io/${made.metadata.name} created`);
-    const certificate = await issued(client, made.metadata.name, options.timeout * 1000);
+    const answer = await issued(client, made.metadata.name, options.timeout * 1000);
+    const certificate = issuedChain(answer, publicKeyOf(key));
     await replaceFile(`${base}.crt`, certificate);
     const kubeconfig = await kubeconfigOf(connection, options.name, certificate, pem);
     await replaceFile(`${base}.kubeconfig`, kubeconfig);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import { sameBytes } from '../../../bytes.ts';
+import { SignerError, attempt } from '../../../errors.ts';
+import { decodePemAll, encodePem } from '../../../pki/der/pem.ts';
+import { decodeCertificate } from '../../../pki/x509/certificate.ts';
+
+/**
+ * The chain that a signer answered with, written anew: nothing beside the certificates gets into files and terminals,
+ * and what is not a certificate for our key is of no use to anybody. The signer is not trusted: any may be asked.
+ *
+ * @param text - `status.certificate`, decoded
+ * @param spki - DER SubjectPublicKeyInfo of the key that the request was made for
+ * @returns PEM, the leaf first
+ * @throws SignerError USAGE (`fail`) for another key, or a text that is no chain
+ */
+export function issuedChain(text: string, spki: Uint8Array): string {
+  const read = attempt(() => decodePemAll(withoutExplanations(text), 'CERTIFICATE'));
+  if (read instanceof SignerError) throw unusable(read.message);
+  const [leaf] = read;
+  if (leaf === undefined) throw unusable('it has no certificate');
+  const decoded = attempt(() => decodeCertificate(leaf));
+  if (decoded instanceof SignerError) throw unusable(decoded.message);
+  if (!sameBytes(decoded.publicKey.spki, spki)) throw unusable('it is for another key');
+  return read.map((der) => encodePem('CERTIFICATE', der)).join('');
+}
+
+/** Certificates.k8s.io/v1 allows text before, between and after the blocks (RFC 7468 §5.2). */
+function withoutExplanations(text: string): string {
+  return [...text.matchAll(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)]
+    .map(([block]) => block)
+    .join('\n');
+}
+
+function unusable(why: string): SignerError {
+  return new SignerError({
+    code: 'USAGE',
+    disposition: 'fail',
+    message: `the signer answered with a certificate that cannot be used: ${why}; the key is kept, and nothing else was written`,
+  });
+}
