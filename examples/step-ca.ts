@@ -6,8 +6,8 @@
  * word it works until SIGTERM.
  */
 import { createPrivateKey, randomUUID, sign as signBytes, type JsonWebKey } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { text } from 'node:stream/consumers';
 import {
   IssuerError,
   PermanentError,
@@ -92,13 +92,27 @@ function ask(url: URL, ca: string, { signal }: Context, content?: object): Promi
   const method = content === undefined ? 'GET' : 'POST';
   const asked = httpsRequest(url, { method, signal, ca }, (answer) => {
     const { statusCode: status = 0 } = answer;
-    text(answer)
+    bounded(answer)
       .then((body) => resolve({ status, body: JSON.parse(body) as Answer['body'] }))
       .catch(failed);
   });
   asked.on('error', failed);
   asked.end(content === undefined ? '' : JSON.stringify(content));
   return promise;
+}
+
+/** A chain has a few KiB: a server that sends more must not fill our memory. */
+const MAX_ANSWER = 1 << 20;
+
+async function bounded(answer: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of answer as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > MAX_ANSWER) throw new Error(`it answers with more than ${MAX_ANSWER} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
 }
 
 /** What the server signs by: a JWT of the provisioner's that is good once, for a minute. */
