@@ -22,10 +22,9 @@ export async function readServingCertificate(
   now: number,
 ): Promise<ServingCertificate | string> {
   try {
-    const [certificate, key] = await Promise.all([
-      readFile(join(directory, 'tls.crt'), 'utf8'),
-      readFile(join(directory, 'tls.key'), 'utf8'),
-    ]);
+    // One after the other: the same reason each time, where neither is there.
+    const certificate = await readFile(join(directory, 'tls.crt'), 'utf8');
+    const key = await readFile(join(directory, 'tls.key'), 'utf8');
     const leaf = new X509Certificate(certificate);
     const notAfter = Date.parse(leaf.validTo);
     // The files may be swapped between the two reads: the next read finds a matching pair.
