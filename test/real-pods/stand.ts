@@ -14,6 +14,9 @@ export const SKIP: string | false = (await whyNoRealPods()) ?? false;
 export const COUNTERSIGN = 'countersign:0.1.0';
 export const NODE = 'node:24';
 
+/** A drain waits for budgets. */
+const KUBECTL_MS = 240_000;
+
 /** A cluster of real pods with the image of this checkout. */
 export interface Stand {
   readonly cluster: Cluster;
@@ -25,7 +28,10 @@ export async function openStand(options: { nodes?: number } = {}): Promise<Stand
   try {
     const { countersign, node } = await mapImages(directory);
     const images = { [COUNTERSIGN]: countersign, [NODE]: node };
-    const cluster = await startCluster({ realPods: true, images, ...options });
+    const cluster = await startCluster({
+      ...{ realPods: true, images, kubectlTimeout: KUBECTL_MS },
+      ...options,
+    });
     const remove = async (): Promise<void> => {
       await cluster.stop();
       rmSync(directory, { recursive: true });

@@ -19,6 +19,7 @@ var commands = map[string]func(args []string){
 	"container": runContainer,
 	"enter":     runEnter,
 	"inside":    runInside,
+	"kill":      runKill,
 	"serve":     runServe,
 	"stats":     runStats,
 }

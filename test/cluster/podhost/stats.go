@@ -24,13 +24,14 @@ func (r *runtimeService) ListContainerStats(context.Context, *cri.ListContainerS
 		if each.status().GetState() != cri.ContainerState_CONTAINER_RUNNING {
 			continue
 		}
-		resident, peak := memoryOf(each.pid)
+		resident, anonymous, peak := memoryOf(each.pid)
 		answer.Stats = append(answer.Stats, &cri.ContainerStats{
 			Attributes: &cri.ContainerAttributes{Id: each.id, Metadata: each.config.GetMetadata(), Labels: each.config.GetLabels()},
 			Memory: &cri.MemoryUsage{
 				RssBytes: &cri.UInt64Value{Value: resident},
-				// No field is meant for it; usage of a cgroup is the nearest.
-				UsageBytes: &cri.UInt64Value{Value: peak},
+				// There is no cgroup to ask: what is nobody else's, and the most that there was, stand in.
+				WorkingSetBytes: &cri.UInt64Value{Value: anonymous},
+				UsageBytes:      &cri.UInt64Value{Value: peak},
 			},
 		})
 	}
@@ -54,11 +55,12 @@ func (r *runtimeService) ListPodSandboxStats(context.Context, *cri.ListPodSandbo
 	return &cri.ListPodSandboxStatsResponse{}, nil
 }
 
-// memoryOf a container's first process: what it has, and the most that it has had, in bytes.
-func memoryOf(pid int) (resident, peak uint64) {
+// memoryOf a container's first process, in bytes: what it has, what of that is of no file, and the most
+// that it has had.
+func memoryOf(pid int) (resident, anonymous, peak uint64) {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return 0, 0
+		return 0, 0, 0
 	}
 	defer file.Close()
 	lines := bufio.NewScanner(file)
@@ -72,11 +74,13 @@ func memoryOf(pid int) (resident, peak uint64) {
 		switch fields[0] {
 		case "VmRSS:":
 			resident = kilobytes * 1024
+		case "RssAnon:":
+			anonymous = kilobytes * 1024
 		case "VmHWM:":
 			peak = kilobytes * 1024
 		}
 	}
-	return resident, peak
+	return resident, anonymous, peak
 }
 
 // usage is a line of what runStats prints.
@@ -85,6 +89,7 @@ type usage struct {
 	Pod       string `json:"pod"`
 	Container string `json:"container"`
 	Resident  uint64 `json:"residentBytes"`
+	Anonymous uint64 `json:"anonymousBytes"`
 	Peak      uint64 `json:"peakBytes"`
 }
 
@@ -92,18 +97,42 @@ type usage struct {
 func runStats(sockets []string) {
 	all := []usage{}
 	for _, socket := range sockets {
-		connection := got[*grpc.ClientConn]("dialling")(
-			grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(insecure.NewCredentials())))
 		answer := got[*cri.ListContainerStatsResponse]("asking the CRI")(
-			cri.NewRuntimeServiceClient(connection).ListContainerStats(context.Background(), &cri.ListContainerStatsRequest{}))
+			dial(socket).ListContainerStats(context.Background(), &cri.ListContainerStatsRequest{}))
 		for _, each := range answer.GetStats() {
 			labels := each.GetAttributes().GetLabels()
 			all = append(all, usage{
 				labels["io.kubernetes.pod.namespace"], labels["io.kubernetes.pod.name"], each.GetAttributes().GetMetadata().GetName(),
-				each.GetMemory().GetRssBytes().GetValue(), each.GetMemory().GetUsageBytes().GetValue(),
+				each.GetMemory().GetRssBytes().GetValue(), each.GetMemory().GetWorkingSetBytes().GetValue(),
+				each.GetMemory().GetUsageBytes().GetValue(),
 			})
 		}
-		connection.Close()
 	}
 	must("printing", json.NewEncoder(os.Stdout).Encode(all))
+}
+
+// runKill ends the containers of a pod by SIGKILL, as a crash would; its kubelet starts them again.
+func runKill(args []string) {
+	wanted := map[string]string{"io.kubernetes.pod.namespace": args[0], "io.kubernetes.pod.name": args[1]}
+	running := &cri.ContainerStateValue{State: cri.ContainerState_CONTAINER_RUNNING}
+	killed := 0
+	for _, socket := range args[2:] {
+		runtime := dial(socket)
+		answer := got[*cri.ListContainersResponse]("asking the CRI")(runtime.ListContainers(context.Background(),
+			&cri.ListContainersRequest{Filter: &cri.ContainerFilter{State: running, LabelSelector: wanted}}))
+		for _, each := range answer.GetContainers() {
+			_, err := runtime.StopContainer(context.Background(), &cri.StopContainerRequest{ContainerId: each.GetId()})
+			must("killing", err)
+			killed++
+		}
+	}
+	if killed == 0 {
+		must("killing", fmt.Errorf("no container of %s/%s runs", args[0], args[1]))
+	}
+}
+
+func dial(socket string) cri.RuntimeServiceClient {
+	connection := got[*grpc.ClientConn]("dialling")(
+		grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(insecure.NewCredentials())))
+	return cri.NewRuntimeServiceClient(connection)
 }

@@ -14,6 +14,9 @@ export function podHostOf({ program, imagesFile, sockets }: PodHostState): PodHo
       const { stdout } = await promisify(execFile)(program, ['stats', ...sockets]);
       return JSON.parse(stdout) as readonly ContainerMemory[];
     },
+    async kill(namespace, pod) {
+      await promisify(execFile)(program, ['kill', namespace, pod, ...sockets]);
+    },
   };
 }
 

@@ -21,7 +21,9 @@ export interface ContainerMemory {
   readonly pod: string;
   readonly container: string;
   readonly residentBytes: number;
-  /** The most that it has had. */
+  /** The part that is of no file: Node's own program is shared by all of a node. */
+  readonly anonymousBytes: number;
+  /** The most that was resident. */
   readonly peakBytes: number;
 }
 
@@ -39,4 +41,6 @@ export interface PodHost {
   addImages(images: PodImages): void;
   /** Of every container that runs. */
   memory(): Promise<readonly ContainerMemory[]>;
+  /** Ends a pod’s containers by SIGKILL, as a crash would; its kubelet starts them again. */
+  kill(namespace: string, pod: string): Promise<void>;
 }

@@ -33,6 +33,8 @@ export interface Delivery {
    * so it says which bundle was served then, without any clock.
    */
   readonly revision: number;
+  /** When this was heard of: Unix milliseconds. */
+  readonly heardAt: number;
   readonly leaf: Certificate;
   readonly intermediates: readonly Certificate[];
 }
@@ -95,7 +97,10 @@ export async function listen(client: Client): Promise<Story> {
     if (leaf === undefined) return;
     const { signerName } = spec;
     const revision = Number(metadata.resourceVersion);
-    deliveries.push({ kind, name: metadata.name, signerName, revision, leaf, intermediates });
+    deliveries.push({
+      ...{ kind, name: metadata.name, signerName, revision },
+      ...{ heardAt: Date.now(), leaf, intermediates },
+    });
   }
 
   await Promise.all([

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '../../src/kube/client/client.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { until } from '../cluster/until.ts';
+import { createLoad } from '../faults/lab/load.ts';
+import { NAMESPACE } from '../faults/lab/wanted.ts';
+import { connect } from '../rotation/cluster/stand.ts';
+import { listen, type Story } from '../rotation/cluster/story.ts';
+import { createTeam } from '../support/cluster/pods.ts';
+import { allowRequesters } from '../support/cluster/requests/csr.ts';
+
+/** What became of the requests of a while. */
+export interface Tally {
+  readonly requests: number;
+  readonly lost: readonly string[];
+  readonly refused: readonly string[];
+  readonly longestWaitMs: number;
+}
+
+const ANSWERED_MS = 120_000;
+
+/** Of people and of kubelets by turns, at a steady rate, whatever becomes of them. */
+export class SteadyLoad {
+  readonly #admin: Client;
+  readonly #requester: Client;
+  readonly #story: Story;
+  /** Name → when the API server had it: Unix milliseconds. */
+  readonly #created = new Map<string, number>();
+  readonly #stopped = new AbortController();
+  #running: Promise<unknown> = Promise.resolve();
+
+  private constructor(admin: Client, requester: Client, story: Story) {
+    this.#admin = admin;
+    this.#requester = requester;
+    this.#story = story;
+  }
+
+  static async start(cluster: Cluster, perSecond: number): Promise<SteadyLoad> {
+    await allowRequesters(cluster);
+    await createTeam(cluster, NAMESPACE, ['web']);
+    const admin = await connect(cluster);
+    const requester = await connect(cluster, { user: 'jane', groups: ['dev'] });
+    const load = new SteadyLoad(admin, requester, await listen(admin));
+    load.#running = load.#run(perSecond);
+    return load;
+  }
+
+  /** Of the requests from that moment on, once all are answered or no answer comes. */
+  async tally(from: number): Promise<Tally> {
+    const wanted = [...this.#created].filter(([, at]) => at >= from);
+    const waits = (): Map<string, number> =>
+      new Map(this.#story.deliveries.map(({ name, heardAt }) => [name, heardAt]));
+    await until('every request has its certificate', ANSWERED_MS, () => {
+      const heard = waits();
+      return wanted.every(([name]) => heard.has(name));
+    }).catch(() => undefined);
+    const heard = waits();
+    return {
+      requests: wanted.length,
+      lost: wanted.filter(([name]) => !heard.has(name)).map(([name]) => name),
+      refused: this.#story.refusals,
+      longestWaitMs: Math.max(0, ...wanted.map(([name, at]) => (heard.get(name) ?? at) - at)),
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#running;
+    await this.#story.stop();
+    await Promise.all([this.#admin.close(), this.#requester.close()]);
+  }
+
+  async #run(perSecond: number): Promise<void> {
+    const { signal } = this.#stopped;
+    const load = createLoad(this.#requester, this.#admin);
+    const under: Promise<void>[] = [];
+    for (let number = 0; !signal.aborted; number += 1) {
+      const name = `steady-${number}`;
+      under.push(
+        load.create(number % 2 === 0 ? 'csr' : 'pcr', name).then(
+          () => void this.#created.set(name, Date.now()),
+          () => undefined,
+        ),
+      );
+      await sleep(1000 / perSecond, undefined, { signal }).catch(() => undefined);
+    }
+    load.stop();
+    await Promise.all(under);
+  }
+}
