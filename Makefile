@@ -110,6 +110,11 @@ test-cert-manager: node_modules controlplane dist/countersign.mjs ## With the re
 	$(RUN) node test/certmanager/build.ts >/dev/null
 	$(RUN) node --test --test-timeout=300000 test/certmanager/run.ts
 
+.PHONY: test-install
+test-install: node_modules controlplane ## The chart with the real helm: equal to its source; installed, upgraded, rolled back, removed
+	$(RUN) node test/install/tools/build.ts >/dev/null
+	$(RUN) node --test --test-timeout=600000 --test-concurrency=1 'test/install/*.test.ts'
+
 .PHONY: test-step-ca
 test-step-ca: node_modules controlplane dist/library/index.mjs ## examples/step-ca.ts with a real step-ca server, built once from its Go module
 	$(RUN) node test/stepca/build.ts >/dev/null
@@ -218,6 +223,10 @@ image: node_modules ## The container image, built with buildah; ARGS='--twice --
 .PHONY: deploy
 deploy: node_modules ## Write rbac/ and deploy/ anew from src/manifests, for the demo's names
 	$(RUN) node build/deploy.ts
+
+.PHONY: chart
+chart: node_modules ## Write deploy/chart and its reference page anew from src/manifests
+	$(RUN) node build/chart.ts
 
 .PHONY: crds
 crds: node_modules ## Write the CRD of Signer anew, of that of ClusterSigner

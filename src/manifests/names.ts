@@ -9,12 +9,16 @@ import type { PermissionNames } from '../runtime/rbac/permission-names.ts';
 import type { ComponentDescription } from './components/description.ts';
 import type { Installation } from './installation.ts';
 
+/** The keys of our labels: whose an object is, and which component's. */
+export const LABEL_NAME = 'app.kubernetes.io/name';
+export const LABEL_COMPONENT = 'app.kubernetes.io/component';
+
 /** Labels of every object of ours. */
-export const LABELS = { 'app.kubernetes.io/name': 'countersign' } as const;
+export const LABELS = { [LABEL_NAME]: 'countersign' } as const;
 
 /** Labels of the objects of one component; its Deployment selects its pods by them. */
 export function labelsOf(component: string): Readonly<Record<string, string>> {
-  return { ...LABELS, 'app.kubernetes.io/component': component };
+  return { ...LABELS, [LABEL_COMPONENT]: component };
 }
 
 /** The namespaces of CA Secrets, without doubles; the default one when no Secret is named. */

@@ -70,6 +70,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'manifests/components': [],
   'manifests/admission': [],
   'manifests/workloads': ['components'],
+  'manifests/values': [],
   'operations/verbs': [],
   'operations/pods': [],
   'operations/show': [],
@@ -104,7 +105,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['web'],
   '@marcbachmann/cel-js': ['cel'],
   re2js: ['cel'],
-  zod: ['acme', 'api'],
+  // manifests: the values of an installation.
+  zod: ['acme', 'api', 'manifests'],
   commander: ['app', 'cli', 'library'],
   pino: ['app'],
   'pino-pretty': ['app'],

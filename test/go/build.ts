@@ -26,6 +26,8 @@ export interface GoProgram {
   readonly moduleDirectory: string;
   /** Which files of the module's directory it is made of; all if left out. */
   readonly files?: (name: string) => boolean;
+  /** Somebody else's command, which the module names as a tool; the module's own if left out. */
+  readonly command?: string;
   /** Of `go build`. */
   readonly flags: readonly string[];
   /** What is said before it is built. */
@@ -37,7 +39,7 @@ export async function buildGoProgram(
   program: GoProgram,
   log: (line: string) => void,
 ): Promise<string> {
-  const { name, variant = name, moduleDirectory, flags } = program;
+  const { name, variant = name, moduleDirectory, flags, command = '.' } = program;
   const room = join(CACHE, name);
   const version = `${variant}-${hashOf(program)}`;
   const target = join(room, version, name);
@@ -51,7 +53,7 @@ export async function buildGoProgram(
   mkdirSync(room, { recursive: true });
   const building = join(room, `building-${variant}-${process.pid}`);
   try {
-    await goBuild(moduleDirectory, ['-o', join(building, name), ...flags, '.'], log);
+    await goBuild(moduleDirectory, ['-o', join(building, name), ...flags, command], log);
     moveIntoPlace(building, join(room, version), name);
   } finally {
     rmSync(building, { recursive: true, force: true });

@@ -30,10 +30,18 @@ export interface NewAuthority {
   readonly durationSeconds: number;
 }
 
-/** The owner of the Secret, the generation of the owner, and which version of Countersign wrote it last. */
+/** Labels of a Secret that we made: {@link writerLabels}, and that nobody else manages it. */
 export function ownLabels(signer: ClusterSigner, version: string): SecretChange['labels'] {
+  return { 'app.kubernetes.io/managed-by': 'countersign', ...writerLabels(signer, version) };
+}
+
+/**
+ * Whom the object is for, the generation of that signer, and which version of Countersign wrote it last. Not who manages
+ * it: the objects of our own ports belong to whatever installed them, and Helm refuses an upgrade when that label is
+ * not its own.
+ */
+export function writerLabels(signer: ClusterSigner, version: string): SecretChange['labels'] {
   return {
-    'app.kubernetes.io/managed-by': 'countersign',
     'app.kubernetes.io/version': version,
     'countersign.dev/owner': signer.metadata.uid,
     'countersign.dev/generation': String(signer.metadata.generation ?? 0),

@@ -8,7 +8,7 @@ import type { Client } from '../../../kube/client/client.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import type { DesiredLeaf } from '../../../rotation/leaf-renewal.ts';
 import { SECRETS } from '../../../runtime/ca/secret-watches.ts';
-import { ownLabels } from '../apply/managed-secret.ts';
+import { writerLabels } from '../apply/managed-secret.ts';
 import { JSON_PATCH, objectPatch, secretPatch } from '../apply/secret-patch.ts';
 import { ANCHORS_KEY, type BundlePlan } from './decide-bundle.ts';
 import type { NewLeaf } from './issue.ts';
@@ -34,7 +34,7 @@ export function writeLeaf(
     path: SECRETS.object(secret.metadata),
     contentType: JSON_PATCH,
     body: secretPatch(secret, {
-      labels: ownLabels(signer, version),
+      labels: writerLabels(signer, version),
       annotations: { [DURATION]: formatDuration(durationSeconds) },
       data: { 'tls.crt': certificate, 'tls.key': key },
     }),
@@ -51,7 +51,7 @@ export function writeBundle(
     path: CONFIG_MAPS.object(configMap.metadata),
     contentType: JSON_PATCH,
     body: objectPatch(configMap, {
-      labels: ownLabels(signer, version),
+      labels: writerLabels(signer, version),
       annotations: { [SERVED_SINCE]: servedSince },
       data: { [ANCHORS_KEY]: anchors },
     }),

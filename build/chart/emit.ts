@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Objects with tokens as YAML with template actions. */
+import { stringify } from 'yaml';
+import {
+  BUNDLE,
+  KEYS,
+  NAMESPACE,
+  SECRET,
+  SIGNER,
+  TEAM,
+  TEAM_SECRET,
+  readHole,
+  readMore,
+} from './tokens.ts';
+import { Either, isObject } from './vary.ts';
+
+/** Token → the list that a template loops over where the token is an item. */
+const LISTS: Readonly<Record<string, string>> = {
+  [SIGNER]: '$names.signers',
+  [BUNDLE]: '$names.bundles',
+  [SECRET]: '$names.secrets',
+  [TEAM_SECRET]: '$team.secrets',
+};
+
+/** Texts with tokens → what the template writes in their place; the longer ones first. */
+const TEXTS: readonly (readonly [text: string, action: string])[] = [
+  [
+    `{'${BUNDLE}': '${SIGNER}', `,
+    // A brace before an action would be part of its delimiter.
+    `{{ "{" }}{{ range $names.table }}'{{ .bundle }}': '{{ .signer }}', {{ end }}`,
+  ],
+  [`['${SIGNER}']`, `[{{ include "countersign.quoted" $names.signers }}]`],
+  [
+    `'${KEYS}/${SECRET}', `,
+    `{{ range $names.secrets }}'{{ $names.keysNamespace }}/{{ . }}', {{ end }}`,
+  ],
+  [NAMESPACE, '{{ $names.namespace }}'],
+  [KEYS, '{{ $names.keysNamespace }}'],
+  [TEAM, '{{ $team.namespace }}'],
+];
+
+/** Items of lists that are there under a condition. */
+const ITEMS: Readonly<Record<string, string>> = {
+  [`--secret-namespace=${KEYS}`]: 'ne $names.keysNamespace "countersign-keys"',
+};
+
+const open = (action: string): string => `{{- ${action} }}`;
+const END = open('end');
+const spaces = (indent: number): string => ' '.repeat(indent);
+
+/** The lines of one document. */
+export function emit(document: object): readonly string[] {
+  return entries(document as Readonly<Record<string, unknown>>, 0);
+}
+
+function entries(object: Readonly<Record<string, unknown>>, indent: number): readonly string[] {
+  return Object.entries(object).flatMap(([key, value]) => entry(key, value, indent));
+}
+
+function entry(key: string, value: unknown, indent: number): readonly string[] {
+  const more = readMore(key);
+  if (more !== undefined) return added(more, indent);
+  const name = spaces(indent) + plain(key);
+  if (value instanceof Either) {
+    const of = (each: unknown): readonly string[] =>
+      each === undefined ? [] : entry(key, each, indent);
+    return either(value, of);
+  }
+  const hole = readHole(value) ?? onlyMore(value);
+  if (hole === undefined) return named(`${name}:`, value, indent);
+  const { wanted, expression } = hole;
+  if (wanted === 'int') return [`${name}: {{ int ${expression} }}`];
+  if (wanted === 'quote') return [`${name}: {{ ${expression} | quote }}`];
+  const yaml = (of: string): string =>
+    `${spaces(indent + 2)}${open(`toYaml ${of} | nindent ${indent + 2}`)}`;
+  if (wanted === 'yaml') return [`${name}:`, yaml(expression)];
+  return [open(`with ${expression}`), `${name}:`, yaml('.'), END];
+}
+
+/** An object that has nothing but what the template adds: it is there only if that is. */
+function onlyMore(value: unknown): ReturnType<typeof readHole> {
+  const [key, ...others] = isObject(value) ? Object.keys(value) : [];
+  const expression = others.length === 0 ? readMore(key) : undefined;
+  return expression === undefined ? undefined : { wanted: 'with', expression };
+}
+
+/** A value after what names it: on the same line, or below it. */
+function named(name: string, value: unknown, indent: number): readonly string[] {
+  if (Array.isArray(value)) {
+    if (value.length === 0) return [`${name} []`];
+    return [name, ...value.flatMap((each) => item(each, indent + 2))];
+  }
+  if (isObject(value)) {
+    if (Object.keys(value).length === 0) return [`${name} {}`];
+    return [name, ...entries(value, indent + 2)];
+  }
+  return scalar(name, value, indent + 2);
+}
+
+function item(value: unknown, indent: number): readonly string[] {
+  if (value instanceof Either) {
+    return either(value, (each) => (each === undefined ? [] : item(each, indent)));
+  }
+  const more = readMore(value);
+  if (more !== undefined) return added(more, indent);
+  const dash = `${spaces(indent)}-`;
+  if (typeof value === 'string' && LISTS[value] !== undefined) {
+    return [open(`range ${LISTS[value]}`), `${dash} {{ . | quote }}`, END];
+  }
+  if (isObject(value)) return objectItem(dash, value, indent);
+  const condition = ITEMS[String(value)];
+  const lines = scalar(dash, value, indent + 2);
+  return condition === undefined ? lines : [open(`if ${condition}`), ...lines, END];
+}
+
+/** The first field is beside the dash. */
+function objectItem(
+  dash: string,
+  value: Readonly<Record<string, unknown>>,
+  indent: number,
+): readonly string[] {
+  const [first = '', ...rest] = entries(value, indent + 2);
+  if (first.startsWith('{{-')) throw new TypeError(`an item begins with an action: ${first}`);
+  return [`${dash} ${first.trimStart()}`, ...rest];
+}
+
+function either(
+  { condition, yes, no }: Either,
+  lines: (value: unknown) => readonly string[],
+): readonly string[] {
+  const other = lines(no);
+  const otherwise = other.length === 0 ? [] : [open('else'), ...other];
+  const [first, ...rest] = [...lines(yes)];
+  if (first === undefined) return [open(`if not (${condition})`), ...other, END];
+  return [open(`if ${condition}`), first, ...rest, ...otherwise, END];
+}
+
+function added(expression: string, indent: number): readonly string[] {
+  return [
+    open(`with ${expression}`),
+    `${spaces(indent)}${open(`toYaml . | nindent ${indent}`)}`,
+    END,
+  ];
+}
+
+function scalar(name: string, value: unknown, indent: number): readonly string[] {
+  if (typeof value !== 'string') return [`${name} ${JSON.stringify(value)}`];
+  if (value.includes('\n')) {
+    const lines = filled(value, (text) => text).split('\n');
+    return [`${name} |-`, ...lines.map((line) => spaces(indent) + line)];
+  }
+  const isPlain = !value.includes('⟦') && !value.includes('{{');
+  if (isPlain) return [`${name} ${plain(value)}`];
+  return [`${name} "${filled(value, (text) => JSON.stringify(text).slice(1, -1))}"`];
+}
+
+/** A short text as YAML; the library knows what needs quotes. */
+function plain(value: string): string {
+  return stringify(value, { lineWidth: 0, singleQuote: true }).trimEnd();
+}
+
+/** The text with actions for its tokens. @param write - what is done to the text between them */
+function filled(text: string, write: (text: string) => string): string {
+  const [found] = TEXTS.map(([token, action]) => ({ token, action, at: text.indexOf(token) }))
+    .filter(({ at }) => at >= 0)
+    .sort((a, b) => a.at - b.at);
+  if (found === undefined) {
+    if (text.includes('⟦')) throw new TypeError(`no action is known for the token in ${text}`);
+    return write(text).replaceAll('{{', '{{ "{{" }}');
+  }
+  const { token, action, at } = found;
+  return filled(text.slice(0, at), write) + action + filled(text.slice(at + token.length), write);
+}

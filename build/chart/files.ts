@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Every file of deploy/chart, and the reference page of its values. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { parse } from 'yaml';
+import packageJson from '../../package.json' with { type: 'json' };
+import { COMPONENTS } from '../../src/manifests/components.ts';
+import { templates } from './templates.ts';
+import { componentTable, valuesSchema, valuesTable, valuesYaml } from './values-file.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const CHART = 'deploy/chart';
+const VALUES_PAGE = 'docs/reference/chart-values.md';
+const { version, description } = packageJson;
+
+/** Path from the root → text. */
+export async function chartFiles(): Promise<ReadonlyMap<string, string>> {
+  const own = (file: string): Promise<string> => readFile(join(import.meta.dirname, file), 'utf8');
+  return new Map([
+    [`${CHART}/Chart.yaml`, chartYaml()],
+    [`${CHART}/values.yaml`, valuesYaml()],
+    [`${CHART}/values.schema.json`, `${JSON.stringify(valuesSchema(), null, 2)}\n`],
+    [
+      `${CHART}/templates/_helpers.tpl`,
+      (await own('_helpers.tpl')).replace('@DESCRIBED@', described()),
+    ],
+    [`${CHART}/templates/_checks.tpl`, await own('_checks.tpl')],
+    [`${CHART}/templates/NOTES.txt`, await own('NOTES.txt')],
+    [`${CHART}/templates/crds/clustersigners.yaml`, await definition('clustersigners')],
+    [`${CHART}/templates/crds/signers.yaml`, await definition('signers')],
+    ...[...templates()].map(([file, text]) => [`${CHART}/templates/${file}`, text] as const),
+    [VALUES_PAGE, await valuesPage()],
+  ]);
+}
+
+function chartYaml(): string {
+  return `# SPDX-License-Identifier: Apache-2.0
+# Made by make chart.
+apiVersion: v2
+name: countersign
+description: ${JSON.stringify(description)}
+type: application
+version: ${version}
+appVersion: ${version}
+kubeVersion: '>=1.36.0-0'
+`;
+}
+
+/** Replicas and resources of the descriptions, for the merge with what the values say. */
+function described(): string {
+  const settings = [...COMPONENTS].map(([name, { replicas, resources }]) => [
+    name,
+    { replicas, resources },
+  ]);
+  return JSON.stringify(Object.fromEntries(settings), null, 2);
+}
+
+interface Definition {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly versions: readonly { readonly name: string }[] };
+}
+
+/** A CustomResourceDefinition as deploy/crds has it, with what Helm and the next chart need to know of it. */
+async function definition(file: string): Promise<string> {
+  const text = await readFile(join(ROOT, 'deploy/crds', `${file}.yaml`), 'utf8');
+  const { metadata, spec } = parse(text) as Definition;
+  const versions = spec.versions.map((each) => `"${each.name}"`).join(' ');
+  const body = text
+    .replace(/^(?:#.*\n)+/, '')
+    .replaceAll('{{', '{{ "{{" }}')
+    .replace(
+      /^metadata:\n/m,
+      'metadata:\n{{- if .Values.crds.keep }}\n  annotations:\n    helm.sh/resource-policy: keep\n{{- end }}\n',
+    )
+    .replace(
+      /^ {4}app\.kubernetes\.io\/name: countersign\n/m,
+      (line) => `${line}    app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}\n`,
+    );
+  return `{{- /*
+SPDX-License-Identifier: Apache-2.0
+deploy/crds/${file}.yaml, by make chart: do not edit.
+*/}}
+{{- if .Values.crds.install }}
+{{- include "countersign.checkDefinition" (list $ "${metadata.name}" (list ${versions})) }}
+---
+${body}{{- end }}
+`;
+}
+
+async function valuesPage(): Promise<string> {
+  const { properties = {} } = valuesSchema();
+  const settings = properties['defaults']?.properties ?? {};
+  const text = `# Values of the chart
+
+Made by \`make chart\` from \`src/manifests/values/schema.ts\`. [Install with Helm](../how-to/install-with-helm.md) says how to set
+them. A value that is not listed here is refused.
+
+${valuesTable()}
+
+Each component takes the settings of \`defaults\` as well: \`components.pcr-issuer.replicas\`. What is set for a component wins over
+what is set for all. Objects are merged key by key; lists are replaced.
+
+Where nothing is set:
+
+${componentTable()}
+
+The settings are ${Object.keys(settings)
+    .map((each) => `\`${each}\``)
+    .join(', ')}.
+`;
+  const options = await resolveConfig(join(ROOT, VALUES_PAGE));
+  return format(text, { ...options, parser: 'markdown' });
+}

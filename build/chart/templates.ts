@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The templates of the chart, made of the same functions as deploy/: rendered with tokens, once for each variant. */
+import { installationFiles } from '../../src/manifests/files.ts';
+import { emit } from './emit.ts';
+import { KEYS, NAMESPACE, SECRET, TEAM, symbolicPlan } from './tokens.ts';
+import { Either, isObject, vary } from './vary.ts';
+
+type Documents = readonly unknown[];
+
+/** File → when it is there. */
+const GUARDS: Readonly<Record<string, string>> = {
+  'admission/who-may-request.yaml': '.Values.whoMayRequest',
+  // On a first installation Helm would not find its kind: NOTES.txt says what to do.
+  'serving-signer.yaml':
+    'and .Values.servingSigner.create (.Capabilities.APIVersions.Has "countersign.dev/v1alpha1/ClusterSigner")',
+  'network-policy.yaml': '.Values.networkPolicy.enabled',
+  'service-monitors.yaml': '.Values.serviceMonitor.enabled',
+  'alerts.yaml': '.Values.alerts.enabled',
+};
+
+const HEADER = `{{- /*
+SPDX-License-Identifier: Apache-2.0
+Made from src/manifests by make chart: do not edit.
+*/}}
+{{- $names := include "countersign.names" . | fromJson }}
+`;
+
+/** Path below templates/ → text. */
+export function templates(): ReadonlyMap<string, string> {
+  return new Map(
+    [...documentsByFile()].map(([file, documents]) => [file, template(file, documents)]),
+  );
+}
+
+function documentsByFile(): ReadonlyMap<string, Documents> {
+  const files = (namespacedSigners: boolean, affinity: boolean): ReadonlyMap<string, Documents> =>
+    installationFiles(symbolicPlan({ namespacedSigners, affinity }));
+  const withAffinity = (signers: boolean): ReadonlyMap<string, unknown> =>
+    varyFiles('$settings.affinity', files(signers, true), files(signers, false));
+  const all = varyFiles('$names.namespacedSigners', withAffinity(true), withAffinity(false));
+  return all as ReadonlyMap<string, Documents>;
+}
+
+function varyFiles(
+  condition: string,
+  yes: ReadonlyMap<string, unknown>,
+  no: ReadonlyMap<string, unknown>,
+): ReadonlyMap<string, unknown> {
+  return new Map([...yes].map(([file, found]) => [file, vary(condition, found, no.get(file))]));
+}
+
+function template(file: string, documents: Documents): string {
+  const lines = documents.flatMap((each) => documentLines(each));
+  const guard = GUARDS[file];
+  const guarded = guard === undefined ? lines : [`{{- if ${guard} }}`, ...lines, '{{- end }}'];
+  return `${HEADER}${guarded.join('\n')}\n`;
+}
+
+function documentLines(document: unknown): readonly string[] {
+  if (document instanceof Either) {
+    // Only Signers have objects of their own; the loop over their namespaces is empty without them.
+    return documentLines(document.yes);
+  }
+  if (!isObject(document)) throw new TypeError('a document is no object');
+  const { kind, metadata } = document;
+  const { namespace, name } = metadata as { readonly namespace?: unknown; readonly name: string };
+  const lines = ['---', ...settingsOf(kind, name), ...emit(document)];
+  if (kind === 'Namespace') return ofNamespace(name, lines);
+  if (namespace === TEAM) {
+    return ['{{- range $team := $names.teams }}', ...lines, '{{- end }}'];
+  }
+  // Without a Secret there would be a rule without names, which means all of them.
+  const named = JSON.stringify(document).includes(`"resourceNames":["${SECRET}"]`);
+  if (namespace === KEYS && (named || isBindingOfReader(kind, name))) {
+    return ['{{- if $names.secrets }}', ...lines, '{{- end }}'];
+  }
+  return lines;
+}
+
+function settingsOf(kind: unknown, name: string): readonly string[] {
+  if (kind !== 'Deployment') return [];
+  const component = name.replace('countersign-', '');
+  return [`{{- $settings := include "countersign.settings" (list $ "${component}") | fromJson }}`];
+}
+
+/** The namespace of a release is there already. The keys stay when the release goes. */
+function ofNamespace(name: string, lines: readonly string[]): readonly string[] {
+  const variable = name === NAMESPACE ? '$names.namespace' : '$names.keysNamespace';
+  const keep =
+    name === KEYS
+      ? lines.flatMap((line) =>
+          line === 'metadata:'
+            ? [line, '  annotations:', '    helm.sh/resource-policy: keep']
+            : [line],
+        )
+      : lines;
+  return [
+    `{{- if and .Values.namespaces.create (ne ${variable} .Release.Namespace) }}`,
+    ...keep,
+    '{{- end }}',
+  ];
+}
+
+/** `authority` also reads the Secret of our own CA, so its Role is there without any other. */
+function isBindingOfReader(kind: unknown, name: string): boolean {
+  return kind === 'RoleBinding' && name !== 'countersign-authority';
+}

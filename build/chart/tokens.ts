@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The plan of an installation that is not known yet: tokens where the values of a release will be. `emit.ts` writes
+ * template actions for them.
+ */
+import { OWN_TLS_SIGNER } from '../../src/api/signer/own-tls.ts';
+import { COMPONENTS } from '../../src/manifests/components.ts';
+import type { ComponentSettings, InstallationPlan } from '../../src/manifests/installation-plan.ts';
+
+/** Names that stand for all names of their kind: where one is in a list, the template has a loop. */
+export const SIGNER = '⟦signer⟧';
+export const BUNDLE = `${SIGNER}:⟦bundle⟧`;
+export const SECRET = '⟦secret⟧';
+/** The Secret of a Signer, and its namespace. */
+export const TEAM_SECRET = '⟦team-secret⟧';
+export const TEAM = '⟦team⟧';
+/** Names of which a release has one. */
+export const NAMESPACE = '⟦namespace⟧';
+export const KEYS = '⟦keys⟧';
+
+/** What a token of a setting asks for. */
+export type Wanted =
+  /** A whole number. */
+  | 'int'
+  /** A string in quotes. */
+  | 'quote'
+  /** YAML of whatever it is. */
+  | 'yaml'
+  /** The field with its value, or nothing where that is empty. */
+  | 'with';
+
+/** A value that is in the template's variable or path `expression`. */
+function hole(wanted: Wanted, expression: string): string {
+  return `⟦${wanted} ${expression}⟧`;
+}
+
+/** Reads what {@link hole} makes. */
+export function readHole(text: unknown): { wanted: Wanted; expression: string } | undefined {
+  const [, wanted, expression] = /^⟦(int|quote|yaml|with) ([^⟧]+)⟧$/.exec(String(text)) ?? [];
+  if (wanted === undefined || expression === undefined) return undefined;
+  return { wanted: wanted as Wanted, expression };
+}
+
+/** More entries of an object, or more items of a list. */
+const MORE = /^⟦more ([^⟧]+)⟧$/;
+
+/** The expression of entries or items that the template adds. */
+export function readMore(text: unknown): string | undefined {
+  return typeof text === 'string' ? MORE.exec(text)?.[1] : undefined;
+}
+
+/** How the values differ that change more than a name. */
+export interface Variant {
+  readonly namespacedSigners: boolean;
+  readonly affinity: boolean;
+}
+
+/** The plan with tokens; every optional part is there, and the template decides. */
+export function symbolicPlan({ namespacedSigners, affinity }: Variant): InstallationPlan {
+  const labels = (path: string): Record<string, string> => ({ [`⟦more ${path}⟧`]: '' });
+  const unreadable = {
+    reference: hole('quote', '$names.image'),
+    pullPolicy: hole('with', '$.Values.image.pullPolicy'),
+    pullSecrets: hole('with', '$.Values.image.pullSecrets'),
+  };
+  const parts = {
+    whoMayRequest: true,
+    servingSigner: true,
+    networkPolicy: { from: hole('yaml', '$.Values.networkPolicy.from') },
+    serviceMonitors: {
+      labels: labels('$.Values.serviceMonitor.labels'),
+      interval: hole('quote', '$.Values.serviceMonitor.interval'),
+    },
+    alerts: { labels: labels('$.Values.alerts.labels') },
+  };
+  return {
+    installation: {
+      signers: [SIGNER],
+      bundles: [BUNDLE],
+      secrets: [{ namespace: KEYS, name: SECRET }],
+      namespacedSigners,
+      signerSecrets: namespacedSigners ? [{ namespace: TEAM, name: TEAM_SECRET }] : [],
+      namespace: NAMESPACE,
+      servingSigner: OWN_TLS_SIGNER,
+    },
+    keysNamespace: KEYS,
+    namespaces: [NAMESPACE, KEYS],
+    components: new Map([...COMPONENTS.keys()].map((each) => [each, symbolicSettings(affinity)])),
+    // Tokens are strings where numbers and lists will be.
+    ...({ image: unreadable, parts } as unknown as Pick<InstallationPlan, 'image' | 'parts'>),
+  };
+}
+
+function symbolicSettings(affinity: boolean): ComponentSettings {
+  const settings = {
+    replicas: hole('int', '$settings.replicas'),
+    resources: hole('yaml', '$settings.resources'),
+    extraArgs: ['⟦more $settings.extraArgs⟧'],
+    extraEnv: hole('with', '$settings.extraEnv'),
+    labels: { '⟦more $settings.labels⟧': '' },
+    annotations: { '⟦more $settings.annotations⟧': '' },
+    nodeSelector: hole('with', '$settings.nodeSelector'),
+    tolerations: hole('with', '$settings.tolerations'),
+    topologySpreadConstraints: hole('with', '$settings.topologySpreadConstraints'),
+    priorityClassName: hole('with', '$settings.priorityClassName'),
+    ...(affinity ? { affinity: hole('yaml', '$settings.affinity') } : {}),
+  };
+  return settings as unknown as ComponentSettings;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Two renderings of the same objects become one, with a condition where they differ. */
+import { isDeepStrictEqual } from 'node:util';
+
+/** One of two values; undefined: nothing is there. */
+export class Either {
+  readonly condition: string;
+  readonly yes: unknown;
+  readonly no: unknown;
+
+  constructor(condition: string, yes: unknown, no: unknown) {
+    this.condition = condition;
+    this.yes = yes;
+    this.no = no;
+  }
+}
+
+/**
+ * @param condition - of a template: when `yes` holds
+ * @returns `yes` where both are equal, else their parts, or an {@link Either}
+ * @throws TypeError where `yes` leaves out an item of a list, which no template of ours needs
+ */
+export function vary(condition: string, yes: unknown, no: unknown): unknown {
+  if (isDeepStrictEqual(yes, no)) return yes;
+  if (Array.isArray(yes) && Array.isArray(no)) return varyLists(condition, yes, no);
+  if (!isObject(yes) || !isObject(no)) return new Either(condition, yes, no);
+  const keys = [...new Set([...Object.keys(yes), ...Object.keys(no)])];
+  return Object.fromEntries(keys.map((key) => [key, vary(condition, yes[key], no[key])]));
+}
+
+function varyLists(condition: string, yes: readonly unknown[], no: readonly unknown[]): unknown {
+  if (yes.length === no.length) return yes.map((each, index) => vary(condition, each, no[index]));
+  let next = 0;
+  const items = yes.map((each) => {
+    if (!isSame(each, no[next])) return new Either(condition, each, undefined);
+    next += 1;
+    return vary(condition, each, no[next - 1]);
+  });
+  if (next < no.length) throw new TypeError(`an item is only there without ${condition}`);
+  return items;
+}
+
+/** Equal, or the same Kubernetes object. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (isDeepStrictEqual(one, other)) return true;
+  if (!isObject(one) || !isObject(other) || one['kind'] === undefined) return false;
+  return one['kind'] === other['kind'] && isSamePlace(one['metadata'], other['metadata']);
+}
+
+function isSamePlace(one: unknown, other: unknown): boolean {
+  if (!isObject(one) || !isObject(other)) return false;
+  return one['name'] === other['name'] && one['namespace'] === other['namespace'];
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  return !Array.isArray(value) && !(value instanceof Either);
+}

@@ -1,0 +1,119 @@
+{{- /*
+SPDX-License-Identifier: Apache-2.0
+What values.schema.json cannot say, with the words of src/manifests/values/check.ts. Nothing is installed when one fails.
+*/}}
+
+{{- define "countersign.check" -}}
+{{- $values := .Values -}}
+{{- $namespace := include "countersign.namespace" . -}}
+{{- if and (not $values.signers) (not $values.namespacedSigners.enabled) -}}
+{{- fail "signers: it is empty; name at least one, as in --set 'signers[0].name=example.com/workload'" -}}
+{{- end -}}
+{{- include "countersign.checkNamespace" (list "namespace" $namespace) -}}
+{{- include "countersign.checkNamespace" (list "keysNamespace" $values.keysNamespace) -}}
+{{- if eq $values.keysNamespace $namespace -}}
+{{- fail (printf "keysNamespace: \"%s\" is the namespace of the components; write another one: a user who may create Secrets beside ServiceAccounts can mint their tokens" $values.keysNamespace) -}}
+{{- end -}}
+{{- $signers := include "countersign.signers" . | fromJsonArray -}}
+{{- range $index, $signer := $signers -}}
+{{- include "countersign.checkSigner" (list $index $signer (slice $signers 0 $index) $values.keysNamespace) -}}
+{{- end -}}
+{{- include "countersign.checkTeams" (list $values.namespacedSigners (list $namespace $values.keysNamespace)) -}}
+{{- end -}}
+
+{{- define "countersign.checkSigner" -}}
+{{- $at := printf "signers[%d]" (index . 0) -}}
+{{- $signer := index . 1 -}}
+{{- $before := index . 2 -}}
+{{- $keys := index . 3 -}}
+{{- $label := "[a-z0-9]([-a-z0-9]*[a-z0-9])?" -}}
+{{- $subdomain := printf "^%s(\\.%s)*$" $label $label -}}
+{{- $parts := splitList "/" $signer.name -}}
+{{- $domain := first $parts -}}
+{{- $isLong := or (gt (len $signer.name) 571) (gt (len $domain) 253) -}}
+{{- range splitList "." $domain -}}{{- if gt (len .) 63 -}}{{- $isLong = true -}}{{- end -}}{{- end -}}
+{{- range splitList "." (last $parts) -}}{{- if gt (len .) 253 -}}{{- $isLong = true -}}{{- end -}}{{- end -}}
+{{- if or $isLong (not (regexMatch (printf "^%s(\\.%s)+/%s(\\.%s)*$" $label $label $label $label) $signer.name)) -}}
+{{- fail (printf "%s.name: \"%s\" is no signer name; write <domain>/<path> in lower-case letters, digits and hyphens, such as example.com/workload" $at $signer.name) -}}
+{{- end -}}
+{{- if or (eq $domain "kubernetes.io") (hasSuffix ".kubernetes.io" $domain) -}}
+{{- fail (printf "%s.name: \"%s\" is in a domain reserved for Kubernetes; write one in a domain of your own" $at $signer.name) -}}
+{{- end -}}
+{{- if eq $domain "signers.countersign.dev" -}}
+{{- fail (printf "%s.name: \"%s\" is the derived name of a Signer; set namespacedSigners.enabled=true instead" $at $signer.name) -}}
+{{- end -}}
+{{- if eq $signer.name "countersign.dev/serving" -}}
+{{- fail (printf "%s.name: \"%s\" is always served; leave it out" $at $signer.name) -}}
+{{- end -}}
+{{- range $before -}}
+{{- if eq .name $signer.name -}}
+{{- fail (printf "%s.name: \"%s\" is named twice; leave one of them out" $at $signer.name) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $signer.bundle (not (regexMatch $subdomain $signer.bundle)) -}}
+{{- fail (printf "%s.bundle: \"%s\" is not a valid name; write one such as primary" $at $signer.bundle) -}}
+{{- end -}}
+{{- if contains "/" $signer.secret -}}
+{{- fail (printf "%s.secret: \"%s\" names a namespace; write the name alone: all CA Secrets are in keysNamespace, %s" $at $signer.secret $keys) -}}
+{{- end -}}
+{{- if or (gt (len $signer.secret) 253) (not (regexMatch $subdomain $signer.secret)) -}}
+{{- fail (printf "%s.secret: \"%s\" is not a valid name of a Secret; write one such as workload-ca" $at $signer.secret) -}}
+{{- end -}}
+{{- if eq $signer.secret "countersign-serving-ca" -}}
+{{- fail (printf "%s.secret: \"%s\" is that of the components' own CA; write another name" $at $signer.secret) -}}
+{{- end -}}
+{{- range $other, $found := $before -}}
+{{- if eq $found.secret $signer.secret -}}
+{{- fail (printf "%s.secret: \"%s\" is also that of signers[%d], and a CA serves one signer; write another name into %s.secret" $at $signer.secret $other $at) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "countersign.checkTeams" -}}
+{{- $signers := index . 0 -}}
+{{- $notThere := index . 1 -}}
+{{- if and $signers.secrets (not $signers.enabled) -}}
+{{- fail "namespacedSigners.secrets: they are for Signers; set namespacedSigners.enabled=true as well" -}}
+{{- end -}}
+{{- $label := "[a-z0-9]([-a-z0-9]*[a-z0-9])?" -}}
+{{- range $index, $secret := $signers.secrets -}}
+{{- $at := printf "namespacedSigners.secrets[%d]" $index -}}
+{{- include "countersign.checkNamespace" (list (printf "%s.namespace" $at) $secret.namespace) -}}
+{{- if has $secret.namespace $notThere -}}
+{{- fail (printf "%s.namespace: no Signer is in \"%s\"; write the namespace of the team" $at $secret.namespace) -}}
+{{- end -}}
+{{- if not (regexMatch (printf "^%s(\\.%s)*$" $label $label) $secret.name) -}}
+{{- fail (printf "%s.name: \"%s\" is not a valid name of a Secret; write one such as team-ca" $at $secret.name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "countersign.checkNamespace" -}}
+{{- $at := index . 0 -}}
+{{- $namespace := index . 1 -}}
+{{- if not (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" $namespace) -}}
+{{- fail (printf "%s: \"%s\" is not a valid name of a namespace; write lower-case letters, digits and hyphens" $at $namespace) -}}
+{{- end -}}
+{{- if eq $namespace "default" -}}
+{{- fail (printf "%s: \"default\" is everybody's; write a namespace of its own" $at) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Of (list $ name versions): refuses a CustomResourceDefinition of the cluster that is newer than ours. */}}
+{{- define "countersign.checkDefinition" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- $versions := index . 2 -}}
+{{- $there := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $name -}}
+{{- if $there -}}
+{{- $made := dig "metadata" "labels" "app.kubernetes.io/version" "0.0.0" $there -}}
+{{- if semverCompare (printf "> %s" $root.Chart.AppVersion) $made -}}
+{{- fail (printf "CustomResourceDefinition %s is there in version %s, and this chart has %s: fields that it does not know would be lost; install a chart of version %s or newer, or set crds.install=false" $name $made $root.Chart.AppVersion $made) -}}
+{{- end -}}
+{{- range $there.spec.versions -}}
+{{- if not (has .name $versions) -}}
+{{- fail (printf "CustomResourceDefinition %s is there with version %s, which this chart (%s) does not know: install a newer chart, or set crds.install=false" $name .name $root.Chart.AppVersion) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

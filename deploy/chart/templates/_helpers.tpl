@@ -1,0 +1,189 @@
+{{- /*
+SPDX-License-Identifier: Apache-2.0
+What the templates share. src/manifests/values does the same in TypeScript, and test/install holds the two together.
+*/}}
+
+{{- /* The namespace of the components. */}}
+{{- define "countersign.namespace" -}}
+{{- if .Values.namespace -}}
+{{- .Values.namespace -}}
+{{- else if eq .Release.Namespace "default" -}}
+countersign-system
+{{- else -}}
+{{- .Release.Namespace -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The image as the kubelet pulls it. */}}
+{{- define "countersign.image" -}}
+{{- $image := .Values.image -}}
+{{- $tag := $image.tag -}}
+{{- if and (not $tag) (not $image.digest) -}}
+{{- $tag = .Chart.AppVersion -}}
+{{- end -}}
+{{- $image.repository -}}
+{{- with $tag -}}:{{- . -}}{{- end -}}
+{{- with $image.digest -}}@{{- . -}}{{- end -}}
+{{- end -}}
+
+{{- /* Each signer with its defaults, as JSON: name, bundle, secret. */}}
+{{- define "countersign.signers" -}}
+{{- $all := list -}}
+{{- range .Values.signers -}}
+{{- $bundle := "primary" -}}
+{{- if hasKey . "bundle" -}}{{- $bundle = .bundle -}}{{- end -}}
+{{- $secret := printf "%s-ca" (splitList "/" .name | last) -}}
+{{- if hasKey . "secret" -}}{{- $secret = .secret -}}{{- end -}}
+{{- $all = append $all (dict "name" .name "bundle" $bundle "secret" $secret) -}}
+{{- end -}}
+{{- toJson $all -}}
+{{- end -}}
+
+{{- /* Everything that the templates spell out, checked, as JSON. */}}
+{{- define "countersign.names" -}}
+{{- include "countersign.check" . -}}
+{{- $signers := list -}}
+{{- $bundles := list -}}
+{{- $table := list -}}
+{{- $secrets := list -}}
+{{- range include "countersign.signers" . | fromJsonArray -}}
+{{- $signers = append $signers .name -}}
+{{- $secrets = append $secrets .secret -}}
+{{- if .bundle -}}
+{{- $bundle := printf "%s:%s" (replace "/" ":" .name) .bundle -}}
+{{- $bundles = append $bundles $bundle -}}
+{{- $table = append $table (dict "bundle" $bundle "signer" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- $teams := list -}}
+{{- $places := list -}}
+{{- range .Values.namespacedSigners.secrets -}}
+{{- $places = append $places .namespace -}}
+{{- end -}}
+{{- range $place := uniq $places -}}
+{{- $found := list -}}
+{{- range $.Values.namespacedSigners.secrets -}}
+{{- if eq .namespace $place -}}{{- $found = append $found .name -}}{{- end -}}
+{{- end -}}
+{{- $teams = append $teams (dict "namespace" $place "secrets" (uniq $found)) -}}
+{{- end -}}
+{{- dict
+      "namespace" (include "countersign.namespace" .)
+      "keysNamespace" .Values.keysNamespace
+      "image" (include "countersign.image" .)
+      "signers" $signers
+      "bundles" $bundles
+      "table" $table
+      "secrets" $secrets
+      "teams" $teams
+      "namespacedSigners" .Values.namespacedSigners.enabled
+    | toJson -}}
+{{- end -}}
+
+{{- /* Names as a list of strings in CEL. They are checked: nothing in them needs escaping. */}}
+{{- define "countersign.quoted" -}}
+{{- range $index, $name := . -}}
+{{- if $index }}, {{ end -}}'{{ $name }}'
+{{- end -}}
+{{- end -}}
+
+{{- /* Of (list $ component): what it is described with, under .Values.defaults, under its own, as JSON. */}}
+{{- define "countersign.settings" -}}
+{{- $root := index . 0 -}}
+{{- $component := index . 1 -}}
+{{- $described := include "countersign.described" . | fromJson -}}
+{{- $common := include "countersign.merged" (list (get $described $component) $root.Values.defaults) | fromJson -}}
+{{- include "countersign.merged" (list $common (get $root.Values.components $component)) -}}
+{{- end -}}
+
+{{- /* Of (list under over): over wins, key by key in objects. mergeOverwrite would keep 2 where over has 0. */}}
+{{- define "countersign.merged" -}}
+{{- $merged := deepCopy (index . 0) -}}
+{{- range $key, $value := index . 1 -}}
+{{- $under := get $merged $key -}}
+{{- if and (kindIs "map" $value) (kindIs "map" $under) -}}
+{{- $_ := set $merged $key (include "countersign.merged" (list $under $value) | fromJson) -}}
+{{- else -}}
+{{- $_ := set $merged $key $value -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $merged -}}
+{{- end -}}
+
+{{- /* Replicas and resources of each component, as JSON. */}}
+{{- define "countersign.described" -}}
+{
+  "approver": {
+    "replicas": 2,
+    "resources": {
+      "requests": {
+        "cpu": "20m",
+        "memory": "128Mi"
+      },
+      "limits": {
+        "memory": "640Mi"
+      }
+    }
+  },
+  "signer": {
+    "replicas": 2,
+    "resources": {
+      "requests": {
+        "cpu": "20m",
+        "memory": "128Mi"
+      },
+      "limits": {
+        "memory": "640Mi"
+      }
+    }
+  },
+  "pcr-issuer": {
+    "replicas": 2,
+    "resources": {
+      "requests": {
+        "cpu": "100m",
+        "memory": "128Mi"
+      },
+      "limits": {
+        "memory": "640Mi"
+      }
+    }
+  },
+  "certificate-request": {
+    "replicas": 2,
+    "resources": {
+      "requests": {
+        "cpu": "20m",
+        "memory": "128Mi"
+      },
+      "limits": {
+        "memory": "384Mi"
+      }
+    }
+  },
+  "attester": {
+    "replicas": 2,
+    "resources": {
+      "requests": {
+        "cpu": "20m",
+        "memory": "128Mi"
+      },
+      "limits": {
+        "memory": "384Mi"
+      }
+    }
+  },
+  "authority": {
+    "replicas": 2,
+    "resources": {
+      "requests": {
+        "cpu": "20m",
+        "memory": "128Mi"
+      },
+      "limits": {
+        "memory": "384Mi"
+      }
+    }
+  }
+}
+{{- end -}}

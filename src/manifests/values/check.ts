@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What a JSON schema cannot say. The chart's templates refuse the same with the same words (build/chart/checks.tpl);
+ * test/install holds the two together.
+ */
+import { OWN_TLS_CA_SECRET, OWN_TLS_SIGNER } from '../../api/signer/own-tls.ts';
+import { checkSignerName } from '../../api/signer/signer-name.ts';
+import { isDerivedName } from '../../api/signer/signer.ts';
+import { SignerError } from '../../errors.ts';
+import type { InstallationValues } from './schema.ts';
+
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** A signer of the values with its defaults. */
+export interface NamedSigner {
+  readonly name: string;
+  /** Empty: none. */
+  readonly bundle: string;
+  readonly secret: string;
+}
+
+/** The defaults of one signer come from its name: `workload-ca` of `example.com/workload`. */
+export function namedSigner(given: InstallationValues['signers'][number]): NamedSigner {
+  const path = given.name.split('/')[1] ?? '';
+  return {
+    name: given.name,
+    bundle: given.bundle ?? 'primary',
+    secret: given.secret ?? `${path}-ca`,
+  };
+}
+
+/**
+ * Refuses what the roles must not say.
+ *
+ * @param namespace - of the components
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`), with the value and what to write
+ */
+export function checkValues(values: InstallationValues, namespace: string): void {
+  const { signers, namespacedSigners, keysNamespace } = values;
+  if (signers.length === 0 && !namespacedSigners.enabled) {
+    throw usage(
+      "signers: it is empty; name at least one, as in --set 'signers[0].name=example.com/workload'",
+    );
+  }
+  checkNamespace('namespace', namespace);
+  checkNamespace('keysNamespace', keysNamespace);
+  if (keysNamespace === namespace) {
+    throw usage(
+      `keysNamespace: "${keysNamespace}" is the namespace of the components; write another one: a user who may create Secrets beside ServiceAccounts can mint their tokens`,
+    );
+  }
+  const named = signers.map(namedSigner);
+  for (const [index, signer] of named.entries()) checkSigner(signer, index, named, keysNamespace);
+  checkTeams(namespacedSigners, [namespace, keysNamespace]);
+}
+
+function checkSigner(
+  { name, bundle, secret }: NamedSigner,
+  index: number,
+  all: readonly NamedSigner[],
+  keysNamespace: string,
+): void {
+  const at = `signers[${index}]`;
+  checkSignerName(name);
+  if (isDerivedName(name)) {
+    throw usage(
+      `${at}.name: "${name}" is the derived name of a Signer; set namespacedSigners.enabled=true instead`,
+    );
+  }
+  if (name === OWN_TLS_SIGNER) {
+    throw usage(`${at}.name: "${name}" is always served; leave it out`);
+  }
+  const before = all.slice(0, index);
+  if (before.some((each) => each.name === name)) {
+    throw usage(`${at}.name: "${name}" is named twice; leave one of them out`);
+  }
+  if (bundle !== '' && !SUBDOMAIN.test(bundle)) {
+    throw usage(`${at}.bundle: "${bundle}" is not a valid name; write one such as primary`);
+  }
+  checkSecret(secret, at, before, keysNamespace);
+}
+
+function checkSecret(
+  secret: string,
+  at: string,
+  before: readonly NamedSigner[],
+  keysNamespace: string,
+): void {
+  if (secret.includes('/')) {
+    throw usage(
+      `${at}.secret: "${secret}" names a namespace; write the name alone: all CA Secrets are in keysNamespace, ${keysNamespace}`,
+    );
+  }
+  if (!SUBDOMAIN.test(secret) || secret.length > MAX_NAME) {
+    throw usage(
+      `${at}.secret: "${secret}" is not a valid name of a Secret; write one such as workload-ca`,
+    );
+  }
+  if (secret === OWN_TLS_CA_SECRET) {
+    throw usage(`${at}.secret: "${secret}" is that of the components' own CA; write another name`);
+  }
+  const other = before.findIndex((each) => each.secret === secret);
+  if (other >= 0) {
+    throw usage(
+      `${at}.secret: "${secret}" is also that of signers[${other}], and a CA serves one signer; write another name into ${at}.secret`,
+    );
+  }
+}
+
+/** The longest name of an object. */
+const MAX_NAME = 253;
+
+function checkTeams(
+  { enabled, secrets }: InstallationValues['namespacedSigners'],
+  notThere: readonly string[],
+): void {
+  if (secrets.length > 0 && !enabled) {
+    throw usage(
+      'namespacedSigners.secrets: they are for Signers; set namespacedSigners.enabled=true as well',
+    );
+  }
+  for (const [index, { namespace, name }] of secrets.entries()) {
+    const at = `namespacedSigners.secrets[${index}]`;
+    checkNamespace(`${at}.namespace`, namespace);
+    if (notThere.includes(namespace)) {
+      throw usage(
+        `${at}.namespace: no Signer is in "${namespace}"; write the namespace of the team`,
+      );
+    }
+    if (!SUBDOMAIN.test(name)) {
+      throw usage(
+        `${at}.name: "${name}" is not a valid name of a Secret; write one such as team-ca`,
+      );
+    }
+  }
+}
+
+/** Components write Events to `default`, and have a Role there. */
+function checkNamespace(at: string, namespace: string): void {
+  if (!LABEL.test(namespace)) {
+    throw usage(
+      `${at}: "${namespace}" is not a valid name of a namespace; write lower-case letters, digits and hyphens`,
+    );
+  }
+  if (namespace === 'default') {
+    throw usage(`${at}: "default" is everybody's; write a namespace of its own`);
+  }
+}
+
+function usage(message: string): SignerError {
+  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+}

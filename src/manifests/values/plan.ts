@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
+import { OWN_TLS_SIGNER } from '../../api/signer/own-tls.ts';
+import { COMPONENTS, type ComponentName } from '../components.ts';
+import type {
+  ComponentSettings,
+  ImagePlan,
+  InstallationPlan,
+  OptionalParts,
+} from '../installation-plan.ts';
+import { checkValues, namedSigner } from './check.ts';
+import { DEFAULT_NAMESPACE, DEFAULT_VALUES, mergedValues } from './defaults.ts';
+import { installationValues, type InstallationValues } from './schema.ts';
+
+/** Where and as what the values are installed. */
+export interface Release {
+  /** The namespace that Helm calls that of the release. */
+  readonly namespace: string;
+  /** The image's tag where the values name none. */
+  readonly version: string;
+}
+
+/**
+ * The plan of an installation: what the chart's templates make of the same values.
+ *
+ * @param given - values as the user writes them, without the defaults
+ * @throws ZodError for an unknown key or a value of another type
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`), with the value and what to write
+ */
+export function planOf(given: unknown, release: Release): InstallationPlan {
+  const values = installationValues.parse(mergedValues(DEFAULT_VALUES, given));
+  const { keysNamespace, namespacedSigners } = values;
+  const namespace = namespaceOf(values, release);
+  checkValues(values, namespace);
+  const signers = values.signers.map(namedSigner);
+  const made = values.namespaces.create ? [namespace, keysNamespace] : [];
+  return {
+    installation: {
+      signers: signers.map(({ name }) => name),
+      bundles: signers
+        .filter(({ bundle }) => bundle !== '')
+        .map(({ name, bundle }) => bundleName(name, bundle)),
+      secrets: signers.map(({ secret }) => ({ namespace: keysNamespace, name: secret })),
+      namespacedSigners: namespacedSigners.enabled,
+      signerSecrets: namespacedSigners.secrets,
+      namespace,
+      servingSigner: OWN_TLS_SIGNER,
+    },
+    keysNamespace,
+    // Helm makes the release's own with --create-namespace, and refuses one that it finds.
+    namespaces: made.filter((each) => each !== release.namespace),
+    image: imageOf(values, release),
+    components: new Map(
+      [...COMPONENTS.keys()].map((component) => [component, settingsOf(component, values)]),
+    ),
+    parts: partsOf(values),
+  };
+}
+
+function namespaceOf({ namespace }: InstallationValues, release: Release): string {
+  if (namespace !== '') return namespace;
+  return release.namespace === 'default' ? DEFAULT_NAMESPACE : release.namespace;
+}
+
+function imageOf({ image }: InstallationValues, { version }: Release): ImagePlan {
+  const { repository, digest, pullPolicy, pullSecrets } = image;
+  const tag = image.tag === '' && digest === '' ? version : image.tag;
+  const reference = `${repository}${tag === '' ? '' : `:${tag}`}${digest === '' ? '' : `@${digest}`}`;
+  return {
+    reference,
+    ...(pullPolicy === '' ? {} : { pullPolicy }),
+    ...(pullSecrets.length === 0 ? {} : { pullSecrets }),
+  };
+}
+
+/** What the component is described with, under what is said for all, under what is said for it. */
+function settingsOf(component: ComponentName, values: InstallationValues): ComponentSettings {
+  const { replicas, resources } = COMPONENTS.get(component) ?? {};
+  const own = values.components[component];
+  const all = mergedValues(mergedValues({ replicas, resources }, values.defaults), own);
+  const given = Object.entries(all as ComponentSettings).filter(([, value]) => !isEmpty(value));
+  return Object.fromEntries(given) as unknown as ComponentSettings;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === '') return true;
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+function partsOf(values: InstallationValues): OptionalParts {
+  const { networkPolicy, serviceMonitor, alerts } = values;
+  return {
+    whoMayRequest: values.whoMayRequest,
+    servingSigner: values.servingSigner.create,
+    ...(networkPolicy.enabled ? { networkPolicy: { from: networkPolicy.from } } : {}),
+    ...(serviceMonitor.enabled
+      ? { serviceMonitors: { labels: serviceMonitor.labels, interval: serviceMonitor.interval } }
+      : {}),
+    ...(alerts.enabled ? { alerts: { labels: alerts.labels } } : {}),
+  };
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The values of an installation, as the chart takes them. Its JSON schema is `values.schema.json`, its descriptions are
+ * the comments of `values.yaml` and the rows of docs/reference/chart-values.md. What a pattern cannot say in words,
+ * `check.ts` and the chart's templates say.
+ */
+import { z } from 'zod';
+import { MAX_SIGNER_NAME } from '../../api/signer/signer-name.ts';
+import { COMPONENTS } from '../components.ts';
+import { LABEL_COMPONENT, LABEL_NAME } from '../names.ts';
+
+/** No quote, wildcard, space or backslash: names end up in roles and in CEL expressions. */
+const SAFE = /^[a-z0-9./-]*$/;
+const SAFE_WITH_CAPITALS = /^[A-Za-z0-9_.:/@-]*$/;
+const DIGEST = /^(sha256:[0-9a-f]{64})?$/;
+
+const name = (maxLength: number): z.ZodString => z.string().max(maxLength).regex(SAFE);
+const labelText = name(63);
+const subdomain = name(253);
+const texts = z.record(z.string(), z.string());
+const anything = z.record(z.string(), z.unknown());
+const quantities = z.record(z.string(), z.union([z.string(), z.number()]));
+
+/** Without keys that are ours. */
+function textsBut(...ours: readonly string[]): typeof texts {
+  return texts
+    .refine((given) => !ours.some((each) => each in given), {
+      message: `must not have ${ours.join(' or ')}, which the chart sets`,
+    })
+    .meta({ not: { anyOf: ours.map((each) => ({ required: [each] })) } });
+}
+
+/** Selectors rest on our labels. */
+const labels = textsBut(LABEL_NAME, LABEL_COMPONENT);
+const annotations = textsBut('kubernetes.io/description');
+
+const signer = z.strictObject({
+  name: name(MAX_SIGNER_NAME).describe('The signer name, such as `example.com/workload`.'),
+  bundle: subdomain
+    .exactOptional()
+    .describe('Name of the bundle, `spec.trustBundle.name`; `""` for none. Default: `primary`.'),
+  secret: subdomain
+    .exactOptional()
+    .describe(
+      'Name of the Secret of its CA, in `keysNamespace`. Default: the path of the signer name and `-ca`, such as `workload-ca`.',
+    ),
+});
+
+const secretReference = z.strictObject({
+  namespace: labelText.describe('The namespace of the Signer.'),
+  name: subdomain.describe('Name of the Secret.'),
+});
+
+const settings = z.strictObject({
+  replicas: z.int().min(0).exactOptional().describe('Pods of the component.'),
+  resources: z
+    .strictObject({ requests: quantities.exactOptional(), limits: quantities.exactOptional() })
+    .exactOptional()
+    .describe('CPU and memory of the container.'),
+  extraArgs: z
+    .array(z.string())
+    .exactOptional()
+    .describe('Arguments after those of the chart; the subcommand’s `--help` lists them.'),
+  extraEnv: z
+    .array(z.looseObject({ name: z.string().min(1) }))
+    .exactOptional()
+    .describe('Environment variables (core/v1 EnvVar).'),
+  labels: labels.exactOptional().describe('Labels of the Deployment and its pods, besides ours.'),
+  annotations: annotations.exactOptional().describe('Annotations of the Deployment and its pods.'),
+  nodeSelector: texts.exactOptional().describe('Labels of the nodes that it may run on.'),
+  tolerations: z.array(anything).exactOptional().describe('Tolerations (core/v1 Toleration).'),
+  affinity: anything
+    .exactOptional()
+    .describe('Affinity (core/v1), in place of ours: replicas on different nodes if possible.'),
+  topologySpreadConstraints: z
+    .array(anything)
+    .exactOptional()
+    .describe('Spread over zones (core/v1 TopologySpreadConstraint).'),
+  priorityClassName: z.string().exactOptional().describe('PriorityClass of the pods.'),
+});
+
+const image = z.strictObject({
+  repository: z.string().min(1).regex(SAFE_WITH_CAPITALS).describe('Registry and name.'),
+  tag: z.string().regex(SAFE_WITH_CAPITALS).describe('Tag; if empty, the version of the chart.'),
+  digest: z
+    .string()
+    .regex(DIGEST)
+    .describe('`sha256:…`; the kubelet then pulls exactly this image, whatever the tag says.'),
+  pullPolicy: z
+    .enum(['', 'Always', 'IfNotPresent', 'Never'])
+    .describe('If empty, the default of Kubernetes.'),
+  pullSecrets: z
+    .array(z.strictObject({ name: z.string().min(1) }))
+    .describe('Secrets for the registry (core/v1 LocalObjectReference).'),
+});
+
+const componentTable = Object.fromEntries(
+  [...COMPONENTS].map(([component, { description }]) => [
+    component,
+    settings.describe(description),
+  ]),
+);
+
+/** The whole of the values, after the defaults are filled in. Unknown keys are refused. */
+export const installationValues = z.strictObject({
+  signers: z
+    .array(signer)
+    .describe(
+      'What to serve: one line for each ClusterSigner. Roles and policies name exactly these.',
+    ),
+  namespacedSigners: z
+    .strictObject({
+      enabled: z.boolean().describe('Serve the Signers of all namespaces as well.'),
+      secrets: z
+        .array(secretReference)
+        .describe('Their CA Secrets, which the components may then read.'),
+    })
+    .describe('Signers that teams write in their own namespaces: docs/how-to/let-a-team-sign.md.'),
+  namespace: labelText.describe(
+    'Namespace of the components. If empty: that of the release, and `countersign-system` when that is `default`.',
+  ),
+  keysNamespace: labelText
+    .min(1)
+    .describe(
+      'Namespace of the CA Secrets. Nothing runs there; it stays when the chart is uninstalled.',
+    ),
+  namespaces: z.strictObject({
+    create: z
+      .boolean()
+      .describe('Create the two namespaces; that of the release is never created.'),
+  }),
+  image: image.describe('The image of all components.'),
+  crds: z.strictObject({
+    install: z
+      .boolean()
+      .describe('Install the CustomResourceDefinitions and keep them up to date.'),
+    keep: z
+      .boolean()
+      .describe(
+        'Keep them when the chart is uninstalled: without them every ClusterSigner is gone.',
+      ),
+  }),
+  servingSigner: z.strictObject({
+    create: z
+      .boolean()
+      .describe(
+        'Create the ClusterSigner whose CA signs the certificates of the ports for metrics, once its definition is in the cluster.',
+      ),
+  }),
+  whoMayRequest: z
+    .boolean()
+    .describe('Require the verb `request` on the signer of everybody who requests a certificate.'),
+  networkPolicy: z.strictObject({
+    enabled: z.boolean().describe('Let only these peers reach the components.'),
+    from: z.array(anything).describe('Who may scrape metrics (networking/v1 NetworkPolicyPeer).'),
+  }),
+  serviceMonitor: z
+    .strictObject({
+      enabled: z.boolean().describe('Create a ServiceMonitor for each component.'),
+      labels: labels.describe('Labels by which your Prometheus selects them.'),
+      interval: z
+        .string()
+        .regex(/^[0-9]+(ms|s|m|h)$/)
+        .describe('How often to scrape.'),
+    })
+    .describe('For the Prometheus Operator.'),
+  alerts: z
+    .strictObject({
+      enabled: z.boolean().describe('Create a PrometheusRule.'),
+      labels: labels.describe('Labels by which your Prometheus selects it.'),
+    })
+    .describe('For the Prometheus Operator.'),
+  defaults: settings.describe('Settings of all components; each may override them.'),
+  components: z.strictObject(componentTable).describe('Settings of single components.'),
+  global: anything
+    .exactOptional()
+    .describe('Ignored: what a parent chart passes to all its charts.'),
+});
+
+/** Values with all defaults. */
+export type InstallationValues = z.infer<typeof installationValues>;
+/** Settings of a component as they are given. */
+export type ComponentValues = z.infer<typeof settings>;

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The life of an installation on a real API server: installed, used, changed, rolled back, removed, installed again. The
+ * components run as processes under the ServiceAccounts that the chart makes.
+ */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { spawnSync } from 'node:child_process';
+import { until } from '../cluster/until.ts';
+import { startComponents, type Installation } from '../support/cluster/installation.ts';
+import { CHART, type Said } from './helm.ts';
+import { writeSchemas } from './schemas.ts';
+import {
+  KINDS,
+  ONE,
+  RELEASE,
+  SYSTEM,
+  namesOf,
+  runCommands,
+  startStand,
+  type Stand,
+} from './stand.ts';
+import { buildKubeconform } from './tools/build.ts';
+
+const WAIT_MS = 60_000;
+const CA = ['workload-ca', 'countersign-keys'] as const;
+
+let stand: Stand;
+let installation: Installation | undefined;
+let installed: Said;
+let began: number;
+before(async () => {
+  stand = await startStand();
+  began = performance.now();
+  installed = await stand.helm(['install', RELEASE, CHART], ONE);
+  installation = await startComponents(stand.cluster);
+});
+after(async () => {
+  await installation?.stop();
+  await stand.close();
+});
+
+/** The commands of the notes from one line to another. */
+function commandsOf(notes: string, from: RegExp, to: RegExp): string {
+  const begin = notes.search(from);
+  const rest = notes.slice(begin);
+  const end = rest.search(to);
+  assert.ok(begin >= 0 && end >= 0, notes);
+  return rest.slice(0, end);
+}
+
+test('the commands that helm install prints lead to a pod with a certificate', async () => {
+  const said = await runCommands(
+    stand,
+    commandsOf(installed.stdout, /^kubectl apply/m, /^One more signer/m).replace(
+      /^Then a pod.*$/m,
+      '',
+    ),
+  );
+  assert.equal(said.code, 0, said.stderr);
+  const issued = await until('the certificate is there', WAIT_MS, async () => {
+    const args = ['get', 'podcertificaterequests', '-n', 'team-a', '-o', 'json'];
+    const { items } = JSON.parse((await stand.cluster.kubectl(args)).stdout) as {
+      items: { status?: { certificateChain?: string } }[];
+    };
+    return items.some(({ status }) => status?.certificateChain !== undefined);
+  });
+  assert.ok(issued);
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  console.log(`${seconds} s from helm install to a pod with a certificate`);
+});
+
+test('what the chart makes is valid for the OpenAPI of the API server', async () => {
+  const location = await writeSchemas(stand.cluster, join(stand.cluster.directory, 'schemas'));
+  const every = { ...ONE, whoMayRequest: true, networkPolicy: { enabled: true } };
+  const known = ['--api-versions', 'countersign.dev/v1alpha1/ClusterSigner'];
+  const { stdout } = await stand.helm(['template', RELEASE, CHART, ...known], every);
+  const program = await buildKubeconform((line) => {
+    console.error(line);
+  });
+  const judge = (input: string): { status: number | null; stdout: string } =>
+    spawnSync(program, ['-strict', '-summary', '-schema-location', location], {
+      input,
+      encoding: 'utf8',
+    });
+  const judged = judge(stdout);
+  assert.equal(judged.status, 0, judged.stdout);
+  assert.match(judged.stdout, /Invalid: 0, Errors: 0, Skipped: 0/);
+  assert.notEqual(judge(stdout.replace('replicas: 2', 'replicaz: 2')).status, 0);
+  assert.notEqual(judge(stdout.replace('replicas: 2', 'replicas: two')).status, 0);
+});
+
+test('the pod security standard admits a pod of every component', async () => {
+  await until('every Deployment has its pod', WAIT_MS, async () => {
+    const pods = await stand.all('pods');
+    const found = pods.map(({ metadata }) => metadata.labels?.['app.kubernetes.io/component']);
+    return new Set(found).size === 6;
+  });
+});
+
+test('an upgrade brings the ClusterSigner of our own ports, and a signer is one more line', async () => {
+  const two = { signers: [...ONE.signers, { name: 'example.com/people', bundle: '' }] };
+  await stand.install(two);
+  assert.deepEqual(await namesOf(stand, 'approver'), [
+    'example.com/workload',
+    'example.com/people',
+  ]);
+  assert.ok((await stand.get('clustersigner', 'serving')) !== undefined);
+});
+
+test('a signer that is left out is served no longer, and its CA stays', async () => {
+  await stand.install({ ...ONE, image: { tag: '0.1.1' } });
+  for (const component of ['approver', 'signer', 'pcr-issuer'])
+    assert.deepEqual(await namesOf(stand, component), ['example.com/workload']);
+  assert.ok((await stand.get('secret', ...CA)) !== undefined);
+});
+
+async function imageOf(component: string): Promise<string> {
+  const path = 'jsonpath={.spec.template.spec.containers[0].image}';
+  const args = ['get', 'deployment', `countersign-${component}`, '-n', SYSTEM, '-o', path];
+  return (await stand.cluster.kubectl(args)).stdout;
+}
+
+test('a rollback brings back the names and the image', async () => {
+  assert.equal(await imageOf('signer'), 'countersign:0.1.1');
+  await stand.helm(['rollback', RELEASE, '2']);
+  assert.equal(await imageOf('signer'), 'countersign:0.1.0');
+  assert.deepEqual(await namesOf(stand, 'signer'), ['example.com/workload', 'example.com/people']);
+});
+
+test('a certificate of our own ports stays through an upgrade', async () => {
+  const filled = await until('authority has filled the Secret in', WAIT_MS, async () => {
+    const secret = await stand.get('secret', 'countersign-signer-serving');
+    return secret?.['data'] as object | undefined;
+  });
+  await stand.install(ONE);
+  const secret = await stand.get('secret', 'countersign-signer-serving');
+  assert.deepEqual(Object.keys(secret?.['data'] ?? {}), Object.keys(filled));
+});
+
+test('a definition of a newer version is not overwritten', async () => {
+  const crd = ['crd', 'clustersigners.countersign.dev'];
+  const label = (version: string): Promise<unknown> =>
+    stand.cluster.kubectl(['label', ...crd, `app.kubernetes.io/version=${version}`, '--overwrite']);
+  await label('99.1.0');
+  const { code, stderr } = await stand.helm.tried(['upgrade', RELEASE, CHART], ONE);
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /clustersigners\.countersign\.dev is there in version 99\.1\.0, and this chart has 0\.1\.0/,
+  );
+  assert.match(stderr, /install a chart of version 99\.1\.0 or newer, or set crds\.install=false/);
+  await label('0.1.0');
+  await stand.install(ONE);
+});
+
+/** The fingerprint of the CA that signs. */
+async function caOf(): Promise<unknown> {
+  const signer = await until('the ClusterSigner is Ready', WAIT_MS, async () => {
+    await stand.cluster.kubectl(['wait', '--for=condition=Ready', 'clustersigner/workload']);
+    return stand.get('clustersigner', 'workload');
+  });
+  const { authorities } = signer['status'] as { authorities: { fingerprint: string }[] };
+  return authorities[0]?.fingerprint;
+}
+
+test('an uninstall takes the components away, and leaves CAs, bundles, definitions and signers', async () => {
+  const ca = await caOf();
+  await installation?.stop();
+  installation = undefined;
+  await stand.helm(['uninstall', RELEASE, '--wait']);
+  await until('the namespace is gone', WAIT_MS, async () => {
+    return (await stand.get('namespace', SYSTEM)) === undefined;
+  });
+  const left = (await stand.all(KINDS)).map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+  assert.deepEqual(left.sort(), [
+    'CustomResourceDefinition/clustersigners.countersign.dev',
+    'CustomResourceDefinition/signers.countersign.dev',
+    'Namespace/countersign-keys',
+  ]);
+  assert.ok((await stand.get('secret', ...CA)) !== undefined);
+  assert.ok((await stand.get('clustersigner', 'workload')) !== undefined);
+  assert.ok((await stand.get('clustertrustbundle', 'example.com:workload:primary')) !== undefined);
+  await stand.helm(['install', RELEASE, CHART], ONE);
+  installation = await startComponents(stand.cluster);
+  assert.equal(await caOf(), ca);
+});
