@@ -179,5 +179,3 @@ export const installationValues = z.strictObject({
 
 /** Values with all defaults. */
 export type InstallationValues = z.infer<typeof installationValues>;
-/** Settings of a component as they are given. */
-export type ComponentValues = z.infer<typeof settings>;
