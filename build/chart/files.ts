@@ -23,7 +23,9 @@ export async function chartFiles(): Promise<ReadonlyMap<string, string>> {
     [`${CHART}/values.schema.json`, `${JSON.stringify(valuesSchema(), null, 2)}\n`],
     [
       `${CHART}/templates/_helpers.tpl`,
-      (await own('_helpers.tpl')).replace('@DESCRIBED@', described()),
+      (await own('_helpers.tpl'))
+        .replace('@OPTIONAL@', optional())
+        .replace('@DESCRIBED@', described()),
     ],
     [`${CHART}/templates/_checks.tpl`, await own('_checks.tpl')],
     [`${CHART}/templates/NOTES.txt`, await own('NOTES.txt')],
@@ -54,6 +56,14 @@ function described(): string {
     { replicas, resources },
   ]);
   return JSON.stringify(Object.fromEntries(settings), null, 2);
+}
+
+/** Whether the components that may be left out are there. */
+function optional(): string {
+  const flags = [...COMPONENTS].flatMap(([name, each]) =>
+    each.optional === undefined ? [] : [[name, each.optional.enabled] as const],
+  );
+  return JSON.stringify(Object.fromEntries(flags), null, 2);
 }
 
 interface Definition {
@@ -88,6 +98,16 @@ ${body}{{- end }}
 `;
 }
 
+/** Which components may be left out. */
+function leftOut(): string {
+  const names = [...COMPONENTS].flatMap(([name, each]) =>
+    each.optional === undefined
+      ? []
+      : [`\`components.${name}.enabled\` (default \`${String(each.optional.enabled)}\`)`],
+  );
+  return `These have a switch: ${names.join(', ')}. All others are always there.`;
+}
+
 async function valuesPage(): Promise<string> {
   const { properties = {} } = valuesSchema();
   const settings = properties['defaults']?.properties ?? {};
@@ -100,6 +120,8 @@ ${valuesTable()}
 
 Each component takes the settings of \`defaults\` as well: \`components.pcr-issuer.replicas\`. What is set for a component wins over
 what is set for all. Objects are merged key by key; lists are replaced.
+
+${leftOut()}
 
 Where nothing is set:
 

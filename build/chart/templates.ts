@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The templates of the chart, made of the same functions as deploy/: rendered with tokens, once for each variant. */
 import { installationFiles } from '../../src/manifests/files.ts';
+import { COMPONENTS } from '../../src/manifests/components.ts';
+import { LABEL_COMPONENT } from '../../src/manifests/names.ts';
 import { emit } from './emit.ts';
 import { KEYS, NAMESPACE, SECRET, TEAM, symbolicPlan } from './tokens.ts';
 import { Either, isObject, vary } from './vary.ts';
@@ -64,7 +66,8 @@ function documentLines(document: unknown): readonly string[] {
   if (!isObject(document)) throw new TypeError('a document is no object');
   const { kind, metadata } = document;
   const { namespace, name } = metadata as { readonly namespace?: unknown; readonly name: string };
-  const lines = ['---', ...settingsOf(kind, name), ...emit(document)];
+  const text = ['---', ...settingsOf(kind, name), ...emit(document)];
+  const lines = ALWAYS.includes(String(kind)) ? text : ifEnabled(document, text);
   if (kind === 'Namespace') return ofNamespace(name, lines);
   if (namespace === TEAM) {
     return ['{{- range $team := $names.teams }}', ...lines, '{{- end }}'];
@@ -75,6 +78,18 @@ function documentLines(document: unknown): readonly string[] {
     return ['{{- if $names.secrets }}', ...lines, '{{- end }}'];
   }
   return lines;
+}
+
+/** Objects that `authority` fills are there for every component, so that it misses none. */
+const ALWAYS = ['Service', 'Secret'];
+
+/** A component that may be left out. */
+function ifEnabled(document: object, lines: readonly string[]): readonly string[] {
+  const { metadata } = document as { metadata: { labels?: Readonly<Record<string, string>> } };
+  const component = metadata.labels?.[LABEL_COMPONENT];
+  const description = [...COMPONENTS].find(([name]) => name === component)?.[1];
+  if (component === undefined || description?.optional === undefined) return lines;
+  return [`{{- if get $names.enabled "${component}" }}`, ...lines, '{{- end }}'];
 }
 
 function settingsOf(kind: unknown, name: string): readonly string[] {

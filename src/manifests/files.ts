@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { OPT_IN, admissionOf } from './admission/installed.ts';
-import { COMPONENTS } from './components.ts';
 import type { InstallationPlan } from './installation-plan.ts';
 import { rolesOf } from './render.ts';
 import type { Manifest } from './roles.ts';
@@ -17,14 +16,17 @@ import { ownTls, servingSigner } from './workloads/own-tls.ts';
 export function installationFiles(
   plan: InstallationPlan,
 ): ReadonlyMap<string, readonly Manifest[]> {
-  const components = [...COMPONENTS.keys()];
+  const components = [...plan.components.keys()];
+  const roles = [...rolesOf(plan.installation)].filter(([file]) =>
+    components.some((component) => file === `${component}.yaml`),
+  );
   const { whoMayRequest = false, servingSigner: serving = false } = plan.parts;
   const admission = [...admissionOf(plan.installation)].filter(
     ([file]) => whoMayRequest || file !== OPT_IN,
   );
   const files: [string, readonly Manifest[]][] = [
     ['namespaces.yaml', namespaces(plan)],
-    ...[...rolesOf(plan.installation)].map(inFolder('rbac')),
+    ...roles.map(inFolder('rbac')),
     ...admission.map(inFolder('admission')),
     ['flow-control.yaml', flowControl(plan)],
     ['own-tls.yaml', ownTls(plan)],

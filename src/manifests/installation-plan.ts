@@ -59,6 +59,7 @@ export interface InstallationPlan {
   /** Where the CA Secrets are. */
   readonly keysNamespace: string;
   readonly image: ImagePlan;
+  /** Those that are there. */
   readonly components: ReadonlyMap<ComponentName, ComponentSettings>;
   readonly parts: OptionalParts;
 }

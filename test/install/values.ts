@@ -89,6 +89,7 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
       },
     },
   ],
+  'no cert-manager': [{ ...ONE, components: { 'certificate-request': { enabled: false } } }],
   'every optional part': [
     {
       ...ONE,
@@ -118,6 +119,10 @@ export const BAD: Readonly<Record<string, readonly [values: object, says: RegExp
   'an unknown component': [
     { ...ONE, components: { signers: {} } },
     /components.*additional properties 'signers' not allowed/,
+  ],
+  'a component that is always there, left out': [
+    { ...ONE, components: { signer: { enabled: false } } },
+    /components\/signer.*additional properties 'enabled' not allowed/,
   ],
   'a wildcard for a signer': [
     { signers: [{ name: 'example.com/*' }] },

@@ -67,6 +67,11 @@ countersign-system
 {{- end -}}
 {{- $teams = append $teams (dict "namespace" $place "secrets" (uniq $found)) -}}
 {{- end -}}
+{{- $enabled := dict -}}
+{{- range $component, $default := include "countersign.optional" . | fromJson -}}
+{{- $given := get $.Values.components $component -}}
+{{- $_ := set $enabled $component (hasKey $given "enabled" | ternary $given.enabled $default) -}}
+{{- end -}}
 {{- dict
       "namespace" (include "countersign.namespace" .)
       "keysNamespace" .Values.keysNamespace
@@ -76,6 +81,7 @@ countersign-system
       "table" $table
       "secrets" $secrets
       "teams" $teams
+      "enabled" $enabled
       "namespacedSigners" .Values.namespacedSigners.enabled
     | toJson -}}
 {{- end -}}
@@ -108,6 +114,13 @@ countersign-system
 {{- end -}}
 {{- end -}}
 {{- toJson $merged -}}
+{{- end -}}
+
+{{- /* The components that may be left out, and whether they are there where nothing is said, as JSON. */}}
+{{- define "countersign.optional" -}}
+{
+  "certificate-request": true
+}
 {{- end -}}
 
 {{- /* Replicas and resources of each component, as JSON. */}}

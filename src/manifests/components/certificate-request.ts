@@ -8,5 +8,7 @@ export const certificateRequest: ComponentDescription = {
   permissions,
   replicas: 2,
   resources: { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '384Mi' } },
+  // Who has no cert-manager may leave it out.
+  optional: { enabled: true },
   servesNamespacedSigners: true,
 };

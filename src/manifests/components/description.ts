@@ -17,6 +17,8 @@ export interface ComponentDescription {
   /** Two by default: one stays when a node fails. */
   readonly replicas: number;
   readonly resources: ComputeResources;
+  /** Whether an installation may leave it out, and does so where nothing is said. Absent: it is always there. */
+  readonly optional?: { readonly enabled: boolean };
   /** Whether it takes the flag `--namespaced-signers`, and the permissions that come with it. */
   readonly servesNamespacedSigners?: boolean;
   /** Whether it needs the CA of our own ports. The others neither sign with it nor read its key. */

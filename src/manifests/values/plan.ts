@@ -51,7 +51,9 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
     namespaces: made.filter((each) => each !== release.namespace),
     image: imageOf(values, release),
     components: new Map(
-      [...COMPONENTS.keys()].map((component) => [component, settingsOf(component, values)]),
+      [...COMPONENTS.keys()]
+        .filter((component) => isEnabled(component, values))
+        .map((component) => [component, settingsOf(component, values)]),
     ),
     parts: partsOf(values),
   };
@@ -73,12 +75,21 @@ function imageOf({ image }: InstallationValues, { version }: Release): ImagePlan
   };
 }
 
+function isEnabled(component: ComponentName, { components }: InstallationValues): boolean {
+  const { optional } = COMPONENTS.get(component) ?? {};
+  if (optional === undefined) return true;
+  const { enabled = optional.enabled } = (components[component] ?? {}) as { enabled?: boolean };
+  return enabled;
+}
+
 /** What the component is described with, under what is said for all, under what is said for it. */
 function settingsOf(component: ComponentName, values: InstallationValues): ComponentSettings {
   const { replicas, resources } = COMPONENTS.get(component) ?? {};
   const own = values.components[component];
   const all = mergedValues(mergedValues({ replicas, resources }, values.defaults), own);
-  const given = Object.entries(all as ComponentSettings).filter(([, value]) => !isEmpty(value));
+  const given = Object.entries(all as ComponentSettings).filter(
+    ([key, value]) => key !== 'enabled' && !isEmpty(value),
+  );
   return Object.fromEntries(given) as unknown as ComponentSettings;
 }
 

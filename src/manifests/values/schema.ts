@@ -94,11 +94,15 @@ const image = z.strictObject({
     .describe('Secrets for the registry (core/v1 LocalObjectReference).'),
 });
 
+const enabled = z.boolean().exactOptional().describe('Install it. Default: `true`.');
+const disabled = z.boolean().exactOptional().describe('Install it. Default: `false`.');
+
 const componentTable = Object.fromEntries(
-  [...COMPONENTS].map(([component, { description }]) => [
-    component,
-    settings.describe(description),
-  ]),
+  [...COMPONENTS].map(([component, { description, optional }]) => {
+    if (optional === undefined) return [component, settings.describe(description)];
+    const own = settings.extend({ enabled: optional.enabled ? enabled : disabled });
+    return [component, own.describe(description)];
+  }),
 );
 
 /** The whole of the values, after the defaults are filled in. Unknown keys are refused. */

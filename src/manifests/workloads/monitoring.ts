@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Who may reach the metrics, who collects them, and what to wake somebody for. All of it is opt-in. */
 import { OWN_TLS_CONFIG_MAP } from '../../api/signer/own-tls.ts';
-import { COMPONENTS } from '../components.ts';
 import type { InstallationPlan } from '../installation-plan.ts';
 import { LABELS, labelsOf } from '../names.ts';
 import type { Manifest } from '../roles.ts';
@@ -27,12 +26,13 @@ export function networkPolicy({ installation, parts }: InstallationPlan): readon
 }
 
 /** A ServiceMonitor a component, since each has a server name of its own. */
-export function serviceMonitors({ installation, parts }: InstallationPlan): readonly Manifest[] {
+export function serviceMonitors(plan: InstallationPlan): readonly Manifest[] {
+  const { installation, parts, components } = plan;
   if (parts.serviceMonitors === undefined) return [];
   const { namespace } = installation;
   const { labels, interval } = parts.serviceMonitors;
   const ca = { configMap: { name: OWN_TLS_CONFIG_MAP, key: 'ca.crt' } };
-  return [...COMPONENTS.keys()].map((component) => {
+  return [...components.keys()].map((component) => {
     const serverName = `countersign-${component}.${namespace}.svc`;
     return {
       apiVersion: OPERATOR,
