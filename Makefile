@@ -73,7 +73,7 @@ fuzz: node_modules ## Every parser, guided by its branches; ARGS='--target reque
 	$(RUN) node test/fuzz/main.ts $(ARGS)
 
 .PHONY: test-cel-cost
-test-cel-cost: node_modules ## Ten minutes' search for CEL expressions that take longer than their price; ARGS='600 1' (seconds, seed)
+test-cel-cost: node_modules ## Ten minutes' search for expressions, patterns and specs that take longer than their price; ARGS='600 1' (seconds, seed)
 	$(RUN) node test/cel/cost-search/main.ts $(ARGS)
 
 .PHONY: test-faults

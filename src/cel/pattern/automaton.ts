@@ -53,14 +53,17 @@ export function automatonWork(program: Program, isWhole: boolean): number | unde
   return new Automaton(program, isWhole).work();
 }
 
-/** A set of instructions. */
+/** A set of instructions. There is one object for each set. */
 interface Closure {
+  readonly id: number;
   readonly pcs: readonly number[];
   /** The conditions (flags of EMPTY_WIDTH) of its instructions, whether they hold or not. */
   readonly needs: number;
 }
 
-interface State extends Closure {
+interface State extends Omit<Closure, 'id'> {
+  /** The same for two states exactly if RE2 treats them as one. */
+  readonly key: number;
   /** The conditions that held when its closure was computed: flags of EMPTY_WIDTH. */
   readonly known: number;
   readonly afterWord: boolean;
@@ -84,6 +87,9 @@ class Automaton {
   readonly #asksForWords: boolean;
   readonly #asksForLines: boolean;
   readonly #closures = new Map<number, Closure>();
+  /** By the instructions from which they were reached: many states have the same successors. */
+  readonly #reached = new Map<string, { readonly closure: Closure; readonly work: number }>();
+  readonly #interned = new Map<string, Closure>();
   #work = 0;
   #memory = 0;
 
@@ -98,12 +104,11 @@ class Automaton {
   /** Enumerates all states, and stops at the limit. */
   work(): number | undefined {
     const [kinds, classes] = this.#kinds();
-    const seen = new Set<string>();
+    const seen = new Set<number>();
     const waiting: State[] = [];
     const add = (state: State): void => {
-      const key = keyOf(state);
-      if (seen.has(key)) return;
-      seen.add(key);
+      if (seen.has(state.key)) return;
+      seen.add(state.key);
       const size = STATE_MEMORY + ELEMENT_MEMORY * (state.pcs.length + classes);
       this.#memory += this.#copies(state) * size;
       if (!this.#ends(state)) waiting.push(state);
@@ -154,26 +159,47 @@ class Automaton {
 
   /** Facts about the position are part of a state only if an instruction depends on them. */
   #state(from: readonly number[], known: number, afterWord: boolean, isMatch: boolean): State {
-    const { pcs, needs } = this.#closure(from, known);
-    if (needs === 0) return { pcs, needs, known: 0, afterWord: false, isMatch };
-    return { pcs, needs, known, afterWord, isMatch };
+    const { id, pcs, needs } = this.#closure(from, known);
+    const facts = needs === 0 ? { known: 0, afterWord: false } : { known, afterWord };
+    const bits = (facts.known * 2 + Number(facts.afterWord)) * 2 + Number(isMatch);
+    return { key: id * 256 + bits, pcs, needs, ...facts, isMatch };
   }
 
   /** All instructions reachable without reading, if exactly these flags hold. */
   #closure(from: readonly number[], flags: number): Closure {
     if (from.length === 1) return this.#closureOf(from[0] ?? 0, flags);
+    const key = String.fromCharCode(flags, ...from);
+    const before = this.#reached.get(key);
+    if (before !== undefined) {
+      this.#work += before.work;
+      return before.closure;
+    }
     const found = new Set<number>();
     let needs = 0;
+    let work = 0;
     for (const pc of new Set(from)) {
-      if (this.#isTooMuch()) break;
+      if (this.#work + work > MAX_WORK) break;
       const each = this.#closureOf(pc, flags);
       needs |= each.needs;
       for (const reached of each.pcs) found.add(reached);
       // RE2 stops at instructions that it has reached before; this visits them again.
-      this.#work += PER_INSTRUCTION * 0.2 * each.pcs.length;
+      work += PER_INSTRUCTION * 0.2 * each.pcs.length;
     }
-    this.#work += sorting(found.size);
-    return { pcs: [...found].sort((a, b) => a - b), needs };
+    work += sorting(found.size);
+    this.#work += work;
+    const closure = this.#intern(found, needs);
+    this.#reached.set(key, { closure, work });
+    return closure;
+  }
+
+  #intern(found: ReadonlySet<number>, needs: number): Closure {
+    const pcs = [...found].sort((a, b) => a - b);
+    const key = String.fromCharCode(needs, ...pcs);
+    const known = this.#interned.get(key);
+    if (known !== undefined) return known;
+    const made = { id: this.#interned.size, pcs, needs };
+    this.#interned.set(key, made);
+    return made;
   }
 
   #closureOf(from: number, flags: number): Closure {
@@ -191,7 +217,7 @@ class Automaton {
       stack.push(...onwards(instruction, flags));
     }
     this.#work += found.size + sorting(found.size);
-    const made = { pcs: [...found].sort((a, b) => a - b), needs };
+    const made = this.#intern(found, needs);
     this.#closures.set(key, made);
     return made;
   }
@@ -250,11 +276,6 @@ function knownBefore({ known, afterWord }: State, { isWord, isNewline, isEnd }: 
   const word = isWord === afterWord ? NO_WORD_BOUNDARY : WORD_BOUNDARY;
   const line = isNewline || isEnd ? END_LINE : 0;
   return known | word | line | (isEnd ? END_TEXT : 0);
-}
-
-/** The same for two states exactly if RE2 treats them as one. */
-function keyOf({ pcs, known, afterWord, isMatch }: State): string {
-  return `${known} ${afterWord} ${isMatch} ${String.fromCharCode(...pcs)}`;
 }
 
 function sorting(size: number): number {

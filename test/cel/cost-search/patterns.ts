@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+/** RE2 patterns: what it takes to compile one, and to match a hostile text for the first time. */
+import { MAX_VALUE } from '../../../src/cel/pattern/value-pattern.ts';
+import {
+  compileRegex,
+  discardPatterns,
+  tryRegex,
+  type MatchMode,
+} from '../../../src/cel/pattern/regex.ts';
+import { UNIT_MS, leastMs, type Finding } from './measure.ts';
+import { oneOf, type Pick } from './random.ts';
+
+const ATOMS = [
+  ...['a', 'b', '.', '[ab]', '[^a]', '\\w', '\\d', '\\b', '\\B', '^', '$', '\\pL', '[a-z]', 'k'],
+  ...['\\A', '\\z', '[[:alpha:]]', '[^\\pL]', 'x', '/', '[.]', '\\s', '(?i:k)', '\\x{10FFFF}'],
+];
+const REPEATS = [
+  '*',
+  '+',
+  '?',
+  '{2}',
+  '{0,9}',
+  '{1,63}',
+  '{30}',
+  '{100}',
+  '{200}',
+  '{1,253}',
+  '*?',
+];
+const FRONTS = ['', '^', '(?i)', '(?m)', '(?s)', '.*', '(?im)^', '[ab]*'];
+const ENDS = ['', '$', '[cd]', '\\z', '.*', '\\b$'];
+
+/** A pattern of this depth. */
+export function pattern(pick: Pick, depth: number): string {
+  return oneOf(pick, FRONTS) + part(pick, depth) + oneOf(pick, ENDS);
+}
+
+function part(pick: Pick, depth: number): string {
+  const one = (): string => part(pick, depth - 1);
+  if (depth <= 0) return oneOf(pick, ATOMS);
+  const forms = [
+    () => one() + one(),
+    () => one() + one() + one(),
+    () => `(?:${one()}|${one()})`,
+    () => `(?:${one()})${oneOf(pick, REPEATS)}`,
+    () => `${oneOf(pick, ATOMS)}${oneOf(pick, REPEATS)}`,
+    () => `(${one()})`,
+  ];
+  return oneOf(pick, forms)();
+}
+
+/** A pattern, anew, or one of the worst with something more. */
+function next(pick: Pick, worst: readonly string[]): string {
+  const before = worst[pick(Math.max(1, worst.length))];
+  if (before === undefined || pick(3) === 0) return pattern(pick, 1 + pick(4));
+  const at = pick(before.length + 1);
+  const forms = [
+    `(?:${before})${oneOf(pick, REPEATS)}`,
+    `${oneOf(pick, FRONTS)}${before}`,
+    `${before}${part(pick, 2)}`,
+    `(?:${before}|${part(pick, 2)})`,
+    before.slice(0, at) + oneOf(pick, ATOMS) + before.slice(at),
+    before.replace(/\d+/, String(1 + pick(300))),
+  ];
+  return oneOf(pick, forms);
+}
+
+const ALPHABETS = ['ab', 'abx', 'ab ', 'a\nb', 'kK\u212A', 'ab_/.', 'aé', '0a', 'abcd'];
+
+/** A text whose characters are random: it leads through many states. */
+function hostileText(pick: Pick): string {
+  const alphabet = oneOf(pick, ALPHABETS);
+  return Array.from({ length: MAX_VALUE }, () => alphabet[pick(alphabet.length)]).join('');
+}
+
+/** An instruction of a pattern's work, in milliseconds. */
+const INSTRUCTION_MS = 1e-4;
+/** The library's own part of a compilation: each instruction once more, whatever the states are. */
+const LOOKUP = 2;
+
+/** What it takes to compile a pattern, accepted or not, and to match with it; undefined if it is no pattern. */
+export function tryPattern(pick: Pick, worst: readonly string[]): readonly Finding[] {
+  const source = next(pick, worst).slice(0, 512);
+  const mode = oneOf<MatchMode>(pick, ['part', 'whole', 'place']);
+  const made = tryRegex(source, mode);
+  if (typeof made === 'string') return tryRefused(pick, source, mode, made);
+  const compile = leastMs(3, () => {
+    discardPatterns([compileRegex(source, mode)]);
+    return () => compileRegex(source, mode);
+  });
+  const compiled = {
+    kind: 'compile a pattern',
+    source,
+    ms: compile,
+    ratio: compile / (made.work * INSTRUCTION_MS),
+  };
+  if (mode === 'place') return [compiled];
+  const subject = hostileText(pick);
+  const match = leastMs(3, () => {
+    discardPatterns([compileRegex(source, mode)]);
+    const fresh = compileRegex(source, mode);
+    return () => (mode === 'part' ? fresh.test(subject) : fresh.testWhole(subject));
+  });
+  const price = LOOKUP * MAX_VALUE * UNIT_MS + made.work * INSTRUCTION_MS;
+  return [compiled, { kind: 'match a pattern', source, ms: match, ratio: match / price }];
+}
+
+/** To refuse a pattern takes no longer than to accept the largest. */
+function tryRefused(
+  pick: Pick,
+  source: string,
+  mode: MatchMode,
+  message: string,
+): readonly Finding[] {
+  if (!/too many states|instructions, more than/.test(message)) return [];
+  // A refusal is kept: a pattern that means the same is another one.
+  const ms = leastMs(3, () => {
+    const other = `${source}(?:${'|'.repeat(1 + pick(40))})`;
+    return () => tryRegex(other, mode);
+  });
+  return [{ kind: 'refuse a pattern', source, ms, ratio: 0 }];
+}

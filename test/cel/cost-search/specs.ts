@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Whole specs of Signers, compiled and evaluated as the components do it. */
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
+import { readSigner } from '../../../src/api/signer/read-signer.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { POD } from '../../../src/cel/environments.ts';
+import { SignerError, attempt } from '../../../src/errors.ts';
+import { compileProfile } from '../../../src/issuance/profile.ts';
+import { compileCertificateRequestPolicy } from '../../../src/policy/compile-policy.ts';
+import { compileOncePerGeneration } from '../../../src/runtime/signers/compile-cache.ts';
+import { inTurns } from '../../../src/runtime/signers/in-turns.ts';
+import { PutOff } from '../../../src/runtime/signers/put-off.ts';
+import { namespacedSigner, teamSpec } from '../../support/signers/namespaced-signer.ts';
+import { WORDS, expression, largestOf } from './expressions.ts';
+import { threadMs, type Finding } from './measure.ts';
+import { pattern } from './patterns.ts';
+import { oneOf, type Pick } from './random.ts';
+
+function several(count: number, make: (index: number) => unknown): readonly unknown[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
+/** A spec as long as a namespace may write it, of expressions and patterns that took long. */
+function specOf(pick: Pick, worst: readonly string[]): Record<string, unknown> {
+  const of = (kind: 'POD' | 'NAMESPACED_REQUEST'): string => {
+    const words = WORDS[kind];
+    if (words === undefined) throw new Error(`no words of ${kind}`);
+    const made = expression(pick, words, kind === 'POD' ? [] : worst);
+    return made.length > 2_048 ? 'true' : made;
+  };
+  const pods = {
+    allow: of('POD'),
+    uris: several(1 + pick(8), () => `(${of('POD')}) ? 'spiffe://a/b' : 'spiffe://a/c'`),
+    annotations: several(pick(16), (index) => ({
+      key: `example.com/a${index}`,
+      pattern: pattern(pick, 3).slice(0, 512),
+    })),
+  };
+  const rules = several(1 + pick(8), (index) => ({
+    name: `rule-${index}`,
+    when: of('NAMESPACED_REQUEST'),
+    allow: { usages: ['client auth'] },
+  }));
+  return { ...teamSpec(), pods, certificateRequests: { rules } };
+}
+
+/** The longest of the thread's milliseconds between two turns of the event loop, while `work` is under way. */
+async function longestPause(work: Promise<unknown>): Promise<number> {
+  const state = { isDone: false };
+  const done = work.finally(() => {
+    state.isDone = true;
+  });
+  let longest = 0;
+  while (!state.isDone) {
+    const before = process.threadCpuUsage();
+    await nextTurn();
+    const { user, system } = process.threadCpuUsage(before);
+    longest = Math.max(longest, (user + system) / 1_000);
+  }
+  await done;
+  return longest;
+}
+
+const profileOf = compileOncePerGeneration((signer: ClusterSigner, deadline) =>
+  compileProfile(signer.spec, deadline),
+);
+const policyOf = compileOncePerGeneration((signer: ClusterSigner, deadline) =>
+  compileCertificateRequestPolicy(signer.spec, deadline),
+);
+let made = 0;
+
+/** What one spec held the event loop for, as it was read, compiled, and evaluated for one pod. */
+export async function trySpec(pick: Pick, worst: readonly string[]): Promise<readonly Finding[]> {
+  made += 1;
+  const name = `team-${made}`;
+  const spec = specOf(pick, worst);
+  const object = namespacedSigner(spec, { namespace: name, uid: name });
+  const source = JSON.stringify(spec).slice(0, 2_000);
+  let signer: ClusterSigner | SignerError | undefined;
+  const reading = threadMs(() => (signer = attempt(() => readSigner(object))));
+  const read = { kind: 'read a spec', source, ms: reading, ratio: 0 };
+  if (signer === undefined || signer instanceof SignerError) return [read];
+  const known = signer;
+  const variables = largestOf(POD, pick);
+  const compile = await longestPause(settled(() => [profileOf(known), policyOf(known)]));
+  const evaluate = await longestPause(
+    settled(() => {
+      const { pods } = profileOf(known);
+      return pods?.together(() => [
+        attempt(() => pods.allow.evaluate(variables)),
+        ...pods.uris.map((uri) => attempt(() => uri.evaluate(variables))),
+        ...[...pods.annotations.values()].map((test) =>
+          test(oneOf(pick, ['ab', 'x']).repeat(2_048)),
+        ),
+      ]);
+    }),
+  );
+  return [
+    read,
+    { kind: 'compile a spec', source, ms: compile, ratio: 0 },
+    { kind: 'evaluate a spec', source, ms: evaluate, ratio: 0 },
+  ];
+}
+
+/** In turns, until it is done or refused; waits where its namespace has spent its budget. */
+async function settled(work: () => unknown): Promise<void> {
+  for (let trial = 0; trial < 30; trial += 1) {
+    try {
+      await inTurns(async () => {
+        await Promise.resolve();
+        work();
+      });
+      return;
+    } catch (error) {
+      if (error instanceof SignerError) return;
+      if (!(error instanceof PutOff)) throw error;
+      await setTimeout(error.waitMs);
+    }
+  }
+}
