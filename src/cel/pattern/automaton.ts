@@ -17,9 +17,12 @@ import {
   END_TEXT,
   MATCH,
   NO_WORD_BOUNDARY,
+  WORD,
   WORD_BOUNDARY,
   askedFor,
+  foldings,
   isReader,
+  isWordRune,
   onwards,
   type Program,
 } from './program.ts';
@@ -29,13 +32,12 @@ import {
  * pattern, in addition to the lookup of its characters. A common pattern for SPIFFE IDs with `^` and `$` takes 112,000,
  * or 68,000 where it is matched against whole values.
  */
-const MAX_WORK = 200_000;
+export const MAX_WORK = 200_000;
 
 /** Bytes that re2js allows an automaton, by its own count. Beyond it, re2js drops all states. */
 const MAX_MEMORY = 8_388_608;
 const STATE_MEMORY = 200;
 const ELEMENT_MEMORY = 8;
-
 /** The fixed work of a step: find it, then hash and look up its state. */
 const PER_STEP = 2;
 /** The work for one instruction of a state: add it to a set, sort, hash and store it. */
@@ -47,10 +49,15 @@ const PER_COMPARISON = 0.1;
  * Enumerates the states of a pattern's DFA.
  *
  * @param isWhole - whether the pattern is anchored at the first character
- * @returns the instructions visited; undefined where there are more than the limit
+ * @param spent - the work to read and compile the pattern
+ * @returns that work and the instructions visited; undefined where it is more than {@link MAX_WORK}
  */
-export function automatonWork(program: Program, isWhole: boolean): number | undefined {
-  return new Automaton(program, isWhole).work();
+export function automatonWork(
+  program: Program,
+  isWhole: boolean,
+  spent: number,
+): number | undefined {
+  return new Automaton(program, isWhole, spent).work();
 }
 
 /** A set of instructions. There is one object for each set. */
@@ -90,10 +97,11 @@ class Automaton {
   /** By the instructions from which they were reached: many states have the same successors. */
   readonly #reached = new Map<string, { readonly closure: Closure; readonly work: number }>();
   readonly #interned = new Map<string, Closure>();
-  #work = 0;
+  #work: number;
   #memory = 0;
 
-  constructor(program: Program, isWhole: boolean) {
+  constructor(program: Program, isWhole: boolean, spent: number) {
+    this.#work = spent;
     this.#program = program;
     this.#isWhole = isWhole;
     const asked = askedFor(program);
@@ -280,22 +288,4 @@ function knownBefore({ known, afterWord }: State, { isWord, isNewline, isEnd }: 
 
 function sorting(size: number): number {
   return size * (PER_INSTRUCTION + PER_COMPARISON * Math.log2(size + 1));
-}
-
-/** Word characters: 0-9, A-Z, _, a-z. */
-const WORD: readonly (readonly [number, number])[] = [
-  [0x30, 0x39],
-  [0x41, 0x5a],
-  [0x5f, 0x5f],
-  [0x61, 0x7a],
-];
-
-function isWordRune(rune: number): boolean {
-  return WORD.some(([lowest, highest]) => rune >= lowest && rune <= highest);
-}
-
-/** The other cases of a character: with (?i), a program reads them without listing them. */
-function foldings(rune: number): readonly number[] {
-  const text = String.fromCodePoint(rune);
-  return [text.toLowerCase(), text.toUpperCase()].flatMap((each) => each.codePointAt(0) ?? []);
 }

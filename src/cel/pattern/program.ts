@@ -69,3 +69,22 @@ export function onwards({ op, out, arg }: Instruction, flags: number): readonly 
   if (op === NOP || op === CAPTURE) return [out];
   return op === EMPTY_WIDTH && (arg & ~flags) === 0 ? [out] : [];
 }
+
+/** Word characters: 0-9, A-Z, _, a-z. */
+export const WORD: readonly (readonly [number, number])[] = [
+  [0x30, 0x39],
+  [0x41, 0x5a],
+  [0x5f, 0x5f],
+  [0x61, 0x7a],
+];
+
+/** Whether `\b` takes it for part of a word. */
+export function isWordRune(rune: number): boolean {
+  return WORD.some(([lowest, highest]) => rune >= lowest && rune <= highest);
+}
+
+/** The other cases of a character: with (?i), a program reads them without listing them. */
+export function foldings(rune: number): readonly number[] {
+  const text = String.fromCodePoint(rune);
+  return [text.toLowerCase(), text.toUpperCase()].flatMap((each) => each.codePointAt(0) ?? []);
+}

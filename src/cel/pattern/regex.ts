@@ -2,7 +2,8 @@
 import { RE2JS } from 're2js';
 import { BoundedMap } from '../../bounded-map.ts';
 import { messageOf } from '../../errors.ts';
-import { automatonWork } from './automaton.ts';
+import { MAX_WORK, automatonWork } from './automaton.ts';
+import { classWork } from './class-work.ts';
 import { programWork, type Program } from './program.ts';
 
 /** A compiled RE2 expression. Matching takes time linear in the text, hostile texts included. */
@@ -73,22 +74,34 @@ export function compileRegex(pattern: string, question: MatchMode): Regex {
 
 function compileOrRefuse(pattern: string, question: MatchMode, key: string): Regex {
   try {
-    return wrap(RE2JS.compile(pattern), question, key);
+    const reading = classWork(pattern);
+    if (reading > MAX_WORK)
+      throw new Error('its character classes are too large; use fewer of them');
+    return wrap(RE2JS.compile(pattern), { question, key, reading });
   } catch (error) {
     refused.set(key, messageOf(error));
     throw error;
   }
 }
 
-function wrap(re2: RE2JS, question: MatchMode, key: string): Regex {
+/** Where a compiled pattern comes from. */
+interface Origin {
+  readonly question: MatchMode;
+  readonly key: string;
+  /** The work to read it. */
+  readonly reading: number;
+}
+
+function wrap(re2: RE2JS, { question, key, reading }: Origin): Regex {
   if (re2.programSize() > MAX_PROGRAM) {
     throw new Error(
       `it compiles to ${re2.programSize()} instructions, more than the limit of ${MAX_PROGRAM}; use fewer and smaller repetitions`,
     );
   }
   const program = programOf(re2);
-  const states = question === 'place' ? 0 : automatonWork(program, question === 'whole');
-  if (states === undefined) {
+  const spent = reading + programWork(program);
+  const work = question === 'place' ? spent : automatonWork(program, question === 'whole', spent);
+  if (work === undefined) {
     throw new Error(
       'its automaton has too many states; start it with ^, or use fewer and smaller repetitions',
     );
@@ -96,7 +109,7 @@ function wrap(re2: RE2JS, question: MatchMode, key: string): Regex {
   const regex: Regex = {
     key,
     size: re2.programSize(),
-    work: programWork(program) + states,
+    work,
     test: (text) => re2.test(text),
     testWhole: (text) => re2.testExact(text),
     find: (text) => {
