@@ -16,6 +16,9 @@ const INSTRUCTION = 1;
 /** The fixed cost of a search, however short the pattern. */
 const LEAST_THREADS = 20;
 
+/** The cost to make a matcher, however short the text: 1 µs. */
+const MATCHER = 60;
+
 /** The cost to find one match. */
 function searched([text, pattern]: readonly Bound[], least: number): number {
   const size = pattern?.text === undefined ? 1 : compileRegex(pattern.text, 'place').size;
@@ -52,7 +55,7 @@ export const PATTERNS: readonly CelFunction[] = [
         handler: (text: string, pattern: string) => compileRegex(pattern, 'place').find(text),
       },
     ],
-    price: { cost: (args) => searched(args, LEAST_THREADS), result: toSame },
+    price: { cost: (args) => MATCHER + searched(args, LEAST_THREADS), result: toSame },
   },
   {
     name: 'findAll',
@@ -73,6 +76,9 @@ export const PATTERNS: readonly CelFunction[] = [
       },
     ],
     // `a.*b|a` reads to the end of the text for each `a`, in any engine.
-    price: { cost: (args) => (args[0]?.size ?? 1) * searched(args, 4), result: matchesOf },
+    price: {
+      cost: (args) => MATCHER + (args[0]?.size ?? 1) * searched(args, 4),
+      result: matchesOf,
+    },
   },
 ];
