@@ -22,6 +22,7 @@ var judges = map[byte]func([]byte) answer{
 	'l': judgeLeaf,
 	'm': judgeMLDSALeaf,
 	's': signMLDSA,
+	'u': judgeURI,
 }
 
 // Questions that may wait for their answers: enough to keep all cores busy.
