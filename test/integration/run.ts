@@ -34,6 +34,7 @@ const LONG = new Set(
     'authority-verbs',
     'certificate-requests',
     'conformance',
+    'fairness',
     'image',
     'library-kinds',
     'namespaced-signers',
