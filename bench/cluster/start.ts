@@ -5,7 +5,7 @@ import { createClient, type Client } from '../../src/kube/client/client.ts';
 import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
 import { openCluster, type Cluster, type ClusterOptions } from '../../test/cluster/cluster.ts';
 import { exactRelease } from '../../test/cluster/releases.ts';
-import { applySigner, example, waitForReady } from '../../test/support/cluster/fixture.ts';
+import { applySigner, example, waitForUsableCa } from '../../test/support/cluster/fixture.ts';
 import {
   applyManifests,
   grantClientCa,
@@ -102,7 +102,7 @@ async function makeAuthorities(
   const installation = await startComponents(cluster, { only: ['authority', 'attester'], program });
   try {
     for (const signer of signers) await applySigner(cluster, signer);
-    for (const { metadata } of signers) await waitForReady(cluster, metadata.name, 'Checked');
+    for (const { metadata } of signers) await waitForUsableCa(cluster, metadata.name);
     const published = signers.filter(({ spec }) => spec.trustBundle !== undefined).length;
     await until('the bundles are published and marked', READY_MS, async () => {
       const { stdout } = await cluster.kubectl(['get', 'clustertrustbundles', '-o', 'json']);
