@@ -42,7 +42,7 @@ export function issueLinted(work: Work, kind: Kind): Issue {
   return (index) => authority.sign(prepare(planned(index)), signal);
 }
 
-/** All nine lines of docs/explanation/issuance-cycle.md but the PUT, as the components do them. */
+/** All steps of docs/explanation/issuance-cycle.md but the PUT, as the components run them. */
 export function issueWhole(work: Work, kind: Kind): Issue {
   const authority = openLocalAuthority({ ...work, anchors: undefined }, Date.now());
   const { facts } = authority;

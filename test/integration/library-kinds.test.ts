@@ -52,7 +52,7 @@ before(async () => {
   });
   const secret = { namespace: 'outsider-keys', name: 'outsider-ca', signerName: SIGNER_NAME };
   await applyCaSecret(cluster, secret, ca);
-  // Only now: the process was dormant for this kind, and wakes.
+  // Only now: the process has waited for this kind.
   await applyCrds(cluster);
   await allowCertificateRequesters(cluster);
   const all = ['commonName', 'dnsNames', 'ipAddresses', 'uris'].map((field) => [field, 'true']);

@@ -26,7 +26,7 @@ export const STRICTNESS: readonly Strictness[] = [
     code: 'DER_MALFORMED',
     says: /name of an unknown kind/,
     what: 'a subjectAltName has a kind of name that does not exist',
-    why: 'RFC 5280 §4.2.1.6: Go passes over it',
+    why: 'RFC 5280 §4.2.1.6: Go ignores it',
   },
   {
     code: 'DER_MALFORMED',

@@ -38,11 +38,11 @@ export function createActor(
       path: resource.object(csr.metadata, 'approval'),
       body: csrWriteBody(decided),
     });
-    const told = { reason: plan.reason, message: plan.message, written };
+    const answer = { reason: plan.reason, message: plan.message, written };
     if (plan.kind === 'approve') {
       const less =
         plan.withheld === undefined ? {} : { event: lessThanRequested('Approve', plan.withheld) };
-      return { outcome: 'approved', ...told, ...less };
+      return { outcome: 'approved', ...answer, ...less };
     }
     const event = {
       type: 'Warning',
@@ -50,7 +50,7 @@ export function createActor(
       action: 'Approve',
       note: plan.message,
     } as const;
-    return { outcome: 'denied', ...told, event };
+    return { outcome: 'denied', ...answer, event };
   }
 
   return async (csr, signer) => {

@@ -70,7 +70,7 @@ export function createCertificateRequest(init: CertificateRequestInit): Controll
   return { ...controller, signers: signers.all };
 }
 
-/** Answers CertificateRequests of the signers of a kind; dormant while there is no cert-manager. */
+/** Answers CertificateRequests of the signers of a kind. Waits while cert-manager is not installed. */
 export function createCertificateRequestSigning<S extends SignerObject>(
   init: CertificateRequestSigningInit<S>,
 ): Controller {

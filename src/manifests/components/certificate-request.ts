@@ -4,7 +4,8 @@ import type { ComponentDescription } from './description.ts';
 
 /** Members share the requests by their Leases. */
 export const certificateRequest: ComponentDescription = {
-  description: "Answers cert-manager's CertificateRequests; dormant without it.",
+  description:
+    "Answers cert-manager's CertificateRequests; waits while cert-manager is not installed.",
   permissions,
   replicas: 2,
   resources: { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '384Mi' } },

@@ -8,7 +8,7 @@ import type { Manifest } from '../roles.ts';
 const FLOW_CONTROL = 'flowcontrol.apiserver.k8s.io/v1';
 const NAME = 'countersign';
 
-/** Whoever drains nodes leaves one replica of a component at work. */
+/** A drain of nodes leaves one replica of a component at work. */
 export function disruptionBudget(component: string, { installation }: InstallationPlan): Manifest {
   const labels = labelsOf(component);
   return {

@@ -180,8 +180,8 @@ async function deliver<T extends KubeObject, S, I extends IssuedChain>(
   const delivered = init.withIssued(request, issued, serverTime(init.component));
   const written = await put(init, delivered, via);
   undelivered.delete(keyOf(request.metadata));
-  const told = withheld === undefined ? {} : { event: lessThanRequested('Sign', withheld) };
-  return { outcome: 'issued', reason: 'Issued', written, ...told };
+  const less = withheld === undefined ? {} : { event: lessThanRequested('Sign', withheld) };
+  return { outcome: 'issued', reason: 'Issued', written, ...less };
 }
 
 /** Starts again through another version of the API. */

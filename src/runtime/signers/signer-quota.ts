@@ -57,7 +57,7 @@ export function createSignerQuota(): SignerQuota {
       const { namespace = '', name } = metadata;
       const identity = { apiVersion, kind, metadata: identityOf(metadata) };
       if (!hasRoom(`${namespace}/${name}`)) return identity;
-      // Also if the spec is too long: authority writes the status anew and must not forget the CAs.
+      // Also if the spec is too long: authority writes the whole status and must not forget the CAs.
       const kept = { ...identity, status: reducedStatus(status ?? {}) };
       return isLonger(spec, MAX_SIGNER_TEXT) ? kept : { ...kept, spec };
     },
@@ -84,7 +84,7 @@ interface WireSigner {
 
 /**
  * Without anchors: an owner who exchanges the CA often would fill every component's memory with `ca.crt`. If the
- * rest is too long, only the CAs stay, which the schema bounds; `authority` then writes the conditions anew.
+ * rest is too long, only the CAs stay, which the schema bounds; `authority` then writes the conditions again.
  */
 function reducedStatus({ authorities, ...rest }: ClusterSignerStatus): ClusterSignerStatus {
   const reduced = authorities?.map(({ anchors: _anchors, ...each }) => each);
