@@ -13,7 +13,7 @@ const EVERY_VERB = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete
 const CONTROLLERS = [
   {
     apiGroups: ['cert-manager.io'],
-    // Not all of the group: its `signers` are for whoever may approve.
+    // Not all of the group: its `signers` are for approvers.
     resources: ['certificates', 'certificaterequests', 'issuers', 'clusterissuers'].flatMap(
       (each) => [each, `${each}/status`, `${each}/finalizers`],
     ),

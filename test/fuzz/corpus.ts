@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** What is committed: small, and the same whoever runs it. */
+/** What is committed: small, and the same in every run. */
 export const KEPT = join(import.meta.dirname, 'corpus');
 
 export function readCorpus(folder: string, name: string): readonly Uint8Array[] {

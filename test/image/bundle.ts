@@ -12,7 +12,7 @@ export const NONROOT = 65532;
 
 /**
  * The argv that runs the bundle where no image can be built: in a folder that holds nothing else, in
- * the way that the image's entrypoint says. Whoever is root becomes the image's user.
+ * the way that the image's entrypoint says. Root becomes the image's user.
  */
 export function programOfBundle(directory: string): readonly string[] {
   if (!existsSync(BUNDLE)) throw new Error(`no ${BUNDLE}: run make dist/countersign.mjs`);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `countersign authority …` on a real cluster: orders, rights, and pods that are made anew. */
+/** `countersign authority …` on a real cluster: orders, permissions, and pods that are recreated. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { X509Certificate } from 'node:crypto';

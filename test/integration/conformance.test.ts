@@ -119,7 +119,7 @@ describe('the kit', { concurrency: true }, () => {
     const kubeconfig = await userWith(cluster, 'requester', [
       { verbs: ['create', 'get', 'delete'], resources: ['certificatesigningrequests'] },
     ]);
-    // The rule own-name approves whoever asks for himself.
+    // The rule own-name approves users who ask for their own name.
     const people = runOf('countersign', 'csr');
     const run = { ...people, profile: { ...people.profile, commonName: 'somebody-else' } };
     const flags = ['--timeout', '2s', '--kubeconfig', kubeconfig];

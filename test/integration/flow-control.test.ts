@@ -34,7 +34,7 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-/** The API server's answer to a GET by whoever a kubeconfig says. */
+/** The API server's answer to a GET by the user of a kubeconfig. */
 async function ask(kubeconfig: string, path: string): Promise<IncomingMessage> {
   const connection = await loadConnection({ kubeconfig, clock: () => Date.now() });
   const { tls, authorization } = await connection.credentials();

@@ -73,7 +73,7 @@ for (const [from, to] of ['AB', 'BC'] as const) {
   test(`${from} → ${to}: each component is killed during the rotation, its standby takes over, no request waits long`, async () => {
     const before = await stand.inPhase(MANAGED, 'Active');
     await signsForAll(before.fingerprint);
-    // Whatever was meant: the CA that signs now began before that, by whoever's clock.
+    // The CA that signs now became active before that, by any clock.
     const annotations = { [ROTATE_AT]: formatTime(Date.now() + 2_000) };
     await stand.change(MANAGED, { metadata: { annotations } });
     const next = await stand.inPhase(MANAGED, 'Prepared');
@@ -223,7 +223,7 @@ test('a write to a Secret that changed since it was evaluated is a conflict', as
 test('a write to a Secret that another client recreated is a conflict', async () => {
   const judged = await stand.secret('workload-ca');
   assert.ok(judged !== undefined);
-  // Nobody of ours may make it anew meanwhile.
+  // No component may create it again meanwhile.
   await kill('authority');
   await kill('authority');
   await stand.cluster.kubectl(['delete', 'secret', 'workload-ca', '-n', KEYS_NAMESPACE]);

@@ -35,8 +35,8 @@ test('the only anchor of a bundle signs at once: no older bundle exists', () => 
 });
 
 const rewritten: [law: string, old: number, added: number][] = [
-  ['deleted, and all are dated anew', NOW, NOW],
-  ['edited, and the old anchor is dated anew', NOW, NOW - 300_000],
+  ['deleted, and all get a new date', NOW, NOW],
+  ['edited, and the old anchor gets a new date', NOW, NOW - 300_000],
 ];
 
 for (const [law, old, added] of rewritten) {

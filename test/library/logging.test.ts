@@ -41,6 +41,6 @@ test('20. other steps are logged at debug: a continued wait, and log lines of th
     it.component.log.lines.filter(({ message }) => message === text).map(({ level }) => level);
   assert.ok(levels('an author’s own words').every((level) => level === 'debug'));
   const [first, ...later] = levels('request waiting');
-  assert.equal(first, 'warn', 'it is news once, for whoever sees info');
+  assert.equal(first, 'warn', 'the first log line is visible at level info');
   assert.ok(later.length > 2 && later.every((level) => level === 'debug'));
 });

@@ -93,27 +93,27 @@ test('as long as the CA signs, every pod may hold a leaf of it', () => {
 });
 
 const seen: [law: string, requests: readonly PodCertificateRequest[], holds: boolean][] = [
+  ['a later certificate of another CA replaces that of the CA', [issued('p', 'b', MINUTE)], false],
+  ['a pod has the certificate that it got last', [issued('p', 'a', MINUTE)], true],
+  ['the newest request counts', [issued('p', 'a', 2 * MINUTE), issued('p', 'b', MINUTE)], false],
   [
-    'what an old pod got last from another CA replaced what it had',
-    [issued('p', 'b', MINUTE)],
-    false,
-  ],
-  ['what it got last from the CA is what it has', [issued('p', 'a', MINUTE)], true],
-  ['the newest counts', [issued('p', 'a', 2 * MINUTE), issued('p', 'b', MINUTE)], false],
-  [
-    'the newest counts, in any order',
+    'the newest request counts, in any order',
     [issued('p', 'b', 2 * MINUTE), issued('p', 'a', MINUTE)],
     true,
   ],
   [
-    'of two in the same second the worse counts',
+    'of two requests in the same second the affected one counts',
     [issued('p', 'b', MINUTE), issued('p', 'a', MINUTE)],
     true,
   ],
-  ['those of other pods say nothing', [issued('q', 'b', MINUTE)], true],
-  ['one that was not issued says nothing', [{ ...issued('p', 'b', MINUTE), status: {} }], true],
+  ['requests of other pods do not count', [issued('q', 'b', MINUTE)], true],
   [
-    'one of another signer says nothing',
+    'a request that was not issued does not count',
+    [{ ...issued('p', 'b', MINUTE), status: {} }],
+    true,
+  ],
+  [
+    'a request of another signer does not count',
     [
       {
         ...issued('p', 'b', MINUTE),
@@ -123,7 +123,7 @@ const seen: [law: string, requests: readonly PodCertificateRequest[], holds: boo
     true,
   ],
   [
-    'a chain that cannot be read may be of the CA',
+    'a pod whose chain cannot be read counts as affected',
     [{ ...issued('p', 'b', MINUTE), status: { certificateChain: 'no PEM' } }],
     true,
   ],
@@ -196,7 +196,7 @@ test('what has ended or is on its way out holds nothing for long', () => {
   assert.ok(!isAlive(pod('p', { metadata: { deletionTimestamp: at(0) } })));
 });
 
-test('only a controller makes a pod anew, and no Node is one: static pods are not evicted', () => {
+test('only pods that a controller recreates are evicted: static pods, which belong to their Node, are not', () => {
   const owned = (kind: string, controller?: boolean): Pod =>
     pod('p', {
       metadata: {

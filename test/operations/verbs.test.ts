@@ -120,7 +120,7 @@ const activates: readonly Row[] = [
     says: /authority prepare workload first/,
   },
   {
-    law: 'a user who has just requested a successor is told to wait, not to request it again',
+    law: 'after a request for a successor the advice is to wait, not to request it again',
     wanted: { annotations: { [PREPARE_AT]: at(0) } },
     verdict: 'refused',
     says: /requested at 2026-01-01T01:00:00Z and does not exist yet; countersign authority show workload/,

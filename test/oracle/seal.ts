@@ -2,7 +2,7 @@
 import { sign, type KeyObject } from 'node:crypto';
 import { encodeTree, type Node } from './tree.ts';
 
-/** Signs the first part of a request or a certificate anew, whatever was done to it. */
+/** Signs the first part of a request or a certificate again, whatever was changed in it. */
 export function seal(root: Node, key: KeyObject): void {
   const [covered, , signature] = root.children ?? [];
   if (covered === undefined || signature === undefined) return;

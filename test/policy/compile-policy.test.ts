@@ -41,7 +41,7 @@ const ROWS: readonly Row[] = [
     message: /^spec\.requests\.rules\[1\]\.when: line 1, column \d+: .*startWith/,
   },
   {
-    law: 'a fault in allow is told with its field',
+    law: 'an error in allow names its field',
     requests: rule('true', 'self == 1'),
     code: 'CEL_INVALID',
     message: /^spec\.requests\.rules\[1\]\.allow\.commonName: line 1, column 1: .*string == int/,

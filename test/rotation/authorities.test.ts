@@ -59,17 +59,17 @@ const rows: [law: string, input: Partial<AuthoritiesInput>, phases: readonly str
     ['a Active', 'b Prepared'],
   ],
   [
-    'who is activated is Active, and the one before it Retiring',
+    'an activated CA is Active, and the one before it Retiring',
     { before: [entry(a), entry(b, 'Prepared')], current: signing(b) },
     ['b Active', 'a Retiring'],
   ],
   [
-    'a CA in the place of a lost one is Prepared until it may sign: till then nobody has retired',
+    'a CA in the place of a lost one is Prepared until it may sign; until then no CA retires',
     { before: [entry(a)], current: waiting(b) },
     ['a Active', 'b Prepared'],
   ],
   [
-    'though the lost one has expired, its anchor keeps the next from being the first of its bundle',
+    'if the lost CA has expired, its anchor still makes the next CA wait: it is not the first of the bundle',
     { before: [entry(a)], current: waiting(b), now: a.notAfter + DAY },
     ['a Active', 'b Prepared'],
   ],
@@ -79,17 +79,17 @@ const rows: [law: string, input: Partial<AuthoritiesInput>, phases: readonly str
     ['a Active', 'b Retiring'],
   ],
   [
-    'a successor that the Secret holds no more may have signed, for all we know',
+    'a successor that is no longer in the Secret may have signed: it retires',
     { before: [entry(a), entry(b, 'Prepared')], current: signing(a), next: half(c) },
     ['a Active', 'c Prepared', 'b Retiring'],
   ],
   [
-    'while no usable CA is known nothing is concluded',
+    'while no usable CA is known the phases stay as they are',
     { before: [entry(a), entry(b, 'Prepared')] },
     ['a Active', 'b Prepared'],
   ],
   [
-    'a distrusted CA is that, and who was prepared beside it goes with it',
+    'a distrusted CA is Distrusted, and the CA that was prepared beside it is removed',
     {
       before: [entry(a), entry(b, 'Prepared')],
       isDistrusted: (each) => each === a.fingerprint,
@@ -97,7 +97,7 @@ const rows: [law: string, input: Partial<AuthoritiesInput>, phases: readonly str
     ['a Distrusted'],
   ],
   [
-    'who was prepared before a CA was distrusted that had retired stays',
+    'distrust of a retired CA leaves the prepared one',
     {
       before: [entry(b), entry(c, 'Prepared'), entry(a, 'Retiring')],
       current: signing(b),

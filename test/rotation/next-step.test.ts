@@ -128,18 +128,18 @@ const rows: [law: string, input: Partial<RotationInput>, step: string, lookAt?: 
     'activate: RenewBefore',
   ],
   [
-    'a successor that is not the wanted one any more is made anew',
+    'a successor that no longer fits the spec is replaced',
     { ...rotating({ next: held({ bornAt: due, keyType: 'RSA3072' }) }), now: due + 10 * MINUTE },
     'make next: RenewBefore',
   ],
   [
-    'a broken successor is made anew',
+    'a broken successor is replaced',
     { ...rotating({ next: broken }), now: due + 10 * MINUTE },
     'make next: RenewBefore',
   ],
   ['a broken successor that nobody needs goes', rotating({ next: broken }), 'discard', due],
   [
-    'a successor that was held for most of its life is made anew',
+    'a successor that waited for most of its life is replaced',
     { ...rotating({ next: held({ fingerprint: print('b') }) }), now: due },
     'make next: RenewBefore',
   ],
@@ -168,7 +168,7 @@ const rows: [law: string, input: Partial<RotationInput>, step: string, lookAt?: 
     'make tls: KeyLost',
   ],
   [
-    'a distrusted successor is made anew',
+    'a distrusted successor is replaced',
     { ...rotating(), now: due + HOUR, isDistrusted: (each) => each === B.fingerprint },
     'make next: RenewBefore',
   ],

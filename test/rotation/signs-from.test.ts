@@ -65,7 +65,7 @@ const rows: [law: string, of: ReturnType<typeof chain>, gate: Gate, from: number
     soon(-100),
   ],
   [
-    'the root that the chain needs is waited for',
+    'the CA waits until the root of its chain is published',
     chain(below, R, S),
     gate([
       [R, 0],
@@ -74,7 +74,7 @@ const rows: [law: string, of: ReturnType<typeof chain>, gate: Gate, from: number
     soon(600),
   ],
   [
-    'a root that does not lead to the CA is of no use',
+    'a root that does not lead to the CA does not count',
     chain(below, S),
     gate([
       [R, 700],

@@ -134,7 +134,7 @@ test('step-ca goes down during a request and comes back: no request is lost', as
   await waitForCertificate(cluster, name);
 });
 
-/** An annotation is a reason to check the issuer: its Secret is read anew. */
+/** An annotation is a reason to check the issuer: its Secret is read again. */
 async function touch(value: string): Promise<void> {
   await cluster.kubectl(['annotate', ...ISSUER, '--overwrite', `test=${value}`]);
 }

@@ -140,7 +140,7 @@ test('a request that a rule allows and that asks for more than is copied is appr
   assert.match(event.note, /no organizations "dev": spec\.requests\.copy does not list/);
 });
 
-test('whoever may approve by hand is told what the certificate would lack', async () => {
+test('an Event tells an approver by hand what the certificate would lack', async () => {
   const { handle } = start({ dnsNames: ['a.example.com'] });
   const { outcome, event } = await handle();
   assert.equal(outcome, 'undecided');

@@ -23,7 +23,7 @@ const LAST = 24 * HOUR + 15 * 60_000;
 
 const published = served(planOf({ signer: signerWith([A.pem], '24h') }));
 
-/** A ClusterSigner of the same names that was made anew: it knows nothing of the CAs before it. */
+/** A ClusterSigner that was created again under the same names: its status has none of the CAs before it. */
 function successor(anchors: readonly string[], uid = 'made-anew'): ClusterSigner {
   const signer = signerWith(anchors, '1h');
   return { ...signer, metadata: { ...signer.metadata, uid } };

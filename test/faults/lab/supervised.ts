@@ -9,7 +9,7 @@ import {
   type LogLine,
 } from '../../support/cluster/component-process.ts';
 
-/** A component that is started anew whenever it ended, as a Deployment does. */
+/** A component that is restarted whenever it ends, as by a Deployment. */
 export interface Supervised {
   /** The door that it uses. */
   readonly client: string;

@@ -52,7 +52,7 @@ for (const { client, subresource, kind } of WRITERS) {
 for (const { client, kind } of WRITERS.filter(({ subresource }) => subresource === 'status')) {
   for (const moment of ['before', 'after'] as const) {
     const step = moment === 'before' ? 'when it has decided' : 'when it has signed';
-    const law = `kill −9 of ${client} ${step}: its successor decides anew, each is delivered once`;
+    const law = `kill −9 of ${client} ${step}: its successor decides again, each is delivered once`;
     test(law, optionsOf(client), async () => {
       const { starts } = bench.component(client);
       bench.component(client).tell('die', `${moment} 3`);

@@ -68,10 +68,10 @@ test('an attester is paused past its Lease during a write: the bundle never goes
       bench.component(leader).process.signal('SIGCONT');
     }
     await until('its late write is answered', PATIENCE_MS, () => statusOfLast(leader) === 409);
-    // Whoever leads now goes on from there.
+    // The new leader continues from there.
     await label('after');
     await bundleSays('after');
-    assert.ok(other.starts === 1, 'nobody had to be started anew');
+    assert.ok(other.starts === 1, 'no process had to be restarted');
   });
 });
 

@@ -45,7 +45,7 @@ export async function flow(
   return wanted;
 }
 
-/** Past the proxy. It only sets the pace: what is judged is read anew. */
+/** Past the proxy. It only sets the pace: what is judged is read again. */
 function watchOpen({ admin }: Lab, kind: Kind): Reflector<AnyRequest> {
   const ignore = (): void => undefined;
   return createReflector<AnyRequest>({

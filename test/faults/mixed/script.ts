@@ -43,5 +43,5 @@ export const MIXED = `
   * BOOKMARK *                           chance 0.3     drop
 `;
 
-/** After the storm: every watch begins anew with a list, which brings what was dropped. */
+/** After the storm: every watch starts again with a list, which brings what was dropped. */
 export const NEW_LISTS = '* RESUME * answer 410';

@@ -66,7 +66,7 @@ export async function openDoor(init: DoorInit): Promise<Door> {
     cut,
     serveAs: (identity) => {
       // A new one: the old one's session tickets would let clients in without a look at the new one's
-      // certificate, which no server that was started anew does.
+      // certificate, which no restarted server does.
       http = speaker(init, identity);
       cut();
     },

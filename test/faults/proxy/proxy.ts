@@ -37,7 +37,7 @@ export interface Proxy {
 export interface ProxyInit {
   readonly upstream: { readonly server: string; readonly ca: string };
   readonly seed: number;
-  /** Kills whoever came in by that door; resolves when it is gone. */
+  /** Kills the client of that door; resolves when it has ended. */
   readonly kill: (client: string) => Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export async function startProxy({ upstream, seed, kill }: ProxyInit): Promise<P
       pipelining: 1,
       // One connection a call, as our clients have it: HTTP/2 would put all on one.
       allowH2: false,
-      // Whoever gives up is the client: a proxy that does is one more fault, and nobody asked for it.
+      // The client gives up, never the proxy: that would be a fault that no script asked for.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: { ca: upstream.ca },

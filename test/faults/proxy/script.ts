@@ -14,7 +14,7 @@ export interface Moment {
 
 /** The rules in force, with what they have counted. */
 export interface Script {
-  /** Puts these rules in force in place of the old ones; their counts begin anew. */
+  /** Replaces the rules; the counts start at zero. */
   set(text: string): void;
   /** The faults that strike now, in order: delays, and then at most one other. They are counted. */
   strike(moment: Moment): readonly Fault[];

@@ -15,7 +15,7 @@ export async function passWatch(inside: Inside, call: Call): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   try {
-    // Whoever would rather read protobuf reads the lines of the script in JSON.
+    // A client that prefers protobuf gets JSON, so that the script sees lines.
     const inJson = { ...call, headers: { ...call.headers, accept: 'application/json' } };
     const { statusCode, headers, body } = await forward(inside.upstream, inJson, gone.signal);
     if (fault?.kind === 'mute') return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** ADR 0021: what is told before it becomes so, by whoever is there to tell it. */
+/** ADR 0021: an Event that is recorded before the write that it announces, by any process. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventDetails } from '../../../src/kube/events/body.ts';

@@ -172,7 +172,7 @@ test('every kind of failure has its own reason in the restart metric', async () 
   call.end();
   for (const [reason, cause] of troubles.slice(1)) {
     cause(await stage.server.next(reason));
-    // A 401 is asked once more with credentials read anew.
+    // After a 401 the call is repeated once with credentials read again.
     if (reason === '401') cause(await stage.server.next(reason));
     await until(reason, PATIENCE_MS, () => run.restarts.includes(`/things ${reason}`));
     await stage.time.advance(1_000);

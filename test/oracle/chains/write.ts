@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Writes README.md anew, after somebody has added a chain. */
+/** Writes README.md again after a chain was added. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeTable } from '../corpus/table.ts';

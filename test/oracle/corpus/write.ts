@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Writes README.md anew, after somebody has added a case. */
+/** Writes README.md again after a case was added. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acceptedByOpenssl, factsOf, judgeAll } from '../judge.ts';

@@ -133,7 +133,7 @@ describe('a private key is generated', () => {
     });
   }
 
-  test('anew at each call', async () => {
+  test('a new one at each call', async () => {
     const [one, two] = await Promise.all([
       generatePrivateKey('ED25519'),
       generatePrivateKey('ED25519'),

@@ -31,7 +31,7 @@ const BUNDLES = resource({
 });
 export const BUNDLE_NAME = 'example.com:workload:primary';
 
-/** When a process looks again if nothing happens; 'backoff' soon, 'killed' when it is started anew. */
+/** When a process looks again if nothing happens; 'backoff' soon, 'killed' when it is restarted. */
 export type Next = number | 'backoff' | 'killed' | undefined;
 
 export async function authorityLooks(process: Process): Promise<Next> {

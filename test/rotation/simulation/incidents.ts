@@ -22,7 +22,7 @@ function signerOf({ world }: Simulation): ClusterSigner {
 
 export const nothing: Incident = () => undefined;
 
-/** Whoever signs needs the Secret to be there: it waits until the next CA has spread. */
+/** Signers need the Secret: they wait until the next CA is published. */
 export const secretIsLost: Incident = (sim) => {
   sim.world.put('secret', undefined);
   sim.excusedUntil = sim.world.now + REPLACED_MS;

@@ -152,7 +152,7 @@ export class Simulation {
     process.lookAt = Math.min(process.lookAt, this.world.now + pause);
   }
 
-  /** Each process hears of it when its watch gets round to it; whoever signs does so at once then. */
+  /** Each process sees it when its watch delivers it; signers act on it at once. */
   #spread(change: Change): void {
     this.changes.push(change);
     if (change.isOurs) this.writes[change.kind] += 1;

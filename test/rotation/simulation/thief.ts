@@ -24,7 +24,7 @@ import { openOnce } from './open-once.ts';
 import { MINUTE } from './scenario.ts';
 import type { Change, World } from './world.ts';
 
-/** Whoever publishes may be away twice, for the longest outage, and an hour late beside. */
+/** The publisher may be down twice, for the longest outage, and be another hour late. */
 export const DISTRUST_GRACE_MS = 100 * MINUTE;
 
 /** Throws where the published bundle is of use to the thief. */

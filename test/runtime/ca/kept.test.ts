@@ -139,7 +139,7 @@ const ends: [law: string, now: Secret, more: Partial<UsableInput>, code: string]
     'ANCHOR_NOT_SERVED',
   ],
   ['it has expired', halfWritten, { now: A.authority.facts.notAfter }, 'AUTHORITY_INVALID'],
-  ['the Secret was deleted and made anew', secret(B, { uid: 'anew' }), {}, 'ANCHOR_NOT_SERVED'],
+  ['the Secret was deleted and created again', secret(B, { uid: 'anew' }), {}, 'ANCHOR_NOT_SERVED'],
   [
     'its owner took his consent back',
     secret(A, { annotations: {}, key: B.key }),

@@ -86,7 +86,11 @@ test('a finished request is removed, and does not count as pending', async () =>
   await told(`${NAME} c`);
   assert.deepEqual(requests.keysOf(NAME), [`${NAME} a`, `${NAME} c`]);
   requests.applyWrite(NAME, request('a', 8, { done: true }));
-  assert.deepEqual(finished, ['b', 'a'], 'that it is finished is told, by whomever it was');
+  assert.deepEqual(
+    finished,
+    ['b', 'a'],
+    'a finished request is reported, whichever replica finished it',
+  );
   assert.deepEqual(requests.keysOf(NAME), [`${NAME} c`]);
   const counts = component.counted.filter(([name]) => name === 'pending');
   assert.deepEqual(

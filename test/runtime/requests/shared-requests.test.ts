@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Of several replicas each works on its own requests, and takes up more when it is told to. */
+/** Each of several replicas works on its own requests, and on more when its share grows. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { until } from '../../cluster/until.ts';

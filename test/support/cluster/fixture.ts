@@ -30,7 +30,7 @@ export const VERSION = process.env['COUNTERSIGN_TEST_VERSION'] === '1.36' ? '1.3
 
 /**
  * A cluster of its own with the shipped manifests, the components, and the demo's two
- * ClusterSigners Ready: whoever stops or breaks something breaks it for nobody else.
+ * ClusterSigners Ready: a test that stops or breaks something does so for itself only.
  */
 export async function startFixture(
   options: Parameters<typeof startComponents>[1] = {},

@@ -26,7 +26,7 @@ export function packOutsider(files: readonly string[]): Outsider {
   const directory = mkdtempSync(join(cache, 'outsider-'));
   const installed = join(directory, 'node_modules/countersign');
   mkdirSync(installed, { recursive: true });
-  // Its prepack would build both bundles anew.
+  // Its prepack would build both bundles again.
   const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', directory];
   execFileSync('npm', pack, { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'] });
   const archive = join(directory, 'countersign-0.1.0.tgz');

@@ -7,7 +7,7 @@ import { watchFeed } from '../kube/watch-feed.ts';
 
 export type { Thing };
 
-/** Told of each change by whoever uses the client. */
+/** Called with each change that a user of the client makes. */
 export type React = (path: string, object: Thing) => void;
 
 /** An API server in memory, as much of it as the conformance runner asks for: it validates nothing. */

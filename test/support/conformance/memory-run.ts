@@ -13,7 +13,7 @@ import { memoryCluster, type MemoryCluster, type React } from './memory-cluster.
 const RUN = 'memory';
 export const NAMESPACE = 'team-a';
 
-/** Whoever is not answered at once, in memory, is not answered. */
+/** In memory, a request that is not answered at once is never answered. */
 const TIMEOUT_MS = 500;
 /** For the watch to catch up. */
 const QUIET_MS = 300;

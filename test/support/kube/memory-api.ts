@@ -35,7 +35,7 @@ export interface MemoryApi {
   readonly put: (path: string, object: Thing) => Thing;
   readonly get: (path: string) => Thing | undefined;
   readonly remove: (path: string) => void;
-  /** Status writes by whoever uses the client, in order. */
+  /** Status writes by users of the client, in order. */
   readonly writes: readonly Write[];
   /** Every path that was read by GET. */
   readonly reads: readonly string[];

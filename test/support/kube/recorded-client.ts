@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Client, RequestInit } from '../../../src/kube/client/client.ts';
 
-/** A client that writes down what it is asked, and answers as it is told. */
+/** A client that records its requests and gives scripted answers. */
 export interface RecordedClient extends Client {
   readonly requests: readonly RequestInit[];
   /** What the next requests are answered with; what throws is their error. */

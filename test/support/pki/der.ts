@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * DER by hand, for tests: it writes whatever it is told, wrong things too, and shares no code with
+ * DER by hand, for tests: it writes any value, invalid ones too, and shares no code with
  * src/pki.
  */
 export type Octets = Uint8Array | readonly number[];

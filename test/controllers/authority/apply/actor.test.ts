@@ -62,7 +62,7 @@ function asStored({ method, body }: RequestInit, signer = workload()): unknown {
 }
 
 const STATUS = 'PUT /apis/countersign.dev/v1alpha1/clustersigners/workload/status';
-/** The ClusterSigner is asked for anew before anything is written. */
+/** The ClusterSigner is read again before anything is written. */
 const LOOK = 'GET /apis/countersign.dev/v1alpha1/clustersigners/workload';
 const SECRETS = 'POST /api/v1/namespaces/countersign-keys/secrets';
 const missing = planOf({ secret: { kind: 'missing' } });

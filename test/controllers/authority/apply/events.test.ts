@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** ADR 0021: what a status says for the first time is told before it is written. */
+/** ADR 0021: what a status says for the first time is recorded as an Event before it is written. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Whoever orders a successor with `prepare-at` reads in the status what it waits for. */
+/** The status says what a successor that was ordered with `prepare-at` waits for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterSigner } from '../../../../src/api/signer/cluster-signer.ts';

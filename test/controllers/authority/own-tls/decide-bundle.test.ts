@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The ConfigMap that whoever scrapes us reads: what is written into it, and since when it counts. */
+/** The ConfigMap that scrapers read: what is written into it, and since when it counts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterTrustBundle } from '../../../../src/api/object/cluster-trust-bundle.ts';

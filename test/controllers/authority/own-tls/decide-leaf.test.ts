@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Serving Secrets in every shape: which are filled in anew, and which are never written. */
+/** Serving Secrets in every shape: which are filled again, and which are never written. */
 import assert from 'node:assert/strict';
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { test } from 'node:test';
