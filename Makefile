@@ -19,7 +19,7 @@ help: ## Show the targets
 	@grep -hE '^[a-z0-9.-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 .PHONY: demo
-demo: node_modules controlplane ## The whole story on a real cluster; ARGS=--keep leaves the cluster up
+demo: node_modules controlplane dist/countersign.mjs ## The whole story on a real cluster; ARGS=--keep leaves the cluster up
 	$(RUN) node demo/main.ts $(ARGS)
 
 .PHONY: test

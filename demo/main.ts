@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `make demo`: the whole story on a real cluster. Exit code 0 only if every step held. */
-import { parseArgs } from 'node:util';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startCluster, type Cluster } from '../test/cluster/cluster.ts';
-import type { Installation } from '../test/support/cluster/installation.ts';
-import type { Identity } from './peers/talk.ts';
+import { parseArgs } from 'node:util';
+import type { Cluster } from '../test/cluster/cluster.ts';
+import { whyNoRealPods } from '../test/cluster/real-pods/build.ts';
+import type { Cast } from './cast/cast.ts';
+import { Pods } from './cast/pods.ts';
+import { Processes } from './cast/processes.ts';
+import { audit } from './steps/audit.ts';
 import { denied } from './steps/denied.ts';
-import { createSigners, install } from './steps/install.ts';
+import { createSigners } from './steps/install.ts';
 import { People } from './steps/people.ts';
 import { credentials, mutualTls } from './steps/pods.ts';
-import { audit } from './steps/audit.ts';
-import { Story } from './story.ts';
+import { Story, type Tell } from './story.ts';
 
 const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
 const interrupted = new Promise<void>((resolve) => {
@@ -19,8 +22,8 @@ const interrupted = new Promise<void>((resolve) => {
 });
 
 const story = new Story();
-let cluster: Cluster | undefined;
-let installation: Installation | undefined;
+const images = mkdtempSync(join(tmpdir(), 'countersign-demo-'));
+let cast: Cast | undefined;
 try {
   await Promise.race([
     tellStory(),
@@ -28,72 +31,78 @@ try {
   ]);
   const held = story.finish();
   process.exitCode = held ? 0 : 1;
-  if (values.keep && cluster !== undefined) {
-    invite(cluster);
+  if (values.keep && cast !== undefined) {
+    invite(cast.cluster);
     await interrupted;
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 } finally {
-  await installation?.stop();
-  await cluster?.stop();
+  await cast?.end();
+  rmSync(images, { recursive: true, force: true });
 }
 
 async function tellStory(): Promise<void> {
-  const own = await story.step(
-    'A Kubernetes of its own: control plane and two kubelets',
+  const own = await story.step('A Kubernetes of its own: control plane and two kubelets', meet);
+  if (own === undefined) return;
+  const installed = await story.step(
+    'The components, each with an identity of its own',
     async (tell) => {
-      cluster = await startCluster();
-      tell((await cluster.kubectl(['get', 'nodes', '-o', 'wide'])).stdout);
-      return cluster;
+      await own.install(tell);
+      return own;
     },
   );
-  if (own === undefined) return;
-  const installed = await story.step('Five components, five identities', async (tell) => {
-    installation = await install(own, tell);
-    return installation;
-  });
   if (installed === undefined) return;
   await story.step('Two ClusterSigners: a managed CA, and the user’s own', (tell) =>
-    createSigners(own, installed, tell),
+    createSigners(own, tell),
   );
-  const people = new People(own);
+  const people = new People(own.cluster);
   await story.step('jane becomes a user with a client certificate', async (tell) => {
     await people.prepare();
     await people.jane(tell);
   });
-  const pods = await story.step('Pods on two nodes get credentials from their kubelets', (tell) =>
-    credentials(own, tell),
+  const workloads = await story.step(
+    'Pods on two nodes get credentials from their kubelets',
+    (tell) => credentials(own, stranger(people.directory), tell),
   );
-  if (pods !== undefined) {
-    await story.step('Processes that read those files speak mutual TLS', (tell) =>
-      mutualTls(pods, { ...pods.api, ...stranger(people.directory) }, tell),
+  if (workloads !== undefined) {
+    await story.step('Workloads that read those files speak mutual TLS', (tell) =>
+      mutualTls(workloads, tell),
     );
   }
+  if (own instanceof Pods)
+    await story.step('The signers were rolled meanwhile', (tell) => own.meanwhile(tell));
   await story.step('A key type outside the profile: the pod never starts', (tell) =>
-    denied(own, tell),
+    denied(own.cluster, tell),
   );
   await story.step('One thing more than the rule names is not approved', (tell) =>
     people.more(tell),
   );
   await story.step('system:masters is refused even when approved by hand', (tell) =>
-    people.masters(installed, tell),
+    people.masters(own, tell),
   );
   await story.step('What no rule covers waits for kubectl certificate approve', (tell) =>
     people.byHand(tell),
   );
-  await story.step('The audit log: five users, no refusal, nothing outside their roles', (tell) =>
+  await story.step('The audit log: no refusal, nothing outside the components’ roles', (tell) =>
     audit(own, tell),
   );
 }
 
+/** Pods that really run, where they can. */
+async function meet(tell: Tell): Promise<Cast> {
+  const reason = await whyNoRealPods();
+  if (reason !== undefined) tell(`containers are faked, and processes take their parts: ${reason}`);
+  cast = await (reason === undefined ? Pods.start(images) : Processes.start());
+  tell((await cast.cluster.kubectl(['get', 'nodes', '-o', 'wide'])).stdout);
+  return cast;
+}
+
 /** jane's certificate is of another CA than the pods'. */
-function stranger(directory: string): Pick<Identity, 'credentials'> {
+function stranger(directory: string): string {
   const read = (name: string): string => readFileSync(join(directory, name), 'utf8');
-  const credentials = join(directory, 'stranger.pem');
-  writeFileSync(credentials, read('jane.key') + read('jane.crt'), { mode: 0o600 });
-  return { credentials };
+  return read('jane.key') + read('jane.crt');
 }
 
 function invite({ kubeconfig, directory }: Cluster): void {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A workload's client: `node client.ts <port> <credential bundle> <trust bundle> <wanted identity>`. */
+/**
+ * A workload's client: `node client.ts <host:port> <credential bundle> <trust bundle> <wanted identity>`.
+ * The bundle `-` is read from stdin.
+ */
 import { readFileSync } from 'node:fs';
 import { connect, type PeerCertificate } from 'node:tls';
 
-const [port = '', credentials = '', trust = '', wanted = ''] = process.argv.slice(2);
-const bundle = readFileSync(credentials, 'utf8');
+const [address = '', credentials = '', trust = '', wanted = ''] = process.argv.slice(2);
+const [host = '', port] = address.split(':');
+const bundle = readFileSync(credentials === '-' ? 0 : credentials, 'utf8');
 
 const socket = connect({
-  host: '127.0.0.1',
+  host,
   port: Number(port),
   key: bundle,
   cert: bundle,

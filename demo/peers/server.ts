@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A workload's server: `node server.ts <credential bundle> <trust bundle>`; prints its port, then each peer. */
+/**
+ * A workload's server: `node server.ts <credential bundle> <trust bundle> <host> <port>`; prints its
+ * port and who it is, then each peer.
+ */
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 
-const [credentials = '', trust = ''] = process.argv.slice(2);
+const [credentials = '', trust = '', host = '', wantedPort = ''] = process.argv.slice(2);
 const bundle = readFileSync(credentials, 'utf8');
 
 const server = createServer(
@@ -27,6 +31,8 @@ const server = createServer(
 server.on('tlsClientError', (error) => {
   process.stdout.write(`${JSON.stringify({ refused: error.message })}\n`);
 });
-server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`${JSON.stringify({ port: (server.address() as AddressInfo).port })}\n`);
+server.listen(Number(wantedPort), host, () => {
+  const { port } = server.address() as AddressInfo;
+  const { subjectAltName: self, validTo } = new X509Certificate(bundle);
+  process.stdout.write(`${JSON.stringify({ port, self, validTo })}\n`);
 });

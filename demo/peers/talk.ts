@@ -32,7 +32,7 @@ const START_MS = 10_000;
 export async function startServer(identity: Identity): Promise<PeerServer> {
   const child: ChildProcess = spawn(
     process.execPath,
-    [join(HERE, 'server.ts'), identity.credentials, identity.trust],
+    [join(HERE, 'server.ts'), identity.credentials, identity.trust, '127.0.0.1', '0'],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const seen: { port?: number; peer?: string; refused?: string }[] = [];
@@ -57,7 +57,7 @@ export async function startServer(identity: Identity): Promise<PeerServer> {
 export async function talk(port: number, identity: Identity, wanted: string): Promise<Heard> {
   const args = [
     join(HERE, 'client.ts'),
-    String(port),
+    `127.0.0.1:${port}`,
     identity.credentials,
     identity.trust,
     wanted,

@@ -4,7 +4,7 @@ import type { Cluster } from '../../test/cluster/cluster.ts';
 import { until } from '../../test/cluster/until.ts';
 import { createPod } from '../../test/support/cluster/pods.ts';
 import type { Tell } from '../story.ts';
-import { TEAM } from './pods.ts';
+import { TEAM } from '../cast/cast.ts';
 
 const WAIT_MS = 30_000;
 

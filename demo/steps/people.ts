@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { countersign, type CommandResult } from '../../test/support/cluster/countersign.ts';
 import { conditionOf, waitForCondition } from '../../test/support/cluster/requests/csr.ts';
-import type { Installation } from '../../test/support/cluster/installation.ts';
+import type { Cast } from '../cast/cast.ts';
 import type { Tell } from '../story.ts';
 
 const SIGNER = 'example.com/people';
@@ -78,20 +78,16 @@ export class People {
     }
   }
 
-  /** An approval by hand lifts no hard refusal; the approver is paused so that a hand can be first. */
-  async masters(installation: Installation, tell: Tell): Promise<void> {
-    const { approver } = installation.components;
-    approver.signal('SIGSTOP');
-    try {
+  /** An approval by hand lifts no hard refusal; the approver is away, so that a hand can be first. */
+  async masters(cast: Cast, tell: Tell): Promise<void> {
+    await cast.withoutApprover(async () => {
       const asked = ['--name', 'jane', '--group', 'system:masters', '--csr-name', 'masters'];
       const own = ['--out', join(this.directory, 'masters')];
       await this.#request([...asked, '--timeout', '1s', ...own]);
       await this.#cluster.kubectl(['certificate', 'approve', 'masters']);
       const failed = await waitForCondition(this.#cluster, 'masters', 'Failed');
       tell(`O=system:masters, approved by hand: Failed, ${failed.reason}: ${failed.message}`);
-    } finally {
-      approver.signal('SIGCONT');
-    }
+    });
   }
 
   /** What no rule covers waits for a person. */

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { join } from 'node:path';
 import type { PodImage } from '../cluster/real-pods/types.ts';
 import { entrypointFlags } from '../support/cluster/entrypoint-flags.ts';
 import { BUNDLE, NONROOT } from './bundle.ts';
@@ -17,12 +16,20 @@ export interface MappedImages {
   readonly node: PodImage;
 }
 
-/** Lays out the files of the image in a directory, without the tools that build images. */
-export async function mapImages(directory: string): Promise<MappedImages> {
+/**
+ * Lays out the files of the image in a directory, without the tools that build images.
+ *
+ * @param more - files besides: path in the image → file of this machine
+ */
+export async function mapImages(
+  directory: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<MappedImages> {
   const root = new RootFileSystem(directory);
   await layRuntime(root);
   root.copy(BUNDLE, PROGRAM, 0o555);
-  const image = { root: join(directory), uid: NONROOT };
+  for (const [path, from] of Object.entries(more)) root.copy(from, path);
+  const image = { root: directory, uid: NONROOT };
   return {
     countersign: {
       ...image,

@@ -4,7 +4,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { createTeam } from '../support/cluster/pods.ts';
 import { apply } from '../support/cluster/apply.ts';
-import { NODE } from './stand.ts';
+import { NODE } from './shipped.ts';
 
 const TEAM = 'team-mtls';
 const IDENTITY = '/run/identity';

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is shipped, installed as the README says, and its pods. */
 import { join } from 'node:path';
+import { VERSION } from '../../src/app/version.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { EVERY_COMPONENT } from '../support/cluster/component-process.ts';
 import { SYSTEM_NAMESPACE, grantClientCa } from '../support/cluster/installation.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+/** The image that the Deployments name, and one for workloads. */
+export const COUNTERSIGN = `countersign:${VERSION}`;
+export const NODE = 'node:24';
 export const IN_SYSTEM = ['-n', SYSTEM_NAMESPACE] as const;
 
 /** The part of a Pod that these tests read. */

@@ -6,13 +6,10 @@ import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { whyNoRealPods } from '../cluster/real-pods/build.ts';
 import { until } from '../cluster/until.ts';
 import { mapImages } from '../image/mapped.ts';
+import { COUNTERSIGN, NODE } from './shipped.ts';
 
 /** `skip` of tests that need pods that run: false, or why they are skipped here. */
 export const SKIP: string | false = (await whyNoRealPods()) ?? false;
-
-/** Names of images on every stand. */
-export const COUNTERSIGN = 'countersign:0.1.0';
-export const NODE = 'node:24';
 
 /** A drain waits for budgets. */
 const KUBECTL_MS = 240_000;

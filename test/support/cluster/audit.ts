@@ -5,6 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import type { AuditEvent, Cluster } from '../../cluster/cluster.ts';
 import { SYSTEM_NAMESPACE } from './installation.ts';
 
+const OWN_RIGHTS = new Set(['selfsubjectaccessreviews', 'selfsubjectrulesreviews']);
 const PREFIX = `system:serviceaccount:${SYSTEM_NAMESPACE}:countersign-`;
 
 interface Rule {
@@ -43,11 +44,9 @@ export function outsideRoles(
   return outside.map(({ user, verb, requestURI }) => `${user.username} ${verb} ${requestURI}`);
 }
 
-/** Discovery and the review of one's own rights are granted to everybody. */
+/** Discovery and the reviews of one's own rights are granted to everybody. */
 function isDiscovery({ requestURI, objectRef }: AuditEvent): boolean {
-  return (
-    objectRef?.resource === 'selfsubjectaccessreviews' || /^\/apis\/[^/]+\/[^/?]+$/.test(requestURI)
-  );
+  return OWN_RIGHTS.has(objectRef?.resource ?? '') || /^\/apis\/[^/]+\/[^/?]+$/.test(requestURI);
 }
 
 function allows(rule: Rule, { verb, objectRef }: AuditEvent): boolean {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Cluster } from '../../test/cluster/cluster.ts';
+import type { Heard } from '../peers/talk.ts';
+import type { Tell } from '../story.ts';
+
+export const TEAM = 'team-a';
+export const SIGNER = 'example.com/workload';
+
+/** The SPIFFE ID that the ClusterSigner gives a ServiceAccount. */
+export function spiffe(serviceAccount: string): string {
+  return `spiffe://cluster.local/ns/${TEAM}/sa/${serviceAccount}`;
+}
+
+/** The story's workloads: each has a ServiceAccount of its name. */
+export const WORKLOADS = [
+  { name: 'web', node: 'node-1', keyType: 'ED25519' },
+  { name: 'api', node: 'node-2', keyType: 'ECDSAP256' },
+  { name: 'batch', node: 'node-1', keyType: 'ECDSAP256' },
+] as const;
+
+/** Workloads with credentials of their own; `web` serves. */
+export interface Workloads {
+  /** What `web` answers to a client that expects `wanted`; `stranger` has a certificate of another CA. */
+  talk(client: 'api' | 'batch' | 'stranger', wanted: string): Promise<Heard>;
+  /** Identities and refusals as `web` saw them, in order. */
+  seen(): Promise<readonly { readonly peer?: string; readonly refused?: string }[]>;
+}
+
+/** Who plays the components and the workloads: pods, or processes where pods cannot run. */
+export interface Cast {
+  readonly cluster: Cluster;
+  /** The components that run; each has a ServiceAccount of its own. */
+  readonly components: number;
+  /** What is shipped, until its components have started. */
+  install(tell: Tell): Promise<void>;
+  /** Resolves when every component is Ready. */
+  ready(tell: Tell): Promise<void>;
+  /** Does something while no approver is at work. */
+  withoutApprover(run: () => Promise<void>): Promise<void>;
+  /** @param strangers - PEM: key and certificate that another CA issued */
+  workloads(strangers: string, tell: Tell): Promise<Workloads>;
+  end(): Promise<void>;
+}
