@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createPrivateKey, randomBytes, sign } from 'node:crypto';
-import type { Issue } from './contender.ts';
-import type { Work } from './work.ts';
+import type { Issue, Work } from './work.ts';
 
 /** As many bytes as the to-be-signed part of these leaves has. */
 const TBS_BYTES = 430;

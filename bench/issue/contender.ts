@@ -9,10 +9,7 @@ import { signBare } from './bare.ts';
 import { builtInStep, libraryStep } from './library.ts';
 import { issueByStep, issueLinted, issueUnlinted, issueWhole } from './ours.ts';
 import { issueByPkijs } from './pkijs.ts';
-import { readWork, type Kind, type Work } from './work.ts';
-
-/** Issues the leaf of the request with this number, DER. */
-export type Issue = (index: number) => Uint8Array | Promise<Uint8Array>;
+import { type Issue, type Kind, readWork, type Work } from './work.ts';
 
 type Make = (work: Work, kind: Kind) => Issue | Promise<Issue>;
 

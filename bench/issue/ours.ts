@@ -17,9 +17,8 @@ import { readPrivateKey } from '../../src/pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../../src/pki/keys/signature-algorithm.ts';
 import { encodeCertificate } from '../../src/pki/x509/encode-certificate.ts';
 import { csrObject, podObject, profileOf } from './objects.ts';
-import type { Issue } from './contender.ts';
 import type { Step } from './library.ts';
-import type { Kind, Work } from './work.ts';
+import type { Issue, Kind, Work } from './work.ts';
 import type { LeafSubject } from '../../src/vocabulary.ts';
 
 const random = (size: number): Uint8Array => randomBytes(size);

@@ -16,8 +16,7 @@ import {
   TimeType,
 } from 'pkijs';
 import { readPem } from './read-pem.ts';
-import type { Issue } from './contender.ts';
-import type { Kind, Work } from './work.ts';
+import type { Issue, Kind, Work } from './work.ts';
 
 const engine = new CryptoEngine({ name: 'node', crypto: globalThis.crypto });
 const SIGNING = { name: 'ECDSA', namedCurve: 'P-256' };

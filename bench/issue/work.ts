@@ -47,3 +47,6 @@ function newRequest(commonName: string, organizations: readonly string[]): strin
   });
   return Buffer.from(der).toString('base64');
 }
+
+/** Issues the leaf of the request with this number, DER. */
+export type Issue = (index: number) => Uint8Array | Promise<Uint8Array>;
