@@ -111,8 +111,9 @@ test-cert-manager: node_modules controlplane dist/countersign.mjs ## With the re
 	$(RUN) node --test --test-timeout=300000 test/certmanager/run.ts
 
 .PHONY: test-install
-test-install: node_modules controlplane ## The chart with the real helm: equal to its source; installed, upgraded, rolled back, removed
+test-install: node_modules controlplane dist/countersign.mjs ## The chart with the real helm: equal to its source; installed, upgraded, rolled back, removed
 	$(RUN) node test/install/tools/build.ts >/dev/null
+	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
 	$(RUN) node --test --test-timeout=600000 --test-concurrency=1 'test/install/*.test.ts'
 
 .PHONY: test-step-ca

@@ -6,13 +6,13 @@ import { after, before, test } from 'node:test';
 import { until } from '../cluster/until.ts';
 import { apply } from '../support/cluster/apply.ts';
 import { CHART } from './helm.ts';
-import { KINDS, ONE, RELEASE, SYSTEM, namesOf, startStand, type Stand } from './stand.ts';
+import { KINDS, NEXT_TAG, ONE, RELEASE, SYSTEM, namesOf, startStand, type Stand } from './stand.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const WAIT_MS = 60_000;
 
 let stand: Stand;
-before(async () => (stand = await startStand()));
+before(async () => (stand = await startStand({ realPods: false })));
 after(() => stand.close());
 
 test('a release that failed half way is repeated by helm upgrade --install', async () => {
@@ -81,5 +81,5 @@ test('what kustomize installed is adopted, in place', async () => {
       `${kind} ${metadata.name}`,
     );
   // kubectl stays a co-owner of each field until the chart changes it.
-  await stand.install({ ...ONE, image: { tag: '0.1.1' } }, '--force-conflicts');
+  await stand.install({ ...ONE, image: { tag: NEXT_TAG } }, '--force-conflicts');
 });

@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { spawnSync } from 'node:child_process';
 import { until } from '../cluster/until.ts';
-import { startComponents, type Installation } from '../support/cluster/installation.ts';
 import { CHART, type Said } from './helm.ts';
 import { writeSchemas } from './schemas.ts';
 import {
   KINDS,
+  NEXT_TAG,
   ONE,
   RELEASE,
   SYSTEM,
@@ -27,48 +27,42 @@ const WAIT_MS = 60_000;
 const CA = ['workload-ca', 'countersign-keys'] as const;
 
 let stand: Stand;
-let installation: Installation | undefined;
+let components: { stop(): Promise<void> } | undefined;
 let installed: Said;
 let began: number;
 before(async () => {
   stand = await startStand();
   began = performance.now();
   installed = await stand.helm(['install', RELEASE, CHART], ONE);
-  installation = await startComponents(stand.cluster);
+  components = await stand.components();
 });
 after(async () => {
-  await installation?.stop();
+  await components?.stop();
   await stand.close();
 });
 
-/** The commands of the notes from one line to another. */
-function commandsOf(notes: string, from: RegExp, to: RegExp): string {
-  const begin = notes.search(from);
-  const rest = notes.slice(begin);
-  const end = rest.search(to);
-  assert.ok(begin >= 0 && end >= 0, notes);
-  return rest.slice(0, end);
+/** What the notes say to type, but for the upgrade. Faked pods are never ready: nobody waits for those. */
+function commandsIn(notes: string): string {
+  let within = false;
+  const lines = notes.split('\n').filter((line) => {
+    const command = within || /^ *kubectl /.test(line);
+    within = command && (line.includes("<<'EOF'") || (within && line !== 'EOF'));
+    return command && (stand.realPods || !line.includes('condition=Available'));
+  });
+  return lines.join('\n');
 }
 
-test('the commands that helm install prints lead to a pod with a certificate', async () => {
-  const said = await runCommands(
-    stand,
-    commandsOf(installed.stdout, /^kubectl apply/m, /^One more signer/m).replace(
-      /^Then a pod.*$/m,
-      '',
-    ),
-  );
+test('the commands that helm install prints lead to a pod with a certificate', async (t) => {
+  const said = await runCommands(stand, commandsIn(installed.stdout));
   assert.equal(said.code, 0, said.stderr);
-  const issued = await until('the certificate is there', WAIT_MS, async () => {
-    const args = ['get', 'podcertificaterequests', '-n', 'team-a', '-o', 'json'];
-    const { items } = JSON.parse((await stand.cluster.kubectl(args)).stdout) as {
-      items: { status?: { certificateChain?: string } }[];
-    };
-    return items.some(({ status }) => status?.certificateChain !== undefined);
-  });
-  assert.ok(issued);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  console.log(`${seconds} s from helm install to a pod with a certificate`);
+  const how = stand.realPods ? 'pods that run' : 'processes in place of pods';
+  t.diagnostic(`${seconds} s from helm install to a Ready pod with a certificate, by ${how}`);
+  const args = ['get', 'podcertificaterequests', '-n', 'team-a', '-o', 'json'];
+  const { items } = JSON.parse((await stand.cluster.kubectl(args)).stdout) as {
+    items: { status?: { certificateChain?: string } }[];
+  };
+  assert.ok(items.some(({ status }) => status?.certificateChain !== undefined));
 });
 
 test('what the chart makes is valid for the OpenAPI of the API server', async () => {
@@ -110,7 +104,8 @@ test('an upgrade brings the ClusterSigner of our own ports, and a signer is one 
 });
 
 test('a signer that is left out is served no longer, and its CA stays', async () => {
-  await stand.install({ ...ONE, image: { tag: '0.1.1' } });
+  await stand.install({ ...ONE, image: { tag: NEXT_TAG } });
+  if (stand.realPods) await stand.components();
   for (const component of ['approver', 'signer', 'pcr-issuer'])
     assert.deepEqual(await namesOf(stand, component), ['example.com/workload']);
   assert.ok((await stand.get('secret', ...CA)) !== undefined);
@@ -123,7 +118,7 @@ async function imageOf(component: string): Promise<string> {
 }
 
 test('a rollback brings back the names and the image', async () => {
-  assert.equal(await imageOf('signer'), 'countersign:0.1.1');
+  assert.equal(await imageOf('signer'), `countersign:${NEXT_TAG}`);
   await stand.helm(['rollback', RELEASE, '2']);
   assert.equal(await imageOf('signer'), 'countersign:0.1.0');
   assert.deepEqual(await namesOf(stand, 'signer'), ['example.com/workload', 'example.com/people']);
@@ -167,8 +162,8 @@ async function caOf(): Promise<unknown> {
 
 test('an uninstall takes the components away, and leaves CAs, bundles, definitions and signers', async () => {
   const ca = await caOf();
-  await installation?.stop();
-  installation = undefined;
+  await components?.stop();
+  components = undefined;
   await stand.helm(['uninstall', RELEASE, '--wait']);
   await until('the namespace is gone', WAIT_MS, async () => {
     return (await stand.get('namespace', SYSTEM)) === undefined;
@@ -183,6 +178,6 @@ test('an uninstall takes the components away, and leaves CAs, bundles, definitio
   assert.ok((await stand.get('clustersigner', 'workload')) !== undefined);
   assert.ok((await stand.get('clustertrustbundle', 'example.com:workload:primary')) !== undefined);
   await stand.helm(['install', RELEASE, CHART], ONE);
-  installation = await startComponents(stand.cluster);
+  components = await stand.components();
   assert.equal(await caOf(), ca);
 });

@@ -2,32 +2,53 @@
 /** A cluster, the chart, and what people do with both. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import packageJson from '../../package.json' with { type: 'json' };
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
+import type { PodImages } from '../cluster/real-pods/types.ts';
+import { whyNoRealPods } from '../cluster/real-pods/build.ts';
+import { mapImages } from '../image/mapped.ts';
+import { startComponents } from '../support/cluster/installation.ts';
 import { CHART, startHelm, type Helm, type Printed, type Said } from './helm.ts';
 
 export const RELEASE = 'countersign';
 export const SYSTEM = 'countersign-system';
+const { version } = packageJson;
+/** A rollout waits for new pods. */
+const KUBECTL_MS = 240_000;
 export const ONE = { signers: [{ name: 'example.com/workload' }] };
 
 /** A cluster of its own, since an installation has one name in a cluster. */
 export interface Stand {
   readonly cluster: Cluster;
+  /** Whether pods run; where they cannot, the components are processes under the same ServiceAccounts. */
+  readonly realPods: boolean;
   readonly helm: Helm;
   /** `helm upgrade --install`, which repeats what failed as well. */
   install(values: object, ...flags: readonly string[]): Promise<Said>;
   get(kind: string, name: string, namespace?: string): Promise<Printed | undefined>;
   all(kinds: string): Promise<readonly Printed[]>;
+  /** Resolves when the components of a release work: its pods, or processes in their place. */
+  components(): Promise<{ stop(): Promise<void> }>;
   close(): Promise<void>;
 }
 
-export async function startStand(): Promise<Stand> {
-  const cluster = await startCluster({ nodes: 1 });
+/** The next version of the same image, for upgrades. */
+export const NEXT_TAG = '0.1.1';
+
+/** @param realPods - false: the kubelets' containers are faked, where nothing of ours has to run */
+export async function startStand({ realPods = true } = {}): Promise<Stand> {
+  const pods = realPods && (await whyNoRealPods()) === undefined;
+  const opened = pods ? await openRealStand() : await openFakedStand();
+  const { cluster } = opened;
   const helm = await startHelm(cluster.kubeconfig);
   return {
     cluster,
     helm,
+    realPods: pods,
     install: (values, ...flags) => helm(['upgrade', '--install', RELEASE, CHART, ...flags], values),
     get: async (kind, name, namespace = SYSTEM) => {
       const args = ['get', kind, name, '-n', namespace, '-o', 'json'];
@@ -39,11 +60,54 @@ export async function startStand(): Promise<Stand> {
       const args = ['get', kinds, '-A', ...labels, '-o', 'json'];
       return (JSON.parse((await cluster.kubectl(args)).stdout) as { items: Printed[] }).items;
     },
+    components: async () => {
+      if (!pods) return startComponents(cluster);
+      await rolledOut(cluster);
+      return { stop: () => Promise.resolve() };
+    },
     close: async () => {
       helm.close();
-      await cluster.stop();
+      await opened.remove();
     },
   };
+}
+
+/** Resolves when each Deployment has the pods that it wants, and no others. */
+async function rolledOut(cluster: Cluster): Promise<void> {
+  const args = ['rollout', 'status', 'deployment', '-n', SYSTEM, '--timeout=200s'];
+  await cluster.kubectl([...args, '-l', 'app.kubernetes.io/name=countersign']);
+}
+
+interface Opened {
+  readonly cluster: Cluster;
+  remove(): Promise<void>;
+}
+
+async function openRealStand(): Promise<Opened> {
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-images-'));
+  const { countersign, node } = await mapImages(directory);
+  const idle = ['-e', 'setInterval(() => undefined, 1e6)'];
+  const images: PodImages = {
+    [`countersign:${version}`]: countersign,
+    [`countersign:${NEXT_TAG}`]: countersign,
+    'registry.k8s.io/pause:3.10': { ...node, entrypoint: [...(node.entrypoint ?? []), ...idle] },
+  };
+  const cluster = await startCluster({
+    realPods: true,
+    images,
+    kubectlTimeout: KUBECTL_MS,
+    nodes: 1,
+  });
+  const remove = async (): Promise<void> => {
+    await cluster.stop();
+    rmSync(directory, { recursive: true });
+  };
+  return { cluster, remove };
+}
+
+async function openFakedStand(): Promise<Opened> {
+  const cluster = await startCluster({ nodes: 1 });
+  return { cluster, remove: () => cluster.stop() };
 }
 
 /** Every kind that the chart makes. */
