@@ -38,6 +38,7 @@ export async function applyManifests(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['apply', '-f', file('deploy/admission/cluster-signers.yaml')]);
   await cluster.kubectl(['apply', '-f', file('deploy/admission/leases.yaml')]);
   await cluster.kubectl(['apply', '-f', file('deploy/admission/certificate-requests.yaml')]);
+  await cluster.kubectl(['apply', '-f', file('deploy/admission/components.yaml')]);
   await cluster.kubectl(['apply', '-f', file('deploy/flow-control')]);
   await cluster.kubectl(['apply', '-f', file('deploy/own-tls.yaml')]);
 }
