@@ -189,6 +189,10 @@ bench-start: node_modules controlplane dist/countersign.mjs ## From the start to
 bench-replicas: node_modules controlplane dist/countersign.mjs ## Two replicas against one, and how long a killed one's share waits
 	$(RUN) node bench/replicas/main.ts $(ARGS)
 
+.PHONY: bench-fairness
+bench-fairness: node_modules controlplane dist/countersign.mjs ## A quiet tenant beside one that writes as fast as it can; ARGS='--seconds 60 --rounds 3'
+	$(RUN) node bench/fairness/main.ts $(ARGS)
+
 .PHONY: bench-library
 bench-library: node_modules controlplane dist/countersign.mjs dist/library/index.mjs ## A program on the library beside our own pcr-issuer, with one CA
 	$(RUN) node bench/library/main.ts $(ARGS)

@@ -59,6 +59,11 @@ export const PLANS: readonly Plan[] = [
     short: '--requests 2000 --rounds 2 --takeovers 1',
     smoke: '--requests 40 --rounds 1 --lease-seconds 3 --takeovers 1',
   }),
+  plan('fairness', {
+    full: '',
+    short: '--seconds 20 --rounds 2',
+    smoke: '--seconds 2 --warm-up 1 --rounds 1',
+  }),
   plan('library', {
     full: '--requests 10000 --rounds 5',
     short: '--requests 3000 --rounds 3',

@@ -22,6 +22,7 @@ export const BENCHES = [
   'memory',
   'start',
   'replicas',
+  'fairness',
   'library',
   'issue',
 ] as const;
@@ -69,6 +70,16 @@ export const MARKS: readonly Mark[] = [
   mark('replicas.takeover_s', ['at most', 1], 'kill −9 to the next certificate of its share', {
     beyond: 'leaseSeconds',
   }),
+  mark(
+    'fairness.p99_beside_hostile',
+    ['at most', 2],
+    '99th percentile of a quiet tenant beside a hostile one, of its own alone, less an echo’s',
+  ),
+  mark(
+    'fairness.victim_events',
+    ['at least', 1],
+    'its Events that are written, of all that are due',
+  ),
   mark('library.library_vs_builtin', ['at least', 0.95], 'certificates/s by the library'),
   mark('issue.issue_vs_pkijs', ['at least', 3], 'leaves/s/core, pkijs straight'),
   mark('issue.issue_linted_vs_pkijs', ['at least', 2], 'the same, linted'),

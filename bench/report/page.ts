@@ -15,6 +15,7 @@ const TITLES: Readonly<Record<Bench, string>> = {
   memory: 'memory: of what is finished, and beside others’ requests',
   start: 'start: a full cluster and a new process',
   replicas: 'replicas: two beside each other, and one that dies',
+  fairness: 'fairness: a quiet tenant beside a hostile one',
   library: 'library: a program on the library beside our own',
   issue: 'issue: leaves a second and core',
 };

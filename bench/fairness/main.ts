@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * `make bench-fairness`: how much longer a tenant with one request a second waits for its answers beside a tenant
+ * that writes requests, CSRs and Signers as fast as the API server takes them.
+ * ARGS: `--seconds 60 --warm-up 5 --rounds 3`.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ComponentName } from '../../test/support/cluster/component-process.ts';
+import { example } from '../../test/support/cluster/fixture.ts';
+import {
+  HOSTILE,
+  POD_REQUESTS,
+  VICTIM,
+  prepareTenants,
+  tenantsAreReady,
+} from '../../test/support/cluster/hostile-tenant.ts';
+import { SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
+import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
+import { WORKLOAD, countersign } from '../cluster/ours.ts';
+import { createPeer } from '../cluster/peer.ts';
+import { startBenchCluster } from '../cluster/start.ts';
+import { readArguments } from '../measure/arguments.ts';
+import { endOnSignals } from '../measure/end-on-signals.ts';
+import { readMachine } from '../measure/machine.ts';
+import { median } from '../measure/median.ts';
+import { percentile } from '../measure/percentile.ts';
+import { medianRatio, rounded } from '../measure/ratios.ts';
+import { writeResults } from '../measure/results.ts';
+import { printRatios } from '../measure/table.ts';
+import { newStubs } from '../requests/backlog.ts';
+import { removeAll } from '../requests/remove-all.ts';
+import { eventsWritten, measureVictim, type VictimTurn } from './victim.ts';
+
+const sizes = readArguments({
+  /** Seconds, and so requests, of each turn that are counted. */
+  seconds: { default: 60, least: 2 },
+  'warm-up': { default: 5, least: 1 },
+  rounds: { default: 3, least: 1 },
+});
+
+const OURS = ['authority', 'approver', 'signer', 'pcr-issuer'] as const;
+const FLAGS = ['--lease-namespace', SYSTEM_NAMESPACE, '--namespaced-signers'];
+const ECHO = 'bench.example.com/echo';
+const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+
+endOnSignals();
+const bench = await startBenchCluster(console.log, [example('workload'), example('people')]);
+const { cluster, client } = bench;
+const running: ContenderProcess[] = [];
+try {
+  const [stub = ''] = newStubs(1);
+  await prepareTenants(cluster);
+  for (const name of OURS) running.push(await startOurs(name));
+  running.push(await startEcho([stub]));
+  await tenantsAreReady(cluster);
+  const quiet: VictimTurn[] = [];
+  const busy: VictimTurn[] = [];
+  let floods = 0;
+  for (let round = 0; round < sizes.rounds; round++) {
+    quiet.push(await turn(`quiet-${round}`, stub));
+    const tenant = await startContender(
+      {
+        name: `flood-${round}`,
+        command: [process.execPath, join(import.meta.dirname, 'flood.ts'), cluster.kubeconfig],
+      },
+      cluster.directory,
+    );
+    busy.push(await turn(`busy-${round}`, stub));
+    await tenant.stop();
+    floods += await hostileRequests();
+    await cleanUp();
+    const [before, beside] = [quiet.at(-1), busy.at(-1)].map((each) => p99(each?.beyondEcho ?? []));
+    console.log(
+      `round ${round + 1}: ${before?.toFixed(1)} ms quiet, ${beside?.toFixed(1)} ms beside`,
+    );
+  }
+  const refused = busy.flatMap((each) => each.refused);
+  const written = await eventsWritten(bench, refused);
+  const of = (turns: readonly VictimTurn[]): number[] => turns.map((each) => p99(each.beyondEcho));
+  const ratios = {
+    p99_beside_hostile: medianRatio(of(busy), of(quiet)),
+    victim_events: rounded(written / refused.length),
+  };
+  printRatios(ratios);
+  const row = (turns: readonly VictimTurn[]): object => ({
+    p50: rounded(median(turns.map((each) => percentile(each.beyondEcho, 0.5)))),
+    p99: rounded(median(of(turns))),
+    echoP50: rounded(median(turns.map((each) => percentile(each.echo, 0.5)))),
+    echoP99: rounded(median(turns.map((each) => p99(each.echo)))),
+  });
+  writeResults(sizes.results, 'fairness', {
+    ratios,
+    figures: {
+      ...{ seconds: sizes.seconds, rounds: sizes.rounds },
+      quiet: row(quiet),
+      beside: row(busy),
+      hostileRequestsPerSecond: rounded(floods / sizes.rounds / (sizes.seconds + sizes['warm-up'])),
+      ...{ refused: refused.length, events: written },
+    },
+    machine: readMachine(bench.kubernetes),
+  });
+} finally {
+  await Promise.all(running.map((each) => each.stop()));
+  await bench.stop();
+}
+
+function p99(values: readonly number[]): number {
+  return percentile(values, 0.99);
+}
+
+async function turn(name: string, stub: string): Promise<VictimTurn> {
+  return measureVictim(bench, {
+    ...{ ours: WORKLOAD.signerName, echo: ECHO, stub, turn: name },
+    ...{ seconds: sizes.seconds, warmUpSeconds: sizes['warm-up'] },
+  });
+}
+
+/** How many requests for pods the hostile tenant has now. */
+async function hostileRequests(): Promise<number> {
+  const { metadata, items } = await client.request<{
+    readonly metadata: { readonly remainingItemCount?: number };
+    readonly items: readonly unknown[];
+  }>({ method: 'GET', path: POD_REQUESTS.collection(HOSTILE), query: { limit: 1 } });
+  return items.length + (metadata.remainingItemCount ?? 0);
+}
+
+async function cleanUp(): Promise<void> {
+  for (const namespace of [HOSTILE, VICTIM]) {
+    await removeAll(client, POD_REQUESTS.collection(namespace));
+  }
+  await removeAll(client, CSRS);
+}
+
+async function startOurs(name: ComponentName): Promise<ContenderProcess> {
+  const { command } = await countersign(cluster, name, FLAGS);
+  return startContender({ name, command }, cluster.directory);
+}
+
+async function startEcho(stubs: readonly string[]): Promise<ContenderProcess> {
+  const stubsFile = join(cluster.directory, 'stubs.json');
+  writeFileSync(stubsFile, JSON.stringify(stubs));
+  const kubeconfig = await createPeer(cluster, { name: 'echo', signerName: ECHO });
+  const command = [
+    ...cluster.tool('pcr-echo'),
+    ...['--kubeconfig', kubeconfig, '--signer-name', ECHO, '--stubs', stubsFile],
+  ] as const;
+  return startContender({ name: 'echo', command }, cluster.directory);
+}

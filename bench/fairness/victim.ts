@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import { setTimeout as delay } from 'node:timers/promises';
+import { listPages } from '../../src/kube/watch/list-pages.ts';
+import {
+  POD_REQUESTS,
+  VICTIM,
+  createPodRequest,
+  podNameOf,
+} from '../../test/support/cluster/hostile-tenant.ts';
+import { until } from '../../test/cluster/until.ts';
+import type { BenchCluster } from '../cluster/start.ts';
+import { nameIn, watchLines } from '../requests/watch-lines.ts';
+
+/** Who answers the requests of the quiet tenant, and who answers their twins. */
+export interface VictimLoad {
+  readonly ours: string;
+  readonly echo: string;
+  readonly stub: string;
+  readonly seconds: number;
+  /** What comes before is not counted. */
+  readonly warmUpSeconds: number;
+  /** Tells the requests of one turn from those of others. */
+  readonly turn: string;
+}
+
+/** What became of the requests of one turn. */
+export interface VictimTurn {
+  /** For each second, milliseconds by which we took longer than the echo, from the bench's watch event on. */
+  readonly beyondEcho: readonly number[];
+  /** The echo's own time: what the API server and the watch take. */
+  readonly echo: readonly number[];
+  /** Names of the requests that were refused: an Event is due about each. */
+  readonly refused: readonly string[];
+}
+
+const PATIENCE_MS = 60_000;
+
+/** Each second a request, its twin for the echo, and one that is refused. */
+export async function measureVictim(bench: BenchCluster, load: VictimLoad): Promise<VictimTurn> {
+  const { client } = bench;
+  const path = POD_REQUESTS.collection(VICTIM);
+  const resourceVersion = await listPages({ client, path }, () => undefined);
+  const end = new AbortController();
+  const came = new Map<string, number>();
+  const answered = new Map<string, number>();
+  const watch = { client, path, fieldSelector: '', resourceVersion, signal: end.signal };
+  try {
+    const { done } = await watchLines(watch, (line) => {
+      const name = nameIn(line);
+      if (line.startsWith('{"type":"ADDED"')) came.set(name, performance.now());
+      else if (line.includes('"conditions":[') && !answered.has(name)) {
+        answered.set(name, performance.now());
+      }
+      return false;
+    });
+    const names = await createEachSecond(bench, load);
+    const all = [...names.ours, ...names.echo, ...names.refused];
+    const complete = until(`${load.turn}: all of ${all.length} are answered`, PATIENCE_MS, () =>
+      all.every((name) => answered.has(name)),
+    );
+    await Promise.race([complete, done]);
+    const taken = (name: string): number => (answered.get(name) ?? NaN) - (came.get(name) ?? NaN);
+    const echo = names.echo.map(taken).slice(load.warmUpSeconds);
+    const ours = names.ours.map(taken).slice(load.warmUpSeconds);
+    return {
+      beyondEcho: ours.map((each, index) => each - (echo[index] ?? NaN)),
+      echo,
+      refused: names.refused,
+    };
+  } finally {
+    end.abort();
+  }
+}
+
+interface Names {
+  readonly ours: readonly string[];
+  readonly echo: readonly string[];
+  readonly refused: readonly string[];
+}
+
+async function createEachSecond({ client }: BenchCluster, load: VictimLoad): Promise<Names> {
+  const names = { ours: [] as string[], echo: [] as string[], refused: [] as string[] };
+  const { stub, turn } = load;
+  const begun = performance.now();
+  for (let second = 0; second < load.warmUpSeconds + load.seconds; second++) {
+    const early = begun + second * 1000 - performance.now();
+    if (early > 0) await delay(early);
+    const create = async (kind: keyof Names, signerName: string): Promise<void> => {
+      const name = `${turn}-${kind}-${second}`;
+      names[kind].push(name);
+      const isRefused = kind === 'refused';
+      await createPodRequest(client, { namespace: VICTIM, name, signerName, stub, isRefused });
+    };
+    // Both at once: what disturbs one disturbs the other.
+    await Promise.all([create('ours', load.ours), create('echo', load.echo)]);
+    await delay(500);
+    await create('refused', load.ours);
+  }
+  return names;
+}
+
+/** Of these requests, how many an Event was written about, after at most a minute. */
+export async function eventsWritten(
+  { client }: BenchCluster,
+  refused: readonly string[],
+): Promise<number> {
+  const path = `/apis/events.k8s.io/v1/namespaces/${VICTIM}/events`;
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const found = new Set<string>();
+    await listPages({ client, path }, (event) => {
+      const { regarding } = event as unknown as { readonly regarding: { readonly name: string } };
+      found.add(regarding.name);
+    });
+    const written = refused.filter((name) => found.has(podNameOf(name))).length;
+    if (written === refused.length || performance.now() > deadline) return written;
+    await delay(1000);
+  }
+}
