@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findCondition, type Condition } from '../../src/api/request/conditions.ts';
 import { until } from '../cluster/until.ts';
+import { BUNDLE, countersign } from '../support/cluster/countersign.ts';
 import type { ComponentName } from '../support/cluster/component-process.ts';
 import { getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { eachVerb, withoutVerb, type GrantedVerb } from '../support/cluster/roles.ts';
@@ -79,6 +80,20 @@ for (const [component, verb, resource, theirs] of cases) {
     for (const name of theirs) assert.equal((await conditionOf(name, 'Ready'))?.status, 'True');
   });
 }
+
+test('countersign rbac says which signers the print-out would take away, and prints them with --from-cluster', async () => {
+  const { kubeconfig } = fixture.cluster;
+  const print = (...args: readonly string[]): ReturnType<typeof countersign> =>
+    countersign(['rbac', '--kubeconfig', kubeconfig, ...args], undefined, BUNDLE);
+  const mine = await print('--signer', 'example.com/mesh');
+  assert.equal(mine.code, 0);
+  assert.match(mine.stderr, /also have example\.com\/people, example\.com\/workload/);
+  const all = await print('--signer', 'example.com/mesh', '--from-cluster');
+  assert.doesNotMatch(all.stderr, /warning/);
+  const names = ['people', 'workload', 'mesh'].map((each) => `example.com/${each}`);
+  for (const name of names) assert.ok(all.stdout.includes(`- ${name}\n`), name);
+  assert.match(all.stdout, /- people-ca\n/);
+});
 
 test('with a component gone, the signers that need it say so; the others stay green', async () => {
   const { components } = fixture.installation;

@@ -110,7 +110,9 @@ function carriedOut(
   if (plan.kind === 'ignore') return NOTHING;
   if (plan.kind === 'wait') return plan;
   const { reason, message } = plan;
-  const event = { type: 'Warning', reason, action: 'Issue', note: message } as const;
+  // The kubelet takes a Denied or Failed request for permanent (podcertificatemanager.go).
+  const note = `${message}; once that is mended, delete the pod: its kubelet does not ask again`;
+  const event = { type: 'Warning', reason, action: 'Issue', note } as const;
   const [outcome, write] =
     plan.kind === 'deny'
       ? (['denied', withDenied(request, plan, now)] as const)

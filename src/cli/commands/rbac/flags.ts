@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
-import { OWN_TLS_SIGNER } from '../../../api/signer/own-tls.ts';
+import { DEFAULT_SECRET_NAMESPACE, OWN_TLS_SIGNER } from '../../../api/signer/own-tls.ts';
 import type { RbacOptions } from './run.ts';
 import { gather } from '../../../app/flag-values.ts';
 
@@ -24,6 +24,21 @@ export function addRbacCommand(root: Command): void {
       gather,
       [],
     )
+    .option(
+      '--from-cluster',
+      'also take the names of the cluster’s ClusterSigners whose Secret is in --secret-namespace',
+      false,
+    )
+    .option(
+      '--secret-namespace <name>',
+      'namespace of the CA Secrets, for --from-cluster',
+      DEFAULT_SECRET_NAMESPACE,
+    )
+    .option(
+      '--kubeconfig <file>',
+      'kubeconfig of the cluster to compare with (default: KUBECONFIG, then ~/.kube/config)',
+    )
+    .option('--context <name>', 'context of the kubeconfig')
     .option('--namespace <name>', 'namespace of the components', 'countersign-system')
     .option(
       '--serving-signer <name>',
@@ -38,7 +53,7 @@ export function addRbacCommand(root: Command): void {
     )
     .addHelpText(
       'after',
-      '\nName all your signers, bundles and Secrets in one call: the output replaces what was applied before.\n--output also writes who-may-request.yaml, which is opt-in: apply it only to require the verb request.',
+      '\nName all your signers, bundles and Secrets in one call, or use --from-cluster: the output replaces what was applied before.\nIf a cluster can be reached, a warning names the signers that its roles have and the output has not.\n--output also writes who-may-request.yaml, which is opt-in: apply it only to require the verb request.',
     )
     .action(async (options: RbacOptions) => {
       const { writeRbac } = await import('./run.ts');

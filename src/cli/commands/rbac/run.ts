@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import { printText } from '../../terminal.ts';
+import { keyOf } from '../../../api/object/object.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import type { Installation } from '../../../manifests/installation.ts';
+import { printProgress, printText } from '../../terminal.ts';
+import { connectUser } from '../../user-client.ts';
+import { clusterNames, lostSigners, type ClusterNames } from './cluster-names.ts';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SecretReference } from '../../../api/signer/cluster-signer.ts';
-import { SignerError } from '../../../errors.ts';
+import { SignerError, messageOf } from '../../../errors.ts';
 import { OPT_IN, renderAdmission, renderRbac, type Files } from '../../../manifests/render.ts';
 
 /** Flags of `countersign rbac`. */
@@ -17,7 +22,14 @@ export interface RbacOptions {
   readonly servingSigner: string;
   readonly output?: string;
   readonly whoMayRequest: boolean;
+  readonly fromCluster: boolean;
+  readonly secretNamespace: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
 }
+
+/** A cluster that does not answer does not hold up what needs none. */
+const COMPARE_MS = 3_000;
 
 /**
  * Prints roles, bindings and admission policies, or writes them to `<output>/<component>.yaml` and
@@ -27,14 +39,11 @@ export interface RbacOptions {
  * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for an invalid name
  */
 export async function writeRbac(options: RbacOptions): Promise<void> {
-  const { signer: signers, bundle: bundles, namespace, servingSigner, output } = options;
-  const { namespacedSigners } = options;
-  const secrets = options.secret.map((text) => secretOf('--secret', text));
-  const signerSecrets = options.signerSecret.map((text) => secretOf('--signer-secret', text));
-  const names = { signers, bundles, secrets, namespace, servingSigner };
-  const installation = { ...names, namespacedSigners, signerSecrets };
+  const { output } = options;
+  const installation = await installationOf(options);
   const roles = renderRbac(installation);
   const policies = renderAdmission(installation);
+  await warnOfLost(options, [...installation.signers, installation.servingSigner]);
   if (output === undefined) {
     const wanted = [...policies].filter(([file]) => options.whoMayRequest || file !== OPT_IN);
     const texts = [...roles.values(), ...wanted.map(([, text]) => text)];
@@ -43,6 +52,60 @@ export async function writeRbac(options: RbacOptions): Promise<void> {
   }
   await writeAll(output, roles);
   await writeAll(join(output, 'admission'), policies);
+}
+
+async function installationOf(options: RbacOptions): Promise<Installation> {
+  const { namespace, servingSigner, namespacedSigners } = options;
+  const found = options.fromCluster ? await namesInCluster(options) : undefined;
+  const union = (a: readonly string[], b: readonly string[] = []): readonly string[] => [
+    ...new Set([...a, ...b]),
+  ];
+  const secrets = union(options.secret, found?.secrets.map(keyOf));
+  return {
+    signers: union(options.signer, found?.signers),
+    bundles: union(options.bundle, found?.bundles),
+    secrets: secrets.map((text) => secretOf('--secret', text)),
+    signerSecrets: options.signerSecret.map((text) => secretOf('--signer-secret', text)),
+    ...{ namespace, servingSigner, namespacedSigners },
+  };
+}
+
+/** Shows on stderr what is taken: the roles grant it. */
+async function namesInCluster(options: RbacOptions): Promise<ClusterNames> {
+  const found = await withClient(options, (client) => clusterNames(client, options));
+  const secrets = found.secrets.map(keyOf);
+  printProgress(`from the cluster: ${[...found.signers, ...found.bundles, ...secrets].join(', ')}`);
+  for (const each of found.leftOut) printProgress(`left out: ClusterSigner ${each}`);
+  return found;
+}
+
+/** Warns of signers that lose their roles once the print-out is applied. Never throws. */
+async function warnOfLost(options: RbacOptions, printed: readonly string[]): Promise<void> {
+  try {
+    const signal = AbortSignal.timeout(COMPARE_MS);
+    const lost = await withClient(options, (client) => lostSigners(client, printed, signal));
+    if (lost.length === 0) return;
+    const flags = lost.map((each) => `--signer ${each}`).join(' ');
+    printProgress(
+      `warning: the roles in the cluster also have ${lost.join(', ')}; once this is applied, nobody serves them: add ${flags} with their bundles and Secrets, or --from-cluster`,
+    );
+  } catch (error) {
+    // Without any kubeconfig there is nothing to compare with.
+    if (error instanceof SignerError && error.code === 'KUBE_CONFIG') return;
+    printProgress(`not compared with the roles in the cluster: ${messageOf(error)}`);
+  }
+}
+
+async function withClient<T>(
+  options: RbacOptions,
+  use: (client: Client) => Promise<T>,
+): Promise<T> {
+  const { client } = await connectUser({ ...options, asGroup: [] }, 'rbac');
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+  }
 }
 
 function secretOf(flag: string, text: string): SecretReference {

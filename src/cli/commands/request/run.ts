@@ -19,6 +19,7 @@ import { encodeRequest } from '../../../pki/x509/pkcs10.ts';
 import { generatePrivateKey, publicKeyOf } from '../../../pki/keys/private-key.ts';
 import { fileBase, replaceFile, writeNewKey } from './owner-only-file.ts';
 import { issuedChain } from './issued-chain.ts';
+import { whyNobodyServes } from './served-names.ts';
 import { renderKubeconfig } from './kubeconfig-file.ts';
 import type { KeyType } from '../../../vocabulary.ts';
 import { printable } from '../../../quote.ts';
@@ -82,7 +83,7 @@ export async function request(options: RequestOptions): Promise<void> {
       },
     );
     report(`certificatesigningrequest.certificates.k8s.io/${made.metadata.name} created`);
-    const answer = await issued(client, made.metadata.name, options.timeout * 1000);
+    const answer = await issued(client, made, options.timeout * 1000);
     const certificate = issuedChain(answer, publicKeyOf(key));
     await replaceFile(`${base}.crt`, certificate);
     const kubeconfig = await kubeconfigOf(connection, options.name, certificate, pem);
@@ -127,7 +128,11 @@ async function create(
   });
 }
 
-async function issued(client: Client, name: string, timeoutMs: number): Promise<string> {
+async function issued(
+  client: Client,
+  { metadata: { name }, spec }: CertificateSigningRequest,
+  timeoutMs: number,
+): Promise<string> {
   const started = Date.now();
   let hinted = false;
   for (;;) {
@@ -142,6 +147,8 @@ async function issued(client: Client, name: string, timeoutMs: number): Promise<
     if (waited > timeoutMs) throw late(name);
     if (!hinted && waited > HINT_MS) {
       hinted = true;
+      const nobody = await whyNobodyServes(client, spec.signerName);
+      if (nobody !== undefined) report(nobody);
       report(
         `waiting for approval; kubectl describe csr ${name} says why, and kubectl certificate approve ${name} approves it`,
       );

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { isNamespaced } from '../../../api/signer/signer.ts';
 import {
   secretOf,
   type AuthorityStatus,
@@ -59,11 +60,19 @@ export function observe(snapshot: SignerSnapshot): Observation {
     // Before the first list is complete nothing is wrong, and no warning is due.
     const reason = secret.failure === undefined ? 'Initializing' : 'AuthorityUnavailable';
     const why = secret.failure ?? 'not listed yet';
-    return unready(reason, `Secret ${where(signer)} is not read yet: ${why}`);
+    const advice = isNamespaced(signer) || !FORBIDDEN.test(why) ? '' : grantAdvice(signer);
+    return unready(reason, `Secret ${where(signer)} is not read yet: ${why}${advice}`);
   }
   return secret.kind === 'missing'
     ? observeMissing(signer)
     : observePresent(snapshot, secret.secret);
+}
+
+/** The API server's words for a missing permission, as `KubeError` repeats them. */
+const FORBIDDEN = /\b403 Forbidden\b/;
+
+function grantAdvice(signer: ClusterSigner): string {
+  return `; a permission is missing in Role countersign-authority: apply what countersign rbac --from-cluster prints, or add --signer ${signer.spec.signerName} --secret ${where(signer)} to all your other names`;
 }
 
 function observeMissing(signer: ClusterSigner): Observation {
