@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Cluster } from '../test/cluster/cluster.ts';
 import { whyNoRealPods } from '../test/cluster/real-pods/build.ts';
 import type { Cast } from './cast/cast.ts';
 import { Pods } from './cast/pods.ts';
@@ -32,7 +31,7 @@ try {
   const held = story.finish();
   process.exitCode = held ? 0 : 1;
   if (values.keep && cast !== undefined) {
-    invite(cast.cluster);
+    invite(cast);
     await interrupted;
   }
 } catch (error) {
@@ -105,7 +104,8 @@ function stranger(directory: string): string {
   return read('jane.key') + read('jane.crt');
 }
 
-function invite({ kubeconfig, directory }: Cluster): void {
+function invite(kept: Cast): void {
+  const { kubeconfig, directory } = kept.cluster;
   process.stdout.write(`
 The cluster stays up until Ctrl-C. Try:
 
@@ -118,5 +118,12 @@ The cluster stays up until Ctrl-C. Try:
   kubectl get events.events.k8s.io -A
   countersign authority show
   countersign authority prepare workload --dry-run
+
+The components:
+
+${kept
+  .places()
+  .map((line) => `  ${line}`)
+  .join('\n')}
 `);
 }

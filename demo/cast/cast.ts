@@ -39,5 +39,7 @@ export interface Cast {
   withoutApprover(run: () => Promise<void>): Promise<void>;
   /** @param strangers - PEM: key and certificate that another CA issued */
   workloads(strangers: string, tell: Tell): Promise<Workloads>;
+  /** For somebody who keeps the cluster: where the components' logs and ports are, one line each. */
+  places(): readonly string[];
   end(): Promise<void>;
 }

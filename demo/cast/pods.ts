@@ -98,6 +98,16 @@ export class Pods implements Cast {
     tell('signer and pcr-issuer were replaced by new pods, while all of this went on');
   }
 
+  places(): readonly string[] {
+    const inSystem = IN_SYSTEM.join(' ');
+    return [
+      `kubectl get pods ${inSystem} -o wide`,
+      ...EVERY_COMPONENT.map(
+        (each) => `kubectl logs ${inSystem} deployment/countersign-${each} --all-pods`,
+      ),
+    ];
+  }
+
   async end(): Promise<void> {
     await this.#rollout?.catch(() => undefined);
     await this.cluster.stop();

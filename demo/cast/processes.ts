@@ -36,7 +36,7 @@ export class Processes implements Cast {
   async install(tell: Tell): Promise<void> {
     await applyManifests(this.cluster);
     tell('CRD, namespaces, roles and admission policies applied');
-    this.#installation = await startComponents(this.cluster);
+    this.#installation = await startComponents(this.cluster, { logs: this.cluster.directory });
     for (const { name, pid } of Object.values(this.#installation.components)) {
       tell(
         `${name.padEnd(11)} process ${pid} as system:serviceaccount:countersign-system:countersign-${name}`,
@@ -93,6 +93,13 @@ export class Processes implements Cast {
       talk: (client, wanted) => talk(server.port, { ...identities, stranger }[client], wanted),
       seen: () => Promise.resolve(server.seen),
     };
+  }
+
+  places(): readonly string[] {
+    return Object.values(this.#installed.components).map(
+      ({ name, url }) =>
+        `${name.padEnd(11)} ${url}/readyz, ${url}/metrics; log ${this.cluster.directory}/${name}.log`,
+    );
   }
 
   async end(): Promise<void> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { until } from '../../cluster/until.ts';
@@ -40,6 +41,8 @@ export interface ComponentOptions {
   /** The program; default: the sources, run by this Node. */
   readonly program?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
+  /** Folder for `<name>.log`: the lines of its log, also after it has ended. */
+  readonly logs?: string;
 }
 
 const SOURCES = [process.execPath, join(import.meta.dirname, '../../../src/cli/main.ts')];
@@ -67,6 +70,11 @@ export async function startComponent(options: ComponentOptions): Promise<Compone
   );
   const exited = once(child, 'exit').then(() => undefined);
   const log = gather(child);
+  if (options.logs !== undefined) {
+    child.stderr.pipe(
+      createWriteStream(join(options.logs, `${options.name}.log`), { flags: 'a' }),
+    );
+  }
   const serving = until(`${options.name} serves`, START_MS, () => {
     if (child.exitCode !== null)
       throw new Error(`${options.name} ended: ${JSON.stringify(log.slice(-5))}`);
