@@ -94,9 +94,18 @@ test('an anchor that was removed and restored counts as served from the restore 
   assert.ok((servedSince(after).get(key) ?? 0) >= since);
 });
 
-test('a deleted ClusterTrustBundle is published again', async () => {
+test('a deleted ClusterTrustBundle is published again, as old as it was, and describe says so', async () => {
+  const before = await until('the bundle is there', WAIT_MS, () => getBundle());
   await fixture.cluster.kubectl(['delete', 'clustertrustbundle', NAME]);
-  await until('the bundle is back', WAIT_MS, () => getBundle());
+  const after = await until('the bundle is back', WAIT_MS, async () => {
+    const bundle = await getBundle();
+    return bundle?.metadata.uid === before.metadata.uid ? undefined : bundle;
+  });
+  assert.deepEqual(servedSince(after), servedSince(before));
+  await until('describe shows the Event', WAIT_MS, async () => {
+    const { stdout } = await fixture.cluster.kubectl(['describe', 'clustertrustbundle', NAME]);
+    return /BundleRepaired.*deleted it/.test(stdout);
+  });
 });
 
 test('a bundle under our signer name that is not ours is reported and left alone', async () => {

@@ -5,6 +5,7 @@ import type { Resource } from '../../kube/resource/resource.ts';
 import { withoutManagedFields } from '../../kube/resource/object.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { areClocksApart, isSameClock } from '../../runtime/component/server-time.ts';
+import { quote } from '../../quote.ts';
 import type { BundleChange } from './decide.ts';
 
 export interface ApplyInput {
@@ -50,7 +51,10 @@ export async function act(input: ApplyInput): Promise<ClusterTrustBundle | 'back
       path: resource.collection(),
       body: { ...body, metadata: { name, labels, annotations } },
     });
-    log.info(fields, 'bundle published');
+    if (plan.repaired) {
+      const what = 'another client had deleted it; the audit log says who';
+      warn(input, made, { what, of: 'delete' });
+    } else log.info(fields, 'bundle published');
     return made;
   }
   const written = await client.request<ClusterTrustBundle>({ method: 'PUT', path, body });
@@ -64,22 +68,54 @@ const MAX_NAMED = 8;
 
 /** Another client added trust: an alarm each time, which nothing in the bundle can silence. */
 function warnOfRepair(
-  { component, resource }: ApplyInput,
+  input: ApplyInput,
   { bundle, strangers }: Extract<BundleChange, { kind: 'update' }>,
 ): void {
-  const { name } = bundle.metadata;
   const { signerName = '' } = bundle.spec;
-  for (const anchor of strangers) component.metrics.strangerAnchor(signerName, anchor);
+  for (const anchor of strangers) input.component.metrics.strangerAnchor(signerName, anchor);
   const named = strangers.slice(0, MAX_NAMED).join(', ');
   const more = strangers.length > MAX_NAMED ? `, and ${strangers.length - MAX_NAMED} more` : '';
-  const what = strangers.length === 0 ? 'its text could not be read' : `it held ${named}${more}`;
-  const note = `bundle repaired: another client had changed it, ${what}; it holds the anchors of its ClusterSigner again. Find out who may update ClusterTrustBundles and attest for ${signerName}`;
-  component.log.warn({ kind: 'ClusterTrustBundle', name, anchors: strangers }, note);
+  const held = strangers.length === 0 ? 'its text could not be read' : `it held ${named}${more}`;
+  const editor = lastEditor(bundle);
+  const who = editor === undefined ? 'another client' : `field manager ${quote(editor)}`;
+  warn(input, bundle, { what: `${who} had changed it, ${held}`, of: 'update' }, strangers);
+}
+
+function warn(
+  { component, resource }: ApplyInput,
+  { metadata: { name, uid }, spec: { signerName = '' } }: ClusterTrustBundle,
+  { what, of }: { readonly what: string; readonly of: 'update' | 'delete' },
+  anchors: readonly string[] = [],
+): void {
+  const note = `bundle repaired: ${what}; it holds the anchors of its ClusterSigner again. Find out who may ${of} ClusterTrustBundles and attest for ${signerName}`;
+  component.log.warn({ kind: 'ClusterTrustBundle', name, anchors }, note);
   component.events.record({
-    regarding: { apiVersion: resource.apiVersion, kind: 'ClusterTrustBundle', name },
+    // With the uid, by which kubectl describe finds it.
+    regarding: { apiVersion: resource.apiVersion, kind: 'ClusterTrustBundle', name, uid },
     type: 'Warning',
     reason: 'BundleRepaired',
     action: 'Attest',
     note,
   });
+}
+
+/** `metav1.ManagedFieldsEntry`, as far as it is read. */
+interface FieldsEntry {
+  readonly manager?: string;
+  readonly time?: string;
+  readonly fieldsV1?: { readonly 'f:spec'?: object };
+}
+
+/** Our own field manager: the API server takes it from the user agent. */
+const OURS = 'countersign-attester';
+
+/** The field manager that wrote the spec last: a name that its client chose. Undefined if it is not known. */
+function lastEditor(bundle: ClusterTrustBundle): string | undefined {
+  const { managedFields = [] } = bundle.metadata as {
+    readonly managedFields?: readonly FieldsEntry[];
+  };
+  return managedFields
+    .filter(({ manager, fieldsV1 }) => manager !== OURS && fieldsV1?.['f:spec'] !== undefined)
+    .toSorted((a, b) => ((a.time ?? '') < (b.time ?? '') ? -1 : 1))
+    .at(-1)?.manager;
 }

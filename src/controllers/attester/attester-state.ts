@@ -6,6 +6,7 @@ import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { createClusterSigners } from '../../runtime/signers/cluster-signers.ts';
 import type { Signers } from '../../runtime/signers/signer-set.ts';
+import { createLostBundles, type LostBundles } from './lost-bundles.ts';
 import { createManagedNames, type ManagedNames } from './managed-names.ts';
 import { reportUnmanagedBundles } from './unmanaged-bundles.ts';
 
@@ -19,6 +20,7 @@ export interface AttesterState {
   /** Bundle name → the ClusterSigner that serves and publishes it. */
   readonly publishers: ReadonlyMap<string, ClusterSigner>;
   readonly managedNames: ManagedNames;
+  readonly lost: LostBundles;
 }
 
 /** Watches ClusterSigners and bundles; each change queues the bundle names that it concerns. */
@@ -26,6 +28,7 @@ export function createAttesterState(component: Component, resource: Resource): A
   const publishers = new Map<string, ClusterSigner>();
   const managedNames = createManagedNames(component);
   const signers = createClusterSigners(component);
+  const lost = createLostBundles(component.monotonic);
   signers.onChange(() => {
     const before = [...publishers.keys()];
     publishers.clear();
@@ -41,12 +44,13 @@ export function createAttesterState(component: Component, resource: Resource): A
     ...component,
     path: resource.collection(),
     onEvent: (name, now, before) => {
+      if (now === undefined && before !== undefined) lost.gone(before);
       component.queue.add(name);
       const signer = signers.serving((now ?? before)?.spec.signerName ?? '');
       if (signer !== undefined) report(state, signer);
     },
   });
-  const state: AttesterState = { component, resource, signers, bundles, publishers, managedNames };
+  const state = { component, resource, signers, bundles, publishers, managedNames, lost };
   component.shard.onChange(() => {
     enqueueAll(state);
     reportAll(state);

@@ -21,6 +21,8 @@ import { secondsOf } from '../../rotation/last-leaf-end.ts';
 /** The bundle's annotations: ours as desired, others unchanged. */
 export function bundleAnnotations(
   input: PublishedBundle & {
+    /** The bundle that another client deleted a moment ago. */
+    readonly lost: ClusterTrustBundle | undefined;
     readonly anchors: readonly string[];
     /** Fingerprint → milliseconds until which it stays. */
     readonly inherited: ReadonlyMap<string, number>;
@@ -40,14 +42,15 @@ export function bundleAnnotations(
     [CLUSTER_SIGNER_UID]: signer.metadata.uid,
     [SECRET_NAMESPACE]: input.secretNamespace,
     [LONGEST_LEAF]: formatDuration(Math.max(before, ...longest)),
-    [SERVED_SINCE]: sinceText(input.anchors, bundle, input.now),
+    [SERVED_SINCE]: sinceText(input.anchors, bundle ?? input.lost, input.now),
     ...(inherited.size === 0 ? {} : { [INHERITED]: untilText(inherited) }),
   };
 }
 
 /**
  * An anchor keeps its served-since only while it really is in the served bundle. One that was edited out and
- * put back was absent for a while, so its time counts from now.
+ * put back was absent for a while, so its time counts from now. One whose whole bundle was deleted a moment ago keeps
+ * its time: kubelets keep the files of a bundle that is missing.
  */
 function sinceText(
   anchors: readonly string[],

@@ -17,6 +17,8 @@ export interface BundleNameSnapshot {
   readonly name: string;
   /** The bundle as served, if there is one. */
   readonly bundle: ClusterTrustBundle | undefined;
+  /** The bundle that another client deleted a moment ago. */
+  readonly lost: ClusterTrustBundle | undefined;
   /** The serving ClusterSigner whose spec.trustBundle makes this name, if there is one. */
   readonly signer: ClusterSigner | undefined;
   /** The ClusterSigner that serves the bundle's signer name; it may publish a different bundle. */
@@ -33,7 +35,12 @@ export interface BundleNameSnapshot {
 
 export type BundleChange =
   | { readonly kind: 'ignore'; readonly requeueAt?: number }
-  | { readonly kind: 'create'; readonly bundle: ClusterTrustBundle }
+  | {
+      readonly kind: 'create';
+      readonly bundle: ClusterTrustBundle;
+      /** Set if another client had deleted it. */
+      readonly repaired: boolean;
+    }
   | {
       readonly kind: 'update';
       readonly bundle: ClusterTrustBundle;
@@ -62,7 +69,9 @@ function publish(snapshot: BundleNameSnapshot, signer: ClusterSigner): BundleCha
   const { bundle, now } = snapshot;
   const desired = desiredBundle({ ...snapshot, signer });
   if (desired === undefined) return withdraw(snapshot, signer);
-  if (bundle === undefined) return { kind: 'create', bundle: desired.bundle };
+  if (bundle === undefined) {
+    return { kind: 'create', bundle: desired.bundle, repaired: snapshot.lost !== undefined };
+  }
   const { changesAt } = desired;
   const again = changesAt === undefined || changesAt <= now ? {} : { requeueAt: changesAt };
   if (isSameBundle(bundle, desired.bundle)) return { kind: 'ignore', ...again };

@@ -28,11 +28,16 @@ export interface DesiredBundle {
   readonly changesAt: number | undefined;
 }
 
+/** The bundle that another client deleted a moment ago: kubelets still have its anchors. */
+export interface Lost {
+  readonly lost: ClusterTrustBundle | undefined;
+}
+
 /**
  * The bundle with the anchors of the ClusterSigner's authorities and the inherited ones, without distrusted
  * ones; undefined while there is no anchor. CA certificates only, no duplicates, stable order.
  */
-export function desiredBundle(input: PublishedBundle): DesiredBundle | undefined {
+export function desiredBundle(input: PublishedBundle & Lost): DesiredBundle | undefined {
   const { signer, bundle } = input;
   const { signerName, trustBundle } = signer.spec;
   const named = namedAnchors(signer);

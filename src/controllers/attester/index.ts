@@ -53,6 +53,7 @@ async function reconcile(state: AttesterState, name: string): Promise<ReconcileR
   const isListed = await isListedName(state, name);
   const snapshot = snapshotOf(state, name, { isListed, clocksApart });
   const plan = decide(snapshot);
+  if (plan.kind === 'delete') state.lost.ours(plan.bundle.metadata.uid);
   const written = await act({ component, resource, plan, judgedAt: snapshot.now, clocksApart });
   if (written === 'backoff') return 'backoff';
   if (written !== undefined) bundles.applyWrite(written);
@@ -62,7 +63,7 @@ async function reconcile(state: AttesterState, name: string): Promise<ReconcileR
 }
 
 function snapshotOf(
-  { component, signers, bundles, publishers }: AttesterState,
+  { component, signers, bundles, publishers, lost }: AttesterState,
   name: string,
   known: Pick<BundleNameSnapshot, 'isListed' | 'clocksApart'>,
 ): BundleNameSnapshot {
@@ -71,6 +72,7 @@ function snapshotOf(
     ...known,
     name,
     bundle,
+    lost: bundle === undefined ? lost.of(name) : undefined,
     signer: publishers.get(name),
     serving: signers.serving(bundle?.spec.signerName ?? ''),
     unreadable: bundle !== undefined && signers.faulty(publisherOf(bundle)) !== undefined,

@@ -8,6 +8,7 @@ import { act } from '../../../src/controllers/attester/act.ts';
 import type { BundleChange } from '../../../src/controllers/attester/decide.ts';
 import { anchorFingerprints } from '../../../src/pki/x509/trust-bundle.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
+import type { EventDetails } from '../../../src/kube/events/body.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import {
   HOUR,
@@ -75,6 +76,60 @@ test('each added anchor is named in an Event and counted in a metric', async () 
     ['strangerAnchor', 'example.com/workload', EVIL.fingerprint],
   ]);
 });
+
+test('a repair names the field manager that wrote the spec last, and the uid by which describe finds the bundle', async () => {
+  const wrote = (manager: string, time: string, field: string): object => ({
+    ...{ manager, time, operation: 'Update', fieldsType: 'FieldsV1' },
+    fieldsV1: { [field]: {} },
+  });
+  const managedFields = [
+    wrote('mallory\u202e', '2026-11-21T08:00:00Z', 'f:spec'),
+    wrote('countersign-attester', '2026-11-21T09:00:00Z', 'f:spec'),
+    wrote('labeller', '2026-11-21T09:00:00Z', 'f:metadata'),
+    wrote('someone-before', '2026-11-20T08:00:00Z', 'f:spec'),
+  ];
+  const edited = forged();
+  const bundle = { ...edited, metadata: { ...edited.metadata, managedFields } };
+  const note = await noteOf(planOf({ signer: signerOf(), bundle }));
+  assert.match(note.note, /field manager "mallory\\u\{202e\}" had changed it/);
+  assert.equal(note.regarding.uid, edited.metadata.uid);
+});
+
+test('a bundle that another client deleted is published again with an Event, and its anchors keep their time', async () => {
+  const earlier = '2026-11-21T01:00:00Z';
+  const lost = annotated(published, { [SINCE]: JSON.stringify({ [A.fingerprint]: earlier }) });
+  const plan = planOf({ signer: signerOf(), lost });
+  assert.ok(plan.kind === 'create');
+  const since = JSON.parse(plan.bundle.metadata.annotations?.[SINCE] ?? '') as unknown;
+  assert.deepEqual(since, { [A.fingerprint]: earlier });
+  const note = await noteOf(plan);
+  assert.deepEqual([note.type, note.reason], ['Warning', 'BundleRepaired']);
+  assert.match(note.note, /deleted it/);
+  assert.equal(note.regarding.uid, 'made');
+});
+
+test('an anchor that the deleted bundle did not have counts from now on', () => {
+  const lost = annotated(forged(), { [SINCE]: JSON.stringify({ [EVIL.fingerprint]: UNTIL }) });
+  const bare = { ...lost, spec: { ...lost.spec, trustBundle: EVIL.pem } };
+  const plan = planOf({ signer: signerOf(), lost: bare });
+  const since = JSON.parse(served(plan).metadata.annotations?.[SINCE] ?? '') as object;
+  assert.deepEqual(Object.keys(since), [A.fingerprint]);
+});
+
+async function noteOf(plan: BundleChange): Promise<EventDetails> {
+  const component = recordedComponent({ clock: () => NOW });
+  component.client.answer(({ body }) => {
+    if (body === undefined) return {};
+    const { metadata, ...rest } = body as ClusterTrustBundle;
+    return { ...rest, metadata: { ...metadata, uid: 'made' } };
+  });
+  const group = 'certificates.k8s.io';
+  const bundles = resource({ group, version: 'v1', plural: 'clustertrustbundles' });
+  await act({ component, resource: bundles, plan, judgedAt: NOW, clocksApart: false });
+  const [note] = component.notes;
+  assert.ok(note !== undefined);
+  return note;
+}
 
 test('an anchor that the status retains stays until its time, whatever the bundle contains', () => {
   const signer = signerOf({ retainedAnchors: [retained] });

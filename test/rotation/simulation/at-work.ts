@@ -77,6 +77,7 @@ export async function attesterLooks(process: Process): Promise<Next> {
   const plan = decideBundle({
     name: BUNDLE_NAME,
     bundle: seen.bundle,
+    lost: undefined,
     signer: seen.signer,
     serving: seen.signer,
     unreadable: false,

@@ -53,6 +53,7 @@ export function planOf(more: Partial<BundleNameSnapshot>): BundleChange {
   return decide({
     name: 'example.com:workload:primary',
     bundle: undefined,
+    lost: undefined,
     signer: undefined,
     serving: undefined,
     unreadable: false,
