@@ -71,9 +71,7 @@ export async function startComponent(options: ComponentOptions): Promise<Compone
   const exited = once(child, 'exit').then(() => undefined);
   const log = gather(child);
   if (options.logs !== undefined) {
-    child.stderr.pipe(
-      createWriteStream(join(options.logs, `${options.name}.log`), { flags: 'a' }),
-    );
+    child.stderr.pipe(createWriteStream(join(options.logs, `${options.name}.log`), { flags: 'a' }));
   }
   const serving = until(`${options.name} serves`, START_MS, () => {
     if (child.exitCode !== null)
