@@ -7,7 +7,7 @@ import { circlesOf, closureOf, readSource, readSources, type Source } from './so
 const sources = readSources();
 
 const CORE = ['protobuf', 'api', 'pki', 'cel', 'issuance', 'policy', 'rotation'];
-const PURE = [...CORE, 'conformance'];
+const PURE = [...CORE, 'conformance', 'acme-orders'];
 const SERVED = [...CORE, 'kube', 'authorities/contract.ts'];
 
 /** Folder → what it may import besides itself and L0, the files of `src` itself. */
@@ -21,6 +21,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   policy: ['api', 'pki', 'cel'],
   rotation: ['api', 'pki', 'issuance'],
   conformance: ['api', 'pki'],
+  'acme-orders': ['acme/answer.ts'],
   authorities: ['issuance', 'pki'],
   kube: ['protobuf'],
   web: [],
@@ -101,6 +102,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@kubernetes/client-node': ['kube'],
   undici: ['acme', 'kube'],
   jose: ['acme'],
+  tldts: ['acme-orders'],
   express: ['web'],
   'prom-client': ['web'],
   '@marcbachmann/cel-js': ['cel'],

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ChallengeScheduler, type Schedulable } from '../../src/acme-orders/scheduler.ts';
+
+/** The source's number. */
+const SLOTS = 60;
+
+function challenge(id: number, more: Partial<Schedulable> = {}): Schedulable {
+  return {
+    ...{ id: `c${id}`, order: `o${id}`, signer: 's', name: `n${id}.example`, type: 'dns-01' },
+    createdAt: id,
+    ...more,
+  };
+}
+
+function ids(started: readonly Schedulable[]): readonly string[] {
+  return started.map(({ id }) => id);
+}
+
+test('the oldest come first, and never more than there are slots', () => {
+  const scheduler = new ChallengeScheduler(2);
+  for (const id of [3, 1, 2]) scheduler.add(challenge(id));
+  assert.deepEqual([scheduler.next(), scheduler.next(), scheduler.next()].map(ids), [
+    ['c1'],
+    ['c2'],
+    [],
+  ]);
+  scheduler.remove('c1');
+  assert.deepEqual(ids(scheduler.next()), ['c3']);
+});
+
+test('two of one name and type never run together, with another type they do', () => {
+  const scheduler = new ChallengeScheduler(SLOTS);
+  const name = 'same.example';
+  scheduler.add(challenge(1, { name }));
+  scheduler.add(challenge(2, { name }));
+  scheduler.add(challenge(3, { name, type: 'http-01' }));
+  scheduler.add(challenge(4, { name, signer: 'other' }));
+  assert.deepEqual(
+    [1, 2, 3].map(() => ids(scheduler.next())),
+    [['c1'], ['c3'], []],
+  );
+  scheduler.remove('c1');
+  assert.deepEqual(
+    [1, 2].map(() => ids(scheduler.next())),
+    [['c2'], []],
+  );
+  scheduler.remove('c2');
+  assert.deepEqual(ids(scheduler.next()), ['c4']);
+});
+
+test('wildcard and base name of one Order share a slot, also where one comes later', () => {
+  const scheduler = new ChallengeScheduler(1);
+  const same = { order: 'o', name: 'a.example' };
+  scheduler.add(challenge(1, same));
+  scheduler.add(challenge(2, same));
+  assert.deepEqual(ids(scheduler.next()), ['c1', 'c2']);
+  scheduler.add(challenge(3, same));
+  assert.deepEqual(ids(scheduler.next()), ['c3']);
+  assert.equal(scheduler.used, 1);
+  scheduler.add(challenge(4));
+  for (const id of ['c1', 'c2']) scheduler.remove(id);
+  assert.deepEqual(ids(scheduler.next()), []);
+  scheduler.remove('c3');
+  assert.deepEqual(ids(scheduler.next()), ['c4']);
+});
+
+test('a signer with few slots holds up nobody else', () => {
+  const scheduler = new ChallengeScheduler(SLOTS);
+  scheduler.limit('small', 1);
+  for (let id = 0; id < 100; id += 1) scheduler.add(challenge(id, { signer: 'small' }));
+  scheduler.add(challenge(200, { signer: 'large' }));
+  assert.deepEqual(
+    [1, 2, 3].map(() => ids(scheduler.next())),
+    [['c0'], ['c200'], []],
+  );
+  scheduler.limit('small', 2);
+  assert.deepEqual(
+    [1, 2].map(() => ids(scheduler.next())),
+    [['c1'], []],
+  );
+});
+
+test('what ran before a restart keeps its slot, even beyond the limit', () => {
+  const scheduler = new ChallengeScheduler(2);
+  for (const id of [1, 2, 3]) scheduler.adopt(challenge(id));
+  scheduler.add(challenge(4));
+  for (const id of ['c1', 'c2']) {
+    assert.deepEqual(ids(scheduler.next()), []);
+    scheduler.remove(id);
+  }
+  assert.deepEqual(ids(scheduler.next()), ['c4']);
+});
+
+test('whatever is added, removed and restarted in any order, the laws hold and none is forgotten', () => {
+  const command = fc.record({
+    what: fc.constantFrom('add', 'add', 'add', 'next', 'next', 'remove'),
+    order: fc.nat(1),
+    name: fc.nat(1),
+    type: fc.constantFrom('dns-01', 'http-01'),
+    signer: fc.nat(2),
+    pick: fc.nat(1000),
+  });
+  fc.assert(
+    fc.property(fc.array(command, { maxLength: 120 }), (commands) => {
+      const scheduler = new ChallengeScheduler(3);
+      scheduler.limit('s0', 1);
+      const waiting = new Map<string, Schedulable>();
+      const running = new Map<string, Schedulable>();
+      const start = (): boolean => {
+        const expected = joiningOf(waiting, running) ?? oldestOf(waiting, running);
+        const started = scheduler.next();
+        assert.deepEqual(keysOf(started), expected === undefined ? [] : [keyOf(expected)]);
+        for (const each of started) {
+          assert.ok(waiting.delete(each.id), 'started twice, or never added');
+          running.set(each.id, each);
+        }
+        requireLaws([...running.values()], scheduler, 3);
+        return started.length > 0;
+      };
+      for (const [index, { what, order, name, type, signer, pick }] of commands.entries()) {
+        if (what === 'add') {
+          // One Order has one signer.
+          const key = `${signer}-${order}`;
+          const made = challenge(index, {
+            order: key,
+            name: `n${name}`,
+            type,
+            signer: `s${signer}`,
+          });
+          waiting.set(made.id, made);
+          scheduler.add(made);
+        } else if (what === 'next') start();
+        else {
+          const all = [...waiting.keys(), ...running.keys()];
+          const id = all[pick % Math.max(all.length, 1)] ?? 'none';
+          scheduler.remove(id);
+          waiting.delete(id);
+          running.delete(id);
+        }
+      }
+      // Everything gets its turn.
+      while (start() || running.size > 0) {
+        const [id = ''] = running.keys();
+        scheduler.remove(id);
+        running.delete(id);
+      }
+      assert.deepEqual([...waiting.keys()], []);
+      assert.equal(scheduler.used, 0);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+const keyOf = ({ order, type, name }: Schedulable): string => `${order} ${type} ${name}`;
+const keysOf = (all: readonly Schedulable[]): readonly string[] => [...new Set(all.map(keyOf))];
+type All = ReadonlyMap<string, Schedulable>;
+
+/** Something that waits and whose Order runs its name and type. */
+function joiningOf(waiting: All, running: All): Schedulable | undefined {
+  const keys = new Set([...running.values()].map(keyOf));
+  return [...waiting.values()].find((each) => keys.has(keyOf(each)));
+}
+
+/** What may run, the oldest first, by looking at everything: what the scheduler must say with less work. */
+function oldestOf(waiting: All, running: All): Schedulable | undefined {
+  const held = new Set([...running.values()].map(({ type, name }) => `${type} ${name}`));
+  const ofSmall = [...running.values()].filter(({ signer }) => signer === 's0');
+  if (held.size >= 3) return undefined;
+  const may = [...waiting.values()].filter(
+    ({ type, name, signer }) =>
+      !held.has(`${type} ${name}`) && (signer !== 's0' || ofSmall.length === 0),
+  );
+  return may.sort((a, b) => sinceOf(a, waiting) - sinceOf(b, waiting))[0];
+}
+
+/** A group is as old as the first that came of those that wait in it. */
+function sinceOf(one: Schedulable, waiting: All): number {
+  const group = [...waiting.values()].filter((each) => keyOf(each) === keyOf(one));
+  return Math.min(...group.map(({ createdAt }) => createdAt));
+}
+
+function requireLaws(
+  running: readonly Schedulable[],
+  scheduler: ChallengeScheduler,
+  slots: number,
+): void {
+  const holders = new Map<string, string>();
+  for (const { name, type, order } of running) {
+    const key = `${type} ${name}`;
+    assert.equal(holders.get(key) ?? order, order, 'two Orders run one name and type');
+    holders.set(key, order);
+  }
+  assert.equal(holders.size, scheduler.used);
+  assert.ok(holders.size <= slots);
+  assert.ok(
+    new Set(
+      running.filter((each) => each.signer === 's0').map((each) => `${each.type} ${each.name}`),
+    ).size <= 1,
+  );
+}
+
+interface Simulated {
+  readonly longestWait: number;
+  readonly stepsADecision: number;
+  readonly done: number;
+}
+
+/** A queue of challenges on a virtual clock, in arrival order, where each takes its time once it runs. */
+function simulate(count: number): Simulated {
+  let steps = 0;
+  let decisions = 0;
+  const scheduler = new ChallengeScheduler(SLOTS, () => {
+    steps += 1;
+  });
+  scheduler.limit('s3', 5);
+  const endsAt = new Map<string, number>();
+  const running = new Map<string, Schedulable>();
+  const holders = new Map<string, string>();
+  let now = 0;
+  let done = 0;
+  let longestWait = 0;
+  // Repeatable, and unlike any order of arrival.
+  const random = (index: number, most: number): number => (index * 2_654_435_761) % most;
+  for (let index = 0; index < count; index += 1) {
+    // One name in ten is hot; one Order in four is a wildcard with its base name.
+    const hot = random(index, 10) === 0;
+    scheduler.add(
+      challenge(index, {
+        order: `o${index - (index % 4 === 1 ? 1 : 0)}`,
+        name: `n${hot ? random(index, 50) : index - (index % 4 === 1 ? 1 : 0)}`,
+        type: index % 3 === 0 ? 'http-01' : 'dns-01',
+        signer: `s${Math.floor(index / 4) % 4}`,
+      }),
+    );
+  }
+  const fill = (): void => {
+    for (;;) {
+      decisions += 1;
+      const started = scheduler.next();
+      if (started.length === 0) return;
+      for (const each of started) {
+        assert.ok(scheduler.used <= SLOTS);
+        const pair = `${each.type} ${each.name}`;
+        if ((holders.get(pair) ?? each.order) !== each.order) throw new Error(`two run ${pair}`);
+        holders.set(pair, each.order);
+        running.set(each.id, each);
+        endsAt.set(each.id, now + 1 + random(each.createdAt, 20));
+        longestWait = Math.max(longestWait, now);
+      }
+    }
+  };
+  fill();
+  while (running.size > 0) {
+    now = Math.min(...endsAt.values());
+    for (const [id, at] of endsAt) {
+      if (at > now) continue;
+      endsAt.delete(id);
+      const ended = running.get(id);
+      if (ended !== undefined) holders.delete(`${ended.type} ${ended.name}`);
+      running.delete(id);
+      scheduler.remove(id);
+      done += 1;
+    }
+    fill();
+  }
+  return { longestWait, stepsADecision: steps / decisions, done };
+}
+
+test('100,000 challenges: never too many, no forbidden pair, none starves, a decision costs no more than with 1,000', (t) => {
+  const small = simulate(1000);
+  const large = simulate(100_000);
+  assert.deepEqual([small.done, large.done], [1000, 100_000]);
+  t.diagnostic(
+    `longest wait ${large.longestWait} s of virtual time; ${large.stepsADecision.toFixed(1)} comparisons a decision, ${small.stepsADecision.toFixed(1)} with 1,000`,
+  );
+  // A hundred times as many challenges add the heap's logarithm.
+  assert.ok(large.stepsADecision <= 2.5 * small.stepsADecision);
+});
