@@ -15,7 +15,12 @@ import { MAX_FORMER_ANCHORS, MAX_RETAINED_ANCHORS } from '../api/signer/cluster-
 import { CLUSTER_SIGNER_UID } from '../api/signer/grant.ts';
 import { SignerError, attempt } from '../errors.ts';
 import { fingerprint, type Certificate } from '../pki/x509/certificate.ts';
-import { anchorFingerprints, readAnchors, writeAnchors } from '../pki/x509/trust-bundle.ts';
+import {
+  anchorFingerprints,
+  publishedAnchors,
+  readAnchors,
+  writeAnchors,
+} from '../pki/x509/trust-bundle.ts';
 import { INHERITED, isOurs } from '../api/signer/bundle-annotations.ts';
 import { distrustedCas } from './distrusted-cas.ts';
 import { lastLeafEnd } from './last-leaf-end.ts';
@@ -77,16 +82,14 @@ function inheritedAnchors(
 ): readonly RetainedAnchor[] {
   if (bundle === undefined || !isOurs(bundle, secretNamespace)) return [];
   const { annotations } = bundle.metadata;
-  const anchors = attempt(() => readAnchors(bundle.spec.trustBundle));
-  if (anchors instanceof SignerError) return [];
   const since = servedSince(bundle);
   const isOut = distrustedCas(signer);
   const inherited = timesOf(annotations?.[INHERITED]);
   const publisher = annotations?.[CLUSTER_SIGNER_UID];
   const isNew = publisher !== undefined && publisher !== signer.metadata.uid;
   const longest = (lastLeafEnd(bundle, now) ?? now) + 1000;
-  return anchors
-    .map((anchor) => ({ anchor, fingerprint: fingerprint(anchor.raw) }))
+  return [...publishedAnchors(bundle.spec.trustBundle)]
+    .flatMap(([print, anchor]) => (anchor === undefined ? [] : { anchor, fingerprint: print }))
     .filter(({ fingerprint: print }) => !own.has(print) && since.has(print))
     .filter(({ fingerprint: print }) => isNew || inherited.has(print))
     .filter(({ fingerprint: print }) => !isOut(print))

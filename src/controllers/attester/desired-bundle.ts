@@ -6,9 +6,14 @@ import {
   type ClusterTrustBundle,
 } from '../../api/object/cluster-trust-bundle.ts';
 import { parseTime } from '../../api/object/time.ts';
-import { SignerError, attempt } from '../../errors.ts';
 import { fingerprint, type Certificate } from '../../pki/x509/certificate.ts';
-import { anchorFingerprints, readAnchors, writeAnchors } from '../../pki/x509/trust-bundle.ts';
+import {
+  anchorFingerprints,
+  publishedAnchors,
+  readAnchors,
+  withoutAnchors,
+  writeAnchors,
+} from '../../pki/x509/trust-bundle.ts';
 import { distrustedCas } from '../../rotation/distrusted-cas.ts';
 import {
   retainedAnchors,
@@ -41,7 +46,7 @@ export function desiredBundle(input: PublishedBundle & Lost): DesiredBundle | un
   const { signer, bundle } = input;
   const { signerName, trustBundle } = signer.spec;
   const named = namedAnchors(signer);
-  if (trustBundle === undefined || named.length === 0) return undefined;
+  if (trustBundle === undefined || isUnknown(signer, named)) return undefined;
   const inherited = retainedAnchors(input, new Set(named.map(({ raw }) => fingerprint(raw))));
   const isOut = distrustedCas(signer);
   const own = named.filter(({ raw }) => !isOut(fingerprint(raw)));
@@ -66,6 +71,11 @@ export function desiredBundle(input: PublishedBundle & Lost): DesiredBundle | un
   return { bundle: desired, changesAt: firstEnd(inherited) };
 }
 
+/** Before authority has looked at the ClusterSigner, nothing is known of what may be published. */
+function isUnknown({ status }: ClusterSigner, named: readonly Certificate[]): boolean {
+  return named.length === 0 && status?.retainedAnchors === undefined;
+}
+
 function namedAnchors({ status }: ClusterSigner): readonly Certificate[] {
   const authorities = status?.authorities ?? [];
   return readAnchors(authorities.map((each) => each.anchors ?? '').join('\n'));
@@ -85,16 +95,9 @@ export function isSameBundle(served: ClusterTrustBundle, desired: ClusterTrustBu
   );
 }
 
-/**
- * The bundle's text without the anchors that this signer no longer trusts; '' if none is left. If all may
- * stay, or the text cannot be read, the same text.
- */
+/** The bundle's text without the anchors that this signer no longer trusts; '' if none is left. */
 export function trustedText({ spec }: ClusterTrustBundle, signer: ClusterSigner): string {
-  const anchors = attempt(() => readAnchors(spec.trustBundle));
-  if (anchors instanceof SignerError) return spec.trustBundle;
-  const isOut = distrustedCas(signer);
-  const trusted = anchors.filter(({ raw }) => !isOut(fingerprint(raw)));
-  return trusted.length === anchors.length ? spec.trustBundle : writeAnchors(trusted);
+  return withoutAnchors(spec.trustBundle, distrustedCas(signer));
 }
 
 /** How long the publisher may be away after an anchor was removed in the ordinary way. */
@@ -118,7 +121,7 @@ export function strangersIn(
       .map((each) => each.fingerprint),
   );
   const since = signer.status?.retainedAnchors === undefined ? servedSince(served) : new Map();
-  return [...anchorFingerprints(served.spec.trustBundle)].filter(
+  return [...publishedAnchors(served.spec.trustBundle).keys()].filter(
     (each) => !wanted.has(each) && !isDistrusted(each) && !removed.has(each) && !since.has(each),
   );
 }

@@ -52,9 +52,47 @@ export function writeAnchors(certificates: readonly Certificate[]): string {
   return text;
 }
 
-/** The fingerprints of the trust anchors of a PEM text; none when the text cannot be decoded. */
+/**
+ * The certificates that a verifier finds in a text which others may have written: like Go's `encoding/pem` it skips whatever is
+ * between blocks, which the API server allows in a bundle. What hides an anchor from us does not hide it from a kubelet.
+ *
+ * @returns by fingerprint, in order; undefined for one that is no CA, or that we cannot decode
+ */
+export function publishedAnchors(pem: string): ReadonlyMap<string, Certificate | undefined> {
+  return new Map(
+    findBlocks(pem).map((der) => {
+      const certificate = attempt(() => decodeCertificate(der));
+      const isAnchor = !(certificate instanceof SignerError) && certificate.isCa;
+      return [fingerprint(der), isAnchor ? certificate : undefined];
+    }),
+  );
+}
+
+/** The fingerprints of the trust anchors of a PEM text; none when the text cannot be decoded by every reader. */
 export function anchorFingerprints(pem: string): ReadonlySet<string> {
   const anchors = attempt(() => readAnchors(pem));
   if (anchors instanceof SignerError) return new Set();
   return new Set(anchors.map(({ raw }) => fingerprint(raw)));
+}
+
+/**
+ * The text without some of its {@link publishedAnchors}.
+ *
+ * @param isOut - by fingerprint
+ * @returns the same text where nothing goes; '' where nothing is left
+ */
+export function withoutAnchors(pem: string, isOut: (fingerprint: string) => boolean): string {
+  const found = findBlocks(pem);
+  const kept = found.filter((der) => !isOut(fingerprint(der)));
+  if (kept.length === found.length) return pem;
+  return kept.map((der) => encodePem('CERTIFICATE', der)).join('');
+}
+
+/** Go refuses headers and other base64; to find such a block too does no harm. */
+const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g;
+
+function findBlocks(pem: string): readonly Uint8Array[] {
+  return [...pem.matchAll(CERTIFICATE_BLOCK)].map(([, base64 = '']) =>
+    Buffer.from(base64, 'base64'),
+  );
 }

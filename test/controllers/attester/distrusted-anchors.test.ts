@@ -95,3 +95,15 @@ test('a bundle whose every anchor is distrusted is deleted until there is anothe
   const signer = crossSigned(distrusting([A, B], [B]));
   assert.deepEqual(planOf({ signer, bundle: both }), { kind: 'delete', bundle: both });
 });
+
+test('text beside a distrusted anchor does not keep it', () => {
+  const beside = (bundle: typeof both): typeof both => ({
+    ...bundle,
+    spec: { ...bundle.spec, trustBundle: `text\n${bundle.spec.trustBundle}\u202eand more` },
+  });
+  for (const given of [{ signer: distrusting([], [A]) }, { serving: distrusting([B], [A]) }]) {
+    const plan = planOf({ ...given, bundle: beside(both) });
+    assert.deepEqual(anchorFingerprints(served(plan).spec.trustBundle), new Set([B.fingerprint]));
+    assert.equal(planOf({ ...given, bundle: beside(only) }).kind, 'delete');
+  }
+});

@@ -115,3 +115,26 @@ test('a retention time beyond the longest possible one is corrected', () => {
   assert.ok(plan.kind === 'update');
   assert.ok(Date.parse(plan.bundle.metadata.annotations?.[RETAIN] ?? '') <= NOW + LAST + 1000);
 });
+
+/** What the API server allows, and what a kubelet skips (RFC 7468 §5.2). */
+const explained = (pem: string): string => `of the Ministry of Trust:\n${pem}\u202ethe end`;
+
+test('an anchor that text beside it hides from strict readers bounds the time all the same', () => {
+  const hidden = { ...published, spec: { ...published.spec, trustBundle: explained(A.pem) } };
+  const plan = planOf({ bundle: annotated(hidden, { [LONGEST]: '876000h' }) });
+  assert.ok(plan.kind === 'update');
+  // What certificateDer writes into every certificate.
+  assert.equal(plan.bundle.metadata.annotations?.[RETAIN], '2027-01-01T00:00:00Z');
+  const forever = annotated(hidden, { [LONGEST]: '876000h', [RETAIN]: '9999-12-31T00:00:00Z' });
+  const forged = planOf({ bundle: forever });
+  assert.ok(forged.kind === 'update');
+  assert.equal(forged.bundle.metadata.annotations?.[RETAIN], '2027-01-01T00:00:00Z');
+});
+
+test('where no anchor can be read, no annotation keeps a bundle longer than the leaf of a pod lives', () => {
+  const broken = { ...published, spec: { ...published.spec, trustBundle: 'nothing' } };
+  const plan = planOf({ bundle: annotated(broken, { [LONGEST]: '876000h' }) });
+  assert.ok(plan.kind === 'update');
+  const until = Date.parse(plan.bundle.metadata.annotations?.[RETAIN] ?? '');
+  assert.ok(until <= NOW + 91 * 24 * HOUR + HOUR);
+});

@@ -173,3 +173,22 @@ test('an unused bundle stays no longer than its anchors are valid, whatever its 
   assert.ok(plan.kind === 'update');
   assert.ok(Date.parse(plan.bundle.metadata.annotations?.[RETAIN] ?? '') <= end + 1000);
 });
+
+test('an added anchor is named, whatever text is beside it', () => {
+  const of = forged();
+  const bundle = { ...of, spec: { ...of.spec, trustBundle: `x\n${of.spec.trustBundle}y` } };
+  const plan = planOf({ signer: signerOf(), bundle });
+  assert.ok(plan.kind === 'update' && plan.repaired);
+  assert.deepEqual(plan.strangers, [EVIL.fingerprint]);
+});
+
+test('while a ClusterSigner has no CA, its retained anchors are published, and nothing else', () => {
+  const without = signerWith([]);
+  const signer = { ...without, status: { ...without.status, retainedAnchors: [retained] } };
+  const alone = served(planOf({ signer }));
+  assert.deepEqual(anchorFingerprints(alone.spec.trustBundle), new Set([OLD.fingerprint]));
+  const plan = planOf({ signer, bundle: forged(alone) });
+  assert.ok(plan.kind === 'update' && plan.repaired);
+  assert.deepEqual(plan.strangers, [EVIL.fingerprint]);
+  assert.deepEqual(printsOf(plan), new Set([OLD.fingerprint]));
+});

@@ -8,8 +8,7 @@ import type { ConfigMap } from '../../../api/object/object.ts';
 import { FILLED_BY } from '../../../api/signer/own-tls.ts';
 import { formatTime } from '../../../api/object/time.ts';
 import { SignerError, attempt } from '../../../errors.ts';
-import { fingerprint } from '../../../pki/x509/certificate.ts';
-import { anchorFingerprints, readAnchors, writeAnchors } from '../../../pki/x509/trust-bundle.ts';
+import { anchorFingerprints, withoutAnchors } from '../../../pki/x509/trust-bundle.ts';
 import type { IsDistrusted } from '../../../rotation/distrusted-cas.ts';
 import type { Served } from '../../../runtime/ca/anchor-gate.ts';
 
@@ -67,23 +66,13 @@ export function decideBundle(snapshot: BundleSnapshot): BundlePlan {
 function fill({ bundle, isDistrusted, now }: BundleSnapshot, configMap: ConfigMap): BundlePlan {
   const written = configMap.data?.[ANCHORS_KEY];
   const published = bundle?.spec.trustBundle ?? written ?? '';
-  const anchors = withoutDistrusted(published, isDistrusted);
+  // The bundle may be missing because none of it is trusted, or may lag behind the distrust.
+  const anchors = withoutAnchors(published, isDistrusted);
   if (bundle === undefined && anchors === published) return { kind: 'keep' };
   const servedSince = sinceText(configMap, anchors, now);
   const isSame =
     written === anchors && configMap.metadata.annotations?.[SERVED_SINCE] === servedSince;
   return isSame ? { kind: 'keep' } : { kind: 'write', configMap, anchors, servedSince };
-}
-
-/**
- * The bundle may be missing because none of it is trusted, or may lag behind the distrust. An unreadable text
- * adds no anchor, and stays as it was written.
- */
-function withoutDistrusted(text: string, isDistrusted: IsDistrusted): string {
-  const anchors = attempt(() => readAnchors(text));
-  if (anchors instanceof SignerError) return text;
-  const trusted = anchors.filter(({ raw }) => !isDistrusted(fingerprint(raw)));
-  return trusted.length === anchors.length ? text : writeAnchors(trusted);
 }
 
 /** An anchor that was edited out and put back was absent for a while, so its time counts from now. */
