@@ -10,6 +10,7 @@ import { libraryOf, rename } from './library.ts';
 import { invalidExpression, position } from './position.ts';
 import { PatternSet, discardPatterns, type Regex } from './pattern/regex.ts';
 import { children, offsetOf, type Node } from './syntax.ts';
+import { MAX_TYPE_DEPTH, typeDepth } from './type-depth.ts';
 import { celVariables, type Variables } from './variables.ts';
 
 /** An expression that is checked, has a known worst-case cost, and is ready to run. */
@@ -103,6 +104,9 @@ function compileWithin<T extends boolean | string>(
 function check(spec: Spec, patterns: PatternSet): number {
   const { environment, result } = spec;
   const parsed = parse(spec);
+  if (typeDepth(parsed.ast) > MAX_TYPE_DEPTH) {
+    throw invalid(spec, 0, `lists and maps are nested more than ${MAX_TYPE_DEPTH} levels deep`);
+  }
   const found = parsed.check();
   if (!found.valid) throw libraryFault(spec, found.error);
   const fault = findIssue(parsed.ast, environment, patterns);

@@ -136,3 +136,29 @@ test('usual classes are no reason to refuse a pattern, whatever the case', () =>
     assert.equal(typeof tryRegex(pattern, 'whole'), 'object');
   }
 });
+
+/** The library keeps each type that it has seen for ever. */
+const DEEP = [
+  'size([[[[[1]]]]]) > 0',
+  "size([{'a': [{'a': [1]}]}]) > 0",
+  '[1].map(a, [a]).map(b, [b]).map(c, [c]).map(d, [d]).size() > 0',
+  '[1].map(a, [2].map(b, [3].map(c, [4].map(d, [5])))).size() > 0',
+  "[[pod.annotations]].map(a, {'k': a}).size() > 0",
+  "size([[[[['a' + 1]]]]]) > 0",
+];
+
+for (const source of DEEP) {
+  test(`an expression cannot make new types without end: ${source}`, () => {
+    assert.throws(() => compile(source), {
+      code: 'CEL_INVALID',
+      message: /nested more than 4 levels/,
+    });
+  });
+}
+
+test('usual lists are not nested too deep', () => {
+  compile(
+    "[pod.name, 'a'].map(n, [n, n]).all(pair, pair.all(n, n.split('-').map(p, p).size() > 0))",
+  );
+  compile("{'a': ['b', 'c']}['a'].filter(n, n in ['a']).map(n, n + 'x').map(n, n).size() > 0");
+});

@@ -42,6 +42,9 @@ const ELEMENT_MEMORY = 8;
 const PER_STEP = 2;
 /** The work for one instruction of a state: add it to a set, sort, hash and store it. */
 const PER_INSTRUCTION = 1;
+/** To look the cases of a character up, and to find the class of one between two borders. */
+const PER_FOLDING = 3;
+const PER_BORDER = 5;
 /** The part of {@link PER_INSTRUCTION} that grows with the logarithm of the size. */
 const PER_COMPARISON = 0.1;
 
@@ -247,6 +250,7 @@ class Automaton {
     const borders = this.#borders(sets);
     const kinds = new Map<string, Kind>();
     for (const rune of borders) {
+      this.#work += PER_BORDER;
       if (this.#isTooMuch()) break;
       const taken = sets.filter(([pc = 0]) => this.#reads(pc, rune));
       const isWord = this.#asksForWords && isWordRune(rune);
@@ -270,6 +274,8 @@ class Automaton {
     for (const [lowest, highest] of WORD) found.add(lowest).add(highest + 1);
     for (const [pc = 0] of sets) {
       const { runes } = this.#program.getInst(pc);
+      this.#work += PER_FOLDING * runes.length;
+      if (this.#isTooMuch()) break;
       for (const rune of Array.from(runes)) {
         found.add(rune).add(rune + 1);
         for (const folded of foldings(rune)) found.add(folded).add(folded + 1);
