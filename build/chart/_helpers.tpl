@@ -116,6 +116,14 @@ countersign-system
 {{- toJson $merged -}}
 {{- end -}}
 
+{{- /* Whether the ClusterSigner of our own ports is not there yet, or Helm's; one that somebody applied stays theirs. */}}
+{{- define "countersign.ownsServingSigner" -}}
+{{- $there := lookup "countersign.dev/v1alpha1" "ClusterSigner" "" "serving" -}}
+{{- if eq (dig "metadata" "labels" "app.kubernetes.io/managed-by" ($there | empty | ternary "Helm" "") $there) "Helm" -}}
+true
+{{- end -}}
+{{- end -}}
+
 {{- /* The components that may be left out, and whether they are there where nothing is said, as JSON. */}}
 {{- define "countersign.optional" -}}
 @OPTIONAL@

@@ -14,7 +14,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   'admission/who-may-request.yaml': '.Values.whoMayRequest',
   // On a first installation Helm would not find its kind: NOTES.txt says what to do.
   'serving-signer.yaml':
-    'and .Values.servingSigner.create (.Capabilities.APIVersions.Has "countersign.dev/v1alpha1/ClusterSigner")',
+    'and .Values.servingSigner.create (.Capabilities.APIVersions.Has "countersign.dev/v1alpha1/ClusterSigner") (include "countersign.ownsServingSigner" .)',
   'network-policy.yaml': '.Values.networkPolicy.enabled',
   'service-monitors.yaml': '.Values.serviceMonitor.enabled',
   'alerts.yaml': '.Values.alerts.enabled',

@@ -80,6 +80,8 @@ test('what kustomize installed is adopted, in place', async () => {
       RELEASE,
       `${kind} ${metadata.name}`,
     );
+  const serving = await stand.get('clustersigner', 'serving');
+  assert.equal(serving?.metadata.labels?.['app.kubernetes.io/managed-by'], undefined);
   // kubectl stays a co-owner of each field until the chart changes it.
   await stand.install({ ...ONE, image: { tag: NEXT_TAG } }, '--force-conflicts');
 });
