@@ -110,6 +110,24 @@ export const FORGED: Call = {
   },
 };
 
+/** Its report would turn signers red, or green. */
+const writeForeignLease = (owner: string): Call => ({
+  verb: 'create',
+  path: `/apis/coordination.k8s.io/v1/namespaces/${SYSTEM}/leases`,
+  body: {
+    metadata: {
+      name: `countersign-${owner}-forged`,
+      labels: {
+        'app.kubernetes.io/name': 'countersign',
+        'app.kubernetes.io/component': owner,
+        'countersign.dev/secret-namespace': KEYS,
+      },
+      annotations: { 'countersign.dev/serving': '{"checked":"","namespaced":true,"faults":[]}' },
+    },
+    spec: { holderIdentity: 'forged', leaseDurationSeconds: 300 },
+  },
+});
+
 function cannot(component: string, sentences: Readonly<Record<string, Call>>): readonly Attempt[] {
   return Object.entries(sentences).map(([sentence, call]) => ({
     component,
@@ -132,6 +150,7 @@ export const ATTEMPTS: readonly Attempt[] = [
     'publish a bundle': publish,
     'write a ClusterSigner or its status': attest,
     'write an Event of another controller': FORGED,
+    'report in the Lease of another component': writeForeignLease('signer'),
     'mint a token': mintToken,
   }),
   ...cannot('signer', {
@@ -149,6 +168,7 @@ export const ATTEMPTS: readonly Attempt[] = [
     'publish a bundle': publish,
     'write a ClusterSigner or its status': attest,
     'write an Event of another controller': FORGED,
+    'report in the Lease of another component': writeForeignLease('pcr-issuer'),
     'mint a token': mintToken,
   }),
   ...cannot('pcr-issuer', {
@@ -167,6 +187,7 @@ export const ATTEMPTS: readonly Attempt[] = [
     'publish a bundle': publish,
     'write a ClusterSigner or its status': attest,
     'write an Event of another controller': FORGED,
+    'report in the Lease of another component': writeForeignLease('signer'),
     'mint a token': mintToken,
   }),
   ...cannot('certificate-request', {
@@ -187,6 +208,7 @@ export const ATTEMPTS: readonly Attempt[] = [
     'publish a bundle': publish,
     'write a ClusterSigner or its status': attest,
     'write an Event of another controller': FORGED,
+    'report in the Lease of another component': writeForeignLease('signer'),
     'mint a token': mintToken,
   }),
   ...cannot('attester', {
@@ -213,6 +235,7 @@ export const ATTEMPTS: readonly Attempt[] = [
     'answer a PodCertificateRequest': answerPcr,
     'write a ClusterSigner or its status': attest,
     'write an Event of another controller': FORGED,
+    'report in the Lease of another component': writeForeignLease('signer'),
     'mint a token': mintToken,
   }),
   ...cannot('authority', {
@@ -242,6 +265,7 @@ export const ATTEMPTS: readonly Attempt[] = [
     'publish a bundle': publish,
     'write a ClusterSigner': writeSigner,
     'write an Event of another controller': FORGED,
+    'report in the Lease of another component': writeForeignLease('signer'),
     'mint a token': mintToken,
   }),
 ];

@@ -47,6 +47,26 @@ test('a leader that stops releases its Lease, and the other leads at once', asyn
   assert.equal(leads(other), true);
 });
 
+test('a leader writes its annotations with each renewal, and takes them away when it stops', async () => {
+  let said = 'one';
+  const leader = stage.start('a', (ports) =>
+    createLeaderElection({
+      ...ports,
+      ...{ name: 'leader', identity: 'a', times: leaderTimes(15) },
+      annotations: () => ({ 'example.com/report': said }),
+    }),
+  );
+  await stage.time.advance(1_000);
+  const annotations = (): unknown => stage.api.leases.get('leader')?.metadata.annotations;
+  assert.deepEqual(annotations(), { 'example.com/report': 'one' });
+  said = 'two';
+  leader.filter.renew();
+  await stage.time.advance(1_000);
+  assert.deepEqual(annotations(), { 'example.com/report': 'two' });
+  await leader.stop();
+  assert.deepEqual(JSON.parse(JSON.stringify(annotations())), {});
+});
+
 test('a leader that hangs stops leading before its Lease expires; then the other leads', async () => {
   const a = start('a');
   await stage.time.advance(1_000);
