@@ -3,14 +3,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { startCluster, type Cluster } from '../../test/cluster/cluster.ts';
 import { until } from '../../test/cluster/until.ts';
+import { CHART, startHelm, type Helm } from '../../test/install/helm.ts';
 import { mapImages } from '../../test/image/mapped.ts';
-import {
-  COUNTERSIGN,
-  IN_SYSTEM,
-  NODE,
-  installShipped,
-  rolledOut,
-} from '../../test/real-pods/shipped.ts';
+import { COUNTERSIGN, IN_SYSTEM, NODE, rolledOut } from '../../test/real-pods/shipped.ts';
 import { apply } from '../../test/support/cluster/apply.ts';
 import { EVERY_COMPONENT } from '../../test/support/cluster/component-process.ts';
 import { podObject } from '../../test/support/cluster/pods.ts';
@@ -18,6 +13,9 @@ import type { Heard } from '../peers/talk.ts';
 import type { Tell } from '../story.ts';
 import { SIGNER, TEAM, WORKLOADS, spiffe, type Cast, type Workloads } from './cast.ts';
 
+const NAMES = ['example.com/workload', 'example.com/people'];
+/** The CA of the people is their own: the cluster trusts it already, and no bundle is published. */
+const VALUES = { signers: [{ name: NAMES[0] }, { name: NAMES[1], bundle: '' }] };
 const PEERS = join(import.meta.dirname, '../peers');
 const PORT = 8443;
 const FILES = ['/run/identity/credentials.pem', '/run/identity/trust-bundle.pem'] as const;
@@ -28,10 +26,12 @@ const STARTED_MS = 60_000;
 export class Pods implements Cast {
   readonly cluster: Cluster;
   readonly components = EVERY_COMPONENT.length;
+  readonly #helm: Helm;
   #rollout: Promise<unknown> | undefined;
 
-  private constructor(cluster: Cluster) {
+  private constructor(cluster: Cluster, helm: Helm) {
     this.cluster = cluster;
+    this.#helm = helm;
   }
 
   static async start(directory: string): Promise<Pods> {
@@ -42,11 +42,15 @@ export class Pods implements Cast {
       '/peers/package.json': join(import.meta.dirname, '../../package.json'),
     });
     const images = { [COUNTERSIGN]: countersign, [NODE]: node };
-    return new Pods(await startCluster({ realPods: true, images }));
+    const cluster = await startCluster({ realPods: true, images });
+    return new Pods(cluster, await startHelm(cluster.kubeconfig));
   }
 
+  /** What the README says to type, for the two signers of the story. */
   async install(tell: Tell): Promise<void> {
-    await installShipped(this.cluster);
+    await this.#helm(['install', 'countersign', CHART], VALUES);
+    tell(`helm install countersign deploy/chart --values signers.yaml: ${NAMES.join(', ')}`);
+    await rolledOut(this.cluster);
     const columns =
       'POD:.metadata.name,NODE:.spec.nodeName,ADDRESS:.status.podIP,AS:.spec.serviceAccountName';
     const pods = ['get', 'pods', ...IN_SYSTEM, '-o', `custom-columns=${columns}`];
@@ -110,6 +114,7 @@ export class Pods implements Cast {
 
   async end(): Promise<void> {
     await this.#rollout?.catch(() => undefined);
+    this.#helm.close();
     await this.cluster.stop();
   }
 

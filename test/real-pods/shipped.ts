@@ -26,6 +26,7 @@ export interface ShippedPod {
     readonly securityContext: { readonly seccompProfile?: { readonly type: string } };
     readonly containers: readonly {
       readonly name: string;
+      readonly image: string;
       readonly resources: { readonly limits?: { readonly memory?: string } };
       readonly volumeMounts: readonly { readonly mountPath: string; readonly readOnly?: boolean }[];
     }[];
