@@ -9,6 +9,11 @@ What values.schema.json cannot say, with the words of src/manifests/values/check
 {{- if and (not $values.signers) (not $values.namespacedSigners.enabled) -}}
 {{- fail "signers: it is empty; name at least one, as in --set 'signers[0].name=example.com/workload'" -}}
 {{- end -}}
+{{- range $index, $signer := $values.signers -}}
+{{- if not $signer -}}
+{{- fail (printf "signers[%d]: it is empty, since --set replaces the whole list; write all signers into a file for --values, or set signers[%d].name as well" $index $index) -}}
+{{- end -}}
+{{- end -}}
 {{- include "countersign.checkNamespace" (list "namespace" $namespace) -}}
 {{- include "countersign.checkNamespace" (list "keysNamespace" $values.keysNamespace) -}}
 {{- if eq $values.keysNamespace $namespace -}}

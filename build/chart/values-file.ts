@@ -17,7 +17,14 @@ interface Schema {
 
 /** The JSON schema of the values. */
 export function valuesSchema(): Schema {
-  const schema = z.toJSONSchema(installationValues, { target: 'draft-2020-12' });
+  const schema = z.toJSONSchema(installationValues, {
+    target: 'draft-2020-12',
+    override: ({ zodSchema, jsonSchema }) => {
+      // Helm fills a list with nulls where --set names a later item; _checks.tpl says what to write.
+      if (zodSchema === installationValues.shape.signers.element)
+        jsonSchema.type = ['object', 'null'] as unknown as 'object';
+    },
+  });
   return { title: 'Values of the chart countersign', ...schema } as Schema;
 }
 

@@ -111,6 +111,10 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
 /** Values that are refused: what is wrong, and what the message says of it. */
 export const BAD: Readonly<Record<string, readonly [values: object, says: RegExp]>> = {
   'no signer': [{}, /signers: it is empty; name at least one, as in --set/],
+  'a list with a hole, as --set makes it': [
+    { signers: [null, { name: 'example.com/a' }] },
+    /signers\[0\]: it is empty, since --set replaces the whole list; write all signers into a file/,
+  ],
   'an unknown value': [{ ...ONE, replicas: 3 }, /additional properties 'replicas' not allowed/],
   'an unknown value of a signer': [
     { signers: [{ name: 'example.com/a', secrets: 'x' }] },
