@@ -234,7 +234,7 @@ chart: node_modules ## Write deploy/chart and its reference page anew from src/m
 	$(RUN) node build/chart.ts
 
 .PHONY: crds
-crds: node_modules ## Write the CRD of Signer anew, of that of ClusterSigner
+crds: node_modules ## Write the CRDs of Signer and of acme.countersign.dev anew
 	$(RUN) node build/crds.ts
 
 .PHONY: library-docs

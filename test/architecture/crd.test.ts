@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { acmeCrds } from '../../build/acme-crds/files.ts';
 import { signerCrd } from '../../build/signer-crd.ts';
 import { CLUSTER_SIGNER_SPEC, SIGNER_SPEC } from '../../src/api/signer/cluster-signer-schema.ts';
 
@@ -171,3 +172,8 @@ function fieldsOf(schema: Schema, path = ''): Map<string, Schema> {
 function sorted(value: unknown): unknown {
   return Array.isArray(value) ? value.toSorted() : value;
 }
+
+test('the CRDs of acme.countersign.dev are those of build/acme-crds (make crds)', () => {
+  const made = acmeCrds(read('deploy/crds/clustersigners.yaml'));
+  for (const [name, text] of made) assert.equal(read(`deploy/crds/acme/${name}`), text, name);
+});

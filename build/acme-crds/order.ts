@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+import { flag, instant, integer, list, object, objectName, oneOf, text } from './schema.ts';
+import type { Kind, Rule, Schema } from './schema.ts';
+
+/** Users change what asks for a certificate; an Order and a Challenge are remade. */
+const IMMUTABLE: Rule = {
+  rule: 'self == oldSelf',
+  message: 'is immutable; delete the object, and another one is made',
+};
+
+/** A URL of the ACME server: `src/acme/resources.ts` has the same bound. */
+const url = (description: string): Schema => text(2048, description, { pattern: '^https://' });
+const uid = (whose: string): Schema => text(64, `metadata.uid of ${whose}.`);
+
+const SIGNER_REF = object(['kind', 'name'], 'The signer that the certificate is asked of.', {
+  kind: oneOf(
+    ['AcmeClusterSigner', 'AcmeSigner'],
+    'Kind of the signer; an AcmeSigner is of the same namespace.',
+  ),
+  name: objectName('Name of the signer.'),
+});
+
+/** What a status says of waiting (`Waiting` in src/acme-orders/record.ts). */
+const WAITING = {
+  reason: text(64, 'Why it is where it is, for programs.'),
+  message: text(4096, 'Why it is where it is, for people. What a server wrote is quoted.'),
+  nextAttemptAt: instant('Nothing is tried before. Absent where nothing waits.'),
+  failures: integer([0, 2_147_483_647], 'Attempts in a row that came to nothing.'),
+  finalAt: instant('When it ended.'),
+};
+
+const IDENTIFIER = object(['type', 'value'], 'One name.', {
+  type: oneOf(['dns', 'ip'], 'What it is.'),
+  value: text(
+    255,
+    'A DNS name of A-labels, with *. for a wildcard, or an address as RFC 5952 writes it.',
+  ),
+});
+
+export const ORDER: Kind = {
+  kind: 'Order',
+  plural: 'orders',
+  scope: 'Namespaced',
+  description:
+    'An Order is one attempt to get the certificate of one request from an ACME server. Countersign makes and removes it. Delete it to try again at once.',
+  columns: [
+    {
+      name: 'State',
+      type: 'string',
+      jsonPath: '.status.state',
+      description: 'State at the server.',
+    },
+    {
+      name: 'Reason',
+      type: 'string',
+      jsonPath: '.status.reason',
+      description: 'Why it waits or ended.',
+    },
+    // Not of type date: kubectl prints dates as ages, and one that lies ahead as <invalid>.
+    {
+      name: 'Next attempt',
+      type: 'string',
+      jsonPath: '.status.nextAttemptAt',
+      description: 'When it goes on.',
+    },
+    { name: 'Signer', type: 'string', jsonPath: '.spec.signerRef.name', priority: 1 },
+    { name: 'Request', type: 'string', jsonPath: '.spec.requestRef.name', priority: 1 },
+    { name: 'Renewal', type: 'string', jsonPath: '.status.renewal.renewAt', priority: 1 },
+  ],
+  selectable: ['.spec.signerRef.name', '.spec.requestRef.name'],
+  spec: object(
+    ['signerRef', 'requestRef', 'request', 'identifiers', 'attempt'],
+    'What is asked for. Immutable.',
+    {
+      signerRef: SIGNER_REF,
+      requestRef: object(['kind', 'name', 'uid'], 'The request that the certificate answers.', {
+        kind: oneOf(['CertificateSigningRequest', 'CertificateRequest'], 'Kind of the request.'),
+        name: objectName('Name of the request; a CertificateRequest is of the same namespace.'),
+        uid: uid('the request'),
+      }),
+      request: text(65_536, 'The PKCS#10 request, as base64 of its DER.', { format: 'byte' }),
+      identifiers: list(100, 'Names of the certificate.', IDENTIFIER, { minItems: 1 }),
+      attempt: integer([1, 2_147_483_647], 'Which attempt for the request this is.'),
+      profile: text(64, 'Profile of the ACME server.'),
+      replaces: text(512, 'RFC 9773 id of the certificate that this one renews.', {
+        pattern: '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$',
+      }),
+      renewal: flag(
+        'Whether a certificate of these names is in use: it goes before new names.',
+        false,
+      ),
+    },
+    [IMMUTABLE],
+  ),
+  status: object([], 'Written by the component acme alone.', {
+    state: oneOf(
+      ['pending', 'ready', 'processing', 'valid', 'invalid', 'failed'],
+      'State at the server (RFC 8555 §7.1.6). failed: the request can never be answered.',
+    ),
+    ...WAITING,
+    url: url('URL of the order at the server.'),
+    replacesRefused: flag('Whether the server refused to hear which certificate is replaced.'),
+    authorizations: list(
+      100,
+      'What the server wants to be proved.',
+      object(['url', 'name'], 'One name to prove.', {
+        url: url('URL of the authorization.'),
+        name: text(253, 'The name, without *. for a wildcard.'),
+        wildcard: flag('Whether it is for a wildcard.'),
+        wasValid: flag('Whether it was proved before this Order: it needs no Challenge.'),
+        offered: list(32, 'Types of challenges that the server offers.', text(64, 'A type.')),
+      }),
+    ),
+    certificate: text(262_144, 'The certificate and its chain, PEM.'),
+    renewal: object([], 'When the certificate is best renewed (RFC 9773).', {
+      windowStart: instant('Start of the window that the server suggests.'),
+      windowEnd: instant('End of the window that the server suggests.'),
+      explanationURL: text(2048, 'Where the server explains the window.'),
+      renewAt: instant('When this certificate is to be renewed.'),
+      checkAt: instant('When the server is asked again.'),
+    }),
+  }),
+};
+
+export const CHALLENGE: Kind = {
+  kind: 'Challenge',
+  plural: 'challenges',
+  scope: 'Namespaced',
+  description:
+    'A Challenge proves one name of an Order to an ACME server. Countersign makes and removes it.',
+  columns: [
+    {
+      name: 'State',
+      type: 'string',
+      jsonPath: '.status.state',
+      description: 'State at the server.',
+    },
+    { name: 'Name', type: 'string', jsonPath: '.spec.dnsName', description: 'What is proved.' },
+    { name: 'Type', type: 'string', jsonPath: '.spec.type', description: 'How it is proved.' },
+    {
+      name: 'Reason',
+      type: 'string',
+      jsonPath: '.status.reason',
+      description: 'Why it waits or ended.',
+    },
+    {
+      name: 'Next attempt',
+      type: 'string',
+      jsonPath: '.status.nextAttemptAt',
+      description: 'When it goes on.',
+    },
+    { name: 'Processing', type: 'boolean', jsonPath: '.status.processing', priority: 1 },
+    { name: 'Presented', type: 'boolean', jsonPath: '.status.presented', priority: 1 },
+  ],
+  selectable: ['.spec.orderRef.name', '.spec.type'],
+  spec: object(
+    ['signerRef', 'orderRef', 'authorizationURL', 'url', 'type', 'dnsName', 'solver'],
+    'What is to be proved. Immutable.',
+    {
+      signerRef: SIGNER_REF,
+      orderRef: object(['name', 'uid'], 'The Order, of the same namespace.', {
+        name: objectName('Name of the Order.'),
+        uid: uid('the Order'),
+      }),
+      authorizationURL: url('URL of the authorization.'),
+      url: url('URL of the challenge.'),
+      type: oneOf(['http-01', 'dns-01', 'dns-persist-01'], 'How the name is proved.'),
+      // RFC 8555 §8: base64url. It becomes a path of the responder.
+      token: text(255, 'Token of the challenge.', { pattern: '^[A-Za-z0-9_-]+$' }),
+      key: text(1024, 'Key authorization (http-01), or value of the TXT record (dns-01).', {
+        pattern: '^[A-Za-z0-9_.-]+$',
+      }),
+      dnsName: text(253, 'The name or address that is proved, without *. for a wildcard.'),
+      wildcard: flag('Whether the authorization is for a wildcard.', false),
+      solver: text(63, 'Name of the solver in the signer.'),
+    },
+    [
+      IMMUTABLE,
+      {
+        rule: "self.type == 'dns-persist-01' || (has(self.token) && has(self.key))",
+        message: 'must have token and key, unless type is dns-persist-01',
+      },
+      {
+        rule: "!self.wildcard || self.type != 'http-01'",
+        message: 'must not prove a wildcard by http-01',
+      },
+    ],
+  ),
+  status: object([], 'Written by the component acme, but for solver.', {
+    state: oneOf(
+      ['pending', 'processing', 'valid', 'invalid', 'expired', 'revoked', 'deactivated'],
+      'State at the server.',
+    ),
+    processing: flag('Whether it has one of the slots that limit how many run at once.'),
+    presented: flag('Whether the record or file is there.'),
+    presentedAt: instant('Since when it is there.'),
+    ...WAITING,
+    solver: object([], 'Written by the component acme-solver alone.', {
+      presented: flag('Whether the record is there.'),
+      reason: text(64, 'Why it is not there, or cannot be removed, for programs.'),
+      message: text(4096, 'The same, for people.'),
+      changedAt: instant('When the solver last changed something.'),
+    }),
+  }),
+};

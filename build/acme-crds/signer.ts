@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  conditions,
+  DNS_SUBDOMAIN,
+  flag,
+  integer,
+  list,
+  object,
+  objectName,
+  oneOf,
+  text,
+} from './schema.ts';
+import type { Kind, Rule, Schema } from './schema.ts';
+
+/** Every name of a certificate has one solver of these. */
+const SOLVER_MEMBERS = ['http01', 'rfc2136', 'acmeDNS', 'webhook', 'persist'];
+
+const SELECTOR = object(
+  [],
+  'Names that the solver is for; all that is given must hold. If omitted, every name.',
+  {
+    dnsNames: list(100, 'Exact names, wildcards with *.', text(255, 'A name.')),
+    dnsZones: list(100, 'Zones: a name is one of them, or ends in it.', text(253, 'A zone.')),
+    matchLabels: {
+      type: 'object',
+      description: 'Labels of the request.',
+      maxProperties: 16,
+      additionalProperties: { type: 'string', maxLength: 63 },
+    },
+  },
+);
+
+const SELF_CHECK = object(
+  [],
+  'How it is seen that the record or file is there, before the server is told.',
+  {
+    nameservers: list(
+      8,
+      'host:port of resolvers, or https:// URLs of DoH; the authoritative servers if omitted.',
+      text(2048, 'One resolver.'),
+    ),
+    waitInstead: text(33, 'Wait so long instead of a check; 0s accepts at once.', {
+      pattern: '^([0-9]{1,10}h)?([0-9]{1,10}m)?([0-9]{1,10}s)?$',
+    }),
+  },
+);
+
+const secretName = (what: string): Schema =>
+  object(['name'], `${what} In the namespace of the credentials of the signer.`, {
+    name: objectName('Name of the Secret.'),
+  });
+
+const SOLVER = object(
+  ['name'],
+  'A way to prove names. Set exactly one of http01, rfc2136, acmeDNS, webhook and persist.',
+  {
+    name: text(63, 'Unique among the solvers.', { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
+    selector: SELECTOR,
+    selfCheck: SELF_CHECK,
+    http01: object(
+      [],
+      'By a file below /.well-known/acme-challenge, which acme-responder serves.',
+      {
+        ingress: object([], 'Make an Ingress for each name.', {
+          className: objectName('Of the Ingress.'),
+        }),
+        gateway: object(['name'], 'Make an HTTPRoute for each name.', {
+          name: objectName('Name of the Gateway.'),
+          namespace: text(63, 'Namespace of the Gateway.'),
+          sectionName: text(253, 'Its listener for port 80.'),
+        }),
+      },
+    ),
+    rfc2136: object(['server'], 'By dynamic updates (RFC 2136), signed by TSIG (RFC 8945).', {
+      server: text(262, 'host:port of the primary server.'),
+      zone: text(253, 'The zone to update; found by its SOA record if omitted.'),
+      tsig: object(['keyName', 'algorithm', 'secret'], 'The key that signs updates.', {
+        keyName: text(253, 'Name of the key.'),
+        algorithm: oneOf(['HMAC-SHA256', 'HMAC-SHA384', 'HMAC-SHA512'], 'Of the key.'),
+        secret: secretName('Its base64 in the key "tsig".'),
+      }),
+    }),
+    acmeDNS: object(['server', 'secret'], 'By an acme-dns server.', {
+      server: text(2048, 'Its URL.', { pattern: '^https?://' }),
+      secret: secretName('Its accounts by name, as JSON in the key "accounts".'),
+    }),
+    webhook: object(
+      ['groupName', 'solverName'],
+      'By an aggregated API that providers serve for cert-manager.',
+      {
+        groupName: text(253, 'API group of the provider.', { pattern: DNS_SUBDOMAIN }),
+        solverName: text(63, 'Name of its solver.'),
+        config: {
+          type: 'object',
+          description: 'What the provider is configured with.',
+          'x-kubernetes-preserve-unknown-fields': true,
+        },
+      },
+    ),
+    persist: object(
+      [],
+      'By a record that you write once (dns-persist-01); the status prints it.',
+      {},
+    ),
+  },
+  [
+    {
+      rule: `[${SOLVER_MEMBERS.map((member) => `has(self.${member})`).join(', ')}].filter(set, set).size() == 1`,
+      message: `must have exactly one of ${SOLVER_MEMBERS.join(', ')}`,
+    },
+    {
+      rule: '!has(self.http01) || !(has(self.http01.ingress) && has(self.http01.gateway))',
+      message: 'must not have both http01.ingress and http01.gateway',
+    },
+  ],
+);
+
+/** Secrets of an AcmeSigner are those of its own namespace, and it cannot say so. */
+function acmeOf(scope: Kind['scope']): Schema {
+  const where =
+    scope === 'Cluster' ? 'In the namespace of the keys.' : 'In the namespace of the AcmeSigner.';
+  const named = (what: string): Schema =>
+    object(['name'], `${what} ${where}`, { name: objectName('Name of the Secret.') });
+  return object(
+    ['server', 'accountKey', 'solvers'],
+    'The ACME server, and how names are proved to it.',
+    {
+      server: text(2048, "URL of the server's directory.", { pattern: '^https://[^@]+$' }),
+      caBundle: text(
+        65_536,
+        'PEM of the only trust anchors of the server; those of the image if omitted.',
+        {
+          pattern: '^-----BEGIN CERTIFICATE-----',
+        },
+      ),
+      contact: list(
+        4,
+        'How the CA reaches you, such as mailto:ops@example.com.',
+        text(256, 'A URL.'),
+      ),
+      termsOfServiceAgreed: flag(
+        'Whether you agree to the terms of the CA, whose URL the status prints.',
+        false,
+      ),
+      accountKey: object(['secret'], 'The key of the account.', {
+        secret: named('Its annotation countersign.dev/signer-name has the signer name.'),
+      }),
+      externalAccountBinding: object(
+        ['keyID', 'secret'],
+        'The account that the CA gave you. Used once.',
+        {
+          keyID: text(1024, 'Its id.'),
+          secret: named('The MAC key as base64url in the key "key".'),
+        },
+      ),
+      profile: text(
+        64,
+        'A profile of the CA. For addresses shortlived is asked for where this is omitted.',
+      ),
+      preferredChain: text(256, 'Common name of the CA above the chain.'),
+      solvers: list(64, 'The most specific one that fits a name proves it.', SOLVER, {
+        ...{ minItems: 1, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
+      }),
+      maxConcurrent: integer([1, 60, 60], 'Challenges at once. All signers together have 60.'),
+      renewalInfo: flag(
+        'Whether the CA is asked when a certificate is best renewed (RFC 9773).',
+        true,
+      ),
+    },
+  );
+}
+
+/** What an AcmeClusterSigner has in common with a ClusterSigner: schemas of `clustersigners.yaml`. */
+export interface Shared {
+  readonly signerName: Schema;
+  readonly profile: Schema;
+  readonly requests: Schema;
+  readonly certificateRequests: Schema;
+}
+
+const LONGEST: readonly Rule[] = [
+  {
+    rule: "duration(self.profile.maxDuration) >= duration('1h')",
+    fieldPath: '.profile.maxDuration',
+    message: 'must be at least 1h',
+  },
+  {
+    rule: "duration(self.profile.maxDuration) <= duration('9600h')",
+    fieldPath: '.profile.maxDuration',
+    message: 'must be at most 9600h, 400 days: no public CA issues for longer',
+  },
+];
+
+/** Two hundred days: what browsers accept since March 2026. A CA decides; what is longer is not delivered. */
+const MAX_DURATION = '4800h';
+
+function profileOf({ properties = {}, ...rest }: Schema): Schema {
+  const { backdate: _, maxDuration, ...kept } = properties;
+  const description =
+    'Maximum lifetime of a leaf. The CA decides on it; a longer one is not delivered.';
+  return {
+    ...rest,
+    properties: { ...kept, maxDuration: { ...maxDuration, description, default: MAX_DURATION } },
+  };
+}
+
+/** A name of its own is reserved for the names that AcmeSigners get. */
+const NOT_DERIVED: Rule = {
+  rule: "!self.startsWith('acmesigners.acme.countersign.dev/')",
+  message: 'is in a domain reserved for the derived names of AcmeSigners; use a domain of your own',
+};
+
+function signerNameOf({ 'x-kubernetes-validations': rules, ...rest }: Schema): Schema {
+  const own = (rules as readonly Rule[]).map((each) => ({
+    ...each,
+    message: each.message.replace('another ClusterSigner', 'another AcmeClusterSigner'),
+  }));
+  return { ...rest, 'x-kubernetes-validations': [...own, NOT_DERIVED] };
+}
+
+const COLUMNS: Kind['columns'] = [
+  { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+  { name: 'Account', type: 'string', jsonPath: '.status.account.url', priority: 1 },
+];
+
+const STATUS: Readonly<Record<string, Schema>> = {
+  observedGeneration: { type: 'integer', format: 'int64', description: 'Of the spec.' },
+  conditions: conditions('Ready, and why not.'),
+  account: object([], 'The account at the server.', {
+    url: text(2048, 'Its URL.'),
+    keyThumbprint: text(64, 'RFC 7638 thumbprint of its key.'),
+    externalAccountBound: flag('Whether the external account was bound to it.'),
+  }),
+  termsOfService: text(2048, 'URL of the terms of the CA.'),
+  profiles: list(64, 'Profiles that the CA has.', text(64, 'A profile.')),
+  persistRecords: list(64, 'Records that dns-persist-01 needs.', text(2048, 'One record.')),
+};
+
+/** @param shared - what a ClusterSigner has, too */
+export function signerKinds(shared: Shared): readonly Kind[] {
+  const { requests, certificateRequests } = shared;
+  const signerName = signerNameOf(shared.signerName);
+  const profile = profileOf(shared.profile);
+  const cluster = object(
+    ['signerName', 'acme'],
+    'The desired behavior of the signer.',
+    { signerName, acme: acmeOf('Cluster'), profile, requests, certificateRequests },
+    LONGEST,
+  );
+  const namespaced = object(
+    ['acme'],
+    'The desired behavior of the signer.',
+    { acme: acmeOf('Namespaced'), profile, requests, certificateRequests },
+    LONGEST,
+  );
+  return [
+    {
+      kind: 'AcmeClusterSigner',
+      plural: 'acmeclustersigners',
+      scope: 'Cluster',
+      description:
+        'An AcmeClusterSigner makes Countersign answer the requests for one signer name with certificates of an ACME server, such as Let’s Encrypt.',
+      columns: [{ name: 'Signer', type: 'string', jsonPath: '.spec.signerName' }, ...COLUMNS],
+      selectable: ['.spec.signerName'],
+      spec: cluster,
+      status: object([], 'Written by the component acme alone.', STATUS),
+    },
+    {
+      kind: 'AcmeSigner',
+      plural: 'acmesigners',
+      scope: 'Namespaced',
+      description:
+        'An AcmeSigner makes Countersign answer the requests of its own namespace with certificates of an ACME server that the administrator allows.',
+      columns: [{ name: 'Signer', type: 'string', jsonPath: '.status.signerName' }, ...COLUMNS],
+      spec: namespaced,
+      status: object([], 'Written by the component acme alone.', {
+        signerName: text(
+          571,
+          'acmesigners.acme.countersign.dev/<namespace>.<name>. It is derived; you cannot choose it.',
+        ),
+        ...STATUS,
+      }),
+    },
+  ];
+}
