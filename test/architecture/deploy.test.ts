@@ -36,6 +36,9 @@ for (const [folder, texts] of printed) {
 test('what is written by hand in deploy/ is what says which signers there are, and what kinds', () => {
   const shipped = globSync(['deploy/*.yaml', 'deploy/!(chart)/**/*.yaml'], { cwd: root });
   assert.deepEqual(shipped.filter((path) => !files.has(path)).sort(), [
+    ...['acmeclustersigners', 'acmesigners', 'challenges', 'orders'].map(
+      (name) => `deploy/crds/acme/${name}.yaml`,
+    ),
     'deploy/crds/clustersigners.yaml',
     'deploy/crds/signers.yaml',
     'deploy/examples/people.yaml',
