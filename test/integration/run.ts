@@ -42,6 +42,7 @@ const LONG = new Set(
     'replicas',
     'resilience',
     'rights',
+    'served',
   ].map((name) => `${name}.test.ts`),
 );
 
