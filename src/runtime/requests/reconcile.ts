@@ -4,6 +4,7 @@ import type { KubeObject } from '../../api/object/object.ts';
 import type { SignerObject } from '../../api/signer/cluster-signer.ts';
 import { SignerError } from '../../errors.ts';
 import type { ReconcileResult } from '../../kube/workqueue/run-loop.ts';
+import { ownerOf } from '../signers/deadline.ts';
 import { inTurns } from '../signers/in-turns.ts';
 import { PutOff } from '../signers/put-off.ts';
 import { tellSlow } from '../signers/slow-signer.ts';
@@ -131,7 +132,7 @@ function handled<T extends KubeObject, S extends SignerObject>(
 ): Promise<RequestOutcome> {
   return attempted(init, async () => {
     try {
-      return await inTurns(() => init.handle(request, signer));
+      return await inTurns(() => init.handle(request, signer), ownerOf(signer));
     } catch (error) {
       const scope = init.kind === 'CertificateSigningRequest' ? 'cluster' : 'everywhere';
       tellSlow(init.component, scope, signer, error);

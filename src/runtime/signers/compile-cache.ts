@@ -3,7 +3,7 @@ import { BoundedMap } from '../../bounded-map.ts';
 import { keyOf, type KubeObject } from '../../api/object/object.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import type { Deadline } from '../../ports.ts';
-import { createSignerDeadline } from './deadline.ts';
+import { createSignerDeadline, ownerOf } from './deadline.ts';
 
 /**
  * More than the signers that a cluster has of one kind. The bound is needed because anyone who can write
@@ -54,12 +54,12 @@ export function compileOncePerGeneration<S extends KubeObject, T>(
   };
 }
 
-function createEntry<T>(key: string, { metadata: { namespace, name } }: KubeObject): Entry<T> {
+function createEntry<T>(key: string, signer: KubeObject): Entry<T> {
   const entry: Entry<T> = {
     key,
     made: undefined,
     until: Infinity,
-    deadline: createSignerDeadline({ namespace, name }, (error) => {
+    deadline: createSignerDeadline(ownerOf(signer), (error) => {
       entry.made = error;
       entry.until = error === undefined ? Infinity : performance.now() + REFUSED_MS;
     }),

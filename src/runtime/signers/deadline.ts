@@ -5,6 +5,7 @@
  */
 import { Script } from 'node:vm';
 import { compiledPatterns } from '../../cel/pattern/regex.ts';
+import type { KubeObject } from '../../api/object/object.ts';
 import type { SignerError } from '../../errors.ts';
 import type { Deadline } from '../../ports.ts';
 import { createNamespaceBudgets } from './namespace-budget.ts';
@@ -26,6 +27,13 @@ const MAX_UNWATCHED = 500_000;
 export interface SpecOwner {
   readonly namespace: string | undefined;
   readonly name: string;
+}
+
+/** Whose the spec of this signer is. */
+export function ownerOf({
+  metadata: { namespace, name },
+}: Pick<KubeObject, 'metadata'>): SpecOwner {
+  return { namespace, name };
 }
 
 /** The deadline of one signer, and what it has compiled so far. */
@@ -179,7 +187,12 @@ function runFor(milliseconds: number, work: () => unknown): never {
   }
 }
 
-function requireBudget({ namespace }: SpecOwner): void {
+/**
+ * What comes before work on the spec of a namespace.
+ *
+ * @throws PutOff if the namespace has spent its budget
+ */
+export function requireBudget({ namespace }: SpecOwner): void {
   const refusal = namespace === undefined ? undefined : budgets.refusal(namespace);
   if (namespace === undefined || refusal === undefined) return;
   throw budgetSpent(namespace, refusal);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { TurnEnded } from './deadline.ts';
+import { TurnEnded, requireBudget, type SpecOwner } from './deadline.ts';
 import { Overrun, turnsTaken } from './put-off.ts';
-import { SLICE_MS } from './turn.ts';
+import { SLICE_MS, turnWithTime } from './turn.ts';
 
 /**
  * How much of the thread's CPU time a piece of work may take before it fails: three whole turns, since cold code takes
@@ -21,13 +20,19 @@ const MAX_TURNS = 50;
  * takes. Other work runs between the turns. It starts from its beginning each time, so it must have no side
  * effects before it completes. What was compiled is kept.
  *
+ * @param owner - whose spec it is: the work of a namespace does not even begin before it may evaluate. A request that is
+ * decoded and its signature verified, to be put off then, costs the others as much as one that is answered
  * @throws Overrun CEL_COST or CEL_EVALUATION (`wait`), naming the field, where one piece of the work takes
  * longer than a turn again and again
  * @throws PutOff where its namespace has spent its budget, or the machine is too busy; nothing is wrong then
  */
-export async function inTurns<T>(work: () => Promise<T>): Promise<T> {
+export async function inTurns<T>(work: () => Promise<T>, owner?: SpecOwner): Promise<T> {
   const tries: Tries = { usedMs: 0, begun: 0, turns: 0, progress: 0 };
   for (;;) {
+    if (owner?.namespace !== undefined) {
+      requireBudget(owner);
+      await turnWithTime();
+    }
     try {
       return await work();
     } catch (error) {
@@ -36,7 +41,7 @@ export async function inTurns<T>(work: () => Promise<T>): Promise<T> {
       if (tries.usedMs >= MAX_USED_MS) throw givenUp(error);
       if (tries.begun >= MAX_BEGUN || tries.turns >= MAX_TURNS) throw turnsTaken(error.where);
     }
-    await nextTurn();
+    await turnWithTime();
   }
 }
 

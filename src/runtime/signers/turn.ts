@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** How much of this thread's time Signers may use between two looks at timers and sockets. */
+import { createFifo } from '../../kube/workqueue/fifo.ts';
 
 /**
  * Milliseconds in one turn of the event loop, for all Signers together. We promise 20, and termination takes
@@ -10,18 +11,47 @@ export const SLICE_MS = 15;
 /**
  * What was used since the last tick, and between that tick and the one before it. A tick comes once in each turn,
  * so that any turn, wherever it is taken to begin, lies within two of these spans. Each thread has one event
- * loop, so there is one of these.
+ * loop, so there is one of these. `claimed`: somebody who waited for a turn has this one.
  */
-const used = { before: 0, since: 0, ticks: false };
+const used = { before: 0, since: 0, claimed: false, ticks: false };
+
+/**
+ * Work that waits for a turn begins with at least this much of it: with less it would only run twice, and compiling
+ * takes time.
+ */
+const LEAST_TO_BEGIN_MS = SLICE_MS / 2;
+
+/** Who waits for a turn, first in, first out. */
+const line = createFifo<() => void>();
 
 /** The milliseconds that are left of this turn, at most {@link SLICE_MS}. */
 export function leftOfTurn(): number {
   return SLICE_MS - used.before - used.since;
 }
 
+/**
+ * Resolves in a turn that has time left: at once if this one has, and nobody else came. Of all that come, one begins in
+ * a turn. If all of them did, each would do what comes before its expressions, only to learn that the first one has used
+ * the turn up.
+ */
+export async function turnWithTime(): Promise<void> {
+  watchTicks();
+  if (!used.claimed && line.length === 0 && leftOfTurn() >= LEAST_TO_BEGIN_MS) {
+    used.claimed = true;
+    return;
+  }
+  await new Promise<void>((resolve) => {
+    line.push(resolve);
+  });
+}
+
 /** Counts milliseconds of the thread's CPU time as used. */
 export function useTurn(milliseconds: number): void {
   used.since += milliseconds;
+  watchTicks();
+}
+
+function watchTicks(): void {
   if (used.ticks) return;
   used.ticks = true;
   setImmediate(tick);
@@ -30,6 +60,9 @@ export function useTurn(milliseconds: number): void {
 function tick(): void {
   used.before = used.since;
   used.since = 0;
-  used.ticks = used.before > 0;
+  const next = leftOfTurn() >= LEAST_TO_BEGIN_MS ? line.shift() : undefined;
+  used.claimed = next !== undefined;
+  next?.();
+  used.ticks = used.claimed || used.before > 0 || line.length > 0;
   if (used.ticks) setImmediate(tick);
 }
