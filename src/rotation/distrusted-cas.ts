@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner, ClusterSignerStatus } from '../api/signer/cluster-signer.ts';
+import { anchorsKnownTo, withSameKey } from './same-key.ts';
 
 /** Whether a CA is out of trust, by the `sha256:<hex>` fingerprint of its certificate. */
 export type IsDistrusted = (fingerprint: string) => boolean;
@@ -12,7 +13,8 @@ const NONE: IsDistrusted = () => false;
  *
  * - the CAs that `spec.authority.managed.distrusted` names, or named once: `status.distrusted`;
  * - the CAs that certified the key of one of those (`crossSigned`). Their root is the way back in: the
- *   cross-certificate was sent with leaves, and a thief of the key makes leaves below it.
+ *   cross-certificate was sent with leaves, and a thief of the key makes leaves below it;
+ * - every other certificate of one of these keys: a root that was renewed with the same key is as bad.
  *
  * It ends there: a cross-certificate has path length 0, so a CA that certified a certifier leads nowhere,
  * and a CA that a distrusted one certified keeps an anchor of its own (ADR 0022).
@@ -27,11 +29,14 @@ export function distrustedCas({
     ...remembered.filter(({ reason }) => reason === 'Named').map((each) => each.fingerprint),
   ]);
   if (named.size === 0 && remembered.length === 0) return NONE;
-  const all = new Set([
-    ...named,
+  const known = anchorsKnownTo(status);
+  const stolen = new Set([...named, ...withSameKey(known, named)]);
+  const out = new Set([
+    ...stolen,
     ...remembered.map((each) => each.fingerprint),
-    ...certifiersOf(status, named),
+    ...certifiersOf(status, stolen),
   ]);
+  const all = new Set([...out, ...withSameKey(known, out)]);
   return (fingerprint) => all.has(fingerprint);
 }
 

@@ -22,7 +22,8 @@ import {
   writeAnchors,
 } from '../pki/x509/trust-bundle.ts';
 import { INHERITED, isOurs } from '../api/signer/bundle-annotations.ts';
-import { distrustedCas } from './distrusted-cas.ts';
+import { distrustedCas, type IsDistrusted } from './distrusted-cas.ts';
+import { knownAnchors, withSameKey } from './same-key.ts';
 import { lastLeafEnd } from './last-leaf-end.ts';
 
 /** A bundle, and the ClusterSigner that it is published for. */
@@ -83,12 +84,13 @@ function inheritedAnchors(
   if (bundle === undefined || !isOurs(bundle, secretNamespace)) return [];
   const { annotations } = bundle.metadata;
   const since = servedSince(bundle);
-  const isOut = distrustedCas(signer);
+  const published = publishedAnchors(bundle.spec.trustBundle);
+  const isOut = withTheirKeys(published, distrustedCas(signer));
   const inherited = timesOf(annotations?.[INHERITED]);
   const publisher = annotations?.[CLUSTER_SIGNER_UID];
   const isNew = publisher !== undefined && publisher !== signer.metadata.uid;
   const longest = (lastLeafEnd(bundle, now) ?? now) + 1000;
-  return [...publishedAnchors(bundle.spec.trustBundle)]
+  return [...published]
     .flatMap(([print, anchor]) => (anchor === undefined ? [] : { anchor, fingerprint: print }))
     .filter(({ fingerprint: print }) => !own.has(print) && since.has(print))
     .filter(({ fingerprint: print }) => isNew || inherited.has(print))
@@ -101,6 +103,16 @@ function inheritedAnchors(
       return { ...each, until: Math.min(known ?? longest, longest, notAfter) };
     })
     .filter(({ until }) => clocksApart || until > now);
+}
+
+/** Out of trust, or of the key of another anchor of the bundle that is. */
+function withTheirKeys(
+  published: ReadonlyMap<string, Certificate | undefined>,
+  isDistrusted: IsDistrusted,
+): IsDistrusted {
+  const distrusted = new Set([...published.keys()].filter(isDistrusted));
+  const out = new Set(withSameKey(knownAnchors(published), distrusted));
+  return (print) => isDistrusted(print) || out.has(print);
 }
 
 /**

@@ -11,6 +11,7 @@ import { MAX_CROSS_CERTIFICATES, MAX_DISTRUSTED_CAS } from '../api/signer/cluste
 import { RETIRING_MARGIN_MS } from './authorities.ts';
 import type { CrossRecord } from './cross-records.ts';
 import { certifiersOf } from './distrusted-cas.ts';
+import { anchorsKnownTo, withSameKey } from './same-key.ts';
 
 /** What a ClusterSigner's status remembers of trust, whatever becomes of the CAs' own entries. */
 export type TrustMemory = Pick<ClusterSignerStatus, 'crossCertificates' | 'distrusted'>;
@@ -109,15 +110,17 @@ function distrustedOf(
 ): readonly DistrustedCaStatus[] {
   const inSpec = new Set(input.signer.spec.authority.managed?.distrusted);
   const before = status.distrusted ?? [];
-  const named = new Set([
+  const asked = new Set([
     ...inSpec,
     ...before.filter(({ reason }) => reason === 'Named').map((each) => each.fingerprint),
   ]);
+  const known = anchorsKnownTo(input.signer.status);
+  const named = new Set([...asked, ...withSameKey(known, asked)]);
   const certifiers = new Set([
     ...certifiersOf(status, named),
     ...before.map((each) => each.fingerprint),
   ]);
-  return [...new Set([...named, ...certifiers])]
+  return [...new Set([...named, ...certifiers, ...withSameKey(known, certifiers)])]
     .map((fingerprint) => {
       const reason = named.has(fingerprint) ? ('Named' as const) : ('Certifier' as const);
       const notAfter = endOf(fingerprint, status);
@@ -132,8 +135,12 @@ function distrustedOf(
 /** When the CA's own certificate ends; undefined where its entry was gone before it was named. */
 function endOf(fingerprint: string, status: ClusterSignerStatus): string | undefined {
   const entries = [...(status.authorities ?? []), ...(status.distrusted ?? [])];
-  return entries.find((each) => each.fingerprint === fingerprint && each.notAfter !== undefined)
-    ?.notAfter;
+  const entry = entries.find(
+    (each) => each.fingerprint === fingerprint && each.notAfter !== undefined,
+  );
+  if (entry !== undefined) return entry.notAfter;
+  const retained = anchorsKnownTo(status).find((each) => each.fingerprint === fingerprint);
+  return retained && formatTime(retained.notAfter);
 }
 
 /** What has to go where there is no room: the spec repeats what it names, and early ends matter least. */

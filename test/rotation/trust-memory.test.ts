@@ -16,6 +16,7 @@ import { readCrossRecords, writeCrossRecords } from '../../src/rotation/cross-re
 import { distrustedCas } from '../../src/rotation/distrusted-cas.ts';
 import { hasRoomForCross, nextTrustMemory } from '../../src/rotation/trust-memory.ts';
 import { BORN, DAY, YEAR, entry, held, print } from '../support/rotation/next-step.ts';
+import { anchor } from '../support/controllers/bundles.ts';
 import { workload } from '../support/signers/workload-profile.ts';
 
 const [A, B, C] = ['a', 'b', 'c'].map(print) as [string, string, string];
@@ -140,5 +141,22 @@ test('the records in the Secret are read back, and malformed ones are ignored', 
   const odd = [null, 1, {}, { ...recordOfB, issuer: 'x' }, { ...recordOfB, notAfter: 'soon' }];
   for (const text of [undefined, '', '{', '{}', 'null', JSON.stringify(odd)]) {
     assert.deepEqual(readCrossRecords(text), []);
+  }
+});
+
+test('another certificate of a distrusted key stays out when the entry of the distrusted one is gone', () => {
+  const [old, renewed] = [anchor('OLD'), anchor('OLD renewed', 'OLD')];
+  const anchorsOf = ({ fingerprint, pem }: typeof old): AuthorityStatus =>
+    ca(fingerprint, END_A, { anchors: pem });
+  const until = formatTime(END_A);
+  const retained = [{ fingerprint: renewed.fingerprint, anchor: renewed.pem, until }];
+  for (const both of [
+    { authorities: [anchorsOf(old), anchorsOf(renewed)] },
+    { authorities: [anchorsOf(old)], retainedAnchors: retained },
+  ]) {
+    const { status } = remembered(signerOf([old.fingerprint], both));
+    const later = { ...status, authorities: [anchorsOf(renewed)] };
+    const isOut = distrustedCas(signerOf([], later));
+    assert.ok(isOut(old.fingerprint) && isOut(renewed.fingerprint));
   }
 });

@@ -107,3 +107,22 @@ test('text beside a distrusted anchor does not keep it', () => {
     assert.equal(planOf({ ...given, bundle: beside(only) }).kind, 'delete');
   }
 });
+
+const RENEWED = anchor('A renewed', 'A');
+
+test('with a distrusted CA goes every other certificate of its key, which a thief can use as well', () => {
+  const all = served(planOf({ signer: signerWith([A.pem, RENEWED.pem, B.pem]) }));
+  for (const named of [A, RENEWED]) {
+    const signer = distrusting([A, RENEWED, B], [named]);
+    const { spec } = served(planOf({ signer, bundle: all }));
+    assert.deepEqual(anchorFingerprints(spec.trustBundle), new Set([B.fingerprint]));
+  }
+});
+
+test('nor is one of its key inherited from an earlier ClusterSigner', () => {
+  const earlier = served(planOf({ signer: signerWith([A.pem, RENEWED.pem, B.pem]) }));
+  const signer = distrusting([B], [A]);
+  const anew = { ...signer, metadata: { ...signer.metadata, uid: 'made-anew' } };
+  const { spec } = served(planOf({ signer: anew, bundle: earlier }));
+  assert.deepEqual(anchorFingerprints(spec.trustBundle), new Set([B.fingerprint]));
+});

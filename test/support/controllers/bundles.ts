@@ -8,6 +8,7 @@ import {
   type BundleNameSnapshot,
 } from '../../../src/controllers/attester/decide.ts';
 import { ca, link } from '../pki/chain.ts';
+import { privateKey } from '../pki/keys.ts';
 import { workload } from '../signers/workload-profile.ts';
 
 /** Half a second past: what is cut off must not matter. */
@@ -23,8 +24,10 @@ export interface Anchor {
   readonly fingerprint: string;
 }
 
-export function anchor(name: string): Anchor {
-  const { raw } = link(name, { extensions: [ca()] }).certificate;
+/** @param keyOf - the name of another anchor whose key it has */
+export function anchor(name: string, keyOf = name): Anchor {
+  const key = privateKey('P-256', keyOf);
+  const { raw } = link(name, { extensions: [ca()], key }).certificate;
   const lines =
     Buffer.from(raw)
       .toString('base64')
