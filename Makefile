@@ -124,7 +124,7 @@ test-step-ca: node_modules controlplane dist/library/index.mjs ## examples/step-
 .PHONY: test-acme
 test-acme: node_modules ## The ACME client with Let's Encrypt's test server, built once from its Go module
 	$(RUN) node test/acme/build.ts >/dev/null
-	$(RUN) node --test --test-timeout=300000 test/acme/pebble-run.ts
+	$(RUN) node --test --test-timeout=300000 test/acme/pebble-run.ts test/acme/orders-run.ts
 
 .PHONY: test-real-pods
 test-real-pods: node_modules controlplane dist/countersign.mjs ## What is shipped in pods that really run: rollouts under load, drains, kills; takes root

@@ -108,7 +108,15 @@ export const ORDER: Kind = {
         name: text(253, 'The name, without *. for a wildcard.'),
         wildcard: flag('Whether it is for a wildcard.'),
         wasValid: flag('Whether it was proved before this Order: it needs no Challenge.'),
-        offered: list(32, 'Types of challenges that the server offers.', text(64, 'A type.')),
+        offered: list(
+          32,
+          'Challenges that the server offers.',
+          object(['type', 'url'], 'One challenge.', {
+            type: text(64, 'Its type.'),
+            url: url('Its URL.'),
+            token: text(255, 'Its token.', { pattern: '^[A-Za-z0-9_-]+$' }),
+          }),
+        ),
       }),
     ),
     certificate: text(262_144, 'The certificate and its chain, PEM.'),

@@ -60,8 +60,8 @@ export function afterOrder(
   answer: Answer<OrderBody>,
 ): OrderAfter {
   if (answer.kind !== 'ok') return afterError(before, attempted, answer);
-  const { url, status, authorizations, certificate, error } = answer.value;
-  const memory = { ...NO_ORDER_MEMORY, server: { status, authorizations, certificate } };
+  const { url, status, authorizations, finalize, certificate, error } = answer.value;
+  const memory = { ...NO_ORDER_MEMORY, server: { status, authorizations, finalize, certificate } };
   const record = { ...before.record, ...CALM, url, state: status, certificate };
   if (status === 'invalid') {
     const message = `the ACME server ended the order: ${[error?.type, error?.detail].join(' ').trim()}`;

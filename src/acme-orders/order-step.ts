@@ -13,7 +13,8 @@ import {
 /** What is to be done for an Order now: one call, one object, or to wait. */
 export type OrderStep =
   | { readonly step: 'newOrder'; readonly replaces: boolean }
-  | { readonly step: 'readOrder' | 'finalize' | 'readAccount' }
+  | { readonly step: 'readOrder' | 'readAccount' }
+  | { readonly step: 'finalize'; readonly url: string }
   | { readonly step: 'readAuthorization'; readonly url: string }
   | { readonly step: 'createChallenge'; readonly authorization: string }
   | { readonly step: 'download'; readonly url: string }
@@ -65,10 +66,10 @@ export function nextOrderStep(view: OrderView, now: number): OrderStep {
 /** What the server's state asks for; the reducer has made `invalid` final, unless its record was not written. */
 function serverStep(
   view: OrderView,
-  { status, authorizations, certificate }: ServerOrder,
+  { status, authorizations, finalize, certificate }: ServerOrder,
 ): OrderStep {
   if (status === 'pending') return pendingStep(view, authorizations);
-  if (status === 'ready') return { step: 'finalize' };
+  if (status === 'ready') return { step: 'finalize', url: finalize };
   return status === 'valid' && certificate !== undefined
     ? { step: 'download', url: certificate }
     : { step: 'readOrder' };

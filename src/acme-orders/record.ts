@@ -50,8 +50,16 @@ export interface AuthorizationRecord {
   readonly wildcard: boolean;
   /** Whether it was proved before this Order: it needs no Challenge. */
   readonly wasValid: boolean;
-  /** Types that the server offers. */
-  readonly offered: readonly string[];
+  /** Challenges that the server offers. */
+  readonly offered: readonly OfferedChallenge[];
+}
+
+/** A way to prove a name, as the server offers it. */
+export interface OfferedChallenge {
+  readonly type: string;
+  readonly url: string;
+  /** Absent where the type has none. */
+  readonly token?: string | undefined;
 }
 
 /** What this process knows of an Order beside its status. Lost with the process: then the server is asked again. */
@@ -68,6 +76,7 @@ export interface OrderMemory {
 export interface ServerOrder {
   readonly status: Exclude<OrderState, 'failed'>;
   readonly authorizations: readonly string[];
+  readonly finalize: string;
   readonly certificate?: string | undefined;
 }
 

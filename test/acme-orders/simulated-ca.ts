@@ -95,7 +95,7 @@ export class SimulatedCa {
   describe(url: string): Answer<{ authorization: AuthorizationRecord; state: 'pending' }> {
     return this.#call('readAuthorization', () => {
       const { name, wildcard, status } = this.#authorization(url);
-      const offered = ['dns-01', 'http-01'];
+      const offered = [{ type: 'dns-01', url: `${url}/dns`, token: 'token' }];
       const wasValid = status === 'valid';
       return {
         authorization: { url, name, wildcard, wasValid, offered },
@@ -139,7 +139,7 @@ export class SimulatedCa {
   #body(url: string): Body {
     const { status, authorizations } = this.#order(url);
     const certificate = status === 'valid' ? `${url}/certificate` : undefined;
-    return { url, status, authorizations, certificate };
+    return { url, status, authorizations, finalize: `${url}/finalize`, certificate };
   }
 
   #order(url: string): CaOrder {

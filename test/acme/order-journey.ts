@@ -86,7 +86,7 @@ function untilStatus(
 let requests = 0;
 
 /** A new key and its request, by OpenSSL. */
-function requestFor(
+export function requestFor(
   directory: string,
   { identifiers }: NewOrder,
 ): { readonly der: Uint8Array; readonly keyFile: string } {

@@ -26,6 +26,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   kube: ['protobuf'],
   web: [],
   acme: ['pki'],
+  'acme-issuing': ['pki', 'acme', 'acme-orders'],
   runtime: SERVED,
   controllers: [...SERVED, 'runtime'],
   'conformance-runner': ['api', 'pki', 'kube', 'conformance'],

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import { sameBytes } from '../bytes.ts';
+import { SignerError } from '../errors.ts';
+import type { DownloadedChain } from '../acme/certificates.ts';
+import type { Identifier } from '../acme/resources.ts';
+import { OID_COMMON_NAME } from '../pki/der/oids.ts';
+import { encodePem } from '../pki/der/pem.ts';
+import type { Certificate } from '../pki/x509/certificate.ts';
+import { verifyPath } from '../pki/x509/path.ts';
+import { quoteList } from '../quote.ts';
+
+/** What was asked for. */
+export interface AskedFor {
+  /** DER SubjectPublicKeyInfo of the request. */
+  readonly spki: Uint8Array;
+  readonly identifiers: readonly Identifier[];
+  /** The signer's limit. */
+  readonly maxSeconds: number;
+}
+
+/** A precertificate has it, critical (RFC 6962 §3.1): it is no certificate. */
+const OID_CT_POISON = '1.3.6.1.4.1.11129.2.4.3';
+
+/**
+ * Holds what a CA returned to what was asked for: key, names, life and a path of signatures.
+ *
+ * @param now - milliseconds since 1970, by the API server's clock
+ * @returns PEM, leaf first; or what is wrong, as a noun
+ */
+export function acceptChain(
+  { certificates }: Pick<DownloadedChain, 'certificates'>,
+  asked: AskedFor,
+  now: number,
+): { readonly pem: string } | { readonly wrong: string } {
+  const [leaf, ...above] = certificates;
+  const wrong = wrongLeaf(leaf, asked, now) ?? wrongPath(leaf, above, now);
+  if (wrong !== undefined) return { wrong };
+  return { pem: certificates.map(({ raw }) => encodePem('CERTIFICATE', raw)).join('') };
+}
+
+function wrongLeaf(leaf: Certificate, asked: AskedFor, now: number): string | undefined {
+  if (!sameBytes(leaf.publicKey.spki, asked.spki)) return 'a certificate for another public key';
+  if (leaf.isCa) return 'a CA certificate';
+  if (leaf.extensions.some(({ oid }) => oid === OID_CT_POISON)) return 'a precertificate';
+  const names = namesOf(leaf);
+  const wanted = new Set(asked.identifiers.map(({ value }) => value.toLowerCase()));
+  const differs = names.size !== wanted.size || [...wanted].some((name) => !names.has(name));
+  if (differs)
+    return `a certificate for ${quoteList([...names])}; asked for was ${quoteList([...wanted])}`;
+  if (now > leaf.notAfter) return 'a certificate that has expired';
+  const seconds = (leaf.notAfter - leaf.notBefore) / 1000;
+  return seconds <= asked.maxSeconds
+    ? undefined
+    : `a certificate of ${Math.round(seconds / 3600)} hours; spec.profile.maxDuration allows ${Math.round(asked.maxSeconds / 3600)}`;
+}
+
+/** Every name counts, of whatever kind and also as a common name: one more than was asked for is wrong. */
+function namesOf({ sans, subject }: Certificate): ReadonlySet<string> {
+  const { dnsNames, ipAddresses, emails, uris } = sans;
+  const common = subject.attributes.filter(({ oid }) => oid === OID_COMMON_NAME);
+  const all = [
+    ...dnsNames,
+    ...ipAddresses,
+    ...emails,
+    ...uris,
+    ...common.map(({ value }) => value),
+  ];
+  return new Set(all.map((name) => name.toLowerCase()));
+}
+
+/** The last certificate is the anchor: which CAs are trusted is decided where the certificate is shown. */
+function wrongPath(
+  leaf: Certificate,
+  above: readonly Certificate[],
+  now: number,
+): string | undefined {
+  const anchor = above.at(-1);
+  if (anchor === undefined) return 'a certificate without its issuers';
+  try {
+    verifyPath({ leaf, intermediates: above, anchors: [anchor], now });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SignerError)) throw error;
+    return `a chain that does not hold: ${error.message}`;
+  }
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The door of the room: what its users import. README.md lists the files behind it. */
+export { acceptTheChallenge, presentedValue, readChallenge } from './challenge-calls.ts';
+export { takeOrderStep } from './order-calls.ts';
+export { openAccount, problemOfSettings } from './session.ts';
