@@ -25,6 +25,8 @@ export interface Sample {
 export interface ConcurrencyLimiter {
   /** How many more objects may be started now; 0 during a pause. */
   readonly available: number;
+  /** Whether nothing may be started now, however little is in progress. */
+  readonly isPaused: boolean;
   /** The present limit, not rounded; a pause does not change it. */
   readonly limit: number;
   /** Counts one object more in progress. Does not check `available`. */
@@ -95,8 +97,12 @@ class AimdLimiter implements ConcurrencyLimiter {
     this.#lowest = new LowestLatency(init.clock);
   }
 
+  get isPaused(): boolean {
+    return this.#endPause !== undefined;
+  }
+
   get available(): number {
-    if (this.#endPause !== undefined) return 0;
+    if (this.isPaused) return 0;
     return Math.max(0, Math.floor(this.limit) - this.#inProgress);
   }
 

@@ -45,6 +45,8 @@ export function createDelayingQueue(
     add: queue.add,
     assignFlows: queue.assignFlows,
     take: queue.take,
+    takeOfIdleFlow: queue.takeOfIdleFlow,
+    onAdded: queue.onAdded,
     done: queue.done,
     charge: queue.charge,
     unfinished: queue.unfinished,

@@ -31,6 +31,11 @@ export interface FairQueue<T> {
   readonly push: (item: T, assignment: FlowAssignment) => void;
   readonly shift: () => T | undefined;
   /**
+   * Hands out, of the first items of the flows that `isWanted` is true for, the one whose turn comes first. An item
+   * counts to the first of its flows only.
+   */
+  readonly shiftOf: (isWanted: (distinguisher: string) => boolean) => T | undefined;
+  /**
    * Charges a flow for work that blocked the process.
    *
    * @param milliseconds - the first is paid with the turn; more than a second counts as a second
@@ -100,6 +105,23 @@ class RunningFairQueue<T> implements FairQueue<T> {
     this.#isUrgentTurn = urgent === undefined;
     const next = urgent ?? this.#nextInTurn();
     return next === undefined ? undefined : this.#handOut(next);
+  };
+
+  readonly shiftOf = (isWanted: (distinguisher: string) => boolean): T | undefined => {
+    const others: Flow<T>[] = [];
+    let found: QueuedItem<T> | undefined;
+    for (let flow = this.#turns.shift(); flow !== undefined; flow = this.#turns.shift()) {
+      const first = flow.first();
+      if (first?.flows[0] === flow && isWanted(flow.distinguisher)) {
+        if (flow.waiting > 1) this.#enqueue(flow, flow.turn + flow.owed + TURN_MS);
+        else this.#deactivate(flow);
+        found = first;
+        break;
+      }
+      others.push(flow);
+    }
+    for (const flow of others) this.#turns.push(flow);
+    return found && this.#handOut(found);
   };
 
   get held(): number {

@@ -22,6 +22,15 @@ export interface Queue {
    * @returns the key; undefined once the queue is shut down
    */
   readonly take: () => Promise<string | undefined>;
+  /**
+   * Takes a key whose first flow has no key in progress, in the order of the turns. Like `take`, it must be followed
+   * by `done`.
+   *
+   * @returns undefined if none waits
+   */
+  readonly takeOfIdleFlow: () => string | undefined;
+  /** Sets the one listener, which is called after a key was queued. */
+  readonly onAdded: (listener: () => void) => void;
   /** Charges a flow for milliseconds of work that blocked the process: its next turn comes later. */
   readonly charge: (distinguisher: string, milliseconds: number) => void;
   /** Ends the processing of `key`. */
@@ -67,8 +76,11 @@ class WorkQueue implements Queue {
   readonly #takers = createFifo<(key: string | undefined) => void>();
   /** Keys that are to be processed (again), and since when: client-go's `dirty`. */
   readonly #dirty = new Map<string, number>();
-  /** Keys that a worker processes, and since when. */
-  readonly #processing = new Map<string, number>();
+  /** Keys that a worker processes, since when, and their first flow. */
+  readonly #processing = new Map<string, { readonly since: number; readonly flow: string }>();
+  /** How many keys of each first flow are in progress. */
+  readonly #busy = new Map<string, number>();
+  #added: () => void = () => undefined;
   #assign: (key: string) => FlowAssignment = () => NO_FLOWS;
   #closed = false;
 
@@ -97,7 +109,21 @@ class WorkQueue implements Queue {
     return Promise.resolve(this.#start(key));
   };
 
+  readonly takeOfIdleFlow = (): string | undefined => {
+    if (this.#closed) return undefined;
+    const key = this.#waiting.shiftOf((flow) => !this.#busy.has(flow));
+    if (key === undefined) return undefined;
+    this.#metrics.depth(this.#waiting.length);
+    return this.#start(key);
+  };
+
+  readonly onAdded = (listener: () => void): void => {
+    this.#added = listener;
+  };
+
   readonly done = (key: string): void => {
+    const { flow } = this.#processing.get(key) ?? {};
+    if (flow !== undefined) this.#count(flow, -1);
     this.#processing.delete(key);
     if (!this.#closed && this.#dirty.has(key)) this.#offer(key);
   };
@@ -118,7 +144,7 @@ class WorkQueue implements Queue {
 
   readonly unfinished = (): UnfinishedWork => {
     const now = this.#clock();
-    const seconds = [...this.#processing.values()].map((since) => (now - since) / 1000);
+    const seconds = [...this.#processing.values()].map(({ since }) => (now - since) / 1000);
     return {
       total: seconds.reduce((sum, each) => sum + each, 0),
       longest: seconds.reduce((most, each) => Math.max(most, each), 0),
@@ -134,13 +160,22 @@ class WorkQueue implements Queue {
     }
     this.#waiting.push(key, this.#assign(key));
     this.#metrics.depth(this.#waiting.length);
+    this.#added();
+  }
+
+  #count(flow: string, more: number): void {
+    const now = (this.#busy.get(flow) ?? 0) + more;
+    if (now === 0) this.#busy.delete(flow);
+    else this.#busy.set(flow, now);
   }
 
   #start(key: string): string {
     const now = this.#clock();
     this.#metrics.waited((now - (this.#dirty.get(key) ?? now)) / 1000);
     this.#dirty.delete(key);
-    this.#processing.set(key, now);
+    const [flow = ''] = this.#assign(key).distinguishers;
+    this.#processing.set(key, { since: now, flow });
+    this.#count(flow, 1);
     return key;
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock, Delay } from '../../ports.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import type { DelayingQueue } from './delaying-queue.ts';
@@ -47,6 +48,10 @@ export interface LoopMetrics {
 const BATCH_SIZE = 8;
 /** The longest that a key waits for its batch to fill. Some slow writes must not hold up others. */
 const BATCH_WAIT_MS = 20;
+/**
+ * Of the limit, one seat more for each this many: for a flow that has nothing in progress while others hold all seats.
+ */
+const SEATS_TO_ONE_RESERVED = 8;
 /** Made once: Node would otherwise make an abort reason with a stack trace each time. */
 const BATCH_STARTED = new Error('the batch has started');
 
@@ -54,6 +59,9 @@ const BATCH_STARTED = new Error('the batch has started');
  * Processes the queue until `signal` is aborted, finishes the keys in progress, then resolves. An
  * error of one key never stops the others. A key leaves the queue only when it can start, so that a
  * more urgent key may still overtake it.
+ *
+ * The event loop looks at its sockets between two batches. A key of a flow that has nothing in progress does not wait for
+ * the seats, or the batch, of others: some seats beside the limit are reserved for such keys.
  */
 export async function runLoop(init: RunLoopInit, signal: AbortSignal): Promise<void> {
   await new Loop(init).run(signal);
@@ -62,6 +70,8 @@ export async function runLoop(init: RunLoopInit, signal: AbortSignal): Promise<v
 class Loop {
   readonly #init: RunLoopInit;
   readonly #inProgress = new Set<Promise<void>>();
+  /** How many of them have a reserved seat. */
+  #reserved = 0;
   #isClosed = false;
   #wake: () => void = () => undefined;
 
@@ -71,6 +81,7 @@ class Loop {
 
   async run(signal: AbortSignal): Promise<void> {
     const { queue, concurrency } = this.#init;
+    queue.onAdded(() => this.#wake());
     if (signal.aborted) this.#stop();
     signal.addEventListener('abort', () => this.#stop(), { once: true });
     concurrency.onAvailable(() => this.#wake());
@@ -81,9 +92,10 @@ class Loop {
       // A pause may have begun while the queue was empty.
       await this.#untilAvailable(() => 1);
       if (this.#closed()) continue;
-      const more = Math.min(this.#available() - 1, queue.depth);
+      const more = Math.min(BATCH_SIZE - 1, this.#available() - 1, queue.depth);
       const others = await Promise.all(Array.from({ length: more }, queue.take));
-      for (const each of [key, ...others]) if (each !== undefined) this.#start(each);
+      for (const each of [key, ...others]) if (each !== undefined) void this.#start(each);
+      if (more > 0) await nextTurn();
     }
     await Promise.all(this.#inProgress);
   }
@@ -127,6 +139,7 @@ class Loop {
           () => undefined,
         );
       }
+      this.#startReserved();
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -134,7 +147,22 @@ class Loop {
     patience?.abort(BATCH_STARTED);
   }
 
-  #start(key: string): void {
+  /** Starts keys of flows that have nothing in progress, where all seats are taken or a batch is to fill. */
+  #startReserved(): void {
+    const { queue, concurrency, workers } = this.#init;
+    if (concurrency.isPaused) return;
+    const seats = Math.floor(Math.min(concurrency.limit, workers) / SEATS_TO_ONE_RESERVED);
+    while (this.#reserved < Math.max(1, seats)) {
+      const key = queue.takeOfIdleFlow();
+      if (key === undefined) return;
+      this.#reserved += 1;
+      void this.#start(key).finally(() => {
+        this.#reserved -= 1;
+      });
+    }
+  }
+
+  #start(key: string): Promise<void> {
     const { concurrency } = this.#init;
     concurrency.acquire();
     const work = reconcile(this.#init, key).finally(() => {
@@ -142,6 +170,7 @@ class Loop {
       concurrency.release();
     });
     this.#inProgress.add(work);
+    return work;
   }
 }
 

@@ -19,3 +19,17 @@ test('completions of one event loop turn run in order at its end; those they add
   await turn();
   assert.deepEqual(done, ['a', 'b', 'c']);
 });
+
+test('however many responses arrive together, eight are completed in a turn', async () => {
+  const gather = createCompletionBatch();
+  const done: number[] = [];
+  for (let index = 0; index < 20; index += 1) gather(() => done.push(index));
+  for (const count of [8, 16, 20]) {
+    await turn();
+    assert.equal(done.length, count);
+  }
+  assert.deepEqual(
+    done,
+    Array.from({ length: 20 }, (_, index) => index),
+  );
+});
