@@ -12,7 +12,7 @@ RUN := PATH="$(CURDIR)/node_modules/.bin:$$PATH"
 COMPILED := NODE_COMPILE_CACHE="$(CURDIR)/.cache/compile"
 KUBERNETES ?= 1.37
 ARGS ?=
-UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/acme test/acme-orders test/web test/controllers test/manifests test/operations test/app test/cli test/faults/proxy test/bench test/fuzz)
+UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/acme test/acme-orders test/acme-issuing test/web test/controllers test/manifests test/operations test/app test/cli test/faults/proxy test/bench test/fuzz)
 
 .PHONY: help
 help: ## Show the targets
@@ -122,9 +122,10 @@ test-step-ca: node_modules controlplane dist/library/index.mjs ## examples/step-
 	$(RUN) node --test --test-timeout=300000 test/stepca/run.ts
 
 .PHONY: test-acme
-test-acme: node_modules ## The ACME client with Let's Encrypt's test server, built once from its Go module
+test-acme: node_modules ## The ACME client with Pebble and step-ca, built once from their Go modules; Orders behind a proxy that fails
 	$(RUN) node test/acme/build.ts >/dev/null
-	$(RUN) node --test --test-timeout=300000 test/acme/pebble-run.ts test/acme/orders-run.ts
+	$(RUN) node test/stepca/build.ts >/dev/null
+	$(RUN) node --test --test-timeout=300000 test/acme/*-run.ts
 
 .PHONY: test-real-pods
 test-real-pods: node_modules controlplane dist/countersign.mjs ## What is shipped in pods that really run: rollouts under load, drains, kills; takes root

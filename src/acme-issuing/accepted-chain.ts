@@ -33,12 +33,12 @@ export function acceptChain(
   now: number,
 ): { readonly pem: string } | { readonly wrong: string } {
   const [leaf, ...above] = certificates;
-  const wrong = wrongLeaf(leaf, asked, now) ?? wrongPath(leaf, above, now);
+  const wrong = wrongLeaf(leaf, asked) ?? wrongPath(leaf, above, now);
   if (wrong !== undefined) return { wrong };
   return { pem: certificates.map(({ raw }) => encodePem('CERTIFICATE', raw)).join('') };
 }
 
-function wrongLeaf(leaf: Certificate, asked: AskedFor, now: number): string | undefined {
+function wrongLeaf(leaf: Certificate, asked: AskedFor): string | undefined {
   if (!sameBytes(leaf.publicKey.spki, asked.spki)) return 'a certificate for another public key';
   if (leaf.isCa) return 'a CA certificate';
   if (leaf.extensions.some(({ oid }) => oid === OID_CT_POISON)) return 'a precertificate';
@@ -47,7 +47,6 @@ function wrongLeaf(leaf: Certificate, asked: AskedFor, now: number): string | un
   const differs = names.size !== wanted.size || [...wanted].some((name) => !names.has(name));
   if (differs)
     return `a certificate for ${quoteList([...names])}; asked for was ${quoteList([...wanted])}`;
-  if (now > leaf.notAfter) return 'a certificate that has expired';
   const seconds = (leaf.notAfter - leaf.notBefore) / 1000;
   return seconds <= asked.maxSeconds
     ? undefined

@@ -15,6 +15,9 @@ export interface StepCa {
   /** PEM. */
   readonly root: string;
   readonly provisioner: string;
+  /** URL of the directory of its ACME server, which asks for http-01 at {@link StepCa.httpPort}. */
+  readonly acmeDirectory: string;
+  readonly httpPort: number;
   /** The provisioner's private key. */
   readonly jwk: JsonWebKey;
   /** Resolves when it answers. */
@@ -37,6 +40,7 @@ export async function prepareStepCa(directory: string): Promise<StepCa> {
   const file = (name: string): string => join(directory, name);
   makeAuthority(file);
   const port = await freePort();
+  const httpPort = await freePort();
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const kid = randomUUID();
   const key = { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'ES256' };
@@ -52,7 +56,12 @@ export async function prepareStepCa(directory: string): Promise<StepCa> {
       address: `127.0.0.1:${port}`,
       dnsNames: ['127.0.0.1'],
       logger: { format: 'json' },
-      authority: { provisioners: [{ type: 'JWK', name: provisioner, key, claims, options }] },
+      authority: {
+        provisioners: [
+          { type: 'JWK', name: provisioner, key, claims, options },
+          { type: 'ACME', name: 'acme' },
+        ],
+      },
       // Without it a token would be good twice.
       db: { type: 'badgerv2', dataSource: file('db') },
     }),
@@ -61,9 +70,13 @@ export async function prepareStepCa(directory: string): Promise<StepCa> {
   const url = `https://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;
   return {
+    ...{ acmeDirectory: `${url}/acme/acme/directory`, httpPort },
     ...{ url, root, provisioner, jwk: { ...privateKey.export({ format: 'jwk' }), kid } },
     start: async () => {
-      const env = { ...process.env, STEPPATH: directory, CONTROLPLANE_OWNER_PID: `${process.pid}` };
+      const env = {
+        ...{ ...process.env, STEPPATH: directory, ACME_HTTP_PORT: `${httpPort}` },
+        CONTROLPLANE_OWNER_PID: `${process.pid}`,
+      };
       const started = spawn(program, [file('ca.json')], {
         stdio: ['ignore', 'ignore', 'pipe'],
         env,

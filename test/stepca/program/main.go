@@ -7,7 +7,9 @@ package main
 import (
 	"fmt"
 	"os"
+	"strconv"
 
+	"github.com/smallstep/certificates/acme"
 	"github.com/smallstep/certificates/authority/config"
 	"github.com/smallstep/certificates/ca"
 
@@ -22,6 +24,11 @@ func main() {
 	}
 	loaded, err := config.LoadConfiguration(os.Args[1])
 	must("read the configuration", err)
+	// As its flag --acme-http-port: nobody here listens on port 80.
+	if port := os.Getenv("ACME_HTTP_PORT"); port != "" {
+		acme.InsecurePortHTTP01, err = strconv.Atoi(port)
+		must("read ACME_HTTP_PORT", err)
+	}
 	server, err := ca.New(loaded)
 	must("start", err)
 	go ca.StopHandler(server)

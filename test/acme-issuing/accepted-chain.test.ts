@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { acceptChain, type AskedFor } from '../../src/acme-issuing/accepted-chain.ts';
+import type { Certificate } from '../../src/pki/x509/certificate.ts';
+import { named } from '../support/pki/certificate-der.ts';
+import { ca, keyIds, link, NOW, san, usage, type LinkParts } from '../support/pki/chain.ts';
+import { extension, seq, utcTime } from '../support/pki/der.ts';
+import { privateKey, spkiOf } from '../support/pki/keys.ts';
+
+const root = link('root', { extensions: [ca(), usage(), ...keyIds('root')] });
+const issuing = link('issuing', {
+  by: root,
+  extensions: [ca(0), usage(), ...keyIds('issuing', 'root')],
+});
+const key = privateKey('P-256', 'leaf');
+const DNS = 2;
+const NAMES = [
+  [DNS, 'a.example'],
+  [DNS, '*.a.example'],
+] as const;
+
+const ASKED: AskedFor = {
+  spki: spkiOf(key),
+  identifiers: [
+    { type: 'dns', value: '*.a.example' },
+    { type: 'dns', value: 'A.example' },
+  ],
+  maxSeconds: 366 * 86_400,
+};
+
+function leafOf(
+  names: readonly (readonly [number, string | Uint8Array])[],
+  more: LinkParts = {},
+): Certificate {
+  const { extensions = [], ...rest } = more;
+  const all = [san(...names), ...keyIds('leaf', 'issuing'), ...extensions];
+  return link('a.example', { by: issuing, key, extensions: all, ...rest }).certificate;
+}
+
+type Certificates = readonly [Certificate, ...Certificate[]];
+const chainOf = (leaf: Certificate): Certificates => [leaf, issuing.certificate];
+
+function wrongOf(certificates: Certificates, asked: Partial<AskedFor> = {}, now = NOW): string {
+  const found = acceptChain({ certificates }, { ...ASKED, ...asked }, now);
+  return 'wrong' in found ? found.wrong : 'nothing';
+}
+
+test('a certificate of the key, the names and a life that is allowed is delivered with its chain', () => {
+  const found = acceptChain({ certificates: chainOf(leafOf([...NAMES])) }, ASKED, NOW);
+  assert.ok('pem' in found, JSON.stringify(found));
+  assert.equal(found.pem.match(/BEGIN CERTIFICATE/g)?.length, 2);
+});
+
+/** RFC 6962 §3.1: critical, NULL. */
+const poison = extension('1.3.6.1.4.1.11129.2.4.3', Uint8Array.of(5, 0), true);
+const otherKey = privateKey('P-256', 'other');
+
+const WRONG: readonly [
+  what: string,
+  certificates: Certificates,
+  asked: Partial<AskedFor>,
+  says: RegExp,
+][] = [
+  ['another key', chainOf(leafOf([...NAMES])), { spki: spkiOf(otherKey) }, /another public key/],
+  ['a name more', chainOf(leafOf([...NAMES, [DNS, 'b.example']])), {}, /b\.example/],
+  ['a name less', chainOf(leafOf([[DNS, 'a.example']])), {}, /asked for was/],
+  [
+    'an address more',
+    chainOf(leafOf([...NAMES, [7, Uint8Array.of(10, 0, 0, 1)]])),
+    {},
+    /10\.0\.0\.1/,
+  ],
+  [
+    'another common name',
+    chainOf(leafOf([...NAMES], { subject: named('x.example') })),
+    {},
+    /x\.example/,
+  ],
+  ['a CA', chainOf(leafOf([...NAMES], { extensions: [ca(), usage()] })), {}, /CA certificate/],
+  ['a precertificate', chainOf(leafOf([...NAMES], { extensions: [poison] })), {}, /precertificate/],
+  ['a longer life', chainOf(leafOf([...NAMES])), { maxSeconds: 3600 }, /maxDuration allows 1$/],
+  ['no issuer', [leafOf([...NAMES])], {}, /without its issuers/],
+  ['an issuer that did not sign', [leafOf([...NAMES]), root.certificate], {}, /does not hold/],
+];
+
+for (const [what, certificates, asked, says] of WRONG) {
+  test(`what is not what was asked for is not delivered: ${what}`, () => {
+    assert.match(wrongOf(certificates, asked), says);
+  });
+}
+
+test('what has expired is not delivered', () => {
+  const validity = seq(utcTime('260101000000Z'), utcTime('260201000000Z'));
+  assert.match(wrongOf(chainOf(leafOf([...NAMES], { validity }))), /expired/);
+});
