@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `make demo`: the whole story on a real cluster. Exit code 0 only if every step held. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { makeDirectory, removeDirectory } from '../test/cluster/directory.ts';
 import { whyNoRealPods } from '../test/cluster/real-pods/build.ts';
 import type { Cast } from './cast/cast.ts';
 import { Pods } from './cast/pods.ts';
@@ -21,7 +21,7 @@ const interrupted = new Promise<void>((resolve) => {
 });
 
 const story = new Story();
-const images = mkdtempSync(join(tmpdir(), 'countersign-demo-'));
+const directory = makeDirectory();
 let cast: Cast | undefined;
 try {
   await Promise.race([
@@ -32,14 +32,17 @@ try {
   process.exitCode = held ? 0 : 1;
   if (values.keep && cast !== undefined) {
     invite(cast);
+    // A listener of signals keeps no process alive, and pods are nobody's children here.
+    const alive = setInterval(() => undefined, 60_000);
     await interrupted;
+    clearInterval(alive);
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 } finally {
   await cast?.end();
-  rmSync(images, { recursive: true, force: true });
+  removeDirectory(directory);
 }
 
 async function tellStory(): Promise<void> {
@@ -93,7 +96,7 @@ async function tellStory(): Promise<void> {
 async function meet(tell: Tell): Promise<Cast> {
   const reason = await whyNoRealPods();
   if (reason !== undefined) tell(`containers are faked, and processes take their parts: ${reason}`);
-  cast = await (reason === undefined ? Pods.start(images) : Processes.start());
+  cast = await (reason === undefined ? Pods.start(join(directory, 'image')) : Processes.start());
   tell((await cast.cluster.kubectl(['get', 'nodes', '-o', 'wide'])).stdout);
   return cast;
 }

@@ -2,12 +2,11 @@
 /** A cluster, the chart, and what people do with both. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import packageJson from '../../package.json' with { type: 'json' };
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
+import { makeDirectory, removeDirectory } from '../cluster/directory.ts';
 import type { PodImages } from '../cluster/real-pods/types.ts';
 import { whyNoRealPods } from '../cluster/real-pods/build.ts';
 import { mapImages } from '../image/mapped.ts';
@@ -84,8 +83,8 @@ interface Opened {
 }
 
 async function openRealStand(): Promise<Opened> {
-  const directory = mkdtempSync(join(tmpdir(), 'countersign-images-'));
-  const { countersign, node } = await mapImages(directory);
+  const directory = makeDirectory();
+  const { countersign, node } = await mapImages(join(directory, 'image'));
   const idle = ['-e', 'setInterval(() => undefined, 1e6)'];
   const images: PodImages = {
     [`countersign:${version}`]: countersign,
@@ -100,7 +99,7 @@ async function openRealStand(): Promise<Opened> {
   });
   const remove = async (): Promise<void> => {
     await cluster.stop();
-    rmSync(directory, { recursive: true });
+    removeDirectory(directory);
   };
   return { cluster, remove };
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
+import { makeDirectory, removeDirectory } from '../cluster/directory.ts';
 import { whyNoRealPods } from '../cluster/real-pods/build.ts';
 import { until } from '../cluster/until.ts';
 import { mapImages } from '../image/mapped.ts';
@@ -21,9 +20,9 @@ export interface Stand {
 }
 
 export async function openStand(options: { nodes?: number } = {}): Promise<Stand> {
-  const directory = mkdtempSync(join(tmpdir(), 'countersign-images-'));
+  const directory = makeDirectory();
   try {
-    const { countersign, node } = await mapImages(directory);
+    const { countersign, node } = await mapImages(join(directory, 'image'));
     const images = { [COUNTERSIGN]: countersign, [NODE]: node };
     const cluster = await startCluster({
       ...{ realPods: true, images, kubectlTimeout: KUBECTL_MS },
@@ -31,11 +30,11 @@ export async function openStand(options: { nodes?: number } = {}): Promise<Stand
     });
     const remove = async (): Promise<void> => {
       await cluster.stop();
-      rmSync(directory, { recursive: true });
+      removeDirectory(directory);
     };
     return { cluster, remove };
   } catch (error) {
-    rmSync(directory, { recursive: true });
+    removeDirectory(directory);
     throw error;
   }
 }
