@@ -20,7 +20,8 @@ export interface Sample {
  *
  * - one more for each round of quick responses, while the limit is reached;
  * - a tenth fewer when responses are slow, but not below the initial limit;
- * - half at a 429 and while the API server is unavailable, and a pause (`Retry-After`).
+ * - half at a 429 and while the API server is unavailable, and a pause (`Retry-After`);
+ * - the initial limit again once a lower one was neither reached nor cut for ten seconds: nothing is known of it then.
  */
 export interface ConcurrencyLimiter {
   /** How many more objects may be started now; 0 during a pause. */
@@ -63,6 +64,11 @@ const SLOW_FACTOR = 3;
  * and backing off alone would starve us. Real overload is signalled by a 429.
  */
 const SLOW_FLOOR = INITIAL_IN_FLIGHT;
+/**
+ * Only a limit that is reached grows. A loop with little to do would keep what a storm of 429s left of it, and meet the
+ * next burst with two keys at a time. A process that starts now would begin with the initial limit.
+ */
+const UNTESTED_MS = 10_000;
 const SLOW_SHRINK = 0.9;
 const REJECTED_SHRINK = 0.5;
 /** The pause after a 429 without `Retry-After`, as in client-go. */
@@ -79,7 +85,7 @@ export function createConcurrencyLimiter(init: ConcurrencyLimiterInit): Concurre
 }
 
 class AimdLimiter implements ConcurrencyLimiter {
-  limit = INITIAL_IN_FLIGHT;
+  #limit = INITIAL_IN_FLIGHT;
   readonly #init: ConcurrencyLimiterInit;
   readonly #lowest: LowestLatency;
   #listener: () => void = () => undefined;
@@ -95,6 +101,14 @@ class AimdLimiter implements ConcurrencyLimiter {
   constructor(init: ConcurrencyLimiterInit) {
     this.#init = init;
     this.#lowest = new LowestLatency(init.clock);
+  }
+
+  get limit(): number {
+    const tested = Math.max(this.#reachedAt, this.#cutAt, this.#pausedUntil);
+    // A clock that was set back must not make it last longer.
+    const isUntested = Math.abs(this.#init.clock() - tested) >= UNTESTED_MS;
+    if (isUntested) this.#limit = Math.max(this.#limit, INITIAL_IN_FLIGHT);
+    return this.#limit;
   }
 
   get isPaused(): boolean {
@@ -135,7 +149,7 @@ class AimdLimiter implements ConcurrencyLimiter {
   #cut(begun: number, factor: number, floor = MIN_IN_FLIGHT): boolean {
     if (begun <= this.#cutAt) return false;
     this.#cutAt = this.#init.clock();
-    this.limit = Math.max(Math.min(floor, this.limit), this.limit * factor);
+    this.#limit = Math.max(Math.min(floor, this.#limit), this.#limit * factor);
     return true;
   }
 
@@ -158,7 +172,7 @@ class AimdLimiter implements ConcurrencyLimiter {
     if (isSlow) this.#cut(begun, SLOW_SHRINK, SLOW_FLOOR);
     // A limit that was not reached was not tested.
     else if (this.#reachedAt >= begun) {
-      this.limit = Math.min(MAX_IN_FLIGHT, this.limit + 1 / this.limit);
+      this.#limit = Math.min(MAX_IN_FLIGHT, this.#limit + 1 / this.#limit);
     }
   }
 }

@@ -171,3 +171,42 @@ for (const seats of [3, 10, 20]) {
     assert.ok(served / seats / (elapsed / 10) > 0.6, `${served} served`);
   });
 }
+
+/** As many 429s as cut the limit to its least. */
+async function storm(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) {
+    limiter.observe({ begun: time.clock(), status: 429 });
+    await time.advance(1_000);
+  }
+  assert.equal(limiter.limit, MIN_IN_FLIGHT);
+}
+
+test('after a storm of 429s a loop with little to do has its initial limit again within ten seconds', async () => {
+  await storm();
+  for (let second = 0; second < 10; second += 1) {
+    const begun = time.clock();
+    limiter.acquire();
+    await time.advance(1_000);
+    limiter.observe({ begun, status: 200 });
+    limiter.release();
+  }
+  assert.equal(limiter.limit, INITIAL_IN_FLIGHT);
+  assert.equal(limiter.available, INITIAL_IN_FLIGHT);
+});
+
+test('so has one with nothing to do, but not while 429s go on', async () => {
+  await storm();
+  await time.advance(9_000);
+  assert.equal(limiter.limit, MIN_IN_FLIGHT);
+  limiter.observe({ begun: time.clock(), status: 429, retryAfter: 60_000 });
+  await time.advance(69_999);
+  assert.equal(limiter.limit, MIN_IN_FLIGHT, 'ten seconds count from the end of the pause');
+  await time.advance(1);
+  assert.equal(limiter.limit, INITIAL_IN_FLIGHT);
+});
+
+test('a limit that is high stays so, however little there is to do', async () => {
+  await rounds(200, 5);
+  await time.advance(600_000);
+  assert.equal(limiter.limit, MAX_IN_FLIGHT);
+});
