@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AccountKey } from './account-key.ts';
-import type { Answer, NoAnswer } from './answer.ts';
-import { unusable } from './answer.ts';
+import { quote } from '../quote.ts';
+import { unusable, type Answer, type NoAnswer, type Ok } from './answer.ts';
 import type { Received } from './exchange.ts';
 import type { AccountBody } from './resources.ts';
 import { isNoAnswer, jsonOf, one, shaped } from './read-answer.ts';
@@ -105,7 +105,8 @@ export function changeContact(
  * Brings an account to its new key (RFC 8555 §7.3.5), wherever an earlier attempt ended: it asks which key the server
  * knows before it changes anything. Both keys must be stored before the first call, until this says `ok`.
  *
- * @returns the account, with the new key; a problem `accountDoesNotExist` where neither key has one
+ * @returns the account, with the new key; a problem `accountDoesNotExist` where neither key has one, and one of 409
+ * where the new key has an account of its own
  */
 export async function rollOver(
   server: AcmeServer,
@@ -113,8 +114,10 @@ export async function rollOver(
   signal?: AbortSignal,
 ): Promise<Answer<Account>> {
   const done = await findAccount(server, keys.new, signal);
-  if (done.kind !== 'problem' || done.type !== 'accountDoesNotExist') return done;
+  const isNew = done.kind === 'problem' && done.type === 'accountDoesNotExist';
+  if (!isNew && done.kind !== 'ok') return done;
   const before = await findAccount(server, keys.old, signal);
+  if (done.kind === 'ok') return rolledOver(done, before);
   if (before.kind !== 'ok') return before;
   const directory = await server.directory(signal);
   if (directory.kind !== 'ok') return directory;
@@ -126,4 +129,13 @@ export async function rollOver(
   const payload = await signedMessage({ key: keys.new }, { url }, inner);
   const read = (): Account => ({ ...before.value, key: keys.new });
   return server.post(before.value, { endpoint: 'keyChange', url, read, payload }, signal);
+}
+
+/** The new key has an account: the one that the old key had, unless that still has another. */
+function rolledOver(done: Ok<Account>, before: Answer<Account>): Answer<Account> {
+  if (before.kind === 'problem' && before.type === 'accountDoesNotExist') return done;
+  if (before.kind !== 'ok' || before.value.account === done.value.account)
+    return before.kind === 'ok' ? done : before;
+  const detail = quote('the new key has an account of its own; use another new key');
+  return { kind: 'problem', status: 409, type: 'other', detail, subproblems: [] };
 }

@@ -24,8 +24,6 @@ export interface Problem {
   readonly subproblems: readonly Subproblem[];
   /** Milliseconds until it may be asked again, if the server says so. */
   readonly retryAfterMs?: number;
-  /** URL of an account that has the key already (RFC 8555 §7.3.5), where a roll-over is refused for it. */
-  readonly location?: string;
 }
 
 /** A problem with one identifier of an order. */

@@ -5,7 +5,6 @@ import { OID_COMMON_NAME } from '../pki/der/oids.ts';
 import type { Account } from './accounts.ts';
 import { unusable, type Answer, type NoAnswer } from './answer.ts';
 import type { Received } from './exchange.ts';
-import { isNoAnswer, shaped } from './read-answer.ts';
 import type { AcmeServer } from './server.ts';
 import type { Caller } from './signed-message.ts';
 
@@ -47,8 +46,10 @@ export async function downloadPreferredChain(
   if (isTopped(offered.value, preferredChain)) return offered;
   for (const alternate of offered.value.alternates) {
     const other = await downloadChain(server, account, alternate, signal);
-    if (other.kind !== 'ok') return other;
-    if (isTopped(other.value, preferredChain)) return other;
+    // A preference is none that an Order ends for: an alternate that is not there is passed over, a server that is
+    // ill is asked again.
+    if (other.kind === 'problem' && other.status < 500 && other.status !== 429) continue;
+    if (other.kind !== 'ok' || isTopped(other.value, preferredChain)) return other;
   }
   return offered;
 }
@@ -59,12 +60,10 @@ function isTopped({ certificates }: DownloadedChain, commonName: string): boolea
 }
 
 function readChain(server: AcmeServer, { headers, body }: Received): DownloadedChain | NoAnswer {
-  const alternates: string[] = [];
-  for (const link of linksOf(headers['link']).slice(0, MAX_ALTERNATES)) {
-    const url = shaped(server.resources.url, link, 'Link');
-    if (isNoAnswer(url)) return url;
-    alternates.push(url);
-  }
+  const { url } = server.resources;
+  // One that leads elsewhere is not called, and spoils nothing.
+  const links = linksOf(headers['link']).filter((link) => url.safeParse(link).success);
+  const alternates = links.slice(0, MAX_ALTERNATES);
   try {
     const [leaf, ...above] = readCertificates(body.toString('latin1'));
     if (leaf === undefined) return unusable('the answer has no certificate');

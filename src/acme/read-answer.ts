@@ -22,10 +22,8 @@ export function interpret<T>(
   const retryAfterMs = parseRetryAfter(one(headers['retry-after']), one(headers['date']), now);
   const waiting = retryAfterMs === undefined ? {} : { retryAfterMs };
   if (status >= 400) {
-    const location = one(headers['location']);
     const document = readProblem(jsonIn(body));
-    const found = location === undefined ? {} : { location: location.slice(0, 2048) };
-    return { kind: 'problem', status, ...document, ...waiting, ...found };
+    return { kind: 'problem', status, ...document, ...waiting };
   }
   const value = read(received);
   return isNoAnswer(value) ? value : { kind: 'ok', value, ...waiting };

@@ -5,6 +5,8 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { flattenedVerify, importJWK, type FlattenedJWS, type JWK } from 'jose';
 import { createAccount, findAccount, type Account } from '../../src/acme/accounts.ts';
 import type { Answer } from '../../src/acme/answer.ts';
+import { downloadPreferredChain } from '../../src/acme/certificates.ts';
+import { tlsCertificate } from '../support/pki/tls-certificate.ts';
 import { getOrder, newOrder, type AcmeOrder } from '../../src/acme/orders.ts';
 import { getRenewalWindow, renewalId } from '../../src/acme/renewal-info.ts';
 import { openServer } from '../../src/acme/server.ts';
@@ -184,6 +186,26 @@ test('a URL of another origin in an answer is never called', async () => {
     newOrder: `${scripted.origin}/order`,
   });
   assert.equal(noAnswerOf(await scripted.client().directory()).cause, 'foreign-url');
+});
+
+test('a preferred chain that is not there, or leads elsewhere, ends nothing; a server that is ill is asked again', async () => {
+  const { cert } = await tlsCertificate('leaf');
+  scripted.reply['/cert'] = (_request, response) => {
+    const link = ['https://127.0.0.1:1/x', `${scripted.origin}/gone`, `${scripted.origin}/other`];
+    response.writeHead(200, { link: link.map((url) => `<${url}>;rel="alternate"`) }).end(cert);
+  };
+  const download = (preferredChain: string): ReturnType<typeof downloadPreferredChain> =>
+    downloadPreferredChain(scripted.client(), account, `${scripted.origin}/cert`, {
+      preferredChain,
+    });
+  const { cert: other } = await tlsCertificate('Other');
+  scripted.reply['/other'] = (_request, response) => void response.end(other);
+  const subject = async (name: string): Promise<string | undefined> =>
+    valueOf(await download(name)).certificates[0].subject.attributes[0]?.value;
+  assert.deepEqual([await subject('Other'), await subject('No such')], ['Other', 'leaf']);
+  assert.equal(scripted.calls.filter((path) => path === '/gone').length, 2);
+  scripted.reply['/gone'] = json(503, {});
+  assert.equal(problemOf(await download('Other')).status, 503);
 });
 
 test('what was never sent cannot have arrived', async () => {

@@ -89,6 +89,21 @@ test('terms that are not agreed to are a problem that says so', async () => {
   assert.equal(type, 'userActionRequired', detail);
 });
 
+test('a roll-over to a key that has an account of its own is refused, and changes nothing', async () => {
+  const keys = { old: await newKey(), new: await newKey() };
+  const urls: string[] = [];
+  for (const key of [keys.old, keys.new])
+    urls.push(valueOf(await createAccount(server, key, TERMS)).account);
+  const { status, detail } = problemOf(await rollOver(server, keys));
+  assert.equal(status, 409);
+  assert.match(detail, /use another new key/);
+  const after = [await findAccount(server, keys.old), await findAccount(server, keys.new)];
+  assert.deepEqual(
+    after.map((each) => valueOf(each).account),
+    urls,
+  );
+});
+
 test('contacts change', async () => {
   const changed = valueOf(await changeContact(server, account, ['mailto:ops@example.com']));
   assert.deepEqual(changed.contact, ['mailto:ops@example.com']);
