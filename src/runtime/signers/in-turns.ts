@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { TurnEnded, requireBudget, type SpecOwner } from './deadline.ts';
 import { Overrun, turnsTaken } from './put-off.ts';
-import { SLICE_MS, turnWithTime } from './turn.ts';
+import { MAX_TURNS, SLICE_MS, turnWithTime } from './turn.ts';
 
 /**
  * How much of the thread's CPU time a piece of work may take before it fails: three whole turns, since cold code takes
@@ -11,9 +11,6 @@ const MAX_USED_MS = 3 * SLICE_MS * 0.9;
 
 /** How often it is started: on a busy machine the thread may not run, but the time passes. */
 const MAX_BEGUN = 10;
-
-/** For how many turns it waits for one that others have not used up. It keeps a worker from other requests. */
-const MAX_TURNS = 50;
 
 /**
  * Runs `work`, which compiles or evaluates what is in a signer's spec, in as many turns of the event loop as it
@@ -28,21 +25,26 @@ const MAX_TURNS = 50;
  */
 export async function inTurns<T>(work: () => Promise<T>, owner?: SpecOwner): Promise<T> {
   const tries: Tries = { usedMs: 0, begun: 0, turns: 0, progress: 0 };
-  for (;;) {
-    if (owner?.namespace !== undefined) {
-      requireBudget(owner);
-      await turnWithTime();
-    }
+  let where = 'spec';
+  for (let isFirst = true; ; isFirst = false) {
+    await begin(where, isFirst, owner);
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof TurnEnded)) throw error;
       count(tries, error);
+      ({ where } = error);
       if (tries.usedMs >= MAX_USED_MS) throw givenUp(error);
-      if (tries.begun >= MAX_BEGUN || tries.turns >= MAX_TURNS) throw turnsTaken(error.where);
+      if (tries.begun >= MAX_BEGUN || tries.turns >= MAX_TURNS) throw turnsTaken(where);
     }
-    await turnWithTime();
   }
+}
+
+/** Waits for a turn. What the administrator wrote begins at once: others have hardly ever used the turn up. */
+async function begin(where: string, isFirst: boolean, owner?: SpecOwner): Promise<void> {
+  if (owner !== undefined) requireBudget(owner);
+  if (isFirst && owner?.namespace === undefined) return;
+  if (!(await turnWithTime())) throw turnsTaken(where);
 }
 
 /** Its attempts since something was last compiled. */

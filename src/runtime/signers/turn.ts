@@ -11,9 +11,10 @@ export const SLICE_MS = 15;
 /**
  * What was used since the last tick, and between that tick and the one before it. A tick comes once in each turn,
  * so that any turn, wherever it is taken to begin, lies within two of these spans. Each thread has one event
- * loop, so there is one of these. `claimed`: somebody who waited for a turn has this one.
+ * loop, so there is one of these. `claimed`: somebody who waited for a turn has this one. `count`: of
+ * ticks.
  */
-const used = { before: 0, since: 0, claimed: false, ticks: false };
+const used = { before: 0, since: 0, claimed: false, ticks: false, count: 0 };
 
 /**
  * Work that waits for a turn begins with at least this much of it: with less it would only run twice, and compiling
@@ -21,8 +22,19 @@ const used = { before: 0, since: 0, claimed: false, ticks: false };
  */
 const LEAST_TO_BEGIN_MS = SLICE_MS / 2;
 
-/** Who waits for a turn, first in, first out. */
-const line = createFifo<() => void>();
+/** For how many turns work waits for one that others have not used up. It keeps a worker from other requests. */
+export const MAX_TURNS = 50;
+
+/** Somebody who waits for a turn. */
+interface Waiting {
+  /** Its last tick. */
+  readonly until: number;
+  /** With whether it has a turn. */
+  readonly resolve: (hasTurn: boolean) => void;
+}
+
+/** Who waits for a turn, first in, first out: who is at the head has waited longest. */
+const line = createFifo<Waiting>();
 
 /** The milliseconds that are left of this turn, at most {@link SLICE_MS}. */
 export function leftOfTurn(): number {
@@ -33,15 +45,17 @@ export function leftOfTurn(): number {
  * Resolves in a turn that has time left: at once if this one has, and nobody else came. Of all that come, one begins in
  * a turn. If all of them did, each would do what comes before its expressions, only to learn that the first one has used
  * the turn up.
+ *
+ * @returns false where others have used up {@link MAX_TURNS} turns
  */
-export async function turnWithTime(): Promise<void> {
+export async function turnWithTime(): Promise<boolean> {
   watchTicks();
   if (!used.claimed && line.length === 0 && leftOfTurn() >= LEAST_TO_BEGIN_MS) {
     used.claimed = true;
-    return;
+    return true;
   }
-  await new Promise<void>((resolve) => {
-    line.push(resolve);
+  return new Promise((resolve) => {
+    line.push({ until: used.count + MAX_TURNS, resolve });
   });
 }
 
@@ -60,9 +74,11 @@ function watchTicks(): void {
 function tick(): void {
   used.before = used.since;
   used.since = 0;
+  used.count += 1;
   const next = leftOfTurn() >= LEAST_TO_BEGIN_MS ? line.shift() : undefined;
   used.claimed = next !== undefined;
-  next?.();
+  next?.resolve(true);
+  while ((line.peek()?.until ?? Infinity) <= used.count) line.shift()?.resolve(false);
   used.ticks = used.claimed || used.before > 0 || line.length > 0;
   if (used.ticks) setImmediate(tick);
 }

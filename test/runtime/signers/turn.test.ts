@@ -4,19 +4,41 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'node:test';
 import { ownerOf, createSignerDeadline } from '../../../src/runtime/signers/deadline.ts';
 import { inTurns } from '../../../src/runtime/signers/in-turns.ts';
-import { PutOff } from '../../../src/runtime/signers/put-off.ts';
+import { leftOfTurn, useTurn } from '../../../src/runtime/signers/turn.ts';
+import { putOffOf } from '../../support/runtime/asking-signers.ts';
+import { startFakeThread, type FakeThread } from '../../support/runtime/fake-thread.ts';
 import { teamSigner } from '../../support/signers/namespaced-signer.ts';
 
-function spin(milliseconds: number): void {
-  const before = process.threadCpuUsage();
-  for (;;) {
-    const { user, system } = process.threadCpuUsage(before);
-    if (user + system >= milliseconds * 1_000) return;
-  }
-}
+test('what is used shortly before a look at sockets counts until the look after it', async () => {
+  assert.equal(leftOfTurn(), 15);
+  useTurn(4);
+  await nextTurn();
+  useTurn(9);
+  assert.equal(leftOfTurn(), 2);
+  await nextTurn();
+  assert.equal(leftOfTurn(), 6);
+  useTurn(1);
+  await nextTurn();
+  assert.equal(leftOfTurn(), 14);
+  await nextTurn();
+  assert.equal(leftOfTurn(), 15);
+});
 
-/** Work that counts how often it begins, and then evaluates for a while. */
-function workOf(namespace: string, milliseconds: number, onBegin: () => void): () => Promise<void> {
+test('a turn that was overdrawn is paid for by the next one only', async () => {
+  useTurn(100);
+  assert.ok(leftOfTurn() < 0);
+  await nextTurn();
+  assert.ok(leftOfTurn() < 0);
+  await nextTurn();
+  assert.equal(leftOfTurn(), 15);
+});
+
+/** Work of the thread that says when it begins, and then evaluates for a while. */
+function workOf(
+  thread: FakeThread,
+  namespace: string,
+  { ms, onBegin }: { readonly ms: number; readonly onBegin: () => void },
+): () => Promise<void> {
   const owner = ownerOf(teamSigner({ namespace }));
   const deadline = createSignerDeadline(owner, () => undefined);
   return () =>
@@ -24,43 +46,40 @@ function workOf(namespace: string, milliseconds: number, onBegin: () => void): (
       onBegin();
       return Promise.resolve().then(() => {
         deadline.evaluate('spec.pods.allow', () => {
-          spin(milliseconds);
+          thread.work(ms);
         });
       });
     }, owner);
 }
 
-test('of all the work of namespaces that waits for a turn, one piece begins in each', async () => {
-  const begun: number[] = [];
-  let turns = 0;
-  const works = Array.from({ length: 8 }, (_, index) =>
-    workOf(`team-line${index}`, 10, () => begun.push(turns))(),
-  );
+test('of all the work of namespaces that waits for a turn, one piece begins in each, the first first', async (t) => {
+  const thread = await startFakeThread(t);
+  const begun: { readonly turn: number; readonly index: number }[] = [];
+  let turn = 0;
+  const works = Array.from({ length: 8 }, (_, index) => {
+    const onBegin = (): void => void begun.push({ turn, index });
+    return workOf(thread, `team-line${index}`, { ms: 10, onBegin })();
+  });
   const state = { isDone: false };
-  const all = Promise.allSettled(works).finally(() => (state.isDone = true));
-  for (; !state.isDone; turns += 1) await nextTurn();
+  const all = Promise.all(works).finally(() => (state.isDone = true));
+  for (; !state.isDone; turn += 1) await nextTurn();
   await all;
-  assert.ok(begun.length >= works.length);
-  assert.equal(new Set(begun).size, begun.length, begun.join(' '));
+  assert.deepEqual(
+    begun.map(({ index }) => index),
+    works.map((_, index) => index),
+  );
+  assert.equal(new Set(begun.map((each) => each.turn)).size, begun.length);
 });
 
-test('work of a namespace that has spent its budget does not begin', async () => {
+test('work of a namespace that has spent its budget does not begin', async (t) => {
+  const thread = await startFakeThread(t);
   let begun = 0;
-  const work = workOf('team-spent', 5, () => (begun += 1));
-  await untilSpent(work);
+  const work = workOf(thread, 'team-spent', { ms: 5, onBegin: () => (begun += 1) });
+  const put = await putOffOf(async () => {
+    while (thread.used() < 10_000) await work();
+  });
+  assert.equal(put.reason, 'CelBudgetSpent');
   const before = begun;
   await assert.rejects(work(), { reason: 'CelBudgetSpent' });
   assert.equal(begun, before);
 });
-
-/** Works until the namespace has spent its budget, however busy the machine is. */
-async function untilSpent(work: () => Promise<unknown>): Promise<PutOff> {
-  for (;;) {
-    try {
-      await work();
-    } catch (error) {
-      assert.ok(error instanceof PutOff, String(error));
-      if (error.reason === 'CelBudgetSpent') return error;
-    }
-  }
-}
