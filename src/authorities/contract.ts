@@ -58,11 +58,16 @@ export interface AuthorityMaterial {
  * Opens a CA from the contents of its Secret. Callers get this function passed in, so that `kube` and
  * `authorities` do not import each other.
  *
- * `now` is milliseconds since 1970 on the caller's clock.
+ * `now` is milliseconds since 1970 on the caller's clock. `maxSignatures` bounds how many signatures the search for the
+ * way to an anchor verifies.
  *
  * @throws SignerError AUTHORITY_INVALID, AUTHORITY_EXPIRED, ANCHOR_MISSING or KEY_ENCRYPTED (`authority`)
  */
-export type OpenAuthority = (material: AuthorityMaterial, now: number) => Authority;
+export type OpenAuthority = (
+  material: AuthorityMaterial,
+  now: number,
+  maxSignatures?: number,
+) => Authority;
 
 /** Creates a managed CA, which the `authority` component stores in a Secret. */
 export type CreateAuthority = (wanted: {

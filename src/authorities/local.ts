@@ -10,7 +10,7 @@ import {
   isSelfIssued,
 } from '../pki/x509/certificate.ts';
 import { decodePemAll } from '../pki/der/pem.ts';
-import { verifyPath } from '../pki/x509/path.ts';
+import { verifyPath, type PathOptions } from '../pki/x509/path.ts';
 import { publicKeyOf, readPrivateKey } from '../pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../pki/keys/signature-algorithm.ts';
 import { encodeCertificate } from '../pki/x509/encode-certificate.ts';
@@ -27,9 +27,14 @@ const MAX_CHAIN = 10;
  * key belongs to it and is strong, and that its chain leads to an anchor.
  *
  * @param now - milliseconds since 1970 on the caller's clock
+ * @param maxSignatures - how many signatures of CAs are verified at most; default: as many as for any path
  * @throws SignerError (`authority`) AUTHORITY_INVALID, AUTHORITY_EXPIRED, ANCHOR_MISSING or KEY_ENCRYPTED
  */
-export function openLocalAuthority(material: AuthorityMaterial, now: number): Authority {
+export function openLocalAuthority(
+  material: AuthorityMaterial,
+  now: number,
+  maxSignatures?: number,
+): Authority {
   const chain = readChain(material.certificate);
   const [certificate] = chain;
   requireCa(certificate, now);
@@ -38,7 +43,7 @@ export function openLocalAuthority(material: AuthorityMaterial, now: number): Au
   const key = readKey(material.key, certificate);
   const anchors = readRoots(material.anchors, chain);
   const intermediates = chain.filter((each) => !isSelfIssued(each));
-  requireChain(certificate, intermediates, anchors, now);
+  requireChain({ leaf: certificate, intermediates, anchors, now, maxSignatures });
   const algorithm = signatureAlgorithm(key);
   const cross =
     material.cross === undefined ? undefined : readCrossCertificate(material.cross, certificate);
@@ -115,14 +120,9 @@ function readRoots(pem: string | undefined, chain: readonly Certificate[]): read
 }
 
 /** The CA must chain to an anchor because each of its leaves must. */
-function requireChain(
-  certificate: Certificate,
-  intermediates: readonly Certificate[],
-  anchors: readonly Certificate[],
-  now: number,
-): void {
-  if (anchors.some((anchor) => sameBytes(anchor.raw, certificate.raw))) return;
-  readingSecretKey('tls.crt', () => verifyPath({ leaf: certificate, intermediates, anchors, now }));
+function requireChain(path: PathOptions): void {
+  if (path.anchors.some((anchor) => sameBytes(anchor.raw, path.leaf.raw))) return;
+  readingSecretKey('tls.crt', () => verifyPath(path));
 }
 
 function requireKeyIdentifier(certificate: Certificate): Uint8Array {

@@ -67,7 +67,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'runtime/rbac': ['component'],
   'runtime/signers': ['component'],
   'runtime/requests': ['component', 'signers'],
-  'runtime/ca': ['component', 'requests'],
+  'runtime/ca': ['component', 'signers', 'requests'],
   'runtime/issuing': ['component', 'requests', 'ca'],
   'manifests/components': [],
   'manifests/admission': [],

@@ -11,6 +11,8 @@ import { resourceOf } from '../../runtime/signers/signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import { reportRetry } from '../../runtime/requests/error-outcome.ts';
 import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
+import { ownerOf, spending } from '../../runtime/signers/deadline.ts';
+import { PutOff } from '../../runtime/signers/put-off.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { areClocksStillApart, requeueAt, serverTime } from '../../runtime/component/server-time.ts';
 import { createActor, type Actor } from './apply/actor.ts';
@@ -116,7 +118,13 @@ function createState(init: AuthorityInit): AuthorityState {
 async function reconcile(state: AuthorityState, key: string): Promise<ReconcileResult> {
   const { init, ownTls } = state;
   if (!init.component.shard.owns(key)) return undefined;
-  return ownTls?.owns(key) === true ? ownTls.handle(key) : reconcileSigner(state, key);
+  if (ownTls?.owns(key) === true) return ownTls.handle(key);
+  try {
+    return await reconcileSigner(state, key);
+  } catch (error) {
+    if (error instanceof PutOff) return { requeueAt: init.component.clock() + error.waitMs };
+    throw error;
+  }
 }
 
 async function reconcileSigner(state: AuthorityState, key: string): Promise<ReconcileResult> {
@@ -133,7 +141,9 @@ async function reconcileSigner(state: AuthorityState, key: string): Promise<Reco
   const clocksApart = await areClocksStillApart(component, () => get(component, signer));
   const secret = observedSecret(watches, signer);
   const now = serverTime(component);
-  const plan = decide(snapshotOf(state, key, { signer, secret, clocksApart, now, ...spec }));
+  const snapshot = snapshotOf(state, key, { signer, secret, clocksApart, now, ...spec });
+  // It opens the CA, which a namespace may write in a loop: that is on its budget.
+  const plan = spending(ownerOf(signer), 'spec.authority', () => decide(snapshot));
   const found = secret.kind === 'found' ? secret.secret : undefined;
   const result = await actor.apply({ signer, secret: found, plan, clocksApart, now });
   if (signer.spec.signerName === init.ownTls?.signerName) ownTls?.wake();
@@ -154,7 +164,7 @@ function snapshotOf(
   return {
     ...looked,
     elder: watches.signers.elderOf(key),
-    inspect: inspectWith(init.open, now),
+    inspect: inspectWith(init.open, now, signer),
     bundle: publishedBundle(watches, signer),
     serving: serving.of(signer),
     isBundleKnown: areBundlesListed(watches, signer),

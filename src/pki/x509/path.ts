@@ -18,6 +18,8 @@ export interface PathOptions {
   readonly anchors: readonly Certificate[];
   /** The time at which the path must be valid, in milliseconds since 1970. */
   readonly now: number;
+  /** The most signatures that the search verifies; default: {@link MAX_SIGNATURES}. */
+  readonly maxSignatures?: number | undefined;
 }
 
 /** The most CAs between leaf and anchor; real chains have one or two. */
@@ -45,7 +47,8 @@ interface Search extends PathOptions {
  * @throws SignerError PATH_INVALID (`authority`) with the fault of each path that was tried
  */
 export function verifyPath(input: PathOptions): readonly Certificate[] {
-  return find({ ...input, isUnsigned: false, signaturesLeft: MAX_SIGNATURES, faults: new Set() });
+  const { maxSignatures: signaturesLeft = MAX_SIGNATURES } = input;
+  return find({ ...input, isUnsigned: false, signaturesLeft, faults: new Set() });
 }
 
 const NONE = new Uint8Array();
@@ -199,7 +202,9 @@ function signatureFault(
 ): string | undefined {
   const child = path.at(-1);
   if (child === undefined || (search.isUnsigned && path.length === 1)) return undefined;
-  if (search.signaturesLeft === 0) return `more than ${MAX_SIGNATURES} signatures to try`;
+  if (search.signaturesLeft === 0) {
+    return `more than ${search.maxSignatures ?? MAX_SIGNATURES} signatures to try`;
+  }
   search.signaturesLeft -= 1;
   return isSignedBy(child, issuer)
     ? undefined

@@ -18,8 +18,18 @@ const MAX_NAMESPACED_RSA_BITS = 4096;
 
 /** A rotation needs two. The way to an anchor is searched when a CA is opened, among all of one name. */
 const MAX_NAMESPACED_ANCHORS = 8;
+/**
+ * How many signatures are verified when a Signer's CA is opened: a P-521 one takes 1.5 ms. A usual way to an anchor has
+ * two; each certificate of the wanted name and another key takes one more.
+ */
+const MAX_NAMESPACED_SIGNATURES = 8;
 /** Of all its certificates: each leaf's names, up to 100, are compared with each of them. */
 const MAX_NAMESPACED_SUBTREES = 32;
+
+/** How many signatures opening the CA of this signer may verify; undefined: as many as any path. */
+export function maxSignaturesOf(signer: ClusterSigner): number | undefined {
+  return isNamespaced(signer) ? MAX_NAMESPACED_SIGNATURES : undefined;
+}
 
 /** The keys of a Secret that are read. */
 const MATERIAL = ['tls.crt', 'tls.key', 'ca.crt', CROSS_CERTIFICATE] as const;

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import { keyOf, type Secret } from '../../api/object/object.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import type { Authority, OpenAuthority } from '../../authorities/contract.ts';
 import { SignerError, attempt } from '../../errors.ts';
 import type { Clock } from '../../ports.ts';
+import { ownerOf, spending } from '../signers/deadline.ts';
+import { maxSignaturesOf } from './namespaced-ca-limits.ts';
 import { materialOf } from './usable-authority.ts';
 
 /** The opened CAs, by the key of their Secret. Each holds a private key in memory. */
 export interface OpenedSecrets {
   /**
-   * Opens a CA once for each version of its Secret; a failed one again after 10 s.
+   * Opens a CA once for each version of its Secret; a failed one again after 10 s. Who may write the Secret of a Signer
+   * may do so in a loop: each opening is bounded, and is on the budget of the namespace.
    *
    * @throws SignerError (`authority`) why the CA cannot be used
+   * @throws PutOff if the namespace has spent its budget
    */
-  readonly open: (secret: Secret) => Authority;
+  readonly open: (secret: Secret, signer: ClusterSigner) => Authority;
   /** The CA that last signed from this Secret (by uid), whatever the Secret holds now. */
   readonly last: (secret: Secret) => Authority | undefined;
   /** Records the CA for `last`. */
@@ -37,9 +42,14 @@ export function createOpenedSecrets(open: OpenAuthority, clock: Clock): OpenedSe
   const opened = new Map<string, Opened>();
   const used = new Map<string, { readonly uid: string; readonly authority: Authority }>();
 
-  function reopened(key: string, version: string, secret: Secret): Opened {
-    const at = clock();
-    const made = { version, at, result: attempt(() => open(materialOf(secret), at)) };
+  function reopened(version: string, secret: Secret, signer: ClusterSigner): Opened {
+    const [key, at] = [keyOf(secret.metadata), clock()];
+    const result = attempt(() =>
+      spending(ownerOf(signer), 'spec.authority', () =>
+        open(materialOf(secret), at, maxSignaturesOf(signer)),
+      ),
+    );
+    const made = { version, at, result };
     opened.set(key, made);
     return made;
   }
@@ -50,12 +60,12 @@ export function createOpenedSecrets(open: OpenAuthority, clock: Clock): OpenedSe
   }
 
   return {
-    open: (secret) => {
+    open: (secret, signer) => {
       const key = keyOf(secret.metadata);
       const version = `${secret.metadata.uid}/${secret.metadata.resourceVersion}`;
       const before = opened.get(key);
       const current = before?.version === version && !isStale(before, clock());
-      const { result } = current ? before : reopened(key, version, secret);
+      const { result } = current ? before : reopened(version, secret, signer);
       if (result instanceof SignerError) throw result;
       return result;
     },

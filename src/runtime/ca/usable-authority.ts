@@ -17,7 +17,7 @@ export interface UsableInput {
   readonly signer: ClusterSigner;
   readonly secret: Secret | undefined;
   readonly bundle: ClusterTrustBundle | undefined;
-  readonly open: (secret: Secret) => Authority;
+  readonly open: (secret: Secret, signer: ClusterSigner) => Authority;
   /** The CA that last signed from this Secret. */
   readonly last: (secret: Secret) => Authority | undefined;
   readonly propagationSeconds: number;
@@ -50,7 +50,7 @@ export function usableAuthority(input: UsableInput): Authority {
   const current = attempt(() => {
     const large = checkMaterial(signer, secret);
     if (large !== undefined) throw large;
-    const opened = input.open(secret);
+    const opened = input.open(secret, signer);
     requireUsable(input, opened, signsAtOnce(secret, opened.facts.fingerprint));
     return opened;
   });

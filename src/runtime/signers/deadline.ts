@@ -198,6 +198,22 @@ export function requireBudget({ namespace }: SpecOwner): void {
   throw budgetSpent(namespace, refusal);
 }
 
+/**
+ * Does work that a namespace causes and that nobody can end, such as opening its CA, on the namespace's budget.
+ *
+ * @param where - the field that causes it
+ * @throws PutOff before the work, if the namespace has spent its budget
+ */
+export function spending<T>(owner: SpecOwner, where: string, work: () => T): T {
+  requireBudget(owner);
+  const before = process.threadCpuUsage();
+  try {
+    return work();
+  } finally {
+    charge(owner, milliseconds(before), where);
+  }
+}
+
 function charge({ namespace, name }: SpecOwner, usedMs: number, where: string): void {
   useTurn(usedMs);
   if (namespace !== undefined) budgets.charge(namespace, usedMs, { signer: name, where });

@@ -47,7 +47,7 @@ export async function authorityLooks(process: Process): Promise<Next> {
     serving: undefined,
     specError: undefined,
     secret: secret === undefined ? { kind: 'missing' } : { kind: 'found', secret },
-    inspect: inspectWith(openOnce, now),
+    inspect: inspectWith(openOnce, now, signer),
     bundle,
     isBundleKnown: true,
     secretNamespace: component.secretNamespace,

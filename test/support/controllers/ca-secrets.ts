@@ -104,7 +104,7 @@ export function planOf(more: Partial<SignerSnapshot> = {}): SignerPlan {
     serving: undefined,
     specError: undefined,
     secret: { kind: 'found', secret: secret(A) },
-    inspect: inspectWith(openLocalAuthority, now),
+    inspect: inspectWith(openLocalAuthority, now, workload()),
     bundle: bundleWith([A, LONG], [B, LONG]),
     isBundleKnown: false,
     secretNamespace: 'countersign-keys',

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Secret } from '../../../api/object/object.ts';
+import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import { NEXT_CERTIFICATE, NEXT_KEY } from '../../../api/signer/rotation-annotations.ts';
 import type {
   AuthorityFacts,
@@ -7,6 +8,7 @@ import type {
   OpenAuthority,
 } from '../../../authorities/contract.ts';
 import { SignerError, attempt } from '../../../errors.ts';
+import { maxSignaturesOf } from '../../../runtime/ca/namespaced-ca-limits.ts';
 import { materialOf } from '../../../runtime/ca/usable-authority.ts';
 
 /** The result of reading the CA Secret. A failed read does not mean "missing". */
@@ -21,9 +23,11 @@ export type Slot = 'tls' | 'next';
 /** Opens the CA in one slot of a Secret: its public part, or what is wrong with it. */
 export type Inspect = (secret: Secret, slot: Slot) => AuthorityFacts | SignerError;
 
-export function inspectWith(open: OpenAuthority, now: number): Inspect {
+/** @param signer - whose CA it is: what opening that of a namespace may take is bounded */
+export function inspectWith(open: OpenAuthority, now: number, signer: ClusterSigner): Inspect {
+  const most = maxSignaturesOf(signer);
   return (secret, slot) => {
-    const opened = attempt(() => open(slotMaterial(secret, slot), now));
+    const opened = attempt(() => open(slotMaterial(secret, slot), now, most));
     return opened instanceof SignerError ? opened : opened.facts;
   };
 }
