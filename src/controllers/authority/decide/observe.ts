@@ -11,6 +11,7 @@ import type { Secret } from '../../../api/object/object.ts';
 import { parseTime } from '../../../api/object/time.ts';
 import type { AuthorityFacts } from '../../../authorities/contract.ts';
 import { SignerError } from '../../../errors.ts';
+import { quote } from '../../../quote.ts';
 import { distrustedCas } from '../../../rotation/distrusted-cas.ts';
 import { checkMaterial, checkCa } from '../../../runtime/ca/namespaced-ca-limits.ts';
 import { hasNext, type Inspect } from './inspect.ts';
@@ -91,7 +92,7 @@ function observePresent(snapshot: SignerSnapshot, secret: Secret): Observation {
   if (!isGranted(secret, signer.spec.signerName)) {
     return unready(
       'SecretNotGranted',
-      `Secret ${where(signer)} does not grant its key to this signer; its owner does that with the annotation ${SIGNER_NAME}: ${signer.spec.signerName}`,
+      `Secret ${where(signer)} does not grant its key to this signer${grantedTo(signer, secret)}; its owner does that with the annotation ${SIGNER_NAME}: ${signer.spec.signerName}`,
     );
   }
   const facts = checkMaterial(signer, secret) ?? inspect(secret, 'tls');
@@ -107,6 +108,15 @@ function observePresent(snapshot: SignerSnapshot, secret: Secret): Observation {
   };
   const next = observeNext(signer, secret, inspect);
   return next === undefined ? found : { ...found, next };
+}
+
+/**
+ * Whom the annotation names instead: most often this signer, misspelt. Not for a Signer: who writes one need not be
+ * allowed to read the Secret, while the writer of a ClusterSigner must hold `use` on it.
+ */
+function grantedTo(signer: ClusterSigner, secret: Secret): string {
+  const named = secret.metadata.annotations?.[SIGNER_NAME];
+  return named === undefined || isNamespaced(signer) ? '' : `, but to ${quote(named)}`;
 }
 
 /** What is wrong with a CA that could sign. */

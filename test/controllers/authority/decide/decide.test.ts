@@ -54,7 +54,7 @@ const reasons: [law: string, snapshot: Partial<SignerSnapshot>, reason: string, 
       'the consent is for another signer',
       found(A, {}, OTHER),
       'SecretNotGranted',
-      /signer-name: example\.com\/workload$/,
+      /, but to "[^"]+"; .*signer-name: example\.com\/workload$/,
     ],
     [
       'there is no key',
