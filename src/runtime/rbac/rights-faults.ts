@@ -28,7 +28,7 @@ export function rightsFaults(
     const text = permissionText(one ? { ...first, name: undefined } : first);
     const fault = {
       reason: 'RightMissing',
-      message: `ClusterRole or Role countersign-${component} lacks: ${text} (apply what countersign rbac prints for all signer names)`,
+      message: `ClusterRole or Role countersign-${component} lacks: ${text} (repeat helm upgrade with --force-conflicts, or apply what countersign rbac prints for all signer names)`,
       stops: !isSideWork(first),
     };
     if (!one) return [fault];
