@@ -146,7 +146,7 @@ test-rotation-part: node_modules ## Ten years of four of those worlds: other one
 	ROTATION_PART="$$(git rev-parse HEAD)" $(RUN) node --test --test-concurrency=2 test/rotation/simulation/simulation.test.ts
 
 .PHONY: cluster
-cluster: node_modules ## A real control plane until Ctrl-C; KUBERNETES=1.36 for v1beta1
+cluster: node_modules dist/countersign.mjs ## A real control plane until Ctrl-C; KUBERNETES=1.36 for v1beta1, ARGS=--real-pods for pods that run
 	$(RUN) node test/cluster/build.ts $(KUBERNETES)
 	$(RUN) node test/cluster/main.ts --version $(KUBERNETES) $(ARGS)
 
