@@ -21,7 +21,8 @@ interface Group {
   readonly order: string;
   readonly signer: string;
   readonly key: string;
-  readonly since: number;
+  /** Since when the oldest of those that wait has waited. */
+  since: number;
   readonly waiting: Map<string, Schedulable>;
   readonly running: Set<string>;
 }
@@ -134,7 +135,8 @@ export class ChallengeScheduler {
     if (group.waiting.size === 0 || group.running.size === 0) this.#joining.delete(group);
     if (group.running.size > 0) return;
     if (ran) this.#release(group);
-    else if (group.waiting.size === 0) this.#dequeue(group);
+    else if (group.waiting.size > 0) this.#enqueue(group);
+    else this.#dequeue(group);
     if (group.waiting.size === 0) this.#groups.delete(`${group.order} ${group.key}`);
   }
 
@@ -171,6 +173,7 @@ export class ChallengeScheduler {
   }
 
   #enqueue(group: Group): void {
+    group.since = Math.min(...[...group.waiting.values()].map(({ createdAt }) => createdAt));
     const line = this.#line(group);
     line.groups.set(group);
     this.#place(line);
