@@ -25,6 +25,8 @@ export interface PublicHalf {
   readonly notAfter: number;
   /** PEM of the trust anchors; undefined if nobody publishes them. */
   readonly anchors?: string;
+  /** Longest leaf that it may have signed before, should its entry be lost. */
+  readonly longestLeafSeconds?: number | undefined;
   /** Fingerprint of the CA that certified its key; undefined where none did, or leaves are sent without. */
   readonly crossSignedBy?: string | undefined;
 }
@@ -87,15 +89,21 @@ function entryOf(
     phase,
     notBefore: formatTime(notBefore),
     notAfter: formatTime(notAfter),
-    longestLeaf: longest(input, known),
+    longestLeaf: longest(input, known ?? lostEntry(half)),
     ...(crossSignedBy === undefined ? {} : { crossSignedBy }),
     ...(anchors === undefined ? {} : { anchors }),
   };
 }
 
-function longest({ longestLeafSeconds }: AuthoritiesInput, known?: AuthorityStatus): string {
-  const before = known === undefined ? 0 : parseDuration(known.longestLeaf);
-  return formatDuration(Math.max(longestLeafSeconds, before));
+function lostEntry({ longestLeafSeconds = 0 }: PublicHalf): Pick<AuthorityStatus, 'longestLeaf'> {
+  return { longestLeaf: formatDuration(longestLeafSeconds) };
+}
+
+function longest(
+  { longestLeafSeconds }: AuthoritiesInput,
+  known: Pick<AuthorityStatus, 'longestLeaf'>,
+): string {
+  return formatDuration(Math.max(longestLeafSeconds, parseDuration(known.longestLeaf)));
 }
 
 /** A CA that the Secret does not hold, or does not hold any more. */

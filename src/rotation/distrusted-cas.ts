@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner, ClusterSignerStatus } from '../api/signer/cluster-signer.ts';
+import type {
+  ClusterSigner,
+  ClusterSignerStatus,
+  DistrustedCaStatus,
+} from '../api/signer/cluster-signer.ts';
 import { anchorsKnownTo, withSameKey } from './same-key.ts';
 
 /** Whether a CA is out of trust, by the `sha256:<hex>` fingerprint of its certificate. */
@@ -12,6 +16,7 @@ const NONE: IsDistrusted = () => false;
  * cross-certificate that they signed (ADR 0024). These are
  *
  * - the CAs that `spec.authority.managed.distrusted` names, or named once: `status.distrusted`;
+ * - the CAs whose entry in `status.authorities` is Distrusted, should those records be lost;
  * - the CAs that certified the key of one of those (`crossSigned`). Their root is the way back in: the
  *   cross-certificate was sent with leaves, and a thief of the key makes leaves below it;
  * - every other certificate of one of these keys: a root that was renewed with the same key is as bad.
@@ -23,7 +28,7 @@ export function distrustedCas({
   spec,
   status,
 }: Pick<ClusterSigner, 'spec' | 'status'>): IsDistrusted {
-  const remembered = status?.distrusted ?? [];
+  const remembered = [...(status?.distrusted ?? []), ...unrecordedDistrust(status)];
   const named = new Set([
     ...(spec.authority.managed?.distrusted ?? []),
     ...remembered.filter(({ reason }) => reason === 'Named').map((each) => each.fingerprint),
@@ -38,6 +43,27 @@ export function distrustedCas({
   ]);
   const all = new Set([...out, ...withSameKey(known, out)]);
   return (fingerprint) => all.has(fingerprint);
+}
+
+/**
+ * What the entries of `status.authorities` tell of distrust, where `status.distrusted` does not: those records
+ * were lost. A CA was named unless a CA that certified its key is still trusted: that one would have gone with it.
+ */
+export function unrecordedDistrust(
+  status: ClusterSignerStatus | undefined,
+): readonly DistrustedCaStatus[] {
+  const authorities = status?.authorities ?? [];
+  const recorded = new Set(status?.distrusted?.map(({ fingerprint }) => fingerprint));
+  const trusted = new Set(
+    authorities.filter(({ phase }) => phase !== 'Distrusted').map((each) => each.fingerprint),
+  );
+  return authorities
+    .filter(({ phase, fingerprint }) => phase === 'Distrusted' && !recorded.has(fingerprint))
+    .map(({ fingerprint, notAfter }) => {
+      const certifiers = certifiersOf(status, new Set([fingerprint]));
+      const isCertifier = certifiers.some((each) => trusted.has(each));
+      return { fingerprint, reason: isCertifier ? 'Certifier' : 'Named', notAfter };
+    });
 }
 
 /** Fingerprints of the CAs that certified the key of one of `subjects`, as far as the status knows. */

@@ -10,7 +10,7 @@ import type {
 import { MAX_CROSS_CERTIFICATES, MAX_DISTRUSTED_CAS } from '../api/signer/cluster-signer-limits.ts';
 import { RETIRING_MARGIN_MS } from './authorities.ts';
 import type { CrossRecord } from './cross-records.ts';
-import { certifiersOf } from './distrusted-cas.ts';
+import { certifiersOf, unrecordedDistrust } from './distrusted-cas.ts';
 import { anchorsKnownTo, withSameKey } from './same-key.ts';
 
 /** What a ClusterSigner's status remembers of trust, whatever becomes of the CAs' own entries. */
@@ -109,7 +109,7 @@ function distrustedOf(
   status: ClusterSignerStatus,
 ): readonly DistrustedCaStatus[] {
   const inSpec = new Set(input.signer.spec.authority.managed?.distrusted);
-  const before = status.distrusted ?? [];
+  const before = [...(status.distrusted ?? []), ...unrecordedDistrust(status)];
   const asked = new Set([
     ...inSpec,
     ...before.filter(({ reason }) => reason === 'Named').map((each) => each.fingerprint),

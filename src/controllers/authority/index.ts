@@ -26,6 +26,7 @@ import { permissions } from './permissions.ts';
 import { createServing, type Serving } from './serving/index.ts';
 import {
   areBundlesListed,
+  isBundleAwaited,
   type AuthorityWatches,
   createAuthorityWatches,
   failuresOf,
@@ -127,8 +128,11 @@ async function reconcile(state: AuthorityState, key: string): Promise<ReconcileR
   }
 }
 
+/** How soon to look again while bundles are being listed for the first time. */
+const LISTING_MS = 1_000;
+
 async function reconcileSigner(state: AuthorityState, key: string): Promise<ReconcileResult> {
-  const { init, watches, actor, ownTls } = state;
+  const { init, watches, actor } = state;
   const { component } = init;
   const invalid = watches.signers.faulty(key);
   if (invalid !== undefined) {
@@ -137,6 +141,18 @@ async function reconcileSigner(state: AuthorityState, key: string): Promise<Reco
   }
   const signer = watches.signers.get(key);
   if (signer === undefined) return undefined;
+  // A status that was lost is made again with what the bundle tells: the attester acts on it at once.
+  if (isBundleAwaited(watches, signer)) return { requeueAt: component.clock() + LISTING_MS };
+  return decideAndApply(state, key, signer);
+}
+
+async function decideAndApply(
+  state: AuthorityState,
+  key: string,
+  signer: ClusterSigner,
+): Promise<ReconcileResult> {
+  const { init, watches, actor, ownTls } = state;
+  const { component } = init;
   const { againInMs, ...spec } = await checkSpec(state.compile, signer);
   const clocksApart = await areClocksStillApart(component, () => get(component, signer));
   const secret = observedSecret(watches, signer);

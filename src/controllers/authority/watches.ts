@@ -94,6 +94,13 @@ export function areBundlesListed({ bundles }: AuthorityWatches, { spec }: Cluste
   return bundles.get(spec.signerName)?.synced === true;
 }
 
+/** A status without CAs, and bundles that are being listed, which tell whether there were any. */
+export function isBundleAwaited({ bundles }: AuthorityWatches, signer: ClusterSigner): boolean {
+  const watch = bundles.get(signer.spec.signerName);
+  if (!isPublished(signer) || watch === undefined) return false;
+  return !watch.synced && watch.failure === undefined && signer.status?.authorities === undefined;
+}
+
 /** What the certificates of our own ports need of their CA; undefined until all of it is listed. */
 export function watchedCa(watches: AuthorityWatches, signer: ClusterSigner): WatchedCa | undefined {
   const secret = observedSecret(watches, signer);

@@ -6,7 +6,9 @@ import { MAX_CLOCK_OFFSET_MS } from '../../../src/runtime/component/server-time.
 import { openedBy } from './at-work.ts';
 import { distrust } from './incidents.ts';
 import type { Fate, Process } from './process.ts';
+import { Dice } from '../../oracle/dice.ts';
 import { DAY, HOUR, MINUTE, SECOND, changesOf, randomDurations, type Weather } from './scenario.ts';
+import { Wipes } from './wipes.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -18,16 +20,26 @@ const LONGEST_LAG = 75 * SECOND;
 
 type Kind = Exclude<keyof Weather, 'lostPercent'>;
 const KINDS: readonly Kind[] = [
-  ...(['restarts', 'outages', 'clockSteps', 'specChanges', 'wishes', 'distrusts'] as const),
+  ...([
+    'restarts',
+    'outages',
+    'clockSteps',
+    'specChanges',
+    'wishes',
+    'distrusts',
+    'wipes',
+  ] as const),
 ];
 
 /** What happens to components, clocks and specs, at random times. */
 export class Accidents {
   readonly #sim: Simulation;
   readonly #times = new Map<Kind, number>();
+  readonly damage: Wipes;
 
   constructor(sim: Simulation) {
     this.#sim = sim;
+    this.damage = new Wipes(sim, new Dice(sim.init.seed));
     for (const kind of KINDS) this.#schedule(kind);
   }
 
@@ -115,7 +127,7 @@ export class Accidents {
     const generation = (before.metadata.generation ?? 0) + 1;
     world.put('signer', { ...before, spec, metadata: { ...before.metadata, generation } });
     // The CA of the old spec may be too short for the leaves of the new one, until it is replaced.
-    sim.excusedUntil = world.now + HOUR + 2 * LONGEST_OUTAGE;
+    sim.excuse(HOUR + 2 * LONGEST_OUTAGE);
   }
 
   /** Somebody asks for a rotation, or for a successor; now or soon. */
@@ -139,6 +151,20 @@ export class Accidents {
     const one = forgotten ?? known?.fingerprint;
     // Who replaces it may be away, and so may who publishes that.
     if (one !== undefined) distrust(this.#sim, one, HOUR + 2 * LONGEST_OUTAGE);
+  }
+
+  /** The status is damaged; now and then just before or after somebody changes the profile. */
+  wipes(): void {
+    const { dice, world } = this.#sim;
+    const changed = dice.roll(4);
+    if (changed === 0) this.specChanges();
+    this.damage.happen();
+    this.#sim.excuse(HOUR + 2 * LONGEST_OUTAGE);
+    if (changed === 1) {
+      this.#sim.later(world.now + dice.of([0, SECOND, 5 * MINUTE]), () => {
+        this.specChanges();
+      });
+    }
   }
 
   /** A CA whose key was certified, that the status lists no more: its root may be valid for years. */

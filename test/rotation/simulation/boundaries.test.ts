@@ -14,6 +14,7 @@ import {
   rotationIsAsked,
   secretIsLost,
   secretIsSpoilt,
+  statusIsLost,
   type Incident,
 } from './incidents.ts';
 import type { Fate } from './process.ts';
@@ -92,6 +93,37 @@ const cases: readonly Case[] = [
     happens: [AT_ONCE, { after: WHILE_PREPARED, incident: activeIsDistrusted }],
     hours: 3,
     phases: 'Active Distrusted',
+  },
+  {
+    what: 'a status that is lost while an old CA is trusted',
+    happens: [AT_ONCE, { after: HOUR, incident: statusIsLost }],
+    hours: 3,
+    phases: 'Active Retiring',
+  },
+  {
+    what: 'a status that is lost while a successor is prepared',
+    happens: [AT_ONCE, { after: WHILE_PREPARED, incident: statusIsLost }],
+    hours: 3,
+    phases: 'Active Retiring',
+  },
+  {
+    what: 'a status that is lost after a distrust',
+    happens: [
+      { after: 0, incident: activeIsDistrusted },
+      { after: HOUR, incident: statusIsLost },
+    ],
+    hours: 3,
+    phases: 'Active',
+  },
+  {
+    what: 'a status that is lost after the distrust of a CA that another one certified',
+    happens: [
+      AT_ONCE,
+      { after: HOUR, incident: activeIsDistrusted },
+      { after: 90 * MINUTE, incident: statusIsLost },
+    ],
+    hours: 4,
+    phases: 'Active',
   },
   {
     what: 'distrust of the CA that certified the one that signs',

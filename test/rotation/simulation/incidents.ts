@@ -5,6 +5,7 @@ import { ROTATE_AT } from '../../../src/api/signer/rotation-annotations.ts';
 import { formatTime } from '../../../src/api/object/time.ts';
 import { MINUTE, isNamed } from './scenario.ts';
 import { DISTRUST_GRACE_MS } from './thief.ts';
+import { allIsLost, damageStatus } from './wipes.ts';
 import type { Simulation } from './simulation.ts';
 
 /** Until a fresh CA is made, though its maker is killed, and, where it has to be, has spread. */
@@ -47,6 +48,12 @@ export const rotationIsAsked: Incident = (sim) => {
   const signer = signerOf(sim);
   const annotations = { ...signer.metadata.annotations, [ROTATE_AT]: formatTime(sim.world.now) };
   sim.world.put('signer', { ...signer, metadata: { ...signer.metadata, annotations } });
+};
+
+/** Nobody has to wait for longer than `authority` takes to look. */
+export const statusIsLost: Incident = (sim) => {
+  damageStatus(sim, allIsLost);
+  sim.excuse(REPLACED_AT_ONCE_MS);
 };
 
 /** The CA that signs. */

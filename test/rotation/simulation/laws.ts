@@ -19,7 +19,8 @@ import { anchorFingerprints, readAnchors } from '../../../src/pki/x509/trust-bun
 import { leafInput } from '../../support/authorities/issuing.ts';
 import { CrossRecord } from './cross-record.ts';
 import { Pinned } from './pinned.ts';
-import { Thief } from './thief.ts';
+import { DISTRUST_GRACE_MS, Thief } from './thief.ts';
+import type { Cut, Known } from './wipes.ts';
 import type { Change, World } from './world.ts';
 
 /** Kubelets that read a bundle by name lag by up to 374 s (kubernetes/kubernetes#141439). */
@@ -28,6 +29,9 @@ export const READER_LAG_MS = 374_000;
 export const LONGEST_LAG = 76_000;
 /** A verifier's clock may be late by less than this, which is what the API server grants. */
 const LATE_CLOCK_MS = 300_000;
+
+/** Until what the Secret holds is in the status and the bundle again, though who writes them is away. */
+const DAMAGE_GRACE_MS = DISTRUST_GRACE_MS;
 
 interface Version {
   readonly from: number;
@@ -48,6 +52,8 @@ export class Laws {
   readonly #distrustedAt = new Map<string, number>();
   /** CAs that sign without waiting, after a distrusted one: only readers that do not lag have them. */
   readonly atOnce = new Set<string>();
+  /** The whole status, once. */
+  wasStatusLost = false;
   leaves = 0;
   checks = 0;
   onDelivery: (leaf: Leaf) => void = () => undefined;
@@ -58,6 +64,8 @@ export class Laws {
   readonly #world: World;
   /** Newest first; those that nobody can still read are dropped. */
   #versions: readonly Version[] = [];
+  /** Fingerprint → until when nobody promises anything of its leaves. */
+  readonly #cutUntil = new Map<string, number>();
   /** Fingerprint → when the last leaf of that CA ends. */
   readonly #lastLeaf = new Map<string, number>();
   readonly #real = new Map<string, Uint8Array>();
@@ -79,6 +87,28 @@ export class Laws {
     this.distrusted.add(fingerprint);
     this.#distrustedAt.set(fingerprint, this.#world.now);
     this.pinned.distrust(fingerprint);
+  }
+
+  /** The status was damaged: what this takes away is nobody's promise any more. */
+  statusDamaged(known: Known, { forGood, forNow, forOldLeaves }: Cut): void {
+    const { now } = this.#world;
+    const cut = (print: string, until: number): void => {
+      this.#cutUntil.set(print, Math.max(until, this.#cutUntil.get(print) ?? 0));
+    };
+    for (const each of forGood) cut(each, Infinity);
+    for (const each of forNow) cut(each, now + DAMAGE_GRACE_MS);
+    for (const each of forOldLeaves) cut(each, (this.#lastLeaf.get(each) ?? now) + LATE_CLOCK_MS);
+    for (const each of this.distrusted) {
+      if (known.distrusted.has(each)) continue;
+      this.distrusted.delete(each);
+      this.#distrustedAt.delete(each);
+      this.pinned.forget(each);
+    }
+    this.thief.statusDamaged(known);
+  }
+
+  #mayBeCut(fingerprint: string): boolean {
+    return this.#world.now <= (this.#cutUntil.get(fingerprint) ?? 0);
   }
 
   /** In the end nobody is made to believe in what is distrusted. */
@@ -107,7 +137,7 @@ export class Laws {
       (_version, index) => index === 0 || this.#until(index) > now - lag,
     );
     // What is distrusted meanwhile may come late, and is worth nothing to anybody.
-    if (this.#isOutOfTrust(facts.fingerprint)) return;
+    if (this.#isOutOfTrust(facts.fingerprint) || this.#mayBeCut(facts.fingerprint)) return;
     assert.ok(readable.length > 0, 'a leaf before any bundle');
     for (const version of readable) this.#mustVerify(leaf.authority, version, 'a leaf of now');
     const before = this.#lastLeaf.get(facts.fingerprint) ?? 0;
@@ -133,7 +163,7 @@ export class Laws {
   }
 
   #changed({ kind, object, isOurs, at }: Change): void {
-    if (kind === 'signer') this.#statusChanged(object as ClusterSigner);
+    if (kind === 'signer') this.#statusChanged(object as ClusterSigner, isOurs);
     if (kind === 'secret') this.#secretChanged(object);
     if (kind !== 'bundle' || !isOurs) return;
     const text = (object as ClusterTrustBundle | undefined)?.spec.trustBundle ?? '';
@@ -144,9 +174,12 @@ export class Laws {
     for (const [fingerprint, end] of this.#lastLeaf) {
       // Nothing of it lives, for the latest of clocks.
       if (end + LATE_CLOCK_MS <= at) this.#lastLeaf.delete(fingerprint);
-      else if (!this.#isOutOfTrust(fingerprint)) {
+      else if (!this.#isOutOfTrust(fingerprint) && !this.#mayBeCut(fingerprint)) {
         this.checks += 1;
-        assert.ok(version.anchors.has(fingerprint), `trust in ${fingerprint} is cut too early`);
+        assert.ok(
+          version.anchors.has(fingerprint),
+          `trust in ${fingerprint} is cut too early at ${new Date(at).toISOString()}`,
+        );
       }
     }
   }
@@ -192,8 +225,12 @@ export class Laws {
 
   #before: ClusterSignerStatus['authorities'] = [];
 
-  #statusChanged({ status }: ClusterSigner): void {
+  #statusChanged({ status }: ClusterSigner, isOurs: boolean): void {
     const now = status?.authorities ?? [];
+    if (!isOurs) {
+      this.#before = now;
+      return;
+    }
     assert.ok(now.length <= 64, 'more CAs than the CRD takes');
     assert.equal(new Set(now.map((each) => each.fingerprint)).size, now.length, 'a CA twice');
     for (const { fingerprint, leavesExpireBy = '', anchors } of now) {

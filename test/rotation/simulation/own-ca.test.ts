@@ -16,7 +16,7 @@ const DAYS = isLong ? 3_652 : 240;
 const WORLDS = isLong ? 6 : 2;
 
 /** A signer that is restarted while a new CA spreads has to wait: docs/how-to/rotate-a-ca.md. */
-const WEATHER = { ...ROUGH, restarts: 0, specChanges: 0, wishes: 0, distrusts: 0 };
+const WEATHER = { ...ROUGH, restarts: 0, specChanges: 0, wishes: 0, distrusts: 0, wipes: 0 };
 
 for (let seed = 1; seed <= WORLDS; seed += 1) {
   const maxDuration = [3_600, 86_400, 604_800][seed % 3] ?? 3_600;

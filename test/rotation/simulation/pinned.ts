@@ -50,6 +50,11 @@ export class Pinned {
     }
   }
 
+  /** Nobody can know any more that it is distrusted. */
+  forget(fingerprint: string): void {
+    this.#distrustedAt.delete(fingerprint);
+  }
+
   async settled(): Promise<void> {
     const all = this.#verifying;
     this.#verifying = [];

@@ -17,6 +17,8 @@ export interface Weather {
   readonly specChanges: number;
   readonly wishes: number;
   readonly distrusts: number;
+  /** Of the status: all of it, or a part; or an older copy takes its place. */
+  readonly wipes: number;
   /** Of a hundred calls so many are lost before, or after, they are carried out; or kill their caller. */
   readonly lostPercent: number;
 }
@@ -28,6 +30,7 @@ export const CALM: Weather = {
   specChanges: 0,
   wishes: 0,
   distrusts: 0,
+  wipes: 0,
   lostPercent: 0,
 };
 
@@ -38,6 +41,7 @@ export const ROUGH: Weather = {
   specChanges: 120 * DAY,
   wishes: 60 * DAY,
   distrusts: 150 * DAY,
+  wipes: 40 * DAY,
   lostPercent: 15,
 };
 

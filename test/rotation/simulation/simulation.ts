@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { Secret } from '../../../src/api/object/object.ts';
 import { SignerError } from '../../../src/errors.ts';
 import type { OpenedSecrets } from '../../../src/runtime/ca/opened-secrets.ts';
@@ -107,6 +108,11 @@ export class Simulation {
     await this.laws.settled();
   }
 
+  /** For so long nobody promises whole leaves, or a leaf at all. */
+  excuse(milliseconds: number): void {
+    this.excusedUntil = Math.max(this.excusedUntil, this.world.now + milliseconds);
+  }
+
   later(at: number, run: () => void): void {
     this.#deliveries.push({ at, run });
   }
@@ -198,7 +204,7 @@ export class Simulation {
       assert.ok(!isNamed(spec, fingerprint), 'who has heard of the distrust signs');
       this.laws.signed(fingerprint);
       this.laws.pinned.signed(signed);
-      if (this.world.now >= this.excusedUntil) {
+      if (this.world.now >= this.excusedUntil && !this.#isRotationHeldUp(spec)) {
         const life = (validity.notAfter - validity.notBefore) / 1000;
         assert.equal(
           life,
@@ -212,6 +218,14 @@ export class Simulation {
       this.#mayWait(signer, error);
       return undefined;
     }
+  }
+
+  /** A lost status takes the ends of old CAs along: they count from the loss, and there may be too many. */
+  #isRotationHeldUp({ spec, status }: ClusterSigner): boolean {
+    if (!this.laws.wasStatusLost) return false;
+    const { maxRetiring = Infinity } = spec.authority.managed ?? {};
+    const old = (status?.authorities ?? []).filter(({ phase }) => phase === 'Retiring');
+    return old.length >= maxRetiring;
   }
 
   /** A request waits for a moment when the spec is new; else it never does. */

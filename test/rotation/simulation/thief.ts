@@ -22,6 +22,7 @@ import { leafInput } from '../../support/authorities/issuing.ts';
 import type { CrossRecord } from './cross-record.ts';
 import { openOnce } from './open-once.ts';
 import { MINUTE } from './scenario.ts';
+import type { Known } from './wipes.ts';
 import type { Change, World } from './world.ts';
 
 /** The publisher may be down twice, for the longest outage, and be another hour late. */
@@ -41,6 +42,7 @@ export class Thief {
   readonly #left = new Set<string>();
   readonly #made = new Map<string, Promise<Certificate>>();
   #text = '';
+  #lateUntil = 0;
   #checks: Promise<void>[] = [];
 
   constructor(world: World, crosses: CrossRecord) {
@@ -61,8 +63,18 @@ export class Thief {
     this.check();
   }
 
+  /** What nobody can know any more is nobody's promise; what the Secret alone knows is late. */
+  statusDamaged({ distrusted, isRecorded }: Known): void {
+    const isKnown = (each: string): boolean =>
+      distrusted.has(each) || this.#crosses.hasCertified(each, distrusted);
+    for (const each of this.#distrusted) if (!distrusted.has(each)) this.#distrusted.delete(each);
+    for (const each of this.#left) if (!isKnown(each)) this.#left.delete(each);
+    if (!isRecorded) this.#lateUntil = this.#world.now + DISTRUST_GRACE_MS;
+  }
+
   /** What is published now, against all that the thief has. */
   check(): void {
+    if (this.#world.now <= this.#lateUntil) return;
     const anchors = anchorFingerprints(this.#text);
     for (const each of this.#distrusted) {
       const ways = [each, ...this.#waysTo(each)].filter((print) => anchors.has(print));
@@ -83,7 +95,8 @@ export class Thief {
     const before = anchorFingerprints(this.#text);
     this.#text = (object as ClusterTrustBundle | undefined)?.spec.trustBundle ?? '';
     const now = anchorFingerprints(this.#text);
-    const returned = [...now].filter((each) => this.#left.has(each));
+    const isLate = this.#world.now <= this.#lateUntil;
+    const returned = [...now].filter((each) => this.#left.has(each) && !isLate);
     assert.deepEqual(returned, [], 'an anchor that left trust by distrust re-enters');
     for (const each of before) if (!now.has(each) && this.#isOut(each)) this.#left.add(each);
     this.check();

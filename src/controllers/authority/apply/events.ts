@@ -29,6 +29,7 @@ export function eventsOf(signer: KubeObject, status: ClusterSignerStatus): reado
   return [
     ...changedConditions(before, status).flatMap(({ was, is }) => warningOf(signer, was, is)),
     ...retainedEvents(signer, before, status),
+    ...relearnedEvents(signer, before, status),
     ...phasesOf(before?.authorities ?? [], status.authorities ?? []).map(({ reason, note }) => ({
       ...{ regarding: regarding(signer), type: 'Normal' as const },
       ...{ reason, action: 'Rotate', note },
@@ -49,6 +50,22 @@ function retainedEvents(
       ...{ regarding: regarding(signer), type: 'Warning' as const },
       ...{ reason: 'AnchorRetained', action: 'Attest' },
       note: `the bundle keeps ${fingerprint} until ${until}: it was published for an earlier ClusterSigner. If you do not know it, name it in spec.authority.managed.distrusted`,
+    }));
+}
+
+/** A CA that enters as Retiring was listed in a status that was lost; the bundle told of it. */
+function relearnedEvents(
+  signer: KubeObject,
+  before: ClusterSignerStatus | undefined,
+  { authorities = [] }: ClusterSignerStatus,
+): readonly EventDetails[] {
+  const known = new Set(before?.authorities?.map(({ fingerprint }) => fingerprint));
+  return authorities
+    .filter(({ fingerprint, phase }) => phase === 'Retiring' && !known.has(fingerprint))
+    .map(({ fingerprint, leavesExpireBy = '' }) => ({
+      ...{ regarding: regarding(signer), type: 'Warning' as const },
+      ...{ reason: 'AnchorRetained', action: 'Attest' },
+      note: `the bundle keeps ${fingerprint} until ${leavesExpireBy}: the status of this ClusterSigner was lost, and the bundle still had it. If you do not know it, name it in spec.authority.managed.distrusted`,
     }));
 }
 

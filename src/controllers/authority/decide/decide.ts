@@ -7,6 +7,8 @@ import type {
 import { isNamespaced } from '../../../api/signer/signer.ts';
 import { parseTime } from '../../../api/object/time.ts';
 import { parseDuration } from '../../../api/object/duration.ts';
+import { SignerError } from '../../../errors.ts';
+import { fingerprint } from '../../../pki/x509/certificate.ts';
 import { writeAnchors } from '../../../pki/x509/trust-bundle.ts';
 import type { AuthorityFacts } from '../../../authorities/contract.ts';
 import {
@@ -24,10 +26,12 @@ import {
   nextRetainedAnchors,
   withoutOwn,
 } from '../../../rotation/retained-anchors.ts';
+import { relearnedAuthorities, unlistedLongestLeaf } from './relearned-authorities.ts';
 import { nextTrustMemory } from '../../../rotation/trust-memory.ts';
 import { foundCrossCertificates } from './cross-certificates.ts';
 import { statusWhileUnread } from './served.ts';
 import { conditionsChangeAt, statusOf } from './status.ts';
+import { activationOf } from './slots.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
 export interface SignerPlan {
@@ -79,7 +83,8 @@ function withAnchorRecords({ signer, now }: SignerSnapshot, plan: SignerPlan): S
 
 /** The snapshot with what its status must remember from now on, so that all later decisions use it. */
 function withTrustMemory(snapshot: SignerSnapshot): SignerSnapshot {
-  const { signer, clocksApart, now } = snapshot;
+  const { clocksApart, now } = snapshot;
+  const signer = withRelearned(snapshot);
   const { crossCertificates: _cross, distrusted: _distrusted, ...rest } = signer.status ?? {};
   const found = foundCrossCertificates(snapshot);
   const memory = nextTrustMemory({ signer, found, clocksApart, now });
@@ -92,11 +97,32 @@ function withTrustMemory(snapshot: SignerSnapshot): SignerSnapshot {
   return { ...snapshot, signer: { ...signer, status } };
 }
 
+/** Where the status was lost, the bundle tells which CAs there were. */
+function withRelearned(snapshot: SignerSnapshot): ClusterSigner {
+  const { signer, secret, inspect } = snapshot;
+  if (!serves(snapshot) || signer.status?.retainedAnchors !== undefined) return signer;
+  const facts = secret.kind === 'found' ? inspect(secret.secret, 'tls') : undefined;
+  const roots =
+    facts === undefined || facts instanceof SignerError
+      ? []
+      : facts.anchors
+          .map(({ raw }) => fingerprint(raw))
+          .filter((each) => each !== facts.fingerprint);
+  const authorities = relearnedAuthorities(snapshot, new Set(roots));
+  return authorities.length === 0
+    ? signer
+    : { ...signer, status: { ...signer.status, authorities } };
+}
+
 /** A ClusterSigner that does not serve its name inherits nothing from the one that does. */
 function retainedOf(snapshot: SignerSnapshot): ClusterSignerStatus['retainedAnchors'] {
-  const { signer, elder, specError, putOff, isBundleKnown } = snapshot;
-  const serves = elder === undefined && specError === undefined && putOff === undefined;
-  return nextRetainedAnchors(snapshot, serves && isBundleKnown && !isNamespaced(signer));
+  return nextRetainedAnchors(snapshot, serves(snapshot));
+}
+
+/** It serves its name, and what it publishes is known. */
+function serves({ signer, elder, specError, putOff, isBundleKnown }: SignerSnapshot): boolean {
+  const isServing = elder === undefined && specError === undefined && putOff === undefined;
+  return isServing && isBundleKnown && !isNamespaced(signer);
 }
 
 function planOf(snapshot: SignerSnapshot): SignerPlan {
@@ -119,15 +145,17 @@ function planOf(snapshot: SignerSnapshot): SignerPlan {
 }
 
 function authoritiesOf(
-  { signer, clocksApart, now }: SignerSnapshot,
+  { signer, secret, bundle, clocksApart, now }: SignerSnapshot,
   { active, next }: Observation,
   signs: boolean,
 ): readonly AuthorityStatus[] {
+  const activatedAt = secret.kind === 'found' ? activationOf(secret.secret) : undefined;
   return nextAuthorities({
     before: signer.status?.authorities ?? [],
     current: active && {
       ...publicHalf(signer, active),
       signs,
+      longestLeafSeconds: unlistedLongestLeaf(active, bundle, { activatedAt, now }),
       crossSignedBy: crossIssuer(signer, active),
     },
     next: next && publicHalf(signer, next),

@@ -17,13 +17,18 @@ const DURATIONS: Readonly<Record<Slot, string>> = { tls: DURATION, next: NEXT_DU
 
 /** What the rotation needs to know of a managed CA's Secret. */
 export function slotsOf(secret: Secret, inspect: Inspect, now: number): Slots {
-  const activatedAt = parseTime(secret.metadata.annotations?.[ACTIVATED_AT] ?? '');
   return {
     active: heldIn(secret, 'tls', inspect, now),
     next: hasNext(secret) ? heldIn(secret, 'next', inspect, now) : undefined,
-    activatedAt: Number.isNaN(activatedAt) ? undefined : activatedAt,
+    activatedAt: activationOf(secret),
     crossIssuer: crossIssuerOf(secret, inspect),
   };
+}
+
+/** When the CA in `tls.*` took over, in milliseconds; undefined if the Secret does not tell. */
+export function activationOf({ metadata }: Secret): number | undefined {
+  const activatedAt = parseTime(metadata.annotations?.[ACTIVATED_AT] ?? '');
+  return Number.isNaN(activatedAt) ? undefined : activatedAt;
 }
 
 function crossIssuerOf(secret: Secret, inspect: Inspect): Slots['crossIssuer'] {
