@@ -69,6 +69,8 @@ function documentLines(document: unknown): readonly string[] {
   const text = ['---', ...settingsOf(kind, name), ...emit(document)];
   const lines = ALWAYS.includes(String(kind)) ? text : ifEnabled(document, text);
   if (kind === 'Namespace') return ofNamespace(name, lines);
+  // Created anew it would have another UID, and authority would never replace the CA in the Secret that stays.
+  if (kind === 'ClusterSigner') return kept(lines);
   if (namespace === TEAM) {
     return ['{{- range $team := $names.teams }}', ...lines, '{{- end }}'];
   }
@@ -101,19 +103,18 @@ function settingsOf(kind: unknown, name: string): readonly string[] {
 /** The namespace of a release is there already. The keys stay when the release goes. */
 function ofNamespace(name: string, lines: readonly string[]): readonly string[] {
   const variable = name === NAMESPACE ? '$names.namespace' : '$names.keysNamespace';
-  const keep =
-    name === KEYS
-      ? lines.flatMap((line) =>
-          line === 'metadata:'
-            ? [line, '  annotations:', '    helm.sh/resource-policy: keep']
-            : [line],
-        )
-      : lines;
   return [
     `{{- if and .Values.namespaces.create (ne ${variable} .Release.Namespace) }}`,
-    ...keep,
+    ...(name === KEYS ? kept(lines) : lines),
     '{{- end }}',
   ];
+}
+
+/** Stays when the release goes. */
+function kept(lines: readonly string[]): readonly string[] {
+  return lines.flatMap((line) =>
+    line === 'metadata:' ? [line, '  annotations:', '    helm.sh/resource-policy: keep'] : [line],
+  );
 }
 
 /** `authority` also reads the Secret of our own CA, so its Role is there without any other. */

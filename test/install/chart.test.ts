@@ -74,7 +74,7 @@ test('the definitions are those of deploy/crds, and say which version they are o
   }
 });
 
-test('what stays when the chart is uninstalled: the definitions and the namespace of the keys', async () => {
+test('what stays when the chart is uninstalled: the definitions, our own signer, the namespace of the keys', async () => {
   const one = { signers: [{ name: 'example.com/a' }] };
   const kept = async (values: object): Promise<readonly string[]> =>
     [...(await template(values))]
@@ -84,11 +84,11 @@ test('what stays when the chart is uninstalled: the definitions and the namespac
   const definitions = ['clustersigners', 'signers'].map(
     (each) => `CustomResourceDefinition /${each}.countersign.dev`,
   );
-  assert.deepEqual(await kept(one), [...definitions, 'Namespace /countersign-keys']);
-  assert.deepEqual(await kept({ ...one, crds: { keep: false } }), ['Namespace /countersign-keys']);
-  assert.deepEqual(await kept({ ...one, crds: { install: false } }), [
-    'Namespace /countersign-keys',
-  ]);
+  const own = ['ClusterSigner /serving'];
+  const keys = ['Namespace /countersign-keys'];
+  assert.deepEqual(await kept(one), [...own, ...definitions, ...keys]);
+  assert.deepEqual(await kept({ ...one, crds: { keep: false } }), [...own, ...keys]);
+  assert.deepEqual(await kept({ ...one, crds: { install: false } }), [...own, ...keys]);
 });
 
 for (const [what, [values, says]] of Object.entries(BAD)) {

@@ -162,6 +162,8 @@ async function caOf(): Promise<unknown> {
 
 test('an uninstall takes the components away, and leaves CAs, bundles, definitions and signers', async () => {
   const ca = await caOf();
+  const ports = (await stand.get('clustersigner', 'serving'))?.metadata.uid;
+  assert.ok(ports !== undefined);
   await components?.stop();
   components = undefined;
   await stand.helm(['uninstall', RELEASE, '--wait']);
@@ -180,4 +182,6 @@ test('an uninstall takes the components away, and leaves CAs, bundles, definitio
   await stand.helm(['install', RELEASE, CHART], ONE);
   components = await stand.components();
   assert.equal(await caOf(), ca);
+  // Its CA Secret names it by this; of another one the CA would never be replaced.
+  assert.equal((await stand.get('clustersigner', 'serving'))?.metadata.uid, ports);
 });

@@ -74,6 +74,7 @@ export interface Printed {
   readonly metadata: {
     readonly name: string;
     readonly namespace?: string;
+    readonly uid?: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
