@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Prices that a search for slow expressions found too low, as numbers: measured on texts as long as they may be. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createBudget } from '../../src/cel/cost/budget.ts';
+import { costOf } from '../../src/cel/cost/cost.ts';
+import { list, text } from '../../src/cel/cost/shape.ts';
+import { libraryOf } from '../../src/cel/library.ts';
+import { MAX_WORK } from '../../src/cel/pattern/automaton.ts';
+import { classWork } from '../../src/cel/pattern/class-work.ts';
+import { compileRegex } from '../../src/cel/pattern/regex.ts';
+
+/** The cost on a text and on items of this many characters. */
+function cost(source: string, size: number): number {
+  const environment = { runs: 1, variables: { self: text(size), xs: list(1_000, text(size)) } };
+  const parsed = libraryOf(environment).parse(source);
+  assert.equal(parsed.check().valid, true, source);
+  return costOf(parsed.ast, environment);
+}
+
+test('a matcher is made for each text, however short: 1 µs, fifty nodes', () => {
+  for (const source of ["self.find('a') == ''", "self.findAll('a').size() == 0"]) {
+    assert.ok(cost(source, 0) >= 50, source);
+  }
+  assert.ok(cost("xs.all(x, x.find('a') == '')", 0) >= 50 * 1_000);
+});
+
+test('a character that becomes an item or a match of its own costs 40 ns, two nodes', () => {
+  const each = (source: string): number => (cost(source, 2_000) - cost(source, 1_000)) / 1_000;
+  for (const call of ["split('').size() == 0", "replace('', 'b') == ''", "substring(0) == ''"]) {
+    assert.ok(each(`self.${call}`) >= 2, call);
+  }
+  for (const call of ["lowerAscii() == ''", "upperAscii() == ''", "lastIndexOf('a') == 0"]) {
+    assert.ok(each(`self.${call}`) >= 2, call);
+  }
+});
+
+test('what it takes to read classes is part of what a pattern costs', () => {
+  const narrow = compileRegex('(?i)^[a-c]$', 'place').work;
+  const wide = compileRegex('(?i)^[b-\\x{1E942}]$', 'place').work;
+  // 4 ms, in instructions of 100 ns.
+  assert.ok(wide - narrow >= 30_000, `${wide} ${narrow}`);
+  assert.ok(classWork('(?i)[b-\\x{1E942}]'.repeat(1)) >= 30_000);
+  assert.ok(classWork('\\pL'.repeat(160)) > MAX_WORK);
+  assert.ok(classWork('[[:alpha:]]'.repeat(160)) > MAX_WORK);
+  assert.equal(classWork('^[a-z]+$'), 0);
+});
+
+test('a decision costs its expressions, and the states that its patterns may be led through', () => {
+  const pattern = compileRegex('^[a-z]{1,20}$', 'part');
+  const entry = { where: 'here', cost: 100, patterns: [pattern] };
+  const budget = createBudget('spec.requests');
+  budget.take(entry);
+  assert.equal(budget.worstCase(), 100 + 5 * pattern.work);
+  // A pattern that is known costs nothing again.
+  budget.take({ ...entry, where: 'there' });
+  assert.equal(budget.worstCase(), 200 + 5 * pattern.work);
+  const value = compileRegex('[a-z]{1,20}', 'whole');
+  budget.annotations.add(value);
+  // And 4,096 characters of a value, two nodes each.
+  assert.equal(budget.worstCase(), 200 + 5 * (pattern.work + value.work) + 2 * 4_096);
+});
+
+test('each character of a class pays for its borders, and for the look-up of its cases', () => {
+  const work = (count: number): number => {
+    const characters = Array.from({ length: count }, (_, index) => {
+      return `\\x{${(0x4e00 + 2 * index).toString(16)}}`;
+    });
+    return compileRegex(`^[${characters.join('')}]$`, 'whole').work;
+  };
+  // Two borders of 0.5 µs and two ends of 0.3 µs, in instructions of 100 ns.
+  assert.ok(work(60) - work(10) >= 50 * 16);
+});
