@@ -60,13 +60,16 @@ export interface BenchCluster {
  * The cluster that COUNTERSIGN_TEST_CLUSTER names, so that several benches can share one, or else one
  * of its own. The CAs and the bundle are made by our own authority and attester, which are ended
  * before anything is measured.
+ *
+ * @param auditPolicy - a file with the policy of an audit log; undefined: there is none
  */
 export async function startBenchCluster(
   log: (line: string) => void,
   signers: readonly object[] = [example('workload')],
+  auditPolicy?: string,
 ): Promise<BenchCluster> {
   if (!existsSync(BUNDLE)) throw new Error('dist/countersign.mjs is missing: run `make bench`');
-  const cluster = await openCluster({ ...CLUSTER, log });
+  const cluster = await openCluster({ ...clusterOptions(auditPolicy), log });
   try {
     await applyManifests(cluster);
     await createTeam(cluster, NAMESPACE, ['web']);
@@ -92,6 +95,13 @@ export async function startBenchCluster(
     await cluster.stop();
     throw error;
   }
+}
+
+function clusterOptions(auditPolicy: string | undefined): ClusterOptions {
+  if (auditPolicy === undefined) return CLUSTER;
+  const flags = CLUSTER.flags?.['kube-apiserver'] ?? [];
+  const audited = [...flags, `--audit-policy-file=${auditPolicy}`];
+  return { ...CLUSTER, audit: true, flags: { ...CLUSTER.flags, 'kube-apiserver': audited } };
 }
 
 async function makeAuthorities(

@@ -4,7 +4,8 @@
  * that writes requests, CSRs and Signers as fast as the API server takes them.
  * ARGS: `--seconds 60 --warm-up 5 --rounds 3`.
  */
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ComponentName } from '../../test/support/cluster/component-process.ts';
 import { example } from '../../test/support/cluster/fixture.ts';
@@ -30,7 +31,7 @@ import { writeResults } from '../measure/results.ts';
 import { printRatios } from '../measure/table.ts';
 import { newStubs } from '../requests/backlog.ts';
 import { removeAll } from '../requests/remove-all.ts';
-import { eventsWritten, measureVictim, type VictimTurn } from './victim.ts';
+import { AUDIT_POLICY, eventsWritten, measureVictim, type VictimTurn } from './victim.ts';
 
 const sizes = readArguments({
   /** Seconds, and so requests, of each turn that are counted. */
@@ -42,10 +43,15 @@ const sizes = readArguments({
 const OURS = ['authority', 'approver', 'signer', 'pcr-issuer'] as const;
 const FLAGS = ['--lease-namespace', SYSTEM_NAMESPACE, '--namespaced-signers'];
 const ECHO = 'bench.example.com/echo';
+const MEASURED = ['ours', 'echo', 'echoAnswer'] as const;
+type Measured = (typeof MEASURED)[number];
 const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 
 endOnSignals();
-const bench = await startBenchCluster(console.log, [example('workload'), example('people')]);
+const auditPolicy = join(mkdtempSync(join(tmpdir(), 'countersign-fairness-')), 'audit.json');
+writeFileSync(auditPolicy, JSON.stringify(AUDIT_POLICY));
+const signers = [example('workload'), example('people')];
+const bench = await startBenchCluster(console.log, signers, auditPolicy);
 const { cluster, client } = bench;
 const running: ContenderProcess[] = [];
 try {
@@ -70,25 +76,30 @@ try {
     await tenant.stop();
     floods += await hostileRequests();
     await cleanUp();
-    const [before, beside] = [quiet.at(-1), busy.at(-1)].map((each) => p99(each?.beyondEcho ?? []));
-    console.log(
-      `round ${round + 1}: ${before?.toFixed(1)} ms quiet, ${beside?.toFixed(1)} ms beside`,
+    const [before, beside] = [quiet.at(-1), busy.at(-1)].map(
+      (each) => `${p99(each?.ours ?? []).toFixed(1)} (echo ${p99(each?.echo ?? []).toFixed(1)})`,
     );
+    console.log(`round ${round + 1}: ${before} ms quiet, ${beside} ms beside`);
   }
   const refused = busy.flatMap((each) => each.refused);
   const written = await eventsWritten(bench, refused);
-  const of = (turns: readonly VictimTurn[]): number[] => turns.map((each) => p99(each.beyondEcho));
+  const of = (turns: readonly VictimTurn[], which: Measured): number[] =>
+    turns.map((each) => p99(each[which]));
   const ratios = {
-    p99_beside_hostile: medianRatio(of(busy), of(quiet)),
+    p99_beside_hostile: medianRatio(of(busy, 'ours'), of(quiet, 'ours')),
     victim_events: rounded(written / refused.length),
   };
   printRatios(ratios);
-  const row = (turns: readonly VictimTurn[]): object => ({
-    p50: rounded(median(turns.map((each) => percentile(each.beyondEcho, 0.5)))),
-    p99: rounded(median(of(turns))),
-    echoP50: rounded(median(turns.map((each) => percentile(each.echo, 0.5)))),
-    echoP99: rounded(median(turns.map((each) => p99(each.echo)))),
-  });
+  const row = (turns: readonly VictimTurn[]): object =>
+    Object.fromEntries(
+      MEASURED.map((which) => [
+        which,
+        {
+          p50: rounded(median(turns.map((each) => percentile(each[which], 0.5)))),
+          p99: rounded(median(of(turns, which))),
+        },
+      ]),
+    );
   writeResults(sizes.results, 'fairness', {
     ratios,
     figures: {

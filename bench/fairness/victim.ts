@@ -23,12 +23,14 @@ export interface VictimLoad {
   readonly turn: string;
 }
 
-/** What became of the requests of one turn. */
+/** What became of the requests of one turn: for each second, milliseconds from the bench's watch event on. */
 export interface VictimTurn {
-  /** For each second, milliseconds by which we took longer than the echo, from the bench's watch event on. */
-  readonly beyondEcho: readonly number[];
-  /** The echo's own time: what the API server and the watch take. */
+  /** Until the API server received our write, by its audit log. What it takes to answer is not in it. */
+  readonly ours: readonly number[];
+  /** The same of the echo, which does nothing: what the watch and the cores take. */
   readonly echo: readonly number[];
+  /** Until the answer of the echo was in the bench's own watch: the API server's part is in it. */
+  readonly echoAnswer: readonly number[];
   /** Names of the requests that were refused: an Event is due about each. */
   readonly refused: readonly string[];
 }
@@ -47,9 +49,9 @@ export async function measureVictim(bench: BenchCluster, load: VictimLoad): Prom
   try {
     const { done } = await watchLines(watch, (line) => {
       const name = nameIn(line);
-      if (line.startsWith('{"type":"ADDED"')) came.set(name, performance.now());
+      if (line.startsWith('{"type":"ADDED"')) came.set(name, now());
       else if (line.includes('"conditions":[') && !answered.has(name)) {
-        answered.set(name, performance.now());
+        answered.set(name, now());
       }
       return false;
     });
@@ -59,18 +61,62 @@ export async function measureVictim(bench: BenchCluster, load: VictimLoad): Prom
       all.every((name) => answered.has(name)),
     );
     await Promise.race([complete, done]);
-    const taken = (name: string): number => (answered.get(name) ?? NaN) - (came.get(name) ?? NaN);
-    const echo = names.echo.map(taken).slice(load.warmUpSeconds);
-    const ours = names.ours.map(taken).slice(load.warmUpSeconds);
+    const written = await until(`${load.turn}: all writes are in the audit log`, PATIENCE_MS, () =>
+      writesOf(bench, all),
+    );
+    const counted = (of: readonly string[], ends: ReadonlyMap<string, number>): readonly number[] =>
+      of.slice(load.warmUpSeconds).map((name) => (ends.get(name) ?? NaN) - (came.get(name) ?? NaN));
     return {
-      beyondEcho: ours.map((each, index) => each - (echo[index] ?? NaN)),
-      echo,
+      ours: counted(names.ours, written),
+      echo: counted(names.echo, written),
+      echoAnswer: counted(names.echo, answered),
       refused: names.refused,
     };
   } finally {
     end.abort();
   }
 }
+
+/** Milliseconds since 1970, with fractions: the clock of the audit log. */
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/** When the API server received the first write of each status; undefined while one is missing. */
+async function writesOf(
+  { cluster }: BenchCluster,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, number> | undefined> {
+  const received = new Map<string, number>();
+  for (const { objectRef, requestReceivedTimestamp } of await cluster.readAudit()) {
+    const { name = '', subresource } = objectRef ?? {};
+    if (subresource !== 'status' || received.has(name)) continue;
+    received.set(name, microseconds(requestReceivedTimestamp) / 1000);
+  }
+  return names.every((name) => received.has(name)) ? received : undefined;
+}
+
+/** Date reads no more than milliseconds of `2026-01-31T12:00:00.123456Z`. */
+function microseconds(timestamp: string): number {
+  const [, second = '', fraction = ''] = /^(.*?)(?:\.(\d+))?Z$/.exec(timestamp) ?? [];
+  return Date.parse(`${second}Z`) * 1000 + Number(fraction.padEnd(6, '0'));
+}
+
+/** What the audit log has: who writes the status of the quiet tenant's requests, and when. */
+export const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [
+    {
+      level: 'Metadata',
+      namespaces: [VICTIM],
+      verbs: ['update', 'patch'],
+      resources: [{ group: 'certificates.k8s.io', resources: ['podcertificaterequests/status'] }],
+    },
+    { level: 'None' },
+  ],
+};
 
 interface Names {
   readonly ours: readonly string[];

@@ -73,7 +73,7 @@ export const MARKS: readonly Mark[] = [
   mark(
     'fairness.p99_beside_hostile',
     ['at most', 2],
-    '99th percentile of a quiet tenant beside a hostile one, of its own alone, less an echo’s',
+    '99th percentile until our write, of a quiet tenant beside a hostile one, of its own alone',
   ),
   mark(
     'fairness.victim_events',
