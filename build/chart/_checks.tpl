@@ -6,6 +6,9 @@ What values.schema.json cannot say, with the words of src/manifests/values/check
 {{- define "countersign.check" -}}
 {{- $values := .Values -}}
 {{- $namespace := include "countersign.namespace" . -}}
+{{- if regexMatch "[:@][^/]*$" $values.image.repository -}}
+{{- fail (printf "image.repository: \"%s\" has a tag or a digest; write it into image.tag or image.digest" $values.image.repository) -}}
+{{- end -}}
 {{- if and (not $values.signers) (not $values.namespacedSigners.enabled) -}}
 {{- fail "signers: it is empty; name at least one, as in --set 'signers[0].name=example.com/workload'" -}}
 {{- end -}}

@@ -115,6 +115,10 @@ export const BAD: Readonly<Record<string, readonly [values: object, says: RegExp
     { signers: [null, { name: 'example.com/a' }] },
     /signers\[0\]: it is empty, since --set replaces the whole list; write all signers into a file/,
   ],
+  'a tag in the name of the image': [
+    { ...ONE, image: { repository: 'registry.example:5000/countersign:0.1.0' } },
+    /image\.repository: "registry\.example:5000\/countersign:0\.1\.0" has a tag.*into image\.tag/,
+  ],
   'an unknown value': [{ ...ONE, replicas: 3 }, /additional properties 'replicas' not allowed/],
   'an unknown value of a signer': [
     { signers: [{ name: 'example.com/a', secrets: 'x' }] },

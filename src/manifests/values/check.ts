@@ -37,7 +37,12 @@ export function namedSigner(given: InstallationValues['signers'][number]): Named
  * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`), with the value and what to write
  */
 export function checkValues(values: InstallationValues, namespace: string): void {
-  const { signers, namespacedSigners, keysNamespace } = values;
+  const { signers, namespacedSigners, keysNamespace, image } = values;
+  if (/[:@][^/]*$/.test(image.repository)) {
+    throw usage(
+      `image.repository: "${image.repository}" has a tag or a digest; write it into image.tag or image.digest`,
+    );
+  }
   if (signers.length === 0 && !namespacedSigners.enabled) {
     throw usage(
       "signers: it is empty; name at least one, as in --set 'signers[0].name=example.com/workload'",
