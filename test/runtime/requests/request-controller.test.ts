@@ -208,7 +208,7 @@ const of = (
   return { ...plain, metadata: { ...plain.metadata, namespace } };
 };
 
-/** Keeps both workers busy with one request each, until the result is called. */
+/** Keeps both workers busy with one request each, until the result is called; the first of another flow has the reserved seat. */
 async function busy(): Promise<() => void> {
   const free = Promise.withResolvers<undefined>();
   it.answer(async () => {
@@ -226,20 +226,21 @@ test('a namespace with a hundred requests does not delay another namespace', asy
   const free = await busy();
   for (let index = 0; index < 100; index += 1) hear(of('storm', `s${index}`, 10 + index));
   hear(of('quiet', 'victim', 200));
-  await until('all are heard', PATIENCE_MS, () => it.component.queue.depth === 101);
+  await until('all are heard', PATIENCE_MS, () => it.component.queue.depth === 100);
   free();
   await it.looked('victim@200', 's99@109');
-  assert.ok(it.looks.indexOf('victim@200') <= 2 + 1, it.looks.slice(0, 5).join());
+  // Three are in progress when it comes, and one of the other flow may go before it.
+  assert.ok(it.looks.indexOf('victim@200') <= 3 + 1, it.looks.slice(0, 6).join());
 });
 
 test('urgent requests come first, and the others are not starved', async () => {
   const free = await busy();
   for (let index = 0; index < 20; index += 1) hear(of('one', `s${index}`, 10 + index));
   hear(of('one', 'urgent', 100, { deadline: 1 }));
-  await until('all are heard', PATIENCE_MS, () => it.component.queue.depth === 21);
+  await until('all are heard', PATIENCE_MS, () => it.component.queue.depth === 20);
   free();
   await it.looked('urgent@100', 's19@29');
-  assert.equal(it.looks.indexOf('urgent@100'), 2);
+  assert.equal(it.looks.indexOf('urgent@100'), 3, 'after those in progress');
 });
 
 test('of many requests that wait for one CA one is retried; the rest follow when it succeeds', async () => {
