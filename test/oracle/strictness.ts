@@ -187,7 +187,7 @@ export const STRICTNESS: readonly Strictness[] = [
   {
     code: 'PATH_INVALID',
     says: /more than 8 CAs|more than 64 signatures/,
-    what: 'a chain is longer than 8 CAs, or has more than 64 signatures to try',
+    what: 'a chain is longer than 8 CAs, or has more than 64 signatures to try, or 8 when the CA of a Signer is opened',
     why: 'own limits: a search must end (CVE-2018-16875)',
   },
   {
