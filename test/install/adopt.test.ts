@@ -54,6 +54,8 @@ test('a release that failed half way is repeated by helm upgrade --install', asy
 });
 
 test('what kustomize installed is adopted, in place', async () => {
+  // An earlier release left it, with Helm's labels.
+  await stand.cluster.kubectl(['delete', 'clustersigner', 'serving', '--ignore-not-found']);
   await until('everything is applied', WAIT_MS, async () => {
     return (await stand.cluster.kubectl(['apply', '-k', ROOT], { allowFailure: true })).code === 0;
   });
