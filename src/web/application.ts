@@ -53,6 +53,6 @@ function send(
   { status, contentType, body }: HttpResponse,
 ): void {
   response.status(status).set('content-type', contentType);
-  // Responses describe this moment only, and no client holds a connection for the next one.
-  response.set({ 'cache-control': 'no-store', connection: 'close' }).send(body);
+  // Responses describe this moment only.
+  response.set('cache-control', 'no-store').send(body);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Server } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** A few clients scrape and probe a port. */
@@ -15,8 +15,7 @@ const MAX_CONNECTIONS = 256;
  * @param milliseconds - how long a connection may make no progress in either direction
  */
 export function limitConnections(server: Server, milliseconds: number): void {
-  // A client that sends many requests at once would have as many responses wait in memory for it.
-  server.maxRequestsPerSocket = 1;
+  answerOneAtATime(server);
   // `requestTimeout` ends when the request is there: this ends a client that does not read.
   server.timeout = milliseconds;
   const byAddress = new Map<string, Set<Socket>>();
@@ -32,6 +31,32 @@ export function limitConnections(server: Server, milliseconds: number): void {
       if (open.size === 0) byAddress.delete(address);
     });
     if (count > MAX_CONNECTIONS) closeOldest(byAddress);
+  });
+}
+
+/**
+ * A client that sends many requests at once would have as many responses wait in memory for it. One is answered, and
+ * the connection ends with it. Clients that wait for each response keep their connection.
+ */
+function answerOneAtATime(server: Server): void {
+  const handlers = server.listeners('request') as RequestListener[];
+  server.removeAllListeners('request');
+  const answering = new WeakMap<Socket, ServerResponse>();
+  const refusing = new WeakSet<Socket>();
+  server.on('request', (request, response) => {
+    const { socket } = request;
+    if (refusing.has(socket)) return;
+    const earlier = answering.get(socket);
+    if (earlier !== undefined) {
+      refusing.add(socket);
+      earlier.once('finish', () => {
+        socket.destroySoon();
+      });
+      return;
+    }
+    answering.set(socket, response);
+    response.once('close', () => answering.delete(socket));
+    for (const handle of handlers) handle(request, response);
   });
 }
 

@@ -2,7 +2,7 @@
 /** What clients that nobody knows can hold of a port. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, test } from 'node:test';
@@ -63,6 +63,21 @@ test('of many requests that are sent at once one is answered', async () => {
   socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_000));
   const answered = await text(socket);
   assert.equal(answered.match(/HTTP\/1\.1 200 OK/g)?.length, 1);
+});
+
+test('a client that waits for each response keeps its connection', async () => {
+  const server = await start(LONG);
+  let connections = 0;
+  server.on('connection', () => (connections += 1));
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (let each = 0; each < 20; each += 1) {
+    const asked = get({ port: open.server?.port, host: '127.0.0.1', path: '/metrics', agent });
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    assert.equal(response.statusCode, 200);
+    await text(response);
+  }
+  agent.destroy();
+  assert.equal(connections, 1);
 });
 
 test('a client that does not read its response is disconnected', { timeout: 20_000 }, async () => {
