@@ -16,13 +16,17 @@ export const SERVING_REPORT = 'countersign.dev/serving';
 /** Reason of Ready=False of a signer that some component does not serve, and whose CA is usable. */
 export const NOT_SERVED = 'NotServed';
 
+/** Reason of Ready=False of a signer whose CA is usable, and which some component has not looked at yet. */
+export const AWAITING_COMPONENTS = 'AwaitingComponents';
+
 /**
- * Whether `authority` found the CA usable. A component goes on signing although another one does not serve: what one
- * reports about itself must not stop the others.
+ * Whether `authority` found the CA usable. A component goes on signing although another one does not serve, or has not
+ * looked yet: what one reports about itself must not stop the others, nor must the death of `authority` in between.
  */
 export function isCaReady(conditions: readonly Condition[] | undefined): boolean {
   const ready = findCondition(conditions, 'Ready');
-  return ready?.status === 'True' || ready?.reason === NOT_SERVED;
+  if (ready?.status === 'True') return true;
+  return ready?.reason === NOT_SERVED || ready?.reason === AWAITING_COMPONENTS;
 }
 
 /** Something that a component cannot do for a signer. */

@@ -95,6 +95,7 @@ test('a CA stays usable while another component does not serve the signer', () =
     isCaReady([{ type: 'Ready', status, reason }]);
   assert.equal(ready('True', 'Checked'), true);
   assert.equal(ready('False', 'NotServed'), true);
+  assert.equal(ready('False', 'AwaitingComponents'), true);
   assert.equal(ready('False', 'SecretNotFound'), false);
   assert.equal(isCaReady(undefined), false);
 });

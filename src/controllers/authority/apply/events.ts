@@ -9,6 +9,7 @@ import {
 import { findCondition, type Condition } from '../../../api/request/conditions.ts';
 import { keyOf, type KubeObject, type Secret } from '../../../api/object/object.ts';
 import { CROSS_CERTIFICATE } from '../../../api/signer/rotation-annotations.ts';
+import { AWAITING_COMPONENTS } from '../../../api/serving/report.ts';
 import { isNamespaced } from '../../../api/signer/signer.ts';
 import type { EventDetails } from '../../../kube/events/body.ts';
 import type { RotationStep } from '../../../rotation/next-step.ts';
@@ -115,9 +116,12 @@ function warningOf(
   return [{ regarding: regarding(signer), type: 'Warning', reason, action: 'Check', note }];
 }
 
+/** What a new signer goes through: no Event. */
+const SETTLING = ['Initializing', AWAITING_COMPONENTS];
+
 /** A regular rotation shows in the phases of its CAs; only an urgent one is a warning. */
 function isWarning({ type, status, reason }: Condition): boolean {
-  if (type === 'Ready') return status !== 'True' && reason !== 'Initializing';
+  if (type === 'Ready') return status !== 'True' && !SETTLING.includes(reason ?? '');
   return status === 'True' && (type === 'Degraded' || reason === 'LongestLeaf');
 }
 

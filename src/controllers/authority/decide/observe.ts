@@ -22,6 +22,7 @@ export type ReadyReason =
   | 'Checked'
   | 'Propagating'
   | 'NotServed'
+  | 'AwaitingComponents'
   | 'Initializing'
   | 'SignerNameTaken'
   | 'InvalidSpec'

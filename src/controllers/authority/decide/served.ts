@@ -2,7 +2,7 @@
 import type { ClusterSigner, ClusterSignerStatus } from '../../../api/signer/cluster-signer.ts';
 import { conditionMessage, findCondition, setCondition } from '../../../api/request/conditions.ts';
 import type { Condition } from '../../../api/request/conditions.ts';
-import { NOT_SERVED, isCaReady } from '../../../api/serving/report.ts';
+import { AWAITING_COMPONENTS, NOT_SERVED, isCaReady } from '../../../api/serving/report.ts';
 import { formatTime } from '../../../api/object/time.ts';
 import { LOOKING, type ServingFinding } from '../serving/serving-of.ts';
 import type { ConditionContent } from './conditions.ts';
@@ -36,7 +36,7 @@ export function readyIfServed(
     return { ...ready, status: 'False', reason: NOT_SERVED, message };
   }
   if (serving.reason !== LOOKING) return ready;
-  return { ...ready, status: 'False', reason: 'Initializing', message };
+  return { ...ready, status: 'False', reason: AWAITING_COMPONENTS, message };
 }
 
 /**

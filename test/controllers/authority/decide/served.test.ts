@@ -37,7 +37,7 @@ test('a fault of the CA is the reason of Ready, whoever serves', () => {
 });
 
 test('a new signer is not Ready before every component has looked at it', () => {
-  assert.equal(wordOf(planOf({ serving: LOOKING }), 'Ready'), 'False Initializing');
+  assert.equal(wordOf(planOf({ serving: LOOKING }), 'Ready'), 'False AwaitingComponents');
 });
 
 for (const before of [SERVED, LOST]) {
