@@ -20,7 +20,7 @@ import {
   applySigner,
   example,
   startFixture,
-  waitForReady,
+  waitForUsableCa,
   type Fixture,
 } from '../support/cluster/fixture.ts';
 import {
@@ -158,7 +158,7 @@ test('a denied request is Denied in the CertificateRequest and in the Certificat
   const allow = { dnsNames: 'true', usages: ['digital signature', 'client auth'] };
   const certificateRequests = { rules: [{ name: 'all', when: 'true', allow }] };
   await applySigner(cluster, { ...signer, spec: { ...signer.spec, certificateRequests } });
-  await waitForReady(cluster, 'people', 'Checked');
+  await waitForUsableCa(cluster, 'people');
   const usages = ['digital signature', 'client auth'];
   await applyCertificate(cluster, { name: 'denied', issuer: 'people', spec: { usages } });
   const request = await until('cert-manager asks', SOON, async () => {

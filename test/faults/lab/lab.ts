@@ -7,7 +7,7 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { ComponentName, ComponentOptions } from '../../support/cluster/component-process.ts';
 import { EVERY_COMPONENT } from '../../support/cluster/component-process.ts';
 import { allowCertificateRequesters } from '../../support/cluster/requests/certificate-request.ts';
-import { applySigner, example, waitForReady } from '../../support/cluster/fixture.ts';
+import { applySigner, example, waitForUsableCa } from '../../support/cluster/fixture.ts';
 import { applyManifests, grantClientCa } from '../../support/cluster/installation.ts';
 import { createTeam } from '../../support/cluster/pods.ts';
 import { startProxy, type Proxy } from '../proxy/proxy.ts';
@@ -126,7 +126,7 @@ async function install(
   await grantClientCa(cluster, { name: 'people-ca', signerName: 'example.com/people' });
   const all = await startAll();
   for (const name of ['workload', 'people']) await applySigner(cluster, example(name));
-  for (const name of ['workload', 'people']) await waitForReady(cluster, name, 'Checked');
+  for (const name of ['workload', 'people']) await waitForUsableCa(cluster, name);
   await Promise.all(all.map((each) => each.ready()));
 }
 
