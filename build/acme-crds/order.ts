@@ -37,6 +37,23 @@ const IDENTIFIER = object(['type', 'value'], 'One name.', {
   ),
 });
 
+/** What both kinds show of how far they are. */
+const PROGRESS: Kind['columns'] = [
+  {
+    name: 'Reason',
+    type: 'string',
+    jsonPath: '.status.reason',
+    description: 'Why it waits or ended.',
+  },
+  // Not of type date: kubectl prints dates as ages, and one that lies ahead as <invalid>.
+  {
+    name: 'Next attempt',
+    type: 'string',
+    jsonPath: '.status.nextAttemptAt',
+    description: 'When it goes on.',
+  },
+];
+
 export const ORDER: Kind = {
   kind: 'Order',
   plural: 'orders',
@@ -50,19 +67,7 @@ export const ORDER: Kind = {
       jsonPath: '.status.state',
       description: 'State at the server.',
     },
-    {
-      name: 'Reason',
-      type: 'string',
-      jsonPath: '.status.reason',
-      description: 'Why it waits or ended.',
-    },
-    // Not of type date: kubectl prints dates as ages, and one that lies ahead as <invalid>.
-    {
-      name: 'Next attempt',
-      type: 'string',
-      jsonPath: '.status.nextAttemptAt',
-      description: 'When it goes on.',
-    },
+    ...PROGRESS,
     { name: 'Signer', type: 'string', jsonPath: '.spec.signerRef.name', priority: 1 },
     { name: 'Request', type: 'string', jsonPath: '.spec.requestRef.name', priority: 1 },
     { name: 'Renewal', type: 'string', jsonPath: '.status.renewal.renewAt', priority: 1 },
@@ -145,18 +150,7 @@ export const CHALLENGE: Kind = {
     },
     { name: 'Name', type: 'string', jsonPath: '.spec.dnsName', description: 'What is proved.' },
     { name: 'Type', type: 'string', jsonPath: '.spec.type', description: 'How it is proved.' },
-    {
-      name: 'Reason',
-      type: 'string',
-      jsonPath: '.status.reason',
-      description: 'Why it waits or ended.',
-    },
-    {
-      name: 'Next attempt',
-      type: 'string',
-      jsonPath: '.status.nextAttemptAt',
-      description: 'When it goes on.',
-    },
+    ...PROGRESS,
     { name: 'Processing', type: 'boolean', jsonPath: '.status.processing', priority: 1 },
     { name: 'Presented', type: 'boolean', jsonPath: '.status.presented', priority: 1 },
   ],
