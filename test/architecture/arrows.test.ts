@@ -104,6 +104,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   undici: ['acme', 'kube'],
   jose: ['acme'],
   tldts: ['acme-orders'],
+  'dns-packet': ['acme-solving'],
+  pg: ['ledger'],
   express: ['web'],
   'prom-client': ['web'],
   '@marcbachmann/cel-js': ['cel'],
