@@ -12,7 +12,7 @@ RUN := PATH="$(CURDIR)/node_modules/.bin:$$PATH"
 COMPILED := NODE_COMPILE_CACHE="$(CURDIR)/.cache/compile"
 KUBERNETES ?= 1.37
 ARGS ?=
-UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/acme test/acme-orders test/acme-issuing test/web test/controllers test/manifests test/operations test/app test/cli test/faults/proxy test/bench test/fuzz)
+UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/acme test/acme-orders test/acme-issuing test/acme-solving test/web test/controllers test/manifests test/operations test/app test/cli test/faults/proxy test/bench test/fuzz)
 
 .PHONY: help
 help: ## Show the targets

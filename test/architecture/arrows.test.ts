@@ -27,8 +27,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   web: [],
   acme: ['pki'],
   'acme-issuing': ['pki', 'acme', 'acme-orders'],
+  'acme-solving': ['api', 'kube'],
   runtime: SERVED,
-  controllers: [...SERVED, 'runtime'],
+  controllers: [...SERVED, 'runtime', 'acme-solving'],
   'conformance-runner': ['api', 'pki', 'kube', 'conformance'],
   manifests: ['api', 'kube/resource', 'runtime/rbac', 'controllers'],
   operations: [...CORE, 'kube', 'runtime', 'app'],
@@ -63,6 +64,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'kube/watch': ['resource', 'client', 'wait'],
   'kube/events': ['resource', 'client', 'wait', 'workqueue'],
   'kube/lease': ['resource', 'client', 'wait', 'watch'],
+  'acme-solving/http': [],
   'runtime/component': [],
   'runtime/rbac': ['component'],
   'runtime/signers': ['component'],
@@ -101,7 +103,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
 /** Package → the only folders, or files, that may import it. pkijs and asn1js are for tests. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@kubernetes/client-node': ['kube'],
-  undici: ['acme', 'kube'],
+  undici: ['acme', 'acme-solving', 'kube'],
   jose: ['acme'],
   tldts: ['acme-orders'],
   'dns-packet': ['acme-solving'],
