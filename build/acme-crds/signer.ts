@@ -204,18 +204,12 @@ function profileOf({ properties = {}, ...rest }: Schema): Schema {
   };
 }
 
-/** A name of its own is reserved for the names that AcmeSigners get. */
-const NOT_DERIVED: Rule = {
-  rule: "!self.startsWith('acmesigners.acme.countersign.dev/')",
-  message: 'is in a domain reserved for the derived names of AcmeSigners; use a domain of your own',
-};
-
 function signerNameOf({ 'x-kubernetes-validations': rules, ...rest }: Schema): Schema {
   const own = (rules as readonly Rule[]).map((each) => ({
     ...each,
     message: each.message.replace('another ClusterSigner', 'another AcmeClusterSigner'),
   }));
-  return { ...rest, 'x-kubernetes-validations': [...own, NOT_DERIVED] };
+  return { ...rest, 'x-kubernetes-validations': own };
 }
 
 const COLUMNS: Kind['columns'] = [

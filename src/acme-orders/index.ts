@@ -27,3 +27,5 @@ export { nextOrderStep } from './order-step.ts';
 export { renewalPollMs, renewAt } from './renewal-plan.ts';
 export { ChallengeScheduler } from './scheduler.ts';
 export { chooseSolver } from './solver-choice.ts';
+export { challengeRecordOf, challengeStatusOf } from './status/challenge.ts';
+export { orderRecordOf, orderStatusOf } from './status/order.ts';

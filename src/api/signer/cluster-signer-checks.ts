@@ -14,7 +14,7 @@ import {
 } from './cluster-signer-limits.ts';
 import { MIN_LIFETIME_SECONDS } from '../request/pod-certificate-request.ts';
 import { formatDuration, parseDuration } from '../object/duration.ts';
-import { NAMESPACED_DOMAIN, checkSignerName } from './signer-name.ts';
+import { ACME_NAMESPACED_DOMAIN, NAMESPACED_DOMAIN, checkSignerName } from './signer-name.ts';
 import { isDerivedName } from './signer.ts';
 
 /** A fault of one field: what is wrong, and what to do. */
@@ -45,8 +45,12 @@ export function validateSpec(spec: ClusterSignerSpec): readonly SpecProblem[] {
 }
 
 function faultsOfDerivedName(signerName: string): readonly SpecProblem[] {
-  if (!isDerivedName(signerName)) return [];
-  const message = `the domain ${NAMESPACED_DOMAIN} is reserved for the derived names of Signers; use a domain of your own`;
+  const isOfAcme = signerName.startsWith(`${ACME_NAMESPACED_DOMAIN}/`);
+  if (!isOfAcme && !isDerivedName(signerName)) return [];
+  const [domain, kinds] = isOfAcme
+    ? [ACME_NAMESPACED_DOMAIN, 'AcmeSigners']
+    : [NAMESPACED_DOMAIN, 'Signers'];
+  const message = `the domain ${domain} is reserved for the derived names of ${kinds}; use a domain of your own`;
   return [{ path: 'spec.signerName', message }];
 }
 

@@ -16,6 +16,9 @@ const LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
  */
 export const NAMESPACED_DOMAIN = 'signers.countersign.dev';
 
+/** The same for AcmeSigners: `acmesigners.acme.countersign.dev/<namespace>.<name>`. */
+export const ACME_NAMESPACED_DOMAIN = 'acmesigners.acme.countersign.dev';
+
 /**
  * Checks a signer name by the grammar of Kubernetes' ValidateSignerName (a DNS-1123 domain with a
  * dot, a slash, DNS-1123 labels) and refuses the names that belong to Kubernetes.

@@ -71,6 +71,13 @@ const refused: [law: string, path: string, value: unknown, field: string, says: 
     'spec.signerName',
     /reserved for the derived names of Signers/,
   ],
+  [
+    'a name of an AcmeSigner',
+    'signerName',
+    'acmesigners.acme.countersign.dev/team-a.web',
+    'spec.signerName',
+    /reserved for the derived names of AcmeSigners/,
+  ],
   ['two authorities', 'authority.secret', secret, 'spec.authority', /either managed or secret/],
   ['no authority', 'authority', {}, 'spec.authority', /either managed or secret/],
   [

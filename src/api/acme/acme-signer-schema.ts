@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The schemas of the specs, with the CRDs' defaults. Unknown fields are refused: a restriction that this version does not
+ * know must not be ignored silently.
+ */
+import { z } from 'zod';
+import { CLUSTER_SIGNER_SPEC } from '../signer/cluster-signer-schema.ts';
+import { DNS_SUBDOMAIN, durationText, objectName, text } from './fields.ts';
+
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+const bySecret = z.strictObject({ name: objectName });
+
+const selector = z.strictObject({
+  dnsNames: z.array(text(255)).max(100).exactOptional(),
+  dnsZones: z.array(text(253)).max(100).exactOptional(),
+  matchLabels: z
+    .record(z.string(), z.string().max(63))
+    .refine((labels) => Object.keys(labels).length <= 16, {
+      message: 'has more than 16 labels; remove some',
+    })
+    .exactOptional(),
+});
+
+const gateway = z.strictObject({
+  name: objectName,
+  namespace: text(63).exactOptional(),
+  sectionName: text(253).exactOptional(),
+});
+
+const http01 = z
+  .strictObject({
+    ingress: z.strictObject({ className: objectName.exactOptional() }).exactOptional(),
+    gateway: gateway.exactOptional(),
+  })
+  .refine(({ ingress, gateway: other }) => ingress === undefined || other === undefined, {
+    message: 'must not have both ingress and gateway; remove one',
+  });
+
+const rfc2136 = z.strictObject({
+  server: text(262),
+  zone: text(253).exactOptional(),
+  tsig: z
+    .strictObject({
+      keyName: text(253),
+      algorithm: z.enum(['HMAC-SHA256', 'HMAC-SHA384', 'HMAC-SHA512']),
+      secret: bySecret,
+    })
+    .exactOptional(),
+});
+
+/** Members of a solver of which exactly one is set. */
+const SOLVER_MEMBERS = ['http01', 'rfc2136', 'acmeDNS', 'webhook', 'persist'] as const;
+
+export const ACME_SOLVER = z
+  .strictObject({
+    name: text(63).regex(DNS_LABEL),
+    selector: selector.exactOptional(),
+    selfCheck: z
+      .strictObject({
+        nameservers: z.array(text(2048)).max(8).exactOptional(),
+        waitInstead: durationText.exactOptional(),
+      })
+      .exactOptional(),
+    http01: http01.exactOptional(),
+    rfc2136: rfc2136.exactOptional(),
+    acmeDNS: z
+      .strictObject({ server: text(2048).regex(/^https?:\/\//), secret: bySecret })
+      .exactOptional(),
+    webhook: z
+      .strictObject({
+        groupName: text(253).regex(DNS_SUBDOMAIN),
+        solverName: text(63),
+        config: z.looseObject({}).exactOptional(),
+      })
+      .exactOptional(),
+    persist: z.strictObject({}).exactOptional(),
+  })
+  .refine((solver) => SOLVER_MEMBERS.filter((name) => solver[name] !== undefined).length === 1, {
+    message: `must have exactly one of ${SOLVER_MEMBERS.join(', ')}`,
+  });
+
+export const ACME_SETTINGS = z.strictObject({
+  server: text(2048).regex(/^https:\/\/[^@]+$/),
+  caBundle: text(65_536)
+    .regex(/^-----BEGIN CERTIFICATE-----/)
+    .exactOptional(),
+  contact: z.array(text(256)).max(4).exactOptional(),
+  termsOfServiceAgreed: z.boolean().default(false),
+  accountKey: z.strictObject({ secret: bySecret }),
+  externalAccountBinding: z.strictObject({ keyID: text(1024), secret: bySecret }).exactOptional(),
+  profile: text(64).exactOptional(),
+  preferredChain: text(256).exactOptional(),
+  solvers: z
+    .array(ACME_SOLVER)
+    .min(1)
+    .max(64)
+    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, {
+      message: 'has two entries with the same name; rename one',
+    }),
+  maxConcurrent: z.int().min(1).max(60).default(60),
+  renewalInfo: z.boolean().default(true),
+});
+
+const { signerName, profile, requests, certificateRequests } = CLUSTER_SIGNER_SPEC.shape;
+
+/** The leaf's profile, without `backdate`: the CA decides when a certificate begins. */
+const acmeProfile = profile
+  .unwrap()
+  .omit({ backdate: true })
+  .extend({ maxDuration: durationText.min(2).default('4800h') })
+  .prefault({});
+
+export const ACME_SIGNER_SPEC = z.strictObject({
+  acme: ACME_SETTINGS,
+  profile: acmeProfile,
+  requests,
+  certificateRequests,
+});
+
+export const ACME_CLUSTER_SIGNER_SPEC = ACME_SIGNER_SPEC.extend({ signerName });

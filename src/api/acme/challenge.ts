@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `acme.countersign.dev/v1alpha1` Challenge. The schema is deploy/crds/acme/challenges.yaml. */
+import { z } from 'zod';
+import { invalidShape } from '../signer/invalid-spec.ts';
+import type { KubeObject } from '../object/object.ts';
+import { instant, objectName, serverUrl, signerRef, text, token, waiting } from './fields.ts';
+
+const spec = z.object({
+  signerRef,
+  /** The Order, of the same namespace. */
+  orderRef: z.object({ name: objectName, uid: text(64) }),
+  authorizationURL: serverUrl,
+  url: serverUrl,
+  type: z.enum(['http-01', 'dns-01', 'dns-persist-01']),
+  token: token.exactOptional(),
+  /** Content of the file (http-01), or value of the TXT record (dns-01). */
+  key: text(1024)
+    .regex(/^[A-Za-z0-9_.-]+$/)
+    .exactOptional(),
+  /** Without `*.` for a wildcard; an address of an `ip` identifier. */
+  dnsName: text(253),
+  wildcard: z.boolean().default(false),
+  /** Name of the solver in the signer. */
+  solver: text(63),
+});
+
+const status = z.object({
+  /** Of the authorization, at the server. */
+  state: z
+    .enum(['pending', 'processing', 'valid', 'invalid', 'expired', 'revoked', 'deactivated'])
+    .exactOptional(),
+  /** Whether it has a slot. */
+  processing: z.boolean().exactOptional(),
+  presented: z.boolean().exactOptional(),
+  presentedAt: instant.exactOptional(),
+  ...waiting,
+  /** Written by `acme-solver` alone; everything else by `acme` alone. */
+  solver: z
+    .object({
+      presented: z.boolean().exactOptional(),
+      reason: text(64).exactOptional(),
+      message: text(4096).exactOptional(),
+      changedAt: instant.exactOptional(),
+    })
+    .exactOptional(),
+});
+
+export const CHALLENGE_SPEC = spec;
+export const CHALLENGE_STATUS = status;
+
+export type ChallengeSpec = z.output<typeof spec>;
+export type ChallengeObjectStatus = z.output<typeof status>;
+/** What `acme-solver` says of its work. */
+export type SolverReport = NonNullable<ChallengeObjectStatus['solver']>;
+
+/** The proof of one name of an Order. */
+export interface Challenge extends KubeObject {
+  readonly spec: ChallengeSpec;
+  readonly status: ChallengeObjectStatus;
+}
+
+/** @throws SignerError SPEC_INVALID: only somebody who may write CRDs can cause it */
+export function readChallengeObject(object: KubeObject): Challenge {
+  const given = object as KubeObject & { spec?: unknown; status?: unknown };
+  const read = z
+    .object({ spec, status })
+    .safeParse({ spec: given.spec, status: given.status ?? {} });
+  if (!read.success) throw invalidShape(object, read.error, 'challenge');
+  return { ...object, ...read.data };
+}
+
+/**
+ * Whether the record or file is to be there: the Challenge has a slot, and the server was read. Where it is not, a solver
+ * removes what it presented.
+ */
+export function isToBePresented({ metadata, status: { processing, state } }: Challenge): boolean {
+  return metadata.deletionTimestamp === undefined && processing === true && state === 'pending';
+}

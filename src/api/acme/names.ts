@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ObjectMeta } from '../object/object.ts';
+import { ACME_NAMESPACED_DOMAIN } from '../signer/signer-name.ts';
+
+export const ACME_GROUP = 'acme.countersign.dev';
+export const ACME_VERSION = 'v1alpha1';
+
+const kind = (plural: string) => ({ group: ACME_GROUP, version: ACME_VERSION, plural }) as const;
+
+/** Group, version and plural of the kinds, for URLs and rules of roles. */
+export const ACME_CLUSTER_SIGNERS = kind('acmeclustersigners');
+export const ACME_SIGNERS = kind('acmesigners');
+export const ORDERS = kind('orders');
+export const CHALLENGES = kind('challenges');
+
+/** The domain of AcmeSigners, whose signer names are derived. No other signer may have a name in it. */
+export const ACME_DERIVED_PREFIX = `${ACME_NAMESPACED_DOMAIN}/`;
+
+/** The signer name of an AcmeSigner. It is unique: a namespace has no dot, so the first dot ends it. */
+export function acmeDerivedName({
+  namespace = '',
+  name,
+}: Pick<ObjectMeta, 'namespace' | 'name'>): string {
+  return `${ACME_DERIVED_PREFIX}${namespace}.${name}`;
+}
+
+/** The finalizer of Challenges that a solver has something to clean up for; `acme` alone removes it. */
+export const CLEAN_UP_FINALIZER = `${ACME_GROUP}/clean-up`;
+
+/** Label of Challenges: uid of their Order. */
+export const ORDER_UID_LABEL = `${ACME_GROUP}/order-uid`;

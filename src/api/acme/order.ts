@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `acme.countersign.dev/v1alpha1` Order. The schema is deploy/crds/acme/orders.yaml. */
+import { z } from 'zod';
+import { invalidShape } from '../signer/invalid-spec.ts';
+import type { KubeObject } from '../object/object.ts';
+import { instant, objectName, serverUrl, signerRef, text, token, waiting } from './fields.ts';
+
+export const ORDER_SPEC = z.object({
+  signerRef,
+  /** A CertificateRequest is of the same namespace. */
+  requestRef: z.object({
+    kind: z.enum(['CertificateSigningRequest', 'CertificateRequest']),
+    name: objectName,
+    uid: text(64),
+  }),
+  /** base64 of the DER of the PKCS#10 request. */
+  request: text(65_536),
+  identifiers: z
+    .array(z.object({ type: z.enum(['dns', 'ip']), value: text(255) }))
+    .min(1)
+    .max(100),
+  /** From 1. */
+  attempt: z.int().min(1).max(2_147_483_647),
+  profile: text(64).exactOptional(),
+  /** RFC 9773 id. */
+  replaces: text(512)
+    .regex(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/)
+    .exactOptional(),
+  renewal: z.boolean().default(false),
+});
+
+const authorization = z.object({
+  url: serverUrl,
+  /** Without `*.` for a wildcard. */
+  name: text(253),
+  wildcard: z.boolean().exactOptional(),
+  /** Whether it was proved before this Order. */
+  wasValid: z.boolean().exactOptional(),
+  /** Challenges that the server offers. */
+  offered: z
+    .array(z.object({ type: text(64), url: serverUrl, token: token.exactOptional() }))
+    .max(32)
+    .exactOptional(),
+});
+
+/** RFC 9773. */
+const renewal = z.object({
+  windowStart: instant.exactOptional(),
+  windowEnd: instant.exactOptional(),
+  explanationURL: text(2048).exactOptional(),
+  renewAt: instant.exactOptional(),
+  checkAt: instant.exactOptional(),
+});
+
+export const ORDER_STATUS = z.object({
+  state: z.enum(['pending', 'ready', 'processing', 'valid', 'invalid', 'failed']).exactOptional(),
+  ...waiting,
+  url: serverUrl.exactOptional(),
+  replacesRefused: z.boolean().exactOptional(),
+  authorizations: z.array(authorization).max(100).exactOptional(),
+  /** PEM, leaf first. */
+  certificate: text(262_144).exactOptional(),
+  renewal: renewal.exactOptional(),
+});
+
+export type OrderSpec = z.output<typeof ORDER_SPEC>;
+/** Written by `acme` alone. */
+export type OrderObjectStatus = z.output<typeof ORDER_STATUS>;
+
+/** One attempt to get the certificate of one request. */
+export interface Order extends KubeObject {
+  readonly spec: OrderSpec;
+  readonly status: OrderObjectStatus;
+}
+
+/** @throws SignerError SPEC_INVALID: only somebody who may write CRDs can cause it */
+export function readOrder(object: KubeObject): Order {
+  const { spec, status = {} } = object as KubeObject & { spec?: unknown; status?: unknown };
+  const read = z.object({ spec: ORDER_SPEC, status: ORDER_STATUS }).safeParse({ spec, status });
+  if (!read.success) throw invalidShape(object, read.error, 'order');
+  return { ...object, ...read.data };
+}

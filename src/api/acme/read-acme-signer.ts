@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError } from '../../errors.ts';
+import { parseDuration } from '../object/duration.ts';
+import type { KubeObject } from '../object/object.ts';
+import type { SpecProblem } from '../signer/cluster-signer-checks.ts';
+import { invalidShape, invalidSpec } from '../signer/invalid-spec.ts';
+import { isDerivedName } from '../signer/signer.ts';
+import { checkSignerName } from '../signer/signer-name.ts';
+import type { AcmeSigner, AcmeSignerStatus } from './acme-signer.ts';
+import { ACME_CLUSTER_SIGNER_SPEC, ACME_SIGNER_SPEC } from './acme-signer-schema.ts';
+import { ACME_DERIVED_PREFIX, acmeDerivedName } from './names.ts';
+
+const HOUR_SECONDS = 3600;
+/** No public CA issues for longer than 398 days. */
+const MAX_LIFE_SECONDS = 400 * 24 * HOUR_SECONDS;
+
+/**
+ * Reads an AcmeClusterSigner or an AcmeSigner, by its `kind`: fills in the defaults and checks each field. `status` is
+ * not checked: the CRD's schema checks it, and only `acme` writes it.
+ *
+ * @throws SignerError SPEC_INVALID (`wait`) naming each field at fault and what to do
+ */
+export function readAcmeSigner(object: KubeObject): AcmeSigner {
+  const { spec: given, status = {} } = object as KubeObject & {
+    readonly spec?: unknown;
+    readonly status?: AcmeSignerStatus;
+  };
+  const isNamespaced = object.kind === 'AcmeSigner';
+  const shape = isNamespaced
+    ? ACME_SIGNER_SPEC.transform((spec) => ({
+        ...spec,
+        signerName: acmeDerivedName(object.metadata),
+      })).safeParse(given)
+    : ACME_CLUSTER_SIGNER_SPEC.safeParse(given);
+  if (!shape.success) throw invalidShape(object, shape.error, object.kind.toLowerCase());
+  const { signerName, profile } = shape.data;
+  const faults = [
+    ...(isNamespaced ? [] : faultsOfName(signerName)),
+    ...faultsOfLife(profile.maxDuration),
+    ...shape.data.acme.solvers.flatMap(({ selfCheck }, index) =>
+      selfCheck?.waitInstead === undefined
+        ? []
+        : faultOf(`spec.acme.solvers[${index}].selfCheck.waitInstead`, selfCheck.waitInstead),
+    ),
+  ];
+  if (faults.length > 0) throw invalidSpec(object, faults);
+  return { ...object, spec: { ...shape.data, profile: { ...profile, backdate: '0s' } }, status };
+}
+
+function faultsOfName(signerName: string): readonly SpecProblem[] {
+  const path = 'spec.signerName';
+  if (signerName.startsWith(ACME_DERIVED_PREFIX) || isDerivedName(signerName)) {
+    const message = 'is in a domain reserved for derived names; use a domain of your own';
+    return [{ path, message }];
+  }
+  try {
+    checkSignerName(signerName);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SignerError)) throw error;
+    return [{ path, message: error.message, cause: error }];
+  }
+}
+
+function faultsOfLife(maxDuration: string): readonly SpecProblem[] {
+  const path = 'spec.profile.maxDuration';
+  const faults = faultOf(path, maxDuration);
+  if (faults.length > 0) return faults;
+  const seconds = parseDuration(maxDuration);
+  if (seconds >= HOUR_SECONDS && seconds <= MAX_LIFE_SECONDS) return [];
+  return [
+    { path, message: `${maxDuration} is not between 1h and 9600h; no public CA issues for longer` },
+  ];
+}
+
+function faultOf(path: string, duration: string): readonly SpecProblem[] {
+  try {
+    parseDuration(duration);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SignerError)) throw error;
+    return [{ path, message: error.message, cause: error }];
+  }
+}
