@@ -12,7 +12,7 @@ RUN := PATH="$(CURDIR)/node_modules/.bin:$$PATH"
 COMPILED := NODE_COMPILE_CACHE="$(CURDIR)/.cache/compile"
 KUBERNETES ?= 1.37
 ARGS ?=
-UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/acme test/acme-orders test/acme-issuing test/acme-solving test/web test/controllers test/manifests test/operations test/app test/cli test/faults/proxy test/bench test/fuzz)
+UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/acme test/acme-orders test/acme-issuing test/acme-solving test/ledger test/web test/controllers test/manifests test/operations test/app test/cli test/faults/proxy test/bench test/fuzz)
 
 .PHONY: help
 help: ## Show the targets
@@ -126,6 +126,11 @@ test-acme: node_modules ## The ACME client with Pebble and step-ca, built once f
 	$(RUN) node test/acme/build.ts >/dev/null
 	$(RUN) node test/stepca/build.ts >/dev/null
 	$(RUN) node --test --test-timeout=300000 test/acme/*-run.ts
+
+.PHONY: test-ledger
+test-ledger: node_modules ## Logs of the ledger and proofs from them, judged by Go's tlog, transparency-dev and Tessera
+	$(RUN) node test/ledger/build.ts >/dev/null
+	$(RUN) node --test --test-timeout=300000 test/ledger/*-run.ts
 
 .PHONY: test-real-pods
 test-real-pods: node_modules controlplane dist/countersign.mjs ## What is shipped in pods that really run: rollouts under load, drains, kills; takes root

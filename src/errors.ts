@@ -58,6 +58,9 @@ export type ErrorCode =
   | 'KUBE_THROTTLED'
   | 'KUBE_UNAVAILABLE'
   | 'NOT_LEADING'
+  // The ledger (src/ledger).
+  | 'LEDGER_MALFORMED'
+  | 'LEDGER_INCONSISTENT'
   // The command line (src/cli).
   | 'USAGE';
 

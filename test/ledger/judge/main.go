@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Ledgerjudge says what Go's own tlog and note, transparency-dev's merkle and formats, and Tessera's fsck think of
+// a log. It exits with 0 if the judge accepts it, and with 1 and the reason on stderr if not.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+const usage = `ledgerjudge note VKEY CHECKPOINT
+ledgerjudge tlog VKEY DIRECTORY [OLDER-CHECKPOINT ...]
+ledgerjudge fsck VKEY DIRECTORY
+ledgerjudge inclusion VKEY PROOF
+ledgerjudge consistency VKEY OLDER-CHECKPOINT NEWER-CHECKPOINT PROOF
+`
+
+func main() {
+	if len(os.Args) < 4 {
+		fmt.Fprint(os.Stderr, usage)
+		os.Exit(2)
+	}
+	verifier, err := note.NewVerifier(os.Args[2])
+	if err == nil {
+		err = judge(os.Args[1], verifier, os.Args[3:])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func judge(name string, verifier note.Verifier, files []string) error {
+	switch name {
+	case "note":
+		_, err := readCheckpoint(verifier, files[0])
+		return err
+	case "tlog":
+		return judgeTiles(verifier, files[0], files[1:])
+	case "fsck":
+		return judgeByFsck(verifier, files[0])
+	case "inclusion":
+		return judgeInclusion(verifier, files[0])
+	case "consistency":
+		return judgeConsistency(verifier, files)
+	default:
+		return fmt.Errorf("unknown judge %q", name)
+	}
+}
