@@ -46,6 +46,21 @@ test('what it takes to read classes is part of what a pattern costs', () => {
   assert.equal(classWork('^[a-z]+$'), 0);
 });
 
+test('what RE2 merges to learn that a pattern is one-pass is part of what it costs', () => {
+  const run = (count: number): string => {
+    const optional = (_: unknown, index: number): string =>
+      `${String.fromCodePoint(0x4e00 + 2 * index)}?`;
+    return `^${Array.from({ length: count }, optional).join('')}$`;
+  };
+  // 60 of them take 2 ms to compile, 250 took 110 ms; what fails at once costs nothing.
+  assert.ok(compileRegex(run(60), 'place').work >= 20_000);
+  assert.throws(() => compileRegex(run(250), 'place'), /fewer \? and \*/);
+  assert.ok(compileRegex('^(?:.?){200}$', 'place').work < 10_000);
+  // Behind each b may come what 1,300 borders of ranges tell.
+  assert.ok(compileRegex('^(b{100,200}[^\\pL])$', 'place').work >= 30_000);
+  assert.ok(compileRegex('(b{100,200}[^\\pL])$', 'place').work < 10_000);
+});
+
 test('a decision costs its expressions, and the states that its patterns may be led through', () => {
   const pattern = compileRegex('^[a-z]{1,20}$', 'part');
   const entry = { where: 'here', cost: 100, patterns: [pattern] };

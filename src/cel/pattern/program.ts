@@ -19,8 +19,8 @@ export interface Program {
 }
 
 // Operations of re2js 2.10 (class Inst).
-const ALT = 1;
-const ALT_MATCH = 2;
+export const ALT = 1;
+export const ALT_MATCH = 2;
 const CAPTURE = 3;
 export const EMPTY_WIDTH = 4;
 export const MATCH = 6;

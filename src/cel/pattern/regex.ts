@@ -4,6 +4,7 @@ import { BoundedMap } from '../../bounded-map.ts';
 import { messageOf } from '../../errors.ts';
 import { MAX_WORK, automatonWork } from './automaton.ts';
 import { classWork } from './class-work.ts';
+import { onePassWork } from './one-pass.ts';
 import { programWork, type Program } from './program.ts';
 
 /** A compiled RE2 expression. Matching takes time linear in the text, hostile texts included. */
@@ -99,7 +100,11 @@ function wrap(re2: RE2JS, { question, key, reading }: Origin): Regex {
     );
   }
   const program = programOf(re2);
-  const spent = reading + programWork(program);
+  const compiling = reading + programWork(program);
+  const spent = compiling + onePassWork(program, MAX_WORK);
+  if (spent > MAX_WORK) {
+    throw new Error('too many of its parts may be left out one after the other; use fewer ? and *');
+  }
   const work = question === 'place' ? spent : automatonWork(program, question === 'whole', spent);
   if (work === undefined) {
     throw new Error(

@@ -8,8 +8,10 @@ const seconds = Number(process.argv[2] ?? '600');
 const seed = Number(process.argv[3] ?? '1');
 const end = performance.now() + seconds * 1_000;
 const found = await search(picks(seed), () => performance.now() > end);
-const { tried, measured, worst, longest } = found;
+const { tried, measured, worst, longest, withGarbageMs } = found;
 console.log(`seed ${seed}: ${tried} tried; over 1 ms:`, measured);
 console.log('worst ratio', worst);
 console.log('longest pause', longest);
-if ((worst?.ratio ?? 0) > MAX_RATIO || (longest?.ms ?? 0) > MAX_PAUSE_MS) process.exitCode = 1;
+console.log('longest pause with the collection of garbage', withGarbageMs);
+if ((worst?.ratio ?? 0) > MAX_RATIO || (longest?.pause?.ms ?? 0) > MAX_PAUSE_MS)
+  process.exitCode = 1;

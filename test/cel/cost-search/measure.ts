@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What something took, in CPU time of this thread: other processes do not count. */
+import type { Pause } from './pause.ts';
 
 /** What one unit of a price stands for, in milliseconds. */
 export const UNIT_MS = 20e-6;
@@ -12,16 +13,28 @@ export interface Finding {
   readonly kind: string;
   readonly source: string;
   readonly ms: number;
+  /**
+   * How it holds the event loop in a component; absent where it runs under the watchdog there, or is cheap enough by its
+   * price.
+   */
+  readonly pause?: Pause;
   /** Time over price; 0 where nothing promises a price. */
   readonly ratio: number;
 }
 
-/** The thread's milliseconds that `action` took. */
+/** The kernel counts a thread's CPU time at its ticks: a reading is up to this many milliseconds late. */
+const TICK_MS = 4;
+
+/**
+ * At most so many of the thread's milliseconds `action` took: the clock's count has what it waited for a core, too, and
+ * the thread's own count may lack a tick.
+ */
 export function threadMs(action: () => unknown): number {
+  const begun = performance.now();
   const before = process.threadCpuUsage();
   action();
   const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1_000;
+  return Math.min(performance.now() - begun, (user + system) / 1_000 + TICK_MS);
 }
 
 /**

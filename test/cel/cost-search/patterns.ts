@@ -45,8 +45,18 @@ function part(pick: Pick, depth: number): string {
     () => `(?:${one()})${oneOf(pick, REPEATS)}`,
     () => `${oneOf(pick, ATOMS)}${oneOf(pick, REPEATS)}`,
     () => `(${one()})`,
+    () => row(pick),
   ];
   return oneOf(pick, forms)();
+}
+
+/** Different characters, each of which may be left out: what may come next grows with the row. */
+function row(pick: Pick): string {
+  const [first, repeat] = [0x4e00 + pick(64), oneOf(pick, ['?', '*', '??'])];
+  return Array.from(
+    { length: 1 + pick(200) },
+    (_, index) => String.fromCodePoint(first + 2 * index) + repeat,
+  ).join('');
 }
 
 /** A pattern, anew, or one of the worst with something more. */

@@ -15,8 +15,10 @@ export interface Result {
   /** How many took over 1 ms, by kind. */
   readonly measured: Readonly<Record<string, number>>;
   readonly worst: Finding | undefined;
-  /** What held the thread for longest at once. */
+  /** What would hold the event loop of a component for longest, the collection of garbage not counted. */
   readonly longest: Finding | undefined;
+  /** The longest pause with the collection of garbage. */
+  readonly withGarbageMs: number;
 }
 
 /** The worst of each kind so far. */
@@ -26,13 +28,16 @@ class Findings {
   tried = 0;
   worst: Finding | undefined;
   longest: Finding | undefined;
+  withGarbageMs = 0;
 
   add(found: Finding): void {
     this.tried += 1;
+    const { ms = 0, withGarbageMs = 0 } = found.pause ?? {};
+    this.withGarbageMs = Math.max(this.withGarbageMs, withGarbageMs);
+    if (ms > (this.longest?.pause?.ms ?? 0)) this.longest = found;
     if (found.ms < LEAST_MS) return;
     this.measured[found.kind] = (this.measured[found.kind] ?? 0) + 1;
     if (found.ratio > (this.worst?.ratio ?? 0)) this.worst = found;
-    if (found.ms > (this.longest?.ms ?? 0)) this.longest = found;
     const kept = this.#kept.get(found.kind) ?? [];
     kept.push(found);
     kept.sort((a, b) => b.ratio - a.ratio || b.ms - a.ms);
@@ -63,6 +68,6 @@ export async function search(pick: Pick, isOver: () => boolean): Promise<Result>
       if (one !== undefined) found.add(one);
     }
   }
-  const { tried, measured, worst, longest } = found;
-  return { tried, measured, worst, longest };
+  const { tried, measured, worst, longest, withGarbageMs } = found;
+  return { tried, measured, worst, longest, withGarbageMs };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Whole specs of Signers, compiled and evaluated as the components do it. */
-import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { readSigner } from '../../../src/api/signer/read-signer.ts';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { POD } from '../../../src/cel/environments.ts';
@@ -13,6 +13,7 @@ import { PutOff } from '../../../src/runtime/signers/put-off.ts';
 import { namespacedSigner, teamSpec } from '../../support/signers/namespaced-signer.ts';
 import { WORDS, expression, largestOf } from './expressions.ts';
 import { threadMs, type Finding } from './measure.ts';
+import { longestPause } from './pause.ts';
 import { pattern } from './patterns.ts';
 import { oneOf, type Pick } from './random.ts';
 
@@ -44,41 +45,32 @@ function specOf(pick: Pick, worst: readonly string[]): Record<string, unknown> {
   return { ...teamSpec(), pods, certificateRequests: { rules } };
 }
 
-/** The longest of the thread's milliseconds between two turns of the event loop, while `work` is under way. */
-async function longestPause(work: Promise<unknown>): Promise<number> {
-  const state = { isDone: false };
-  const done = work.finally(() => {
-    state.isDone = true;
-  });
-  let longest = 0;
-  while (!state.isDone) {
-    const before = process.threadCpuUsage();
-    await nextTurn();
-    const { user, system } = process.threadCpuUsage(before);
-    longest = Math.max(longest, (user + system) / 1_000);
-  }
-  await done;
-  return longest;
-}
-
 const profileOf = compileOncePerGeneration((signer: ClusterSigner, deadline) =>
   compileProfile(signer.spec, deadline),
 );
 const policyOf = compileOncePerGeneration((signer: ClusterSigner, deadline) =>
   compileCertificateRequestPolicy(signer.spec, deadline),
 );
+/** As many as are served of a namespace: the caches must not hold what the components would have dropped. */
+const SIGNERS = 32;
 let made = 0;
 
 /** What one spec held the event loop for, as it was read, compiled, and evaluated for one pod. */
 export async function trySpec(pick: Pick, worst: readonly string[]): Promise<readonly Finding[]> {
   made += 1;
-  const name = `team-${made}`;
+  const name = `team-${made % SIGNERS}`;
   const spec = specOf(pick, worst);
-  const object = namespacedSigner(spec, { namespace: name, uid: name });
+  const object = namespacedSigner(spec, { namespace: name, uid: `${name}-${made}` });
   const source = JSON.stringify(spec).slice(0, 2_000);
   let signer: ClusterSigner | SignerError | undefined;
   const reading = threadMs(() => (signer = attempt(() => readSigner(object))));
-  const read = { kind: 'read a spec', source, ms: reading, ratio: 0 };
+  const read = {
+    kind: 'read a spec',
+    source,
+    ms: reading,
+    ratio: 0,
+    pause: { ms: reading, withGarbageMs: reading },
+  };
   if (signer === undefined || signer instanceof SignerError) return [read];
   const known = signer;
   const variables = largestOf(POD, pick);
@@ -97,8 +89,8 @@ export async function trySpec(pick: Pick, worst: readonly string[]): Promise<rea
   );
   return [
     read,
-    { kind: 'compile a spec', source, ms: compile, ratio: 0 },
-    { kind: 'evaluate a spec', source, ms: evaluate, ratio: 0 },
+    { kind: 'compile a spec', source, ms: compile.ms, ratio: 0, pause: compile },
+    { kind: 'evaluate a spec', source, ms: evaluate.ms, ratio: 0, pause: evaluate },
   ];
 }
 

@@ -178,8 +178,8 @@ test('a decision of a namespace has one watch, that of the administrator only if
     return thread.watches.length - before;
   };
   assert.equal(await watchesOf(ofNewNamespace(), 1), 1);
-  assert.equal(await watchesOf(workload(), 500_000), 0);
-  assert.equal(await watchesOf(workload(), 500_001), 1);
+  assert.equal(await watchesOf(workload(), 300_000), 0);
+  assert.equal(await watchesOf(workload(), 300_001), 1);
 });
 
 test('what the administrator wrote is ended where it is dear, and wherever it is compiled', async (t) => {
