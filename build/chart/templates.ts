@@ -16,6 +16,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   'serving-signer.yaml':
     'and .Values.servingSigner.create (.Capabilities.APIVersions.Has "countersign.dev/v1alpha1/ClusterSigner") (include "countersign.ownsServingSigner" .)',
   'network-policy.yaml': '.Values.networkPolicy.enabled',
+  'public-network-policies.yaml': '.Values.networkPolicy.enabled',
   'service-monitors.yaml': '.Values.serviceMonitor.enabled',
   'alerts.yaml': '.Values.alerts.enabled',
 };
@@ -67,7 +68,7 @@ function documentLines(document: unknown): readonly string[] {
   const { kind, metadata } = document;
   const { namespace, name } = metadata as { readonly namespace?: unknown; readonly name: string };
   const text = ['---', ...settingsOf(kind, name), ...emit(document)];
-  const lines = ALWAYS.includes(String(kind)) ? text : ifEnabled(document, text);
+  const lines = isFilled(kind, name) ? text : ifEnabled(document, text);
   if (kind === 'Namespace') return ofNamespace(name, lines);
   // Created anew it would have another UID, and authority would never replace the CA in the Secret that stays.
   if (kind === 'ClusterSigner') return kept(lines);
@@ -83,7 +84,14 @@ function documentLines(document: unknown): readonly string[] {
 }
 
 /** Objects that `authority` fills are there for every component, so that it misses none. */
-const ALWAYS = ['Service', 'Secret'];
+const FILLED = ['Service', 'Secret'];
+
+/** Services that are there with their component. */
+const PUBLIC = [...COMPONENTS.values()].flatMap(({ publicPort }) => publicPort?.service ?? []);
+
+function isFilled(kind: unknown, name: string): boolean {
+  return FILLED.includes(String(kind)) && !PUBLIC.includes(name);
+}
 
 /** A component that may be left out. */
 function ifEnabled(document: object, lines: readonly string[]): readonly string[] {

@@ -5,3 +5,5 @@ export type { Http01CheckInit, Http01File } from './http/self-check.ts';
 export { parseNetwork } from './http/networks.ts';
 export type { Network } from './http/networks.ts';
 export type { ChallengeSolver, ChallengeToSolve, SolverContext, SolverOutcome } from './solver.ts';
+export { mayProveByHttp, parseHttp01Grant } from './http/grants.ts';
+export type { Http01Grant } from './http/grants.ts';

@@ -6,9 +6,14 @@ import { SignerError, attempt } from '../errors.ts';
 
 /** Seconds of a Go duration. @throws InvalidArgumentError */
 export function durationFlag(text: string): number {
-  const seconds = attempt(() => parseDuration(text));
-  if (seconds instanceof SignerError) throw new InvalidArgumentError(seconds.message);
-  return seconds;
+  return parsedFlag(text, parseDuration);
+}
+
+/** What `parse` makes of a flag's value. @throws InvalidArgumentError where it throws a SignerError */
+export function parsedFlag<T>(text: string, parse: (text: string) => T): T {
+  const parsed = attempt(() => parse(text));
+  if (parsed instanceof SignerError) throw new InvalidArgumentError(parsed.message);
+  return parsed;
 }
 
 /** @throws InvalidArgumentError */

@@ -43,6 +43,7 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       metrics.bundleNotAfter.set({ signer }, notAfter);
       metrics.bundlePublished.set({ signer }, published);
     },
+    challengeAnswered: (status) => metrics.challengeResponses.inc({ code: String(status) }),
     unserved: (signer) => {
       for (const kind of KINDS) metrics.requestPending.remove({ kind, signer });
       for (const phase of AUTHORITY_PHASES) metrics.authorityPhase.remove({ signer, phase });

@@ -10,6 +10,7 @@ import {
   addOwnTlsOptions,
   type ComponentOptions,
 } from '../app/component-options.ts';
+import { addResponderOptions } from '../app/challenge-port.ts';
 import { addPolicyCommand } from './commands/policy/flags.ts';
 import { addRbacCommand } from './commands/rbac/flags.ts';
 import { addRequestCommand } from './commands/request/flags.ts';
@@ -48,7 +49,14 @@ const COMPONENTS: Readonly<
     'run the component that checks ClusterSigners and manages CAs; with a verb: manage CAs yourself',
     () => import('./components/authority.ts'),
   ],
+  'acme-responder': [
+    'run the component that answers ACME servers which look for the files of HTTP-01; it faces the Internet',
+    () => import('./components/acme-responder.ts'),
+  ],
 };
+
+/** The components that serve no Signers of namespaces. */
+const WITHOUT_SIGNERS: readonly string[] = ['attester', 'acme-responder'];
 
 function program(): Command {
   const root = new Command('countersign')
@@ -65,7 +73,8 @@ function program(): Command {
       const component = await load();
       await component.run(options);
     });
-    if (name !== 'attester') addNamespacedOption(command);
+    if (!WITHOUT_SIGNERS.includes(name)) addNamespacedOption(command);
+    if (name === 'acme-responder') addResponderOptions(command);
     if (name === 'authority') addAuthorityVerbs(addOwnTlsOptions(command));
   }
   addRequestCommand(root);

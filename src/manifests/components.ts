@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { OWN_TLS_COMPONENTS } from '../api/signer/own-tls.ts';
+import { acmeResponder } from './components/acme-responder.ts';
 import { approver } from './components/approver.ts';
 import { attester } from './components/attester.ts';
 import { authority } from './components/authority.ts';
@@ -22,6 +23,7 @@ const TABLE: Readonly<Record<ComponentName, ComponentDescription>> = {
   'certificate-request': certificateRequest,
   attester,
   authority,
+  'acme-responder': acmeResponder,
 };
 
 /** The table in its order. */

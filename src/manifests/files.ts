@@ -8,6 +8,7 @@ import { deployment } from './workloads/deployment.ts';
 import { alerts, networkPolicy, serviceMonitors } from './workloads/monitoring.ts';
 import { namespaces } from './workloads/namespaces.ts';
 import { ownTls, servingSigner } from './workloads/own-tls.ts';
+import { publicNetworkPolicies, publicPorts } from './workloads/public-ports.ts';
 
 /**
  * Every object of an installation but the CustomResourceDefinitions, by file. `deploy/`, `rbac/` and the chart are
@@ -17,9 +18,7 @@ export function installationFiles(
   plan: InstallationPlan,
 ): ReadonlyMap<string, readonly Manifest[]> {
   const components = [...plan.components.keys()];
-  const roles = [...rolesOf(plan.installation)].filter(([file]) =>
-    components.some((component) => file === `${component}.yaml`),
-  );
+  const roles = [...rolesOf(plan.installation, components)];
   const { whoMayRequest = false, servingSigner: serving = false } = plan.parts;
   const admission = [...admissionOf(plan.installation)].filter(
     ([file]) => whoMayRequest || file !== OPT_IN,
@@ -31,9 +30,11 @@ export function installationFiles(
     ['flow-control.yaml', flowControl(plan)],
     ['own-tls.yaml', ownTls(plan)],
     ['deployments.yaml', components.map((each) => deployment(each, plan))],
+    ['public-ports.yaml', publicPorts(plan)],
     ['disruption-budgets.yaml', components.map((each) => disruptionBudget(each, plan))],
     ['serving-signer.yaml', serving ? [servingSigner(plan)] : []],
     ['network-policy.yaml', networkPolicy(plan)],
+    ['public-network-policies.yaml', publicNetworkPolicies(plan)],
     ['service-monitors.yaml', serviceMonitors(plan)],
     ['alerts.yaml', alerts(plan)],
   ];

@@ -17,6 +17,8 @@ export interface Installation {
   readonly namespacedSigners?: boolean;
   /** The Secrets of Signers, each in its Signer's namespace. */
   readonly signerSecrets?: readonly SecretReference[];
+  /** Components that an installation has only where it names them. */
+  readonly optionalComponents?: readonly string[];
   /** Namespace of the components. */
   readonly namespace: string;
   /** Signer name of the CA that signs the certificates of their ports. */

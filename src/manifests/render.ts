@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from 'yaml';
+import { SignerError } from '../errors.ts';
 import { admissionOf } from './admission/installed.ts';
-import { COMPONENTS } from './components.ts';
+import { COMPONENTS, type ComponentName } from './components.ts';
 import { checkInstallation, type Installation } from './installation.ts';
 import { permissionNamesOf } from './names.ts';
 import { roleManifests, type Manifest } from './roles.ts';
@@ -14,10 +15,19 @@ export type Files = ReadonlyMap<string, string>;
 const HEADER =
   '# SPDX-License-Identifier: Apache-2.0\n# Printed by countersign rbac. Names are spelled out: print it again for other names.\n';
 
-/** One file for each component: its ServiceAccount, roles and bindings. The names are taken as they are. */
-export function rolesOf(installation: Installation): ReadonlyMap<string, readonly Manifest[]> {
+/**
+ * One file for each component: its ServiceAccount, roles and bindings. The names are taken as they are.
+ *
+ * @param components - those that are there
+ */
+export function rolesOf(
+  installation: Installation,
+  components: readonly ComponentName[],
+): ReadonlyMap<string, readonly Manifest[]> {
   return new Map(
-    [...COMPONENTS].map(([component, description]) => {
+    components.map((component) => {
+      const description = COMPONENTS.get(component);
+      if (description === undefined) throw new TypeError(`no description of ${component}`);
       const rules = description.permissions(permissionNamesOf(description, installation));
       return [`${component}.yaml`, roleManifests(component, installation.namespace, rules)];
     }),
@@ -30,7 +40,24 @@ export function rolesOf(installation: Installation): ReadonlyMap<string, readonl
  * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for an invalid name
  */
 export function renderRbac(installation: Installation): Files {
-  return textsOf(rolesOf(checkInstallation(installation)));
+  const checked = checkInstallation(installation);
+  return textsOf(rolesOf(checked, componentsOf(checked)));
+}
+
+/** @throws SignerError USAGE for a name that is none of a component that can be left out */
+function componentsOf({ optionalComponents = [] }: Installation): readonly ComponentName[] {
+  const all = [...COMPONENTS];
+  const optional = all.flatMap(([name, each]) => (each.optional === undefined ? [] : [name]));
+  const unknown = optionalComponents.find((each) => !optional.some((name) => name === each));
+  if (unknown !== undefined) {
+    const message = `${JSON.stringify(unknown.slice(0, 80))} is no component that can be left out; write one of ${optional.join(', ')}`;
+    throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  }
+  return all
+    .filter(
+      ([name, { optional: own }]) => own?.enabled !== false || optionalComponents.includes(name),
+    )
+    .map(([name]) => name);
 }
 
 /**

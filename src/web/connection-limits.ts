@@ -9,12 +9,17 @@ const MAX_CONNECTIONS = 256;
  * Bounds what clients, none of which is authenticated, can hold of a port: connections, time, and responses that they
  * do not read.
  *
- * Beyond {@link MAX_CONNECTIONS}, the oldest connection of the address that has the most is closed, and not the new
+ * Beyond `most`, the oldest connection of the address that has the most is closed, and not the new
  * one: otherwise silent clients would lock the kubelet's probes out, and the container would be restarted.
  *
  * @param milliseconds - how long a connection may make no progress in either direction
+ * @param most - how many connections are open at once
  */
-export function limitConnections(server: Server, milliseconds: number): void {
+export function limitConnections(
+  server: Server,
+  milliseconds: number,
+  most = MAX_CONNECTIONS,
+): void {
   answerOneAtATime(server);
   // `requestTimeout` ends when the request is there: this ends a client that does not read.
   server.timeout = milliseconds;
@@ -30,7 +35,7 @@ export function limitConnections(server: Server, milliseconds: number): void {
       open.delete(socket);
       if (open.size === 0) byAddress.delete(address);
     });
-    if (count > MAX_CONNECTIONS) closeOldest(byAddress);
+    if (count > most) closeOldest(byAddress);
   });
 }
 

@@ -15,6 +15,7 @@ export interface Metrics extends TrustSeries, CallSeries {
   readonly watchLastEvent: Gauge<'resource' | 'selector'>;
   readonly missingPermissions: Gauge;
   readonly admissionDifferences: Gauge<'policy'>;
+  readonly challengeResponses: Counter<'code'>;
   readonly servingNotAfter: Gauge;
   readonly inFlightLimit: Gauge;
   readonly clockOffset: Gauge;
@@ -107,6 +108,7 @@ function processSeries(
   registers: Registry[],
 ): Pick<
   Metrics,
+  | 'challengeResponses'
   | 'servingNotAfter'
   | 'clockOffset'
   | 'inFlightLimit'
@@ -114,6 +116,12 @@ function processSeries(
   | 'admissionDifferences'
 > {
   return {
+    challengeResponses: new Counter({
+      name: 'countersign_acme_challenge_responses_total',
+      help: 'Responses to requests for files of HTTP-01, by HTTP status.',
+      labelNames: ['code'],
+      registers,
+    }),
     servingNotAfter: new Gauge({
       name: 'countersign_serving_certificate_not_after_timestamp_seconds',
       help: 'When the certificate of this component’s HTTPS port expires; 0 if there is none.',

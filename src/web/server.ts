@@ -52,10 +52,14 @@ export async function serve(init: ServerInit): Promise<RunningServer> {
  */
 export async function listening(
   server: Server,
-  { listen, requestTimeoutMs = REQUEST_TIMEOUT_MS }: ServerInit,
+  {
+    listen,
+    requestTimeoutMs = REQUEST_TIMEOUT_MS,
+    mostConnections,
+  }: Pick<ServerInit, 'listen' | 'requestTimeoutMs'> & { readonly mostConnections?: number },
 ): Promise<RunningServer> {
   const { host, port } = parseListen(listen);
-  limitConnections(server, requestTimeoutMs);
+  limitConnections(server, requestTimeoutMs, mostConnections);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
       reject(listenError(listen, messageOf(error), error));

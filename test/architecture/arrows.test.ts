@@ -35,11 +35,12 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   manifests: ['api', 'kube/resource', 'runtime/rbac', 'controllers'],
   operations: [...CORE, 'kube', 'runtime', 'app'],
   // Manifests: each component compares the admission policies of the cluster with what is printed.
-  app: [...SERVED, 'runtime', 'web', 'manifests', '../package.json'],
+  app: [...SERVED, 'runtime', 'web', 'manifests', 'acme-solving', '../package.json'],
   library: [...SERVED, 'runtime', 'controllers', 'authorities', 'app', 'manifests'],
   cli: [
     ...SERVED,
     ...['runtime', 'controllers', 'authorities', 'conformance', 'conformance-runner'],
+    'acme-solving',
     ...['app', 'manifests', 'operations'],
   ],
 };

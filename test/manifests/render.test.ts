@@ -30,6 +30,7 @@ const servingSecrets = [
   'certificate-request',
   'attester',
   'authority',
+  'acme-responder',
 ]
   .map((component) => `countersign-${component}-serving`)
   .join(' ');
@@ -112,7 +113,19 @@ const table: Record<string, readonly string[]> = {
     `${READ},patch /secrets [${servingSecrets}] @countersign-system`,
     `${READ},patch /configmaps [countersign-serving-ca] @countersign-system`,
   ],
+  // It faces the Internet: no Secret, no Lease, no Event, nothing to write.
+  'acme-responder': ['list,watch acme.countersign.dev/challenges'],
 };
+
+test('a component that is left out by default has roles where it is named, and only there', () => {
+  assert.ok(!renderRbac(DEMO).has('acme-responder.yaml'));
+  const named = renderRbac({ ...DEMO, optionalComponents: ['acme-responder'] });
+  assert.ok(named.has('acme-responder.yaml'));
+  assert.throws(() => renderRbac({ ...DEMO, optionalComponents: ['signer'] }), {
+    code: 'USAGE',
+    message: /"signer" is no component that can be left out; write one of /,
+  });
+});
 
 for (const [component, lines] of Object.entries(table)) {
   test(`the roles of ${component} hold what the table says and nothing else`, () => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseAllDocuments } from 'yaml';
 import { DEMO } from '../../build/demo-installation.ts';
+import { COMPONENTS } from '../../src/manifests/components.ts';
 import type { Installation } from '../../src/manifests/installation.ts';
 import { renderRbac } from '../../src/manifests/render.ts';
 
@@ -16,12 +17,17 @@ export interface Role {
   }[];
 }
 
+const optionalComponents = [...COMPONENTS].flatMap(([name, { optional }]) =>
+  optional === undefined ? [] : [name],
+);
+const EVERY = { ...DEMO, optionalComponents };
+
 export function rolesOf(component: string, installation: Installation = DEMO): readonly Role[] {
-  const text = renderRbac(installation).get(`${component}.yaml`) ?? '';
+  const text = renderRbac({ ...installation, optionalComponents }).get(`${component}.yaml`) ?? '';
   return parseAllDocuments(text).map((document) => document.toJS() as Role);
 }
 
-export const components = [...renderRbac(DEMO).keys()].map((file) => file.replace('.yaml', ''));
+export const components = [...renderRbac(EVERY).keys()].map((file) => file.replace('.yaml', ''));
 
 /** `get,list certificates.k8s.io/x [names] @namespace`, one line a rule. */
 export function linesOf(component: string, installation: Installation = DEMO): readonly string[] {

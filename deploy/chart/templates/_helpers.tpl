@@ -127,7 +127,8 @@ true
 {{- /* The components that may be left out, and whether they are there where nothing is said, as JSON. */}}
 {{- define "countersign.optional" -}}
 {
-  "certificate-request": true
+  "certificate-request": true,
+  "acme-responder": false
 }
 {{- end -}}
 
@@ -203,6 +204,18 @@ true
       },
       "limits": {
         "memory": "384Mi"
+      }
+    }
+  },
+  "acme-responder": {
+    "replicas": 2,
+    "resources": {
+      "requests": {
+        "cpu": "20m",
+        "memory": "96Mi"
+      },
+      "limits": {
+        "memory": "256Mi"
       }
     }
   }

@@ -22,7 +22,7 @@ export type AddressAnswer =
 
 const CONNECT_MS = 5_000;
 const SILENCE_MS = 10_000;
-const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_HEAD_BYTES = 16 * 1024;
 /** A key authorization is shorter than 400 bytes (RFC 8555 §8.1). */
 const MAX_BODY_BYTES = 2 * 1024;
 
@@ -34,7 +34,7 @@ export async function askAddress(call: AddressCall): Promise<AddressAnswer> {
   const client = new Client(`${url.protocol}//${urlHost(address)}:${port}`, {
     headersTimeout: SILENCE_MS,
     bodyTimeout: SILENCE_MS,
-    maxHeaderSize: MAX_HEADER_BYTES,
+    maxHeaderSize: MAX_HEAD_BYTES,
     allowH2: false,
     // A CA does not look at certificates on the way either: the file is what proves the name.
     connect: { timeout: CONNECT_MS, rejectUnauthorized: false },

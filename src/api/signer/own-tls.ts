@@ -22,6 +22,7 @@ export const OWN_TLS_COMPONENTS = [
   'certificate-request',
   'attester',
   'authority',
+  'acme-responder',
 ] as const;
 
 /** On the Secrets and the ConfigMap, the signer name: the owner's consent that `authority` fills them. */

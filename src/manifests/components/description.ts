@@ -19,6 +19,14 @@ export interface ComponentDescription {
   readonly resources: ComputeResources;
   /** Whether an installation may leave it out, and does so where nothing is said. Absent: it is always there. */
   readonly optional?: { readonly enabled: boolean };
+  /** False where its replicas need no Leases. Absent: they take some. */
+  readonly leases?: false;
+  /** A port for whoever asks, with a Service of its own that has it as port 80. */
+  readonly publicPort?: {
+    readonly name: string;
+    readonly containerPort: number;
+    readonly service: string;
+  };
   /** Whether it takes the flag `--namespaced-signers`, and the permissions that come with it. */
   readonly servesNamespacedSigners?: boolean;
   /** Whether it needs the CA of our own ports. The others neither sign with it nor read its key. */

@@ -99,7 +99,9 @@ function container(
     ports: [
       { name: 'http', containerPort: 8080 },
       { name: 'https', containerPort: 8443 },
+      ...publicPortOf(component),
     ],
+    ...given('lifecycle', drainOf(component)),
     volumeMounts: [{ name: 'serving', mountPath: '/run/countersign/serving', readOnly: true }],
     startupProbe: { ...probe('/healthz'), periodSeconds: 1, failureThreshold: 30 },
     livenessProbe: {
@@ -118,6 +120,18 @@ function container(
   };
 }
 
+/** The port that strangers ask, where the component has one. */
+function publicPortOf(component: ComponentName): readonly Manifest[] {
+  const port = COMPONENTS.get(component)?.publicPort;
+  return port === undefined ? [] : [{ name: port.name, containerPort: port.containerPort }];
+}
+
+/** A port that strangers ask answers until every node knows that the pod goes. */
+function drainOf(component: ComponentName): Manifest | undefined {
+  const isPublic = publicPortOf(component).length > 0;
+  return isPublic ? { preStop: { sleep: { seconds: 5 } } } : undefined;
+}
+
 function argumentsOf(
   component: ComponentName,
   { installation, keysNamespace }: InstallationPlan,
@@ -127,6 +141,7 @@ function argumentsOf(
     component,
     // /metrics is served there only; the probes' port says whether it is ready, and why not.
     '--listen-https=0.0.0.0:8443',
+    ...(COMPONENTS.get(component)?.leases === false ? ['--no-leases'] : []),
     ...(keysNamespace === DEFAULT_SECRET_NAMESPACE ? [] : [`--secret-namespace=${keysNamespace}`]),
     ...(installation.namespacedSigners === true && servesSigners ? ['--namespaced-signers'] : []),
   ];

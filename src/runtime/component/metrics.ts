@@ -21,6 +21,12 @@ export interface RequestMetrics {
   unserved(signer: string): void;
 }
 
+/** What acme-responder counts; `web/metrics.ts` has the series. */
+export interface ResponderMetrics {
+  /** Somebody asked for a file of HTTP-01. */
+  challengeAnswered(status: number): void;
+}
+
 /** What authority and attester measure; `web/trust-series.ts` has the series. */
 export interface TrustMetrics {
   /** Bundles under our signer names that the attester does not manage. */

@@ -4,6 +4,9 @@ import { DEFAULT_SECRET_NAMESPACE, OWN_TLS_SIGNER } from '../../../api/signer/ow
 import type { RbacOptions } from './run.ts';
 import { gather } from '../../../app/flag-values.ts';
 
+const HELP =
+  '\nName all your signers, bundles and Secrets in one call, or use --from-cluster: the output replaces what was applied before.\nIf a cluster can be reached, a warning names the signers that its roles have and the output has not.\n--output also writes who-may-request.yaml, which is opt-in: apply it only to require the verb request.';
+
 /** Adds `countersign rbac`: roles and admission policies for the user's own names. */
 export function addRbacCommand(root: Command): void {
   root
@@ -21,6 +24,12 @@ export function addRbacCommand(root: Command): void {
     .option(
       '--signer-secret <namespace>/<name>',
       'Secret of a Signer, in the namespace of the Signer (repeatable)',
+      gather,
+      [],
+    )
+    .option(
+      '--with <component>',
+      'component that is left out by default, such as acme-responder (repeatable)',
       gather,
       [],
     )
@@ -51,10 +60,7 @@ export function addRbacCommand(root: Command): void {
       'also print the policies that require the verb request of each requester',
       false,
     )
-    .addHelpText(
-      'after',
-      '\nName all your signers, bundles and Secrets in one call, or use --from-cluster: the output replaces what was applied before.\nIf a cluster can be reached, a warning names the signers that its roles have and the output has not.\n--output also writes who-may-request.yaml, which is opt-in: apply it only to require the verb request.',
-    )
+    .addHelpText('after', HELP)
     .action(async (options: RbacOptions) => {
       const { writeRbac } = await import('./run.ts');
       await writeRbac(options);

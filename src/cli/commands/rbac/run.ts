@@ -18,6 +18,7 @@ export interface RbacOptions {
   readonly secret: readonly string[];
   readonly namespacedSigners: boolean;
   readonly signerSecret: readonly string[];
+  readonly with: readonly string[];
   readonly namespace: string;
   readonly servingSigner: string;
   readonly output?: string;
@@ -66,7 +67,7 @@ async function installationOf(options: RbacOptions): Promise<Installation> {
     bundles: union(options.bundle, found?.bundles),
     secrets: secrets.map((text) => secretOf('--secret', text)),
     signerSecrets: options.signerSecret.map((text) => secretOf('--signer-secret', text)),
-    ...{ namespace, servingSigner, namespacedSigners },
+    ...{ namespace, servingSigner, namespacedSigners, optionalComponents: options.with },
   };
 }
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Challenge } from '../../api/acme/index.ts';
+import { SignerError } from '../../errors.ts';
+
+/** AcmeSigners of a namespace may prove the names of a zone by HTTP-01. */
+export interface Http01Grant {
+  readonly namespace: string;
+  /** Without a dot at its end; lower case. */
+  readonly zone: string;
+}
+
+const GRANT =
+  /^(?<namespace>[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)=(?<zone>[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?)$/;
+
+/**
+ * Reads `team-a=team-a.example.com`.
+ *
+ * @throws SignerError USAGE
+ */
+export function parseHttp01Grant(text: string): Http01Grant {
+  const { namespace, zone } = GRANT.exec(text)?.groups ?? {};
+  if (namespace !== undefined && zone !== undefined) return { namespace, zone };
+  throw new SignerError({
+    code: 'USAGE',
+    disposition: 'fail',
+    message: `${JSON.stringify(text.slice(0, 80))} is no namespace and zone; write team-a=team-a.example.com`,
+  });
+}
+
+/**
+ * Whether a Challenge may be proved by HTTP-01. Whoever can have a file served at a name gets certificates for that name,
+ * and every host of the cluster leads to the same Ingress controller. So the owner of a namespace proves what an
+ * administrator granted; an AcmeClusterSigner is the administrator's own.
+ */
+export function mayProveByHttp(
+  { metadata: { namespace }, spec: { signerRef, dnsName } }: Challenge,
+  grants: readonly Http01Grant[],
+): boolean {
+  if (signerRef.kind === 'AcmeClusterSigner') return true;
+  const name = dnsName.toLowerCase();
+  return grants.some(
+    (each) =>
+      each.namespace === namespace && (name === each.zone || name.endsWith(`.${each.zone}`)),
+  );
+}

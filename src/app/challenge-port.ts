@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Option, type Command } from 'commander';
+import { parseHttp01Grant } from '../acme-solving/http/grants.ts';
+import type { Http01Grant } from '../acme-solving/http/grants.ts';
+import { serveChallenges, type ChallengeServerInit } from '../web/challenge-server.ts';
+import type { RunningServer } from '../web/server.ts';
+import { isInCluster, type ComponentOptions } from './component-options.ts';
+import { parsedFlag } from './flag-values.ts';
+
+/** The flags of `acme-responder`. */
+export interface ResponderOptions extends ComponentOptions {
+  readonly listenChallenges: string;
+  readonly http01Zone: readonly Http01Grant[];
+}
+
+/** The port of the Deployment's containers. */
+const PORT = 8089;
+
+/** Adds those of {@link ResponderOptions} that the other components do not have. */
+export function addResponderOptions(command: Command, environment = process.env): Command {
+  const host = isInCluster(environment) ? '0.0.0.0' : '127.0.0.1';
+  return addHttp01Options(command).option(
+    '--listen-challenges <host:port>',
+    'address for /.well-known/acme-challenge/',
+    `${host}:${PORT}`,
+  );
+}
+
+/** Adds `--http01-zone`, for every component that presents HTTP-01. */
+function addHttp01Options(command: Command): Command {
+  return command.addOption(
+    new Option(
+      '--http01-zone <namespace=zone>',
+      'let the AcmeSigners of a namespace prove the names of a zone by HTTP-01 (repeatable; default: none)',
+    )
+      .argParser((text: string, before: readonly Http01Grant[]) => [
+        ...before,
+        parsedFlag(text, parseHttp01Grant),
+      ])
+      .default([]),
+  );
+}
+
+/**
+ * Opens the port that CAs ask.
+ *
+ * @throws SignerError USAGE if it cannot be opened
+ */
+export function openChallengePort(init: ChallengeServerInit): Promise<RunningServer> {
+  return serveChallenges(init);
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+import { CHALLENGES } from '../../api/acme/index.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+
+/**
+ * The permissions of the component that faces the Internet: it reads Challenges, whose tokens and key authorizations are
+ * public, and nothing else. It writes nothing, has no Lease and records no Events.
+ */
+export function permissions(): readonly PermissionRule[] {
+  const { group, plural } = CHALLENGES;
+  return [{ apiGroups: [group], resources: [plural], verbs: ['list', 'watch'] }];
+}
