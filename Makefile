@@ -127,7 +127,8 @@ test-step-ca: node_modules controlplane dist/library/index.mjs ## examples/step-
 test-acme: node_modules ## The ACME client with Pebble and step-ca, built once from their Go modules; Orders behind a proxy that fails
 	$(RUN) node test/acme/build.ts >/dev/null
 	$(RUN) node test/stepca/build.ts >/dev/null
-	$(RUN) node --test --test-timeout=300000 test/acme/*-run.ts
+	$(RUN) node test/dns/debian.ts >/dev/null
+	$(RUN) node --test --test-timeout=300000 test/acme/*-run.ts test/acme-solving/*-run.ts
 
 .PHONY: test-ledger
 test-ledger: node_modules ## Logs of the ledger and proofs from them, judged by Go's tlog, transparency-dev and Tessera

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What components use of this room; README.md lists the files behind it. */
-export { checkHttp01 } from './http/self-check.ts';
-export type { Http01CheckInit, Http01File } from './http/self-check.ts';
+export { createDnsClient } from './dns/client.ts';
+export { createRfc2136Solver } from './dns01/rfc2136.ts';
+export { CHECK_LIMITS, createSelfCheck } from './self-check.ts';
+export type { SelfCheck, SelfCheckInit, ToCheck } from './self-check.ts';
 export { parseNetwork } from './http/networks.ts';
 export type { Network } from './http/networks.ts';
 export type { ChallengeSolver, ChallengeToSolve, SolverContext, SolverOutcome } from './solver.ts';

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Exchange } from '../acme/exchange.ts';
 import type { Client } from '../kube/client/client.ts';
 import type { Clock, Delay } from '../ports.ts';
+import type { AskDns } from './dns/client.ts';
 
 /** A Challenge, as far as a solver needs it. */
 export interface ChallengeToSolve {
@@ -9,6 +11,8 @@ export interface ChallengeToSolve {
   readonly uid: string;
   /** The DNS name or address that is proved, without `*.`. */
   readonly dnsName: string;
+  /** Whether it is proved for `*.` and the name. */
+  readonly wildcard: boolean;
   /** Absent for dns-persist-01. */
   readonly token?: string | undefined;
   /** Content of the file (http-01), or value of the TXT record (dns-01). Absent for dns-persist-01. */
@@ -57,4 +61,10 @@ export interface SolverContext {
    * @throws SignerError where it cannot be read; the message names the Secret and says what to do
    */
   readonly credential: (secret: string, key: string) => Promise<Buffer>;
+  /** Asks DNS servers, by `createDnsClient`. */
+  readonly ask: AskDns;
+  /** host:port or https:// URLs: who is asked where a name leads to, one after the other until one answers. */
+  readonly resolvers: readonly string[];
+  /** Calls of servers that a signer names, with `CHECK_LIMITS`. */
+  readonly http: Exchange;
 }

@@ -15,7 +15,9 @@ export interface Received {
 export interface HttpCall {
   readonly method: 'GET' | 'HEAD' | 'POST';
   readonly url: string;
+  /** Signed messages of ACME, unless `headers` say otherwise. */
   readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -64,9 +66,11 @@ export function createExchange(init: {
     connect: { timeout: connectMs, ...(init.ca === undefined ? {} : { ca: init.ca }) },
   });
 
-  async function send({ method, url, body, signal }: HttpCall): Promise<Received | NoAnswer> {
+  async function send(call: HttpCall): Promise<Received | NoAnswer> {
     const timeout = AbortSignal.timeout(totalMs);
-    const headers = { 'user-agent': init.userAgent, 'accept-language': 'en', ...contentOf(body) };
+    const { method, url, body, signal } = call;
+    const own = { 'user-agent': init.userAgent, 'accept-language': 'en', ...contentOf(body) };
+    const headers = { ...own, ...call.headers };
     try {
       const answer = await request(url, {
         ...{ dispatcher: agent, method, headers, body: body ?? null },
@@ -98,7 +102,7 @@ async function received(
     body.destroy();
     const location = String(headers['location'] ?? '');
     return unusable(
-      `the server redirects (${statusCode}) to ${quote(location, 200)}; name the directory's own URL`,
+      `the server redirects (${statusCode}) to ${quote(location, 200)}; name the URL itself`,
       'redirect',
     );
   }

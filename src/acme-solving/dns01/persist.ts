@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The record of dns-persist-01 (draft-ietf-acme-dns-persist), which its owner writes once: printed, and verified. */
+
+/** What the record is to say. */
+export interface PersistentProof {
+  /** The account that may use it: its URL. */
+  readonly accountUrl: string;
+  /** Names by which the CA calls itself in DNS (RFC 8555 §7.1.1, caaIdentities); empty where it does not say. */
+  readonly issuers: readonly string[];
+}
+
+/** The label that is put before a name. */
+export const PERSIST_LABEL = '_validation-persist';
+
+/** A parameter of an issue-value (RFC 8659 §4.2): printable, without blanks and semicolons. */
+const VALUE = /^[\x21-\x3a\x3c-\x7e]*$/;
+const TAG = /^[A-Za-z0-9-]+$/;
+
+/**
+ * The record as a line of a zone file.
+ *
+ * @param name - without `*.`
+ * @param wildcard - whether the proof is for `*.` and everything below, too
+ */
+export function persistentRecord(
+  name: string,
+  wildcard: boolean,
+  { accountUrl, issuers }: PersistentProof,
+): string {
+  const issuer = issuers[0] ?? "the CA's name in CAA records";
+  const policy = wildcard ? '; policy=wildcard' : '';
+  return `${PERSIST_LABEL}.${name}. IN TXT "${issuer}; accounturi=${accountUrl}${policy}"`;
+}
+
+/**
+ * Whether one of the values proves a name for the account.
+ *
+ * @param now - milliseconds since 1970
+ */
+export function provesPersistently(
+  values: readonly string[],
+  wildcard: boolean,
+  { accountUrl, issuers }: PersistentProof,
+  now: number,
+): boolean {
+  return values.some((value) => {
+    const read = readIssueValue(value);
+    if (read === undefined || (issuers.length > 0 && !issuers.includes(read.issuer))) return false;
+    const { accounturi, policy, persistuntil } = read.parameters;
+    if (accounturi !== accountUrl) return false;
+    if (wildcard && policy?.toLowerCase() !== 'wildcard') return false;
+    return (
+      persistuntil === undefined ||
+      (/^[0-9]{1,15}$/.test(persistuntil) && now <= 1000 * Number(persistuntil))
+    );
+  });
+}
+
+/** Tags are in small letters: they are compared without regard to case. Undefined where it is malformed. */
+function readIssueValue(
+  text: string,
+):
+  | { readonly issuer: string; readonly parameters: Readonly<Record<string, string | undefined>> }
+  | undefined {
+  const [issuer = '', ...rest] = text
+    .split(';')
+    .map((part) => part.replace(/^[ \t]+|[ \t]+$/g, ''));
+  const parameters = new Map<string, string>();
+  for (const part of rest) {
+    const at = part.indexOf('=');
+    const tag = part.slice(0, Math.max(at, 0)).trim().toLowerCase();
+    const value = part.slice(at + 1).trim();
+    if (!TAG.test(tag) || !VALUE.test(value) || parameters.has(tag)) return undefined;
+    parameters.set(tag, value);
+  }
+  return issuer === '' ? undefined : { issuer, parameters: Object.fromEntries(parameters) };
+}
