@@ -27,3 +27,17 @@ export async function certificatesResources(
     message: `this API server serves no ${plural}.${GROUP}; Kubernetes 1.37 does, 1.35 and 1.36 with --runtime-config=${GROUP}/v1beta1=true and the feature gates PodCertificateRequest, ClusterTrustBundle and ClusterTrustBundleProjection`,
   });
 }
+
+/** {@link certificatesResources}, or undefined where the API server serves none. */
+export async function certificatesResourceIfServed(
+  client: Client,
+  plural: 'clustertrustbundles' | 'podcertificaterequests',
+): Promise<Resource | undefined> {
+  try {
+    const [newest] = await certificatesResources(client, plural);
+    return newest;
+  } catch (error) {
+    if (error instanceof SignerError && error.code === 'KUBE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}

@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import { SignerError, messageOf } from '../errors.ts';
 import { addAuthorityVerbs } from './commands/authority/flags.ts';
+import { addCheckCommand } from './commands/check/flags.ts';
 import { addConformanceCommand } from './commands/conformance/flags.ts';
 import {
   addComponentOptions,
@@ -77,6 +78,7 @@ function program(): Command {
     if (name === 'acme-responder') addResponderOptions(command);
     if (name === 'authority') addAuthorityVerbs(addOwnTlsOptions(command));
   }
+  addCheckCommand(root);
   addRequestCommand(root);
   addPolicyCommand(root);
   addConformanceCommand(root);

@@ -3,6 +3,7 @@
  * The only way of this command line to stdout and stderr. Messages repeat what others wrote (conditions,
  * names of requests, errors of the API server), so that no character reaches a terminal that it would interpret.
  */
+import { colorMarks } from './mark-colors.ts';
 import { printable, printableJson, printableLines } from '../quote.ts';
 
 /** Writes text whose line ends are ours to stdout. */
@@ -18,4 +19,14 @@ export function printDocument(text: string): void {
 /** Writes one line of progress or an error to stderr. */
 export function printProgress(line: string): void {
   process.stderr.write(`${printable(line)}\n`);
+}
+
+/**
+ * Writes text to stdout as {@link printText}, with colors on the marks that begin its lines: only on a terminal, and
+ * not where NO_COLOR is set (https://no-color.org).
+ */
+export function printMarked(text: string): void {
+  const colored = process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '';
+  const printed = printableLines(text);
+  process.stdout.write(colored ? colorMarks(printed) : printed);
 }

@@ -36,12 +36,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   operations: [...CORE, 'kube', 'runtime', 'app'],
   // Manifests: each component compares the admission policies of the cluster with what is printed.
   app: [...SERVED, 'runtime', 'web', 'manifests', 'acme-solving', '../package.json'],
+  checks: [...CORE, 'kube', 'runtime', 'app', 'manifests', 'operations'],
   library: [...SERVED, 'runtime', 'controllers', 'authorities', 'app', 'manifests'],
   cli: [
     ...SERVED,
     ...['runtime', 'controllers', 'authorities', 'conformance', 'conformance-runner'],
     'acme-solving',
-    ...['app', 'manifests', 'operations'],
+    ...['app', 'manifests', 'operations', 'checks'],
   ],
 };
 
@@ -79,6 +80,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'manifests/admission': [],
   'manifests/workloads': ['components'],
   'manifests/values': [],
+  'checks/catalogue': [],
   'operations/verbs': [],
   'operations/pods': [],
   'operations/show': [],

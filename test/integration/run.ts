@@ -33,6 +33,7 @@ const LONG = new Set(
   [
     'authority-verbs',
     'certificate-requests',
+    'check',
     'conformance',
     'fairness',
     'image',

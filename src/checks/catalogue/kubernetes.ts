@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { CheckDescription } from './description.ts';
+
+/** What the cluster itself must have: `--pre` runs these alone. */
+export const KUBERNETES_CHECKS = {
+  'api-server-version': {
+    group: 'kubernetes',
+    title: 'the API server is Kubernetes 1.36 or later',
+    affects: 'Earlier versions lack APIs that the components need. No certificate is issued.',
+    todo: ['Upgrade the cluster, or use a release of Countersign that serves this version.'],
+  },
+  'pod-certificates-served': {
+    group: 'kubernetes',
+    title: 'the API server serves PodCertificateRequests and ClusterTrustBundles',
+    affects:
+      'Without them pods get no certificates through podCertificate volumes, and no trust bundle is published. People and cert-manager still get certificates.',
+    todo: [
+      'Kubernetes 1.37 serves both by default. On 1.36 start the API server and the kubelets with the beta:',
+      '$ kube-apiserver --runtime-config=certificates.k8s.io/v1beta1=true --feature-gates=PodCertificateRequest=true,ClusterTrustBundle=true,ClusterTrustBundleProjection=true',
+    ],
+  },
+  'clock-offset': {
+    group: 'kubernetes',
+    title: 'this machine and the API server agree on the time',
+    affects:
+      'The validity of a certificate is judged by each reader with its own clock. Countersign signs nothing while its clock is more than ten minutes apart from the API server.',
+    todo: ['Correct the clock that is wrong; NTP keeps it right.'],
+  },
+  'kubelet-versions': {
+    group: 'kubernetes',
+    title: 'every kubelet can mount podCertificate and clusterTrustBundle volumes',
+    affects:
+      'A pod with such a volume does not start on a node whose kubelet is older than 1.35, or waits for its volume.',
+    todo: [
+      'Upgrade the nodes that are named, or keep such pods away from them.',
+      '$ kubectl get nodes -o custom-columns=NAME:.metadata.name,KUBELET:.status.nodeInfo.kubeletVersion',
+    ],
+  },
+  'foreign-webhooks': {
+    group: 'kubernetes',
+    title: 'no admission webhook of somebody else stands before requests for certificates',
+    affects:
+      'A webhook that fails closed blocks every request for a certificate while its server is away, its own certificate among them.',
+    todo: [
+      'Exclude certificates.k8s.io and coordination.k8s.io from its rules, or the namespace of the components from its namespaceSelector.',
+    ],
+  },
+  'may-install': {
+    group: 'kubernetes',
+    title: 'you may install Countersign',
+    affects: 'helm install or kubectl apply ends half way where a permission is missing.',
+    todo: ['Install as a cluster administrator, or have the permissions that are named granted.'],
+  },
+} as const satisfies Readonly<Record<string, CheckDescription>>;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { CheckDescription } from './description.ts';
+
+/** The signers, their CAs and bundles, and the requests that wait for them. */
+export const SIGNER_CHECKS = {
+  'signers-valid': {
+    group: 'signers',
+    title: 'every ClusterSigner has a valid spec and a signer name of its own',
+    affects: 'A ClusterSigner whose spec is invalid serves no request.',
+    todo: ['Correct the field that is named.', '$ kubectl edit clustersigner NAME'],
+  },
+  'signers-ready': {
+    group: 'signers',
+    title: 'every signer is Ready',
+    affects: 'Requests of a signer that is not Ready wait. They are not denied.',
+    todo: [
+      'The condition says why:',
+      '$ kubectl describe clustersigner NAME',
+      '$ countersign authority show NAME',
+    ],
+  },
+  'ca-lifetime': {
+    group: 'signers',
+    title: 'every CA lives longer than two of its longest leaves and 30 days',
+    affects:
+      'A leaf never outlives its CA, so that leaves get shorter towards its end. After it nothing is signed.',
+    todo: [
+      'A managed CA is replaced by itself; if it is not, the condition RotationDue says why. Replace your own CA in its Secret.',
+      '$ countersign authority show NAME',
+    ],
+  },
+  'rotation-on-time': {
+    group: 'signers',
+    title: 'no rotation is late',
+    affects: 'The CA that signs comes closer to its end while its successor waits.',
+    todo: ['$ kubectl describe clustersigner NAME', '$ countersign authority show NAME'],
+  },
+  'bundles-equal': {
+    group: 'signers',
+    title: 'every bundle has the anchors of its CAs, and no other',
+    affects:
+      'Verifiers refuse leaves of a CA whose anchor is missing. An anchor of somebody else makes them trust that CA.',
+    todo: [
+      'attester puts it right within seconds; if it does not, look at its log.',
+      '$ kubectl -n countersign-system logs deployment/countersign-attester',
+    ],
+  },
+  'requests-answered': {
+    group: 'requests',
+    title: 'no request for a certificate waits for longer than two minutes',
+    affects: 'A pod that waits for its first certificate does not start.',
+    todo: [
+      'Look at the request, the condition of its signer and the log of the component that answers it.',
+      '$ kubectl describe podcertificaterequest NAME -n NAMESPACE',
+    ],
+  },
+  'requests-approved': {
+    group: 'requests',
+    title: 'no CertificateSigningRequest waits for a person',
+    affects:
+      'A request that no rule approves stays until somebody approves or denies it; Kubernetes deletes it after a day.',
+    todo: ['$ kubectl certificate approve NAME', '$ kubectl certificate deny NAME'],
+  },
+} as const satisfies Readonly<Record<string, CheckDescription>>;

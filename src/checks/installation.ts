@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Checks of what is installed. Pure: facts in, outcomes out. */
+import { GROUP, VERSION } from '../api/signer/cluster-signer.ts';
+import { SERVING_REPORT, readReport } from '../api/serving/report.ts';
+import { holderOf, leaseMilliseconds, type Lease } from '../kube/lease/lease.ts';
+import { COMPONENT_LABEL } from '../runtime/component/leases.ts';
+import { COMPONENTS } from '../manifests/components.ts';
+import type { Definition, Deployment, InstallationFacts } from './facts.ts';
+import { allWell, error, ok, warning, whereSeen, type Outcome } from './finding.ts';
+
+/** Those without which there are no signers. */
+const DEFINITIONS = [`clustersigners.${GROUP}`, `signers.${GROUP}`] as const;
+
+/** How much longer than a Lease lasts a renewal may be ago: the clocks of nodes differ, and an API server may be slow. */
+const LEASE_SLACK_MS = 30_000;
+
+/**
+ * `definitions-installed`
+ *
+ * @param release - the version of this program
+ */
+export function checkDefinitions(
+  { definitions }: InstallationFacts,
+  release: string,
+): readonly Outcome[] {
+  return whereSeen(definitions, (found) =>
+    allWell(
+      DEFINITIONS.flatMap((wanted) =>
+        checkDefinition(
+          wanted,
+          found.find(({ name }) => name === wanted),
+          release,
+        ),
+      ),
+      `${DEFINITIONS.join(' and ')} are installed`,
+    ),
+  );
+}
+
+function checkDefinition(
+  wanted: string,
+  found: Definition | undefined,
+  release: string,
+): readonly Outcome[] {
+  const subject = `customresourcedefinition/${wanted}`;
+  const todo = 'kubectl apply --server-side -f deploy/crds';
+  if (found === undefined) return [error('it is not installed', todo, subject)];
+  if (!found.established) {
+    const look = `kubectl describe customresourcedefinition ${wanted}`;
+    return [error('the API server does not serve it: it is not Established', look, subject)];
+  }
+  if (!found.served.includes(VERSION)) {
+    return [error(`it does not serve ${VERSION}`, todo, subject)];
+  }
+  if (found.release === undefined || found.release === release) return [];
+  const why = `it is of version ${found.release}, and this program is ${release}`;
+  return [warning(why, 'run countersign of the version that is installed, or upgrade', subject)];
+}
+
+/** `components-running` */
+export function checkComponents(facts: InstallationFacts): readonly Outcome[] {
+  return whereSeen(facts.leases, (leases) => {
+    const alive = leases.filter((each) => isHeld(each, facts.now));
+    const running = new Set(alive.map(componentOf));
+    const wanted = [...COMPONENTS].filter(
+      ([name, { optional }]) => optional === undefined || isInstalled(facts, leases, name),
+    );
+    const away = wanted.filter(([name]) => !running.has(name));
+    return allWell(
+      away.map(([name, { description }]) =>
+        error(
+          `no replica of ${name} holds a Lease. It is the component that does this: ${description}`,
+          `kubectl -n countersign-system logs deployment/countersign-${name}`,
+          `deployment/countersign-${name}`,
+        ),
+      ),
+      `${wanted.map(([name]) => name).join(', ')} are running`,
+    );
+  });
+}
+
+/** Whether a component that may be left out is there: it has a Deployment, or had a replica somewhere. */
+function isInstalled(
+  { deployments }: InstallationFacts,
+  leases: readonly Lease[],
+  component: string,
+): boolean {
+  if (leases.some((each) => componentOf(each) === component)) return true;
+  return 'value' in deployments && deployments.value.some((each) => each.component === component);
+}
+
+function componentOf({ metadata }: Lease): string {
+  return metadata.labels?.[COMPONENT_LABEL] ?? '';
+}
+
+function isHeld(lease: Lease, now: number): boolean {
+  const renewed = Date.parse(lease.spec?.renewTime ?? '');
+  if (holderOf(lease.spec) === undefined || Number.isNaN(renewed)) return false;
+  return now - renewed < leaseMilliseconds(lease) + LEASE_SLACK_MS;
+}
+
+/** `replicas-available` */
+export function checkReplicas({ deployments }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(deployments, (all) => {
+    if (all.length === 0) return [ok('no component runs as a Deployment in this namespace')];
+    return allWell(
+      all.filter(({ available, wanted }) => available < wanted).map(shortOfReplicas),
+      `all ${all.length} Deployments have their replicas`,
+    );
+  });
+}
+
+function shortOfReplicas({ name, available, wanted }: Deployment): Outcome {
+  const why = `${available} of ${wanted} replicas are available`;
+  const todo = `kubectl -n countersign-system describe deployment ${name}`;
+  const subject = `deployment/${name}`;
+  return available === 0 ? error(why, todo, subject) : warning(why, todo, subject);
+}
+
+/** `versions-equal` */
+export function checkVersions({ deployments }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(deployments, (all) => {
+    const images = Map.groupBy(all, ({ image }) => image);
+    if (images.size < 2) return [ok('all components run the same image')];
+    const text = [...images].map(
+      ([image, of]) => `${of.map(({ component }) => component).join(', ')}: ${image}`,
+    );
+    return [
+      warning(`the components run different images (${text.join('; ')})`, 'finish the upgrade'),
+    ];
+  });
+}
+
+/** `components-report-no-faults` */
+export function checkReports({ leases, now }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(leases, (all) => {
+    const outcomes = all
+      .filter((each) => isHeld(each, now))
+      .flatMap((lease) => faultsIn(lease, componentOf(lease)));
+    // Replicas report the same.
+    const unique = new Map(outcomes.map((each) => [JSON.stringify(each), each]));
+    return allWell([...unique.values()], 'no component reports a fault');
+  });
+}
+
+function faultsIn({ metadata }: Lease, component: string): readonly Outcome[] {
+  const text = metadata.annotations?.[SERVING_REPORT];
+  const report = text === undefined ? undefined : readReport(text);
+  return (report?.faults ?? []).map(({ reason, message, stops, signers }) => {
+    const whose = signers === undefined ? 'all signers' : signers.join(', ');
+    const make = stops ? error : warning;
+    return make(
+      `${component} reports ${reason} for ${whose}: ${message}`,
+      'do what the message says',
+      `deployment/countersign-${component}`,
+    );
+  });
+}

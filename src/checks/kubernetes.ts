@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Checks of the cluster itself. Pure: facts in, outcomes out. */
+import { permissionText, type MissingPermission } from '../kube/client/access-review.ts';
+import { MAX_CLOCK_OFFSET_MS, offsetText } from '../runtime/component/server-time.ts';
+import type { KubernetesFacts, Kubelet, Webhook } from './facts.ts';
+import { allWell, error, ok, warning, whereSeen, type Outcome } from './finding.ts';
+
+/** The oldest minor version that the components run on, and the oldest kubelet with both kinds of volumes. */
+const LEAST_SERVER = 36;
+const LEAST_KUBELET = 35;
+
+/** Certificates are backdated by less; a clock that is further off makes new ones "not yet valid" for it. */
+const NOTICED_OFFSET_MS = 30_000;
+
+/** The minor version in `v1.37.1`; undefined where it is none. */
+function minorOf(version: string): number | undefined {
+  const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
+  return major === '1' && minor !== undefined ? Number(minor) : undefined;
+}
+
+/** `api-server-version` */
+export function checkServerVersion({ version }: KubernetesFacts): readonly Outcome[] {
+  const minor = minorOf(version);
+  if (minor === undefined || minor < LEAST_SERVER) {
+    return [
+      error(
+        `the API server is ${version}; Countersign runs on 1.${LEAST_SERVER} and later`,
+        'upgrade the cluster',
+      ),
+    ];
+  }
+  return [ok(`the API server is ${version}`)];
+}
+
+/** `pod-certificates-served` */
+export function checkPodCertificates({ served }: KubernetesFacts): readonly Outcome[] {
+  const missing = Object.entries(served).flatMap(([plural, versions]) =>
+    versions.length === 0 ? [plural] : [],
+  );
+  if (missing.length > 0) {
+    return [
+      error(
+        `the API server serves no ${missing.join(' and no ')}, so pods get no certificates`,
+        'use Kubernetes 1.37, or switch the beta on in 1.36: countersign check --explain pod-certificates-served',
+      ),
+    ];
+  }
+  const [version = ''] = served.podcertificaterequests;
+  return [ok(`PodCertificateRequests and ClusterTrustBundles are served (${version})`)];
+}
+
+/** `clock-offset` */
+export function checkClock({ clockOffset }: KubernetesFacts): readonly Outcome[] {
+  const apart = Math.abs(clockOffset);
+  const text = offsetText(clockOffset);
+  if (apart > MAX_CLOCK_OFFSET_MS) return [error(text, 'correct the clock that is wrong')];
+  if (apart > NOTICED_OFFSET_MS) return [warning(text, 'correct the clock that is wrong')];
+  return [ok('this machine and the API server agree on the time')];
+}
+
+/** `kubelet-versions` */
+export function checkKubelets({ kubelets }: KubernetesFacts): readonly Outcome[] {
+  return whereSeen(kubelets, (all) => {
+    const old = all.filter(({ version }) => (minorOf(version) ?? 0) < LEAST_KUBELET);
+    return allWell(
+      old.map(olderKubelet),
+      all.length === 0
+        ? 'there are no nodes'
+        : `all ${all.length} kubelets are 1.${LEAST_KUBELET} or later`,
+    );
+  });
+}
+
+function olderKubelet({ node, version }: Kubelet): Outcome {
+  return warning(
+    `the kubelet is ${version}; it does not know podCertificate volumes`,
+    'upgrade the node, or keep pods with such volumes away from it',
+    `node/${node}`,
+  );
+}
+
+/** `foreign-webhooks` */
+export function checkWebhooks({ webhooks }: KubernetesFacts): readonly Outcome[] {
+  return whereSeen(webhooks, (all) =>
+    allWell(
+      all
+        .filter(mayBlock)
+        .map(({ configuration, name }) =>
+          warning(
+            `webhook ${name} fails closed and sees requests for certificates or Leases: while its server is away, nothing is issued`,
+            'exclude certificates.k8s.io and coordination.k8s.io from its rules',
+            configuration,
+          ),
+        ),
+      'no admission webhook fails closed before requests for certificates',
+    ),
+  );
+}
+
+const NEEDED_GROUPS = ['certificates.k8s.io', 'coordination.k8s.io', 'countersign.dev', '*'];
+const NEEDED_RESOURCES = [
+  ...['certificatesigningrequests', 'podcertificaterequests', 'clustertrustbundles'],
+  ...['leases', 'clustersigners', 'signers', '*'],
+];
+
+/** Resources may carry a subresource, `pods/*`, and a star may stand for both. */
+function mayBlock({ failurePolicy = 'Fail', rules = [] }: Webhook): boolean {
+  return (
+    failurePolicy === 'Fail' &&
+    rules.some(
+      ({ apiGroups = [], resources = [] }) =>
+        apiGroups.some((group) => NEEDED_GROUPS.includes(group)) &&
+        resources.some((each) => NEEDED_RESOURCES.includes(each.split('/')[0] ?? '')),
+    )
+  );
+}
+
+/**
+ * `may-install`
+ *
+ * @param missing - the permissions that installing takes and the user lacks
+ */
+export function checkInstallRights(missing: readonly MissingPermission[]): readonly Outcome[] {
+  return allWell(
+    missing.map((each) =>
+      error(
+        `you may not ${permissionText(each)}`,
+        'install as a cluster administrator, or have this granted',
+      ),
+    ),
+    'you may install Countersign',
+  );
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Client } from '../kube/client/client.ts';
+import type { Lease } from '../kube/lease/lease.ts';
+import type { StoredObject } from '../kube/resource/object.ts';
+import type { PermissionRule } from '../kube/resource/permissions.ts';
+import type { LiveAdmission } from '../manifests/admission/compare.ts';
+import { LABEL_COMPONENT, LABEL_NAME } from '../manifests/names.ts';
+import { serverTime } from '../runtime/component/server-time.ts';
+import type { Definition, Deployment, InstallationFacts, ReadInit } from './facts.ts';
+import type { Seen } from './finding.ts';
+import { readRequests } from './read-requests.ts';
+import { readSigners } from './read-signers.ts';
+import { seeAll } from './see.ts';
+
+const OURS = `${LABEL_NAME}=countersign`;
+const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', labelSelector: OURS };
+const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1' };
+
+/** @throws KubeError for any answer but 403, which is kept: what the user may not see is no fault */
+export async function readInstallation(init: ReadInit): Promise<InstallationFacts> {
+  const { client, namespace } = init;
+  const [definitions, deployments, leases, roles, policies, signers] = await Promise.all([
+    seeAll(client, DEFINITIONS, definitionOf),
+    seeAll(
+      client,
+      { group: 'apps', version: 'v1', plural: 'deployments', namespace, labelSelector: OURS },
+      deploymentOf,
+    ),
+    seeAll<Lease, Lease>(
+      client,
+      {
+        ...{ group: 'coordination.k8s.io', version: 'v1', plural: 'leases' },
+        ...{ namespace, labelSelector: OURS },
+      },
+      (lease) => [lease],
+    ),
+    readRoles(client),
+    readPolicies(client),
+    readSigners(init),
+  ]);
+  const requests = await readRequests(client, signers);
+  // After the answers: the offset of the clocks is known.
+  const now = serverTime(init);
+  return { now, definitions, deployments, leases, roles, policies, signers, requests };
+}
+
+const DEFINITIONS = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  labelSelector: OURS,
+};
+
+interface RawDefinition extends StoredObject {
+  readonly metadata: StoredObject['metadata'] & {
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  readonly spec?: {
+    readonly versions?: readonly { readonly name: string; readonly served?: boolean }[];
+  };
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
+function definitionOf({ metadata, spec, status }: RawDefinition): readonly Definition[] {
+  return [
+    {
+      name: metadata.name,
+      established: (status?.conditions ?? []).some(
+        (each) => each.type === 'Established' && each.status === 'True',
+      ),
+      served: (spec?.versions ?? [])
+        .filter(({ served }) => served === true)
+        .map(({ name }) => name),
+      release: metadata.labels?.['app.kubernetes.io/version'],
+    },
+  ];
+}
+
+interface RawDeployment extends StoredObject {
+  readonly metadata: RawDefinition['metadata'];
+  readonly spec?: {
+    readonly replicas?: number;
+    readonly template?: {
+      readonly spec?: { readonly containers?: readonly { readonly image?: string }[] };
+    };
+  };
+  readonly status?: { readonly availableReplicas?: number };
+}
+
+function deploymentOf({ metadata, spec = {}, status = {} }: RawDeployment): readonly Deployment[] {
+  const { replicas = 1, template } = spec;
+  const { availableReplicas = 0 } = status;
+  return [
+    {
+      name: metadata.name,
+      component: metadata.labels?.[LABEL_COMPONENT] ?? '',
+      image: imageOf(template),
+      wanted: replicas,
+      available: availableReplicas,
+    },
+  ];
+}
+
+function imageOf(template: NonNullable<RawDeployment['spec']>['template']): string {
+  return template?.spec?.containers?.[0]?.image ?? '';
+}
+
+interface Role extends StoredObject {
+  readonly metadata: RawDefinition['metadata'] & { readonly namespace?: string };
+  readonly rules?: readonly Partial<PermissionRule>[];
+}
+
+/** The rules of each component's ClusterRole and Roles. Those that aggregate have none of ours. */
+async function readRoles(
+  client: Client,
+): Promise<Seen<ReadonlyMap<string, readonly PermissionRule[]>>> {
+  const take = ({
+    metadata,
+    rules = [],
+  }: Role): readonly (readonly [string, PermissionRule[]])[] => {
+    const component = metadata.labels?.[LABEL_COMPONENT] ?? '';
+    const { namespace } = metadata;
+    return [[component, rules.map((rule) => ruleOf(rule, namespace))]];
+  };
+  const [cluster, namespaced] = await Promise.all([
+    seeAll(client, { ...RBAC, plural: 'clusterroles' }, take),
+    seeAll(client, { ...RBAC, plural: 'roles' }, take),
+  ]);
+  if (!('value' in cluster)) return cluster;
+  if (!('value' in namespaced)) return namespaced;
+  const byComponent = new Map<string, readonly PermissionRule[]>();
+  const known = new Set(cluster.value.map(([component]) => component));
+  for (const [component, rules] of [...cluster.value, ...namespaced.value]) {
+    if (!known.has(component)) continue;
+    byComponent.set(component, [...(byComponent.get(component) ?? []), ...rules]);
+  }
+  return { value: byComponent };
+}
+
+function ruleOf(rule: Partial<PermissionRule>, namespace: string | undefined): PermissionRule {
+  const { apiGroups = [], resources = [], verbs = [], resourceNames } = rule;
+  return {
+    ...{ apiGroups, resources, verbs },
+    ...(resourceNames === undefined ? {} : { resourceNames }),
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+}
+
+type Spec = NonNullable<LiveAdmission['policy']>;
+type Named = readonly [string, Spec];
+
+/** Policies and bindings of our names, whoever labelled them. */
+async function readPolicies(client: Client): Promise<Seen<ReadonlyMap<string, LiveAdmission>>> {
+  const take = (object: StoredObject & Spec): readonly Named[] =>
+    object.metadata.name.startsWith('countersign-') ? [[object.metadata.name, object]] : [];
+  const [policies, bindings] = await Promise.all([
+    seeAll(client, { ...ADMISSION, plural: 'validatingadmissionpolicies' }, take),
+    seeAll(client, { ...ADMISSION, plural: 'validatingadmissionpolicybindings' }, take),
+  ]);
+  if (!('value' in policies)) return policies;
+  if (!('value' in bindings)) return bindings;
+  const bound = new Map(bindings.value);
+  return {
+    value: new Map(
+      policies.value.map(([name, policy]) => [name, { policy, binding: bound.get(name) }]),
+    ),
+  };
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import { findCondition, hasTrueCondition, type Condition } from '../api/request/conditions.ts';
+import {
+  CSR_RESOURCE,
+  isApproved,
+  isFinished,
+  type CertificateSigningRequest,
+} from '../api/request/csr.ts';
+import type { KubeObject } from '../api/object/object.ts';
+import { isDerivedName } from '../api/signer/signer.ts';
+import { certificatesResourceIfServed } from '../app/certificates-resources.ts';
+import type { Client } from '../kube/client/client.ts';
+import type { SignerFacts, WaitingRequest } from './facts.ts';
+import type { Seen } from './finding.ts';
+import { seeAll } from './see.ts';
+
+/** A PodCertificateRequest as JSON, as far as it is read. */
+interface PodRequest extends KubeObject {
+  readonly spec: { readonly signerName: string };
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+/** Lists the requests of our signers that are not answered. */
+export async function readRequests(
+  client: Client,
+  signers: Seen<SignerFacts>,
+): Promise<Seen<readonly WaitingRequest[]>> {
+  if (!('value' in signers)) return signers;
+  const names = new Set(signers.value.states.map(({ signer }) => signer.spec.signerName));
+  const isOurs = (name: string): boolean => names.has(name) || isDerivedName(name);
+  const signing = await seeAll<CertificateSigningRequest & KubeObject, WaitingRequest>(
+    client,
+    CSR_RESOURCE,
+    (csr) => (isOurs(csr.spec.signerName) && !isFinished(csr) ? [waitingCsr(csr)] : []),
+  );
+  const kind = await certificatesResourceIfServed(client, 'podcertificaterequests');
+  if (kind === undefined || !('value' in signing)) return signing;
+  const pods = await seeAll<PodRequest, WaitingRequest>(client, kind, (request) =>
+    isOurs(request.spec.signerName) && !isAnswered(request) ? [waitingPod(request)] : [],
+  );
+  return 'value' in pods ? { value: [...signing.value, ...pods.value] } : pods;
+}
+
+function waitingCsr(csr: CertificateSigningRequest): WaitingRequest {
+  const { metadata, spec, status } = csr;
+  const approved = findCondition(status?.conditions, 'Approved')?.lastTransitionTime;
+  return {
+    object: `certificatesigningrequest/${metadata.name}`,
+    signerName: spec.signerName,
+    since: Date.parse(approved ?? metadata.creationTimestamp),
+    waitsForApproval: !isApproved(csr),
+  };
+}
+
+function isAnswered({ status }: PodRequest): boolean {
+  return ['Issued', 'Denied', 'Failed'].some((type) => hasTrueCondition(status?.conditions, type));
+}
+
+function waitingPod({ metadata, spec }: PodRequest): WaitingRequest {
+  return {
+    object: `podcertificaterequest/${metadata.name}`,
+    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    signerName: spec.signerName,
+    since: Date.parse(metadata.creationTimestamp),
+    waitsForApproval: false,
+  };
+}

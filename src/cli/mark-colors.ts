@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Severity } from '../checks/finding.ts';
+import { MARKS } from '../checks/report.ts';
+
+/** ANSI colors (ECMA-48, select graphic rendition): green, yellow, red, cyan. */
+const COLORS: Readonly<Record<Severity, string>> = {
+  ok: '32',
+  warning: '33',
+  error: '31',
+  unseen: '36',
+};
+
+const COLOR_OF: ReadonlyMap<string, string> = new Map(
+  (Object.keys(COLORS) as Severity[]).map((each) => [MARKS[each], COLORS[each]]),
+);
+
+/**
+ * Colors the marks that begin the lines of findings.
+ *
+ * @param printed - a report as text, without control characters but line ends
+ */
+export function colorMarks(printed: string): string {
+  return printed.replace(/^( {2})(\S)(?= )/gmu, (line, indent: string, mark: string) => {
+    const color = COLOR_OF.get(mark);
+    return color === undefined ? line : `${indent}\u001B[${color}m${mark}\u001B[0m`;
+  });
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `countersign check` on a real cluster: well where all is well, and each thing that is broken has its line. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { CheckReport } from '../../src/checks/report.ts';
+import { until } from '../cluster/until.ts';
+import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
+import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
+import { componentKubeconfig } from '../support/cluster/installation.ts';
+import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
+import { eachVerb, withoutVerb } from '../support/cluster/roles.ts';
+
+const WAIT_MS = 60_000;
+
+let fixture: Fixture;
+let again: ComponentProcess | undefined;
+before(async () => {
+  fixture = await startFixture();
+});
+after(async () => {
+  await again?.stop();
+  await fixture.stop();
+});
+
+function run(...args: readonly string[]): Promise<CommandResult> {
+  const { kubeconfig } = fixture.cluster;
+  return countersign(['check', '--kubeconfig', kubeconfig, ...args], undefined, BUNDLE);
+}
+
+/** The people's CA is the client CA of the test cluster, which lives for a week. */
+const KNOWN = /^warning ca-lifetime clustersigner\/people /;
+
+/** The lines that are not well, `severity id subject why`. */
+async function faults(...args: readonly string[]): Promise<readonly string[]> {
+  const { stdout, stderr } = await run('-o', 'json', ...args);
+  assert.notEqual(stdout, '', stderr);
+  const { checks } = JSON.parse(stdout) as CheckReport;
+  return checks
+    .filter(({ severity }) => severity !== 'ok')
+    .map(({ id, severity, subject, why }) => `${severity} ${id} ${subject ?? ''} ${why}`)
+    .filter((each) => !KNOWN.test(each));
+}
+
+function shows(pattern: RegExp): Promise<unknown> {
+  return until(`check shows ${String(pattern)}`, WAIT_MS, async () => {
+    const found = await faults();
+    if (found.some((each) => pattern.test(each))) return true;
+    throw new Error(`it shows ${found.join('\n') || 'nothing'}`);
+  });
+}
+
+const showsNothing = (): Promise<unknown> =>
+  until('check shows nothing', WAIT_MS, async () => {
+    const found = await faults();
+    if (found.length === 0) return true;
+    throw new Error(`it shows ${found.join('\n')}`);
+  });
+
+test('--wait ends with 0 and the next command when all is well', async () => {
+  const { code, stdout, stderr } = await run('--wait', '60s');
+  assert.equal(code, 0, stdout + stderr);
+  assert.match(stdout, /√ signers-ready: all \d signers are Ready/);
+  assert.match(stdout, /Next: countersign authority show/);
+  await showsNothing();
+});
+
+test('--pre finds that an administrator may install, and that a user may not', async () => {
+  assert.deepEqual(await faults('--pre'), []);
+  const found = await faults('--pre', '--as', 'nobody');
+  assert.ok(
+    found.some((each) =>
+      /^error may-install .*may not create .*customresourcedefinitions/.test(each),
+    ),
+    found.join('\n'),
+  );
+});
+
+test('a user without rights gets what can be seen, and no fault that is none', async () => {
+  const { code, stdout } = await run('--as', 'nobody', '--as-group', 'system:authenticated');
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /\? signers-ready: you may not list clustersigners\.countersign\.dev/);
+});
+
+test('a component that ends has its line within a Lease, and none after it is back', async () => {
+  await fixture.installation.components.attester.stop();
+  await shows(/^error components-running deployment\/countersign-attester no replica of attester/);
+  const { code } = await run();
+  assert.equal(code, 3);
+  const kubeconfig = await componentKubeconfig(fixture.cluster, 'attester');
+  again = await startComponent({ name: 'attester', kubeconfig });
+  await showsNothing();
+});
+
+test('a verb that is taken from a role has its line, by role and by permission', async () => {
+  const verb = eachVerb().find(
+    (each) => each.component === 'signer' && each.resource === 'signers' && each.verb === 'sign',
+  );
+  assert.ok(verb !== undefined);
+  const restore = await withoutVerb(fixture.cluster, verb);
+  await shows(
+    /^error roles-complete clusterrole\/countersign-signer it does not grant sign signers/,
+  );
+  await shows(/^error components-report-no-faults .*signer reports RightMissing/);
+  await restore();
+  await showsNothing();
+});
+
+test('a policy that is weakened has its line', async () => {
+  const { cluster } = fixture;
+  const name = 'countersign-cluster-signers';
+  const kind = 'validatingadmissionpolicybinding';
+  const { stdout } = await cluster.kubectl(['get', kind, name, '-o', 'json']);
+  await cluster.kubectl(['delete', kind, name]);
+  await shows(
+    new RegExp(`^warning policies-equal validatingadmissionpolicy/${name} .*not installed`),
+  );
+  await cluster.kubectl(['create', '-f', '-'], { input: stdout });
+  await showsNothing();
+});
+
+test('a signer with an invalid expression has its line, with what is wrong', async () => {
+  const { cluster } = fixture;
+  const patch = (allow: string): Promise<unknown> =>
+    cluster.kubectl([
+      ...['patch', 'clustersigner', 'workload', '--type', 'json', '-p'],
+      JSON.stringify([{ op: 'replace', path: '/spec/pods/allow', value: allow }]),
+    ]);
+  const { stdout } = await cluster.kubectl([
+    ...['get', 'clustersigner', 'workload', '-o', 'jsonpath={.spec.pods.allow}'],
+  ]);
+  await patch('pod.nonsense ==');
+  await shows(/^(error|warning) signers-ready clustersigner\/workload .*spec\.pods\.allow/);
+  await patch(stdout);
+  await showsNothing();
+});
