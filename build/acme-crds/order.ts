@@ -202,6 +202,8 @@ export const CHALLENGE: Kind = {
       reason: text(64, 'Why it is not there, or cannot be removed, for programs.'),
       message: text(4096, 'The same, for people.'),
       changedAt: instant('When the solver last changed something.'),
+      at: text(1024, 'Where it is: the name of the record after CNAMEs, or the route.'),
+      nextAttemptAt: instant('The solver does not try again before. Absent where it succeeded.'),
     }),
   }),
 };

@@ -7,10 +7,14 @@ import type { RunningServer } from '../web/server.ts';
 import { isInCluster, type ComponentOptions } from './component-options.ts';
 import { parsedFlag } from './flag-values.ts';
 
-/** The flags of `acme-responder`. */
-export interface ResponderOptions extends ComponentOptions {
-  readonly listenChallenges: string;
+/** The flag of every component that presents HTTP-01. */
+export interface Http01Options {
   readonly http01Zone: readonly Http01Grant[];
+}
+
+/** The flags of `acme-responder`. */
+export interface ResponderOptions extends ComponentOptions, Http01Options {
+  readonly listenChallenges: string;
 }
 
 /** The port of the Deployment's containers. */
@@ -26,8 +30,8 @@ export function addResponderOptions(command: Command, environment = process.env)
   );
 }
 
-/** Adds `--http01-zone`, for every component that presents HTTP-01. */
-function addHttp01Options(command: Command): Command {
+/** Adds {@link Http01Options}. */
+export function addHttp01Options(command: Command): Command {
   return command.addOption(
     new Option(
       '--http01-zone <namespace=zone>',

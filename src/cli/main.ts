@@ -11,7 +11,8 @@ import {
   addOwnTlsOptions,
   type ComponentOptions,
 } from '../app/component-options.ts';
-import { addResponderOptions } from '../app/challenge-port.ts';
+import { addHttp01Options, addResponderOptions } from '../app/challenge-port.ts';
+import { addDnsOptions } from '../app/dns-options.ts';
 import { addPolicyCommand } from './commands/policy/flags.ts';
 import { addRbacCommand } from './commands/rbac/flags.ts';
 import { addRequestCommand } from './commands/request/flags.ts';
@@ -54,6 +55,10 @@ const COMPONENTS: Readonly<
     'run the component that answers ACME servers which look for the files of HTTP-01; it faces the Internet',
     () => import('./components/acme-responder.ts'),
   ],
+  'acme-solver': [
+    'run the component that presents the Challenges of ACME by DNS records, Ingresses and HTTPRoutes',
+    () => import('./components/acme-solver.ts'),
+  ],
 };
 
 /** The components that serve no Signers of namespaces. */
@@ -76,6 +81,7 @@ function program(): Command {
     });
     if (!WITHOUT_SIGNERS.includes(name)) addNamespacedOption(command);
     if (name === 'acme-responder') addResponderOptions(command);
+    if (name === 'acme-solver') addDnsOptions(addHttp01Options(command));
     if (name === 'authority') addAuthorityVerbs(addOwnTlsOptions(command));
   }
   addCheckCommand(root);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { OWN_TLS_COMPONENTS } from '../api/signer/own-tls.ts';
 import { acmeResponder } from './components/acme-responder.ts';
+import { acmeSolver } from './components/acme-solver.ts';
 import { approver } from './components/approver.ts';
 import { attester } from './components/attester.ts';
 import { authority } from './components/authority.ts';
@@ -24,6 +25,7 @@ const TABLE: Readonly<Record<ComponentName, ComponentDescription>> = {
   attester,
   authority,
   'acme-responder': acmeResponder,
+  'acme-solver': acmeSolver,
 };
 
 /** The table in its order. */

@@ -17,6 +17,8 @@ export interface Installation {
   readonly namespacedSigners?: boolean;
   /** The Secrets of Signers, each in its Signer's namespace. */
   readonly signerSecrets?: readonly SecretReference[];
+  /** Secrets with credentials of DNS, for `acme-solver`. */
+  readonly solverSecrets?: readonly SecretReference[];
   /** Components that an installation has only where it names them. */
   readonly optionalComponents?: readonly string[];
   /** Namespace of the components. */
@@ -35,7 +37,7 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
  * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`), with the name and what to write
  */
 export function checkInstallation(installation: Installation): Installation {
-  const { signers, bundles, secrets, namespace, servingSigner } = installation;
+  const { signers, bundles, namespace, servingSigner } = installation;
   const { namespacedSigners = false, signerSecrets = [] } = installation;
   if (signers.length === 0 && !namespacedSigners) {
     throw usage('name at least one signer: --signer example.com/workload');
@@ -45,9 +47,14 @@ export function checkInstallation(installation: Installation): Installation {
     throw usage('--signer-secret is for Signers in namespaces; add --namespaced-signers');
   }
   for (const bundle of bundles) requireBundle(bundle, signers);
-  for (const secret of [...secrets, ...signerSecrets]) requireSecret(secret, namespace);
+  for (const secret of secretsOf(installation)) requireSecret(secret, namespace);
   requireName(LABEL, 'namespace', namespace);
   return installation;
+}
+
+function secretsOf(installation: Installation): readonly SecretReference[] {
+  const { secrets, signerSecrets = [], solverSecrets = [] } = installation;
+  return [...secrets, ...signerSecrets, ...solverSecrets];
 }
 
 function requireChosen(signerName: string): void {

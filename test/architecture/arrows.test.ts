@@ -35,7 +35,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   manifests: ['api', 'kube/resource', 'runtime/rbac', 'controllers'],
   operations: [...CORE, 'kube', 'runtime', 'app'],
   // Manifests: each component compares the admission policies of the cluster with what is printed.
-  app: [...SERVED, 'runtime', 'web', 'manifests', 'acme-solving', '../package.json'],
+  app: [...SERVED, 'runtime', 'web', 'manifests', 'acme', 'acme-solving', '../package.json'],
   checks: [...CORE, 'kube', 'runtime', 'app', 'manifests', 'operations'],
   library: [...SERVED, 'runtime', 'controllers', 'authorities', 'app', 'manifests'],
   cli: [

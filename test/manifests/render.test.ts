@@ -31,6 +31,7 @@ const servingSecrets = [
   'attester',
   'authority',
   'acme-responder',
+  'acme-solver',
 ]
   .map((component) => `countersign-${component}-serving`)
   .join(' ');
@@ -115,6 +116,14 @@ const table: Record<string, readonly string[]> = {
   ],
   // It faces the Internet: no Secret, no Lease, no Event, nothing to write.
   'acme-responder': ['list,watch acme.countersign.dev/challenges'],
+  'acme-solver': [
+    'list,watch acme.countersign.dev/challenges,acmeclustersigners',
+    'patch acme.countersign.dev/challenges/status',
+    'create,patch events.k8s.io/events',
+    'list,create,patch,delete networking.k8s.io/ingresses @countersign-system',
+    'list,create,patch,delete gateway.networking.k8s.io/httproutes @countersign-system',
+    ...leader('acme-solver'),
+  ],
 };
 
 test('a component that is left out by default has roles where it is named, and only there', () => {

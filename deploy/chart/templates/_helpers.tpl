@@ -128,7 +128,8 @@ true
 {{- define "countersign.optional" -}}
 {
   "certificate-request": true,
-  "acme-responder": false
+  "acme-responder": false,
+  "acme-solver": false
 }
 {{- end -}}
 
@@ -216,6 +217,18 @@ true
       },
       "limits": {
         "memory": "256Mi"
+      }
+    }
+  },
+  "acme-solver": {
+    "replicas": 2,
+    "resources": {
+      "requests": {
+        "cpu": "20m",
+        "memory": "128Mi"
+      },
+      "limits": {
+        "memory": "384Mi"
       }
     }
   }

@@ -41,6 +41,8 @@ const status = z.object({
       reason: text(64).exactOptional(),
       message: text(4096).exactOptional(),
       changedAt: instant.exactOptional(),
+      at: text(1024).exactOptional(),
+      nextAttemptAt: instant.exactOptional(),
     })
     .exactOptional(),
 });

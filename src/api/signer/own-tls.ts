@@ -23,6 +23,7 @@ export const OWN_TLS_COMPONENTS = [
   'attester',
   'authority',
   'acme-responder',
+  'acme-solver',
 ] as const;
 
 /** On the Secrets and the ConfigMap, the signer name: the owner's consent that `authority` fills them. */

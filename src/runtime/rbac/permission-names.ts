@@ -19,6 +19,8 @@ export interface PermissionNames {
   readonly namespacedSigners?: boolean;
   /** The CA Secrets of Signers that an administrator granted; they are read and never written. */
   readonly signerSecrets?: readonly SecretReference[];
+  /** The Secrets of DNS credentials, which `acme-solver` reads. */
+  readonly solverSecrets?: readonly SecretReference[];
   /** Where the replicas keep their Leases; undefined: they use none. */
   readonly leases?: LeasePlace | undefined;
   /** The components' namespace, where `authority` fills in the certificates of their ports. */

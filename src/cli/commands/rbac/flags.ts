@@ -9,8 +9,7 @@ const HELP =
 
 /** Adds `countersign rbac`: roles and admission policies for the user's own names. */
 export function addRbacCommand(root: Command): void {
-  root
-    .command('rbac')
+  addAcmeOptions(root.command('rbac'))
     .description('print the roles, bindings and admission policies for your own signer names')
     .option('--signer <name>', 'signer name (repeatable)', gather, [])
     .option(
@@ -24,12 +23,6 @@ export function addRbacCommand(root: Command): void {
     .option(
       '--signer-secret <namespace>/<name>',
       'Secret of a Signer, in the namespace of the Signer (repeatable)',
-      gather,
-      [],
-    )
-    .option(
-      '--with <component>',
-      'component that is left out by default, such as acme-responder (repeatable)',
       gather,
       [],
     )
@@ -65,4 +58,21 @@ export function addRbacCommand(root: Command): void {
       const { writeRbac } = await import('./run.ts');
       await writeRbac(options);
     });
+}
+
+/** The flags that concern ACME, and what is left out by default. */
+function addAcmeOptions(command: Command): Command {
+  return command
+    .option(
+      '--solver-secret <namespace>/<name>',
+      'Secret with credentials of DNS, for acme-solver (repeatable)',
+      gather,
+      [],
+    )
+    .option(
+      '--with <component>',
+      'component that is left out by default, such as acme-responder (repeatable)',
+      gather,
+      [],
+    );
 }

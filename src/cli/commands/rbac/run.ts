@@ -19,6 +19,7 @@ export interface RbacOptions {
   readonly secret: readonly string[];
   readonly namespacedSigners: boolean;
   readonly signerSecret: readonly string[];
+  readonly solverSecret: readonly string[];
   readonly with: readonly string[];
   readonly namespace: string;
   readonly servingSigner: string;
@@ -67,6 +68,7 @@ async function installationOf(options: RbacOptions): Promise<Installation> {
     signers: union(options.signer, found?.signers),
     bundles: union(options.bundle, found?.bundles),
     secrets: secrets.map((text) => secretOf('--secret', text)),
+    solverSecrets: options.solverSecret.map((text) => secretOf('--solver-secret', text)),
     signerSecrets: options.signerSecret.map((text) => secretOf('--signer-secret', text)),
     ...{ namespace, servingSigner, namespacedSigners, optionalComponents: options.with },
   };

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KubeObject } from '../../api/object/object.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
+import { CHALLENGE_UID_LABEL, HTTP_ROUTES, INGRESSES, ROUTE_LABELS } from './routes.ts';
+
+const SELECTOR = Object.entries(ROUTE_LABELS)
+  .map(([key, value]) => `${key}=${value}`)
+  .join(',');
+
+/**
+ * Removes the routes whose Challenge is gone: a process can end between the two.
+ *
+ * @param isKnown - whether there is a Challenge of this uid
+ * @returns which were removed
+ * @throws KubeError
+ */
+export async function sweepRoutes(
+  client: Client,
+  namespace: string,
+  isKnown: (uid: string) => boolean,
+): Promise<readonly string[]> {
+  const removed: string[] = [];
+  for (const api of [INGRESSES, HTTP_ROUTES]) {
+    const { items = [] } = await client
+      .request<{ readonly items?: readonly KubeObject[] }>({
+        method: 'GET',
+        path: api.collection(namespace),
+        query: { labelSelector: SELECTOR },
+      })
+      .catch(nothingThere);
+    for (const { metadata } of items) {
+      const uid = metadata.labels?.[CHALLENGE_UID_LABEL];
+      if (uid === undefined || isKnown(uid)) continue;
+      await client
+        .request({ method: 'DELETE', path: api.object({ namespace, name: metadata.name }) })
+        .catch(nothingThere);
+      removed.push(metadata.name);
+    }
+  }
+  return removed;
+}
+
+/** 404: the route is gone, or its kind is not installed. */
+function nothingThere(error: unknown): { readonly items?: readonly KubeObject[] } {
+  if (error instanceof KubeError && error.status === 404) return {};
+  throw error;
+}
