@@ -8,6 +8,7 @@ export interface ListInit {
   readonly path: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
+  readonly accept?: string;
 }
 
 interface ListPage {
@@ -28,14 +29,17 @@ const PAGE = 500;
  * @throws KubeError; 410 when the list took longer than the server keeps the revision of its first page
  */
 export async function listPages(
-  { client, path, fieldSelector, labelSelector }: ListInit,
+  { client, path, fieldSelector, labelSelector, accept }: ListInit,
   take: (object: StoredObject) => void,
   signal?: AbortSignal,
 ): Promise<string> {
   let next: string | undefined;
   for (;;) {
     const query = { limit: PAGE, continue: next, fieldSelector, labelSelector };
-    const page = await client.request<ListPage>({ method: 'GET', path, query, signal });
+    const page = await client.request<ListPage>({
+      ...{ method: 'GET', path, query, signal },
+      ...(accept === undefined ? {} : { accept }),
+    });
     for (const item of page.items ?? []) take(withType(item, page));
     next = page.metadata.continue;
     if (next === undefined || next === '') return page.metadata.resourceVersion;

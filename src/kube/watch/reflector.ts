@@ -39,6 +39,8 @@ export interface ReflectorInit<T> {
   readonly labelSelector?: string;
   /** Decodes an object in protobuf, which is then requested; a response in JSON is read, too. */
   readonly readMessage?: ReadMessage<T> | undefined;
+  /** The media type in JSON to ask for, such as that of partial metadata. Default: whole objects. */
+  readonly accept?: string;
   /**
    * Called before each list or watch. It resolves to the reason why none can succeed now, such as a missing
    * permission; then the reflector calls it again after its backoff.
@@ -186,7 +188,7 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
     const initial = this.#cache.resourceVersion === undefined;
     const query = this.#watchQuery();
     const { signal } = idle;
-    const accept = watchMediaTypes(readMessage);
+    const accept = this.#init.accept ?? watchMediaTypes(readMessage);
     const body = await client.stream({ method: 'GET', path, query, accept, signal });
     if (initial) this.#cache.beginList();
     else this.#recover();

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isRecord, titleOf, type ManagedObject } from './managed-object.ts';
+
+/** How far a Deployment is. */
+export interface Rollout {
+  /** The Deployment's name. */
+  readonly name: string;
+  /** All its pods are of the present template, and available. */
+  readonly done: boolean;
+  /** Enough pods answer, of whatever template. */
+  readonly available: boolean;
+  /** It has not progressed within its deadline. */
+  readonly stuck: boolean;
+  /** What it waits for; empty where it is done. */
+  readonly message: string;
+}
+
+/** Reads a Deployment's status, as `kubectl rollout status` does. Undefined for other kinds. */
+export function rolloutOf(object: ManagedObject): Rollout | undefined {
+  if (object.kind !== 'Deployment') return undefined;
+  const status = recordIn(object, 'status');
+  const wanted = numberIn(recordIn(object, 'spec'), 'replicas', 1);
+  const waits = waitingFor(object, status, wanted);
+  const stuck = conditionOf(status, 'Progressing')?.['reason'] === 'ProgressDeadlineExceeded';
+  return {
+    name: object.metadata.name,
+    done: waits === undefined,
+    available: wanted === 0 || conditionOf(status, 'Available')?.['status'] === 'True',
+    stuck: stuck && waits !== undefined,
+    message: waits === undefined ? '' : `${titleOf(object)}: ${waits}`,
+  };
+}
+
+function waitingFor(
+  { metadata }: ManagedObject,
+  status: Readonly<Record<string, unknown>>,
+  wanted: number,
+): string | undefined {
+  const number = (field: string): number => numberIn(status, field, 0);
+  if (number('observedGeneration') < (metadata.generation ?? 1)) return 'not observed yet';
+  const updated = number('updatedReplicas');
+  if (updated < wanted) return `${updated} of ${wanted} pods are new`;
+  if (number('replicas') > updated) return `${number('replicas') - updated} old pods are left`;
+  if (number('availableReplicas') < wanted)
+    return `${number('availableReplicas')} of ${wanted} pods are available`;
+  return undefined;
+}
+
+function conditionOf(
+  status: Readonly<Record<string, unknown>>,
+  type: string,
+): Readonly<Record<string, unknown>> | undefined {
+  const { conditions } = status;
+  if (!Array.isArray(conditions)) return undefined;
+  return (conditions as readonly unknown[]).filter(isRecord).find((each) => each['type'] === type);
+}
+
+function recordIn(
+  object: Readonly<Record<string, unknown>>,
+  field: string,
+): Readonly<Record<string, unknown>> {
+  const value = object[field];
+  return isRecord(value) ? value : {};
+}
+
+function numberIn(
+  object: Readonly<Record<string, unknown>>,
+  field: string,
+  absent: number,
+): number {
+  const value = object[field];
+  return typeof value === 'number' ? value : absent;
+}
