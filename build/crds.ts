@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Generates deploy/crds/signers.yaml and deploy/crds/acme. Run it after you change clustersigners.yaml or build/acme-crds. */
-import { readFile, writeFile } from 'node:fs/promises';
+/** Generates deploy/crds/signers.yaml, acme and operator. Run it after you change clustersigners.yaml, build/acme-crds or build/operator. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acmeCrds } from './acme-crds/files.ts';
+import { countersignCrd } from './operator/countersign-crd.ts';
 import { signerCrd } from './signer-crd.ts';
 
 const crds = join(import.meta.dirname, '../deploy/crds');
@@ -10,3 +11,5 @@ const clusterSigners = await readFile(join(crds, 'clustersigners.yaml'), 'utf8')
 await writeFile(join(crds, 'signers.yaml'), signerCrd(clusterSigners));
 for (const [name, text] of acmeCrds(clusterSigners))
   await writeFile(join(crds, 'acme', name), text);
+await mkdir(join(crds, 'operator'), { recursive: true });
+await writeFile(join(crds, 'operator/countersigns.yaml'), countersignCrd());

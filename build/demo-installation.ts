@@ -4,9 +4,15 @@ import type { InstallationPlan } from '../src/manifests/installation-plan.ts';
 import type { Installation } from '../src/manifests/installation.ts';
 import { planOf } from '../src/manifests/values/plan.ts';
 
+/** The signer names of deploy/examples. */
+export const DEMO_SIGNERS = [
+  { name: 'example.com/workload' },
+  { name: 'example.com/people', bundle: '' },
+];
+
 /** What the chart makes of it: the names of deploy/examples, with every optional part. */
 const VALUES = {
-  signers: [{ name: 'example.com/workload' }, { name: 'example.com/people', bundle: '' }],
+  signers: DEMO_SIGNERS,
   whoMayRequest: true,
   networkPolicy: { enabled: true },
   serviceMonitor: { enabled: true },

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The files of rbac/ and deploy/ that are made from src/manifests, for the names of the demo. */
-import { DEMO_PLAN } from './demo-installation.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { operatorManifests } from '../src/manifests/operator/installed.ts';
+import { DEMO, DEMO_PLAN, DEMO_SIGNERS } from './demo-installation.ts';
 import { installationFiles } from '../src/manifests/files.ts';
 import { documentsOf } from '../src/manifests/render.ts';
 
@@ -67,7 +69,35 @@ export function deployFiles(): ReadonlyMap<string, string> {
     if (path !== undefined) return [path, `${headerOf(comment ?? '')}${text}`];
     return [file.startsWith('rbac/') ? file : `deploy/${file}`, PRINTED + text];
   });
-  return new Map(files);
+  return new Map([...files, ...operatorFiles()]);
+}
+
+/** The operator for the same names, in place of everything else. */
+function operatorFiles(): readonly (readonly [string, string])[] {
+  const spec = { version: packageJson.version, signers: DEMO_SIGNERS };
+  const countersign = {
+    apiVersion: 'operator.countersign.dev/v1alpha1',
+    kind: 'Countersign',
+    metadata: { name: 'cluster' },
+    spec,
+  };
+  const release = {
+    ...{ namespace: DEMO.namespace, keysNamespace: DEMO_PLAN.keysNamespace },
+    ...{ image: 'countersign', allowedImages: [], dangerZone: false },
+    version: packageJson.version,
+  };
+  const roles = `What an administrator applies so that the operator can install the rest: namespaces, its roles, who may
+write a Countersign, its Deployment. For your own names: countersign rbac --operator <file>.`;
+  return [
+    [
+      'deploy/operator/operator.yaml',
+      headerOf(roles) + documentsOf(operatorManifests(spec, release)),
+    ],
+    [
+      'deploy/operator/countersign.yaml',
+      headerOf('The installation, for the names of deploy/examples.') + documentsOf([countersign]),
+    ],
+  ];
 }
 
 function headerOf(comment: string): string {

@@ -118,23 +118,27 @@ export interface Kind {
   readonly status: Schema;
   readonly columns: readonly Column[];
   readonly selectable?: readonly string[];
+  /** Default: acme.countersign.dev. */
+  readonly group?: string;
+  /** CEL rules of the whole object. */
+  readonly rules?: readonly Rule[];
 }
 
 const GROUP = 'acme.countersign.dev';
 
 /** The CustomResourceDefinition of a kind. */
 export function definitionOf(kind: Kind): Readonly<Record<string, unknown>> {
-  const { plural, scope, shortNames = [], selectable = [] } = kind;
+  const { plural, scope, shortNames = [], selectable = [], group = GROUP } = kind;
   const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: {
-      name: `${plural}.${GROUP}`,
+      name: `${plural}.${group}`,
       labels: { 'app.kubernetes.io/name': 'countersign' },
     },
     spec: {
-      group: GROUP,
+      group,
       scope,
       names: {
         kind: kind.kind,
@@ -157,11 +161,12 @@ export function definitionOf(kind: Kind): Readonly<Record<string, unknown>> {
   };
 }
 
-function rootOf({ kind, description, spec, status }: Kind): Schema {
-  return object(['spec'], description, {
-    apiVersion: { type: 'string', description: `The version of this schema, ${GROUP}/v1alpha1.` },
+function rootOf({ kind, description, spec, status, group = GROUP, rules = [] }: Kind): Schema {
+  const properties = {
+    apiVersion: { type: 'string', description: `The version of this schema, ${group}/v1alpha1.` },
     kind: { type: 'string', description: `${kind}.` },
     metadata: { type: 'object' },
     ...{ spec, status },
-  });
+  };
+  return object(['spec'], description, properties, rules);
 }

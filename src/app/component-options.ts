@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_PROPAGATION_SECONDS } from '../issuance/propagation-gate.ts';
-import { durationFlag } from './flag-values.ts';
+import { durationFlag, gather } from './flag-values.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './log.ts';
 import { DEFAULT_SECRET_NAMESPACE, OWN_TLS_SIGNER } from '../api/signer/own-tls.ts';
 import {
@@ -153,6 +153,34 @@ export function leaseNamespaceOf(
     // A pod without a ServiceAccount's mount has a kubeconfig, and its own ideas.
     return undefined;
   }
+}
+
+/** What the administrator decides, and the writer of a Countersign does not. */
+export interface OperatorFlags {
+  /** A repository. */
+  readonly image: string;
+  readonly allowImage: readonly string[];
+  readonly allowDangerZone: boolean;
+}
+
+/** The flags of the component `operator`. */
+export interface OperatorComponentOptions extends ComponentOptions, OperatorFlags {}
+
+/** Adds those of {@link OperatorFlags}. */
+export function addImageOptions(command: Command): Command {
+  return command
+    .option('--image <repository>', 'image of the components, without a tag', 'countersign')
+    .option(
+      '--allow-image <repository>',
+      'another repository that spec.image.reference may name (repeatable); whoever chooses the image reads CA keys',
+      gather,
+      [],
+    )
+    .option(
+      '--allow-danger-zone',
+      'allow spec.dangerZone: flags that a version does not know',
+      false,
+    );
 }
 
 /** The flags of the component `authority`, which issues the certificates of all our ports. */

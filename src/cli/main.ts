@@ -7,12 +7,14 @@ import { addCheckCommand } from './commands/check/flags.ts';
 import { addConformanceCommand } from './commands/conformance/flags.ts';
 import {
   addComponentOptions,
+  addImageOptions,
   addNamespacedOption,
   addOwnTlsOptions,
   type ComponentOptions,
 } from '../app/component-options.ts';
 import { addHttp01Options, addResponderOptions } from '../app/challenge-port.ts';
 import { addDnsOptions } from '../app/dns-options.ts';
+import { addOperatorVerbs } from './commands/operator/flags.ts';
 import { addPolicyCommand } from './commands/policy/flags.ts';
 import { addRbacCommand } from './commands/rbac/flags.ts';
 import { addRequestCommand } from './commands/request/flags.ts';
@@ -59,10 +61,14 @@ const COMPONENTS: Readonly<
     'run the component that presents the Challenges of ACME by DNS records, Ingresses and HTTPRoutes',
     () => import('./components/acme-solver.ts'),
   ],
+  operator: [
+    'run the component that installs and heals all others, from one Countersign object',
+    () => import('./components/operator.ts'),
+  ],
 };
 
 /** The components that serve no Signers of namespaces. */
-const WITHOUT_SIGNERS: readonly string[] = ['attester', 'acme-responder'];
+const WITHOUT_SIGNERS: readonly string[] = ['attester', 'acme-responder', 'operator'];
 
 function program(): Command {
   const root = new Command('countersign')
@@ -83,6 +89,7 @@ function program(): Command {
     if (name === 'acme-responder') addResponderOptions(command);
     if (name === 'acme-solver') addDnsOptions(addHttp01Options(command));
     if (name === 'authority') addAuthorityVerbs(addOwnTlsOptions(command));
+    if (name === 'operator') addOperatorVerbs(addImageOptions(command));
   }
   addCheckCommand(root);
   addRequestCommand(root);

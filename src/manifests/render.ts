@@ -73,6 +73,11 @@ function textsOf(files: ReadonlyMap<string, readonly Manifest[]>): Files {
   return new Map([...files].map(([name, manifests]) => [name, HEADER + documentsOf(manifests)]));
 }
 
+/** Manifests as `countersign rbac` prints them. */
+export function renderManifests(manifests: readonly Manifest[]): string {
+  return HEADER + documentsOf(manifests);
+}
+
 /** Several YAML documents, formatted as Prettier would: unfolded lines, single quotes. */
 export function documentsOf(manifests: readonly Manifest[]): string {
   const documents = manifests.map((manifest) =>

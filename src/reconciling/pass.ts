@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { KubeError } from '../kube/client/kube-error.ts';
-import { correction, judge, type Verdict } from './objects/judge.ts';
+import { correction, judge, type Judgement } from './objects/judge.ts';
 import { STEPS, ruleOf } from './objects/kinds.ts';
 import { titleOf, type ManagedObject } from './objects/managed-object.ts';
 import { isMarked, marked, type Owner } from './objects/mark.ts';
@@ -124,7 +124,7 @@ class Pass implements PassReport {
     return again.action === 'correct' ? this.#correct(again, applied) : applied;
   }
 
-  async #correct(verdict: Verdict, live: ManagedObject): Promise<ManagedObject> {
+  async #correct(verdict: Judgement, live: ManagedObject): Promise<ManagedObject> {
     const { desired, paths } = verdict;
     const operations = correction(desired, live);
     const answer = await this.#write(this.#init.writer.patch(desired, operations));
@@ -138,7 +138,7 @@ class Pass implements PassReport {
     return answer;
   }
 
-  #judge(desired: ManagedObject, live: ManagedObject | undefined): Verdict {
+  #judge(desired: ManagedObject, live: ManagedObject | undefined): Judgement {
     const prefix = live === undefined ? '' : acceptedKey(live, '');
     const accepted = [...this.#init.accepted]
       .filter((each) => each.startsWith(prefix))
@@ -152,7 +152,7 @@ class Pass implements PassReport {
     return answer;
   }
 
-  #changeOf({ desired, paths }: Verdict, live: ManagedObject | undefined): ObjectChange {
+  #changeOf({ desired, paths }: Judgement, live: ManagedObject | undefined): ObjectChange {
     const object = titleOf(desired);
     if (live === undefined) return { kind: 'made', object, paths: [] };
     if (isMarked(live, this.#init.owner.label)) return { kind: 'restored', object, paths };

@@ -2,7 +2,7 @@
 import type { Client } from '../kube/client/client.ts';
 import { ignoreNotFound } from '../kube/client/kube-error.ts';
 import { ruleOf } from './objects/kinds.ts';
-import type { PatchOperation } from './objects/judge.ts';
+import type { FencedOperation } from './objects/judge.ts';
 import type { ManagedObject } from './objects/managed-object.ts';
 
 /** What is asked for where the data is not to be read. */
@@ -16,7 +16,7 @@ export interface ObjectWriter {
   /** Server-side apply, which also makes it. Its `create` is authorized by name. @throws KubeError */
   apply(object: ManagedObject): Promise<ManagedObject>;
   /** A JSON patch. @throws KubeError, 409 where it has changed meanwhile */
-  patch(object: ManagedObject, operations: readonly PatchOperation[]): Promise<ManagedObject>;
+  patch(object: ManagedObject, operations: readonly FencedOperation[]): Promise<ManagedObject>;
   /** Deletes this very object, by its UID. @throws KubeError */
   remove(object: ManagedObject): Promise<void>;
 }

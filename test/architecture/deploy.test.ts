@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
 import { deployFiles } from '../../build/deploy-files.ts';
 import { COMPONENTS, type ComponentName } from '../../src/manifests/components.ts';
+import { definitionsJson, mouldsJson } from '../../build/operator/definitions.ts';
 import { renderAdmission, renderRbac, type Files } from '../../src/manifests/render.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -40,6 +41,7 @@ test('what is written by hand in deploy/ is what says which signers there are, a
       (name) => `deploy/crds/acme/${name}.yaml`,
     ),
     'deploy/crds/clustersigners.yaml',
+    'deploy/crds/operator/countersigns.yaml',
     'deploy/crds/signers.yaml',
     'deploy/examples/people.yaml',
     'deploy/examples/pod.yaml',
@@ -48,8 +50,18 @@ test('what is written by hand in deploy/ is what says which signers there are, a
   ]);
 });
 
+test('what the operator carries with it is what deploy/ and --help say', async () => {
+  const carried = (file: string): string =>
+    readFileSync(join(root, 'src/manifests/operator', file), 'utf8');
+  assert.equal(carried('definitions.json'), await definitionsJson(), `definitions.json ${again}`);
+  assert.equal(carried('moulds.json'), await mouldsJson(), `moulds.json ${again}`);
+});
+
 test('every controller has its line in the table of components, and its roles', () => {
-  const controllers = readdirSync(join(root, 'src/controllers'));
+  // The operator installs the others, and is in no installation.
+  const controllers = readdirSync(join(root, 'src/controllers')).filter(
+    (each) => each !== 'operator',
+  );
   assert.deepEqual(controllers.sort(), [...COMPONENTS.keys()].sort());
   const optionalComponents = controllers.filter(
     (each) => COMPONENTS.get(each as ComponentName)?.optional !== undefined,

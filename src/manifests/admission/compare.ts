@@ -20,6 +20,7 @@ import {
   whichSecretsTheAuthorityMakes,
   type ComponentNames,
 } from './components.ts';
+import { WRITERS_POLICY, whoWritesCountersigns } from './countersigns.ts';
 import { whoWritesLeases } from './leases.ts';
 import type { Manifest } from '../roles.ts';
 
@@ -57,6 +58,8 @@ const RISKS: Readonly<Record<string, string>> = {
     'this component may have CertificateSigningRequests of every signer deleted when it is taken over',
   'countersign-events':
     'this component may forge and overwrite the Events of others when it is taken over',
+  [WRITERS_POLICY]:
+    'a user without the verbs sign and attest on all signer names may write a Countersign, which decides what runs with CA keys',
   'countersign-leases': WRITES_LEASES,
   'countersign-leases-deleted': 'a component that is taken over may delete the Leases of another',
 };
@@ -153,6 +156,7 @@ function render(live: Manifest, { namespace: known }: AdmissionContext): readonl
     ...whatAnswersChange(namespace),
     ...whichEventsAreWritten(namespace),
     ...whoWritesLeases(namespace),
+    ...whoWritesCountersigns(),
   ];
 }
 

@@ -8,6 +8,21 @@ import type { Manifest } from '../roles.ts';
 /** Of the image's user nonroot. */
 const USER = 65_532;
 
+/** securityContext of every pod of ours. */
+export const POD_CONFINEMENT: Manifest = {
+  runAsNonRoot: true,
+  runAsUser: USER,
+  runAsGroup: USER,
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+
+/** securityContext of every container of ours. */
+export const CONTAINER_CONFINEMENT: Manifest = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+};
+
 /** The Deployment of one component, with its own ServiceAccount and no more than its permissions. */
 export function deployment(component: ComponentName, plan: InstallationPlan): Manifest {
   const settings = plan.components.get(component);
@@ -54,12 +69,7 @@ function podSpec(
     enableServiceLinks: false,
     // SIGTERM: requests in flight are finished first.
     terminationGracePeriodSeconds: 30,
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: USER,
-      runAsGroup: USER,
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
+    securityContext: POD_CONFINEMENT,
     containers: [container(component, settings, plan)],
     volumes: [
       {
@@ -72,7 +82,7 @@ function podSpec(
 }
 
 /** Preferred: a cluster of one node gets both replicas all the same. */
-function apart(component: string): Manifest {
+export function apart(component: string): Manifest {
   const term = {
     topologyKey: 'kubernetes.io/hostname',
     labelSelector: { matchLabels: labelsOf(component) },
@@ -89,7 +99,6 @@ function container(
   settings: ComponentSettings,
   plan: InstallationPlan,
 ): Manifest {
-  const probe = (path: string): Manifest => ({ httpGet: { path, port: 'http' } });
   return {
     name: component,
     image: plan.image.reference,
@@ -103,6 +112,16 @@ function container(
     ],
     ...given('lifecycle', drainOf(component)),
     volumeMounts: [{ name: 'serving', mountPath: '/run/countersign/serving', readOnly: true }],
+    ...probes(),
+    resources: settings.resources,
+    securityContext: CONTAINER_CONFINEMENT,
+  };
+}
+
+/** The probes of a container, at its port `http`. */
+export function probes(): Manifest {
+  const probe = (path: string): Manifest => ({ httpGet: { path, port: 'http' } });
+  return {
     startupProbe: { ...probe('/healthz'), periodSeconds: 1, failureThreshold: 30 },
     livenessProbe: {
       ...probe('/healthz'),
@@ -111,12 +130,6 @@ function container(
       failureThreshold: 3,
     },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 5 },
-    resources: settings.resources,
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    },
   };
 }
 

@@ -8,6 +8,11 @@ import type { Manifest } from '../roles.ts';
  * ServiceAccounts can mint their tokens, and `authority` must create Secrets.
  */
 export function namespaces({ namespaces: names }: InstallationPlan): readonly Manifest[] {
+  return namespacesOf(names);
+}
+
+/** Namespaces for nothing but ours. */
+export function namespacesOf(names: readonly string[]): readonly Manifest[] {
   return names.map((name) => ({
     apiVersion: 'v1',
     kind: 'Namespace',

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { beyond, lacking } from './compare.ts';
-import { isRecord, titleOf, type ManagedObject, type OwnerReference } from './managed-object.ts';
+import { isRecord, titleOf, type ManagedObject, type ObjectOwner } from './managed-object.ts';
 import { ruleOf } from './kinds.ts';
 
 /** What to do with one object. */
-export interface Verdict {
+export interface Judgement {
   /**
    * - `make`: it is not there.
    * - `apply`: it lacks what is desired.
@@ -30,10 +30,10 @@ export function judge(
   desired: ManagedObject,
   live: ManagedObject | undefined,
   accepted: ReadonlySet<string> = new Set(),
-): Verdict {
+): Judgement {
   if (live === undefined) return { action: 'make', desired, paths: [] };
   const { care, exact } = ruleOf(desired);
-  const leave: Verdict = { action: 'leave', desired, paths: [] };
+  const leave: Judgement = { action: 'leave', desired, paths: [] };
   if (care === 'made') return leave;
   const other = otherController(live, desired.metadata.ownerReferences);
   if (other !== undefined) {
@@ -81,15 +81,15 @@ function roleText(roleRef: unknown): string {
 
 function otherController(
   { metadata }: ManagedObject,
-  ours: readonly OwnerReference[] = [],
-): OwnerReference | undefined {
+  ours: readonly ObjectOwner[] = [],
+): ObjectOwner | undefined {
   return metadata.ownerReferences?.find(
     ({ controller, uid }) => controller === true && !ours.some((each) => each.uid === uid),
   );
 }
 
 /** One operation of a JSON patch (RFC 6902). */
-export type PatchOperation =
+export type FencedOperation =
   | { readonly op: 'test' | 'replace' | 'add'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
 
@@ -97,9 +97,12 @@ export type PatchOperation =
  * The JSON patch that takes everything of others out of the exact fields. It holds for this resourceVersion of this
  * object only: with another one the API server answers 409.
  */
-export function correction(desired: ManagedObject, live: ManagedObject): readonly PatchOperation[] {
+export function correction(
+  desired: ManagedObject,
+  live: ManagedObject,
+): readonly FencedOperation[] {
   const { uid, resourceVersion } = live.metadata;
-  const operations = ruleOf(desired).exact.flatMap((path): PatchOperation[] => {
+  const operations = ruleOf(desired).exact.flatMap((path): FencedOperation[] => {
     if (foreignIn(desired, live, path).length === 0) return [];
     const value = valueAt(desired, path);
     const pointer = pointerOf(path);

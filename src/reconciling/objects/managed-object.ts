@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** `metav1.OwnerReference`, as far as it is read. */
-export interface OwnerReference {
+/** `metav1.ObjectOwner`, as far as it is read. */
+export interface ObjectOwner {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface ManagedMetadata {
   readonly deletionTimestamp?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly OwnerReference[];
+  readonly ownerReferences?: readonly ObjectOwner[];
 }
 
 /** An object that is kept as it is desired, or its live state: JSON with a kind and a name. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { digestOf } from './canonical.ts';
+import { createHash } from 'node:crypto';
 import { ruleOf } from './kinds.ts';
-import type { ManagedObject, OwnerReference } from './managed-object.ts';
+import { isRecord, type ManagedObject, type ObjectOwner } from './managed-object.ts';
 
 /** The label of every object of an installation, by which it is watched. */
 export const MANAGED_BY = 'operator.countersign.dev/managed-by';
@@ -13,7 +13,7 @@ export const MANAGED_BY = 'operator.countersign.dev/managed-by';
 const APPLIED = 'operator.countersign.dev/applied';
 
 /** Whose the objects are. */
-export interface Owner extends OwnerReference {
+export interface Owner extends ObjectOwner {
   /** Value of the label, such as `countersign`. */
   readonly label: string;
 }
@@ -36,4 +36,20 @@ export function marked(object: ManagedObject, { label, ...reference }: Owner): M
 /** Whether it has been made, or adopted, by an operator before. */
 export function isMarked({ metadata }: Pick<ManagedObject, 'metadata'>, label: string): boolean {
   return metadata.labels?.[MANAGED_BY] === label;
+}
+
+/** SHA-256 of the canonical JSON, as hex. */
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}
+
+/** JSON without spaces and with sorted keys: equal values give equal texts. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((each) => canonicalJson(each ?? null)).join()}]`;
+  if (!isRecord(value)) return JSON.stringify(value);
+  const members = Object.keys(value)
+    .filter((key) => value[key] !== undefined)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
+  return `{${members.join()}}`;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
 import { DEFAULT_SECRET_NAMESPACE, OWN_TLS_SIGNER } from '../../../api/signer/own-tls.ts';
+import { addImageOptions } from '../../../app/component-options.ts';
 import type { RbacOptions } from './run.ts';
 import { gather } from '../../../app/flag-values.ts';
 
@@ -9,7 +10,7 @@ const HELP =
 
 /** Adds `countersign rbac`: roles and admission policies for the user's own names. */
 export function addRbacCommand(root: Command): void {
-  addAcmeOptions(root.command('rbac'))
+  addOperatorFlags(addAcmeOptions(root.command('rbac')))
     .description('print the roles, bindings and admission policies for your own signer names')
     .option('--signer <name>', 'signer name (repeatable)', gather, [])
     .option(
@@ -75,4 +76,11 @@ function addAcmeOptions(command: Command): Command {
       gather,
       [],
     );
+}
+
+function addOperatorFlags(command: Command): Command {
+  return addImageOptions(command).option(
+    '--operator <file>',
+    'print instead what the operator needs for the Countersign in this file: its roles, its policy and its Deployment',
+  );
 }

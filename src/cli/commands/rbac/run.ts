@@ -10,10 +10,20 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SecretReference } from '../../../api/signer/cluster-signer.ts';
 import { SignerError, messageOf } from '../../../errors.ts';
-import { OPT_IN, renderAdmission, renderRbac, type Files } from '../../../manifests/render.ts';
+import type { OperatorFlags } from '../../../app/component-options.ts';
+import { VERSION } from '../../../app/version.ts';
+import { operatorManifests } from '../../../manifests/operator/installed.ts';
+import { readCountersign } from '../operator/countersign-file.ts';
+import {
+  OPT_IN,
+  renderAdmission,
+  renderManifests,
+  renderRbac,
+  type Files,
+} from '../../../manifests/render.ts';
 
 /** Flags of `countersign rbac`. */
-export interface RbacOptions {
+export interface RbacOptions extends OperatorFlags {
   readonly signer: readonly string[];
   readonly bundle: readonly string[];
   readonly secret: readonly string[];
@@ -24,6 +34,7 @@ export interface RbacOptions {
   readonly namespace: string;
   readonly servingSigner: string;
   readonly output?: string;
+  readonly operator?: string;
   readonly whoMayRequest: boolean;
   readonly fromCluster: boolean;
   readonly secretNamespace: string;
@@ -43,6 +54,10 @@ const COMPARE_MS = 3_000;
  */
 export async function writeRbac(options: RbacOptions): Promise<void> {
   const { output } = options;
+  if (options.operator !== undefined) {
+    await writeOperator(options.operator, options);
+    return;
+  }
   const installation = await installationOf(options);
   const roles = renderRbac(installation);
   const policies = renderAdmission(installation);
@@ -55,6 +70,19 @@ export async function writeRbac(options: RbacOptions): Promise<void> {
   }
   await writeAll(output, roles);
   await writeAll(join(output, 'admission'), policies);
+}
+
+/** What an administrator applies before the Countersign in `file`. */
+async function writeOperator(file: string, options: RbacOptions): Promise<void> {
+  const { spec } = await readCountersign(file);
+  const manifests = operatorManifests(spec, {
+    ...{ namespace: options.namespace, keysNamespace: options.secretNamespace },
+    ...{ image: options.image, allowedImages: options.allowImage },
+    ...{ dangerZone: options.allowDangerZone, version: VERSION },
+  });
+  const text = renderManifests(manifests);
+  if (options.output === undefined) printText(text);
+  else await writeAll(options.output, new Map([['operator.yaml', text]]));
 }
 
 async function installationOf(options: RbacOptions): Promise<Installation> {

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the operator carries with it: the definitions that it installs, and the flags that its components know. */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import packageJson from '../../package.json' with { type: 'json' };
+import { COMPONENTS } from '../../src/manifests/components.ts';
+import { MOULDS, type Mould } from '../../src/manifests/operator/mould.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const MAIN = join(ROOT, 'src/cli/main.ts');
+const run = promisify(execFile);
+
+/** src/manifests/operator/definitions.json: the CustomResourceDefinitions that deploy/kustomization.yaml lists. */
+export async function definitionsJson(): Promise<string> {
+  const text = await readFile(join(ROOT, 'deploy/kustomization.yaml'), 'utf8');
+  const { resources } = parse(text) as { readonly resources: readonly string[] };
+  const files = resources.filter((each) => each.startsWith('crds/'));
+  const definitions = await Promise.all(
+    files.map(async (file) => parse(await readFile(join(ROOT, 'deploy', file), 'utf8')) as unknown),
+  );
+  return `${JSON.stringify(definitions)}\n`;
+}
+
+/** src/manifests/operator/moulds.json: this minor version anew, and the one before as it is. */
+export async function mouldsJson(): Promise<string> {
+  const [major = 0, minor = 0] = packageJson.version.split('.').map(Number);
+  const own = await Promise.all(
+    [...COMPONENTS.keys()].map(async (name) => [name, await flagsOf(name)] as const),
+  );
+  const before = MOULDS[`${major}.${minor - 1}`];
+  const moulds: Record<string, Mould> = {
+    ...(before === undefined ? {} : { [`${major}.${minor - 1}`]: before }),
+    [`${major}.${minor}`]: Object.fromEntries(own),
+  };
+  return `${JSON.stringify(moulds, null, 2)}\n`;
+}
+
+async function flagsOf(component: string): Promise<Mould[string]> {
+  const { stdout } = await run(process.execPath, [MAIN, component, '--help']);
+  const flags = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)( <[^>]+>)?/gm)];
+  return Object.fromEntries(
+    flags.map(([, name = '', value]) => [name, value === undefined ? 'switch' : 'value'] as const),
+  );
+}

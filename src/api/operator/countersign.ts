@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KubeObject } from '../object/object.ts';
+import type { Condition } from '../request/conditions.ts';
+
+/** The group, the version and the plural of {@link Countersign}. */
+export const COUNTERSIGNS = {
+  group: 'operator.countersign.dev',
+  version: 'v1alpha1',
+  plural: 'countersigns',
+} as const;
+
+/** The only name that a {@link Countersign} may have. */
+export const SINGLETON = 'cluster';
+
+/** What is to be installed. Fields that are not named here are values of the chart, under the same names. */
+export interface CountersignSpec {
+  /** Such as `0.1.0`. */
+  readonly version: string;
+  readonly image?: {
+    /** The whole reference, in place of the operator's own image with `version` as its tag. */
+    readonly reference?: string;
+    readonly pullPolicy?: string;
+    readonly pullSecrets?: readonly { readonly name: string }[];
+  };
+  readonly signers?: readonly {
+    readonly name: string;
+    readonly bundle?: string;
+    readonly secret?: string;
+  }[];
+  readonly namespacedSigners?: {
+    readonly enabled?: boolean;
+    readonly secrets?: readonly { readonly namespace: string; readonly name: string }[];
+  };
+  readonly servingSigner?: { readonly create?: boolean };
+  readonly whoMayRequest?: boolean;
+  /** Settings of all components; each may override them. */
+  readonly defaults?: ComponentOverrides;
+  /** By the component's subcommand. */
+  readonly components?: Readonly<Record<string, ComponentOverrides>>;
+  /** What no version vouches for. */
+  readonly dangerZone?: {
+    /** Arguments that the version does not know, by the component's subcommand. */
+    readonly extraArgs?: Readonly<Record<string, readonly string[]>>;
+  };
+}
+
+/** What is set for one component: values of the chart. */
+export interface ComponentOverrides {
+  readonly enabled?: boolean;
+  readonly extraArgs?: readonly string[];
+  readonly extraEnv?: readonly { readonly name: string; readonly value?: string }[];
+  readonly [setting: string]: unknown;
+}
+
+/** What the operator writes of an installation. */
+export interface CountersignStatus {
+  readonly observedGeneration?: number;
+  readonly conditions?: readonly Condition[];
+  /** The version that every component runs. */
+  readonly version?: string;
+  /** The version that is being installed. */
+  readonly desiredVersion?: string;
+  /** The version of the operator that wrote this. */
+  readonly operatorVersion?: string;
+}
+
+/** An installation of Countersign, the singleton `cluster`. */
+export interface Countersign extends KubeObject {
+  readonly spec: CountersignSpec;
+  readonly status?: CountersignStatus;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  COUNTERSIGNS,
+  type Countersign,
+  type CountersignStatus,
+} from '../../api/operator/countersign.ts';
+import { printable } from '../../quote.ts';
+import { resource } from '../../kube/resource/resource.ts';
+import type { ObjectChange } from '../../reconciling/pass.ts';
+import type { Component } from '../../runtime/component/component.ts';
+
+/** Under which name the operator writes: whoever has Argo CD or Flux beside it ignores the fields of this manager. */
+export const FIELD_MANAGER = 'countersign-operator';
+
+/** Paths of Countersigns. */
+export const COUNTERSIGN_RESOURCE = resource(COUNTERSIGNS);
+
+/**
+ * Writes the status where it differs.
+ *
+ * @returns whether it was written
+ * @throws KubeError
+ */
+export async function writeStatus(
+  { client }: Pick<Component, 'client'>,
+  { apiVersion, kind, metadata, status: before }: Countersign,
+  status: CountersignStatus,
+): Promise<boolean> {
+  if (textOf(before ?? {}) === textOf(status)) return false;
+  await client.request({
+    method: 'PATCH',
+    path: COUNTERSIGN_RESOURCE.object(metadata, 'status'),
+    query: { fieldManager: FIELD_MANAGER, force: true },
+    contentType: 'application/apply-patch+yaml',
+    body: { apiVersion, kind, metadata: { name: metadata.name, uid: metadata.uid }, status },
+  });
+  return true;
+}
+
+/** The same text for the same status, in whatever order the API server keeps its conditions. */
+function textOf({ conditions = [], ...fields }: CountersignStatus): string {
+  const sorted = conditions.toSorted((a, b) => (a.type < b.type ? -1 : 1));
+  const entries = sorted.map((each) => Object.entries(each).sort());
+  return JSON.stringify([Object.entries(fields).sort(), entries]);
+}
+
+/** What an Event says of one kind of change. */
+const SAYINGS: Readonly<
+  Record<ObjectChange['kind'], readonly [type: 'Normal' | 'Warning', reason: string, what: string]>
+> = {
+  made: ['Normal', 'Made', 'made'],
+  adopted: ['Normal', 'Adopted', 'adopted'],
+  restored: ['Normal', 'Restored', 'restored'],
+  corrected: ['Warning', 'ForeignFieldsRemoved', 'removed what others added to'],
+  removed: ['Normal', 'Removed', 'removed'],
+};
+
+/** Objects that one Event names; it counts the rest. */
+const MAX_OBJECTS_NAMED = 5;
+
+/** Records what a pass changed: one Event for each kind of change, and each former owner of adopted objects. */
+export function recordChanges(
+  { events, log }: Pick<Component, 'events' | 'log'>,
+  { apiVersion, kind, metadata }: Countersign,
+  changes: readonly ObjectChange[],
+): void {
+  const groups = Map.groupBy(changes, (each) => `${each.kind} ${each.from ?? ''}`);
+  for (const group of groups.values()) {
+    const [first] = group;
+    if (first === undefined) continue;
+    const [type, reason, what] = SAYINGS[first.kind];
+    const more =
+      group.length > MAX_OBJECTS_NAMED ? ` and ${group.length - MAX_OBJECTS_NAMED} more` : '';
+    const named = group.slice(0, MAX_OBJECTS_NAMED).map(textOfChange).join(', ');
+    const from = first.from === undefined ? '' : ` from ${printable(first.from)}${adviceOn(first)}`;
+    const note = `${what} ${named}${more}${from}`;
+    log.info({ reason, objects: group.map(({ object }) => object) }, 'objects changed');
+    const regarding = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+    events.record({ type, reason, action: 'Reconcile', note, regarding });
+  }
+}
+
+function textOfChange({ object, paths }: ObjectChange): string {
+  const [first, ...others] = paths;
+  if (first === undefined) return object;
+  return `${object} (${printable(first)}${others.length > 0 ? ` and ${others.length} more` : ''})`;
+}
+
+function adviceOn({ from = '' }: ObjectChange): string {
+  return from.startsWith('Helm')
+    ? ': forget it there without an uninstall, which would delete the objects'
+    : '';
+}

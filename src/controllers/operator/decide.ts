@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Countersign, CountersignStatus } from '../../api/operator/countersign.ts';
+import { conditionMessage, setCondition, type Condition } from '../../api/request/conditions.ts';
+import type { PassReport } from '../../reconciling/pass.ts';
+import type { DesiredInstallation, Refusal } from './desired.ts';
+
+/** All that a status depends on. */
+export interface InstallationSnapshot {
+  readonly object: Countersign;
+  /** What a pass found, or why there was none. */
+  readonly outcome:
+    | Refusal
+    | {
+        readonly desired: Pick<DesiredInstallation, 'oldest' | 'unknownArguments'>;
+        readonly report: PassReport;
+      };
+  /** Of this process. */
+  readonly operatorVersion: string;
+  /** Milliseconds, by the API server's clock. */
+  readonly now: number;
+}
+
+/** Bytes of a message, as the schema limits it. */
+const MAX_CONDITION_BYTES = 4096;
+
+type Finding = readonly [
+  type: 'Available' | 'Progressing' | 'Degraded' | 'Upgradeable',
+  status: boolean | undefined,
+  reason: string,
+  message: string,
+];
+
+/** The status after a pass, or after a refusal. Pure. */
+export function decideStatus(snapshot: InstallationSnapshot): CountersignStatus {
+  const { object, outcome, operatorVersion, now } = snapshot;
+  const findings = 'reason' in outcome ? ofRefusal(snapshot, outcome) : ofPass(outcome);
+  const { generation } = object.metadata;
+  const conditions = findings.reduce<readonly Condition[]>((before, finding) => {
+    const [type, status, reason, message] = finding;
+    return setCondition(before, {
+      ...{ type, reason, message: conditionMessage(message, MAX_CONDITION_BYTES) },
+      status: status === undefined ? 'Unknown' : status ? 'True' : 'False',
+      lastTransitionTime: `${new Date(now).toISOString().slice(0, 19)}Z`,
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+    });
+  }, object.status?.conditions ?? []);
+  const installed = isInstalled(outcome) ? object.spec.version : object.status?.version;
+  return {
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...(installed === undefined ? {} : { version: installed }),
+    ...{ desiredVersion: object.spec.version, operatorVersion, conditions },
+  };
+}
+
+/** Nothing was looked at, so what was known of the components stays. */
+function ofRefusal({ object }: InstallationSnapshot, refusal: Refusal): readonly Finding[] {
+  const { reason, message } = refusal;
+  const before = object.status?.conditions?.find(({ type }) => type === 'Available');
+  const available: Finding = ['Available', undefined, 'Refused', 'nothing is installed yet'];
+  return [
+    ...(before === undefined ? [available] : []),
+    ['Progressing', false, 'Refused', 'nothing is changed'],
+    ['Degraded', true, reason, message],
+    ['Upgradeable', false, reason, 'the spec is refused'],
+  ];
+}
+
+type Passed = Exclude<InstallationSnapshot['outcome'], Refusal>;
+
+function ofPass({ desired, report }: Passed): readonly Finding[] {
+  const progressing = progressOf(report);
+  const degraded = degradationOf(report);
+  return [availabilityOf(report), progressing, degraded, upgradeOf(desired, progressing, degraded)];
+}
+
+function availabilityOf({ rollouts }: PassReport): Finding {
+  const without = rollouts.filter(({ available }) => !available).map(({ name }) => name);
+  if (rollouts.length > 0 && without.length === 0)
+    return ['Available', true, 'ComponentsAvailable', 'every component has pods that answer'];
+  const message = `without an available pod: ${without.join(', ') || 'every component'}`;
+  return ['Available', false, 'ComponentsUnavailable', message];
+}
+
+function progressOf({ rollouts, waiting }: PassReport): Finding {
+  const going = rollouts.filter(({ done }) => !done).map(({ message }) => message);
+  const waits = waiting.length === 0 ? [] : [`${waiting.length} objects are made afterwards`];
+  if (going.length > 0) return ['Progressing', true, 'RollingOut', [...going, ...waits].join('; ')];
+  return ['Progressing', false, 'RolledOut', 'every component runs as it is desired'];
+}
+
+function degradationOf({ problems, forbidden, rollouts }: PassReport): Finding {
+  const stuck = rollouts.filter((each) => each.stuck).map(({ message }) => message);
+  const message = [...problems, ...stuck].join('; ');
+  if (forbidden) return ['Degraded', true, 'RightsMissing', message];
+  if (problems.length > 0) return ['Degraded', true, 'ObjectsDiffer', message];
+  if (stuck.length > 0) return ['Degraded', true, 'RolloutStuck', message];
+  return ['Degraded', false, 'AsDesired', 'every object is as it is desired'];
+}
+
+function upgradeOf(
+  { oldest, unknownArguments }: Passed['desired'],
+  [, progressing]: Finding,
+  [, degraded, reason]: Finding,
+): Finding {
+  if (degraded === true) return ['Upgradeable', false, reason, 'it is degraded'];
+  if (unknownArguments.length > 0) {
+    const message = `spec.dangerZone lets through what this version does not know: ${unknownArguments.join(', ')}`;
+    return ['Upgradeable', false, 'DangerZone', message];
+  }
+  if (oldest) {
+    const message = 'the next operator does not install this version; raise spec.version first';
+    return ['Upgradeable', false, 'OldestVersion', message];
+  }
+  if (progressing === true) return ['Upgradeable', false, 'RollingOut', 'a rollout is under way'];
+  return ['Upgradeable', true, 'AsExpected', 'spec.version may be raised'];
+}
+
+function isInstalled(outcome: InstallationSnapshot['outcome']): boolean {
+  if ('reason' in outcome) return false;
+  const { rollouts, problems, failed, waiting } = outcome.report;
+  const clean = problems.length === 0 && !failed && waiting.length === 0;
+  return clean && rollouts.length > 0 && rollouts.every(({ done }) => done);
+}

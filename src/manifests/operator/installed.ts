@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What an administrator applies, so that the operator can install the rest. */
+import { DEFAULT_SECRET_NAMESPACE } from '../../api/signer/own-tls.ts';
+import { SignerError } from '../../errors.ts';
+import { isRefusal } from '../../controllers/operator/desired.ts';
+import type { CountersignSpec } from '../../api/operator/countersign.ts';
+import { LABELS, labelsOf } from '../names.ts';
+import { roleManifests, type Manifest } from '../roles.ts';
+import { CONTAINER_CONFINEMENT, POD_CONFINEMENT, apart, probes } from '../workloads/deployment.ts';
+import { namespacesOf } from '../workloads/namespaces.ts';
+import { desiredInstallation } from './desired.ts';
+import { whoWritesCountersigns } from '../admission/countersigns.ts';
+import type { OperatorSettings } from './preflight.ts';
+
+const COMPONENT = 'operator';
+
+/** What the operator itself is started as. */
+export interface OperatorRelease extends OperatorSettings {
+  /** Of the operator: the tag of its image. */
+  readonly version: string;
+}
+
+/**
+ * The namespaces, the operator's ServiceAccount with the permissions that this spec takes and no others, the policy for
+ * who writes a Countersign, and the Deployment. The CustomResourceDefinition is deploy/crds/operator.
+ *
+ * @throws SignerError USAGE (`fail`) for a spec that the operator would refuse
+ */
+export function operatorManifests(
+  spec: CountersignSpec,
+  release: OperatorRelease,
+): readonly Manifest[] {
+  const desired = desiredInstallation(spec, release);
+  if (isRefusal(desired)) {
+    const { reason, message } = desired;
+    throw new SignerError({ code: 'USAGE', disposition: 'fail', message: `${reason}: ${message}` });
+  }
+  const { namespace, keysNamespace } = release;
+  return [
+    ...namespacesOf([namespace, keysNamespace]),
+    ...roleManifests(COMPONENT, namespace, desired.rules),
+    ...whoWritesCountersigns(),
+    deployment(release),
+  ];
+}
+
+function deployment(release: OperatorRelease): Manifest {
+  const labels = labelsOf(COMPONENT);
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: {
+      name: `countersign-${COMPONENT}`,
+      namespace: release.namespace,
+      labels,
+      annotations: {
+        'kubernetes.io/description':
+          'Installs and heals Countersign; whoever changes it reads CA keys.',
+      },
+    },
+    spec: {
+      // One leads by its Lease, the other waits.
+      replicas: 2,
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels: { ...LABELS, ...labels } },
+        spec: {
+          affinity: apart(COMPONENT),
+          serviceAccountName: `countersign-${COMPONENT}`,
+          automountServiceAccountToken: true,
+          enableServiceLinks: false,
+          terminationGracePeriodSeconds: 30,
+          securityContext: POD_CONFINEMENT,
+          containers: [container(release)],
+        },
+      },
+    },
+  };
+}
+
+function container({ image, version, keysNamespace, ...more }: OperatorRelease): Manifest {
+  return {
+    name: COMPONENT,
+    image: `${image}:${version}`,
+    args: [
+      COMPONENT,
+      `--image=${image}`,
+      ...(keysNamespace === DEFAULT_SECRET_NAMESPACE
+        ? []
+        : [`--secret-namespace=${keysNamespace}`]),
+      ...more.allowedImages.map((each) => `--allow-image=${each}`),
+      ...(more.dangerZone ? ['--allow-danger-zone'] : []),
+    ],
+    ports: [{ name: 'http', containerPort: 8080 }],
+    ...probes(),
+    resources: { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '384Mi' } },
+    securityContext: CONTAINER_CONFINEMENT,
+  };
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import moulds from './moulds.json' with { type: 'json' };
+
+/** The flags of each component, and whether they take a value, as a version's own `--help` lists them. */
+export type Mould = Readonly<Record<string, Readonly<Record<string, 'value' | 'switch'>>>>;
+
+/** Minor version → its mould: this minor version and the one before. `make deploy` writes that of this one. */
+export const MOULDS: Readonly<Record<string, Mould>> = moulds as Readonly<Record<string, Mould>>;
+
+/** What the manifests set, and what would lead a component away from this cluster or this installation. */
+const OURS: ReadonlySet<string> = new Set([
+  ...['--help', '--kubeconfig', '--context', '--lease-namespace', '--no-leases'],
+  '--secret-namespace',
+  ...['--listen', '--listen-https', '--serving-certificate', '--namespaced-signers'],
+  ...['--serving-namespace', '--serving-signer'],
+]);
+
+/** What the mould says of a list of arguments. */
+export interface CheckedArguments {
+  /** Flags that the version does not know. */
+  readonly unknown: readonly string[];
+  /** What is wrong whatever the version. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * Passes arguments through the mould of a component. A value is written behind `=`, so that no argument stands alone: a
+ * word by itself could be a verb.
+ *
+ * @param flags - of the component; undefined: the version has no such component
+ */
+export function checkArguments(
+  flags: Mould[string] | undefined,
+  given: readonly string[],
+): CheckedArguments {
+  const unknown: string[] = [];
+  const faults: string[] = [];
+  for (const argument of given) {
+    const { name, value } = partsOf(argument);
+    const takes = flags?.[name];
+    if (!/^--[a-z][a-z0-9-]*$/.test(name)) faults.push(`${argument} is not --flag or --flag=value`);
+    else if (OURS.has(name)) faults.push(`${name} is set by the installation`);
+    else if (takes === undefined) unknown.push(name);
+    else if (takes === 'value' && value === undefined) faults.push(`write ${name}=<value>`);
+    else if (takes === 'switch' && value !== undefined) faults.push(`${name} takes no value`);
+  }
+  return { unknown, faults };
+}
+
+function partsOf(argument: string): { readonly name: string; readonly value?: string } {
+  const at = argument.indexOf('=');
+  if (at < 0) return { name: argument };
+  return { name: argument.slice(0, at), value: argument.slice(at + 1) };
+}
