@@ -140,6 +140,10 @@ test-real-pods: node_modules controlplane dist/countersign.mjs ## What is shippe
 	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
 	$(RUN) node --test --test-concurrency=1 --test-timeout=600000 'test/real-pods/*.test.ts'
 
+.PHONY: test-operator
+test-operator: node_modules controlplane ## The operator on a real API server: installed, drifted, healed, killed, deleted
+	$(COMPILED) $(RUN) node --test --test-timeout=300000 --test-concurrency=1 'test/operator/*.test.ts'
+
 .PHONY: test-rotation-cluster
 test-rotation-cluster: node_modules controlplane dist/countersign.mjs ## CAs replaced on a real cluster under load, components killed on the way
 	$(RUN) node test/oracle/build.ts >/dev/null

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { acmeCrds } from '../../build/acme-crds/files.ts';
+import { countersignCrd } from '../../build/operator/countersign-crd.ts';
 import { signerCrd } from '../../build/signer-crd.ts';
 import { CLUSTER_SIGNER_SPEC, SIGNER_SPEC } from '../../src/api/signer/cluster-signer-schema.ts';
 
@@ -176,4 +177,8 @@ function sorted(value: unknown): unknown {
 test('the CRDs of acme.countersign.dev are those of build/acme-crds (make crds)', () => {
   const made = acmeCrds(read('deploy/crds/clustersigners.yaml'));
   for (const [name, text] of made) assert.equal(read(`deploy/crds/acme/${name}`), text, name);
+});
+
+test('countersigns.yaml is what make crds writes', () => {
+  assert.equal(read('deploy/crds/operator/countersigns.yaml'), countersignCrd());
 });

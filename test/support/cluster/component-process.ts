@@ -17,7 +17,7 @@ export type LogLine = Readonly<Record<string, unknown>>;
 
 /** One component of Countersign as a process of its own. */
 export interface ComponentProcess {
-  readonly name: ComponentName;
+  readonly name: ComponentName | 'operator';
   readonly pid: number;
   readonly log: readonly LogLine[];
   /** `http://127.0.0.1:<port>` of /healthz, /readyz and /metrics. */
@@ -35,7 +35,8 @@ export interface ComponentProcess {
 }
 
 export interface ComponentOptions {
-  readonly name: ComponentName;
+  /** The operator is in no installation. */
+  readonly name: ComponentName | 'operator';
   readonly kubeconfig: string;
   readonly args?: readonly string[];
   /** The program; default: the sources, run by this Node. */

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CountersignSpec } from '../../../src/api/operator/countersign.ts';
+import { isRefusal, type DesiredInstallation } from '../../../src/controllers/operator/desired.ts';
+import type { PermissionRule } from '../../../src/kube/resource/permissions.ts';
+import { desiredInstallation } from '../../../src/manifests/operator/desired.ts';
+import { operatorManifests } from '../../../src/manifests/operator/installed.ts';
+import { MOULDS, checkArguments } from '../../../src/manifests/operator/mould.ts';
+import { planOf } from '../../../src/manifests/values/plan.ts';
+import { installationFiles } from '../../../src/manifests/files.ts';
+import { COMPONENTS } from '../../../src/manifests/components.ts';
+import { permissionNamesOf } from '../../../src/manifests/names.ts';
+
+const SETTINGS = {
+  ...{ namespace: 'countersign-system', keysNamespace: 'countersign-keys', image: 'r.example/c' },
+  ...{ allowedImages: ['other.example:5000/c'], dangerZone: false },
+};
+const SPEC: CountersignSpec = { version: '0.1.0', signers: [{ name: 'example.com/workload' }] };
+
+function made(spec: CountersignSpec, settings = SETTINGS): DesiredInstallation {
+  const desired = desiredInstallation(spec, settings);
+  if (isRefusal(desired)) throw new Error(`${desired.reason}: ${desired.message}`);
+  return desired;
+}
+
+function refused(more: object, settings = SETTINGS): string {
+  const desired = desiredInstallation({ ...SPEC, ...more }, settings);
+  return isRefusal(desired) ? `${desired.reason}: ${desired.message}` : 'accepted';
+}
+
+test('every patch of a minor version with a mould is installed; any other version is refused', () => {
+  const moulds = { '0.1': MOULDS['0.1'] ?? {}, '0.2': MOULDS['0.1'] ?? {} };
+  const two = { ...SETTINGS, moulds };
+  for (const version of ['0.1.0', '0.1.99', '0.2.3']) made({ ...SPEC, version }, two);
+  for (const version of ['0.0.9', '0.3.0', '1.1.0', '0.1', '0.1.0-rc.1', 'latest'])
+    assert.match(refused({ version }, two), /^UnsupportedVersion: .*installs 0\.1\.x and 0\.2\.x/);
+  assert.equal(made({ ...SPEC, version: '0.1.5' }, two).oldest, true);
+  assert.equal(made({ ...SPEC, version: '0.2.0' }, two).oldest, false);
+  assert.equal(made(SPEC).oldest, false);
+});
+
+test('the objects are those of the chart for the same values, with the operator’s image', () => {
+  const values = { signers: SPEC.signers, namespace: 'countersign-system' };
+  const plan = planOf(values, { namespace: '', version: '0.1.0' });
+  const reference = 'r.example/c:0.1.0';
+  const files = installationFiles({ ...plan, image: { ...plan.image, reference } });
+  const definitions = made(SPEC).objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
+  assert.deepEqual(made(SPEC).objects, [...definitions, ...[...files.values()].flat()]);
+  assert.ok(definitions.length >= 2);
+});
+
+test('an argument that the version does not know is refused, and so is one that the installation sets', () => {
+  const of = (...extraArgs: string[]): object => ({ components: { signer: { extraArgs } } });
+  assert.equal(refused(of('--log-level=debug', '--lease-duration=30s')), 'accepted');
+  assert.match(refused(of('--future=1')), /^UnknownArgument: .*0\.1\.0 does not know "--future"/);
+  for (const argument of ['revoke', '--log-level', '-h', '--kubeconfig=/x', '--listen=:1'])
+    assert.match(refused(of(argument)), /^InvalidArgument: /, argument);
+  assert.match(refused({ defaults: { extraArgs: ['--log-level=info'] } }), /^InvalidArgument: /);
+});
+
+test('the danger zone, where an administrator allows it, lets through what the version does not know', () => {
+  const dangerZone = { extraArgs: { signer: ['--future=1'] } };
+  assert.match(refused({ dangerZone }), /^DangerZoneNotAllowed: /);
+  const allowed = { ...SETTINGS, dangerZone: true };
+  const { unknownArguments, objects } = made({ ...SPEC, dangerZone }, allowed);
+  assert.deepEqual(unknownArguments, ['signer --future']);
+  assert.match(JSON.stringify(objects), /"--future=1"/);
+  for (const extraArgs of [{ signer: ['revoke'] }, { signer: ['--listen=:1'] }, { nobody: [] }])
+    assert.match(refused({ dangerZone: { extraArgs } }, allowed), /^InvalidArgument: /);
+});
+
+test('what could load code into a component, or change whom it trusts, is refused always', () => {
+  const settings = { ...SETTINGS, dangerZone: true };
+  for (const name of [
+    ...['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'NODE_TLS_REJECT_UNAUTHORIZED', 'LD_PRELOAD'],
+    ...[
+      'LD_LIBRARY_PATH',
+      'KUBERNETES_SERVICE_HOST',
+      'KUBECONFIG',
+      'SSL_CERT_FILE',
+      'node_options',
+    ],
+  ]) {
+    const extraEnv = [{ name, value: 'x' }];
+    const named = refused({ components: { signer: { extraEnv } } }, settings);
+    assert.match(named, /^ForbiddenEnvironment: spec\.components\."signer"/, name);
+    assert.match(refused({ defaults: { extraEnv } }, settings), /^ForbiddenEnvironment: /, name);
+  }
+  const secret = { name: 'X', valueFrom: { secretKeyRef: { name: 'countersign-signer-serving' } } };
+  assert.match(refused({ defaults: { extraEnv: [secret] } }), /^ForbiddenEnvironment: /);
+  assert.equal(refused({ defaults: { extraEnv: [{ name: 'TZ', value: 'UTC' }] } }), 'accepted');
+});
+
+test('an image of another repository is refused, whatever its tag or digest', () => {
+  const digest = `sha256:${'a'.repeat(64)}`;
+  for (const reference of ['r.example/c:9', `r.example/c@${digest}`, 'other.example:5000/c:1'])
+    assert.equal(refused({ image: { reference } }), 'accepted', reference);
+  for (const reference of [
+    'evil.example/c:1',
+    'r.example/c2:1',
+    'other.example:5000',
+    'r.example/c/d',
+  ])
+    assert.match(refused({ image: { reference } }), /^ImageNotAllowed: /, reference);
+});
+
+test('what the chart would refuse is refused, with the field', () => {
+  assert.match(refused({ signers: [] }), /^InvalidSpec: spec\.signers: it is empty/);
+  assert.match(refused({ components: { nobody: {} } }), /^InvalidSpec: .*nobody/);
+  assert.match(refused({ signers: [{ name: 'kubernetes.io/x' }] }), /^InvalidSpec: /);
+});
+
+/** Each verb on each resource by each name that a rule grants, in a namespace or in all. */
+function grantsOf(rule: PermissionRule): readonly string[] {
+  const { apiGroups, resources, verbs, resourceNames = ['*'], namespace = '*' } = rule;
+  return apiGroups.flatMap((group) =>
+    resources.flatMap((resource) =>
+      verbs.flatMap((verb) =>
+        resourceNames.map((name) => [verb, group, resource, name, namespace].join(' ')),
+      ),
+    ),
+  );
+}
+
+test('the operator holds every permission of every component that it installs', () => {
+  const held = new Set(made(SPEC).rules.flatMap(grantsOf));
+  const plan = planOf({ signers: SPEC.signers }, { namespace: 'countersign-system', version: '' });
+  const needed = [...COMPONENTS]
+    .filter(([component]) => plan.components.has(component))
+    .flatMap(([, each]) => each.permissions(permissionNamesOf(each, plan.installation)))
+    .flatMap(grantsOf);
+  // By its name, or by any name.
+  const byAny = (one: string): string => one.replace(/^((?:\S* ){3})\S+/, '$1*');
+  const lacking = needed.filter((one) => !held.has(one) && !held.has(byAny(one)));
+  assert.deepEqual(lacking, []);
+});
+
+test('its permissions to write objects of the installation have names; there is no wildcard', () => {
+  const { rules } = made(SPEC);
+  assert.doesNotMatch(JSON.stringify(rules), /\*|escalate|bind"|impersonate|mutatingadmission/);
+  const managed =
+    /^(?:roles|rolebindings|clusterroles|clusterrolebindings|deployments|services|serviceaccounts|customresourcedefinitions|validating.*|flowschemas|prioritylevelconfigurations|poddisruptionbudgets|namespaces|configmaps)$/;
+  for (const rule of rules) {
+    const writes = rule.verbs.some((verb) => !['get', 'list', 'watch'].includes(verb));
+    if (!writes || !rule.resources.some((each) => managed.test(each))) continue;
+    assert.ok((rule.resourceNames ?? []).length > 0, JSON.stringify(rule));
+  }
+  const keys = rules.filter(({ resources }) => resources.includes('secrets'));
+  assert.ok(keys.length > 0);
+  for (const { namespace } of keys) assert.notEqual(namespace, undefined);
+});
+
+test('what an administrator applies for a spec has no more names than the spec', () => {
+  const text = JSON.stringify(operatorManifests(SPEC, { ...SETTINGS, version: '0.1.0' }));
+  assert.match(text, /example\.com\/workload/);
+  assert.doesNotMatch(text, /example\.com\/people/);
+  assert.throws(
+    () => operatorManifests({ ...SPEC, version: '9.9.9' }, { ...SETTINGS, version: '0.1.0' }),
+    /UnsupportedVersion/,
+  );
+});
+
+test('a component that the version does not have knows no argument', () => {
+  assert.deepEqual(checkArguments(undefined, ['--log-level=info']).unknown, ['--log-level']);
+});

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A cluster with the operator's own manifests. It has no nodes: a pod is Ready because the stand says so, in place of a
+ * kubelet. What is tested is what the operator writes; test/real-pods has pods that run.
+ */
+import { join } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+import { readFileSync } from 'node:fs';
+import { startCluster, type Cluster } from '../cluster/cluster.ts';
+import { established } from '../cluster/established.ts';
+import { until } from '../cluster/until.ts';
+import { createClient, type Client } from '../../src/kube/client/client.ts';
+import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
+import type { Countersign } from '../../src/api/operator/countersign.ts';
+import { isRefusal } from '../../src/controllers/operator/desired.ts';
+import { desiredInstallation } from '../../src/manifests/operator/desired.ts';
+import { operatorManifests } from '../../src/manifests/operator/installed.ts';
+import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
+import { createWriter, type ObjectWriter } from '../../src/reconciling/writer.ts';
+import { apply } from '../support/cluster/apply.ts';
+import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+export const SYSTEM = 'countersign-system';
+export const USER = `system:serviceaccount:${SYSTEM}:countersign-operator`;
+export const WAIT_MS = 60_000;
+
+/** As deploy/operator has it. */
+export const RELEASE = {
+  ...{ namespace: SYSTEM, keysNamespace: 'countersign-keys', image: 'countersign' },
+  ...{ allowedImages: [], dangerZone: false, version: '0.1.0' },
+};
+
+/** deploy/operator/countersign.yaml. */
+export const EXAMPLE = parse(
+  readFileSync(join(ROOT, 'deploy/operator/countersign.yaml'), 'utf8'),
+) as Countersign;
+
+/** What the operator makes of a spec. */
+export function desiredOf(spec: Countersign['spec']): readonly ManagedObject[] {
+  const desired = desiredInstallation(spec, RELEASE);
+  if (isRefusal(desired)) throw new Error(desired.message);
+  return desired.objects;
+}
+
+export interface Stand {
+  readonly cluster: Cluster;
+  /** The administrator's. */
+  readonly client: Client;
+  readonly admin: ObjectWriter;
+  /** Starts the operator under its own ServiceAccount. */
+  start(...flags: readonly string[]): Promise<ComponentProcess>;
+  /** Applies the operator's roles for a spec. */
+  grant(spec: Countersign['spec']): Promise<void>;
+  /** Applies the Countersign with this spec. */
+  install(spec?: Countersign['spec']): Promise<void>;
+  countersign(): Promise<Countersign | undefined>;
+  /** Waits for a condition of the present generation, while pods become Ready. */
+  condition(type: string, status: string, reason?: string): Promise<string>;
+  /** Successful writes of the operator: `verb resource name`, without its Lease, Events and reviews. */
+  writes(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export async function startStand(): Promise<Stand> {
+  const cluster = await startCluster({ nodes: 0 });
+  const connection = await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now });
+  const clocks = { clock: Date.now, monotonic: () => performance.now() };
+  const client = createClient({ connection, ...clocks, userAgent: 'countersign-test' });
+  const processes: ComponentProcess[] = [];
+  const countersign = async (): Promise<Countersign | undefined> => {
+    const args = ['get', 'countersigns', 'cluster', '-o', 'json'];
+    const { code, stdout } = await cluster.kubectl(args, { allowFailure: true });
+    return code === 0 ? (JSON.parse(stdout) as Countersign) : undefined;
+  };
+  await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/crds/operator')]);
+  await established(cluster, 'crd/countersigns.operator.countersign.dev');
+  await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/operator/operator.yaml')]);
+  return {
+    cluster,
+    client,
+    admin: createWriter(client, 'somebody-else'),
+    countersign,
+    start: async (...args) => {
+      const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM, 'countersign-operator');
+      const started = await startComponent({ name: 'operator', kubeconfig, args });
+      processes.push(started);
+      return started;
+    },
+    grant: (spec) =>
+      apply(
+        cluster,
+        ...operatorManifests(spec, RELEASE).filter(({ kind }) => kind !== 'Deployment'),
+      ),
+    install: (spec = EXAMPLE.spec) => apply(cluster, { ...EXAMPLE, spec }),
+    condition: (type, status, reason) =>
+      until(`${type} is ${status} ${reason ?? ''}`, WAIT_MS, async () => {
+        await makePodsReady(client);
+        const object = await countersign();
+        const found = object?.status?.conditions?.find((each) => each.type === type);
+        const fits = found?.status === status && (reason === undefined || found.reason === reason);
+        if (fits && found.observedGeneration === object?.metadata.generation)
+          return found.message ?? '';
+        throw new Error(JSON.stringify(object?.status?.conditions ?? 'no status'));
+      }),
+    writes: async () =>
+      (await cluster.readAudit())
+        .filter(({ user, verb, stage, responseStatus, objectRef }) => {
+          const own = /^(?:leases|events|selfsubject)/.test(objectRef?.resource ?? '');
+          const write = ['create', 'update', 'patch', 'delete'].includes(verb);
+          const taken = (responseStatus?.code ?? 500) < 300 && stage === 'ResponseComplete';
+          return user.username === USER && write && taken && !own;
+        })
+        .map(({ verb, objectRef = {} }) => {
+          const { resource = '', subresource, namespace, name = '' } = objectRef;
+          const what = subresource === undefined ? resource : `${resource}/${subresource}`;
+          return `${verb} ${what} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+        }),
+    close: async () => {
+      await Promise.all(processes.map((each) => each.kill()));
+      await client.close();
+      await cluster.stop();
+    },
+  };
+}
+
+interface Pod {
+  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+  readonly status: { readonly conditions?: readonly { type: string; status: string }[] };
+}
+
+/** What a kubelet would write of pods that run, and what it would do about those that are to end. */
+async function makePodsReady(client: Client): Promise<void> {
+  const path = `/api/v1/namespaces/${SYSTEM}/pods`;
+  const { items } = await client.request<{ items: readonly Pod[] }>({ method: 'GET', path });
+  const condition = (type: string): object => ({ type, status: 'True' });
+  const body = {
+    status: {
+      phase: 'Running',
+      conditions: ['Ready', 'ContainersReady', 'Initialized', 'PodScheduled'].map(condition),
+    },
+  };
+  const isReady = ({ status }: Pod): boolean =>
+    status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
+  await Promise.all(
+    items.map(async ({ metadata, ...pod }) => {
+      const one = `${path}/${metadata.name}`;
+      if (metadata.deletionTimestamp !== undefined)
+        await client.request({ method: 'DELETE', path: one, body: { gracePeriodSeconds: 0 } });
+      else if (!isReady({ metadata, ...pod }))
+        await client.request({
+          ...{ method: 'PATCH', path: `${one}/status`, body },
+          contentType: 'application/strategic-merge-patch+json',
+        });
+    }),
+  ).catch(() => undefined);
+}
+
+/** The documents of a file of the project. */
+export function documentsIn(path: string): readonly ManagedObject[] {
+  return parseAllDocuments(readFileSync(join(ROOT, path), 'utf8')).map(
+    (document) => document.toJS() as ManagedObject,
+  );
+}
