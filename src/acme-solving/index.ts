@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What components use of this room; README.md lists the files behind it. */
 export { createDnsClient } from './dns/client.ts';
-export { createRfc2136Solver } from './dns01/rfc2136.ts';
 export { CHECK_LIMITS, createSelfCheck } from './self-check.ts';
 export type { SelfCheck, SelfCheckInit, ToCheck } from './self-check.ts';
 export { parseNetwork } from './http/networks.ts';

@@ -4,6 +4,7 @@ import { bundleName } from '../api/object/cluster-trust-bundle.ts';
 import { checkSignerName } from '../api/signer/signer-name.ts';
 import { isDerivedName } from '../api/signer/signer.ts';
 import { SignerError } from '../errors.ts';
+import type { DnsWebhook } from '../runtime/rbac/permission-names.ts';
 
 /** The names that the roles and admission policies of one installation spell out. */
 export interface Installation {
@@ -19,6 +20,8 @@ export interface Installation {
   readonly signerSecrets?: readonly SecretReference[];
   /** Secrets with credentials of DNS, for `acme-solver`. */
   readonly solverSecrets?: readonly SecretReference[];
+  /** APIs of DNS providers that were written for cert-manager, for `acme-solver`. */
+  readonly dnsWebhooks?: readonly DnsWebhook[];
   /** Components that an installation has only where it names them. */
   readonly optionalComponents?: readonly string[];
   /** Namespace of the components. */
@@ -47,14 +50,16 @@ export function checkInstallation(installation: Installation): Installation {
     throw usage('--signer-secret is for Signers in namespaces; add --namespaced-signers');
   }
   for (const bundle of bundles) requireBundle(bundle, signers);
-  for (const secret of secretsOf(installation)) requireSecret(secret, namespace);
+  requireNamed(installation);
   requireName(LABEL, 'namespace', namespace);
   return installation;
 }
 
-function secretsOf(installation: Installation): readonly SecretReference[] {
-  const { secrets, signerSecrets = [], solverSecrets = [] } = installation;
-  return [...secrets, ...signerSecrets, ...solverSecrets];
+function requireNamed(installation: Installation): void {
+  const { secrets, signerSecrets = [], solverSecrets = [], namespace } = installation;
+  for (const secret of [...secrets, ...signerSecrets, ...solverSecrets])
+    requireSecret(secret, namespace);
+  for (const webhook of installation.dnsWebhooks ?? []) requireProvider(webhook);
 }
 
 function requireChosen(signerName: string): void {
@@ -84,6 +89,19 @@ function requireSecret({ namespace, name }: SecretReference, components: string)
       `Secret ${namespace}/${name} is in the namespace of the components; put CA keys into a namespace of their own: a user who may create Secrets beside ServiceAccounts can mint their tokens`,
     );
   }
+}
+
+/** Groups in which to create anything is more than to ask a DNS provider. */
+const NO_PROVIDER = /(?:^|\.)(?:k8s\.io|kubernetes\.io|countersign\.dev|cert-manager\.io)$/;
+
+function requireProvider({ group, solver }: DnsWebhook): void {
+  requireName(SUBDOMAIN, 'DNS provider', group);
+  if (!group.includes('.') || NO_PROVIDER.test(group)) {
+    throw usage(
+      `"${group.slice(0, 80)}" is not the API group of a DNS provider; write the groupName that its documentation names`,
+    );
+  }
+  if (solver !== undefined) requireName(LABEL, 'solver', solver);
 }
 
 function requireName(pattern: RegExp, kind: string, name: string): void {

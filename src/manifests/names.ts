@@ -33,11 +33,13 @@ export function permissionNamesOf(
   installation: Installation,
 ): PermissionNames {
   const { signers, bundles, secrets, namespace, servingSigner } = installation;
-  const { namespacedSigners = false, signerSecrets = [], solverSecrets = [] } = installation;
+  const { namespacedSigners = false, signerSecrets = [] } = installation;
+  const { solverSecrets = [], dnsWebhooks = [] } = installation;
   const secretNamespaces = secretNamespacesOf(installation);
   // A namespaced Signer publishes no bundle.
   const ofNamespaces = servesNamespacedSigners ? { namespacedSigners, signerSecrets } : {};
-  const names = { signerNames: signers, bundles, secrets, solverSecrets, ...ofNamespaces };
+  const ofSolvers = { solverSecrets, dnsWebhooks };
+  const names = { signerNames: signers, bundles, secrets, ...ofSolvers, ...ofNamespaces };
   const leases = { namespace, secretNamespaces };
   if (!servesOwnTls) return { ...names, leases };
   const servingBundle = bundleName(servingSigner, OWN_TLS_BUNDLE);

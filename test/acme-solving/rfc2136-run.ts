@@ -181,7 +181,7 @@ for (const [peer, start, address] of [
       const missing = { ...tsig, secret: { name: 'none' } };
       assert.equal(
         await refused(solve('present', WWW, { tsig: missing })),
-        'CredentialUnreadable: no key tsig in the Secret none',
+        'CredentialUnusable: no key tsig in the Secret none',
       );
       assert.equal(
         await refused(solve('present', WWW, {}, { secret: 'no base64!' })),

@@ -126,7 +126,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@marcbachmann/cel-js': ['cel'],
   re2js: ['cel'],
   // manifests: the values of an installation.
-  zod: ['acme', 'api', 'manifests'],
+  zod: ['acme', 'acme-solving', 'api', 'manifests'],
   commander: ['app', 'cli', 'library'],
   pino: ['app'],
   'pino-pretty': ['app'],

@@ -149,14 +149,17 @@ async function checkByServers(
 }
 
 /** Where a record is. */
-interface RecordPlace {
+export interface RecordPlace {
   readonly kind: 'place';
   readonly path: Delegation['path'];
   readonly zone: string;
 }
 
 /** Follows CNAMEs from a name and finds the zone at their end. */
-async function findPlace(resolve: Resolve, name: string): Promise<RecordPlace | NoDnsAnswer> {
+export async function findPlace(
+  resolve: Resolve,
+  name: string,
+): Promise<RecordPlace | NoDnsAnswer> {
   const delegation = await followCnames(resolve, name);
   if (delegation.kind === 'none') return where(delegation, name);
   const { path } = delegation;

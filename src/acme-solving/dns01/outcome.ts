@@ -27,7 +27,7 @@ export async function credentialText(
     return (await credential(secret, key)).toString('utf8').trim();
   } catch (error) {
     if (!(error instanceof SignerError)) throw error;
-    return problem('CredentialUnreadable', error.message);
+    return problem('CredentialUnusable', error.message);
   }
 }
 

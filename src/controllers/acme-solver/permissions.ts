@@ -35,6 +35,9 @@ export function permissions(
     ...(names.namespacedSigners === true ? [onKinds(ACME_SIGNERS.plural)] : []),
     { apiGroups: [group], resources: [`${plural}/status`], verbs: ['patch'] },
     ...onSecrets({ secrets: names.solverSecrets ?? [] }, ['get']),
+    ...(names.dnsWebhooks ?? []).map(({ group: provider, solver = '*' }) => ({
+      ...{ apiGroups: [provider], resources: [solver], verbs: ['create'] },
+    })),
     onRoutes('networking.k8s.io', 'ingresses'),
     onRoutes('gateway.networking.k8s.io', 'httproutes'),
     EVENTS_EVERYWHERE,

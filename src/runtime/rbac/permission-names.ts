@@ -9,6 +9,14 @@ import { isNamespaced } from '../../api/signer/signer.ts';
 import type { Component } from '../component/component.ts';
 import type { LeasePlace } from '../component/leases.ts';
 
+/** The API of a DNS provider that was written for cert-manager. */
+export interface DnsWebhook {
+  /** API group. */
+  readonly group: string;
+  /** Name of one of its solvers; all of them if left out. */
+  readonly solver?: string | undefined;
+}
+
 /** The object names that a component's roles list in resourceNames, and what else the roles depend on. */
 export interface PermissionNames {
   readonly signerNames: readonly string[];
@@ -21,6 +29,8 @@ export interface PermissionNames {
   readonly signerSecrets?: readonly SecretReference[];
   /** The Secrets of DNS credentials, which `acme-solver` reads. */
   readonly solverSecrets?: readonly SecretReference[];
+  /** The APIs of DNS providers, which `acme-solver` asks. */
+  readonly dnsWebhooks?: readonly DnsWebhook[];
   /** Where the replicas keep their Leases; undefined: they use none. */
   readonly leases?: LeasePlace | undefined;
   /** The components' namespace, where `authority` fills in the certificates of their ports. */

@@ -71,6 +71,12 @@ function addAcmeOptions(command: Command): Command {
       [],
     )
     .option(
+      '--dns-webhook <group>[/<solver>]',
+      'API group of a DNS provider that was written for cert-manager, which acme-solver may ask (repeatable)',
+      gather,
+      [],
+    )
+    .option(
       '--with <component>',
       'component that is left out by default, such as acme-responder (repeatable)',
       gather,

@@ -30,6 +30,7 @@ export interface RbacOptions extends OperatorFlags {
   readonly namespacedSigners: boolean;
   readonly signerSecret: readonly string[];
   readonly solverSecret: readonly string[];
+  readonly dnsWebhook: readonly string[];
   readonly with: readonly string[];
   readonly namespace: string;
   readonly servingSigner: string;
@@ -97,6 +98,10 @@ async function installationOf(options: RbacOptions): Promise<Installation> {
     bundles: union(options.bundle, found?.bundles),
     secrets: secrets.map((text) => secretOf('--secret', text)),
     solverSecrets: options.solverSecret.map((text) => secretOf('--solver-secret', text)),
+    dnsWebhooks: options.dnsWebhook.map((text) => {
+      const [group = '', solver] = text.split('/', 2);
+      return { group, solver };
+    }),
     signerSecrets: options.signerSecret.map((text) => secretOf('--signer-secret', text)),
     ...{ namespace, servingSigner, namespacedSigners, optionalComponents: options.with },
   };
