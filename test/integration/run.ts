@@ -31,6 +31,7 @@ const CONCURRENCY = 2;
 /** A minute or more each, or a cluster of their own: `make test-long`. */
 const LONG = new Set(
   [
+    'acme-solving',
     'authority-verbs',
     'certificate-requests',
     'check',

@@ -11,13 +11,15 @@ export const COMPONENTS = ['approver', 'signer', 'pcr-issuer', 'attester', 'auth
 /** And who sleeps where cert-manager is not installed. */
 export const EVERY_COMPONENT = [...COMPONENTS, 'certificate-request'] as const;
 export type ComponentName = (typeof EVERY_COMPONENT)[number];
+/** Those that an installation has only where it names them, and the operator, which is in none. */
+export type OptionalComponentName = 'acme' | 'acme-responder' | 'acme-solver' | 'operator';
 
 /** A line of a component's log. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
 /** One component of Countersign as a process of its own. */
 export interface ComponentProcess {
-  readonly name: ComponentName | 'operator';
+  readonly name: ComponentName | OptionalComponentName;
   readonly pid: number;
   readonly log: readonly LogLine[];
   /** `http://127.0.0.1:<port>` of /healthz, /readyz and /metrics. */
@@ -35,8 +37,7 @@ export interface ComponentProcess {
 }
 
 export interface ComponentOptions {
-  /** The operator is in no installation. */
-  readonly name: ComponentName | 'operator';
+  readonly name: ComponentName | OptionalComponentName;
   readonly kubeconfig: string;
   readonly args?: readonly string[];
   /** The program; default: the sources, run by this Node. */

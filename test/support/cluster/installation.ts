@@ -9,6 +9,7 @@ import {
   type ComponentName,
   type ComponentOptions,
   type ComponentProcess,
+  type OptionalComponentName,
 } from './component-process.ts';
 import { KEYS_NAMESPACE, caSecretManifest } from '../authorities/ca-secret.ts';
 import { applyText } from './apply.ts';
@@ -44,7 +45,10 @@ export async function applyManifests(cluster: Cluster): Promise<void> {
 }
 
 /** The path of a kubeconfig with a bound token of the component's own ServiceAccount. */
-export function componentKubeconfig(cluster: Cluster, name: ComponentName): Promise<string> {
+export function componentKubeconfig(
+  cluster: Cluster,
+  name: ComponentName | OptionalComponentName,
+): Promise<string> {
   return cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, `countersign-${name}`);
 }
 
