@@ -88,15 +88,34 @@ export function signersDigest(signers: readonly SignerObject[]): string {
 
 /**
  * The report as text of at most 64 KiB. What has no room is left out in the direction that is safe: a list of signers
- * that is too long becomes all signers, and the last faults become one that counts for all.
+ * that is too long becomes all signers, and the last faults become one that counts for all. Not so what was found at the
+ * work of one signer (it has a `generation`): whoever writes that signer chooses what it says and how long it is, so that it
+ * is left out, and counts for nobody else.
  */
 export function writeReport(report: ServingReport): string {
   const faults = report.faults.map(boundedFault);
-  const whole = JSON.stringify({ ...report, faults: atMost(faults, MAX_FAULTS) });
-  if (whole.length <= MAX_REPORT) return whole;
+  const checked = withinReport(
+    report,
+    faults.filter(({ generation }) => generation === undefined),
+  );
+  let room = MAX_REPORT - JSON.stringify({ ...report, faults: checked }).length;
+  const found = faults.filter((each) => {
+    if (each.generation === undefined) return false;
+    room -= JSON.stringify(each).length + 1;
+    return room >= 0;
+  });
+  const most = MAX_FAULTS - checked.length;
+  return JSON.stringify({ ...report, faults: [...checked, ...found.slice(0, most)] });
+}
+
+function withinReport(
+  report: ServingReport,
+  faults: readonly ServingFault[],
+): readonly ServingFault[] {
+  const whole = atMost(faults, MAX_FAULTS);
+  if (JSON.stringify({ ...report, faults: whole }).length <= MAX_REPORT) return whole;
   const general = faults.map(({ signers: _signers, ...fault }) => fault);
-  const room = Math.floor(MAX_REPORT / 2 / (MAX_MESSAGE + 2 * MAX_TEXT));
-  return JSON.stringify({ ...report, faults: atMost(general, room) });
+  return atMost(general, Math.floor(MAX_REPORT / 2 / (MAX_MESSAGE + 2 * MAX_TEXT)));
 }
 
 function boundedFault(fault: ServingFault): ServingFault {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { BoundedMap } from '../../bounded-map.ts';
 import { keyOf } from '../../api/object/object.ts';
 import {
   SERVING_REPORT,
@@ -32,13 +31,45 @@ export interface ServingState extends ServingReporter {
   readonly onChange: (listener: () => void) => void;
 }
 
-/** Faults found at work that one process reports; users of namespaces cause them. */
+/**
+ * Faults found at work that one process reports. Users of namespaces cause them: where there is no room, the namespace that
+ * has most of them loses its oldest.
+ */
 const MAX_FOUND = 64;
 const FOUND_MS = 10 * 60_000;
 
 interface Found {
   readonly fault: ServingFault;
+  /** The namespace of the signer; '' for the ClusterSigners. */
+  readonly flow: string;
   readonly at: number;
+}
+
+type FoundFaults = Map<string, Found>;
+
+function put(found: FoundFaults, key: string, fault: Found): void {
+  found.delete(key);
+  found.set(key, fault);
+  if (found.size <= MAX_FOUND) return;
+  const [most = []] = [...byFlow(found)].sort((a, b) => b.length - a.length);
+  const [oldest] = most;
+  if (oldest !== undefined) found.delete(oldest);
+}
+
+/** The keys of each flow, the oldest first. */
+function byFlow(found: FoundFaults): readonly (readonly string[])[] {
+  const flows = new Map<string, string[]>();
+  for (const [key, { flow }] of found) flows.set(flow, [...(flows.get(flow) ?? []), key]);
+  return [...flows.values()];
+}
+
+/** The flows take turns, so that what a report has no room for is of those who have most. */
+function inTurn(found: FoundFaults): readonly ServingFault[] {
+  const flows = byFlow(found);
+  const longest = Math.max(0, ...flows.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, turn) =>
+    flows.flatMap((keys) => found.get(keys[turn] ?? '')?.fault ?? []),
+  ).flat();
 }
 
 /** @param init - `namespaced`: whether the process serves Signers too */
@@ -47,20 +78,16 @@ export function createServingState(init: {
   readonly namespaced: boolean;
 }): ServingState {
   const { clock, namespaced } = init;
-  const found = new BoundedMap<string, Found>(MAX_FOUND);
-  const keys = new Set<string>();
+  const found: FoundFaults = new Map();
   const listeners: (() => void)[] = [];
   let known: { readonly digest: string; readonly faults: readonly ServingFault[] } | undefined;
   const changed = (): void => {
     for (const listener of listeners) listener();
   };
-  const present = (): readonly ServingFault[] =>
-    [...keys].flatMap((key) => {
-      const each = found.get(key);
-      if (each !== undefined && Math.abs(clock() - each.at) < FOUND_MS) return [each.fault];
-      keys.delete(key);
-      return [];
-    });
+  const present = (): readonly ServingFault[] => {
+    for (const [key, { at }] of found) if (Math.abs(clock() - at) >= FOUND_MS) found.delete(key);
+    return inTurn(found);
+  };
   return {
     checked: (signers, faults) => {
       known = { digest: signersDigest(signers), faults };
@@ -72,8 +99,7 @@ export function createServingState(init: {
       const before = found.get(key);
       const generation = metadata.generation ?? 0;
       const whole = { ...fault, signers: [keyOf(metadata)], generation };
-      found.set(key, { fault: whole, at: clock() });
-      keys.add(key);
+      put(found, key, { fault: whole, flow: metadata.namespace ?? '', at: clock() });
       if (JSON.stringify(before?.fault) !== JSON.stringify(whole)) changed();
     },
     annotations: () => {

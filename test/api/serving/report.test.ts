@@ -54,6 +54,21 @@ test('what has no room fails for all signers: no report is too long, and none hi
   assert.ok(faultsOf(read, signer('anyone')).length > 0);
 });
 
+test('what one signer causes never counts for another, however much there is of it', () => {
+  const found = Array.from({ length: 200 }, (_, index) => ({
+    ...{ reason: 'CelOverrun', message: `${index} `.padEnd(512, '"'), stops: true },
+    ...{
+      signers: [`team-a/${index}`.padEnd(300, 'x')],
+      generation: 1,
+      expression: '"'.repeat(256),
+    },
+  }));
+  const text = writeReport(report(fault, ...found));
+  const read = readReport(text);
+  assert.ok(read !== undefined);
+  assert.deepEqual(faultsOf(read, signer('anyone')), [fault]);
+});
+
 const noReports: Readonly<Record<string, string>> = {
   'no JSON': 'x',
   'another shape': '{"checked":1}',

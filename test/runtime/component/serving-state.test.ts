@@ -26,6 +26,20 @@ function started(): ServingState {
 const reportOf = (state: ServingState): ServingReport | undefined =>
   readReport(state.annotations()[SERVING_REPORT] ?? '');
 
+test('a namespace with many faults takes no room from the others', () => {
+  const state = started();
+  const of = (namespace: string, name: string): ReturnType<typeof teamSigner> =>
+    teamSigner({ namespace, name });
+  state.report(workload(), SLOW);
+  state.report(of('team-b', 'web'), SLOW);
+  for (let each = 0; each < 500; each += 1) state.report(of('team-a', `s-${each}`), SLOW);
+  const named = reportOf(state)?.faults.flatMap(({ signers = [] }) => signers) ?? [];
+  assert.equal(named.length, 64);
+  assert.ok(named.includes('team-b/web'));
+  assert.ok(named.includes(workload().metadata.name));
+  assert.ok(named.includes('team-a/s-499'));
+});
+
 test('nothing is reported before the permissions were checked once', () => {
   const state = createServingState({ clock: () => now, namespaced: true });
   assert.deepEqual(state.annotations(), {});
