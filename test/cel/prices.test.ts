@@ -2,9 +2,11 @@
 /** Prices that a search for slow expressions found too low, as numbers: measured on texts as long as they may be. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { compileExpression } from '../../src/cel/compile.ts';
 import { createBudget } from '../../src/cel/cost/budget.ts';
 import { costOf } from '../../src/cel/cost/cost.ts';
 import { list, text } from '../../src/cel/cost/shape.ts';
+import { REQUEST } from '../../src/cel/environments.ts';
 import { libraryOf } from '../../src/cel/library.ts';
 import { MAX_WORK } from '../../src/cel/pattern/automaton.ts';
 import { classWork } from '../../src/cel/pattern/class-work.ts';
@@ -16,6 +18,11 @@ function cost(source: string, size: number): number {
   const parsed = libraryOf(environment).parse(source);
   assert.equal(parsed.check().valid, true, source);
   return costOf(parsed.ast, environment);
+}
+
+/** The cost on the largest request. */
+function requestCost(source: string): number {
+  return compileExpression({ source, where: 'here', environment: REQUEST, result: 'bool' }).cost;
 }
 
 test('a matcher is made for each text, however short: 1 µs, fifty nodes', () => {
@@ -32,6 +39,27 @@ test('a character that becomes an item or a match of its own costs 40 ns, two no
   }
   for (const call of ["lowerAscii() == ''", "upperAscii() == ''", "lastIndexOf('a') == 0"]) {
     assert.ok(each(`self.${call}`) >= 2, call);
+  }
+});
+
+test('a character that format() may escape costs 200 ns, and an item that is copied 20 ns', () => {
+  // 1,000 groups of 256 characters each would take 56 ms.
+  const groups = "'%s'.format([request.groups]) == ''";
+  assert.throws(() => requestCost(groups), { code: 'CEL_COST' });
+  assert.ok(requestCost("'%s'.format([csr.usages]) == ''") >= 32 * 256 * 10);
+  assert.ok(requestCost('(request.groups + request.groups).size() == 0') >= 2_000);
+});
+
+test('two texts are ordered at 10 ns a character', () => {
+  for (const order of ['<', '<=', '>', '>=']) {
+    assert.ok(cost(`self ${order} self + 'a'`, 1_000) >= 1_000 * 0.5, order);
+  }
+  assert.ok(cost("self == 'a' + self", 1_000) < 1_000 * 0.5);
+});
+
+test('to parse a text takes 2 µs, however short it is', () => {
+  for (const call of ['isURL(g)', 'isIP(g)', 'isCIDR(g)', 'isQuantity(g)']) {
+    assert.ok(requestCost(`request.groups.exists(g, ${call})`) >= 1_000 * 100, call);
   }
 });
 

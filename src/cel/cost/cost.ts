@@ -32,11 +32,17 @@ interface Scope {
 
 /** A comparison reads both sides to the end when they are equal. */
 const PER_COMPARED = 0.01;
+/** `<` and its like compare texts character by character, by code points. */
+const PER_ORDERED = 0.5;
+const ORDERS: ReadonlySet<Node['op']> = new Set(['<', '<=', '>', '>='] as const);
 /** What `in` compares: one item of a list, and one character of it that is equal. */
 const PER_LIST_ITEM = 0.2;
 const PER_EQUAL_CHARACTER = 0.002;
-/** Copying an item or a character. */
+/** Copying a character, and an item. */
 const PER_COPIED = 0.02;
+const PER_COPIED_ITEM = 1;
+/** Lists that are joined are made anew, however short they are. */
+const PER_JOINED_LIST = 60;
 /** One iteration without its body: bind the variable, keep the result. */
 const PER_ITERATION = 2;
 
@@ -105,9 +111,15 @@ function operator(op: Node['op'], parts: readonly Estimate[]): Estimate {
   if (op === 'in') return { cost: spent + searched(left, right), bound: SCALAR };
   if (op === '+') {
     const bound = sum(left, right);
-    return { cost: spent + PER_COPIED * bound.size, bound };
+    return { cost: spent + copied(bound), bound };
   }
-  return { cost: spent + PER_COMPARED * Math.min(volume(left), volume(right)), bound: SCALAR };
+  const each = ORDERS.has(op) ? PER_ORDERED : PER_COMPARED;
+  return { cost: spent + each * Math.min(volume(left), volume(right)), bound: SCALAR };
+}
+
+/** `+`. */
+function copied({ size, of }: Bound): number {
+  return of === undefined ? PER_COPIED * size : PER_JOINED_LIST + PER_COPIED_ITEM * size;
 }
 
 /** `in`: a map is hashed; a list is scanned, and its strings may share a long prefix. */

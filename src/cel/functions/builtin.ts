@@ -26,7 +26,7 @@ const joined = ([items, separator]: readonly Bound[]): Bound => ({
 
 /** A string is counted character by character; a list and a map store their size. */
 const counted = ([of]: readonly Bound[]): number =>
-  of === undefined || of.of !== undefined ? 0 : 0.25 * of.size;
+  of === undefined || of.of !== undefined ? 0 : 0.6 * of.size;
 
 export const BUILTIN: readonly CelFunction[] = [
   { name: 'size', signatures: [], price: { cost: counted, result: toScalar } },

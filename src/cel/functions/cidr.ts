@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Kubernetes' CIDR library: `cidr()`, `isCIDR()` and the methods of a prefix. */
 import { formatAddress, parseAddress, Address } from './address.ts';
-import { linear, toScalar, type CelFunction, type Signature } from './function.ts';
+import { PARSED, linear, toScalar, type CelFunction, type Signature } from './function.ts';
 import { ADDRESS_TEXT, address } from './ip.ts';
 
 /** An address and the length of its prefix in bits. The host bits are kept, as in Go's netip.Prefix. */
@@ -46,7 +46,7 @@ function method(parameters: string, returns: string, handler: Signature['handler
   return { receiver: 'net.CIDR', parameters, returns, handler };
 }
 
-const PRICE = linear(toScalar, 1);
+const PRICE = linear(toScalar, 1, PARSED);
 
 export const CIDR: readonly CelFunction[] = [
   {

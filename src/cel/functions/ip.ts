@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Kubernetes' IP library: `ip()`, `isIP()`, `ip.isCanonical()` and the methods of an address. */
 import { formatAddress, parseAddress, type Address } from './address.ts';
-import { linear, toScalar, type CelFunction } from './function.ts';
+import { PARSED, linear, toScalar, type CelFunction } from './function.ts';
 
 /** The namespace of `ip.isCanonical`. */
 export class IpNamespace {
@@ -42,7 +42,7 @@ function test(name: string, handler: Test): CelFunction {
 /** Characters of the longest: 0000:0000:0000:0000:0000:ffff:255.255.255.255/128 (INET6_ADDRSTRLEN). */
 export const ADDRESS_TEXT = { size: 49 };
 
-const FROM_TEXT = linear(toScalar, 1);
+const FROM_TEXT = linear(toScalar, 1, PARSED);
 
 export const IP: readonly CelFunction[] = [
   {

@@ -9,7 +9,7 @@ import {
   ofInt,
   parseQuantity,
 } from './quantity-arithmetic.ts';
-import { linear, toScalar, type CelFunction, type Signature } from './function.ts';
+import { PARSED, linear, toScalar, type CelFunction, type Signature } from './function.ts';
 
 const TYPE = 'kubernetes.Quantity';
 
@@ -56,7 +56,7 @@ export const QUANTITIES: readonly CelFunction[] = [
   {
     name: 'quantity',
     signatures: [{ parameters: 'string', returns: TYPE, handler: quantity }],
-    price: linear(toScalar, 0.5),
+    price: linear(toScalar, 0.5, PARSED),
   },
   {
     name: 'isQuantity',
@@ -67,7 +67,7 @@ export const QUANTITIES: readonly CelFunction[] = [
         handler: (text: string) => parseQuantity(text) !== undefined,
       },
     ],
-    price: linear(toScalar, 0.5),
+    price: linear(toScalar, 0.5, PARSED),
   },
   method('compareTo', TYPE, 'int', compare),
   method('isGreaterThan', TYPE, 'bool', (a: Quantity, b: Quantity) => a.nano > b.nano),

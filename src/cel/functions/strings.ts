@@ -130,6 +130,6 @@ export const STRINGS: readonly CelFunction[] = [
     signatures: method('string, string', 'string', (text: string, part: string, by: string) =>
       text.replaceAll(part, () => by),
     ),
-    price: { result: replaced, cost: (args) => compared(args) + 0.5 * replaced(args).size },
+    price: { result: replaced, cost: (args) => 2 * compared(args) + 0.5 * replaced(args).size },
   },
 ];

@@ -4,7 +4,7 @@
  * parser is not used because it repairs malformed URLs such as `https:\\a\..\b`.
  */
 import { listOf, type Bound } from '../cost/bound.ts';
-import { linear, toSame, toScalar, type CelFunction, type Signature } from './function.ts';
+import { PARSED, linear, toSame, toScalar, type CelFunction, type Signature } from './function.ts';
 
 export class Url {
   readonly scheme: string;
@@ -80,7 +80,7 @@ function part(name: string, handler: (from: Url) => string): CelFunction {
   return { name, signatures: [signature], price: linear(toSame) };
 }
 
-const PRICE = linear(toSame, 0.2);
+const PRICE = linear(toSame, 0.2, PARSED);
 
 const toQuery = ([text]: readonly Bound[]): Bound => {
   const value = { size: text?.size ?? 1 };

@@ -76,6 +76,7 @@ function text(at: Place, depth: number): string {
     () => `url(${one()}).getHost()`,
     () => `string(${pick(3)} / ${pick(2)})`,
     () => `'%s:%s'.format([${one()}, ${one()}])`,
+    () => `'%s'.format([${oneOf(pick, words.lists)}])`,
     () => `string(quantity(${one()}))`,
   ];
   return oneOf(pick, forms)();
@@ -107,7 +108,10 @@ function bool(at: Place, depth: number): string {
     () => `sets.contains(${oneOf(pick, words.lists)}, ${oneOf(pick, words.lists)})`,
     () => `${string()}.findAll('${quoted(pattern(pick, 1))}').size() > ${pick(3)}`,
     () => `${oneOf(pick, words.lists)}.filter(f, f.startsWith(${string()})).size() > 1`,
-    () => `isQuantity(${string()})`,
+    () => `${oneOf(pick, ['isQuantity', 'isURL', 'isIP', 'isCIDR'])}(${string()})`,
+    () => `${string()} ${oneOf(pick, ['<', '>='])} ${string()}`,
+    () => `${string()}.size() > ${pick(3)}`,
+    () => `(${oneOf(pick, words.lists)} + ${oneOf(pick, words.lists)}).size() > ${pick(3)}`,
   ];
   const inner = [
     loop(words.lists),
@@ -142,7 +146,18 @@ export function expression(pick: Pick, words: Words, worst: readonly string[]): 
 
 /** Hostile values: as much of everything as the environment takes. */
 export function largestOf(environment: Environment, pick: Pick): Readonly<Record<string, unknown>> {
-  const letters = oneOf(pick, ['a', 'ab', 'aaab', 'x ', 'a.', 'aB\n', '9', 'a:/']);
+  const letters = oneOf(pick, [
+    'a',
+    'ab',
+    'aaab',
+    'x ',
+    'a.',
+    'aB\n',
+    '9',
+    'a:/',
+    '\u0001',
+    '\ud83d\ude00',
+  ]);
   return Object.fromEntries(
     Object.entries(environment.variables).map(([name, shape]) => [name, largest(shape, letters)]),
   );
