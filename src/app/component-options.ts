@@ -203,6 +203,21 @@ export function addOwnTlsOptions(command: Command): Command {
     );
 }
 
+/** The flags of the component `acme`. */
+export interface AcmeOptions extends ComponentOptions {
+  readonly namespacedServer: readonly string[];
+}
+
+/** Adds those of {@link AcmeOptions} that the other components do not have. */
+export function addAcmeOptions(command: Command): Command {
+  return command.option(
+    '--namespaced-server <url>',
+    'directory of an ACME server that AcmeSigners may name (repeatable; default: none)',
+    (value: string, before: readonly string[]) => [...before, value],
+    [] as readonly string[],
+  );
+}
+
 /**
  * The one file that KUBECONFIG names; undefined where it names none or several, which are for the
  * official client to merge. Of a single file we read what that client drops: `tokenFile`.

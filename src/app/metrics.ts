@@ -44,6 +44,15 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       metrics.bundlePublished.set({ signer }, published);
     },
     challengeAnswered: (status) => metrics.challengeResponses.inc({ code: String(status) }),
+    acmeCall: (endpoint, status) => metrics.acmeCalls.inc({ endpoint, status }),
+    acmeOrders: (state, count) => metrics.acmeOrders.set({ state }, count),
+    acmeChallenges: (state, count) => metrics.acmeChallenges.set({ state }, count),
+    acmeSelfCheck: (type, passed, seconds) =>
+      metrics.acmeSelfChecks.observe({ type, passed: String(passed) }, seconds),
+    acmeRateLimited: (seconds) => {
+      metrics.acmeRateLimits.inc();
+      metrics.acmeRateLimitWait.inc(seconds);
+    },
     unserved: (signer) => {
       for (const kind of KINDS) metrics.requestPending.remove({ kind, signer });
       for (const phase of AUTHORITY_PHASES) metrics.authorityPhase.remove({ signer, phase });

@@ -23,8 +23,14 @@ import type { Metrics } from '../web/metrics.ts';
 import { leaderTimes, peerTimes } from '../kube/lease/lease.ts';
 import { monotonic } from './process.ts';
 
-/** Components with leader election: CA Secrets, bundles, records of Challenges and an installation have one writer. */
-const LEADER_ELECTED: readonly string[] = ['attester', 'authority', 'acme-solver', 'operator'];
+/** Components with leader election: CA Secrets, bundles, Orders, Challenges and an installation have one writer. */
+const LEADER_ELECTED: readonly string[] = [
+  'attester',
+  'authority',
+  'acme',
+  'acme-solver',
+  'operator',
+];
 
 export interface ReplicaInit {
   /** The subcommand. */

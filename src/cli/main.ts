@@ -6,6 +6,7 @@ import { addAuthorityVerbs } from './commands/authority/flags.ts';
 import { addCheckCommand } from './commands/check/flags.ts';
 import { addConformanceCommand } from './commands/conformance/flags.ts';
 import {
+  addAcmeOptions,
   addComponentOptions,
   addImageOptions,
   addNamespacedOption,
@@ -53,6 +54,10 @@ const COMPONENTS: Readonly<
     'run the component that checks ClusterSigners and manages CAs; with a verb: manage CAs yourself',
     () => import('./components/authority.ts'),
   ],
+  acme: [
+    'run the component that gets certificates from ACME servers',
+    () => import('./components/acme.ts'),
+  ],
   'acme-responder': [
     'run the component that answers ACME servers which look for the files of HTTP-01; it faces the Internet',
     () => import('./components/acme-responder.ts'),
@@ -88,6 +93,7 @@ function program(): Command {
     if (!WITHOUT_SIGNERS.includes(name)) addNamespacedOption(command);
     if (name === 'acme-responder') addResponderOptions(command);
     if (name === 'acme-solver') addDnsOptions(addHttp01Options(command));
+    if (name === 'acme') addAcmeOptions(command);
     if (name === 'authority') addAuthorityVerbs(addOwnTlsOptions(command));
     if (name === 'operator') addOperatorVerbs(addImageOptions(command));
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { OWN_TLS_COMPONENTS } from '../api/signer/own-tls.ts';
+import { acme } from './components/acme.ts';
 import { acmeResponder } from './components/acme-responder.ts';
 import { acmeSolver } from './components/acme-solver.ts';
 import { approver } from './components/approver.ts';
@@ -24,6 +25,7 @@ const TABLE: Readonly<Record<ComponentName, ComponentDescription>> = {
   'certificate-request': certificateRequest,
   attester,
   authority,
+  acme,
   'acme-responder': acmeResponder,
   'acme-solver': acmeSolver,
 };

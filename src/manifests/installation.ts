@@ -6,6 +6,14 @@ import { isDerivedName } from '../api/signer/signer.ts';
 import { SignerError } from '../errors.ts';
 import type { DnsWebhook } from '../runtime/rbac/permission-names.ts';
 
+/** The names of ACME signers, which are no ClusterSigners. */
+export interface AcmeNames {
+  /** Signer names of AcmeClusterSigners. */
+  readonly signers: readonly string[];
+  /** Secrets of account keys, and of external accounts. */
+  readonly secrets: readonly SecretReference[];
+}
+
 /** The names that the roles and admission policies of one installation spell out. */
 export interface Installation {
   /** Signer names: `example.com/workload`. */
@@ -24,11 +32,15 @@ export interface Installation {
   readonly dnsWebhooks?: readonly DnsWebhook[];
   /** Components that an installation has only where it names them. */
   readonly optionalComponents?: readonly string[];
+  /** What the component `acme` serves; absent: nothing. */
+  readonly acme?: AcmeNames;
   /** Namespace of the components. */
   readonly namespace: string;
   /** Signer name of the CA that signs the certificates of their ports. */
   readonly servingSigner: string;
 }
+
+const NO_ACME: AcmeNames = { signers: [], secrets: [] };
 
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -41,12 +53,12 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
  */
 export function checkInstallation(installation: Installation): Installation {
   const { signers, bundles, namespace, servingSigner } = installation;
-  const { namespacedSigners = false, signerSecrets = [] } = installation;
-  if (signers.length === 0 && !namespacedSigners) {
+  const { namespacedSigners, signerSecrets = [], acme = NO_ACME } = installation;
+  if (signers.length === 0 && namespacedSigners !== true) {
     throw usage('name at least one signer: --signer example.com/workload');
   }
-  for (const signer of [...signers, servingSigner]) requireChosen(signer);
-  if (signerSecrets.length > 0 && !namespacedSigners) {
+  for (const signer of [...signers, ...acme.signers, servingSigner]) requireChosen(signer);
+  if (signerSecrets.length > 0 && namespacedSigners !== true) {
     throw usage('--signer-secret is for Signers in namespaces; add --namespaced-signers');
   }
   for (const bundle of bundles) requireBundle(bundle, signers);
@@ -57,7 +69,8 @@ export function checkInstallation(installation: Installation): Installation {
 
 function requireNamed(installation: Installation): void {
   const { secrets, signerSecrets = [], solverSecrets = [], namespace } = installation;
-  for (const secret of [...secrets, ...signerSecrets, ...solverSecrets])
+  const { acme = NO_ACME } = installation;
+  for (const secret of [...secrets, ...signerSecrets, ...solverSecrets, ...acme.secrets])
     requireSecret(secret, namespace);
   for (const webhook of installation.dnsWebhooks ?? []) requireProvider(webhook);
 }

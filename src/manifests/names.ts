@@ -27,17 +27,29 @@ function secretNamespacesOf({ secrets }: Pick<Installation, 'secrets'>): readonl
   return places.size > 0 ? [...places] : [DEFAULT_SECRET_NAMESPACE];
 }
 
+/** Of `acme`: it reads no CA key, also none of a Signer. */
+function acmeNamesOf(
+  { acme, namespacedSigners = false, namespace }: Installation,
+  secretNamespaces: readonly string[],
+): PermissionNames {
+  const { signers = [], secrets = [] } = acme ?? {};
+  const leases = { namespace, secretNamespaces };
+  return { signerNames: signers, bundles: [], secrets, namespacedSigners, leases };
+}
+
 /** The names that the roles of a component spell out. */
 export function permissionNamesOf(
-  { servesOwnTls = false, servesNamespacedSigners = false }: Partial<ComponentDescription>,
+  description: Partial<ComponentDescription>,
   installation: Installation,
 ): PermissionNames {
+  const { servesOwnTls = false, servesNamespacedSigners = false } = description;
   const { signers, bundles, secrets, namespace, servingSigner } = installation;
   const { namespacedSigners = false, signerSecrets = [] } = installation;
   const { solverSecrets = [], dnsWebhooks = [] } = installation;
   const secretNamespaces = secretNamespacesOf(installation);
   // A namespaced Signer publishes no bundle.
   const ofNamespaces = servesNamespacedSigners ? { namespacedSigners, signerSecrets } : {};
+  if (description.servesAcme === true) return acmeNamesOf(installation, secretNamespaces);
   const ofSolvers = { solverSecrets, dnsWebhooks };
   const names = { signerNames: signers, bundles, secrets, ...ofSolvers, ...ofNamespaces };
   const leases = { namespace, secretNamespaces };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { acmeSeries, type AcmeSeries } from './acme-series.ts';
 import { callSeries, type CallSeries } from './client-series.ts';
 import { trustSeries, type TrustSeries } from './trust-series.ts';
 
 /** The metrics of one component. Label values are fixed, small sets: never a name from a request. */
-export interface Metrics extends TrustSeries, CallSeries {
+export interface Metrics extends TrustSeries, CallSeries, AcmeSeries {
   readonly registry: Registry;
   /** Runs `update` before each scrape, for gauges that are computed then. */
   readonly onScrape: (update: () => void) => void;
@@ -58,6 +59,7 @@ export function createMetrics(component: string, version: string): Metrics {
     ...processSeries(registers),
     ...callSeries(registers),
     ...trustSeries(registers),
+    ...acmeSeries(registers),
     ...queueSeries(registers),
   };
 }

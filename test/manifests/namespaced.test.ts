@@ -57,7 +57,19 @@ const optIn: Record<string, readonly [readonly string[], readonly string[]]> = {
   'acme-solver': [[], ['list,watch acme.countersign.dev/acmesigners']],
 };
 
-for (const component of components) {
+// It reads ClusterSigners for their names only, and AcmeSigners where others read Signers; no Secret of a Signer.
+test('the opt-in to Signers gives acme AcmeSigners and nothing else', () => {
+  const [before, after] = [linesOf('acme'), linesOf('acme', OPTED_IN)];
+  assert.deepEqual(
+    after.filter((line) => !before.includes(line)),
+    [
+      `${READ} acme.countersign.dev/acmeclustersigners,acmesigners`,
+      'update acme.countersign.dev/acmeclustersigners/status,acmesigners/status',
+    ],
+  );
+});
+
+for (const component of components.filter((each) => each !== 'acme')) {
   test(`the opt-in to Signers gives ${component} what the decision says and nothing else`, () => {
     const [before, after] = [linesOf(component), linesOf(component, OPTED_IN)];
     const [gone, come] = optIn[component] ?? [[], []];

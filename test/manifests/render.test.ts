@@ -30,6 +30,7 @@ const servingSecrets = [
   'certificate-request',
   'attester',
   'authority',
+  'acme',
   'acme-responder',
   'acme-solver',
 ]
@@ -114,6 +115,17 @@ const table: Record<string, readonly string[]> = {
     `${READ},patch /secrets [${servingSecrets}] @countersign-system`,
     `${READ},patch /configmaps [countersign-serving-ca] @countersign-system`,
   ],
+  // No CA key and no credential of a solver; the demo has no ACME signer.
+  acme: [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} acme.countersign.dev/acmeclustersigners`,
+    'update acme.countersign.dev/acmeclustersigners/status',
+    `${READ},create,delete acme.countersign.dev/orders`,
+    `${READ},create,patch,delete acme.countersign.dev/challenges`,
+    'update acme.countersign.dev/orders/status,challenges/status',
+    'create,patch events.k8s.io/events',
+    ...leader('acme'),
+  ],
   // It faces the Internet: no Secret, no Lease, no Event, nothing to write.
   'acme-responder': ['list,watch acme.countersign.dev/challenges'],
   'acme-solver': [
@@ -125,6 +137,15 @@ const table: Record<string, readonly string[]> = {
     ...leader('acme-solver'),
   ],
 };
+
+test('the keys of accounts are read by name, by acme alone', () => {
+  const secrets = [{ namespace: 'countersign-keys', name: 'letsencrypt' }];
+  const acme = { signers: ['example.com/public'], secrets };
+  const rule = `${READ} /secrets [letsencrypt] @countersign-keys`;
+  assert.ok(linesOf('acme', { ...DEMO, acme }).includes(rule));
+  for (const component of components.filter((each) => each !== 'acme'))
+    assert.doesNotMatch(linesOf(component, { ...DEMO, acme }).join(), /letsencrypt/);
+});
 
 test('a component that is left out by default has roles where it is named, and only there', () => {
   assert.ok(!renderRbac(DEMO).has('acme-responder.yaml'));

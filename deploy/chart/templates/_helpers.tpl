@@ -128,6 +128,7 @@ true
 {{- define "countersign.optional" -}}
 {
   "certificate-request": true,
+  "acme": false,
   "acme-responder": false,
   "acme-solver": false
 }
@@ -197,6 +198,18 @@ true
     }
   },
   "authority": {
+    "replicas": 2,
+    "resources": {
+      "requests": {
+        "cpu": "20m",
+        "memory": "128Mi"
+      },
+      "limits": {
+        "memory": "384Mi"
+      }
+    }
+  },
+  "acme": {
     "replicas": 2,
     "resources": {
       "requests": {

@@ -22,6 +22,7 @@ export const OWN_TLS_COMPONENTS = [
   'certificate-request',
   'attester',
   'authority',
+  'acme',
   'acme-responder',
   'acme-solver',
 ] as const;

@@ -29,6 +29,8 @@ export interface ComponentDescription {
   };
   /** Whether it takes the flag `--namespaced-signers`, and the permissions that come with it. */
   readonly servesNamespacedSigners?: boolean;
+  /** Whether its names are those of ACME signers, and not those of ClusterSigners. */
+  readonly servesAcme?: boolean;
   /** Whether it needs the CA of our own ports. The others neither sign with it nor read its key. */
   readonly servesOwnTls?: boolean;
 }

@@ -13,7 +13,7 @@ import type { LoopMetrics } from '../../kube/workqueue/run-loop.ts';
 import type { Clock, Delay, Log, Monotonic, Random } from '../../ports.ts';
 import type { LeasePlace } from './leases.ts';
 import type { ServingReporter } from './serving-state.ts';
-import type { RequestMetrics, ResponderMetrics, TrustMetrics } from './metrics.ts';
+import type { AcmeMetrics, RequestMetrics, ResponderMetrics, TrustMetrics } from './metrics.ts';
 
 /** What every controller is made from; `app/component.ts` puts it together. */
 export interface Component {
@@ -28,7 +28,12 @@ export interface Component {
   readonly events: EventRecorder;
   /** Where a controller reports what it cannot do for a signer. */
   readonly serving: ServingReporter;
-  readonly metrics: WatchMetrics & LoopMetrics & RequestMetrics & TrustMetrics & ResponderMetrics;
+  readonly metrics: WatchMetrics &
+    LoopMetrics &
+    RequestMetrics &
+    TrustMetrics &
+    ResponderMetrics &
+    AcmeMetrics;
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
   /** Limits how many keys the loop of `queue` reconciles at once. */

@@ -44,3 +44,17 @@ export interface TrustMetrics {
     of: { readonly certificates: number; readonly notAfter: number; readonly published: number },
   ): void;
 }
+
+/** What `acme` counts; `web/acme-series.ts` has the series. */
+export interface AcmeMetrics {
+  /** A call to an ACME server ended. `status`: the HTTP status, or the cause of none. */
+  acmeCall(endpoint: string, status: string): void;
+  /** Orders by state; one that has none yet is `new`. */
+  acmeOrders(state: string, count: number): void;
+  /** Challenges by state: `queued`, or that of the authorization. */
+  acmeChallenges(state: string, count: number): void;
+  /** A self-check ended. */
+  acmeSelfCheck(type: string, passed: boolean, seconds: number): void;
+  /** An account waits because of a limit of the CA. */
+  acmeRateLimited(seconds: number): void;
+}

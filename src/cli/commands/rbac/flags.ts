@@ -65,6 +65,18 @@ export function addRbacCommand(root: Command): void {
 function addAcmeOptions(command: Command): Command {
   return command
     .option(
+      '--acme-signer <name>',
+      'signer name of an AcmeClusterSigner (repeatable); it comes with the component acme',
+      gather,
+      [],
+    )
+    .option(
+      '--acme-secret <namespace/name>',
+      'Secret of an ACME account key, or of an external account (repeatable)',
+      gather,
+      [],
+    )
+    .option(
       '--solver-secret <namespace>/<name>',
       'Secret with credentials of DNS, for acme-solver (repeatable)',
       gather,

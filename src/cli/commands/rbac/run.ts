@@ -31,6 +31,8 @@ export interface RbacOptions extends OperatorFlags {
   readonly signerSecret: readonly string[];
   readonly solverSecret: readonly string[];
   readonly dnsWebhook: readonly string[];
+  readonly acmeSigner: readonly string[];
+  readonly acmeSecret: readonly string[];
   readonly with: readonly string[];
   readonly namespace: string;
   readonly servingSigner: string;
@@ -103,7 +105,21 @@ async function installationOf(options: RbacOptions): Promise<Installation> {
       return { group, solver };
     }),
     signerSecrets: options.signerSecret.map((text) => secretOf('--signer-secret', text)),
-    ...{ namespace, servingSigner, namespacedSigners, optionalComponents: options.with },
+    ...{ namespace, servingSigner, namespacedSigners, ...acmeOf(options) },
+  };
+}
+
+/** Names of ACME signers are for their component, and for those that leave their requests to it. */
+function acmeOf({
+  acmeSigner,
+  acmeSecret,
+  with: named,
+}: RbacOptions): Pick<Installation, 'acme' | 'optionalComponents'> {
+  if (acmeSigner.length + acmeSecret.length === 0) return { optionalComponents: named };
+  const secrets = acmeSecret.map((text) => secretOf('--acme-secret', text));
+  return {
+    acme: { signers: acmeSigner, secrets },
+    optionalComponents: [...new Set([...named, 'acme'])],
   };
 }
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { AcmeOptions } from '../../app/component-options.ts';
+import { runComponent } from '../../app/component.ts';
+import { VERSION } from '../../app/version.ts';
+import { createAcme } from '../../controllers/acme/index.ts';
+
+/** Runs the component that gets certificates from ACME servers, until it is stopped. */
+export async function run(options: AcmeOptions): Promise<void> {
+  await runComponent('acme', options, (component) =>
+    Promise.resolve(
+      createAcme({
+        component,
+        checkChallenge: () => Promise.resolve(undefined),
+        allowedServers: options.namespacedServer,
+        userAgent: `countersign/${VERSION}`,
+      }),
+    ),
+  );
+}

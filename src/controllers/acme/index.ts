@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Component, Controller } from '../../runtime/component/component.ts';
+import { ChallengeLoop } from './challenges/challenge-loop.ts';
+import { createContext } from './create-context.ts';
+import type { AcmeContext, CheckChallenge } from './context.ts';
+import { OrderLoop } from './orders/order-loop.ts';
+import { permissions } from './permissions.ts';
+import { createAccountSecrets } from './signers/account-secrets.ts';
+import { acmeNamesOf } from './signers/acme-names.ts';
+import { SignerLoop } from './signers/signer-loop.ts';
+
+export interface AcmeInit {
+  readonly component: Component;
+  readonly checkChallenge: CheckChallenge;
+  /** Directories that AcmeSigners may name. */
+  readonly allowedServers: readonly string[];
+  /** What ACME servers are told that calls them (RFC 8555 §6.1). */
+  readonly userAgent: string;
+  /** More loops over the same objects, such as that over requests. */
+  readonly more?: (context: AcmeContext) => readonly AcmePart[];
+}
+
+/** A loop of the component. */
+export type AcmePart = Pick<Controller, 'run' | 'notReady' | 'warnings'>;
+
+/** Gets certificates from ACME servers for Orders: opens accounts, orders, has names proved, downloads. */
+export function createAcme(init: AcmeInit): Controller {
+  const { component } = init;
+  const context = createContext(component, init.checkChallenge);
+  const { signers, sessions, orders, challenges, leadership } = context;
+  const secrets = createAccountSecrets(component, () => {
+    signerLoop.wakeAll();
+  });
+  const signerLoop = new SignerLoop({ ...init, signers, secrets, sessions });
+  const orderLoop = new OrderLoop(context);
+  const challengeLoop = new ChallengeLoop(context);
+  context.onTerm({
+    begin: (term) => {
+      signerLoop.wakeAll();
+      challengeLoop.begin(term);
+      orderLoop.begin(term);
+    },
+    end: signerLoop.forget,
+  });
+  const more = init.more?.(context) ?? [];
+  return {
+    permissions: () => permissions(acmeNamesOf(signers.all(), component)),
+    notReady: () => [
+      ...[
+        signers,
+        ...[orders, challenges].map(({ synced, failure }) => ({ settled: synced, failure })),
+      ]
+        .filter(({ settled, failure }) => !settled || failure !== undefined)
+        .map(({ failure }) => `ACME signers, Orders or Challenges: ${failure ?? 'not listed yet'}`),
+      ...more.flatMap((each) => each.notReady()),
+    ],
+    warnings: () => [...signers.warnings(), ...more.flatMap((each) => each.warnings?.() ?? [])],
+    run: async (signal) => {
+      const watching = [signers, orders, challenges, leadership].map((each) => each.run(signal));
+      const loops = [signerLoop, orderLoop, challengeLoop, ...more].map((each) => each.run(signal));
+      await Promise.all(loops);
+      await Promise.all([...watching, secrets.stop()]);
+    },
+  };
+}

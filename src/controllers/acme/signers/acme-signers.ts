@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  ACME_CLUSTER_SIGNERS,
+  ACME_DERIVED_PREFIX,
+  ACME_SIGNERS,
+  readAcmeSigner,
+  type AcmeSigner,
+  type AcmeSignerRef,
+} from '../../../api/acme/index.ts';
+import { keyOf, type KubeObject } from '../../../api/object/object.ts';
+import { resolveNameConflicts, type NameClaimant } from '../../../api/signer/name-conflict.ts';
+import { SignerError } from '../../../errors.ts';
+import { resource, type Resource } from '../../../kube/resource/resource.ts';
+import { createReflector, type Reflector } from '../../../kube/watch/reflector.ts';
+import type { Component } from '../../../runtime/component/component.ts';
+import { CLUSTER_SIGNERS } from '../../../runtime/signers/cluster-signers.ts';
+import type {
+  FaultySigner,
+  SignerSet,
+  SignersListener,
+} from '../../../runtime/signers/signer-set.ts';
+
+const OF_CLUSTER = resource(ACME_CLUSTER_SIGNERS);
+const OF_NAMESPACES = resource(ACME_SIGNERS);
+
+/** The API resource of an AcmeClusterSigner or AcmeSigner. */
+export function resourceOfSigner({ kind }: Pick<KubeObject, 'kind'>): Resource {
+  return kind === 'AcmeSigner' ? OF_NAMESPACES : OF_CLUSTER;
+}
+
+/** All ACME signers. By key: `namespace/name` of an AcmeSigner, or the bare name. */
+export interface AcmeSigners extends SignerSet<AcmeSigner> {
+  readonly onChange: (listener: SignersListener) => void;
+  readonly warnings: () => readonly string[];
+  /** One with a valid spec. */
+  readonly get: (key: string) => AcmeSigner | undefined;
+  readonly faulty: (key: string) => FaultySigner | undefined;
+  /** What serves its signer name in its place: `ClusterSigner x`, or an older `AcmeClusterSigner x`. */
+  readonly rivalOf: (key: string) => string | undefined;
+  /** The status as a write of our own left it. */
+  readonly applyWrite: (signer: KubeObject) => void;
+}
+
+/** The key of the signer that an Order or Challenge in this namespace names. */
+export function keyOfRef({ kind, name }: AcmeSignerRef, namespace: string): string {
+  return kind === 'AcmeSigner' ? `${namespace}/${name}` : name;
+}
+
+/**
+ * Watches AcmeClusterSigners, and AcmeSigners where they are served. A signer name that a ClusterSigner has is left to it,
+ * whichever is older: `signer` does not know of this kind.
+ */
+export function watchAcmeSigners(component: Component): AcmeSigners {
+  return new WatchedSigners(component);
+}
+
+class WatchedSigners implements AcmeSigners {
+  readonly #component: Component;
+  readonly #known = new Map<string, AcmeSigner>();
+  readonly #faulty = new Map<string, FaultySigner>();
+  readonly #listeners: SignersListener[] = [];
+  readonly #watches: readonly Reflector<KubeObject>[];
+  readonly #own: readonly Reflector<KubeObject>[];
+  /** Signer name → name of the ClusterSigner. */
+  readonly #others = new Map<string, string>();
+  #serving = new Map<string, string>();
+  #rivals = new Map<string, string>();
+  #settled = false;
+
+  constructor(component: Component) {
+    this.#component = component;
+    const kinds = [OF_CLUSTER, ...(component.namespacedSigners ? [OF_NAMESPACES] : [])];
+    this.#own = kinds.map((kind) =>
+      createReflector<KubeObject>({
+        ...component,
+        path: kind.collection(),
+        onEvent: (key, now) => {
+          this.#observe(key, now);
+        },
+      }),
+    );
+    const others = createReflector<NameClaimant>({
+      ...component,
+      path: CLUSTER_SIGNERS.collection(),
+      transform: ({ apiVersion, kind, metadata, spec: { signerName } }) => ({
+        ...{ apiVersion, kind, metadata, spec: { signerName } },
+      }),
+      onEvent: (_key, now, before) => {
+        this.#observeOther(now, before);
+      },
+    });
+    this.#watches = [...this.#own, others];
+    const forever = new AbortController().signal;
+    void Promise.all(this.#watches.map((each) => each.whenSynced(forever))).then(() => {
+      this.#settled = true;
+      this.#announce([...this.#known.keys(), ...this.#faulty.keys()]);
+    });
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  get failure(): string | undefined {
+    return this.#watches.map(({ failure }) => failure).find((each) => each !== undefined);
+  }
+
+  readonly serving = (signerName: string): AcmeSigner | undefined =>
+    this.#known.get(this.#serving.get(signerName) ?? '');
+
+  readonly all = (): readonly AcmeSigner[] =>
+    [...this.#serving.values()].flatMap((key) => this.#known.get(key) ?? []);
+
+  readonly onChange = (listener: SignersListener): void => {
+    this.#listeners.push(listener);
+  };
+
+  readonly warnings = (): readonly string[] => [];
+  readonly get = (key: string): AcmeSigner | undefined => this.#known.get(key);
+  readonly faulty = (key: string): FaultySigner | undefined => this.#faulty.get(key);
+  readonly rivalOf = (key: string): string | undefined => this.#rivals.get(key);
+
+  readonly applyWrite = (signer: KubeObject): void => {
+    const [cluster, namespaced] = this.#own;
+    (signer.kind === 'AcmeSigner' ? namespaced : cluster)?.applyWrite(signer);
+  };
+
+  readonly run = async (signal: AbortSignal): Promise<void> => {
+    await Promise.all(this.#watches.map((each) => each.run(signal)));
+  };
+
+  #observe(key: string, object: KubeObject | undefined): void {
+    const before = this.#known.get(key)?.spec.signerName;
+    this.#known.delete(key);
+    this.#faulty.delete(key);
+    if (object !== undefined) this.#read(key, object);
+    if (this.#settled) this.#announce([key], before);
+  }
+
+  #read(key: string, object: KubeObject): void {
+    try {
+      this.#known.set(key, readAcmeSigner(object));
+    } catch (error) {
+      if (!(error instanceof SignerError)) throw error;
+      this.#faulty.set(key, { object, error });
+      const { code, message } = error;
+      this.#component.log.warn({ acmeSigner: key, code, error: message }, 'invalid, not served');
+    }
+  }
+
+  #observeOther(now: NameClaimant | undefined, before: NameClaimant | undefined): void {
+    if (before !== undefined) this.#others.delete(before.spec.signerName);
+    if (now !== undefined) this.#others.set(now.spec.signerName, now.metadata.name);
+    const names = [now, before].flatMap((each) => each?.spec.signerName ?? []);
+    if (this.#settled) this.#announce([], ...names);
+  }
+
+  /** Decides who serves, and announces these signers with all that claim their names or the others. */
+  #announce(changed: readonly string[], ...names: readonly (string | undefined)[]): void {
+    this.#resolve();
+    const concerned = new Set([
+      ...names.filter((each) => each !== undefined),
+      ...changed.flatMap((key) => this.#known.get(key)?.spec.signerName ?? []),
+    ]);
+    const rivals = [...this.#known]
+      .filter(([, { spec }]) => concerned.has(spec.signerName))
+      .map(([key]) => key);
+    const keys = [...new Set([...changed, ...rivals])];
+    for (const listener of this.#listeners) listener([...concerned], keys);
+  }
+
+  #resolve(): void {
+    const all = [...this.#known.values()];
+    const cluster = all.filter(({ kind }) => kind !== 'AcmeSigner');
+    const { serving, conflicting } = resolveNameConflicts<AcmeSigner>(cluster);
+    this.#rivals = new Map(
+      [...conflicting].map(([name, elder]) => [name, `AcmeClusterSigner ${elder}`]),
+    );
+    this.#serving = new Map();
+    for (const [signerName, signer] of serving) {
+      const other = this.#others.get(signerName);
+      if (other === undefined) this.#serving.set(signerName, keyOf(signer.metadata));
+      else this.#rivals.set(keyOf(signer.metadata), `ClusterSigner ${other}`);
+    }
+    for (const signer of all) {
+      const { signerName } = signer.spec;
+      if (signerName.startsWith(ACME_DERIVED_PREFIX))
+        this.#serving.set(signerName, keyOf(signer.metadata));
+    }
+  }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+import { openServer, type AcmeServer } from '../../../acme/server.ts';
+import type { SignerProblem } from '../../../acme-issuing/session.ts';
+import type { AcmeSigner, AcmeSignerStatus } from '../../../api/acme/index.ts';
+import { keyOf, type KubeObject } from '../../../api/object/object.ts';
+import { SignerError } from '../../../errors.ts';
+import { callBackOff, limitBackOff } from '../../../acme-orders/back-off.ts';
+import { runLoop, type ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
+import type { Component } from '../../../runtime/component/component.ts';
+import { requeueAt, serverTime } from '../../../runtime/component/server-time.ts';
+import { reportRetry } from '../../../runtime/requests/error-outcome.ts';
+import { isNews, writeStatus } from '../store/write-status.ts';
+import { credentialsOf } from './account-key.ts';
+import type { AccountSecrets } from './account-secrets.ts';
+import { resourceOfSigner, type AcmeSigners } from './acme-signers.ts';
+import { openSession, type ReadySigner, type UnreadySigner } from './open-session.ts';
+import type { Sessions } from './sessions.ts';
+import { readyReasonOf, withSignerStatus, type ReadyCondition } from './signer-status.ts';
+
+export interface SignerLoopInit {
+  readonly component: Component;
+  readonly signers: AcmeSigners;
+  readonly secrets: AccountSecrets;
+  readonly sessions: Sessions;
+  /** Directories that AcmeSigners may name. */
+  readonly allowedServers: readonly string[];
+  readonly userAgent: string;
+}
+
+/** Few signers, each with a server of its own that may be slow. */
+const ACCOUNT_WORKERS = 4;
+
+/** What this process knows of a signer beside its objects. */
+interface Held {
+  /** What its server was opened with. */
+  server?: { readonly of: string; readonly opened: AcmeServer };
+  failures: number;
+  /** What an Order or a Challenge was refused for, since the account was looked at last. */
+  refused?: SignerProblem | undefined;
+}
+
+/** Opens the account of each signer, and says in its status whether it can order. */
+export class SignerLoop {
+  readonly #init: SignerLoopInit;
+  readonly #component: Component;
+  readonly #held = new Map<string, Held>();
+
+  constructor(init: SignerLoopInit) {
+    const { component, signers, sessions } = init;
+    this.#init = init;
+    this.#component = { ...component, ...component.anotherLoop('signers') };
+    const { queue } = this.#component;
+    signers.onChange((_names, keys) => {
+      init.secrets.serve(signers.all());
+      for (const key of keys) queue.add(key);
+    });
+    sessions.onRefused((key, problem) => {
+      this.#of(key).refused = problem;
+      sessions.set(key, undefined);
+      queue.add(key);
+    });
+  }
+
+  /** The Secret of some signer changed, or the leader did. */
+  readonly wakeAll = (): void => {
+    for (const each of this.#init.signers.all()) this.#component.queue.add(keyOf(each.metadata));
+  };
+
+  /** Another process leads: what was opened here is not used any more. */
+  readonly forget = (): void => {
+    this.#init.sessions.clear();
+    for (const { server } of this.#held.values()) void server?.opened.close();
+    this.#held.clear();
+  };
+
+  readonly run = async (signal: AbortSignal): Promise<void> => {
+    const component = this.#component;
+    await runLoop(
+      {
+        ...component,
+        workers: ACCOUNT_WORKERS,
+        handle: (key) => this.#reconcile(key),
+        onError: (key, error) => {
+          reportRetry(component, error, { noun: 'signer', named: { key }, regarding: undefined });
+        },
+      },
+      signal,
+    );
+    this.forget();
+  };
+
+  async #reconcile(key: string): Promise<ReconcileResult> {
+    const { signers, sessions } = this.#init;
+    if (!this.#component.shard.owns(key) || !signers.settled) return undefined;
+    const faulty = signers.faulty(key);
+    const signer = signers.get(key);
+    if (faulty !== undefined) {
+      sessions.set(key, notReady('SpecInvalid', faulty.error.message));
+      return this.#say(withStatus(faulty.object), {
+        ...{ status: 'False', reason: 'SpecInvalid', message: faulty.error.message },
+      });
+    }
+    if (signer === undefined) {
+      sessions.set(key, undefined);
+      void this.#held.get(key)?.server?.opened.close();
+      this.#held.delete(key);
+      return undefined;
+    }
+    const opened = await this.#open(key, signer);
+    return opened === undefined ? 'backoff' : this.#settle(key, signer, opened);
+  }
+
+  /** Undefined until the Secrets were read. */
+  async #open(key: string, signer: AcmeSigner): Promise<ReadySigner | UnreadySigner | undefined> {
+    const held = this.#of(key);
+    const { refused } = held;
+    held.refused = undefined;
+    const problem = this.#problemOf(key, signer);
+    if (problem !== undefined) return problem;
+    const { secrets } = this.#init;
+    const credentials = await credentialsOf(signer, secrets, this.#component.secretNamespace);
+    if (credentials === undefined || 'reason' in credentials) return credentials;
+    const server = this.#serverOf(held, signer);
+    if (server === undefined) {
+      const message = `spec.acme.server ${signer.spec.acme.server} is no URL of a directory`;
+      return { reason: 'NotAnAcmeServer', message };
+    }
+    const opened = await openSession(server, signer, credentials);
+    // The account is well, and yet the server refuses what it asks for: somebody must act, and then it is tried again.
+    return refused !== undefined && 'session' in opened ? { ...refused, again: true } : opened;
+  }
+
+  #problemOf(key: string, { metadata, spec }: AcmeSigner): SignerProblem | undefined {
+    const rival = this.#init.signers.rivalOf(key);
+    if (rival !== undefined) {
+      const message = `${rival} has the signer name ${spec.signerName} too; delete one of them`;
+      return { reason: 'SignerNameConflict', message };
+    }
+    const { server } = spec.acme;
+    if (metadata.namespace === undefined || this.#init.allowedServers.includes(server))
+      return undefined;
+    const message = `the administrator does not allow AcmeSigners the server ${server}: the component acme has no --namespaced-server of this URL`;
+    return { reason: 'ServerNotAllowed', message };
+  }
+
+  #serverOf(held: Held, { spec: { acme } }: AcmeSigner): AcmeServer | undefined {
+    const of = JSON.stringify([acme.server, acme.caBundle]);
+    if (held.server?.of === of) return held.server.opened;
+    void held.server?.opened.close();
+    const { metrics, clock } = this.#component;
+    try {
+      const opened = openServer({
+        ...{ directory: acme.server, ca: acme.caBundle, clock, userAgent: this.#init.userAgent },
+        onCall: (endpoint, status) => {
+          metrics.acmeCall(endpoint, status);
+        },
+      });
+      held.server = { of, opened };
+      return opened;
+    } catch (error) {
+      if (!(error instanceof SignerError)) throw error;
+      return undefined;
+    }
+  }
+
+  async #settle(
+    key: string,
+    signer: AcmeSigner,
+    opened: ReadySigner | UnreadySigner,
+  ): Promise<ReconcileResult> {
+    const { sessions } = this.#init;
+    const held = this.#of(key);
+    if ('session' in opened) {
+      held.failures = 0;
+      const { account } = opened.session.account;
+      const message = `requests are answered by the account ${account}`;
+      await this.#say(signer, { status: 'True', reason: 'AccountReady', message }, opened.shown);
+      sessions.set(key, { kind: 'ready', session: opened.session });
+      return undefined;
+    }
+    const { reason, message, again = false, afterMs } = opened;
+    sessions.set(key, notReady(reason, message));
+    await this.#say(signer, { status: 'False', reason, message });
+    if (!again) return undefined;
+    held.failures += 1;
+    const { uid } = signer.metadata;
+    const own = reason === 'RateLimited' ? limitBackOff : callBackOff;
+    const component = this.#component;
+    return requeueAt(component, serverTime(component) + (afterMs ?? own(held.failures, uid)));
+  }
+
+  /** One write, where it says something new. */
+  async #say(
+    signer: KubeObject & { readonly status: AcmeSignerStatus },
+    ready: ReadyCondition,
+    shown: Parameters<typeof withSignerStatus>[2] = {},
+  ): Promise<undefined> {
+    const component = this.#component;
+    const next = withSignerStatus(signer, ready, shown, serverTime(component));
+    if (!isNews(signer.status, next.status)) return undefined;
+    const written = await writeStatus(component, resourceOfSigner(signer), next);
+    this.#init.signers.applyWrite(written);
+    if (readyReasonOf(signer.status) === ready.reason) return undefined;
+    const { apiVersion, kind, metadata } = signer;
+    const { name, namespace, uid } = metadata;
+    component.events.record({
+      regarding: { apiVersion, kind, name, uid, ...(namespace === undefined ? {} : { namespace }) },
+      type: ready.status === 'True' ? 'Normal' : 'Warning',
+      ...{ reason: ready.reason, action: 'OpenAccount', note: ready.message },
+    });
+    return undefined;
+  }
+
+  #of(key: string): Held {
+    const held = this.#held.get(key) ?? { failures: 0 };
+    this.#held.set(key, held);
+    return held;
+  }
+}
+
+function notReady(reason: string, message: string) {
+  return { kind: 'notReady', reason, message } as const;
+}
+
+function withStatus(object: KubeObject): KubeObject & { readonly status: AcmeSignerStatus } {
+  return { ...object, status: (object as { status?: AcmeSignerStatus }).status ?? {} };
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { AcmeSignerStatus } from '../../../api/acme/index.ts';
+import { formatTime } from '../../../api/object/time.ts';
+import { conditionMessage, findCondition, setCondition } from '../../../api/request/conditions.ts';
+import type { KubeObject } from '../../../api/object/object.ts';
+import { acmeDerivedName } from '../../../api/acme/index.ts';
+
+/** What `Ready` says. */
+export interface ReadyCondition {
+  readonly status: 'True' | 'False' | 'Unknown';
+  /** CamelCase. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The CRD's limits of a message and of a reason. */
+const MAX_MESSAGE_BYTES = 4096;
+
+/** The signer with what its status is to say; what `shown` leaves out stays as it was. */
+export function withSignerStatus<T extends KubeObject & { readonly status: AcmeSignerStatus }>(
+  signer: T,
+  ready: ReadyCondition,
+  shown: Pick<AcmeSignerStatus, 'account' | 'termsOfService' | 'profiles'>,
+  now: number,
+): T {
+  const { kind, metadata, status } = signer;
+  const condition = {
+    type: 'Ready',
+    ...ready,
+    message: conditionMessage(ready.message, MAX_MESSAGE_BYTES),
+    lastTransitionTime: formatTime(now),
+    ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
+  };
+  return {
+    ...signer,
+    status: {
+      ...status,
+      ...shown,
+      ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
+      ...(kind === 'AcmeSigner' ? { signerName: acmeDerivedName(metadata) } : {}),
+      conditions: setCondition(status.conditions, condition),
+    },
+  };
+}
+
+/** The reason that `Ready` has now. */
+export function readyReasonOf({ conditions }: AcmeSignerStatus): string | undefined {
+  return findCondition(conditions, 'Ready')?.reason;
+}

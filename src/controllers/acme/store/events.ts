@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Challenge, Order } from '../../../api/acme/index.ts';
+import type { EventDetails } from '../../../kube/events/body.ts';
+
+/** What a status of an Order or a Challenge shows. */
+interface Shown {
+  readonly state?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+  readonly url?: string | undefined;
+}
+
+/** The Event about an Order whose status was written; undefined where nothing began or ended. */
+export function eventOfOrder(order: Order, before: Order['status']): EventDetails | undefined {
+  const { status, metadata } = order;
+  const regarding = regardingOf(order);
+  if (status.certificate !== undefined && before.certificate === undefined)
+    return {
+      regarding,
+      type: 'Normal',
+      reason: 'Issued',
+      action: 'Order',
+      note: 'the certificate is here',
+    };
+  if (status.url !== undefined && before.url === undefined && status.reason === undefined) {
+    const note = `the ACME server has made the order ${status.url}`;
+    return { regarding, type: 'Normal', reason: 'OrderCreated', action: 'Order', note };
+  }
+  return metadata.deletionTimestamp === undefined
+    ? warningOf(regarding, status, before, 'Order')
+    : undefined;
+}
+
+/** The Event about a Challenge whose status was written; undefined where nothing began or ended. */
+export function eventOfChallenge(
+  challenge: Challenge,
+  before: Challenge['status'],
+): EventDetails | undefined {
+  const { status } = challenge;
+  const regarding = regardingOf(challenge);
+  if (status.state === 'valid' && before.state !== 'valid') {
+    const note = 'the ACME server has validated the name';
+    return { regarding, type: 'Normal', reason: 'Valid', action: 'Prove', note };
+  }
+  if (status.processing === true && before.processing !== true) {
+    const note = 'the challenge has a slot';
+    return { regarding, type: 'Normal', reason: 'Scheduled', action: 'Prove', note };
+  }
+  return warningOf(regarding, status, before, 'Prove');
+}
+
+/** A reason that is new; one that is repeated, with another wait or text, is not. */
+function warningOf(
+  regarding: EventDetails['regarding'],
+  { reason, message = '' }: Shown,
+  before: Shown,
+  action: string,
+): EventDetails | undefined {
+  if (reason === undefined || reason === before.reason) return undefined;
+  return { regarding, type: 'Warning', reason, action, note: message };
+}
+
+function regardingOf({
+  apiVersion,
+  kind,
+  metadata: { name, namespace = '', uid },
+}: Order | Challenge): EventDetails['regarding'] {
+  return { apiVersion, kind, name, namespace, uid };
+}
