@@ -58,6 +58,10 @@ describe('the names of a request', () => {
     ['a no-break space before', { subject: [[O, '\u00a0dev']] }, /dev/],
     ['a zero-width character', { subject: [[OU, 'a\u200bb']] }, /format characters/],
     ['a variation selector', { subject: [[CN, 'jan\ufe0fe']] }, /invisible or format characters/],
+    ['two spaces', { subject: [[CN, 'jane  doe']] }, /single spaces/],
+    ['a mark before the first letter', { subject: [[CN, '\u0301jane']] }, /visible character/],
+    ['a letter and its accent', { subject: [[CN, 'jose\u0301']] }, /write "josé"/],
+    ['the sign of Kelvin', { subject: [[O, '\u212aube']] }, /write "Kube"/],
     ['a filler', { subject: [[CN, '\u3164jane']] }, /invisible or format characters/],
     ['capitals in a DNS name', { dnsNames: ['A.example'] }, /write "a\.example"/],
     [

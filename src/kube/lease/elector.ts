@@ -79,7 +79,22 @@ export class Elector {
     this.#nextAttempt = Math.min(this.#nextAttempt, soon);
   }
 
-  /** The state of the Lease on the API server; undefined if there is none. */
+  /**
+   * What a read showed. A read never shows less than what was known before it was sent, unless etcd was restored from a
+   * snapshot: its resourceVersions begin again then, and what was known is worth nothing.
+   *
+   * @param known - the resourceVersion that was known when the read was sent
+   */
+  onRead(lease: Lease | undefined, known: string | undefined, now: number): void {
+    const shown = lease?.metadata.resourceVersion;
+    if (shown !== undefined && known !== undefined && isNewer(known, shown)) this.lease = undefined;
+    this.observe(lease, now);
+  }
+
+  /**
+   * The state of the Lease on the API server; undefined if there is none. One that is older than what is known is
+   * ignored: a watch may lag behind a read.
+   */
   observe(lease: Lease | undefined, now: number): void {
     const before = this.lease?.metadata.resourceVersion;
     const isFirst = before === undefined;

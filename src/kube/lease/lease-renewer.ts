@@ -103,8 +103,9 @@ export class LeaseRenewer {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    const lease = await this.#lock.read(signal);
-    this.#init.elector.observe(lease, this.#init.monotonic());
+    const { elector, monotonic } = this.#init;
+    const known = elector.lease?.metadata.resourceVersion;
+    elector.onRead(await this.#lock.read(signal), known, monotonic());
   }
 
   async #release(lease: Lease, tries: number): Promise<void> {

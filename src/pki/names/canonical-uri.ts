@@ -23,7 +23,7 @@ const URI = new RegExp(
 
 /**
  * Schemes that always have a host, and their default ports (RFC 9110 §4.2, RFC 6455 §3, RFC 1738 §3.2, RFC 7252 §6,
- * RFC 4516 §2).
+ * RFC 8323 §8, RFC 4516 §2; otherwise IANA's registry of service names).
  */
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   http: 80,
@@ -35,13 +35,19 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   coaps: 5684,
   ldap: 389,
   ldaps: 636,
+  ...{ ssh: 22, sftp: 22, git: 9418, svn: 3690, telnet: 23, gopher: 70, nfs: 2049, rsync: 873 },
+  ...{ rtsp: 554, rtsps: 322, ipp: 631, ipps: 631, imap: 143, imaps: 993, pop: 110, nntp: 119 },
+  ...{ amqp: 5672, amqps: 5671, mqtt: 1883, mqtts: 8883, redis: 6379, rediss: 6379 },
+  ...{ postgres: 5432, postgresql: 5432, mysql: 3306, mongodb: 27_017, ftps: 990 },
+  ...{ 'coap+tcp': 5683, 'coaps+tcp': 5684, 'coap+ws': 80, 'coaps+ws': 443 },
 };
 const MAX_PORT = 65_535;
 
 /**
  * The canonical spelling of an absolute URI (RFC 3986 §6.2.2 and §6.2.3): scheme and host in lower case; percent
  * escapes in upper case, and none for a character that needs none; ports without leading zeros, none that is the
- * default; `/` for the empty path of a scheme that has a host; the namespace of a `urn:` in lower case (RFC 8141 §3.1).
+ * default; `/` for the empty path behind a host; the namespace of a `urn:` (RFC 8141 §3.1), and of `urn:uuid:` all of it
+ * (RFC 9562 §4), in lower case; Unicode in normalization form C (RFC 3987 §5.3.2.2).
  * Readers differ about user information, empty segments, `.` and `..` segments in any spelling, encoded slashes, escapes
  * of escapes, of controls, of what nobody sees and of what is not UTF-8, and about `https:` without `//`, so that these
  * are refused. SPIFFE IDs must follow their own standard.
@@ -61,7 +67,9 @@ export function canonicalUri(text: string): string {
   }
   const authority = hierarchy.slice(2).split('/', 1)[0] ?? '';
   const path = canonicalPath(hierarchy.slice(2 + authority.length), text);
-  const root = path === '' && hasHost ? '/' : path;
+  const root = path === '' ? '/' : path;
+  if (scheme === 'file' && lowerAscii(authority) === 'localhost')
+    throw invalid(text, 'names the local host; write file: and the path');
   return `${scheme}://${canonicalAuthority(authority, scheme, text)}${root}${tail}`;
 }
 
@@ -85,10 +93,13 @@ function partsOf(text: string): UriParts {
   return { scheme: lowerAscii(scheme), hierarchy, query, fragment };
 }
 
-/** Segments that go up or stay, also with blanks or parameters, which some servers drop before they look. */
-const DOT_SEGMENT = /(?:^|\/)\s*\.{1,2}\s*(?:;[^/]*)?(?:\/|$)/;
-/** Slashes and backslashes. */
-const SEPARATOR = /[/\\]/g;
+/**
+ * Segments that go up or stay, also with blanks or parameters, which some servers drop before they look, and of more dots,
+ * which some file systems drop.
+ */
+const DOT_SEGMENT = /(?:^|\/)\s*\.+\s*(?:;[^/]*)?(?:\/|$)/;
+/** Slashes and backslashes, and what the code pages of Windows make one of ("best fit"). */
+const SEPARATOR = /[/\\\u2044\u2215\u2216\u29f5\u29f8\u29f9\u00a5\u20a9]/g;
 
 function canonicalPath(path: string, uri: string): string {
   const plain = unescaped(path, uri);
@@ -104,7 +115,8 @@ function canonicalPath(path: string, uri: string): string {
 /** RFC 8141 §3.1: the namespace of a URN is equal in either case. */
 function withNamespace(path: string): string {
   const [namespace = ''] = path.split(':', 1);
-  return lowerAscii(namespace) + path.slice(namespace.length);
+  const lowered = lowerAscii(namespace);
+  return lowered === 'uuid' ? lowerAscii(path) : lowered + path.slice(namespace.length);
 }
 
 const ESCAPE = /%[0-9A-Fa-f]{2}/g;
@@ -120,8 +132,11 @@ function unescaped(part: string, uri: string): string {
     const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
     return UNRESERVED.test(character) ? character : escape.toUpperCase();
   });
-  if (decodeURIComponent(plain).search(INVISIBLE_CHARACTERS) !== -1)
+  const read = decodeURIComponent(plain);
+  if (read.search(INVISIBLE_CHARACTERS) !== -1)
     throw invalid(uri, 'has an escaped control or invisible character');
+  if (read.normalize('NFC') !== read)
+    throw invalid(uri, 'has escapes that are not in normalization form C');
   if (TWICE_ESCAPED.test(plain)) throw invalid(uri, 'has an escaped percent escape');
   return plain;
 }

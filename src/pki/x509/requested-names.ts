@@ -55,21 +55,34 @@ function valuesOf(subject: DistinguishedName, type: string): readonly string[] {
   return values;
 }
 
-/** Blanks that look like a space (Unicode's Zs): two names would look the same. */
-const OTHER_BLANK = /(?! )\p{Zs}/u;
+/**
+ * Blanks that look like a space (Unicode's Zs), and several spaces: two names would look the same, and are the same
+ * where verifiers compare names (RFC 4518 §2.6.1).
+ */
+const OTHER_BLANK = /(?! )\p{Zs}| {2}/u;
+/** A mark that would be drawn on the quotation mark before it. */
+const FIRST_MARK = /^\p{M}/u;
 
 /**
- * Checks that a name of a subject has no invisible characters, because people compare names by eye.
+ * Checks that a name of a subject is visible and has one spelling, because people compare names by eye: no invisible
+ * characters, no marks before a letter, Unicode in normalization form C.
  *
  * @param whose - what has the name, for messages
  * @throws SignerError NAME_INVALID
  */
 export function requireVisible(value: string, whose: string): void {
-  const isVisible = value !== '' && value.trim() === value;
-  if (isVisible && value.search(INVISIBLE_CHARACTERS) === -1 && !OTHER_BLANK.test(value)) return;
+  const isVisible = value !== '' && value.trim() === value && !FIRST_MARK.test(value);
+  if (!isVisible || value.search(INVISIBLE_CHARACTERS) !== -1 || OTHER_BLANK.test(value)) {
+    throw inputError(
+      'NAME_INVALID',
+      `${whose} has ${quote(value)}: a name begins and ends with a visible character and has no blanks but single spaces, and no control, invisible or format characters`,
+    );
+  }
+  const composed = value.normalize('NFC');
+  if (composed === value) return;
   throw inputError(
     'NAME_INVALID',
-    `${whose} has ${quote(value)}: a name begins and ends with a visible character and has no blanks but spaces, and no control, invisible or format characters`,
+    `${whose} has ${quote(value)} in a spelling that looks like another; write ${quote(composed)} (Unicode normalization form C)`,
   );
 }
 

@@ -49,6 +49,28 @@ test('a Lease is read before one is created', () => {
   assert.deepEqual(election.next(0), { kind: 'create' });
 });
 
+test('a read that shows less than what was known before it was sent shows a restored etcd', () => {
+  const election = candidate();
+  election.observe(heldBy('other', 900), 0);
+  const restored = heldBy('third', 7);
+  election.observe(restored, 1_000);
+  assert.equal(election.otherHolder(1_000)?.metadata.resourceVersion, '900', 'a watch that lags');
+  election.onRead(restored, '900', 2_000);
+  assert.equal(election.otherHolder(2_000), restored);
+  const renewed = heldBy('third', 8);
+  election.observe(renewed, 10_000);
+  assert.equal(election.otherHolder(20_000), renewed);
+});
+
+test('a read that was sent before the watch showed more changes nothing', () => {
+  const election = candidate();
+  election.observe(heldBy('other', 1), 0);
+  const newer = heldBy('third', 3);
+  election.observe(newer, 1_000);
+  election.onRead(heldBy('other', 2), '1', 2_000);
+  assert.equal(election.otherHolder(2_000), newer);
+});
+
 test('another’s Lease counts for its duration from when it was seen to change, whatever its times say', () => {
   const election = candidate();
   const first = lease(1, { ...heldBy('other', 1).spec, renewTime: '1999-01-01T00:00:00.000000Z' });

@@ -24,6 +24,11 @@ const SAME: Readonly<Record<string, readonly string[]>> = {
   'https://[2001:db8::1]/': ['https://[2001:DB8:0::1]:443'],
   'ldap://a.example/': ['ldap://a.example:389', 'ldap://a.example:0389/'],
   'coaps://a.example/': ['coaps://a.example:5684'],
+  'ssh://a.example/x': ['ssh://a.example:22/x'],
+  'foo://a.example/': ['foo://a.example', 'FOO://A.example'],
+  'urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6': [
+    'urn:UUID:F81D4FAE-7dec-11d0-a765-00a0c91e6bf6',
+  ],
   'urn:example:a%2C123': ['urn:EXAMPLE:a%2c123', 'URN:ex%61mple:a%2c123'],
 };
 
@@ -36,7 +41,12 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
     'urn:a%2fb',
     'https://a.example/a%EF%BC%8F..%EF%BC%8Fadmin',
     'https://a.example/a%EF%BC%BCb',
+    'https://a.example/a%E2%88%95b',
+    'https://a.example/a%E2%81%84b',
+    'https://a.example/a%C2%A5b',
   ],
+  'a host that is none': ['file://localhost/etc', 'file://LOCALHOST/etc'],
+  'Unicode in another form than C': ['https://a.example/ae%CC%81', 'https://a.example/%E2%84%AA'],
   'an empty segment': [
     'https://a.example//admin',
     'https://a.example/team-a//admin',
@@ -54,6 +64,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   'a dot segment in any spelling': [
     'https://a.example/.',
     'https://a.example/%2e',
+    'https://a.example/a/.../b',
     'https://a.example/%2E%2e/a',
     'https://a.example/a/.%2e/b',
     'https://a.example/a/..;x/b',
