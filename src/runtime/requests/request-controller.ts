@@ -7,6 +7,7 @@ import { createRateLimiter } from '../../kube/workqueue/rate-limiter.ts';
 import { runLoop } from '../../kube/workqueue/run-loop.ts';
 import type { Controller } from '../component/component.ts';
 import { bySignerName } from '../signers/signer-set.ts';
+import { createSignerWakes, type SignerWakes } from '../signers/signer-wakes.ts';
 import { createOrphanTakeover } from './orphan-takeover.ts';
 import { createPendingRequests } from './pending-requests.ts';
 import { reconcile, type Reconciler } from './reconcile.ts';
@@ -39,7 +40,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
   });
   const takeover = createOrphanTakeover({ component, pending: () => requests.all() });
   const reconciler: Reconciler<T, S> = { init, state, requests, takeover };
-  subscribe(reconciler);
+  const wakes = subscribe(reconciler);
   return {
     permissions: () => init.permissions(servedSigners(init)),
     notReady: () => [
@@ -52,6 +53,7 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
     run: async (signal) => {
       const watching = [signers.run(signal), takeover.run(signal), discovery?.run(signal)];
       await work(reconciler, signal);
+      wakes.stop();
       await Promise.all([...watching, requests.stop(), sources?.stop()]);
     },
   };
@@ -61,13 +63,16 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
 function subscribe<T extends KubeObject, S extends SignerObject>({
   init,
   requests,
-}: Reconciler<T, S>): void {
+}: Reconciler<T, S>): SignerWakes {
   const { component, signers, sources, discovery, selectionOf = bySignerName } = init;
   const { queue } = component;
 
-  function wake(signerName: string): void {
+  function look(signerName: string): void {
     for (const key of requests.keysOf(signerName)) queue.add(key);
   }
+
+  const wakes = createSignerWakes(component, look);
+  const { wake } = wakes;
 
   function serve(): void {
     const serving = servedSigners(init);
@@ -82,12 +87,13 @@ function subscribe<T extends KubeObject, S extends SignerObject>({
   discovery?.onChange(serve);
   sources?.onChange(wake);
   component.shard.onChange(() => {
-    for (const { spec } of servedSigners(init)) wake(spec.signerName);
+    for (const { spec } of servedSigners(init)) look(spec.signerName);
   });
   queue.assignFlows((key) => {
     const kept = requests.peek(key);
     return kept === undefined ? GONE : init.fairnessKeyOf(kept);
   });
+  return wakes;
 }
 
 /** Takes keys from the queue until `signal` is aborted. */
