@@ -43,6 +43,12 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       metrics.bundleNotAfter.set({ signer }, notAfter);
       metrics.bundlePublished.set({ signer }, published);
     },
+    refreshed: (states) => {
+      metrics.refreshWorkloads.reset();
+      for (const [state, count] of states) metrics.refreshWorkloads.set({ state }, count);
+    },
+    restarted: (outcome) => metrics.refreshRestarts.inc({ outcome }),
+    evicted: (outcome) => metrics.refreshEvictions.inc({ outcome }),
     challengeAnswered: (status) => metrics.challengeResponses.inc({ code: String(status) }),
     acmeCall: (endpoint, status) => metrics.acmeCalls.inc({ endpoint, status }),
     acmeOrders: (state, count) => metrics.acmeOrders.set({ state }, count),

@@ -23,13 +23,14 @@ import type { Metrics } from '../web/metrics.ts';
 import { leaderTimes, peerTimes } from '../kube/lease/lease.ts';
 import { monotonic } from './process.ts';
 
-/** Components with leader election: CA Secrets, bundles, Orders, Challenges and an installation have one writer. */
+/** Components with leader election: CA Secrets, bundles, Orders, Challenges, restarts and an installation have one writer. */
 const LEADER_ELECTED: readonly string[] = [
   'attester',
   'authority',
   'acme',
   'acme-solver',
   'operator',
+  'pod-refresher',
 ];
 
 export interface ReplicaInit {

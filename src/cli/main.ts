@@ -16,8 +16,10 @@ import {
 import { addHttp01Options, addResponderOptions } from '../app/challenge-port.ts';
 import { addDnsOptions } from '../app/dns-options.ts';
 import { addOperatorVerbs } from './commands/operator/flags.ts';
+import { addRefreshOptions, addRefreshSecretOption } from './refresh-options.ts';
 import { addPolicyCommand } from './commands/policy/flags.ts';
 import { addRbacCommand } from './commands/rbac/flags.ts';
+import { addRefreshCommand } from './commands/refresh/flags.ts';
 import { addRequestCommand } from './commands/request/flags.ts';
 import { requireNode, VERSION } from '../app/version.ts';
 import { printProgress } from './terminal.ts';
@@ -70,10 +72,19 @@ const COMPONENTS: Readonly<
     'run the component that installs and heals all others, from one Countersign object',
     () => import('./components/operator.ts'),
   ],
+  'pod-refresher': [
+    'run the component that restarts workloads which opted in when their certificates have changed',
+    () => import('./components/pod-refresher.ts'),
+  ],
 };
 
 /** The components that serve no Signers of namespaces. */
-const WITHOUT_SIGNERS: readonly string[] = ['attester', 'acme-responder', 'operator'];
+const WITHOUT_SIGNERS: readonly string[] = [
+  'attester',
+  'acme-responder',
+  'operator',
+  'pod-refresher',
+];
 
 function program(): Command {
   const root = new Command('countersign')
@@ -94,6 +105,7 @@ function program(): Command {
     if (name === 'acme-responder') addResponderOptions(command);
     if (name === 'acme-solver') addDnsOptions(addHttp01Options(command));
     if (name === 'acme') addAcmeOptions(command);
+    if (name === 'pod-refresher') addRefreshSecretOption(addRefreshOptions(command));
     if (name === 'authority') addAuthorityVerbs(addOwnTlsOptions(command));
     if (name === 'operator') addOperatorVerbs(addImageOptions(command));
   }
@@ -102,6 +114,7 @@ function program(): Command {
   addPolicyCommand(root);
   addConformanceCommand(root);
   addRbacCommand(root);
+  addRefreshCommand(root);
   return root;
 }
 

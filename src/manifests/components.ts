@@ -8,6 +8,7 @@ import { attester } from './components/attester.ts';
 import { authority } from './components/authority.ts';
 import { certificateRequest } from './components/certificate-request.ts';
 import type { ComponentDescription } from './components/description.ts';
+import { podRefresher } from './components/pod-refresher.ts';
 import { pcrIssuer } from './components/pcr-issuer.ts';
 import { signer } from './components/signer.ts';
 
@@ -28,6 +29,7 @@ const TABLE: Readonly<Record<ComponentName, ComponentDescription>> = {
   acme,
   'acme-responder': acmeResponder,
   'acme-solver': acmeSolver,
+  'pod-refresher': podRefresher,
 };
 
 /** The table in its order. */

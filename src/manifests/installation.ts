@@ -34,6 +34,8 @@ export interface Installation {
   readonly optionalComponents?: readonly string[];
   /** What the component `acme` serves; absent: nothing. */
   readonly acme?: AcmeNames;
+  /** Secrets that `pod-refresher` may read. */
+  readonly refreshSecrets?: readonly SecretReference[];
   /** Namespace of the components. */
   readonly namespace: string;
   /** Signer name of the CA that signs the certificates of their ports. */
@@ -63,6 +65,7 @@ export function checkInstallation(installation: Installation): Installation {
   }
   for (const bundle of bundles) requireBundle(bundle, signers);
   requireNamed(installation);
+  requireLeafSecrets(installation);
   requireName(LABEL, 'namespace', namespace);
   return installation;
 }
@@ -115,6 +118,20 @@ function requireProvider({ group, solver }: DnsWebhook): void {
     );
   }
   if (solver !== undefined) requireName(LABEL, 'solver', solver);
+}
+
+/** `pod-refresher` never reads a CA's key. */
+function requireLeafSecrets(installation: Installation): void {
+  const { refreshSecrets = [], secrets, signerSecrets = [] } = installation;
+  for (const { namespace, name } of refreshSecrets) {
+    requireSecret({ namespace, name }, installation.namespace);
+    const isKeys = secrets.some((each) => each.namespace === namespace);
+    const isCa = signerSecrets.some((each) => each.namespace === namespace && each.name === name);
+    if (!isKeys && !isCa) continue;
+    throw usage(
+      `--refresh-secret ${namespace}/${name} is a Secret of CAs; name a Secret that cert-manager writes for a workload`,
+    );
+  }
 }
 
 function requireName(pattern: RegExp, kind: string, name: string): void {

@@ -45,13 +45,13 @@ export function permissionNamesOf(
   const { servesOwnTls = false, servesNamespacedSigners = false } = description;
   const { signers, bundles, secrets, namespace, servingSigner } = installation;
   const { namespacedSigners = false, signerSecrets = [] } = installation;
-  const { solverSecrets = [], dnsWebhooks = [] } = installation;
+  const { solverSecrets = [], dnsWebhooks = [], refreshSecrets = [] } = installation;
   const secretNamespaces = secretNamespacesOf(installation);
   // A namespaced Signer publishes no bundle.
   const ofNamespaces = servesNamespacedSigners ? { namespacedSigners, signerSecrets } : {};
   if (description.servesAcme === true) return acmeNamesOf(installation, secretNamespaces);
-  const ofSolvers = { solverSecrets, dnsWebhooks };
-  const names = { signerNames: signers, bundles, secrets, ...ofSolvers, ...ofNamespaces };
+  const ofOptional = { solverSecrets, dnsWebhooks, refreshSecrets };
+  const names = { signerNames: signers, bundles, secrets, ...ofOptional, ...ofNamespaces };
   const leases = { namespace, secretNamespaces };
   if (!servesOwnTls) return { ...names, leases };
   const servingBundle = bundleName(servingSigner, OWN_TLS_BUNDLE);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { acmeSeries, type AcmeSeries } from './acme-series.ts';
+import { refreshSeries, type RefreshSeries } from './refresh-series.ts';
 import { callSeries, type CallSeries } from './client-series.ts';
 import { trustSeries, type TrustSeries } from './trust-series.ts';
 
 /** The metrics of one component. Label values are fixed, small sets: never a name from a request. */
-export interface Metrics extends TrustSeries, CallSeries, AcmeSeries {
+export interface Metrics extends TrustSeries, CallSeries, AcmeSeries, RefreshSeries {
   readonly registry: Registry;
   /** Runs `update` before each scrape, for gauges that are computed then. */
   readonly onScrape: (update: () => void) => void;
@@ -60,6 +61,7 @@ export function createMetrics(component: string, version: string): Metrics {
     ...callSeries(registers),
     ...trustSeries(registers),
     ...acmeSeries(registers),
+    ...refreshSeries(registers),
     ...queueSeries(registers),
   };
 }

@@ -7,7 +7,7 @@ import { circlesOf, closureOf, readSource, readSources, type Source } from './so
 const sources = readSources();
 
 const CORE = ['protobuf', 'api', 'pki', 'cel', 'issuance', 'policy', 'rotation'];
-const PURE = [...CORE, 'conformance', 'acme-orders', 'ledger/log'];
+const PURE = [...CORE, 'conformance', 'acme-orders', 'refreshing', 'ledger/log'];
 const SERVED = [...CORE, 'kube', 'authorities/contract.ts'];
 
 /** Folder → what it may import besides itself and L0, the files of `src` itself. */
@@ -23,6 +23,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   conformance: ['api', 'pki'],
   'acme-orders': ['api', 'acme/answer.ts'],
   ledger: ['pki'],
+  refreshing: ['api', 'pki'],
   authorities: ['issuance', 'pki'],
   kube: ['protobuf'],
   reconciling: ['kube'],
@@ -39,18 +40,26 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'acme-issuing',
     'acme-solving',
     'reconciling',
+    'refreshing',
   ],
   'conformance-runner': ['api', 'pki', 'kube', 'conformance'],
-  manifests: ['api', 'kube/resource', 'runtime/rbac', 'controllers', 'reconciling/objects'],
+  manifests: [
+    'api',
+    'kube/resource',
+    'runtime/rbac',
+    'controllers',
+    'reconciling/objects',
+    'refreshing',
+  ],
   operations: [...CORE, 'kube', 'runtime', 'app'],
   // Manifests: each component compares the admission policies of the cluster with what is printed.
-  app: [...SERVED, 'runtime', 'web', 'manifests', 'acme', 'acme-solving', '../package.json'],
+  app: [...SERVED, ...['runtime', 'web', 'manifests', 'acme', 'acme-solving', '../package.json']],
   checks: [...CORE, 'kube', 'runtime', 'app', 'manifests', 'operations'],
   library: [...SERVED, 'runtime', 'controllers', 'authorities', 'app', 'manifests'],
   cli: [
     ...SERVED,
     ...['runtime', 'controllers', 'authorities', 'conformance', 'conformance-runner'],
-    'acme-solving',
+    ...['acme-solving', 'refreshing'],
     ...['app', 'manifests', 'operations', 'checks', 'reconciling'],
   ],
 };
@@ -64,6 +73,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'api/request': ['object'],
   'api/signer': ['object', 'request'],
   'api/serving': ['object', 'request', 'signer'],
+  'api/workload': ['object', 'request'],
   'api/acme': ['object', 'request', 'signer'],
   'acme-orders/status': [],
   'api/operator': ['object', 'request'],

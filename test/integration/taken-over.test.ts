@@ -21,6 +21,13 @@ import {
   type Call,
 } from './taken-over/attempts.ts';
 
+import { deploymentOf, NOT_OPTED_IN, OPTED_IN, RESTART } from './taken-over/refresh-attempts.ts';
+import { DEMO } from '../../build/demo-installation.ts';
+import { createClient } from '../../src/kube/client/client.ts';
+import { KubeError } from '../../src/kube/client/kube-error.ts';
+import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
+import { renderRbac } from '../../src/manifests/render.ts';
+
 const root = join(import.meta.dirname, '../..');
 /** The API server compiles a new policy within a few seconds. */
 const SOON = 30_000;
@@ -35,6 +42,10 @@ before(async () => {
   anchor = (await selfSignedCa('Attack')).certificate;
   const files = ['namespaces.yaml', 'crds', 'admission'].map((name) => `deploy/${name}`);
   for (const file of [...files, 'rbac']) await cluster.kubectl(['apply', '-f', join(root, file)]);
+  // Left out by default.
+  const roles = renderRbac({ ...DEMO, optionalComponents: ['pod-refresher'] });
+  const input = roles.get('pod-refresher.yaml') ?? '';
+  await cluster.kubectl(['apply', '-f', '-'], { input });
   // Opt-in, and in the way of who creates requests here.
   await cluster.kubectl(['delete', '-f', join(root, 'deploy/admission/who-may-request.yaml')]);
   await established(cluster, 'crd/clustersigners.countersign.dev');
@@ -45,7 +56,9 @@ before(async () => {
     kubeconfigs.set(component, await cluster.serviceAccountKubeconfig(SYSTEM, account));
   }
   const policed = ATTEMPTS.filter(({ cannot }) =>
-    /no CA of|names no signer|another issuer|metadata|Event of|with a token/.test(cannot),
+    /no CA of|names no signer|another issuer|metadata|Event of|with a token|workload|pod template|evict|rollout/.test(
+      cannot,
+    ),
   );
   for (const { component, call } of policed) {
     await until(`the policy on ${component} is in force`, SOON, async () =>
@@ -56,6 +69,10 @@ before(async () => {
 
 after(async () => {
   await cluster.stop();
+});
+
+test('pod-refresher may restart a workload that opted in', async () => {
+  await allowed('pod-refresher', RESTART);
 });
 
 for (const { component, cannot, call } of ATTEMPTS) {
@@ -114,14 +131,36 @@ async function attempt(
   component: string | undefined,
 ): Promise<{ readonly code: number; readonly stderr: string }> {
   const kubeconfig =
-    component === undefined ? {} : { kubeconfig: kubeconfigs.get(component) ?? '' };
-  const options = { allowFailure: true, ...kubeconfig };
+    component === undefined ? cluster.kubeconfig : (kubeconfigs.get(component) ?? '');
+  const options = { allowFailure: true, kubeconfig };
+  if (verb === 'patch') return patched(path, body, kubeconfig);
   if (verb === 'get' || verb === 'delete') {
     return cluster.kubectl([verb, '--raw', path], options);
   }
   const object = verb === 'replace' ? await current(path) : {};
   const input = JSON.stringify({ ...object, ...made(path), ...overlaid(object, body) });
   return cluster.kubectl([verb, '--raw', path, '-f', '-'], { ...options, input });
+}
+
+/** `kubectl` reads before it patches, which is refused already: so by our own client. */
+async function patched(
+  path: string,
+  body: Readonly<Record<string, unknown>>,
+  kubeconfig: string,
+): Promise<{ readonly code: number; readonly stderr: string }> {
+  const connection = await loadConnection({ kubeconfig, clock: Date.now });
+  const clocks = { clock: Date.now, monotonic: () => performance.now() };
+  const client = createClient({ connection, ...clocks, userAgent: 'countersign-test' });
+  const contentType = 'application/merge-patch+json';
+  try {
+    await client.request({ method: 'PATCH', path, body, contentType });
+    return { code: 0, stderr: '' };
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    return { code: 1, stderr: `${error.message}${error.status === 403 ? ' (Forbidden)' : ''}` };
+  } finally {
+    await client.close();
+  }
 }
 
 /** The object at a path as it is now, whose resourceVersion a replace needs. */
@@ -179,6 +218,7 @@ async function createObjects(): Promise<void> {
       },
     });
   }
+  await createWorkloads();
   await create({
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'ClusterTrustBundle',
@@ -197,6 +237,23 @@ async function createObjects(): Promise<void> {
       profile: { keyTypes: ['ED25519'], usages: ['client auth'] },
     },
   });
+}
+
+async function createWorkloads(): Promise<void> {
+  for (const [name, refresh] of [
+    [OPTED_IN, 'enabled'],
+    [NOT_OPTED_IN, 'off'],
+  ] as const) {
+    const metadata = { name, labels: { 'countersign.dev/refresh': refresh } };
+    await create({ apiVersion: 'v1', kind: 'Namespace', metadata });
+    await cluster.kubectl(['create', 'serviceaccount', 'web', '--namespace', name]);
+    await create({ ...deploymentOf(name, 'opted-in', 'secrets') });
+    await create({ ...deploymentOf(name, 'opted-out', 'off') });
+    const containers = [{ name: 'main', image: 'example.com/web' }];
+    const pod = { metadata: { name: 'web', namespace: name } };
+    const spec = { serviceAccountName: 'web', containers };
+    await create({ apiVersion: 'v1', kind: 'Pod', ...pod, spec });
+  }
 }
 
 /** What cert-manager's webhook would fill in. */

@@ -39,7 +39,7 @@ for (const namespacedSigners of [false, true]) {
       const derived = namespacedSigners ? ['signers.countersign.dev/*'] : [];
       const context = { namespace, signerNames: [...DEMO.signers, ...derived] };
       const printed = printedAdmission({ namespacedSigners });
-      assert.equal(printed.size, 15);
+      assert.equal(printed.size, 17);
       for (const [name, live] of printed) {
         assert.deepEqual(admissionDifferences(name, live, context), []);
       }
@@ -233,9 +233,12 @@ test('a policy that trusts the components of another namespace differs', () => {
     'countersign-attester-bundles',
     'countersign-certificate-request-answers',
     'countersign-authority-secrets',
-    ...['request-metadata', 'events', 'leases', 'leases-deleted'].map(
-      (each) => `countersign-${each}`,
-    ),
+    'countersign-request-metadata',
+    'countersign-events',
+    'countersign-leases',
+    'countersign-leases-deleted',
+    'countersign-refreshed-workloads',
+    'countersign-refreshed-pods',
   ]);
 });
 

@@ -33,6 +33,7 @@ const servingSecrets = [
   'acme',
   'acme-responder',
   'acme-solver',
+  'pod-refresher',
 ]
   .map((component) => `countersign-${component}-serving`)
   .join(' ');
@@ -136,6 +137,19 @@ const table: Record<string, readonly string[]> = {
     'list,create,patch,delete gateway.networking.k8s.io/httproutes @countersign-system',
     ...leader('acme-solver'),
   ],
+  // No Secret; what a patch may change is in the policy.
+  'pod-refresher': [
+    'list,watch /namespaces',
+    'list,watch,patch apps/deployments,statefulsets,daemonsets',
+    'get,list /pods',
+    'create /pods/eviction',
+    'list,watch policy/poddisruptionbudgets',
+    'list,watch cert-manager.io/certificates,certificaterequests',
+    'list,watch certificates.k8s.io/podcertificaterequests,clustertrustbundles',
+    'create,patch events.k8s.io/events',
+    policies('refreshed-workloads', 'refreshed-pods'),
+    ...leader('pod-refresher'),
+  ],
 };
 
 test('the keys of accounts are read by name, by acme alone', () => {
@@ -230,6 +244,10 @@ const GOES_BY: Readonly<Record<string, readonly RegExp[]>> = {
   'pod-certificate-requests.yaml': [NAMES],
   'who-may-request.yaml': [NAMES],
   'certificate-requests.yaml': [/issuerRef\.\?group\.orValue\(''\) == 'countersign\.dev'/],
+  'refreshed.yaml': [
+    /== 'system:serviceaccount:countersign-system:countersign-pod-refresher'/,
+    /namespaceObject\.metadata\.\?labels\['countersign\.dev\/refresh'\]/,
+  ],
   'leases.yaml': [/request\.namespace == 'countersign-system'/],
   'components.yaml': ['attester', 'authority', 'certificate-request'].map(
     (component) =>
@@ -248,6 +266,19 @@ test('admission policies name what they guard, and fail closed', () => {
     for (const pattern of GOES_BY[file] ?? []) assert.match(text, pattern, file);
   }
   assert.doesNotMatch(files.get('cluster-signers.yaml') ?? '', /our-signers/);
+});
+
+test('pod-refresher reads the Secrets that are named to it, and none of a CA', () => {
+  const secret = { namespace: 'team-a', name: 'web-tls' };
+  const lines = linesOf('pod-refresher', { ...DEMO, refreshSecrets: [secret] });
+  assert.ok(lines.includes('list,watch /secrets [web-tls] @team-a'));
+  for (const wrong of [
+    { namespace: 'countersign-keys', name: 'workload-ca' },
+    { namespace: 'countersign-keys', name: 'other' },
+    { namespace: 'countersign-system', name: 'countersign-signer-serving' },
+  ]) {
+    assert.throws(() => renderRbac({ ...DEMO, refreshSecrets: [wrong] }), { code: 'USAGE' });
+  }
 });
 
 test('an expression has one check() at most: two would cost more than one may', () => {

@@ -130,7 +130,8 @@ true
   "certificate-request": true,
   "acme": false,
   "acme-responder": false,
-  "acme-solver": false
+  "acme-solver": false,
+  "pod-refresher": false
 }
 {{- end -}}
 
@@ -242,6 +243,18 @@ true
       },
       "limits": {
         "memory": "384Mi"
+      }
+    }
+  },
+  "pod-refresher": {
+    "replicas": 2,
+    "resources": {
+      "requests": {
+        "cpu": "20m",
+        "memory": "128Mi"
+      },
+      "limits": {
+        "memory": "640Mi"
       }
     }
   }

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Core `v1` Pod: the fields that tell which credentials it mounts and which controller recreates it. */
+import type { LabelSelector } from './label-selector.ts';
 import type { KubeObject } from './object.ts';
 
 export interface PodVolume {
+  readonly name?: string;
+  readonly secret?: { readonly secretName?: string };
   readonly projected?: {
     readonly sources?: readonly {
       readonly podCertificate?: { readonly signerName?: string };
+      readonly secret?: { readonly name?: string };
+      readonly clusterTrustBundle?: {
+        readonly name?: string;
+        readonly signerName?: string;
+        readonly labelSelector?: LabelSelector;
+      };
     }[];
   };
 }
@@ -21,7 +30,15 @@ export interface Pod extends KubeObject {
     readonly ownerReferences?: readonly OwnerReference[];
   };
   readonly spec: { readonly volumes?: readonly PodVolume[]; readonly nodeName?: string };
-  readonly status?: { readonly phase?: string };
+  readonly status?: {
+    readonly phase?: string;
+    /** RFC 3339: when a kubelet accepted the pod, before its volumes were mounted. */
+    readonly startTime?: string;
+    readonly containerStatuses?: readonly {
+      readonly name?: string;
+      readonly state?: { readonly running?: { readonly startedAt?: string } };
+    }[];
+  };
 }
 
 /** The number of its `podCertificate` projections for this signer. */

@@ -25,6 +25,7 @@ export const OWN_TLS_COMPONENTS = [
   'acme',
   'acme-responder',
   'acme-solver',
+  'pod-refresher',
 ] as const;
 
 /** On the Secrets and the ConfigMap, the signer name: the owner's consent that `authority` fills them. */

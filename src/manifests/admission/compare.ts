@@ -22,6 +22,7 @@ import {
 } from './components.ts';
 import { WRITERS_POLICY, whoWritesCountersigns } from './countersigns.ts';
 import { whoWritesLeases } from './leases.ts';
+import { whatIsRefreshed } from './refreshed.ts';
 import type { Manifest } from '../roles.ts';
 
 /** The one policy that must name what is served: it guards no other signer name. */
@@ -61,6 +62,10 @@ const RISKS: Readonly<Record<string, string>> = {
   [WRITERS_POLICY]:
     'a user without the verbs sign and attest on all signer names may write a Countersign, which decides what runs with CA keys',
   'countersign-leases': WRITES_LEASES,
+  'countersign-refreshed-workloads':
+    'this component may change everything of every workload when it is taken over',
+  'countersign-refreshed-pods':
+    'this component may evict pods of namespaces that did not opt in when it is taken over',
   'countersign-leases-deleted': 'a component that is taken over may delete the Leases of another',
 };
 
@@ -157,6 +162,7 @@ function render(live: Manifest, { namespace: known }: AdmissionContext): readonl
     ...whichEventsAreWritten(namespace),
     ...whoWritesLeases(namespace),
     ...whoWritesCountersigns(),
+    ...whatIsRefreshed(namespace),
   ];
 }
 

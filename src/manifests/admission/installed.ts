@@ -11,6 +11,7 @@ import {
   whichSecretsTheAuthorityMakes,
 } from './components.ts';
 import { whoWritesLeases } from './leases.ts';
+import { whatIsRefreshed } from './refreshed.ts';
 import {
   whoCreatesPodCertificateRequests,
   whoMayRequest,
@@ -37,6 +38,7 @@ export function admissionOf(installation: Installation): ReadonlyMap<string, rea
     ['certificate-requests.yaml', whoAsksByCertificateRequests()],
     ['components.yaml', onComponents(installation)],
     ['leases.yaml', whoWritesLeases(namespace)],
+    ['refreshed.yaml', whatIsRefreshed(namespace)],
     [OPT_IN, whoMayRequest(guarded)],
   ]);
 }

@@ -23,19 +23,25 @@ export function renderTable(signers: readonly SignerSummary[]): string {
       ? [[signer.name, 'none', signer.ready, '-', '-', '-', '-', '-']]
       : signer.authorities.map((each) => rowOf(signer, each)),
   );
-  const widths = TITLES.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  const lines = columns([TITLES, ...rows]);
+  const warnings = signers.flatMap(({ name, warnings }) =>
+    warnings.map((warning) => `warning: ${name}: ${printable(warning)}`),
   );
-  const lines = [TITLES, ...rows].map((row) =>
+  return [...lines, ...warnings, ''].join('\n');
+}
+
+/** One line for each row, its cells under those of the first row. */
+export function columns(rows: readonly (readonly string[])[]): readonly string[] {
+  const [titles = []] = rows;
+  const widths = titles.map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join(GAP)
       .trimEnd(),
   );
-  const warnings = signers.flatMap(({ name, warnings }) =>
-    warnings.map((warning) => `warning: ${name}: ${printable(warning)}`),
-  );
-  return [...lines, ...warnings, ''].join('\n');
 }
 
 function rowOf({ name }: SignerSummary, authority: AuthoritySummary): readonly string[] {

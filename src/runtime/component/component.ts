@@ -13,11 +13,17 @@ import type { LoopMetrics } from '../../kube/workqueue/run-loop.ts';
 import type { Clock, Delay, Log, Monotonic, Random } from '../../ports.ts';
 import type { LeasePlace } from './leases.ts';
 import type { ServingReporter } from './serving-state.ts';
-import type { AcmeMetrics, RequestMetrics, ResponderMetrics, TrustMetrics } from './metrics.ts';
+import type {
+  AcmeMetrics,
+  RefreshMetrics,
+  RequestMetrics,
+  ResponderMetrics,
+  TrustMetrics,
+} from './metrics.ts';
 
 /** What every controller is made from; `app/component.ts` puts it together. */
 export interface Component {
-  /** The subcommand: approver, signer, pcr-issuer, certificate-request, attester, authority or one of ACME. */
+  /** The subcommand: approver, signer, pcr-issuer, certificate-request, attester, authority, pod-refresher or one of ACME. */
   readonly name: string;
   readonly client: Client;
   readonly clock: Clock;
@@ -33,7 +39,8 @@ export interface Component {
     RequestMetrics &
     TrustMetrics &
     ResponderMetrics &
-    AcmeMetrics;
+    AcmeMetrics &
+    RefreshMetrics;
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
   /** Limits how many keys the loop of `queue` reconciles at once. */

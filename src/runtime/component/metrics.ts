@@ -27,6 +27,16 @@ export interface ResponderMetrics {
   challengeAnswered(status: number): void;
 }
 
+/** What pod-refresher counts; `web/refresh-series.ts` has the series. */
+export interface RefreshMetrics {
+  /** After a pass: how many workloads that opted in are in each state. */
+  refreshed(states: ReadonlyMap<string, number>): void;
+  /** A restart was begun, or refused by the API server. */
+  restarted(outcome: 'begun' | 'refused'): void;
+  /** The outcome of one eviction. */
+  evicted(outcome: string): void;
+}
+
 /** What authority and attester measure; `web/trust-series.ts` has the series. */
 export interface TrustMetrics {
   /** Bundles under our signer names that the attester does not manage. */

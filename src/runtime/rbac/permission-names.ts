@@ -31,6 +31,8 @@ export interface PermissionNames {
   readonly solverSecrets?: readonly SecretReference[];
   /** The APIs of DNS providers, which `acme-solver` asks. */
   readonly dnsWebhooks?: readonly DnsWebhook[];
+  /** Secrets of cert-manager that `pod-refresher` may read, where no CertificateRequest tells what they hold. */
+  readonly refreshSecrets?: readonly SecretReference[];
   /** Where the replicas keep their Leases; undefined: they use none. */
   readonly leases?: LeasePlace | undefined;
   /** The components' namespace, where `authority` fills in the certificates of their ports. */

@@ -4,9 +4,11 @@
  * Every object that a row names exists, so that nothing is refused for being absent.
  */
 
-/** One call of the API, as `kubectl --raw` makes it. */
+import { WORKLOAD_ATTEMPTS } from './refresh-attempts.ts';
+
+/** One call of the API, as `kubectl --raw` makes it; a patch is a merge patch. */
 export interface Call {
-  readonly verb: 'get' | 'create' | 'replace' | 'delete';
+  readonly verb: 'get' | 'create' | 'replace' | 'patch' | 'delete';
   readonly path: string;
   /** The body of a create; of a replace, what is laid over the object that is there. */
   readonly body?: Readonly<Record<string, unknown>>;
@@ -264,6 +266,19 @@ export const ATTEMPTS: readonly Attempt[] = [
     'answer a PodCertificateRequest': answerPcr,
     'publish a bundle': publish,
     'write a ClusterSigner': writeSigner,
+    'write an Event of another controller': FORGED,
+    'report in the Lease of another component': writeForeignLease('signer'),
+    'mint a token': mintToken,
+  }),
+  ...cannot('pod-refresher', {
+    ...WORKLOAD_ATTEMPTS,
+    'read the Secret of a CA': readOwnCa,
+    'list Secrets': listSecrets,
+    'approve a CertificateSigningRequest': approve,
+    'answer a CertificateSigningRequest': answerCsr,
+    'answer a PodCertificateRequest': answerPcr,
+    'publish a bundle': publish,
+    'write a ClusterSigner or its status': writeSigner,
     'write an Event of another controller': FORGED,
     'report in the Lease of another component': writeForeignLease('signer'),
     'mint a token': mintToken,

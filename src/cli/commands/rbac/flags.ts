@@ -10,7 +10,7 @@ const HELP =
 
 /** Adds `countersign rbac`: roles and admission policies for the user's own names. */
 export function addRbacCommand(root: Command): void {
-  addOperatorFlags(addAcmeOptions(root.command('rbac')))
+  addOperatorFlags(addOptionalParts(root.command('rbac')))
     .description('print the roles, bindings and admission policies for your own signer names')
     .option('--signer <name>', 'signer name (repeatable)', gather, [])
     .option(
@@ -61,9 +61,15 @@ export function addRbacCommand(root: Command): void {
     });
 }
 
-/** The flags that concern ACME, and what is left out by default. */
-function addAcmeOptions(command: Command): Command {
+/** The flags of components that are left out by default. */
+function addOptionalParts(command: Command): Command {
   return command
+    .option(
+      '--refresh-secret <namespace>/<name>',
+      'Secret that pod-refresher may read, with --with pod-refresher (repeatable)',
+      gather,
+      [],
+    )
     .option(
       '--acme-signer <name>',
       'signer name of an AcmeClusterSigner (repeatable); it comes with the component acme',

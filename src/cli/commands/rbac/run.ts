@@ -33,6 +33,7 @@ export interface RbacOptions extends OperatorFlags {
   readonly dnsWebhook: readonly string[];
   readonly acmeSigner: readonly string[];
   readonly acmeSecret: readonly string[];
+  readonly refreshSecret: readonly string[];
   readonly with: readonly string[];
   readonly namespace: string;
   readonly servingSigner: string;
@@ -105,6 +106,7 @@ async function installationOf(options: RbacOptions): Promise<Installation> {
       return { group, solver };
     }),
     signerSecrets: options.signerSecret.map((text) => secretOf('--signer-secret', text)),
+    refreshSecrets: options.refreshSecret.map((text) => secretOf('--refresh-secret', text)),
     ...{ namespace, servingSigner, namespacedSigners, ...acmeOf(options) },
   };
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `apps/v1` Deployment, StatefulSet and DaemonSet: what their pods use, and how a rollout goes. */
+import type { LabelSelector } from '../object/label-selector.ts';
+import type { KubeObject } from '../object/object.ts';
+import type { PodVolume } from '../object/pod.ts';
+import type { Condition } from '../request/conditions.ts';
+
+export const WORKLOAD_KINDS = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
+
+export type WorkloadKind = (typeof WORKLOAD_KINDS)[number];
+
+/** Group, version and plural of each kind, for URLs and rules of roles. */
+export const WORKLOAD_RESOURCES = {
+  Deployment: { group: 'apps', version: 'v1', plural: 'deployments' },
+  StatefulSet: { group: 'apps', version: 'v1', plural: 'statefulsets' },
+  DaemonSet: { group: 'apps', version: 'v1', plural: 'daemonsets' },
+} as const;
+
+/** A number of pods, or a percentage of them: `25%`. */
+export type IntOrPercent = number | string;
+
+/** Fields of all three kinds; those of another kind are absent. */
+export interface Workload extends KubeObject {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly paused?: boolean;
+    readonly selector?: LabelSelector;
+    readonly template: PodTemplate;
+    /** Of Deployments. */
+    readonly strategy?: {
+      readonly type?: string;
+      readonly rollingUpdate?: {
+        readonly maxUnavailable?: IntOrPercent;
+        readonly maxSurge?: IntOrPercent;
+      };
+    };
+    /** Of StatefulSets and DaemonSets. */
+    readonly updateStrategy?: {
+      readonly type?: string;
+      readonly rollingUpdate?: {
+        readonly partition?: number;
+        readonly maxUnavailable?: IntOrPercent;
+        readonly maxSurge?: IntOrPercent;
+      };
+    };
+  };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly updatedReplicas?: number;
+    readonly availableReplicas?: number;
+    readonly readyReplicas?: number;
+    readonly currentRevision?: string;
+    readonly updateRevision?: string;
+    readonly desiredNumberScheduled?: number;
+    readonly updatedNumberScheduled?: number;
+    readonly numberAvailable?: number;
+    readonly conditions?: readonly Condition[];
+  };
+}
+
+export interface PodTemplate {
+  readonly metadata?: {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec?: {
+    readonly volumes?: readonly PodVolume[];
+    readonly containers?: readonly TemplateContainer[];
+    readonly initContainers?: readonly TemplateContainer[];
+  };
+}
+
+/** core/v1 Container: what it reads of Secrets and volumes. */
+export interface TemplateContainer {
+  readonly name?: string;
+  /** Of init containers: `Always` is a sidecar, which is started again when it ends. */
+  readonly restartPolicy?: string;
+  readonly env?: readonly {
+    readonly valueFrom?: { readonly secretKeyRef?: { readonly name?: string } };
+  }[];
+  readonly envFrom?: readonly { readonly secretRef?: { readonly name?: string } }[];
+  readonly volumeMounts?: readonly {
+    readonly name?: string;
+    readonly subPath?: string;
+    readonly subPathExpr?: string;
+  }[];
+}
+
+/** `Deployment team-a/web`, as logs and messages name it. */
+export function workloadText({ kind, metadata }: Workload): string {
+  return `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import { keyOf, type KubeObject } from '../../../api/object/object.ts';
+import {
+  CERTIFICATE_REQUEST_RESOURCE,
+  type CertificateRequest,
+} from '../../../api/request/certificate-request.ts';
+import type { PodCertificateRequest } from '../../../api/request/pod-certificate-request.ts';
+import {
+  CERTIFICATE_RESOURCE,
+  type CertManagerCertificate,
+} from '../../../api/workload/certificate.ts';
+import {
+  DISRUPTION_BUDGET_RESOURCE,
+  type DisruptionBudget,
+} from '../../../api/workload/disruption-budget.ts';
+import {
+  WORKLOAD_KINDS,
+  WORKLOAD_RESOURCES,
+  type Workload,
+} from '../../../api/workload/workload.ts';
+import { certificatesResources } from '../../../app/certificates-resources.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
+import { resource, type Resource } from '../../../kube/resource/resource.ts';
+import type { ClusterView } from '../../../refreshing/cluster-view.ts';
+import { issuedRequest } from '../../../refreshing/leaf.ts';
+
+/** Objects of a page. */
+const PAGE = 500;
+
+const NAMESPACES = resource({ group: '', version: 'v1', plural: 'namespaces' });
+const BUDGETS = resource(DISRUPTION_BUDGET_RESOURCE);
+const CERTIFICATES = resource(CERTIFICATE_RESOURCE);
+const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
+
+/**
+ * Lists everything that restarts are decided by.
+ *
+ * @throws KubeError if a list fails; cert-manager need not be installed
+ */
+export async function readCluster(client: Client, view: ClusterView): Promise<void> {
+  const { seen } = view;
+  for (const object of await list<KubeObject>(client, NAMESPACES)) {
+    seen.namespaces(object.metadata.name, object, undefined);
+  }
+  for (const kind of WORKLOAD_KINDS) {
+    for (const object of await list<Workload>(client, resource(WORKLOAD_RESOURCES[kind]))) {
+      const workload = { ...object, apiVersion: 'apps/v1', kind };
+      seen.workloads(keyOf(object.metadata), workload, undefined);
+    }
+  }
+  for (const object of await list<DisruptionBudget>(client, BUDGETS)) {
+    seen.budgets(keyOf(object.metadata), object, undefined);
+  }
+  await readCertificates(client, view);
+}
+
+async function readCertificates(client: Client, { seen }: ClusterView): Promise<void> {
+  for (const object of await list<CertManagerCertificate>(client, CERTIFICATES)) {
+    seen.certificates(keyOf(object.metadata), object, undefined);
+  }
+  for (const object of await list<CertificateRequest>(client, CERTIFICATE_REQUESTS)) {
+    seen.certificateRequests(keyOf(object.metadata), issuedRequest(object), undefined);
+  }
+  const [podRequests] = await certificatesResources(client, 'podcertificaterequests');
+  for (const object of await list<PodCertificateRequest>(client, podRequests)) {
+    seen.podCertificateRequests(keyOf(object.metadata), object, undefined);
+  }
+}
+
+async function list<T>(client: Client, of: Resource): Promise<readonly T[]> {
+  const found: T[] = [];
+  let from: string | undefined;
+  do {
+    const page = await client
+      .request<{
+        readonly items: readonly T[];
+        readonly metadata: { readonly continue?: string };
+      }>({ method: 'GET', path: of.collection(), query: { limit: PAGE, continue: from } })
+      .catch(ignoreNotFound);
+    found.push(...(page?.items ?? []));
+    from = page?.metadata.continue;
+  } while (from !== undefined && from !== '');
+  return found;
+}

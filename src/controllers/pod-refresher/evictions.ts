@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isAlive, recreatingOwner, type Pod } from '../../api/object/pod.ts';
+import { formatTime } from '../../api/object/time.ts';
+import { evict, PODS } from '../../kube/client/eviction.ts';
+import { ignoreNotFound } from '../../kube/client/kube-error.ts';
+import { evictionLeadOf } from '../../refreshing/opt-in.ts';
+import type { EndangeredPod } from '../../refreshing/pod-certificates.ts';
+import type { Component } from '../../runtime/component/component.ts';
+
+/** A budget that is in the way, or an API server that does not answer, is asked again. */
+const RETRY_MS = 15_000;
+
+/** When a pod is to be evicted; `never` for one that does not ask for it, or that nobody would replace. */
+type DueTime = number | 'never';
+
+/**
+ * Evicts pods whose last credential is about to end because its renewal was denied: what replaces them asks anew, and what
+ * is denied again is seen. Only pods with `countersign.dev/evict-before-expiry`, and only those that a controller replaces.
+ */
+export class Evictions {
+  readonly #component: Component;
+  readonly #due = new Map<string, DueTime>();
+  readonly #retryAt = new Map<string, number>();
+
+  constructor(component: Component) {
+    this.#component = component;
+  }
+
+  /** @returns when to look again, in milliseconds since the epoch; Infinity where nothing is due */
+  async pass(endangered: readonly EndangeredPod[], now: number): Promise<number> {
+    this.#forget(endangered);
+    let next = Infinity;
+    for (const pod of endangered) {
+      const due = await this.#dueTime(pod);
+      if (due === 'never') continue;
+      const at = Math.max(due, this.#retryAt.get(pod.uid) ?? 0);
+      if (at > now) next = Math.min(next, at);
+      else next = Math.min(next, await this.#evict(pod, now));
+    }
+    return next;
+  }
+
+  async #dueTime(pod: EndangeredPod): Promise<DueTime> {
+    const known = this.#due.get(pod.uid);
+    if (known !== undefined) return known;
+    const { namespace, name } = pod;
+    const path = PODS.object({ namespace, name });
+    const found = await this.#component.client
+      .request<Pod>({ method: 'GET', path })
+      .catch(ignoreNotFound);
+    const due = dueTimeOf(pod, found);
+    this.#due.set(pod.uid, due);
+    return due;
+  }
+
+  async #evict(pod: EndangeredPod, now: number): Promise<number> {
+    const { client, log, metrics } = this.#component;
+    const outcome = await evict(client, pod, false);
+    metrics.evicted(outcome.kind);
+    log.info({ ...pod, outcome }, 'eviction of a pod whose credential ends');
+    if (outcome.kind === 'evicted') this.#tell(pod);
+    if (outcome.kind === 'evicted' || outcome.kind === 'gone') {
+      this.#due.set(pod.uid, 'never');
+      return Infinity;
+    }
+    const at = now + RETRY_MS;
+    this.#retryAt.set(pod.uid, at);
+    return at;
+  }
+
+  #tell({ namespace, name, uid, signerName, notAfter, message }: EndangeredPod): void {
+    this.#component.events.record({
+      regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+      ...{ type: 'Warning', reason: 'CredentialEnds', action: 'Evict' },
+      note: `evicted: its credential of ${signerName} ends at ${formatTime(notAfter)}, and its renewal was denied: ${message}`,
+    });
+  }
+
+  #forget(endangered: readonly EndangeredPod[]): void {
+    const there = new Set(endangered.map(({ uid }) => uid));
+    for (const memory of [this.#due, this.#retryAt]) {
+      for (const uid of memory.keys()) if (!there.has(uid)) memory.delete(uid);
+    }
+  }
+}
+
+function dueTimeOf({ uid, notAfter }: EndangeredPod, found: Pod | undefined): DueTime {
+  if (found === undefined || found.metadata.uid !== uid || !isAlive(found)) return 'never';
+  const lead = evictionLeadOf(found);
+  if (lead === undefined || recreatingOwner(found) === undefined) return 'never';
+  return notAfter - lead;
+}

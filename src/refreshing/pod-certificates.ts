@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+import { findCondition } from '../api/request/conditions.ts';
+import type { PodCertificateRequest } from '../api/request/pod-certificate-request.ts';
+import { parseTime } from '../api/object/time.ts';
+import { summaryOf, type CurrentLeaf } from './leaf.ts';
+
+/** A pod whose newest credential of a signer ends, and whose renewal was denied. */
+export interface EndangeredPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly signerName: string;
+  /** When its newest credential ends. */
+  readonly notAfter: number;
+  /** Why its renewal was denied. */
+  readonly message: string;
+}
+
+/** What was seen of the credentials of one pod by one signer. */
+interface PodCredential {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly signerName: string;
+  readonly hash: string;
+  /** Of the newest request that was issued. */
+  readonly requestedAt: number;
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** Whether an older one of the same pod was seen. */
+  readonly isRenewal: boolean;
+}
+
+interface Denial {
+  /** When the request was created. */
+  readonly at: number;
+  readonly message: string;
+}
+
+/** Pods with credentials at once; the oldest is forgotten first. */
+const MOST_PODS = 50_000;
+/**
+ * A kubelet renews no sooner than ten minutes after notBefore (validation.go, ValidatePodCertificateRequestStatusUpdate), and
+ * asks for the first credential when it mounts the volume.
+ */
+const FIRST_REQUEST_MS = 5 * 60_000;
+
+/**
+ * The credentials of pods, by what the PodCertificateRequests said since this process began. The API server deletes those
+ * after a quarter of an hour, so there is no more to know.
+ */
+export class PodCertificates {
+  /** UID and signer name → its newest credential. */
+  readonly #pods = new Map<string, PodCredential>();
+  readonly #denials = new Map<string, Denial>();
+
+  onRequest(request: PodCertificateRequest): void {
+    const { spec, metadata, status = {} } = request;
+    const key = `${spec.podUID} ${spec.signerName}`;
+    const requestedAt = parseTime(metadata.creationTimestamp);
+    const denied = findCondition(status.conditions, 'Denied');
+    if (denied !== undefined) this.#deny(key, { at: requestedAt, message: denied.message ?? '' });
+    else this.#issue(key, request, requestedAt);
+  }
+
+  #deny(key: string, denial: Denial): void {
+    if ((this.#denials.get(key)?.at ?? 0) <= denial.at) setBounded(this.#denials, key, denial);
+  }
+
+  #issue(
+    key: string,
+    { spec, metadata, status }: PodCertificateRequest,
+    requestedAt: number,
+  ): void {
+    const summary = summaryOf(status?.certificateChain ?? '');
+    const [notBefore, notAfter] = [status?.notBefore, status?.notAfter].map((time = '') =>
+      parseTime(time),
+    ) as [number, number];
+    const known = this.#pods.get(key);
+    if (summary === undefined || Number.isNaN(notBefore + notAfter)) return;
+    if (known !== undefined && known.requestedAt >= requestedAt) return;
+    setBounded(this.#pods, key, {
+      namespace: metadata.namespace ?? '',
+      ...{ name: spec.podName, uid: spec.podUID, signerName: spec.signerName },
+      ...{ hash: summary.hash, requestedAt, notBefore, notAfter },
+      isRenewal: known !== undefined,
+    });
+  }
+
+  /** What was issued last to a pod of the namespace, and which pods have an older one if they run for long enough. */
+  of(namespace: string, signerName: string, now: number): CurrentLeaf | undefined {
+    const found = [...this.#pods.values()].filter(
+      (each) =>
+        each.namespace === namespace && each.signerName === signerName && each.notAfter > now,
+    );
+    const newest = found.reduce<PodCredential | undefined>(
+      (last, each) => (last === undefined || each.requestedAt > last.requestedAt ? each : last),
+      undefined,
+    );
+    if (newest === undefined) return undefined;
+    const renewals = found.filter(({ isRenewal }) => isRenewal);
+    const since = Math.min(...renewals.map(({ requestedAt }) => requestedAt));
+    const issuedAt = renewals.length === 0 ? newest.requestedAt : since;
+    return {
+      hash: newest.hash,
+      issuedAt,
+      writtenBy: issuedAt,
+      isFirst: false,
+      // The one before had as much left as this one will have at half of its life, where a kubelet renews by default.
+      remaining: (newest.notAfter - newest.notBefore) / 2,
+      pods: new Map(found.map(({ uid, requestedAt }) => [uid, requestedAt - FIRST_REQUEST_MS])),
+    };
+  }
+
+  /** The pods whose newest credential is the last one: the request after it was denied. */
+  endangered(now: number): readonly EndangeredPod[] {
+    return [...this.#pods].flatMap(([key, pod]) => {
+      const denial = this.#denials.get(key);
+      if (denial === undefined || denial.at <= pod.requestedAt || pod.notAfter <= now) return [];
+      const { namespace, name, uid, signerName, notAfter } = pod;
+      return [{ namespace, name, uid, signerName, notAfter, message: denial.message }];
+    });
+  }
+}
+
+/** As the newest entry; the oldest goes where there are too many. */
+function setBounded<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > MOST_PODS && oldest !== undefined) map.delete(oldest);
+}

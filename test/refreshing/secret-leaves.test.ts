@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { createHash, X509Certificate } from 'node:crypto';
+import { before, test } from 'node:test';
+import type { Secret } from '../../src/api/object/object.ts';
+import type { CertificateRequest } from '../../src/api/request/certificate-request.ts';
+import type { CertManagerCertificate } from '../../src/api/workload/certificate.ts';
+import { issuedRequest, type IssuedRequest } from '../../src/refreshing/leaf.ts';
+import { SecretLeaves } from '../../src/refreshing/secret-leaves.ts';
+import { tlsCertificate } from '../support/pki/tls-certificate.ts';
+
+const READY_AT = '2026-01-05T12:00:00Z';
+const pems: string[] = [];
+/** By node:crypto, not by our decoder. */
+const hashOf = (pem: string): string =>
+  createHash('sha256').update(new X509Certificate(pem).raw).digest('hex');
+
+before(async () => {
+  for (const name of ['one', 'two']) pems.push((await tlsCertificate(name)).cert);
+});
+
+function certificate(revision?: number, name = 'web'): CertManagerCertificate {
+  return {
+    apiVersion: 'cert-manager.io/v1',
+    kind: 'Certificate',
+    metadata: metadata(name),
+    spec: { secretName: 'web-tls' },
+    ...(revision === undefined ? {} : { status: { revision } }),
+  };
+}
+
+function metadata(
+  name: string,
+  annotations: Record<string, string> = {},
+): CertificateRequest['metadata'] {
+  const creationTimestamp = '2026-01-05T11:00:00Z';
+  return {
+    namespace: 'team-a',
+    name,
+    uid: name,
+    resourceVersion: '1',
+    creationTimestamp,
+    annotations,
+  };
+}
+
+function request(
+  revision: number,
+  pem: string,
+  more: Partial<CertificateRequest['status']> = {},
+): IssuedRequest {
+  const annotations = {
+    'cert-manager.io/certificate-name': 'web',
+    'cert-manager.io/certificate-revision': String(revision),
+  };
+  return issuedRequest({
+    apiVersion: 'cert-manager.io/v1',
+    kind: 'CertificateRequest',
+    metadata: metadata(`web-${revision}`, annotations),
+    spec: { request: '', issuerRef: { name: 'ca' } },
+    status: {
+      conditions: [
+        { type: 'Approved', status: 'True' },
+        { type: 'Ready', status: 'True', reason: 'Issued', lastTransitionTime: READY_AT },
+      ],
+      certificate: Buffer.from(pem).toString('base64'),
+      ...more,
+    },
+  });
+}
+
+function leaves(revision: number | undefined, ...requests: readonly IssuedRequest[]): SecretLeaves {
+  const index = new SecretLeaves();
+  index.onCertificate('team-a/web', certificate(revision), undefined);
+  for (const each of requests) index.onRequest(each, undefined);
+  return index;
+}
+
+test('the certificate of a Secret is that of the revision which cert-manager has written', () => {
+  const [one = '', two = ''] = pems;
+  const index = leaves(1, request(1, one), request(2, two));
+  const found = index.of('team-a', 'web-tls');
+  assert.ok(found.kind === 'known' && found.leaf.hash === hashOf(one));
+  assert.equal(found.leaf.issuedAt, Date.parse(READY_AT));
+  assert.ok(found.leaf.isFirst);
+  index.onCertificate('team-a/web', certificate(2), certificate(1));
+  const next = index.of('team-a', 'web-tls');
+  assert.ok(next.kind === 'known' && next.leaf.hash === hashOf(two) && !next.leaf.isFirst);
+});
+
+test('what the certificate before was still valid for is known while its request is there', () => {
+  const [one = '', two = ''] = pems;
+  const found = leaves(2, request(1, one), request(2, two)).of('team-a', 'web-tls');
+  const ends = new X509Certificate(one).validToDate.getTime();
+  assert.ok(found.kind === 'known');
+  assert.equal(found.leaf.remaining, Math.max(0, ends - Date.parse(READY_AT)));
+});
+
+test('a request that is not approved, not ready or has no certificate tells nothing', () => {
+  const [one = ''] = pems;
+  for (const status of [
+    { conditions: [{ type: 'Approved', status: 'True' } as const] },
+    { conditions: [{ type: 'Ready', status: 'True' } as const] },
+    { certificate: Buffer.from('nothing').toString('base64') },
+  ]) {
+    assert.equal(leaves(1, request(1, one, status)).of('team-a', 'web-tls').kind, 'unknown');
+  }
+});
+
+test('a Secret without a Certificate, or with one that was never issued, is not cert-manager’s', () => {
+  assert.equal(leaves(undefined).of('team-a', 'web-tls').kind, 'foreign');
+  assert.equal(new SecretLeaves().of('team-a', 'web-tls').kind, 'foreign');
+  const index = leaves(1, request(1, pems[0] ?? ''));
+  assert.equal(index.of('team-b', 'web-tls').kind, 'foreign', 'another namespace');
+  index.onCertificate('team-a/web', undefined, certificate(1));
+  assert.equal(index.of('team-a', 'web-tls').kind, 'foreign', 'the Certificate is deleted');
+});
+
+test('two Certificates with one Secret are nobody’s certificate', () => {
+  const index = leaves(1, request(1, pems[0] ?? ''));
+  index.onCertificate('team-a/web2', certificate(1, 'web2'), undefined);
+  assert.equal(index.of('team-a', 'web-tls').kind, 'unknown');
+});
+
+test('a request that is gone leaves the Secret itself, where it may be read and cert-manager issued it', () => {
+  const [one = ''] = pems;
+  const index = leaves(1, request(1, one));
+  index.onRequest(undefined, request(1, one));
+  const unknown = index.of('team-a', 'web-tls');
+  assert.ok(unknown.kind === 'unknown' && unknown.message.includes('--secret team-a/web-tls'));
+  const secret = (annotations: Record<string, string>): Secret => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: metadata('web-tls', annotations),
+    data: { 'tls.crt': Buffer.from(one).toString('base64') },
+  });
+  index.onSecret('team-a/web-tls', secret({}));
+  assert.equal(index.of('team-a', 'web-tls').kind, 'unknown', 'not issued by cert-manager');
+  index.onSecret('team-a/web-tls', secret({ 'cert-manager.io/certificate-name': 'web' }));
+  const found = index.of('team-a', 'web-tls');
+  assert.ok(found.kind === 'known' && found.leaf.hash === hashOf(one));
+  index.onSecret('team-a/web-tls', undefined);
+  assert.equal(index.of('team-a', 'web-tls').kind, 'unknown');
+});
+
+test('a deleted request takes nothing away from the one that has its revision now', () => {
+  const [one = '', two = ''] = pems;
+  const [first, second] = [request(1, one), request(1, two)];
+  const again = { ...second, metadata: { ...second.metadata, uid: 'again' } };
+  const index = leaves(1, first);
+  index.onRequest(again, undefined);
+  index.onRequest(undefined, first);
+  const found = index.of('team-a', 'web-tls');
+  assert.ok(found.kind === 'known' && found.leaf.hash === hashOf(two));
+});
