@@ -21,6 +21,20 @@ export function addDnsOptions(command: Command): Command {
   );
 }
 
+/** The flag of the component that reads credentials of DNS. */
+export interface CredentialOptions {
+  readonly credentialNamespace: string;
+}
+
+/** Adds {@link CredentialOptions}. */
+export function addCredentialOptions(command: Command): Command {
+  return command.option(
+    '--credential-namespace <name>',
+    'namespace of the DNS credentials of AcmeClusterSigners; providers read Secrets there, so keep nothing else in it',
+    'countersign-dns',
+  );
+}
+
 /** What asks DNS servers, and servers that a signer names; `http` is to be closed. */
 export function createDnsAccess({ resolver }: DnsOptions): {
   readonly ask: ReturnType<typeof createDnsClient>;

@@ -14,7 +14,7 @@ import {
   type ComponentOptions,
 } from '../app/component-options.ts';
 import { addHttp01Options, addResponderOptions } from '../app/challenge-port.ts';
-import { addDnsOptions } from '../app/dns-options.ts';
+import { addCredentialOptions, addDnsOptions } from '../app/dns-options.ts';
 import { addOperatorVerbs } from './commands/operator/flags.ts';
 import { addRefreshOptions, addRefreshSecretOption } from './refresh-options.ts';
 import { addPolicyCommand } from './commands/policy/flags.ts';
@@ -103,7 +103,7 @@ function program(): Command {
     });
     if (!WITHOUT_SIGNERS.includes(name)) addNamespacedOption(command);
     if (name === 'acme-responder') addResponderOptions(command);
-    if (name === 'acme-solver') addDnsOptions(addHttp01Options(command));
+    if (name === 'acme-solver') addCredentialOptions(addDnsOptions(addHttp01Options(command)));
     if (name === 'acme') addAcmeOptions(command);
     if (name === 'pod-refresher') addRefreshSecretOption(addRefreshOptions(command));
     if (name === 'authority') addAuthorityVerbs(addOwnTlsOptions(command));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Http01Options } from '../../app/challenge-port.ts';
 import type { ComponentOptions } from '../../app/component-options.ts';
-import { createDnsAccess, type DnsOptions } from '../../app/dns-options.ts';
+import { createDnsAccess, type CredentialOptions, type DnsOptions } from '../../app/dns-options.ts';
 import { runComponent } from '../../app/component.ts';
 import { createAcmeSolver } from '../../controllers/acme-solver/index.ts';
 
@@ -9,7 +9,9 @@ import { createAcmeSolver } from '../../controllers/acme-solver/index.ts';
 const DEFAULT_NAMESPACE = 'countersign-system';
 
 /** Runs the component that presents Challenges and cleans up, until it is stopped. */
-export async function run(options: ComponentOptions & Http01Options & DnsOptions): Promise<void> {
+export async function run(
+  options: ComponentOptions & Http01Options & DnsOptions & CredentialOptions,
+): Promise<void> {
   const dns = createDnsAccess(options);
   await runComponent('acme-solver', options, (component) =>
     Promise.resolve(
@@ -17,6 +19,7 @@ export async function run(options: ComponentOptions & Http01Options & DnsOptions
         component,
         surroundings: { ...component, ...dns },
         http01Grants: options.http01Zone,
+        clusterCredentials: options.credentialNamespace,
         ownNamespace: component.leases?.namespace ?? DEFAULT_NAMESPACE,
       }),
     ),

@@ -16,6 +16,8 @@ export interface AcmeSolverInit {
   readonly component: Component;
   readonly surroundings: SolverSurroundings;
   readonly http01Grants: readonly Http01Grant[];
+  /** Namespace of the credentials of AcmeClusterSigners. */
+  readonly clusterCredentials: string;
   /** Where routes are made: the namespace of `acme-responder`'s Service. */
   readonly ownNamespace: string;
 }

@@ -31,19 +31,22 @@ export type SolverLookup = (
 
 const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 
-/** @param ownNamespace - where routes are made: that of the components */
+/**
+ * @param clusterCredentials - namespace of the credentials of AcmeClusterSigners
+ * @param ownNamespace - where routes are made: that of the components
+ */
 export function createLookup(init: {
   readonly component: Component;
   readonly watched: Watched;
   readonly surroundings: SolverSurroundings;
   readonly http01Grants: readonly Http01Grant[];
+  readonly clusterCredentials: string;
   readonly ownNamespace: string;
 }): SolverLookup {
   const { component, watched, surroundings, http01Grants, ownNamespace } = init;
-  const { secretNamespace } = component;
 
   function contextOf({ metadata }: AcmeSigner): SolverContext {
-    const namespace = metadata.namespace ?? secretNamespace;
+    const namespace = metadata.namespace ?? init.clusterCredentials;
     const credential = (secret: string, key: string): Promise<Buffer> =>
       credentialOf(component, { namespace, name: secret }, key);
     const own = { ownNamespace, credentialNamespace: namespace, credential };
