@@ -131,7 +131,7 @@ test-acme: node_modules ## The ACME client with Pebble and step-ca, built once f
 	$(RUN) node --test --test-timeout=300000 test/acme/*-run.ts test/acme-solving/*-run.ts
 
 .PHONY: test-ledger
-test-ledger: node_modules ## Logs of the ledger and proofs from them, judged by Go's tlog, transparency-dev and Tessera
+test-ledger: node_modules ## The ledger: its log judged by Go, its store on PostgreSQL, and after crashes
 	$(RUN) node test/ledger/build.ts >/dev/null
 	$(RUN) node --test --test-timeout=300000 test/ledger/*-run.ts
 

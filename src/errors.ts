@@ -61,6 +61,8 @@ export type ErrorCode =
   // The ledger (src/ledger).
   | 'LEDGER_MALFORMED'
   | 'LEDGER_INCONSISTENT'
+  | 'LEDGER_CONFLICT'
+  | 'LEDGER_UNAVAILABLE'
   // The command line (src/cli).
   | 'USAGE';
 

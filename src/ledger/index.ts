@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The door of the room: what its users import. README.md lists the files behind it. */
+export { openPostgres } from './database/postgres.ts';
 export { openCheckpoint, signCheckpoint } from './log/checkpoint.ts';
 export { openLogList, signLogList } from './log/list.ts';
-export { includes, isConsistent, leafHash, sha256 } from './log/merkle.ts';
+export { includes, isConsistent } from './log/merkle.ts';
 export { formatVerifierKey, noteSigner, parseVerifierKey } from './log/note.ts';
-export { consistencyPath, formatProof, inclusionPath } from './log/prove.ts';
-export {
-  ENTRIES_LEVEL,
-  foldedHash,
-  grownTiles,
-  parseTilePath,
-  rangeHash,
-  servedTile,
-  tilePath,
-} from './log/tiles.ts';
+export { consistencyPath, formatProof } from './log/prove.ts';
+export { parseTilePath, servedTile } from './log/tiles.ts';
+export { SALT_BYTES } from './records/entry.ts';
+export { readRecord } from './records/record.ts';
+export { idOf } from './store/ids.ts';
+export { contentsOf } from './store/search.ts';
+export { openStore, storeOf } from './store/store.ts';
+export { openWorkerStore } from './store/worker-store.ts';
+export { isLedgerWorker, runLedgerWorker } from './store/worker.ts';

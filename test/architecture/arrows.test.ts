@@ -2,12 +2,13 @@
 /** Who may import whom. A failure names the culprit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { folderOf, isController, isIn, roomOf, unitOf, withoutComments } from './places.ts';
 import { circlesOf, closureOf, readSource, readSources, type Source } from './sources.ts';
 
 const sources = readSources();
 
 const CORE = ['protobuf', 'api', 'pki', 'cel', 'issuance', 'policy', 'rotation'];
-const PURE = [...CORE, 'conformance', 'acme-orders', 'refreshing', 'ledger/log'];
+const PURE = [...CORE, 'conformance', 'acme-orders', 'refreshing', 'ledger/log', 'ledger/records'];
 const SERVED = [...CORE, 'kube', 'authorities/contract.ts'];
 
 /** Folder → what it may import besides itself and L0, the files of `src` itself. */
@@ -125,6 +126,9 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'acme-solving/dns01': ['dns'],
   'policy/violations': [],
   'ledger/log': [],
+  'ledger/records': ['log'],
+  'ledger/database': ['records'],
+  'ledger/store': ['log', 'records', 'database'],
   'issuance/lint': [],
   'cel/pattern': [],
   'cel/cost': ['pattern'],
@@ -144,7 +148,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@marcbachmann/cel-js': ['cel'],
   re2js: ['cel'],
   // manifests: the values of an installation.
-  zod: ['acme', 'acme-solving', 'api', 'manifests'],
+  zod: ['acme', 'acme-solving', 'api', 'ledger', 'manifests'],
   commander: ['app', 'cli', 'library'],
   pino: ['app'],
   'pino-pretty': ['app'],
@@ -294,31 +298,4 @@ function outsideApp(pattern: RegExp, what: string): readonly string[] {
       ({ path, text }) => !APP.includes(folderOf(path)) && pattern.test(withoutComments(text)),
     )
     .map(({ path }) => `${path} ${what}`);
-}
-
-function withoutComments(text: string): string {
-  return text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '');
-}
-
-/** `places` are folders of the first or second level, and files. */
-function isIn(path: string, places: readonly string[]): boolean {
-  return [path, folderOf(path), roomOf(path)].some((place) => places.includes(place));
-}
-
-/** The folder of the first level: `kube` of `kube/client/pools.ts`. */
-function folderOf(path: string): string {
-  return path.includes('/') ? (path.split('/')[0] ?? '') : '';
-}
-
-/** The folder of the second level, `kube/client` of `kube/client/pools.ts`; empty above it. */
-function roomOf(path: string): string {
-  const parts = path.split('/');
-  return parts.length > 2 ? parts.slice(0, 2).join('/') : '';
-}
-
-const isController = (room: string): boolean => room.startsWith('controllers/');
-
-/** What counts as one: a folder, but each controller by itself. */
-function unitOf(path: string): string {
-  return isController(path) ? roomOf(path) : folderOf(path);
 }

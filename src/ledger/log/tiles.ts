@@ -7,7 +7,7 @@ import { SignerError } from '../../errors.ts';
 import { HASH_BYTES, emptyRoot, leafHash, nodeHash, splitOf } from './merkle.ts';
 
 /** Hashes in a full tile. */
-const TILE_WIDTH = 256;
+export const TILE_WIDTH = 256;
 /** Levels of the tree between one level of tiles and the next. */
 const TILE_HEIGHT = 8;
 
@@ -171,7 +171,7 @@ export function servedTile(level: number, hashes: Uint8Array): Uint8Array {
 }
 
 /** Of what a ledger stores and what contradicts itself. */
-function inconsistent(fault: string): SignerError {
+export function inconsistent(fault: string): SignerError {
   const message = `the log of the ledger contradicts itself: ${fault}. It was changed, or an older copy was restored: nothing is appended until an administrator has compared it with a backup`;
   return new SignerError({ code: 'LEDGER_INCONSISTENT', disposition: 'wait', message });
 }

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/** By what a record is found. */
+import { attempt, SignerError } from '../../errors.ts';
+import { OID_COMMON_NAME } from '../../pki/der/oids.ts';
+import { decodeCertificate, fingerprint, type Certificate } from '../../pki/x509/certificate.ts';
+import { malformedRecord } from './malformed.ts';
+import type { LedgerRecord, RecordBody } from './record.ts';
+
+/**
+ * Kinds of terms and their numbers in the database, the most selective first: a search begins with the first that it
+ * has. Numbers are never reused.
+ */
+export const TERM_KINDS = {
+  of: 1,
+  fingerprint: 2,
+  serial: 3,
+  request: 4,
+  podUid: 5,
+  pod: 6,
+  san: 7,
+  subject: 8,
+  user: 9,
+  serviceAccount: 10,
+  node: 11,
+  namespace: 12,
+  rule: 13,
+  ca: 14,
+  signer: 15,
+} as const;
+
+/** What can be searched for. */
+export type TermKind = keyof typeof TERM_KINDS;
+
+/** One thing by which a record is found. */
+export interface SearchTerm {
+  readonly kind: TermKind;
+  readonly value: string;
+}
+
+/** What the database keeps beside a record to find it. */
+export interface Findable {
+  readonly terms: readonly SearchTerm[];
+  /** Of the certificate, in milliseconds since 1970. */
+  readonly notAfter?: number;
+}
+
+/** Longer ones could not be an entry of an index in PostgreSQL (2,704 bytes). */
+const LONGEST_TERM = 2048;
+
+/**
+ * By what a record is found.
+ *
+ * @throws SignerError LEDGER_MALFORMED if its certificate cannot be read
+ */
+export function findable(record: RecordBody['record']): Findable {
+  if (record.kind === 'erased') return { terms: [] };
+  const certificate = 'certificate' in record ? decoded(record.certificate) : undefined;
+  const values = [...termsOfRequest(record), ...termsOfCertificate(certificate)];
+  const terms = [...new Map(values.map(([kind, value]) => [`${kind} ${value}`, { kind, value }]))]
+    .map(([, term]) => term)
+    .filter(({ value }) => value !== '' && value.length <= LONGEST_TERM);
+  return certificate === undefined ? { terms } : { terms, notAfter: certificate.notAfter };
+}
+
+type Pair = readonly [TermKind, string];
+
+function termsOfRequest(record: LedgerRecord): readonly Pair[] {
+  if (record.kind === 'gap') return [];
+  if (record.kind === 'result') return [['of', record.of]];
+  if (record.kind === 'authority') return termsOfSigner(record);
+  const { request, requester, decision } = record;
+  return [
+    ...termsOfSigner(record),
+    ...termsOfRequester(requester),
+    ['request', request.uid],
+    ['namespace', request.namespace ?? ''],
+    ['rule', decision?.rule ?? ''],
+  ];
+}
+
+type Asked = Extract<LedgerRecord, { readonly kind: 'issued' }>;
+
+function termsOfRequester(requester: Asked['requester']): readonly Pair[] {
+  const { user, pod, serviceAccount, node } = requester;
+  return [
+    ['podUid', pod?.uid ?? ''],
+    ['pod', pathOf(pod)],
+    ['serviceAccount', pathOf(serviceAccount)],
+    ['user', user?.username ?? ''],
+    ['node', node?.name ?? ''],
+  ];
+}
+
+function termsOfSigner(record: {
+  readonly signer: { readonly name: string };
+  readonly ca?: string;
+}): readonly Pair[] {
+  return [
+    ['signer', record.signer.name],
+    ['ca', record.ca ?? ''],
+  ];
+}
+
+function pathOf(object: { readonly namespace: string; readonly name: string } | undefined): string {
+  return object === undefined ? '' : `${object.namespace}/${object.name}`;
+}
+
+function termsOfCertificate(certificate: Certificate | undefined): readonly Pair[] {
+  if (certificate === undefined) return [];
+  const { sans, subject, serial, raw } = certificate;
+  const names = [...sans.dnsNames, ...sans.ipAddresses, ...sans.uris, ...sans.emails];
+  return [
+    ['fingerprint', fingerprint(raw)],
+    ['serial', Buffer.from(serial).toString('hex').replace(/^00/, '')],
+    ...subject.attributes
+      .filter(({ oid }) => oid === OID_COMMON_NAME)
+      .map(({ value }): Pair => ['subject', value]),
+    ...names.map((value): Pair => ['san', value]),
+  ];
+}
+
+function decoded(base64: string): Certificate {
+  const certificate = attempt(() => decodeCertificate(Buffer.from(base64, 'base64')));
+  if (!(certificate instanceof SignerError)) return certificate;
+  throw malformedRecord(`the member certificate is none (${certificate.code})`);
+}

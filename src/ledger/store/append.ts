@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Appends records, each once. */
+import { sameBytes } from '../../bytes.ts';
+import { attempt, SignerError } from '../../errors.ts';
+import { bytesOf, numberOf, textOf, type Sql, type SqlValue } from '../database/database.ts';
+import { TERMS, termRows } from '../database/migrations.ts';
+import { canonicalJson } from '../records/canonical.ts';
+import { bodyBytes, entryOf } from '../records/entry.ts';
+import { readBody, type LedgerRecord, type RecordBody } from '../records/record.ts';
+import { findable, type Findable } from '../records/terms.ts';
+import { idOf, placeOf, type LedgerPlace } from './ids.ts';
+import { appendEntries, openLog, type LogNaming, type StoredLog } from './logs.ts';
+
+/** One record that is to be appended. */
+export interface Appending {
+  readonly record: LedgerRecord;
+  /** Who sent it, as the ledger authenticated them. */
+  readonly by: string;
+  /** 32 random bytes. */
+  readonly salt: Uint8Array;
+}
+
+/** Where a record is now; whether it was there before. Or why it is not there, which no other record suffers for. */
+export type Appended = (LedgerPlace & { readonly known: boolean }) | SignerError;
+
+/** What a batch is appended with. */
+export interface AppendContext {
+  readonly naming: LogNaming;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/**
+ * Appends a batch, in the transaction of `sql`: a record whose key is there already with the same contents is not
+ * appended again.
+ *
+ * @returns for each record, in order
+ * @throws SignerError LEDGER_UNAVAILABLE or LEDGER_INCONSISTENT: then nothing was appended
+ */
+export async function appendBatch(
+  sql: Sql,
+  batch: readonly Appending[],
+  { naming, now }: AppendContext,
+): Promise<readonly Appended[]> {
+  const known = await knownRecords(sql, batch);
+  const log = await openLog(sql, naming, now);
+  const fresh = new Map<string, Prepared>();
+  const results = batch.map((each): Appended => {
+    const { key } = each.record;
+    const stored = known.get(key);
+    if (stored !== undefined) return compared(stored, each.record);
+    const earlier = fresh.get(key);
+    if (earlier !== undefined) return compared(earlier, each.record);
+    const index = log.size + fresh.size;
+    const prepared = attempt(() => prepare(each, { log: log.number, index }, log.latest));
+    if (prepared instanceof SignerError) return prepared;
+    fresh.set(key, prepared);
+    return { ...prepared.place, known: false };
+  });
+  await keep(sql, log, [...fresh.values()]);
+  return results;
+}
+
+/** A record that is there, or will be with this transaction. */
+interface Known {
+  readonly place: LedgerPlace;
+  readonly record: RecordBody['record'];
+}
+
+interface Prepared extends Known {
+  readonly body: Uint8Array;
+  readonly salt: Uint8Array;
+  readonly findable: Findable;
+}
+
+function prepare(
+  { record, by, salt }: Pick<Appending, 'by' | 'salt'> & { readonly record: RecordBody['record'] },
+  place: LedgerPlace,
+  now: number,
+): Prepared {
+  const body = bodyBytes({ appended: { at: new Date(now).toISOString(), by }, record });
+  return { place, record, salt, body, findable: findable(record) };
+}
+
+function compared({ place, record }: Known, sent: LedgerRecord): Appended {
+  if (sameBytes(canonicalJson(record), canonicalJson(sent))) return { ...place, known: true };
+  const message = `another record with the same key is at index ${place.index} of log ${place.log}: nothing is appended in its place. One component has made two records of one key`;
+  return new SignerError({ code: 'LEDGER_CONFLICT', disposition: 'fail', message });
+}
+
+async function knownRecords(
+  sql: Sql,
+  batch: readonly Appending[],
+): Promise<ReadonlyMap<string, Known>> {
+  if (batch.length === 0) return new Map();
+  const places = batch.map(() => '?').join(', ');
+  const query = `SELECT id, record_key, body FROM records WHERE record_key IN (${places})`;
+  const rows = await sql.all(
+    query,
+    batch.map(({ record }) => record.key),
+  );
+  return new Map(
+    rows.map((row) => [
+      textOf(row, 'record_key'),
+      { place: placeOf(numberOf(row, 'id')), record: readBody(bytesOf(row, 'body')).record },
+    ]),
+  );
+}
+
+const RECORDS = {
+  table: 'records',
+  names: ['id', 'record_key', 'kind', 'at', 'not_after', 'salt', 'body'],
+};
+
+async function keep(sql: Sql, log: StoredLog, records: readonly Prepared[]): Promise<void> {
+  if (records.length === 0) return;
+  const rows = records.map(({ place, record, salt, body, findable }): readonly SqlValue[] => [
+    ...[idOf(place), record.key, record.kind, log.latest],
+    ...[findable.notAfter ?? null, salt, body],
+  ]);
+  await sql.insert(RECORDS, rows);
+  await sql.insert(
+    TERMS,
+    records.flatMap(({ place, findable }) => termRows(idOf(place), findable.terms)),
+  );
+  await appendEntries(
+    sql,
+    log,
+    records.map(({ salt, body }) => entryOf(salt, body)),
+  );
+}
+
+/** Appends a record of the ledger's own, in the transaction of `sql`. */
+export async function appendOwn(
+  sql: Sql,
+  own: Pick<Appending, 'by' | 'salt'> & { readonly record: RecordBody['record'] },
+  { naming, now }: AppendContext,
+): Promise<LedgerPlace> {
+  const log = await openLog(sql, naming, now);
+  const prepared = prepare(own, { log: log.number, index: log.size }, log.latest);
+  await keep(sql, log, [prepared]);
+  return prepared.place;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Heads of logs and the checkpoints that were signed of them. */
+import { sameBytes } from '../../bytes.ts';
+import { textOf, type Sql } from '../database/database.ts';
+import { openCheckpoint, type Checkpoint } from '../log/checkpoint.ts';
+import { inconsistent, rangeHash } from '../log/tiles.ts';
+import { logsOf, tilesOf, type StoredLog } from './logs.ts';
+
+/** The head of a log that no checkpoint covers yet. */
+export interface UnsignedHead extends Checkpoint {
+  readonly log: number;
+  readonly publicKey: Uint8Array;
+}
+
+/**
+ * Heads that are to be signed: of each log that has grown since its last checkpoint.
+ *
+ * @throws SignerError LEDGER_INCONSISTENT if a log does not begin with what its last checkpoint says
+ */
+export async function unsignedHeads(sql: Sql): Promise<readonly UnsignedHead[]> {
+  const heads: UnsignedHead[] = [];
+  for (const log of await logsOf(sql)) {
+    const last = await lastCheckpoint(sql, log);
+    if (last !== undefined) await mustContinue(sql, log, last);
+    if (last?.size === log.size || log.size === 0) continue;
+    const root = await rangeHash(tilesOf(sql, log.number), 0, log.size);
+    const { origin, publicKey, size } = log;
+    heads.push({ log: log.number, origin, publicKey, size, root });
+  }
+  return heads;
+}
+
+/**
+ * Whether a log begins with a checkpoint of it.
+ *
+ * @throws SignerError LEDGER_INCONSISTENT if not
+ */
+async function mustContinue(sql: Sql, log: StoredLog, { size, root }: Checkpoint): Promise<void> {
+  if (size > log.size) {
+    throw inconsistent(`${log.origin} has ${log.size} entries, and a checkpoint says ${size}`);
+  }
+  const now = await rangeHash(tilesOf(sql, log.number), 0, size);
+  if (sameBytes(now, root)) return;
+  throw inconsistent(`${log.origin} does not begin with its checkpoint of ${size} entries`);
+}
+
+/**
+ * Compares the logs with a checkpoint that was kept elsewhere, such as outside the cluster.
+ *
+ * @throws SignerError LEDGER_INCONSISTENT, LEDGER_MALFORMED
+ */
+export async function compareWith(sql: Sql, note: string): Promise<void> {
+  const origin = note.slice(0, note.indexOf('\n'));
+  const log = (await logsOf(sql)).find((each) => each.origin === origin);
+  if (log === undefined) throw inconsistent('a checkpoint is of a log that is not there');
+  await mustContinue(sql, log, openCheckpoint(note, verifierOf(log)));
+}
+
+/** By what a log's checkpoints are verified. */
+export function verifierOf({ origin, publicKey }: Pick<StoredLog, 'origin' | 'publicKey'>): {
+  readonly name: string;
+  readonly publicKey: Uint8Array;
+} {
+  return { name: origin, publicKey };
+}
+
+const LAST = 'SELECT note FROM checkpoints WHERE log = ? ORDER BY size DESC LIMIT 1';
+
+/** The note of the last checkpoint of a log. */
+export async function lastNote(sql: Sql, log: number): Promise<string | undefined> {
+  const [row] = await sql.all(LAST, [log]);
+  return row === undefined ? undefined : textOf(row, 'note');
+}
+
+async function lastCheckpoint(sql: Sql, log: StoredLog): Promise<Checkpoint | undefined> {
+  const note = await lastNote(sql, log.number);
+  return note === undefined ? undefined : openCheckpoint(note, verifierOf(log));
+}
+
+/** Keeps a checkpoint that was signed; one of the same size that is there already stays. */
+export async function keepCheckpoint(
+  sql: Sql,
+  { log, size }: Pick<UnsignedHead, 'log' | 'size'>,
+  note: string,
+): Promise<void> {
+  const insert =
+    'INSERT INTO checkpoints (log, size, note) VALUES (?, ?, ?) ON CONFLICT (log, size) DO NOTHING';
+  await sql.all(insert, [log, size, note]);
+}

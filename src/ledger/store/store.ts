@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A ledger over a database: each call is one transaction. */
+import type { Database, Sql } from '../database/database.ts';
+import { migrate } from '../database/migrations.ts';
+import { openCheckpoint } from '../log/checkpoint.ts';
+import { inclusionPath, type ProofText } from '../log/prove.ts';
+import { appendBatch, type Appended, type AppendContext, type Appending } from './append.ts';
+import { eraseRecords, type Eraser, type Erasure } from './erase.ts';
+import { compareWith, keepCheckpoint, lastNote, unsignedHeads, verifierOf } from './heads.ts';
+import type { UnsignedHead } from './heads.ts';
+import { placeOf } from './ids.ts';
+import { beginLog, logsOf, tilesOf, type LogNaming, type StoredLog } from './logs.ts';
+import { findRecords, recordAt, recordsAfter } from './search.ts';
+import type { RecordQuery, StoredRecord } from './search.ts';
+import { verifyLedger, type VerifyReport } from './verify.ts';
+
+/**
+ * What a ledger can be asked. All calls reject with LEDGER_UNAVAILABLE while the database is away, and with
+ * LEDGER_INCONSISTENT if what is stored contradicts itself.
+ */
+export interface LedgerStore {
+  /** Appends a batch; what it returns is on disk. */
+  append(batch: readonly Appending[], context: AppendContext): Promise<readonly Appended[]>;
+  /** Heads of logs that are to be signed. */
+  unsignedHeads(): Promise<readonly UnsignedHead[]>;
+  keepCheckpoint(head: Pick<UnsignedHead, 'log' | 'size'>, note: string): Promise<void>;
+  /** Rejects if the ledger does not continue a checkpoint that was kept elsewhere. */
+  compareWith(note: string): Promise<void>;
+  /** Begins a new log, as after an older copy of the database was restored on purpose. */
+  beginLog(naming: LogNaming, now: number): Promise<void>;
+  logs(): Promise<readonly StoredLog[]>;
+  checkpoint(log: number): Promise<string | undefined>;
+  tile(log: number, level: number, index: number): Promise<Uint8Array | undefined>;
+  find(query: RecordQuery): Promise<readonly StoredRecord[]>;
+  get(id: number): Promise<StoredRecord | undefined>;
+  /** In the order of appending. */
+  after(id: number, limit: number): Promise<readonly StoredRecord[]>;
+  /** A proof for strangers; nothing while no checkpoint covers the record. */
+  prove(id: number): Promise<ProofText | undefined>;
+  /** Returns how many records were removed; below the limit when nothing is left. */
+  erase(erasure: Erasure, eraser: Eraser): Promise<number>;
+  verify(outside: readonly string[]): Promise<VerifyReport>;
+  close(): Promise<void>;
+}
+
+/** Opens a ledger after its schema was brought up to date. */
+export async function openStore(database: Database): Promise<LedgerStore> {
+  await migrate(database);
+  return storeOf(database);
+}
+
+/** A ledger whose schema is known to be up to date. */
+export function storeOf(database: Database): LedgerStore {
+  const reading = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => database.read(work);
+  const writing = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => database.write(work);
+  return {
+    append: (batch, context) => writing((sql) => appendBatch(sql, batch, context)),
+    unsignedHeads: () => reading(unsignedHeads),
+    keepCheckpoint: (head, note) => writing((sql) => keepCheckpoint(sql, head, note)),
+    compareWith: (note) => reading((sql) => compareWith(sql, note)),
+    beginLog: (naming, now) => writing((sql) => beginNext(sql, naming, now)),
+    logs: () => reading(logsOf),
+    checkpoint: (log) => reading((sql) => lastNote(sql, log)),
+    tile: (log, level, index) => reading((sql) => tilesOf(sql, log)(level, index)),
+    find: (query) => reading((sql) => findRecords(sql, query)),
+    get: (id) => reading((sql) => recordAt(sql, id)),
+    after: (id, limit) => reading((sql) => recordsAfter(sql, id, limit)),
+    prove: (id) => reading((sql) => prove(sql, id)),
+    erase: (erasure, eraser) => writing((sql) => eraseRecords(sql, erasure, eraser)),
+    verify: (outside) => reading((sql) => verifyLedger(sql, outside)),
+    close: () => database.close(),
+  };
+}
+
+async function beginNext(sql: Sql, naming: LogNaming, now: number): Promise<void> {
+  const last = (await logsOf(sql)).at(-1);
+  const latest = Math.max(now, last?.latest ?? 0);
+  await beginLog(sql, naming, { number: (last?.number ?? 0) + 1, latest });
+}
+
+async function prove(sql: Sql, id: number): Promise<ProofText | undefined> {
+  const record = await recordAt(sql, id);
+  const { log: number, index } = placeOf(id);
+  const log = (await logsOf(sql)).find((each) => each.number === number);
+  const checkpoint = await lastNote(sql, number);
+  if (record === undefined || log === undefined || checkpoint === undefined) return undefined;
+  const { size } = openCheckpoint(checkpoint, verifierOf(log));
+  if (index >= size) return undefined;
+  const path = await inclusionPath(tilesOf(sql, number), index, size);
+  return { extra: Buffer.concat([record.salt, record.body]), index, path, checkpoint };
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A store in threads of its own: SQLite blocks its thread, and a long search must not keep an append waiting. */
+import { Worker } from 'node:worker_threads';
+import { SignerError } from '../../errors.ts';
+import { unavailable } from '../database/database.ts';
+import type { Appended } from './append.ts';
+import type { LedgerStore } from './store.ts';
+import type { SentError, WorkerAnswer, WorkerCall, WorkerOptions } from './worker.ts';
+
+/**
+ * Opens a ledger in a SQLite file, in two threads: one that writes and one that reads.
+ *
+ * @param path - of the database, on a disk of this machine
+ * @param entry - the file to start as a worker: worker.ts, or a bundle that has it inside
+ */
+export async function openWorkerStore(path: string, entry: URL): Promise<LedgerStore> {
+  const writer = new Thread(path, entry);
+  // It makes the schema before the other one reads it.
+  await writer.call('logs', []).catch(async (error: unknown) => {
+    await writer.end();
+    throw error;
+  });
+  const reader = new Thread(path, entry);
+  const write =
+    (method: keyof LedgerStore) =>
+    (...parameters: readonly unknown[]): Promise<never> =>
+      writer.call(method, parameters);
+  const read =
+    (method: keyof LedgerStore) =>
+    (...parameters: readonly unknown[]): Promise<never> =>
+      reader.call(method, parameters);
+  return {
+    append: async (batch, context) =>
+      (await writer.call<readonly SentItem[]>('append', [batch, context])).map(receivedItem),
+    keepCheckpoint: write('keepCheckpoint'),
+    beginLog: write('beginLog'),
+    erase: write('erase'),
+    unsignedHeads: read('unsignedHeads'),
+    compareWith: read('compareWith'),
+    logs: read('logs'),
+    checkpoint: read('checkpoint'),
+    tile: read('tile'),
+    find: read('find'),
+    get: read('get'),
+    after: read('after'),
+    prove: read('prove'),
+    verify: read('verify'),
+    close: async () => {
+      await Promise.all([reader.end(), writer.end()]);
+    },
+  };
+}
+
+type SentItem = Exclude<Appended, SignerError> | { readonly error: SentError };
+
+function receivedItem(item: SentItem): Appended {
+  return 'error' in item ? new SignerError(item.error) : item;
+}
+
+/** One worker and the calls that wait for its answers. */
+class Thread {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  #calls = 0;
+  #ended: SignerError | undefined;
+
+  constructor(path: string, entry: URL) {
+    const workerData: WorkerOptions = { room: 'ledger', path };
+    this.#worker = new Worker(entry, { workerData });
+    this.#worker.on('message', (answer: WorkerAnswer) => this.#take(answer));
+    this.#worker.on('error', (error) => this.#end(error));
+    this.#worker.on('exit', () => this.#end());
+  }
+
+  call<T>(method: keyof LedgerStore, parameters: readonly unknown[]): Promise<T> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    const number = (this.#calls += 1);
+    const waiting = Promise.withResolvers<unknown>();
+    this.#waiting.set(number, waiting);
+    const call: WorkerCall = { number, method, parameters };
+    this.#worker.postMessage(call);
+    return waiting.promise as Promise<T>;
+  }
+
+  /** Closes the database where it is open, and ends the thread. */
+  async end(): Promise<void> {
+    if (this.#ended === undefined) await this.call('close', []).catch(() => undefined);
+    await this.#worker.terminate();
+  }
+
+  #take(answer: WorkerAnswer): void {
+    const waiting = this.#waiting.get(answer.number);
+    this.#waiting.delete(answer.number);
+    if ('error' in answer) waiting?.reject(new SignerError(answer.error));
+    else waiting?.resolve(answer.result);
+  }
+
+  #end(error?: unknown): void {
+    this.#ended ??= unavailable('its thread has ended', error);
+    for (const each of this.#waiting.values()) each.reject(this.#ended);
+    this.#waiting.clear();
+  }
+}

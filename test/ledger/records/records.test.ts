@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { canonicalJson, type CanonicalValue } from '../../../src/ledger/records/canonical.ts';
+import { bodyBytes, entryOf } from '../../../src/ledger/records/entry.ts';
+import { sha256 } from '../../../src/ledger/log/merkle.ts';
+import { readBody, readRecord } from '../../../src/ledger/records/record.ts';
+import { findable } from '../../../src/ledger/records/terms.ts';
+import { issuedRecord, NOW, resultRecord, SENDER } from '../../support/ledger/records.ts';
+
+const MALFORMED = { code: 'LEDGER_MALFORMED' };
+const canonical = (value: CanonicalValue): string =>
+  Buffer.from(canonicalJson(value)).toString('utf8');
+
+test('members are sorted by their UTF-16 units (the example of RFC 8785 §3.2.3)', () => {
+  const value = {
+    '\u20ac': 'Euro Sign',
+    '\r': 'Carriage Return',
+    '\ufb33': 'Hebrew Letter Dalet With Dagesh',
+    '1': 'One',
+    '\ud83d\ude00': 'Emoji: Grinning Face',
+    '\u0080': 'Control',
+    '\u00f6': 'Latin Small Letter O With Diaeresis',
+  };
+  const values = Object.values(JSON.parse(canonical(value)) as Record<string, string>);
+  assert.equal(
+    canonical(value),
+    '{"\\r":"Carriage Return","1":"One","\u0080":"Control","\u00f6":"Latin Small Letter O With Diaeresis","\u20ac":"Euro Sign","\u{1f600}":"Emoji: Grinning Face","\ufb33":"Hebrew Letter Dalet With Dagesh"}',
+  );
+  assert.equal(values.length, 7);
+});
+
+test('one value has one spelling, whatever the order of its members', () => {
+  const json = fc.letrec<{ value: CanonicalValue }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.string({ unit: 'grapheme' }),
+      fc.maxSafeInteger(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(tie('value')),
+      fc.dictionary(fc.string(), tie('value')),
+    ),
+  })).value;
+  const reversed = (value: CanonicalValue): CanonicalValue =>
+    typeof value !== 'object' || value === null
+      ? value
+      : Array.isArray(value)
+        ? value.map(reversed)
+        : Object.fromEntries(
+            Object.entries(value as Record<string, CanonicalValue>)
+              .toReversed()
+              .map(([name, member]) => [name, reversed(member)]),
+          );
+  fc.assert(
+    fc.property(json, (value) => {
+      assert.equal(canonical(reversed(value)), canonical(value));
+      assert.deepEqual(JSON.parse(canonical(value)), JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});
+
+test('what has no canonical spelling is refused', () => {
+  for (const value of [0.5, NaN, 2 ** 53, '\ud83d']) {
+    assert.throws(() => canonicalJson({ value }), MALFORMED);
+  }
+});
+
+test('a record comes back from its bytes as it was, and every bit of salt and record counts', () => {
+  const body = {
+    appended: { at: new Date(NOW).toISOString(), by: SENDER },
+    record: issuedRecord(1),
+  };
+  const bytes = bodyBytes(body);
+  assert.deepEqual(readBody(bytes), body);
+  const salt = sha256(Buffer.from('salt'));
+  assert.deepEqual(entryOf(salt, bytes), sha256(Buffer.concat([salt, bytes])));
+});
+
+test('a record with a member too many, too few or of another kind is refused, and its contents are not repeated', () => {
+  const good = issuedRecord(1);
+  const { ca: _, ...withoutCa } = good;
+  const wrong = [
+    { ...good, secret: 'hunter2' },
+    { ...good, kind: 'hunter2' },
+    { ...good, ca: 'hunter2' },
+    { ...good, certificate: 'hunter2!' },
+    { ...good, at: '2026-11-22T13:30:00+01:00' },
+    { ...good, component: { ...good.component, name: '' } },
+    { ...resultRecord(1), outcome: 'hunter2' },
+    { kind: 'erased', key: 'x', reason: 'retention', removed: [{ log: 1, from: 0, to: 9 }] },
+    withoutCa,
+    null,
+  ];
+  for (const value of wrong) {
+    assert.throws(
+      () => readRecord(value),
+      (error: Error & { code?: string }) => {
+        assert.equal(error.code, 'LEDGER_MALFORMED');
+        assert.doesNotMatch(error.message, /hunter2/);
+        return true;
+      },
+    );
+  }
+});
+
+test('a certificate is found by its serial without the sign octet', () => {
+  const { terms, notAfter } = findable(issuedRecord(3));
+  assert.deepEqual(
+    terms.find(({ kind }) => kind === 'serial'),
+    { kind: 'serial', value: '5a0000000000000003' },
+  );
+  assert.equal(notAfter, NOW + 3 * 60_000);
+});

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a store serves, as files, in the hands of other people's programs: also after records were removed. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { openSqlite } from '../../src/ledger/database/sqlite.ts';
+import { HASH_BYTES } from '../../src/ledger/log/merkle.ts';
+import { formatVerifierKey } from '../../src/ledger/log/note.ts';
+import { formatProof } from '../../src/ledger/log/prove.ts';
+import { ENTRIES_LEVEL, servedTile, tilePath } from '../../src/ledger/log/tiles.ts';
+import { idOf } from '../../src/ledger/store/ids.ts';
+import { openStore, type LedgerStore } from '../../src/ledger/store/store.ts';
+import { issuedBatch, NOW, PREFIX } from '../support/ledger/records.ts';
+import { signed, signerOf, signHeads } from '../support/ledger/store-laws.ts';
+import { verdictOf } from './build.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'ledger-served-'));
+after(() => rmSync(root, { recursive: true, force: true }));
+
+const key = formatVerifierKey(signerOf(`${PREFIX}/2026`));
+const context = { naming: signed, now: NOW };
+
+/** Writes all tiles of the first log below `directory`. */
+async function writeTiles(store: LedgerStore, directory: string): Promise<void> {
+  const write = (path: string, bytes: string | Uint8Array): void => {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    writeFileSync(join(directory, path), bytes);
+  };
+  write('checkpoint', (await store.checkpoint(1)) ?? '');
+  for (const level of [ENTRIES_LEVEL, 0, 1, 2]) {
+    for (let index = 0; ; index += 1) {
+      const hashes = await store.tile(1, level, index);
+      if (hashes === undefined) break;
+      write(tilePath(level, index, hashes.length / HASH_BYTES), servedTile(level, hashes));
+    }
+  }
+}
+
+test('tiles, checkpoints and proofs of a store are accepted, and stay so when records are removed', async () => {
+  const store = await openStore(openSqlite(join(root, 'ledger.db')));
+  const older: string[] = [];
+  for (const [from, to] of [
+    [0, 1],
+    [1, 300],
+    [300, 900],
+  ] as const) {
+    await store.append(issuedBatch(from, to), context);
+    for (const note of await signHeads(store)) {
+      older.push(join(root, `older-${to}`));
+      writeFileSync(older.at(-1) ?? '', note);
+    }
+  }
+  const proof = join(root, 'a.tlog-proof');
+  const proved = await store.prove(idOf({ log: 1, index: 512 }));
+  assert.ok(proved !== undefined);
+  writeFileSync(proof, formatProof(proved));
+  const accepted = async (name: string): Promise<void> => {
+    const directory = join(root, name);
+    await writeTiles(store, directory);
+    assert.equal(await verdictOf('tlog', key, [directory, ...older]), '');
+    assert.equal(await verdictOf('fsck', key, [directory]), '');
+    assert.equal(await verdictOf('inclusion', key, [proof]), '');
+  };
+  await accepted('whole');
+  const eraser = { naming: signed, by: 'ledger', limit: 10_000, salt: randomBytes(32) };
+  const erasure = { reason: 'retention', appendedBefore: NOW + 1 } as const;
+  const removed = await store.erase(erasure, { ...eraser, now: NOW + 24 * 3_600_000 });
+  assert.equal(removed, 900);
+  await signHeads(store);
+  await accepted('removed');
+  await store.close();
+});

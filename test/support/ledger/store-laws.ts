@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What must hold of a ledger in any database. */
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { fingerprint } from '../../../src/pki/x509/certificate.ts';
+import { SignerError } from '../../../src/errors.ts';
+import { migrate } from '../../../src/ledger/database/migrations.ts';
+import type { Database } from '../../../src/ledger/database/database.ts';
+import { signCheckpoint } from '../../../src/ledger/log/checkpoint.ts';
+import { noteSigner, type NoteSigner } from '../../../src/ledger/log/note.ts';
+import { includes, leafHash, sha256 } from '../../../src/ledger/log/merkle.ts';
+import type { Appended } from '../../../src/ledger/store/append.ts';
+import { idOf } from '../../../src/ledger/store/ids.ts';
+import { contentsOf, type RecordQuery } from '../../../src/ledger/store/search.ts';
+import { openStore, type LedgerStore } from '../../../src/ledger/store/store.ts';
+import {
+  appending,
+  CA,
+  issuedBatch,
+  issuedRecord,
+  naming,
+  NOW,
+  podCertificate,
+  PREFIX,
+  resultRecord,
+  serialOf,
+  uriOf,
+} from './records.ts';
+
+const context = { naming, now: NOW };
+const privateKey = generateKeyPairSync('ed25519').privateKey;
+export const signerOf = (origin: string): NoteSigner => noteSigner(origin, privateKey);
+/** As {@link naming}, with a key that signs. */
+export const signed = { prefix: PREFIX, publicKey: signerOf(PREFIX).publicKey };
+
+export async function signHeads(store: LedgerStore): Promise<readonly string[]> {
+  const notes: string[] = [];
+  for (const head of await store.unsignedHeads()) {
+    const note = signCheckpoint(head, signerOf(head.origin));
+    await store.keepCheckpoint(head, note);
+    notes.push(note);
+  }
+  return notes;
+}
+
+function places(results: readonly Appended[]): readonly (number | string)[] {
+  return results.map((each) => (each instanceof SignerError ? each.code : each.index));
+}
+
+/** @param open - an empty database, or the same one again for a name that was opened before */
+export function storeLaws(open: (name: string) => Promise<Database>): void {
+  const opened = async (name: string): Promise<LedgerStore> => openStore(await open(name));
+
+  test('records get the indexes of their order, and a repeated batch gets the same ones', async () => {
+    const store = await opened('once');
+    const batch = issuedBatch(0, 5);
+    assert.deepEqual(places(await store.append(batch, context)), [0, 1, 2, 3, 4]);
+    const again = await store.append([...batch, ...issuedBatch(5, 7)], context);
+    assert.deepEqual(places(again), [0, 1, 2, 3, 4, 5, 6]);
+    assert.deepEqual(
+      again.map((each) => 'known' in each && each.known),
+      [...Array<boolean>(5).fill(true), ...[false, false]],
+    );
+    assert.equal((await store.logs())[0]?.size, 7);
+    await store.close();
+  });
+
+  test('a key twice in one batch is one record', async () => {
+    const store = await opened('twice');
+    const results = await store.append([...issuedBatch(0, 1), ...issuedBatch(0, 1)], context);
+    assert.deepEqual(places(results), [0, 0]);
+    assert.equal((await store.verify([])).records, 1);
+    await store.close();
+  });
+
+  test('another record with a known key, or without a certificate, is refused and takes no other with it', async () => {
+    const store = await opened('conflict');
+    await store.append(issuedBatch(0, 1), context);
+    const results = await store.append(
+      [
+        appending(issuedRecord(0, { decision: { rule: 'other' } })),
+        appending(issuedRecord(1, { certificate: 'AAAA' })),
+        appending(issuedRecord(2)),
+      ],
+      context,
+    );
+    assert.deepEqual(places(results), ['LEDGER_CONFLICT', 'LEDGER_MALFORMED', 1]);
+    assert.equal((await store.verify([])).found, 0);
+    await store.close();
+  });
+
+  test('batches that are appended at once do not mix their indexes', async () => {
+    const store = await opened('at-once');
+    const results = await Promise.all(
+      Array.from({ length: 8 }, (_, at) =>
+        store.append(issuedBatch(at * 40, at * 40 + 40), context),
+      ),
+    );
+    const indexes = results.flatMap(places) as number[];
+    assert.deepEqual(
+      indexes.toSorted((a, b) => a - b),
+      [...Array(320).keys()],
+    );
+    assert.deepEqual((await store.verify([])).findings, []);
+    await store.close();
+  });
+
+  test('a record is found by each thing that is known of it', async () => {
+    const store = await opened('search');
+    await store.append(issuedBatch(0, 60), context);
+    await store.append([appending(resultRecord(33))], { naming, now: NOW + 1000 });
+    const found = async (query: Partial<RecordQuery>): Promise<readonly number[]> =>
+      (await store.find({ terms: [], limit: 100, ...query })).map(({ index }) => index);
+    const only = [
+      { kind: 'serial', value: serialOf(33) },
+      { kind: 'fingerprint', value: fingerprint(podCertificate(33)) },
+      { kind: 'san', value: uriOf(33) },
+      { kind: 'san', value: 'pod-33.example.com' },
+      { kind: 'subject', value: 'pod-33' },
+      { kind: 'pod', value: 'team-3/pod-33' },
+      { kind: 'podUid', value: 'pod-uid-33' },
+      { kind: 'serviceAccount', value: 'team-3/web-33' },
+      { kind: 'request', value: 'request-33' },
+    ] as const;
+    for (const term of only) assert.deepEqual(await found({ terms: [term] }), [33], term.kind);
+    assert.deepEqual(await found({ terms: [{ kind: 'of', value: 'request-33/issued' }] }), [60]);
+    const team = { kind: 'namespace', value: 'team-3' } as const;
+    const node = { kind: 'node', value: 'node-5' } as const;
+    assert.deepEqual(await found({ terms: [team] }), [53, 43, 33, 23, 13, 3]);
+    assert.deepEqual(await found({ terms: [node, team] }), [33]);
+    for (const [kind, value] of [
+      ['signer', 'example.com/workload'],
+      ['ca', CA],
+      ['rule', 'allow'],
+    ] as const) {
+      const terms = [{ kind, value }];
+      assert.equal((await found({ terms })).length, 60);
+      assert.deepEqual(await found({ terms, before: 3, limit: 2 }).then((all) => all.length), 0);
+      assert.deepEqual(await found({ terms, before: idOf({ log: 1, index: 3 }) }), [2, 1, 0]);
+    }
+    assert.deepEqual(await found({ kinds: ['result'] }), [60]);
+    assert.deepEqual(await found({ since: NOW + 1000 }), [60]);
+    assert.equal((await found({ until: NOW + 1000 })).length, 60);
+    const soon = { expiresAfter: NOW + 5 * 60_000, expiresBefore: NOW + 8 * 60_000 };
+    assert.deepEqual(await found(soon), [5, 6, 7]);
+    assert.deepEqual(await found({ ...soon, before: idOf({ log: 1, index: 5 }) }), [6, 7]);
+    assert.deepEqual(await found({ ...soon, terms: [team] }), []);
+    await store.close();
+  });
+
+  test('a checkpoint is signed of what has grown; a proof of a record leads to it', async () => {
+    const store = await opened('proof');
+    const own = { naming: signed, now: NOW };
+    await store.append(issuedBatch(0, 300), own);
+    const id = idOf({ log: 1, index: 260 });
+    assert.equal(await store.prove(id), undefined);
+    const [head] = await store.unsignedHeads();
+    assert.equal((await signHeads(store)).length, 1);
+    assert.deepEqual(await store.unsignedHeads(), []);
+    const proof = await store.prove(id);
+    assert.ok(proof !== undefined && head !== undefined);
+    const { extra, index, path } = proof;
+    assert.equal(contentsOf({ body: extra.subarray(32) }).record.key, 'request-260/issued');
+    const leaf = leafHash(sha256(extra));
+    assert.ok(includes(leaf, { index, path, size: 300, root: head.root }));
+    await store.append(issuedBatch(300, 301), own);
+    assert.equal((await store.unsignedHeads())[0]?.size, 301);
+    await store.close();
+  });
+
+  test('another year or another key begins a new log, and a clock that is set back does not reopen the old one', async () => {
+    const store = await opened('years');
+    const newYear = Date.UTC(2027, 0, 1);
+    await store.append(issuedBatch(0, 2), { naming: signed, now: newYear - 1 });
+    await store.append(issuedBatch(2, 4), { naming: signed, now: newYear });
+    await store.append(issuedBatch(4, 5), { naming: signed, now: newYear - 1 });
+    await store.append(issuedBatch(5, 6), { naming, now: newYear });
+    const logs = await store.logs();
+    assert.deepEqual(
+      logs.map(({ origin, size }) => [origin, size]),
+      [
+        [`${PREFIX}/2026`, 2],
+        [`${PREFIX}/2027`, 3],
+        [`${PREFIX}/2027-2`, 1],
+      ],
+    );
+    assert.deepEqual((await store.verify([])).findings, []);
+    const all = await store.after(0, 100);
+    assert.deepEqual(
+      all.map((each) => contentsOf(each).record.key),
+      [0, 1, 2, 3, 4, 5].map((n) => `request-${n}/issued`),
+    );
+    await store.close();
+  });
+
+  test('retention removes old records of dead certificates, keeps their proofs, and says so in the log', async () => {
+    const store = await opened('retention');
+    await store.append(issuedBatch(0, 30), { naming: signed, now: NOW });
+    await store.append(issuedBatch(30, 40), { naming: signed, now: NOW + 60_000 });
+    const [before = ''] = await signHeads(store);
+    const eraser = { naming: signed, now: NOW + 10 * 60_000, by: 'ledger', limit: 4 };
+    const erase = (): Promise<number> =>
+      store.erase(
+        { reason: 'retention', appendedBefore: NOW + 1 },
+        { ...eraser, salt: randomBytes(32) },
+      );
+    // Certificates 0 to 9 have expired by then.
+    assert.deepEqual([await erase(), await erase(), await erase(), await erase()], [4, 4, 2, 0]);
+    const report = await store.verify([before]);
+    assert.deepEqual(report.findings, []);
+    assert.deepEqual([report.records, report.erased, report.entries], [33, 10, 43]);
+    const terms = [{ kind: 'pod', value: 'team-5/pod-5' }] as const;
+    assert.deepEqual(await store.find({ terms, limit: 1 }), []);
+    assert.equal(await store.get(idOf({ log: 1, index: 5 })), undefined);
+    await store.close();
+  });
+
+  test('the records of a person are removed, and nothing of them is found', async () => {
+    const store = await opened('person');
+    const user = { user: { username: 'jane@example.com', groups: ['dev'] } };
+    const jane = { requester: user, decision: { by: 'kubernetes-admin' } };
+    await store.append(
+      Array.from({ length: 10 }, (_, n) => appending(issuedRecord(n, n % 3 === 0 ? jane : {}))),
+      { naming: signed, now: NOW },
+    );
+    const terms = [{ kind: 'user', value: 'jane@example.com' }] as const;
+    const ids = (await store.find({ terms, limit: 100 })).map(({ id }) => id);
+    assert.equal(ids.length, 4);
+    const eraser = { naming: signed, now: NOW, by: 'ledger', limit: 100, salt: randomBytes(32) };
+    assert.equal(await store.erase({ reason: 'person', ids }, eraser), 4);
+    assert.deepEqual(await store.find({ terms, limit: 100 }), []);
+    const left = await store.after(0, 100);
+    assert.ok(left.every(({ body }) => !Buffer.from(body).includes('jane')));
+    assert.deepEqual((await store.verify([])).findings, []);
+    await store.close();
+  });
+
+  test('the schema goes down and up again, and everything is found as before', async () => {
+    const database = await open('migrations');
+    const store = await openStore(database);
+    await store.append(issuedBatch(0, 1100), { naming: signed, now: NOW });
+    const terms = [{ kind: 'san', value: uriOf(1050) }] as const;
+    const before = await store.find({ terms, limit: 10 });
+    await migrate(database, 1);
+    await assert.rejects(store.find({ terms, limit: 10 }), { code: 'LEDGER_UNAVAILABLE' });
+    await migrate(database);
+    assert.deepEqual(await store.find({ terms, limit: 10 }), before);
+    assert.deepEqual((await store.verify([])).findings, []);
+    await store.close();
+  });
+
+  test('a database of a newer program is not touched', async () => {
+    const database = await open('newer');
+    await migrate(database);
+    const names = ['number'];
+    await database.write((sql) => sql.insert({ table: 'migrations', names }, [[99]]));
+    await assert.rejects(openStore(database), { code: 'LEDGER_INCONSISTENT' });
+    await database.close();
+  });
+}
