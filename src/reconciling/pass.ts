@@ -17,6 +17,10 @@ export interface PassInit {
   readonly watches: Pick<ManagedWatches, 'get' | 'written' | 'all'>;
   /** Survives passes: what the API server puts back itself, by UID and JSON pointer. */
   readonly accepted: Set<string>;
+  /** Whether this version is not completely installed yet. */
+  readonly installing: boolean;
+  /** Until when an object is left alone, by its title, in milliseconds of our clock; undefined: it is not. */
+  readonly heldUntil: (object: string) => number | undefined;
   /** Checked between two objects. */
   readonly signal: AbortSignal;
 }
@@ -44,14 +48,19 @@ export interface PassReport {
   /** Titles of the objects that are made once the rollouts before them are done. */
   readonly waiting: readonly string[];
   readonly rollouts: readonly Rollout[];
+  /** When the first of the objects that were left alone may be looked at again; undefined: none was. */
+  readonly heldUntil: number | undefined;
 }
 
 /** The steps after which nothing new is made until every Deployment is rolled out. */
 const AFTER_ROLLOUT = STEPS.indexOf('workloads');
 
+/** Of one object in one pass: a correction, an apply, and a correction of what that brought. */
+const MAX_WRITES = 3;
+
 /**
  * Goes over all objects in the order of {@link STEPS}: compares each, and writes what differs. A failure of one stops no
- * other. What is there in later steps is kept while Deployments roll out; what is not there yet waits for them.
+ * other. While a version is being installed, what comes after the Deployments is made when those are rolled out.
  */
 export async function runPass(init: PassInit): Promise<PassReport> {
   const pass = new Pass(init);
@@ -71,6 +80,7 @@ class Pass implements PassReport {
   readonly rollouts: Rollout[] = [];
   failed = false;
   forbidden = false;
+  heldUntil: number | undefined;
   readonly #init: PassInit;
 
   constructor(init: PassInit) {
@@ -83,8 +93,9 @@ class Pass implements PassReport {
     const desired = marked(object, owner);
     try {
       const live = watches.get(desired) ?? (await writer.read(desired));
-      const held = late && live === undefined && this.rollouts.some(({ done }) => !done);
-      if (held) this.waiting.push(titleOf(desired));
+      const waits = late && live === undefined && this.#isRollingOut();
+      if (waits) this.waiting.push(titleOf(desired));
+      else if (this.#isHeld(desired)) this.#observe(live);
       else this.#observe(await this.#settle(desired, live));
     } catch (error) {
       this.#failedFor(titleOf(desired), error);
@@ -109,25 +120,45 @@ class Pass implements PassReport {
     }
   }
 
+  /** First what is foreign goes, then what is missing comes; in the answer to that, defaults may look foreign. */
   async #settle(
     desired: ManagedObject,
     live: ManagedObject | undefined,
   ): Promise<ManagedObject | undefined> {
-    const verdict = this.#judge(desired, live);
-    if (verdict.problem !== undefined) this.problems.push(verdict.problem);
-    if (verdict.action === 'leave') return live;
-    if (verdict.action === 'correct') return live && this.#correct(verdict, live);
-    const applied = await this.#write(this.#init.writer.apply(verdict.desired));
-    this.changes.push(this.#changeOf(verdict, live));
-    // Apply never takes away what others added.
-    const again = this.#judge(desired, applied);
-    return again.action === 'correct' ? this.#correct(again, applied) : applied;
+    let now = live;
+    for (let write = 0; write < MAX_WRITES; write += 1) {
+      const judgement = this.#judge(desired, now);
+      if (write === 0 && judgement.problem !== undefined) this.problems.push(judgement.problem);
+      if (judgement.action === 'leave') break;
+      now = await this.#write(judgement, now);
+    }
+    return now;
+  }
+
+  /** @returns what is there afterwards */
+  async #write(
+    judgement: Judgement,
+    live: ManagedObject | undefined,
+  ): Promise<ManagedObject | undefined> {
+    const { action, desired, paths } = judgement;
+    if (live === undefined || action === 'make' || action === 'apply')
+      return this.#apply(judgement, live);
+    if (action === 'correct') return this.#correct(judgement, live);
+    await this.#init.writer.remove(live);
+    this.changes.push({ kind: 'corrected', object: titleOf(desired), paths });
+    return undefined;
+  }
+
+  async #apply(judgement: Judgement, live: ManagedObject | undefined): Promise<ManagedObject> {
+    const applied = await this.#written(this.#init.writer.apply(judgement.desired));
+    this.changes.push(this.#changeOf(judgement, live));
+    return applied;
   }
 
   async #correct(verdict: Judgement, live: ManagedObject): Promise<ManagedObject> {
     const { desired, paths } = verdict;
     const operations = correction(desired, live);
-    const answer = await this.#write(this.#init.writer.patch(desired, operations));
+    const answer = await this.#written(this.#init.writer.patch(desired, operations));
     const left = new Set(this.#judge(desired, answer).paths);
     // What comes back in the answer is the API server's own default, or that of a mutating webhook: no loop over it.
     for (const path of paths.filter((each) => left.has(each)))
@@ -146,7 +177,7 @@ class Pass implements PassReport {
     return judge(desired, live, new Set(accepted));
   }
 
-  async #write(writing: Promise<ManagedObject>): Promise<ManagedObject> {
+  async #written(writing: Promise<ManagedObject>): Promise<ManagedObject> {
     const answer = await writing;
     this.#init.watches.written(answer);
     return answer;
@@ -157,6 +188,18 @@ class Pass implements PassReport {
     if (live === undefined) return { kind: 'made', object, paths: [] };
     if (isMarked(live, this.#init.owner.label)) return { kind: 'restored', object, paths };
     return { kind: 'adopted', object, paths, from: formerOwnerOf(live) };
+  }
+
+  /** An object that goes missing in an installation that was complete comes back at once. */
+  #isRollingOut(): boolean {
+    return this.#init.installing && this.rollouts.some(({ done }) => !done);
+  }
+
+  #isHeld(object: ManagedObject): boolean {
+    const until = this.#init.heldUntil(titleOf(object));
+    if (until === undefined) return false;
+    this.heldUntil = Math.min(this.heldUntil ?? Infinity, until);
+    return true;
   }
 
   #observe(live: ManagedObject | undefined): void {

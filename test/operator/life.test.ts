@@ -5,10 +5,10 @@ import { after, before, test } from 'node:test';
 import { until } from '../cluster/until.ts';
 import type { ComponentProcess } from '../support/cluster/component-process.ts';
 import { apply } from '../support/cluster/apply.ts';
-import { judge } from '../../src/reconciling/objects/judge.ts';
+import { disturb, isKept } from './drift.ts';
 import { titleOf, type ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
-import { marked } from '../../src/reconciling/objects/mark.ts';
-import { EXAMPLE, WAIT_MS, desiredOf, startStand, type Stand } from './stand.ts';
+import { differences, healed } from './healed.ts';
+import { DESIRED, EXAMPLE, WAIT_MS, startStand, type Stand } from './stand.ts';
 
 let stand: Stand;
 let operator: ComponentProcess;
@@ -17,39 +17,6 @@ before(async () => {
   operator = await stand.start();
 });
 after(() => stand.close());
-
-const DESIRED = desiredOf(EXAMPLE.spec);
-
-/** What of the installation is not as it is desired. */
-async function differences(
-  objects: readonly ManagedObject[] = DESIRED,
-): Promise<readonly string[]> {
-  const owner = await ownerOf();
-  const found = await Promise.all(
-    objects.map(async (object) => {
-      const wanted = marked(object, owner);
-      const { action, paths, problem } = judge(wanted, await stand.admin.read(wanted));
-      if (action === 'leave' && problem === undefined) return [];
-      return [`${action} ${titleOf(wanted)} ${paths.join(' ')} ${problem ?? ''}`.trim()];
-    }),
-  );
-  return found.flat();
-}
-
-async function ownerOf(): Promise<Parameters<typeof marked>[1]> {
-  const object = await stand.countersign();
-  const { apiVersion, kind, metadata } = object ?? EXAMPLE;
-  return { apiVersion, kind, name: metadata.name, uid: metadata.uid, label: 'countersign' };
-}
-
-/** Waits until everything is as it is desired. */
-function healed(objects = DESIRED): Promise<unknown> {
-  return until('everything is as desired', WAIT_MS, async () => {
-    const left = await differences(objects);
-    if (left.length === 0) return true;
-    throw new Error(left.join('\n'));
-  });
-}
 
 test('a second Countersign is refused by its schema', async () => {
   await assert.rejects(
@@ -102,7 +69,7 @@ test('one object installs everything on an empty cluster, in a version that the 
   await stand.condition('Degraded', 'False');
   await stand.condition('Upgradeable', 'True');
   t.diagnostic(`${DESIRED.length} objects in ${Math.round(performance.now() - began)} ms`);
-  assert.deepEqual(await differences(), []);
+  assert.deepEqual(await differences(stand), []);
   const { status } = (await stand.countersign()) ?? {};
   assert.equal(status?.version, '0.1.0');
   assert.equal(status.desiredVersion, '0.1.0');
@@ -118,10 +85,85 @@ test('a second pass, by a process that knows nothing of the first, writes nothin
   const live = await stand.admin.read(gone);
   assert.ok(live);
   await stand.admin.remove(live);
-  await healed();
+  await healed(stand);
   await operator.ready();
   const written = (await stand.writes()).slice(before_);
   assert.deepEqual(written, [
     `patch poddisruptionbudgets ${gone.metadata.namespace ?? ''}/${gone.metadata.name}`,
   ]);
 });
+
+test('every object, deleted in turn, is made again', async (t) => {
+  const began = performance.now();
+  // Without their namespaces the operator has no permissions.
+  const each = DESIRED.filter(({ kind }) => kind !== 'Namespace');
+  for (const object of each) {
+    const before_ = await stand.admin.read(object);
+    assert.ok(before_, titleOf(object));
+    await stand.admin.remove(before_);
+    await until(`${titleOf(object)} is back`, WAIT_MS, async () => {
+      const now = await stand.admin.read(object);
+      return now !== undefined && now.metadata.uid !== before_.metadata.uid;
+    });
+  }
+  t.diagnostic(`${each.length} in ${Math.round(performance.now() - began)} ms`);
+  await healed(stand);
+});
+
+test('every object, changed in turn, is healed, and what others may add stays', async (t) => {
+  const began = performance.now();
+  const each = DESIRED.filter(isKept);
+  for (const object of each) {
+    await disturb(stand.client, object, 'kept');
+    await healed(stand, [object]);
+    const live = await stand.admin.read(object);
+    assert.equal(live?.metadata.annotations?.['example.com/kept'], 'kept', titleOf(object));
+  }
+  t.diagnostic(`${each.length} in ${Math.round(performance.now() - began)} ms`);
+});
+
+test('a ClusterRole that aggregates the rules of others is made anew', async () => {
+  const role = DESIRED.find(({ kind }) => kind === 'ClusterRole');
+  assert.ok(role);
+  const before_ = await stand.admin.read(role);
+  await stand.cluster.kubectl([
+    ...['patch', 'clusterrole', role.metadata.name, '--type=merge', '-p'],
+    JSON.stringify({ aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } }),
+  ]);
+  await healed(stand);
+  const now = await stand.admin.read(role);
+  assert.notEqual(now?.metadata.uid, before_?.metadata.uid);
+});
+
+test('500 random changes at once end as desired, and no field of others is lost', async (t) => {
+  const seed = Number(process.env['SEED'] ?? 1);
+  t.diagnostic(`seed ${seed}`);
+  const random = randomOf(seed);
+  const objects = DESIRED.filter(isKept);
+  const chosen = Array.from({ length: 500 }, (_, index) => ({
+    object: objects[Math.floor(random() * objects.length)] as ManagedObject,
+    mark: `random-${index}`,
+  }));
+  const began = performance.now();
+  for (let at = 0; at < chosen.length; at += 25)
+    await Promise.all(
+      chosen.slice(at, at + 25).map(({ object, mark }) => disturb(stand.client, object, mark)),
+    );
+  await healed(stand);
+  t.diagnostic(`healed ${Math.round(performance.now() - began)} ms after the first`);
+  for (const { object, mark } of chosen) {
+    const live = await stand.admin.read(object);
+    assert.equal(live?.metadata.annotations?.[`example.com/${mark}`], mark, titleOf(object));
+  }
+});
+
+/** mulberry32: the same numbers for the same seed. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

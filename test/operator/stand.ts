@@ -4,7 +4,7 @@
  * kubelet. What is tested is what the operator writes; test/real-pods has pods that run.
  */
 import { join } from 'node:path';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { readFileSync } from 'node:fs';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
@@ -42,6 +42,9 @@ export function desiredOf(spec: Countersign['spec']): readonly ManagedObject[] {
   if (isRefusal(desired)) throw new Error(desired.message);
   return desired.objects;
 }
+
+/** What the operator makes of {@link EXAMPLE}. */
+export const DESIRED = desiredOf(EXAMPLE.spec);
 
 export interface Stand {
   readonly cluster: Cluster;
@@ -154,11 +157,4 @@ async function makePodsReady(client: Client): Promise<void> {
         });
     }),
   ).catch(() => undefined);
-}
-
-/** The documents of a file of the project. */
-export function documentsIn(path: string): readonly ManagedObject[] {
-  return parseAllDocuments(readFileSync(join(ROOT, path), 'utf8')).map(
-    (document) => document.toJS() as ManagedObject,
-  );
 }

@@ -92,12 +92,15 @@ test('containers, volumes and how a pod is confined are exact; the rest of its s
 test('rules, an aggregation and subjects of others are taken away', () => {
   const live = stored(ROLE);
   const aggregated = { ...live, aggregationRule: { clusterRoleSelectors: [{ matchLabels: {} }] } };
-  assert.equal(decided(ROLE, aggregated), 'correct');
+  // Only a cluster-admin may take the rule away.
+  assert.equal(decided(ROLE, aggregated), 'remake');
   const wider = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'delete'] }];
-  assert.equal(decided(ROLE, { ...live, rules: wider }), 'apply');
+  assert.equal(decided(ROLE, { ...live, rules: wider }), 'correct');
+  const other = [{ apiGroups: [''], resources: ['pods'], verbs: ['*'] }];
+  assert.equal(decided(ROLE, { ...live, rules: other }), 'apply');
   const bound = stored(BINDING);
   const more = [...(bound['subjects'] as object[]), { kind: 'User', name: 'eve' }];
-  assert.equal(decided(BINDING, { ...bound, subjects: more }), 'apply');
+  assert.equal(decided(BINDING, { ...bound, subjects: more }), 'correct');
 });
 
 test('a correction holds for one resourceVersion of one object, and touches the exact fields alone', () => {
@@ -109,7 +112,7 @@ test('a correction holds for one resourceVersion of one object, and touches the 
   assert.deepEqual(correction(marked(DEPLOYMENT, OWNER), live), [
     { op: 'test', path: '/metadata/uid', value: 'o-1' },
     { op: 'replace', path: '/metadata/resourceVersion', value: '7' },
-    { op: 'replace', path: '/spec/template/spec/containers', value: [container] },
+    { op: 'add', path: '/spec/template/spec/containers', value: [container] },
     { op: 'remove', path: '/spec/template/spec/hostPID' },
   ]);
 });

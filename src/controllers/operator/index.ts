@@ -103,8 +103,6 @@ class Operator {
       this.watches.follow([]);
       return undefined;
     }
-    const until = this.#restraint.until();
-    if (component.clock() < until) return { requeueAt: until };
     const outcome = await this.#outcomeFor(object, signal);
     if (signal.aborted) return undefined;
     const { version: operatorVersion } = this.#init;
@@ -144,14 +142,16 @@ class Operator {
     const { watches } = this;
     const report = await runPass({
       ...{ objects, owner, writer, watches, signal },
-      accepted: this.#accepted,
+      ...{ accepted: this.#accepted, heldUntil: this.#restraint.until },
+      installing: object.status?.version !== object.spec.version,
     });
     recordChanges(component, object, report.changes);
     if (report.forbidden) this.#rights.forget();
-    const restored = report.changes.some(({ kind: change }) =>
-      ['restored', 'corrected'].includes(change),
+    const restored = report.changes.filter(
+      ({ kind: change }) => change === 'restored' || change === 'corrected',
     );
-    if (restored) this.#restraint.restored();
+    for (const title of new Set(restored.map((each) => each.object)))
+      this.#restraint.restored(title);
     return report;
   }
 
@@ -165,7 +165,9 @@ class Operator {
       component.events.record({ type: 'Warning', reason, action: 'Preflight', note, regarding });
       return 'backoff';
     }
-    if (outcome.report.failed) return 'backoff';
+    const { failed, heldUntil } = outcome.report;
+    if (failed) return 'backoff';
+    if (heldUntil !== undefined) return { requeueAt: heldUntil };
     return requeueAt(component, serverTime(component) + RESYNC_MS);
   }
 }

@@ -7,28 +7,29 @@ const MAX_MS = 15_000;
 const FORGIVEN_MS = 60_000;
 
 /**
- * Keeps two who write the same field from writing as fast as they can. The first restoration is immediate, each one that
- * follows waits twice as long as the one before.
+ * Keeps two who write the same field from writing as fast as they can. The first restoration of an object is immediate, each
+ * one that follows waits twice as long as the one before. Other objects do not wait for it.
  */
 export interface Restraint {
-  /** Milliseconds of our clock before which nothing is compared. */
-  readonly until: () => number;
-  /** A pass has restored something. */
-  readonly restored: () => void;
+  /** Milliseconds of our clock before which the object is left alone; undefined: it need not wait. */
+  readonly until: (object: string) => number | undefined;
+  /** A pass has restored it. */
+  readonly restored: (object: string) => void;
 }
 
 /** @returns one that holds nothing back yet */
 export function createRestraint(clock: Clock): Restraint {
-  let until = 0;
-  let last = -Infinity;
-  let wait = FIRST_MS;
+  const known = new Map<string, { readonly at: number; readonly wait: number }>();
   return {
-    until: () => until,
-    restored: () => {
-      const now = clock();
-      wait = now - last > FORGIVEN_MS ? FIRST_MS : Math.min(wait * 2, MAX_MS);
-      last = now;
-      until = now + wait;
+    until: (object) => {
+      const last = known.get(object);
+      const until = last === undefined ? 0 : last.at + last.wait;
+      return clock() < until ? until : undefined;
+    },
+    restored: (object) => {
+      const [now, last] = [clock(), known.get(object)];
+      const forgiven = last === undefined || now - last.at > FORGIVEN_MS;
+      known.set(object, { at: now, wait: forgiven ? FIRST_MS : Math.min(last.wait * 2, MAX_MS) });
     },
   };
 }

@@ -7,11 +7,12 @@ import { ruleOf } from './kinds.ts';
 export interface Judgement {
   /**
    * - `make`: it is not there.
+   * - `remake`: it has something of others that may not be taken away: delete it, and make it again.
+   * - `correct`: it has something of others where the whole is ours.
    * - `apply`: it lacks what is desired.
-   * - `correct`: it has all that is desired, and something of others where the whole is ours.
    * - `leave`: nothing to do.
    */
-  readonly action: 'make' | 'apply' | 'correct' | 'leave';
+  readonly action: 'make' | 'remake' | 'correct' | 'apply' | 'leave';
   /** What is applied: the desired object, as far as it can be put into place. */
   readonly desired: ManagedObject;
   /** JSON pointers of what differs. */
@@ -32,7 +33,7 @@ export function judge(
   accepted: ReadonlySet<string> = new Set(),
 ): Judgement {
   if (live === undefined) return { action: 'make', desired, paths: [] };
-  const { care, exact } = ruleOf(desired);
+  const { care, exact, remadeFor } = ruleOf(desired);
   const leave: Judgement = { action: 'leave', desired, paths: [] };
   if (care === 'made') return leave;
   const other = otherController(live, desired.metadata.ownerReferences);
@@ -42,12 +43,16 @@ export function judge(
   }
   const placed = withRoleRef(desired, live);
   const wanted = placed.desired;
-  const problem = placed.problem === undefined ? {} : { problem: placed.problem };
-  const missing = lacking(wanted, live);
-  if (missing.length > 0) return { action: 'apply', desired: wanted, paths: missing, ...problem };
+  const found = (action: Judgement['action'], paths: readonly string[]): Judgement => ({
+    ...{ action, paths },
+    ...placed,
+  });
+  if (remadeFor !== undefined && live[remadeFor] !== undefined)
+    return found('remake', [`/${remadeFor}`]);
   const foreign = exact.flatMap((path) => foreignIn(wanted, live, path)).filter(isNot(accepted));
-  const action = foreign.length > 0 ? 'correct' : 'leave';
-  return { action, desired: wanted, paths: foreign, ...problem };
+  if (foreign.length > 0) return found('correct', foreign);
+  const missing = lacking(wanted, live);
+  return found(missing.length > 0 ? 'apply' : 'leave', missing);
 }
 
 /** What of others is in the field at `path`. */
@@ -94,7 +99,7 @@ export type FencedOperation =
   | { readonly op: 'remove'; readonly path: string };
 
 /**
- * The JSON patch that takes everything of others out of the exact fields. It holds for this resourceVersion of this
+ * The JSON patch that makes the exact fields what is desired, and nothing else. It holds for this resourceVersion of this
  * object only: with another one the API server answers 409.
  */
 export function correction(
@@ -103,12 +108,13 @@ export function correction(
 ): readonly FencedOperation[] {
   const { uid, resourceVersion } = live.metadata;
   const operations = ruleOf(desired).exact.flatMap((path): FencedOperation[] => {
-    if (foreignIn(desired, live, path).length === 0) return [];
-    const value = valueAt(desired, path);
+    const [value, found] = [valueAt(desired, path), valueAt(live, path)];
+    const differs = foreignIn(desired, live, path).length > 0 || lacking(value, found).length > 0;
+    if (!differs) return [];
     const pointer = pointerOf(path);
     return value === undefined
       ? [{ op: 'remove', path: pointer }]
-      : [{ op: 'replace', path: pointer, value }];
+      : [{ op: 'add', path: pointer, value }];
   });
   return [
     { op: 'test', path: '/metadata/uid', value: uid },

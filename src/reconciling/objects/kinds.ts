@@ -28,6 +28,8 @@ export interface KindRule {
   readonly owned: boolean;
   /** Fields, by their path, in which nothing of others stays. */
   readonly exact: readonly (readonly string[])[];
+  /** A field that only a cluster-admin may change, or take away: with it, the object is made anew. */
+  readonly remadeFor?: string;
   /** What is watched: the objects with our label, all of the namespace, or one by its name. */
   readonly watched: 'labelled' | 'namespace' | 'name';
   /** Its data is never read: metadata is enough to know that it is there. */
@@ -75,7 +77,13 @@ const ROWS: readonly Row[] = [
   ['v1', 'Namespace', 'namespaces', 'namespaces', { care: 'made', owned: false, watched: 'name' }],
   ['v1', 'ServiceAccount', 'serviceaccounts', 'accounts', { care: 'made', watched: 'namespace' }],
   [RBAC, 'Role', 'roles', 'roles', { exact: [['rules']] }],
-  [RBAC, 'ClusterRole', 'clusterroles', 'roles', { exact: [['rules'], ['aggregationRule']] }],
+  [
+    RBAC,
+    'ClusterRole',
+    'clusterroles',
+    'roles',
+    { exact: [['rules']], remadeFor: 'aggregationRule' },
+  ],
   [RBAC, 'RoleBinding', 'rolebindings', 'bindings', { exact: [['subjects']] }],
   [RBAC, 'ClusterRoleBinding', 'clusterrolebindings', 'bindings', { exact: [['subjects']] }],
   [

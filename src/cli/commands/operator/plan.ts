@@ -84,6 +84,7 @@ function countersignIn(client: Client): Promise<Countersign | undefined> {
 const WORDS: Readonly<Record<Judgement['action'], string>> = {
   make: 'make   ',
   apply: 'change ',
+  remake: 'remake ',
   correct: 'clean  ',
   leave: 'report ',
 };

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import { until } from '../cluster/until.ts';
+import { judge } from '../../src/reconciling/objects/judge.ts';
+import { titleOf, type ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
+import { marked } from '../../src/reconciling/objects/mark.ts';
+import { DESIRED, EXAMPLE, WAIT_MS, type Stand } from './stand.ts';
+
+/** What of the installation is not as it is desired. */
+export async function differences(
+  stand: Stand,
+  objects: readonly ManagedObject[] = DESIRED,
+): Promise<readonly string[]> {
+  const owner = await ownerOf(stand);
+  const found = await Promise.all(
+    objects.map(async (object) => {
+      const wanted = marked(object, owner);
+      const { action, paths, problem } = judge(wanted, await stand.admin.read(wanted));
+      if (action === 'leave' && problem === undefined) return [];
+      return [`${action} ${titleOf(wanted)} ${paths.join(' ')} ${problem ?? ''}`.trim()];
+    }),
+  );
+  return found.flat();
+}
+
+async function ownerOf(stand: Stand): Promise<Parameters<typeof marked>[1]> {
+  const object = await stand.countersign();
+  const { apiVersion, kind, metadata } = object ?? EXAMPLE;
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid, label: 'countersign' };
+}
+
+/** Waits until everything is as it is desired. */
+export function healed(stand: Stand, objects = DESIRED): Promise<unknown> {
+  return until('everything is as desired', WAIT_MS, async () => {
+    const left = await differences(stand, objects);
+    if (left.length === 0) return true;
+    throw new Error(left.join('\n'));
+  });
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What becomes of an installation when its spec, its permissions or the cluster change. The tests follow each other. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { until } from '../cluster/until.ts';
+import type { ComponentProcess } from '../support/cluster/component-process.ts';
+import { apply } from '../support/cluster/apply.ts';
+import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
+import { healed } from './healed.ts';
+import { DESIRED, EXAMPLE, SYSTEM, WAIT_MS, desiredOf, startStand, type Stand } from './stand.ts';
+
+let stand: Stand;
+let operator: ComponentProcess;
+before(async () => {
+  stand = await startStand();
+  operator = await stand.start();
+  await stand.install();
+  await stand.condition('Progressing', 'False');
+  await healed(stand);
+});
+after(() => stand.close());
+
+test('what is refused changes nothing, and the condition says why', async () => {
+  const versions = async (): Promise<unknown> =>
+    Promise.all(DESIRED.map(async (each) => (await stand.admin.read(each))?.metadata.generation));
+  const before_ = await versions();
+  const components = (signer: object): object => ({ components: { signer } });
+  const wrong: readonly (readonly [reason: string, more: object])[] = [
+    ['UnsupportedVersion', { version: '9.9.9' }],
+    ['UnknownArgument', components({ extraArgs: ['--future=1'] })],
+    ['ForbiddenEnvironment', components({ extraEnv: [{ name: 'NODE_OPTIONS', value: '-r x' }] })],
+    ['ImageNotAllowed', { image: { reference: 'evil.example/evil:1' } }],
+    ['DangerZoneNotAllowed', { dangerZone: { extraArgs: { signer: ['--future=1'] } } }],
+    ['InvalidSpec', { components: { nobody: {} } }],
+    [
+      'RightsMissing',
+      { signers: [...(EXAMPLE.spec.signers ?? []), { name: 'example.com/third' }] },
+    ],
+  ];
+  for (const [reason, more] of wrong) {
+    await stand.install({ ...EXAMPLE.spec, ...more });
+    const message = await stand.condition('Degraded', 'True', reason);
+    if (reason === 'RightsMissing') assert.match(message, /example\.com\/third/);
+  }
+  assert.deepEqual(await versions(), before_);
+  assert.equal((await stand.countersign())?.status?.version, '0.1.0');
+});
+
+test('one more signer name is served once an administrator has granted it', async () => {
+  const signers = [...(EXAMPLE.spec.signers ?? []), { name: 'example.com/third' }];
+  const spec = { ...EXAMPLE.spec, signers };
+  await stand.grant(spec);
+  await stand.condition('Degraded', 'False');
+  await healed(stand, desiredOf(spec));
+  await stand.install();
+  await healed(stand);
+});
+
+test('overrides reach a Deployment, and leave it when they are taken away', async () => {
+  const signer = { replicas: 3, nodeSelector: { a: 'b' }, extraArgs: ['--log-level=debug'] };
+  const spec = { ...EXAMPLE.spec, components: { signer } };
+  await stand.install(spec);
+  await healed(stand, desiredOf(spec));
+  await stand.condition('Progressing', 'False');
+  await stand.install();
+  await healed(stand);
+  const path = 'jsonpath={.spec.template.spec.nodeSelector}';
+  const args = ['get', 'deployment', 'countersign-signer', '-n', SYSTEM, '-o', path];
+  assert.equal((await stand.cluster.kubectl(args)).stdout, '');
+});
+
+test('a component that is left out is removed, and comes back', async () => {
+  const components = { 'certificate-request': { enabled: false } };
+  await stand.install({ ...EXAMPLE.spec, components });
+  const args = ['get', 'deployment,clusterrole', '-A', '-o', 'name'];
+  await until('it is gone', WAIT_MS, async () => {
+    return !(await stand.cluster.kubectl(args)).stdout.includes('countersign-certificate-request');
+  });
+  await stand.install();
+  await healed(stand);
+});
+
+test('another roleRef is reported, and the binding is made again once it is deleted', async () => {
+  const binding = DESIRED.find(({ kind }) => kind === 'RoleBinding');
+  assert.ok(binding);
+  await operator.stop();
+  const live = await stand.admin.read(binding);
+  assert.ok(live);
+  await stand.admin.remove(live);
+  const { uid: _uid, resourceVersion: _version, ...metadata } = live.metadata;
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' };
+  await stand.cluster.kubectl(['create', '-f', '-'], {
+    input: JSON.stringify({
+      ...live,
+      metadata: { ...metadata, managedFields: undefined },
+      roleRef,
+    }),
+  });
+  operator = await stand.start();
+  const message = await stand.condition('Degraded', 'True', 'ObjectsDiffer');
+  assert.match(message, /binds ClusterRole view and not Role/);
+  const wrong = await stand.admin.read(binding);
+  assert.ok(wrong);
+  await stand.admin.remove(wrong);
+  await stand.condition('Degraded', 'False');
+  await healed(stand);
+});
+
+test('an admission policy that refuses one object is named, and all others go on', async () => {
+  const version = 'admissionregistration.k8s.io/v1';
+  const name = 'no-signer';
+  const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'] };
+  const policy = {
+    apiVersion: version,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name },
+    spec: {
+      matchConstraints: { resourceRules: [{ ...rule, resources: ['deployments'] }] },
+      validations: [
+        { expression: "object.metadata.name != 'countersign-signer'", message: 'no signer today' },
+      ],
+    },
+  };
+  const binding = {
+    ...{ apiVersion: version, kind: 'ValidatingAdmissionPolicyBinding', metadata: { name } },
+    spec: { policyName: name, validationActions: ['Deny'] },
+  };
+  await apply(stand.cluster, policy, binding);
+  await until('it is in force', WAIT_MS, async () => {
+    const args = ['create', 'deployment', 'countersign-signer', '--image=x', '--dry-run=server'];
+    const { stderr } = await stand.cluster.kubectl(args, { allowFailure: true });
+    return stderr.includes('no signer today');
+  });
+  const gone = DESIRED.filter(
+    ({ kind, metadata }) =>
+      metadata.name === 'countersign-signer' && ['Deployment', 'Service'].includes(kind),
+  );
+  for (const each of gone) {
+    const live = await stand.admin.read(each);
+    if (live !== undefined) await stand.admin.remove(live);
+  }
+  const message = await stand.condition('Degraded', 'True', 'ObjectsDiffer');
+  assert.match(message, /Deployment countersign-system\/countersign-signer: .*no signer today/);
+  await healed(
+    stand,
+    DESIRED.filter(({ kind }) => kind !== 'Deployment'),
+  );
+  for (const each of ['validatingadmissionpolicybinding', 'validatingadmissionpolicy'])
+    await stand.cluster.kubectl(['delete', each, name]);
+  await healed(stand);
+});
+
+test('deleting the object removes the installation, and no key, definition or certificate', async () => {
+  const kept = ['CustomResourceDefinition', 'Namespace', 'Secret', 'ConfigMap', 'ClusterSigner'];
+  const secret = {
+    ...{ apiVersion: 'v1', kind: 'Secret', type: 'Opaque' },
+    metadata: { name: 'workload-ca', namespace: 'countersign-keys' },
+  };
+  await apply(stand.cluster, secret);
+  const uids = async (): Promise<readonly unknown[]> =>
+    Promise.all(
+      [...DESIRED.filter(({ kind }) => kept.includes(kind)), secret as ManagedObject].map(
+        async (each) => (await stand.admin.read(each))?.metadata.uid,
+      ),
+    );
+  const before_ = await uids();
+  assert.ok(before_.every((uid) => uid !== undefined));
+  await stand.cluster.kubectl(['delete', 'countersigns', 'cluster']);
+  await until('the installation is gone', WAIT_MS, async () => {
+    const left = await Promise.all(
+      DESIRED.filter(({ kind }) => !kept.includes(kind)).map((each) => stand.admin.read(each)),
+    );
+    return left.every((each) => each === undefined);
+  });
+  assert.deepEqual(await uids(), before_);
+});
+
+test('what kubectl installed is adopted in place, and the Event says so', async () => {
+  await apply(stand.cluster, ...(DESIRED as readonly object[]));
+  const deployments = DESIRED.filter(({ kind }) => kind === 'Deployment');
+  const uids = (): Promise<unknown> =>
+    Promise.all(deployments.map(async (each) => (await stand.admin.read(each))?.metadata.uid));
+  const before_ = await uids();
+  await stand.install();
+  await healed(stand);
+  assert.deepEqual(await uids(), before_);
+  await until('the Event is there', WAIT_MS, async () => {
+    const args = ['get', 'events.events.k8s.io', '-n', 'default', '-o', 'json'];
+    return /adopted .*from kubectl apply/.test((await stand.cluster.kubectl(args)).stdout);
+  });
+});
