@@ -17,6 +17,7 @@ import { addHttp01Options, addResponderOptions } from '../app/challenge-port.ts'
 import { addCredentialOptions, addDnsOptions } from '../app/dns-options.ts';
 import { addOperatorVerbs } from './commands/operator/flags.ts';
 import { addRefreshOptions, addRefreshSecretOption } from './refresh-options.ts';
+import { addExplainCommand } from './commands/explain/flags.ts';
 import { addPolicyCommand } from './commands/policy/flags.ts';
 import { addRbacCommand } from './commands/rbac/flags.ts';
 import { addRefreshCommand } from './commands/refresh/flags.ts';
@@ -110,6 +111,7 @@ function program(): Command {
     if (name === 'operator') addOperatorVerbs(addImageOptions(command));
   }
   addCheckCommand(root);
+  addExplainCommand(root);
   addRequestCommand(root);
   addPolicyCommand(root);
   addConformanceCommand(root);

@@ -55,13 +55,15 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   operations: [...CORE, 'kube', 'runtime', 'app'],
   // Manifests: each component compares the admission policies of the cluster with what is printed.
   app: [...SERVED, ...['runtime', 'web', 'manifests', 'acme', 'acme-solving', '../package.json']],
+  // Controllers: what a rule says is asked of the code that decides.
+  explanations: [...CORE, 'kube', 'runtime', 'app', 'operations', 'controllers'],
   checks: [...CORE, 'kube', 'runtime', 'app', 'manifests', 'operations'],
   library: [...SERVED, 'runtime', 'controllers', 'authorities', 'app', 'manifests'],
   cli: [
     ...SERVED,
     ...['runtime', 'controllers', 'authorities', 'conformance', 'conformance-runner'],
     ...['acme-solving', 'refreshing'],
-    ...['app', 'manifests', 'operations', 'checks', 'reconciling'],
+    ...['app', 'manifests', 'operations', 'checks', 'explanations', 'reconciling'],
   ],
 };
 

@@ -36,6 +36,7 @@ const LONG = new Set(
     'certificate-requests',
     'check',
     'conformance',
+    'explain',
     'fairness',
     'image',
     'library-kinds',

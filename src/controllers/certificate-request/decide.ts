@@ -38,6 +38,13 @@ export type CertificateRequestPlan =
   | { readonly kind: 'undecided'; readonly message: string; readonly evaluationError: boolean }
   | PlannedLeaf;
 
+/** In place of a CA for a judgement by rules alone: a plan that waits for it is a request that the rules allow. */
+export const RULES_ONLY = new SignerError({
+  code: 'AUTHORITY_MISSING',
+  disposition: 'authority',
+  message: 'no CA is asked: the rules alone are judged',
+});
+
 /**
  * Decides one CertificateRequest. Two must allow it: an approver, by the condition Approved, and a rule of
  * the signer. The approver alone is not enough, since cert-manager's own approves every request. The rule

@@ -3,20 +3,13 @@ import type { CertificateRequest } from '../../../api/request/certificate-reques
 import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import { formatDuration } from '../../../api/object/duration.ts';
 import {
+  RULES_ONLY,
   decide,
   type CertificateRequestPlan,
 } from '../../../controllers/certificate-request/decide.ts';
-import { SignerError } from '../../../errors.ts';
 import { compileProfile } from '../../../issuance/profile.ts';
 import { compileCertificateRequestPolicy } from '../../../policy/compile-policy.ts';
 import { writtenSpec } from './request-file.ts';
-
-/** Stands in for the CA: a plan that waits for it is a request that the rules allow. */
-const NO_CA = new SignerError({
-  code: 'AUTHORITY_MISSING',
-  disposition: 'authority',
-  message: 'no CA: this is a test without a cluster',
-});
 
 /** The verdict of the certificate-request component on a CertificateRequest that is approved. */
 export function judgeCertificateRequest(
@@ -43,7 +36,7 @@ export function judgeCertificateRequest(
       request: requestOf(text, signer, options),
       profile: compileProfile(signer.spec),
       policy: compileCertificateRequestPolicy(signer.spec),
-      authority: NO_CA,
+      authority: RULES_ONLY,
       reservedPrefixes: options.reservedPrefix,
       now: 0,
     }),

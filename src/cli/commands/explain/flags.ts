@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Option, type Command } from 'commander';
+import { DEFAULT_PROPAGATION_SECONDS } from '../../../issuance/propagation-gate.ts';
+import { durationFlag } from '../../../app/flag-values.ts';
+import { OUTPUTS } from '../../../operations/report.ts';
+import { addUserOptions } from '../../user-client.ts';
+import type { ExplainOptions } from './run.ts';
+
+const HELP = `
+Examples:
+  countersign explain pod/web -n team-a          why does this pod not start?
+  countersign explain csr/alice                  which rule is nearest, and what does it lack?
+  countersign explain pcr/web-x7k2p -n team-a
+  countersign explain certificaterequest/tls-1 -n team-a
+  countersign explain signer/workload            why is it not Ready, what happens to its CA next?
+
+Exit codes:
+  0  issued, or Ready         3  denied or failed: it is final, or not Ready
+  4  it waits                 1  it cannot be read        2  the command line is wrong`;
+
+/** Adds `countersign explain`: why is mine stuck? */
+export function addExplainCommand(root: Command): void {
+  const command = root
+    .command('explain <kind/name>')
+    .description(
+      'tell the journey of a pod, a request or a signer: why it waits, and what you can do',
+    )
+    .option('-n, --namespace <name>', 'namespace of the object', 'default')
+    .addOption(
+      new Option(
+        '--propagation <duration>',
+        'the value of --propagation that the components run with',
+      )
+        .argParser(durationFlag)
+        .default(DEFAULT_PROPAGATION_SECONDS, '10m'),
+    )
+    .addOption(
+      new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
+    )
+    .addHelpText('after', HELP);
+  addUserOptions(command).action(async (subject: string, options: ExplainOptions) => {
+    const { explainSubject } = await import('./run.ts');
+    process.exitCode = await explainSubject(subject, options);
+  });
+}

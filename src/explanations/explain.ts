@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KubeObject } from '../api/object/object.ts';
+import type { Pod } from '../api/object/pod.ts';
+import {
+  CERTIFICATE_REQUEST_RESOURCE,
+  type CertificateRequest,
+} from '../api/request/certificate-request.ts';
+import { CSR_RESOURCE, type CertificateSigningRequest } from '../api/request/csr.ts';
+import type { PodCertificateRequest } from '../api/request/pod-certificate-request.ts';
+import { certificatesResources } from '../app/certificates-resources.ts';
+import { SignerError } from '../errors.ts';
+import type { Client } from '../kube/client/client.ts';
+import { PODS } from '../kube/client/eviction.ts';
+import { resource, type Resource } from '../kube/resource/resource.ts';
+import { listPages } from '../kube/watch/list-pages.ts';
+import { readSignerState, type ReadSignerStateInit } from '../operations/read-signer-state.ts';
+import { explainCertificateRequest } from './certificate-request.ts';
+import { explainSigningRequest } from './certificate-signing-request.ts';
+import { inOrder, type Explanation, type Journey } from './explanation.ts';
+import { explainPodRequest } from './pod-certificate-request.ts';
+import { explainPod, mountedSigners } from './pod.ts';
+import { readEvents } from './read-events.ts';
+import { readNamedSigner, readSignerView } from './read-signer-view.ts';
+import { explainSigner } from './signer.ts';
+
+/** What is to be explained. */
+export interface Subject {
+  /** As the user wrote it: `csr`, `pod`. */
+  readonly kind: string;
+  readonly name: string;
+  /** Of things that have one. */
+  readonly namespace: string;
+}
+
+/** How to read. */
+export type ExplainInit = ReadSignerStateInit;
+
+const CSRS = resource(CSR_RESOURCE);
+const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
+
+type Explainer = (init: ExplainInit, subject: Subject) => Promise<Explanation>;
+
+const EXPLAINERS: ReadonlyMap<string, Explainer> = new Map([
+  ...namesOf(['csr', 'certificatesigningrequest', 'certificatesigningrequests'], explainCsr),
+  ...namesOf(['pcr', 'podcertificaterequest', 'podcertificaterequests'], explainPcr),
+  ...namesOf(['cr', 'certificaterequest', 'certificaterequests'], explainCr),
+  ...namesOf(['pod', 'pods', 'po'], explainPodOf),
+  ...namesOf(['signer', 'clustersigner', 'clustersigners'], explainClusterSigner),
+]);
+
+function namesOf(
+  names: readonly string[],
+  explainer: Explainer,
+): readonly (readonly [string, Explainer])[] {
+  return names.map((name) => [name, explainer]);
+}
+
+/**
+ * Explains one thing with the user's permissions.
+ *
+ * @throws KubeError of the API server, 404 included; SignerError USAGE for another kind
+ */
+export function explain(init: ExplainInit, subject: Subject): Promise<Explanation> {
+  const explainer = EXPLAINERS.get(subject.kind.toLowerCase());
+  if (explainer !== undefined) return explainer(init, subject);
+  throw new SignerError({
+    code: 'USAGE',
+    disposition: 'fail',
+    message: `${subject.kind}/${subject.name}: explain knows pod, csr, pcr, certificaterequest and signer`,
+  });
+}
+
+async function read<T extends KubeObject>(
+  { client }: ExplainInit,
+  kind: Resource,
+  reference: { readonly namespace?: string; readonly name: string },
+): Promise<T> {
+  return client.request<T>({ method: 'GET', path: kind.object(reference) });
+}
+
+/** Puts the object's name and its Events to what was judged. */
+async function finish(
+  client: Client,
+  kind: string,
+  { metadata }: KubeObject,
+  judgement: Journey,
+): Promise<Explanation> {
+  const events = await readEvents(client, metadata);
+  return {
+    object: `${kind}/${metadata.name}`,
+    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    ...judgement,
+    timeline: inOrder([...judgement.timeline, ...events]),
+  };
+}
+
+async function explainCsr(init: ExplainInit, { name }: Subject): Promise<Explanation> {
+  const csr = await read<CertificateSigningRequest>(init, CSRS, { name });
+  const view = await readSignerView(init.client, csr.spec.signerName);
+  const judgement = explainSigningRequest(csr, view);
+  return finish(init.client, 'certificatesigningrequest', csr, judgement);
+}
+
+async function explainPcr(init: ExplainInit, { name, namespace }: Subject): Promise<Explanation> {
+  const [kind] = await certificatesResources(init.client, 'podcertificaterequests');
+  const request = await read<PodCertificateRequest>(init, kind, { namespace, name });
+  return ofPodRequest(init, request);
+}
+
+async function ofPodRequest(
+  { client }: ExplainInit,
+  request: PodCertificateRequest,
+): Promise<Explanation> {
+  const view = await readSignerView(client, request.spec.signerName);
+  return finish(client, 'podcertificaterequest', request, explainPodRequest(request, view));
+}
+
+async function explainCr(init: ExplainInit, { name, namespace }: Subject): Promise<Explanation> {
+  const request = await read<CertificateRequest>(init, CERTIFICATE_REQUESTS, { namespace, name });
+  const { kind = 'Issuer', name: issuer } = request.spec.issuerRef;
+  const view = await readNamedSigner(init.client, { kind, name: issuer, namespace });
+  const judgement = explainCertificateRequest(request, view);
+  return finish(init.client, 'certificaterequest', request, judgement);
+}
+
+async function explainClusterSigner(init: ExplainInit, { name }: Subject): Promise<Explanation> {
+  const state = await readSignerState(init, name);
+  return finish(init.client, 'clustersigner', state.signer, explainSigner(state));
+}
+
+async function explainPodOf(init: ExplainInit, { name, namespace }: Subject): Promise<Explanation> {
+  const pod = await read<Pod>(init, PODS, { namespace, name });
+  const signers = mountedSigners(pod);
+  const requests = signers.length === 0 ? [] : await requestsOf(init, pod);
+  const newest = signers.flatMap((signer) => {
+    const [found] = requests
+      .filter(({ spec }) => spec.signerName === signer)
+      .toSorted((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp));
+    return found === undefined ? [] : [found];
+  });
+  const parts = await Promise.all(newest.map((each) => ofPodRequest(init, each)));
+  return finish(init.client, 'pod', pod, explainPod(pod, parts));
+}
+
+async function requestsOf(
+  { client }: ExplainInit,
+  { metadata }: Pod,
+): Promise<readonly PodCertificateRequest[]> {
+  const [kind] = await certificatesResources(client, 'podcertificaterequests');
+  const found: PodCertificateRequest[] = [];
+  await listPages({ client, path: kind.collection(metadata.namespace) }, (object) => {
+    const request = object as PodCertificateRequest;
+    if (request.spec.podUID === metadata.uid) found.push(request);
+  });
+  return found;
+}

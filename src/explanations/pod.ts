@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Pod } from '../api/object/pod.ts';
+import type { Explanation, Journey, State } from './explanation.ts';
+
+/** The worst state decides. */
+const ORDER: readonly State[] = [
+  ...(['Failed', 'Denied', 'WaitsForSigner', 'WaitsForRule', 'WaitsForApproval'] as const),
+  ...(['WaitsForComponent', 'Issued'] as const),
+];
+
+/** The signer names of the `podCertificate` projections of a pod, each once. */
+export function mountedSigners({ spec }: Pod): readonly string[] {
+  const sources = (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
+  return [...new Set(sources.flatMap(({ podCertificate }) => podCertificate?.signerName ?? []))];
+}
+
+/**
+ * The journey of a pod's credentials. Pure.
+ *
+ * @param requests - the explanations of its PodCertificateRequests, the newest of each signer
+ */
+export function explainPod(pod: Pod, requests: readonly Explanation[]): Journey {
+  const signers = mountedSigners(pod);
+  const { nodeName } = pod.spec;
+  const timeline = [
+    { at: pod.metadata.creationTimestamp, what: `the pod is created` },
+    ...(nodeName === undefined ? [] : [{ what: `it is bound to node ${nodeName}` }]),
+  ];
+  if (signers.length === 0) {
+    return {
+      timeline,
+      state: 'NotUsed',
+      summary: 'it has no volume with a podCertificate source',
+      todo: ['deploy/examples/pod.yaml shows such a volume'],
+    };
+  }
+  if (requests.length === 0) {
+    return {
+      timeline,
+      state: 'WaitsForComponent',
+      summary:
+        nodeName === undefined
+          ? 'no node runs it yet, so that no kubelet asks'
+          : `there is no PodCertificateRequest of it: the kubelet has not asked, or the request was deleted 15 minutes after its end`,
+      todo: [`kubectl describe pod ${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}`],
+    };
+  }
+  const [worst] = requests.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
+  if (worst === undefined) throw new TypeError('there is a request');
+  return {
+    timeline,
+    state: worst.state,
+    summary: worst.summary,
+    ...(worst.next === undefined ? {} : { next: worst.next }),
+    todo: worst.todo,
+    parts: requests,
+  };
+}

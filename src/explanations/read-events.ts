@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Client } from '../kube/client/client.ts';
+import { KubeError } from '../kube/client/kube-error.ts';
+import type { StoredObject } from '../kube/resource/object.ts';
+import { resource } from '../kube/resource/resource.ts';
+import { listPages } from '../kube/watch/list-pages.ts';
+import type { TimelineEntry } from './explanation.ts';
+
+const EVENTS = resource({ group: '', version: 'v1', plural: 'events' });
+
+/** Where the API server keeps the Events of objects without a namespace. */
+const OF_CLUSTER = 'default';
+
+interface Event extends StoredObject {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly type?: string;
+  readonly lastTimestamp?: string | null;
+  readonly eventTime?: string | null;
+  readonly series?: { readonly lastObservedTime?: string; readonly count?: number };
+  readonly reportingComponent?: string;
+  readonly source?: { readonly component?: string };
+}
+
+/**
+ * The Events that regard an object, which the API server keeps for an hour.
+ *
+ * @returns nothing where the user may not list Events
+ */
+export async function readEvents(
+  client: Client,
+  {
+    uid,
+    namespace = OF_CLUSTER,
+  }: { readonly uid: string; readonly namespace?: string | undefined },
+): Promise<readonly TimelineEntry[]> {
+  const found: TimelineEntry[] = [];
+  const fieldSelector = `involvedObject.uid=${uid}`;
+  try {
+    await listPages({ client, path: EVENTS.collection(namespace), fieldSelector }, (object) => {
+      found.push(momentOf(object));
+    });
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.status !== 403) throw error;
+  }
+  return found;
+}
+
+function momentOf(event: Event): TimelineEntry {
+  const { reason = '', message = '', type = 'Normal', series } = event;
+  const times = series?.count === undefined ? '' : ` (${series.count} times)`;
+  const what = `Event ${type} ${reason}${times} by ${reporterOf(event)}: ${message}`;
+  const at = timeOf(event);
+  return at === undefined ? { what } : { at, what };
+}
+
+/** Events of events.k8s.io have no lastTimestamp, those of old clients no eventTime. */
+function timeOf({ series, lastTimestamp, eventTime }: Event): string | undefined {
+  return series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? undefined;
+}
+
+function reporterOf({ reportingComponent, source }: Event): string {
+  if (reportingComponent !== undefined && reportingComponent !== '') return reportingComponent;
+  return source?.component ?? 'somebody';
+}

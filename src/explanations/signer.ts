@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import { findCondition } from '../api/request/conditions.ts';
+import { summarizeSigner, type AuthoritySummary } from '../operations/show/signer-summary.ts';
+import type { SignerState } from '../operations/signer-state.ts';
+import { conditionMoments, reasonText } from './conditions.ts';
+import type { Journey, TimelineEntry } from './explanation.ts';
+import { describeCommand, signerText } from './signer-view.ts';
+
+/** How a ClusterSigner or Signer stands, and what happens to its CAs next. Pure. */
+export function explainSigner(state: SignerState): Journey {
+  const { signer } = state;
+  const summary = summarizeSigner(state);
+  const ready = findCondition(signer.status?.conditions, 'Ready');
+  const [soonest] = summary.authorities
+    .flatMap(({ next }) => (next === undefined ? [] : [next]))
+    .toSorted((a, b) => a.at.localeCompare(b.at));
+  const isReady = ready?.status === 'True';
+  const why = ready === undefined ? 'authority has not looked at it yet' : reasonText(ready);
+  return {
+    state: isReady ? 'Ready' : 'NotReady',
+    summary: isReady
+      ? `${signerText(signer)} serves ${signer.spec.signerName}`
+      : `${signerText(signer)} does not serve ${signer.spec.signerName}: ${why}`,
+    timeline: [
+      { at: signer.metadata.creationTimestamp, what: `${signerText(signer)} is created` },
+      ...conditionMoments(signer.status?.conditions),
+      ...summary.authorities.flatMap(authorityMoments),
+    ],
+    ...(soonest === undefined ? {} : { next: { what: `a CA ${soonest.what}`, at: soonest.at } }),
+    todo: [...summary.warnings, ...(isReady ? [] : [describeCommand(signer), 'countersign check'])],
+  };
+}
+
+function authorityMoments({
+  fingerprint,
+  phase,
+  notBefore,
+  notAfter,
+}: AuthoritySummary): readonly TimelineEntry[] {
+  return [
+    { at: notBefore, what: `CA ${fingerprint} (${phase}) becomes valid` },
+    { at: notAfter, what: `CA ${fingerprint} (${phase}) ends` },
+  ];
+}

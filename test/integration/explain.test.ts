@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `countersign explain` on a real cluster: the same words as the conditions, and the rule that is nearest. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import type { Explanation } from '../../src/explanations/explanation.ts';
+import { until } from '../cluster/until.ts';
+import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
+import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
+import { createPod, createTeam } from '../support/cluster/pods.ts';
+
+const WAIT_MS = 60_000;
+const WEB = {
+  name: 'web',
+  serviceAccount: 'web',
+  node: 'node-1',
+  signerName: 'example.com/workload',
+  keyType: 'ED25519',
+};
+const openssl = promisify(execFile);
+
+let fixture: Fixture;
+before(async () => {
+  fixture = await startFixture();
+  await createTeam(fixture.cluster, 'team-a', ['web']);
+  await createTeam(fixture.cluster, 'elsewhere', ['web']);
+});
+after(() => fixture.stop());
+
+function run(...args: readonly string[]): Promise<CommandResult> {
+  const { kubeconfig } = fixture.cluster;
+  return countersign(['explain', '--kubeconfig', kubeconfig, ...args], undefined, BUNDLE);
+}
+
+function explained(state: string, ...args: readonly string[]): Promise<Explanation> {
+  return until(`explain ${args.join(' ')} says ${state}`, WAIT_MS, async () => {
+    const { stdout, stderr } = await run('-o', 'json', ...args);
+    assert.notEqual(stdout, '', stderr);
+    const explanation = JSON.parse(stdout) as Explanation;
+    if (explanation.state === state) return explanation;
+    throw new Error(`it says ${explanation.state}: ${explanation.summary}`);
+  });
+}
+
+async function createCsr(name: string, subject: string): Promise<void> {
+  const { stdout } = await openssl('openssl', [
+    ...['req', '-new', '-newkey', 'ed25519', '-nodes', '-keyout', '/dev/null', '-subj', subject],
+  ]);
+  const input = JSON.stringify({
+    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
+    metadata: { name },
+    spec: {
+      request: Buffer.from(stdout).toString('base64'),
+      ...{ signerName: 'example.com/people', usages: ['client auth'] },
+    },
+  });
+  await fixture.cluster.kubectl(['create', '-f', '-'], { input });
+}
+
+test('a CSR that no rule allows names the nearest rule and ends with 4, and is Issued after an approval', async () => {
+  await createCsr('almost', '/CN=somebody-else');
+  const waits = await explained('WaitsForApproval', 'csr/almost');
+  assert.ok(waits.rules?.some(({ outcome }) => outcome === 'noOpinion'));
+  assert.match(waits.summary, /somebody-else|no rule applies/);
+  assert.equal((await run('csr/almost')).code, 4);
+  await fixture.cluster.kubectl(['certificate', 'approve', 'almost']);
+  const issued = await explained('Issued', 'csr/almost');
+  assert.match(
+    issued.timeline.map(({ what }) => what).join('\n'),
+    /Approved: .*\n.*issued: sha256:/,
+  );
+});
+
+test('a CSR of a name that nobody serves says so', async () => {
+  const { stdout } = await openssl('openssl', [
+    ...['req', '-new', '-newkey', 'ed25519', '-nodes', '-keyout', '/dev/null', '-subj', '/CN=x'],
+  ]);
+  const input = JSON.stringify({
+    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
+    metadata: { name: 'stray' },
+    spec: {
+      request: Buffer.from(stdout).toString('base64'),
+      ...{ signerName: 'example.com/wrkload', usages: ['client auth'] },
+    },
+  });
+  await fixture.cluster.kubectl(['create', '-f', '-'], { input });
+  const waits = await explained('WaitsForSigner', 'csr/stray');
+  assert.match(waits.summary, /has the signer name example\.com\/wrkload/);
+});
+
+test('a pod that runs shows its request, and when it is renewed', async () => {
+  await createPod(fixture.cluster, { ...WEB, namespace: 'team-a' });
+  const pod = await explained('Issued', 'pod/web', '-n', 'team-a');
+  assert.equal(pod.parts?.length, 1);
+  assert.equal(pod.next?.what, 'the kubelet asks for a new one');
+});
+
+test('a pod that the rule does not allow says which expression, and ends with 3', async () => {
+  await createPod(fixture.cluster, { ...WEB, namespace: 'elsewhere' });
+  const pod = await explained('Denied', 'pod/web', '-n', 'elsewhere');
+  assert.match(pod.summary, /NotAllowed: spec\.pods\.allow/);
+  const { code, stdout } = await run('pod/web', '-n', 'elsewhere');
+  assert.equal(code, 3);
+  assert.match(stdout, /what you can do:/);
+});
+
+test('a signer tells what happens to its CA next', async () => {
+  const signer = await explained('Ready', 'signer/workload');
+  assert.match(signer.next?.what ?? '', /a CA is replaced/);
+});
+
+test('what is not there, and what is no kind, is said in a sentence', async () => {
+  const { code, stderr } = await run('pod/none', '-n', 'team-a');
+  assert.equal(code, 1);
+  assert.match(stderr, /there is no pod\/none \(.*team-a/);
+  assert.equal((await run('pod')).code, 2);
+  assert.equal((await run('node/x')).code, 2);
+});
+
+test('a user who may not read the signer is told so, and still sees the request', async () => {
+  const { cluster } = fixture;
+  await cluster.kubectl([
+    ...[
+      'create',
+      'clusterrole',
+      'csr-reader',
+      '--verb=get',
+      '--resource=certificatesigningrequests.certificates.k8s.io',
+    ],
+  ]);
+  await cluster.kubectl([
+    'create',
+    'clusterrolebinding',
+    'csr-reader',
+    '--clusterrole=csr-reader',
+    '--user=joe',
+  ]);
+  const { stdout } = await run('csr/stray', '--as', 'joe');
+  assert.match(stdout, /you may not read the signer of example\.com\/wrkload/);
+});
