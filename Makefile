@@ -198,6 +198,10 @@ bench-memory: node_modules controlplane dist/countersign.mjs ## Memory of finish
 bench-start: node_modules controlplane dist/countersign.mjs ## From the start to the first certificate beside 50,000 finished requests
 	$(RUN) node bench/start/main.ts $(ARGS)
 
+.PHONY: bench-ledger
+bench-ledger: node_modules ## A ledger of a million records: append, search, verify; ARGS='--records 100000'
+	$(RUN) node bench/ledger/main.ts $(ARGS)
+
 .PHONY: bench-replicas
 bench-replicas: node_modules controlplane dist/countersign.mjs ## Two replicas against one, and how long a killed one's share waits
 	$(RUN) node bench/replicas/main.ts $(ARGS)
