@@ -15,7 +15,8 @@ export interface SpecCheck extends Pick<SignerSnapshot, 'specError' | 'putOff'> 
 
 /**
  * Compiles a spec in as many turns of the event loop as it takes. One that does not get its turns is checked again
- * later: the rest of the signer, and all others, go on.
+ * later: the rest of the signer, and all others, go on. It begins without a look at the namespace's budget: a spec that has
+ * compiled costs nothing, and is no reason to put anything off; one that has not is on the budget as soon as it compiles.
  *
  * @param compile - throws if the spec does not compile
  */
@@ -35,6 +36,15 @@ export async function checkSpec(
     const againInMs = error instanceof Overrun ? REFUSED_MS : undefined;
     return { specError: error, putOff: undefined, againInMs };
   }
+}
+
+/**
+ * When the signer is looked at next, in milliseconds.
+ *
+ * @param requeueAt - when there is something else to do
+ */
+export function nextCheck(requeueAt: number, { againInMs }: SpecCheck, now: number): number {
+  return againInMs === undefined ? requeueAt : Math.min(requeueAt, now + againInMs);
 }
 
 /** That its CA was found usable in this generation shows that the spec has compiled before. */

@@ -16,7 +16,7 @@ import { PutOff } from '../../runtime/signers/put-off.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { areClocksStillApart, requeueAt, serverTime } from '../../runtime/component/server-time.ts';
 import { createActor, type Actor } from './apply/actor.ts';
-import { checkSpec } from './check-spec.ts';
+import { checkSpec, nextCheck } from './check-spec.ts';
 import { decide } from './decide/decide.ts';
 import { invalidSpecStatus } from './decide/invalid-spec.ts';
 import { inspectWith } from './decide/inspect.ts';
@@ -153,7 +153,7 @@ async function decideAndApply(
 ): Promise<ReconcileResult> {
   const { init, watches, actor, ownTls } = state;
   const { component } = init;
-  const { againInMs, ...spec } = await checkSpec(state.compile, signer);
+  const spec = await checkSpec(state.compile, signer);
   const clocksApart = await areClocksStillApart(component, () => get(component, signer));
   const secret = observedSecret(watches, signer);
   const now = serverTime(component);
@@ -164,8 +164,7 @@ async function decideAndApply(
   const result = await actor.apply({ signer, secret: found, plan, clocksApart, now });
   if (signer.spec.signerName === init.ownTls?.signerName) ownTls?.wake();
   const next = requeueAt(component, plan.requeueAt);
-  if (againInMs === undefined) return result ?? next;
-  return result ?? { requeueAt: Math.min(next.requeueAt, component.clock() + againInMs) };
+  return result ?? { requeueAt: nextCheck(next.requeueAt, spec, component.clock()) };
 }
 
 function snapshotOf(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkSpec } from '../../../src/controllers/authority/check-spec.ts';
+import { checkSpec, nextCheck } from '../../../src/controllers/authority/check-spec.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { Overrun, budgetSpent, turnsTaken } from '../../../src/runtime/signers/put-off.ts';
 import { after, planOf, readyOf } from '../../support/controllers/ca-secrets.ts';
@@ -53,4 +53,28 @@ test('a signer that has compiled in this generation stays as it is, and its rota
     after(plan, workload()),
   );
   assert.deepEqual([putOff, againInMs], [undefined, 250]);
+});
+
+test('what was found of another generation, or was not ready, does not count for this one', async () => {
+  const ready = after(planOf(), workload());
+  const { metadata } = ready;
+  const written = {
+    ...ready,
+    metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 },
+  };
+  const neverReady = after(
+    planOf({ putOff: { reason: 'CelTurnsTaken', message: 'busy' } }),
+    workload(),
+  );
+  for (const signer of [written, neverReady]) {
+    const { putOff } = await checkSpec(throwing(turnsTaken('spec.pods.allow')), signer);
+    assert.equal(putOff?.reason, 'CelTurnsTaken');
+  }
+});
+
+test('a spec is looked at again when it may compile, or with the rest of the signer where that is sooner', () => {
+  const check = { specError: undefined, putOff: undefined };
+  assert.equal(nextCheck(5_000, { ...check, againInMs: 700 }, 1_000), 1_700);
+  assert.equal(nextCheck(1_500, { ...check, againInMs: 700 }, 1_000), 1_500);
+  assert.equal(nextCheck(5_000, { ...check, againInMs: undefined }, 1_000), 5_000);
 });

@@ -2,6 +2,7 @@
 /** Requests whose signer's expressions have no time left wait, and those of others are answered. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
+import { TurnEnded } from '../../../src/runtime/signers/deadline.ts';
 import { budgetSpent, Overrun, turnsTaken } from '../../../src/runtime/signers/put-off.ts';
 import type { FoundFault } from '../../../src/runtime/component/serving-state.ts';
 import { until } from '../../cluster/until.ts';
@@ -88,4 +89,23 @@ test('a busy machine is nobody’s fault: no Event, and another try', async () =
   await it.time.advance(300);
   await until('it is looked at again', PATIENCE_MS, () => looksAt('a') === 2);
   assert.deepEqual(it.component.notes, []);
+});
+
+test('what was ended in one turn of the event loop is begun again in the next, within one look', async () => {
+  const deadline = {
+    ...{
+      compile: () => assert.fail(),
+      evaluate: () => assert.fail(),
+      together: () => assert.fail(),
+    },
+    ...{ discard: () => undefined, progress: () => 0, refuse: () => undefined },
+  };
+  it.answer(() => {
+    const ended = { deadline, where: 'spec.requests', step: 'evaluate', usedMs: 5 } as const;
+    if (looksAt('a') === 1) throw new TurnEnded(ended);
+    return { outcome: 'undecided', reason: 'NoRuleMatched' };
+  });
+  hear(request('a', 5));
+  // The clock of the queue stands still: nothing is queued again.
+  await until('it is begun again', PATIENCE_MS, () => looksAt('a') === 2);
 });
