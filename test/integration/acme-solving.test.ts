@@ -11,7 +11,6 @@ import {
   cluster,
   COMPONENTS,
   ENDED,
-  GRANT,
   KEYS,
   reportOf,
   roles,
@@ -19,6 +18,7 @@ import {
   running,
   RUNS,
   say,
+  SOLVER_FLAGS,
   SOON,
   start,
   startStand,
@@ -141,7 +141,7 @@ test('a route whose Challenge is gone is removed by the next process, after a cr
   await running.get('acme-solver')?.kill();
   await cluster.kubectl(['delete', 'challenges.acme.countersign.dev', one.name, '-n', TEAM]);
   assert.equal((await routes('ingresses')).length, 1);
-  await start('acme-solver', '--namespaced-signers', '--resolver=127.0.0.1:9', GRANT);
+  await start('acme-solver', ...SOLVER_FLAGS);
   await until('swept', SOON, async () => (await routes('ingresses')).length === 0);
 });
 

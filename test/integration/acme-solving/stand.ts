@@ -55,7 +55,7 @@ export async function startStand(): Promise<void> {
   await apply(signer('AcmeClusterSigner', { name: 'public' }));
   await apply(signer('AcmeSigner', { name: 'own', namespace: TEAM }));
   await start('acme-responder', '--no-leases', '--listen-challenges=127.0.0.1:0', GRANT);
-  await start('acme-solver', '--namespaced-signers', '--resolver=127.0.0.1:9', GRANT);
+  await start('acme-solver', ...SOLVER_FLAGS);
   const port = running.get('acme-responder')?.log.find(({ msg }) => msg === 'answers validations');
   challengePort = Number(port?.['port']);
 }
@@ -66,6 +66,14 @@ export async function stopStand(): Promise<void> {
 }
 
 export const GRANT = `--http01-zone=${TEAM}=a.example.com`;
+
+/** Nobody answers at port 9 (discard). */
+export const SOLVER_FLAGS = [
+  '--namespaced-signers',
+  '--resolver=127.0.0.1:9',
+  `--credential-namespace=${KEYS}`,
+  GRANT,
+];
 
 export async function start(
   name: (typeof COMPONENTS)[number],
