@@ -9,6 +9,8 @@ export { consistencyPath, formatProof } from './log/prove.ts';
 export { parseTilePath, servedTile } from './log/tiles.ts';
 export { SALT_BYTES } from './records/entry.ts';
 export { readRecord } from './records/record.ts';
+export { BestEffortSender } from './sender/best-effort.ts';
+export { RequiredSender } from './sender/required.ts';
 export { idOf } from './store/ids.ts';
 export { contentsOf } from './store/search.ts';
 export { openStore, storeOf } from './store/store.ts';

@@ -129,6 +129,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'policy/violations': [],
   'ledger/log': [],
   'ledger/records': ['log'],
+  'ledger/sender': ['records'],
   'ledger/database': ['records'],
   'ledger/store': ['log', 'records', 'database'],
   'issuance/lint': [],

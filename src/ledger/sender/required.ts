@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The mode `required`: what is in flight goes together, and who appends waits for the ledger. */
+import { SignerError } from '../../errors.ts';
+import type { LedgerRecord } from '../records/record.ts';
+import { BATCH_RECORDS } from './contract.ts';
+import type { LedgerSender, SendBatch, SenderState } from './contract.ts';
+
+interface Waiting {
+  readonly record: LedgerRecord;
+  readonly done: PromiseWithResolvers<undefined>;
+}
+
+/** No record, no certificate. See {@link LedgerSender}. */
+export class RequiredSender implements LedgerSender {
+  readonly #send: SendBatch;
+  readonly #waiting: Waiting[] = [];
+  #running: Promise<void> | undefined;
+  #failing = false;
+  #closed = false;
+
+  constructor(send: SendBatch) {
+    this.#send = send;
+  }
+
+  get state(): SenderState {
+    return { mode: 'required', waiting: this.#waiting.length, lost: 0, failing: this.#failing };
+  }
+
+  append(record: LedgerRecord): Promise<void> {
+    if (this.#closed) return Promise.reject(ended());
+    const done = Promise.withResolvers<undefined>();
+    this.#waiting.push({ record, done });
+    this.#running ??= this.#run();
+    return done.promise;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+  }
+
+  /** While a batch is on its way, the next one gathers. */
+  async #run(): Promise<void> {
+    // Records that the same turn appends go together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, BATCH_RECORDS);
+      const results = await this.#attempt(batch.map(({ record }) => record));
+      for (const [at, { done }] of batch.entries()) {
+        const refusal = results[at];
+        if (refusal === undefined) done.resolve(undefined);
+        else done.reject(refusal);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #attempt(records: readonly LedgerRecord[]): Promise<readonly (SignerError | undefined)[]> {
+    try {
+      const results = await this.#send(records);
+      this.#failing = false;
+      return results;
+    } catch (error) {
+      this.#failing = true;
+      const refusal = error instanceof SignerError ? error : away(error);
+      return records.map(() => refusal);
+    }
+  }
+}
+
+function away(cause: unknown): SignerError {
+  const message =
+    'the ledger cannot be reached: nothing is issued without a record. It is tried again';
+  return new SignerError({ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message, cause });
+}
+
+function ended(): SignerError {
+  const message = 'this process is ending: another one appends the record';
+  return new SignerError({ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message });
+}

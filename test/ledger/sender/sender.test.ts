@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SignerError } from '../../../src/errors.ts';
+import type { LedgerRecord } from '../../../src/ledger/records/record.ts';
+import { BestEffortSender } from '../../../src/ledger/sender/best-effort.ts';
+import type { SendBatch } from '../../../src/ledger/sender/contract.ts';
+import { RequiredSender } from '../../../src/ledger/sender/required.ts';
+import { issuedRecord, NOW, resultRecord } from '../../support/ledger/records.ts';
+
+const UNAVAILABLE = { code: 'LEDGER_UNAVAILABLE' };
+
+/** A ledger that a test can take away; it keeps each key once, as the real one does. */
+class Ledger {
+  readonly kept = new Map<string, LedgerRecord>();
+  readonly batches: number[] = [];
+  away = false;
+  /** Keeps a batch and loses its answer, once. */
+  losesAnswer = false;
+  refuses: string | undefined;
+
+  readonly send: SendBatch = async (records) => {
+    await Promise.resolve();
+    this.batches.push(records.length);
+    if (this.away) throw new Error('connection refused');
+    const results = records.map((record) => {
+      if (record.key === this.refuses) return conflict();
+      this.kept.set(record.key, record);
+      return undefined;
+    });
+    if (!this.losesAnswer) return results;
+    this.losesAnswer = false;
+    throw new Error('connection reset');
+  };
+
+  get gaps(): readonly number[] {
+    return [...this.kept.values()].flatMap((each) => (each.kind === 'gap' ? [each.lost] : []));
+  }
+}
+
+function conflict(): SignerError {
+  return new SignerError({ code: 'LEDGER_CONFLICT', disposition: 'fail', message: 'another one' });
+}
+
+const sum = (all: readonly number[]): number => all.reduce((a, b) => a + b, 0);
+const keyOf = (n: number): string => issuedRecord(n).key;
+const turns = async (count = 50): Promise<void> => {
+  for (let turn = 0; turn < count; turn += 1) await Promise.resolve();
+};
+
+test('required: what is appended together goes in one batch, and what comes meanwhile in the next', async () => {
+  const ledger = new Ledger();
+  const sender = new RequiredSender(ledger.send);
+  const first = [0, 1, 2].map((n) => sender.append(issuedRecord(n)));
+  await Promise.resolve();
+  const second = [3, 4].map((n) => sender.append(issuedRecord(n)));
+  await Promise.all([...first, ...second]);
+  assert.deepEqual(ledger.batches, [3, 2]);
+  const many = Array.from({ length: 600 }, (_, n) => sender.append(resultRecord(n)));
+  await Promise.all(many);
+  assert.deepEqual(ledger.batches, [3, 2, 256, 256, 88]);
+  await sender.close();
+});
+
+test('required: while the ledger is away nothing is appended, and afterwards all of it once', async () => {
+  const ledger = new Ledger();
+  const sender = new RequiredSender(ledger.send);
+  ledger.away = true;
+  await assert.rejects(sender.append(issuedRecord(0)), UNAVAILABLE);
+  assert.equal(sender.state.failing, true);
+  ledger.away = false;
+  ledger.losesAnswer = true;
+  await assert.rejects(sender.append(issuedRecord(0)), UNAVAILABLE);
+  await sender.append(issuedRecord(0));
+  assert.equal(ledger.kept.size, 1);
+  assert.deepEqual(sender.state, { mode: 'required', waiting: 0, lost: 0, failing: false });
+  await sender.close();
+  await assert.rejects(sender.append(issuedRecord(1)), UNAVAILABLE);
+});
+
+test('required: a record that is refused refuses no other of its batch', async () => {
+  const ledger = new Ledger();
+  ledger.refuses = keyOf(1);
+  const sender = new RequiredSender(ledger.send);
+  const all = await Promise.allSettled([0, 1, 2].map((n) => sender.append(issuedRecord(n))));
+  assert.deepEqual(
+    all.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+});
+
+/** A sender whose pauses end when the test says so. */
+function bestEffort(ledger: Ledger, mostWaiting: number) {
+  const pauses: number[] = [];
+  let next = Promise.withResolvers<undefined>();
+  const sender = new BestEffortSender({
+    send: ledger.send,
+    clock: () => NOW,
+    component: issuedRecord(0).component,
+    incarnation: 'pcr-issuer-0/1',
+    mostWaiting,
+    delay: async (milliseconds, signal) => {
+      pauses.push(milliseconds);
+      const aborted = new Promise<never>((_, reject) => {
+        signal?.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+      await Promise.race([next.promise, aborted]);
+    },
+  });
+  const wake = async (): Promise<void> => {
+    next.resolve(undefined);
+    next = Promise.withResolvers<undefined>();
+    await turns();
+  };
+  return { sender, pauses, wake };
+}
+
+test('best-effort: nobody waits, records arrive later and in order, and pauses grow', async () => {
+  const ledger = new Ledger();
+  ledger.away = true;
+  const { sender, pauses, wake } = bestEffort(ledger, 100);
+  for (let n = 0; n < 5; n += 1) await sender.append(issuedRecord(n));
+  await turns();
+  await wake();
+  await wake();
+  ledger.away = false;
+  await wake();
+  assert.deepEqual(pauses, [500, 1000, 2000]);
+  assert.deepEqual([...ledger.kept.keys()], [0, 1, 2, 3, 4].map(keyOf));
+  assert.deepEqual(sender.state, { mode: 'best-effort', waiting: 0, lost: 0, failing: false });
+  await sender.close();
+});
+
+test('best-effort: what does not fit is counted exactly, over outages, lost answers and refusals', async () => {
+  const ledger = new Ledger();
+  const { sender, wake } = bestEffort(ledger, 10);
+  let sent = 0;
+  const append = async (count: number): Promise<void> => {
+    for (const end = sent + count; sent < end; sent += 1) await sender.append(issuedRecord(sent));
+  };
+  for (let outage = 0; outage < 4; outage += 1) {
+    ledger.away = true;
+    await append(13 + outage);
+    await turns();
+    await append(5);
+    await wake();
+    await append(2);
+    ledger.away = false;
+    ledger.losesAnswer = outage % 2 === 0;
+    ledger.refuses = keyOf(sent - 20);
+    await wake();
+    await wake();
+    await append(3);
+    await turns();
+  }
+  const records = [...ledger.kept.values()].filter(({ kind }) => kind !== 'gap').length;
+  assert.ok(ledger.gaps.length >= 4);
+  assert.equal(records + sum(ledger.gaps), sent);
+  assert.equal(sender.state.lost, sum(ledger.gaps));
+  await sender.close();
+});
+
+test('best-effort: at the end of the process what still waits is counted as lost', async () => {
+  const ledger = new Ledger();
+  ledger.away = true;
+  const { sender } = bestEffort(ledger, 10);
+  for (let n = 0; n < 4; n += 1) await sender.append(issuedRecord(n));
+  await turns();
+  await sender.close();
+  await sender.append(issuedRecord(4));
+  assert.deepEqual([sender.state.waiting, sender.state.lost], [0, 5]);
+});
