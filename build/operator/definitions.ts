@@ -40,7 +40,7 @@ export async function mouldsJson(): Promise<string> {
 
 async function flagsOf(component: string): Promise<Mould[string]> {
   const { stdout } = await run(process.execPath, [MAIN, component, '--help']);
-  const flags = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)( <[^>]+>)?/gm)];
+  const flags = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z][a-z0-9-]*)( <[^>]+>)?/gm)];
   return Object.fromEntries(
     flags.map(([, name = '', value]) => [name, value === undefined ? 'switch' : 'value'] as const),
   );

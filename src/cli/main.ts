@@ -13,11 +13,12 @@ import {
   addOwnTlsOptions,
   type ComponentOptions,
 } from '../app/component-options.ts';
-import { addHttp01Options, addResponderOptions } from '../app/challenge-port.ts';
-import { addCredentialOptions, addDnsOptions } from '../app/dns-options.ts';
+import { addHttp01Options, addResponderOptions } from '../app/acme/challenge-port.ts';
+import { addCredentialOptions, addDnsOptions } from '../app/acme/dns-options.ts';
 import { addOperatorVerbs } from './commands/operator/flags.ts';
 import { addRefreshOptions, addRefreshSecretOption } from './refresh-options.ts';
 import { addExplainCommand } from './commands/explain/flags.ts';
+import { addSelfCheckOptions } from '../app/acme/self-check-options.ts';
 import { addPolicyCommand } from './commands/policy/flags.ts';
 import { addRbacCommand } from './commands/rbac/flags.ts';
 import { addRefreshCommand } from './commands/refresh/flags.ts';
@@ -105,7 +106,7 @@ function program(): Command {
     if (!WITHOUT_SIGNERS.includes(name)) addNamespacedOption(command);
     if (name === 'acme-responder') addResponderOptions(command);
     if (name === 'acme-solver') addCredentialOptions(addDnsOptions(addHttp01Options(command)));
-    if (name === 'acme') addAcmeOptions(command);
+    if (name === 'acme') addSelfCheckOptions(addAcmeOptions(command));
     if (name === 'pod-refresher') addRefreshSecretOption(addRefreshOptions(command));
     if (name === 'authority') addAuthorityVerbs(addOwnTlsOptions(command));
     if (name === 'operator') addOperatorVerbs(addImageOptions(command));

@@ -92,6 +92,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'kube/watch': ['resource', 'client', 'wait'],
   'kube/events': ['resource', 'client', 'wait', 'workqueue'],
   'kube/lease': ['resource', 'client', 'wait', 'watch'],
+  'app/acme': [],
   'acme-solving/http': [],
   'reconciling/objects': [],
   'runtime/component': [],

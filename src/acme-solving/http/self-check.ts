@@ -119,7 +119,7 @@ class Check {
     const { allowed, ports = STANDARD_PORTS } = this.#init;
     const refusal = refusalOf(address, allowed);
     if (refusal !== undefined) {
-      return `${who} is not asked: it is ${refusal}; an administrator can allow its network`;
+      return `${who} is not asked: it is ${refusal}; an administrator can allow its network (--self-check-network of acme)`;
     }
     this.#calls += 1;
     if (this.#calls > MAX_CALLS) return `it leads to more than ${MAX_CALLS} addresses`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { mayProveByHttp } from '../../acme-solving/http/grants.ts';
-import { openChallengePort, type ResponderOptions } from '../../app/challenge-port.ts';
+import { openChallengePort, type ResponderOptions } from '../../app/acme/challenge-port.ts';
 import { runComponent } from '../../app/component.ts';
 import { createAcmeResponder, KeyTable } from '../../controllers/acme-responder/index.ts';
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Http01Options } from '../../app/challenge-port.ts';
+import type { Http01Options } from '../../app/acme/challenge-port.ts';
 import type { ComponentOptions } from '../../app/component-options.ts';
-import { createDnsAccess, type CredentialOptions, type DnsOptions } from '../../app/dns-options.ts';
+import {
+  createDnsAccess,
+  type CredentialOptions,
+  type DnsOptions,
+} from '../../app/acme/dns-options.ts';
 import { runComponent } from '../../app/component.ts';
 import { createAcmeSolver } from '../../controllers/acme-solver/index.ts';
 

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AcmeOptions } from '../../app/component-options.ts';
 import { runComponent } from '../../app/component.ts';
+import { openSelfCheck, type SelfCheckOptions } from '../../app/acme/self-check-options.ts';
 import { VERSION } from '../../app/version.ts';
 import { createAcme } from '../../controllers/acme/index.ts';
 
 /** Runs the component that gets certificates from ACME servers, until it is stopped. */
-export async function run(options: AcmeOptions): Promise<void> {
+export async function run(options: AcmeOptions & SelfCheckOptions): Promise<void> {
+  const selfCheck = openSelfCheck(options);
   await runComponent('acme', options, (component) =>
     Promise.resolve(
       createAcme({
         component,
-        checkChallenge: () => Promise.resolve(undefined),
+        checkChallenge: selfCheck.check,
         allowedServers: options.namespacedServer,
         userAgent: `countersign/${VERSION}`,
       }),
     ),
   );
+  await selfCheck.close();
 }

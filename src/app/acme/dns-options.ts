@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { getServers } from 'node:dns';
 import type { Command } from 'commander';
-import { createExchange, type Exchange } from '../acme/exchange.ts';
-import { CHECK_LIMITS, createDnsClient } from '../acme-solving/index.ts';
-import { gather } from './flag-values.ts';
-import { VERSION } from './version.ts';
+import { createExchange, type Exchange } from '../../acme/exchange.ts';
+import { CHECK_LIMITS, createDnsClient } from '../../acme-solving/index.ts';
+import { gather } from '../flag-values.ts';
+import { VERSION } from '../version.ts';
 
 /** The flag of every component that asks DNS. */
 export interface DnsOptions {

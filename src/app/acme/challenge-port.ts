@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
-import { parseHttp01Grant } from '../acme-solving/http/grants.ts';
-import type { Http01Grant } from '../acme-solving/http/grants.ts';
-import { serveChallenges, type ChallengeServerInit } from '../web/challenge-server.ts';
-import type { RunningServer } from '../web/server.ts';
-import { isInCluster, type ComponentOptions } from './component-options.ts';
-import { parsedFlag } from './flag-values.ts';
+import { parseHttp01Grant } from '../../acme-solving/http/grants.ts';
+import type { Http01Grant } from '../../acme-solving/http/grants.ts';
+import { serveChallenges, type ChallengeServerInit } from '../../web/challenge-server.ts';
+import type { RunningServer } from '../../web/server.ts';
+import { isInCluster, type ComponentOptions } from '../component-options.ts';
+import { parsedFlag } from '../flag-values.ts';
 
 /** The flag of every component that presents HTTP-01. */
 export interface Http01Options {
