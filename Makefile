@@ -144,6 +144,11 @@ test-real-pods: node_modules controlplane dist/countersign.mjs ## What is shippe
 test-operator: node_modules controlplane ## The operator on a real API server: installed, drifted, healed, killed, deleted
 	$(COMPILED) $(RUN) node --test --test-timeout=300000 --test-concurrency=1 'test/operator/*.test.ts'
 
+.PHONY: test-refresher
+test-refresher: node_modules controlplane dist/countersign.mjs ## pod-refresher: 5,000 workloads on a simulated clock, 300 on a cluster
+	REFRESH=long $(RUN) node --test --test-concurrency=2 test/refreshing/simulation.test.ts
+	REFRESH=long $(RUN) node test/integration/run.ts --version 1.37 --only pod-refresher
+
 .PHONY: test-rotation-cluster
 test-rotation-cluster: node_modules controlplane dist/countersign.mjs ## CAs replaced on a real cluster under load, components killed on the way
 	$(RUN) node test/oracle/build.ts >/dev/null

@@ -42,6 +42,8 @@ export class Refresher {
   readonly #limits: RestartLimits;
   /** UID → the record that all its pods were found to be newer than. */
   readonly #fresh = new Map<string, string>();
+  /** UID → the record that one of its pods was found to be older than: it is looked at again when it has its turn. */
+  readonly #older = new Map<string, string>();
   /** UID → the last refusal. */
   readonly #refused = new Map<string, Refusal>();
 
@@ -81,13 +83,20 @@ export class Refresher {
     if (refusal !== undefined && refusal.until > now) {
       return { kind: 'refused', message: refusal.message, until: refusal.until };
     }
-    const early = whyNotYet(standing, now) ?? slots.full(standing, now);
+    const early = whyNotYet(standing, now) ?? this.#whyFull(standing, slots, now);
     if (early !== undefined) return early;
     try {
       return await this.#look(standing, slots, world);
     } catch (error) {
       return this.#remember(metadata.uid, error instanceof Error ? error.message : 'failed', now);
     }
+  }
+
+  /** Who need not be restarted is not told to wait: the pods of each are looked at once. */
+  #whyFull(standing: Standing, slots: RestartSlots, now: number): RestartVerdict | undefined {
+    const { uid } = standing.workload.metadata;
+    const isOlder = this.#older.get(uid) === formatRecord(standing.record);
+    return isOlder ? slots.full(standing, now) : undefined;
   }
 
   async #look(
@@ -101,10 +110,10 @@ export class Refresher {
     const isOutdated = pods.some((pod) =>
       changes.some(({ leaf, use }) => holdsOlder(pod, leaf, use)),
     );
-    if (!isOutdated) {
-      this.#fresh.set(uid, formatRecord(standing.record));
-      return CURRENT;
-    }
+    (isOutdated ? this.#older : this.#fresh).set(uid, formatRecord(standing.record));
+    if (!isOutdated) return CURRENT;
+    const full = slots.full(standing, world.now());
+    if (full !== undefined) return full;
     const budget = takesPodsAway(workload)
       ? blockingBudget(pods, world.budgetsOf(namespace))
       : undefined;
@@ -137,7 +146,7 @@ export class Refresher {
   /** Of workloads that are gone. */
   #forget(standings: readonly Standing[]): void {
     const there = new Set(standings.map(({ workload }) => workload.metadata.uid));
-    for (const memory of [this.#fresh, this.#refused]) {
+    for (const memory of [this.#fresh, this.#older, this.#refused]) {
       for (const uid of memory.keys()) if (!there.has(uid)) memory.delete(uid);
     }
   }

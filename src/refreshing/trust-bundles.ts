@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ClusterTrustBundle } from '../api/object/cluster-trust-bundle.ts';
 import { selects } from '../api/object/label-selector.ts';
 import { parseTime } from '../api/object/time.ts';
-import { decodePemAll } from '../pki/der/pem.ts';
-import { attempt, SignerError } from '../errors.ts';
+import { publishedAnchors } from '../pki/x509/trust-bundle.ts';
 import type { CurrentLeaf } from './leaf.ts';
 import type { UsedBundle } from './used-credentials.ts';
 
@@ -68,11 +67,9 @@ function isUsed({ metadata, spec }: ClusterTrustBundle, used: UsedBundle): boole
   return used.labelSelector !== undefined && selects(used.labelSelector, metadata.labels);
 }
 
-/** Their hashes, sorted: the order of anchors, and comments between them, mean nothing. */
+/** Their fingerprints, sorted: the order of anchors, and comments between them, mean nothing. */
 function anchorsOf(pem: string): readonly string[] {
-  const blocks = attempt(() => decodePemAll(pem, 'CERTIFICATE'));
-  if (blocks instanceof SignerError) return [];
-  return [...new Set(blocks.map((der) => createHash('sha256').update(der).digest('hex')))].sort();
+  return [...publishedAnchors(pem).keys()].sort();
 }
 
 /** The last write of anybody: the anchors are at least as old. */

@@ -8,6 +8,9 @@ import { policy } from './policies.ts';
 /** The namespace opted in by its label. */
 const OPTED_IN = `namespaceObject.metadata.?labels['${REFRESH}'].orValue('') == '${NAMESPACE_OPTED_IN}'`;
 
+/** The API server counts the templates of a DaemonSet in it (apps/v1, DeprecatedTemplateGeneration). */
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
+
 /** The same map but for one key, which may be added, changed or removed. */
 function sameBut(key: string, now: string, before: string): string {
   return [
@@ -71,7 +74,7 @@ function whichFieldsOfWorkloads(namespace: string): readonly Manifest[] {
       {
         expression: [
           sameBut(RESTARTED_AT, 'object.metadata.?labels', 'oldObject.metadata.?labels'),
-          '&& object.metadata.?annotations == oldObject.metadata.?annotations',
+          `&& ${sameBut(TEMPLATE_GENERATION, 'object.metadata.?annotations', 'oldObject.metadata.?annotations')}`,
           '&& object.metadata.?ownerReferences == oldObject.metadata.?ownerReferences',
           '&& object.metadata.?finalizers == oldObject.metadata.?finalizers',
         ].join('\n'),

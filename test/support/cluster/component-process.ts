@@ -12,7 +12,8 @@ export const COMPONENTS = ['approver', 'signer', 'pcr-issuer', 'attester', 'auth
 export const EVERY_COMPONENT = [...COMPONENTS, 'certificate-request'] as const;
 export type ComponentName = (typeof EVERY_COMPONENT)[number];
 /** Those that an installation has only where it names them, and the operator, which is in none. */
-export type OptionalComponentName = 'acme' | 'acme-responder' | 'acme-solver' | 'operator';
+export type OptionalComponentName =
+  'acme' | 'acme-responder' | 'acme-solver' | 'operator' | 'pod-refresher';
 
 /** A line of a component's log. */
 export type LogLine = Readonly<Record<string, unknown>>;

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Credentials that the kubelet rewrites: only workloads that cannot read them again are restarted. */
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import type { ClusterTrustBundle } from '../../src/api/object/cluster-trust-bundle.ts';
+import { formatTime } from '../../src/api/object/time.ts';
+import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
+import type { Workload } from '../../src/api/workload/workload.ts';
+import { ClusterView } from '../../src/refreshing/cluster-view.ts';
+import { holdsOlder } from '../../src/refreshing/older-pods.ts';
+import type { Standing } from '../../src/refreshing/standing.ts';
+import { tlsCertificate } from '../support/pki/tls-certificate.ts';
+import { podOf, START, workloadOf } from './world.ts';
+
+const SIGNER = 'example.com/workload';
+const BUNDLE = 'example.com:workload:primary';
+const HOUR = 3_600_000;
+const TIMES = { debounceMs: 0, window: undefined };
+const pems: string[] = [];
+
+before(async () => {
+  for (const name of ['one', 'two']) pems.push((await tlsCertificate(name)).cert);
+});
+
+function viewOf(wish: string, clock: { now: number }): ClusterView {
+  const view = new ClusterView(() => clock.now);
+  const base = workloadOf({ namespace: 'team-a', name: 'web', secrets: [], wish });
+  const sources = [
+    { podCertificate: { signerName: SIGNER } },
+    { clusterTrustBundle: { name: BUNDLE } },
+  ];
+  const workload: Workload = {
+    ...base,
+    spec: {
+      ...base.spec,
+      template: {
+        spec: {
+          volumes: [{ name: 'identity', projected: { sources } }],
+          containers: [{ volumeMounts: [{ name: 'identity' }] }],
+        },
+      },
+    },
+  };
+  const { metadata } = workload;
+  const labels = { 'countersign.dev/refresh': 'enabled' };
+  const namespace = { ...metadata, name: 'team-a', labels };
+  view.seen.namespaces(
+    'team-a',
+    { apiVersion: 'v1', kind: 'Namespace', metadata: namespace },
+    undefined,
+  );
+  view.seen.workloads('team-a/web', workload, undefined);
+  return view;
+}
+
+function request(at: number, pem: string | undefined): PodCertificateRequest {
+  const { metadata } = podOf(`request-${at}`, at);
+  const times = { notBefore: formatTime(at), notAfter: formatTime(at + 24 * HOUR) };
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'PodCertificateRequest',
+    metadata: { ...metadata, namespace: 'team-a' },
+    spec: {
+      ...{ signerName: SIGNER, podName: 'web-1', podUID: 'u1', nodeName: 'n', nodeUID: 'n' },
+      ...{ serviceAccountName: 'web', serviceAccountUID: 's' },
+    },
+    status:
+      pem === undefined
+        ? { conditions: [{ type: 'Denied', status: 'True', message: 'not allowed' }] }
+        : { certificateChain: pem, ...times },
+  };
+}
+
+function bundle(pem: string): ClusterTrustBundle {
+  const { metadata } = podOf(BUNDLE, START);
+  return {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'ClusterTrustBundle',
+    metadata,
+    spec: { signerName: SIGNER, trustBundle: pem },
+  };
+}
+
+const standing = (view: ClusterView): Standing =>
+  view.standings(TIMES).standings[0] ?? assert.fail('it did not opt in');
+
+test('a renewed credential counts for the pod whose it is, and for a workload that says restart', () => {
+  const clock = { now: START + 13 * HOUR };
+  for (const [wish, changes] of [
+    ['secrets', 0],
+    ['restart', 1],
+  ] as const) {
+    const view = viewOf(wish, clock);
+    const [one = '', two = ''] = pems;
+    view.seen.podCertificateRequests('', request(START, one), undefined);
+    view.seen.podCertificateRequests('', request(START + 12 * HOUR, two), undefined);
+    const found = standing(view).changes;
+    assert.equal(found.length, changes, wish);
+    for (const { leaf } of found) {
+      assert.ok(holdsOlder(podOf('u1', START), leaf));
+      assert.ok(!holdsOlder(podOf('u1', START + 12 * HOUR), leaf), 'it is its first');
+      assert.ok(!holdsOlder(podOf('u2', START), leaf), 'another pod');
+    }
+  }
+});
+
+test('anchors that change while it looks count, anchors that were there do not', () => {
+  const clock = { now: START + HOUR };
+  const view = viewOf('restart', clock);
+  const [one = '', two = ''] = pems;
+  view.seen.bundles(BUNDLE, bundle(one), undefined);
+  assert.equal(standing(view).changes.length, 0);
+  view.seen.bundles(BUNDLE, bundle(`# a comment\n${one}`), bundle(one));
+  assert.equal(standing(view).changes.length, 0, 'a comment is no anchor');
+  clock.now += HOUR;
+  view.seen.bundles(BUNDLE, bundle(`${one}${two}`), bundle(one));
+  const [change] = standing(view).changes;
+  assert.equal(change?.credential, `bundle/${BUNDLE}`);
+  assert.equal(change.leaf.issuedAt, clock.now);
+});
+
+test('a pod is endangered while the request after its newest credential was denied, and no longer', () => {
+  const clock = { now: START + 13 * HOUR };
+  const view = viewOf('secrets', clock);
+  const [one = '', two = ''] = pems;
+  view.seen.podCertificateRequests('', request(START, one), undefined);
+  assert.deepEqual(view.endangered(), []);
+  view.seen.podCertificateRequests('', request(START + 12 * HOUR, undefined), undefined);
+  const [pod] = view.endangered();
+  assert.equal(pod?.uid, 'u1');
+  assert.equal(pod.notAfter, START + 24 * HOUR);
+  assert.equal(pod.message, 'not allowed');
+  clock.now = START + 24 * HOUR;
+  assert.deepEqual(view.endangered(), [], 'it has ended');
+  clock.now = START + 13 * HOUR;
+  view.seen.podCertificateRequests('', request(START + 12.5 * HOUR, two), undefined);
+  assert.deepEqual(view.endangered(), [], 'it was renewed after all');
+});
