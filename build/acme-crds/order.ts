@@ -83,7 +83,10 @@ export const ORDER: Kind = {
         name: objectName('Name of the request; a CertificateRequest is of the same namespace.'),
         uid: uid('the request'),
       }),
-      request: text(65_536, 'The PKCS#10 request, as base64 of its DER.', { format: 'byte' }),
+      // No format: byte, which CEL reads as base64url: self == oldSelf would fail.
+      request: text(65_536, 'The PKCS#10 request, as base64 of its DER.', {
+        pattern: '^[A-Za-z0-9+/]+={0,2}$',
+      }),
       identifiers: list(100, 'Names of the certificate.', IDENTIFIER, { minItems: 1 }),
       attempt: integer([1, 2_147_483_647], 'Which attempt for the request this is.'),
       profile: text(64, 'Profile of the ACME server.'),

@@ -20,8 +20,10 @@ export {
   acmeDerivedName,
   CHALLENGES,
   CLEAN_UP_FINALIZER,
+  EVERY_ACME_DERIVED_NAME,
   ORDER_UID_LABEL,
   ORDERS,
+  REVOKE_ANNOTATION,
 } from './names.ts';
 export { ORDER_SPEC, ORDER_STATUS, readOrder } from './order.ts';
 export type { Order, OrderObjectStatus, OrderSpec } from './order.ts';

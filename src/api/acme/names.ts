@@ -16,6 +16,9 @@ export const CHALLENGES = kind('challenges');
 /** The domain of AcmeSigners, whose signer names are derived. No other signer may have a name in it. */
 export const ACME_DERIVED_PREFIX = `${ACME_NAMESPACED_DOMAIN}/`;
 
+/** All signer names of AcmeSigners, as `resourceNames` for the verbs `approve` and `sign` in RBAC. */
+export const EVERY_ACME_DERIVED_NAME = `${ACME_DERIVED_PREFIX}*`;
+
 /** The signer name of an AcmeSigner. It is unique: a namespace has no dot, so the first dot ends it. */
 export function acmeDerivedName({
   namespace = '',
@@ -29,3 +32,6 @@ export const CLEAN_UP_FINALIZER = `${ACME_GROUP}/clean-up`;
 
 /** Label of Challenges: uid of their Order. */
 export const ORDER_UID_LABEL = `${ACME_GROUP}/order-uid`;
+
+/** On an Order: why its certificate is to be revoked (RFC 5280 §5.3.1). Setting it takes the verb `revoke` on the signer. */
+export const REVOKE_ANNOTATION = `${ACME_GROUP}/revoke`;

@@ -14,7 +14,7 @@ export const ORDER_SPEC = z.object({
     uid: text(64),
   }),
   /** base64 of the DER of the PKCS#10 request. */
-  request: text(65_536),
+  request: text(65_536).regex(/^[A-Za-z0-9+/]+={0,2}$/),
   identifiers: z
     .array(z.object({ type: z.enum(['dns', 'ip']), value: text(255) }))
     .min(1)

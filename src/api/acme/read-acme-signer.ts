@@ -3,9 +3,11 @@ import { SignerError } from '../../errors.ts';
 import { parseDuration } from '../object/duration.ts';
 import type { KubeObject } from '../object/object.ts';
 import type { SpecProblem } from '../signer/cluster-signer-checks.ts';
+import type { SignerSpec } from '../signer/cluster-signer.ts';
 import { invalidShape, invalidSpec } from '../signer/invalid-spec.ts';
 import { isDerivedName } from '../signer/signer.ts';
 import { checkSignerName } from '../signer/signer-name.ts';
+import type { RequestField } from '../../vocabulary.ts';
 import type { AcmeSigner, AcmeSignerStatus } from './acme-signer.ts';
 import { ACME_CLUSTER_SIGNER_SPEC, ACME_SIGNER_SPEC } from './acme-signer-schema.ts';
 import { ACME_DERIVED_PREFIX, acmeDerivedName } from './names.ts';
@@ -44,7 +46,17 @@ export function readAcmeSigner(object: KubeObject): AcmeSigner {
     ),
   ];
   if (faults.length > 0) throw invalidSpec(object, faults);
-  return { ...object, spec: { ...shape.data, profile: { ...profile, backdate: '0s' } }, status };
+  const spec = { ...withProvableNames(shape.data), profile: { ...profile, backdate: '0s' } };
+  return { ...object, spec, status };
+}
+
+/** What an ACME server certifies. It certifies all names of a request or none, so a signer that copies none is no use. */
+const PROVABLE = ['commonName', 'dnsNames', 'ipAddresses'] as const satisfies RequestField[];
+
+function withProvableNames<T extends Pick<SignerSpec, 'requests'>>(spec: T): T {
+  const { requests } = spec;
+  if (requests === undefined || requests.copy !== undefined) return spec;
+  return { ...spec, requests: { ...requests, copy: PROVABLE } };
 }
 
 function faultsOfName(signerName: string): readonly SpecProblem[] {

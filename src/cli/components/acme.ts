@@ -4,6 +4,9 @@ import { runComponent } from '../../app/component.ts';
 import { openSelfCheck, type SelfCheckOptions } from '../../app/acme/self-check-options.ts';
 import { VERSION } from '../../app/version.ts';
 import { createAcme } from '../../controllers/acme/index.ts';
+import { createAcmeRequests } from '../../controllers/acme/requests/index.ts';
+import { createCertificateRequestSigning } from '../../controllers/certificate-request/index.ts';
+import { createCsrSigning } from '../../controllers/signer/index.ts';
 
 /** Runs the component that gets certificates from ACME servers, until it is stopped. */
 export async function run(options: AcmeOptions & SelfCheckOptions): Promise<void> {
@@ -15,6 +18,14 @@ export async function run(options: AcmeOptions & SelfCheckOptions): Promise<void
         checkChallenge: selfCheck.check,
         allowedServers: options.namespacedServer,
         userAgent: `countersign/${VERSION}`,
+        more: ({ signers, orders }) => [
+          createAcmeRequests({
+            ...{ component, signers, orders },
+            namespace: component.leases?.namespace ?? component.secretNamespace,
+            signCsrs: createCsrSigning,
+            signCertificateRequests: createCertificateRequestSigning,
+          }),
+        ],
       }),
     ),
   );

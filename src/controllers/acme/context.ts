@@ -4,7 +4,7 @@ import type { AcmeSigner, AcmeSignerRef, Challenge, Order } from '../../api/acme
 import { keyOf } from '../../api/object/object.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
-import { keyOfRef, type AcmeSigners } from './signers/acme-signers.ts';
+import { keyOfRef, type AcmeSigners } from '../../runtime/signers/acme-signers.ts';
 import type { Sessions } from './signers/sessions.ts';
 import type { AcmeCache } from './store/cache.ts';
 import type { Term } from './store/term.ts';

@@ -10,7 +10,7 @@ import {
 import { resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import type { AcmeContext, CheckChallenge } from './context.ts';
-import { watchAcmeSigners } from './signers/acme-signers.ts';
+import { watchAcmeSigners } from '../../runtime/signers/acme-signers.ts';
 import { createSessions } from './signers/sessions.ts';
 import { createAcmeCache } from './store/cache.ts';
 import { countStates } from './store/counts.ts';

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import { ACME_GROUP } from '../../api/acme/names.ts';
+import { ACME_GROUP, EVERY_ACME_DERIVED_NAME } from '../../api/acme/index.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
+import { CERTIFICATE_REQUEST_RESOURCE } from '../../api/request/certificate-request.ts';
+import { CSR_RESOURCE } from '../../api/request/csr.ts';
 import {
   EVENTS_EVERYWHERE,
   onLeaderLease,
+  onRequests,
   onSecrets,
+  onSigners,
+  readPolicies,
   READ_CLUSTER_SIGNERS,
 } from '../../runtime/rbac/rules.ts';
 
@@ -20,17 +25,48 @@ const acme = (resources: readonly string[], verbs: readonly string[]): Permissio
  * reads no CA key and no credential of a solver. ClusterSigners are read for their signer names, which are left to them.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
-  const namespaced = names.namespacedSigners === true;
   return [
     READ_CLUSTER_SIGNERS,
-    acme(['acmeclustersigners', ...(namespaced ? ['acmesigners'] : [])], READ),
-    acme(['acmeclustersigners/status', ...(namespaced ? ['acmesigners/status'] : [])], ['update']),
+    acme(['acmeclustersigners'], READ),
+    acme(['acmeclustersigners/status'], ['update']),
     acme(['orders'], [...READ, 'create', 'delete']),
     // patch: the finalizer of what was cleaned up.
     acme(['challenges'], [...READ, 'create', 'patch', 'delete']),
     acme(['orders/status', 'challenges/status'], ['update']),
     ...onSecrets(names, READ),
+    ...onRequests(CSR_RESOURCE, 'status'),
+    ...onRequests(CERTIFICATE_REQUEST_RESOURCE, 'status'),
+    ...signing(names.signerNames),
+    readPolicies(names, POLICIES),
     EVENTS_EVERYWHERE,
     ...onLeaderLease(names, 'acme'),
+    ...(names.namespacedSigners === true ? ON_SIGNERS_OF_NAMESPACES : []),
   ];
+}
+
+/** The policies that hold who writes its kinds, what it answers by, and itself. */
+const POLICIES = [
+  'countersign-acme-cluster-signers',
+  'countersign-acme-account-keys',
+  'countersign-acme-signer-status',
+  'countersign-acme-orders',
+  'countersign-acme-challenge-status',
+  'countersign-acme-revocation',
+  'countersign-acme-answers',
+  'countersign-certificate-request-identity',
+  'countersign-certificate-request-spec',
+  'countersign-certificate-request-approval',
+  'countersign-request-metadata',
+  'countersign-events',
+];
+
+const ON_SIGNERS_OF_NAMESPACES: readonly PermissionRule[] = [
+  acme(['acmesigners'], READ),
+  acme(['acmesigners/status'], ['update']),
+  ...signing([EVERY_ACME_DERIVED_NAME]),
+];
+
+/** The API server asks for it where the status of a CertificateSigningRequest changes. */
+function signing(signerNames: readonly string[]): readonly PermissionRule[] {
+  return onSigners({ signerNames, bundles: [], secrets: [] }, 'sign');
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import type { KubeObject } from '../../api/object/object.ts';
 import {
   csrWriteBody,
   withApproval,
@@ -15,16 +15,16 @@ import { serverTime } from '../../runtime/component/server-time.ts';
 import { writeSubresource } from '../../runtime/requests/subresource-write.ts';
 import { decide, type ApprovalPlan } from './decide.ts';
 
-export interface ApproverActorInit {
+export interface ApproverActorInit<S> {
   readonly component: Component;
   readonly resource: Resource;
-  readonly policyOf: (signer: ClusterSigner) => RequestPolicy;
+  readonly policyOf: (signer: S) => RequestPolicy;
 }
 
 /** Carries plans out: one PUT /approval a request, fenced by resourceVersion. */
-export function createActor(
-  init: ApproverActorInit,
-): (csr: CertificateSigningRequest, signer: ClusterSigner) => Promise<RequestOutcome> {
+export function createActor<S extends KubeObject>(
+  init: ApproverActorInit<S>,
+): (csr: CertificateSigningRequest, signer: S) => Promise<RequestOutcome> {
   const { component, resource, policyOf } = init;
 
   async function write(

@@ -43,6 +43,8 @@ export interface CertificateRequestSigningInit<S> {
   readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
   /** How long after its creation a request is retried; undefined: without end. Milliseconds. */
   readonly maxRetryMs?: number | undefined;
+  /** The request `namespace/name` is no longer pending, or its signer does not serve it any more. */
+  readonly onGone?: ((key: string) => void) | undefined;
   /** Whether a write of its own shows that a request is in progress before it is answered. */
   readonly shows?: boolean;
 }
@@ -102,7 +104,10 @@ export function createCertificateRequestSigning<S extends SignerObject>(
     retainedFields: () => ({}),
     begin: init.shows === true ? actor.begin : undefined,
     handle: actor.handle,
-    onGone: actor.forget,
+    onGone: (key) => {
+      actor.forget(key);
+      init.onGone?.(key);
+    },
     regarding: ({ apiVersion, kind, metadata: { namespace = '', name, uid } }) => ({
       regarding: { apiVersion, kind, namespace, name, uid },
     }),

@@ -38,6 +38,8 @@ export interface CsrSigningInit<S> {
   readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
   /** How long after its creation a request is retried; undefined: without end. Milliseconds. */
   readonly maxRetryMs?: number | undefined;
+  /** The request `namespace/name` is no longer pending, or its signer does not serve it any more. */
+  readonly onGone?: ((key: string) => void) | undefined;
 }
 
 const WORKERS = 8;
@@ -84,7 +86,10 @@ export function createCsrSigning<S extends SignerObject>(init: CsrSigningInit<S>
         ? Promise.resolve({ outcome: 'ignored', reason: '' })
         : actor.handle(csr, signer),
     ),
-    onGone: actor.forget,
+    onGone: (key) => {
+      actor.forget(key);
+      init.onGone?.(key);
+    },
     regarding: ({ apiVersion, kind, metadata: { name, uid } }) => ({
       regarding: { apiVersion, kind, name, uid },
     }),

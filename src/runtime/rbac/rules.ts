@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Rules that the roles of several components share; each `permissions.ts` puts its own together. */
+import { ACME_GROUP } from '../../api/acme/index.ts';
 import { EVERY_DERIVED_NAME } from '../../api/signer/signer.ts';
 import { LEASES } from '../../kube/lease/lease.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
@@ -21,6 +22,16 @@ export function readSigners({ namespacedSigners }: PermissionNames): PermissionR
   return namespacedSigners === true
     ? { ...READ_CLUSTER_SIGNERS, resources: [...resources, 'signers'] }
     : READ_CLUSTER_SIGNERS;
+}
+
+/** Reading AcmeClusterSigners, and AcmeSigners if they are served. Where the kinds are not installed it allows nothing. */
+export function readAcmeSigners({ namespacedSigners }: PermissionNames): PermissionRule {
+  const namespaced = namespacedSigners === true ? ['acmesigners'] : [];
+  return {
+    apiGroups: [ACME_GROUP],
+    resources: ['acmeclustersigners', ...namespaced],
+    verbs: READ,
+  };
 }
 
 /**

@@ -69,6 +69,8 @@ export interface Sources<S> {
   listed(signer: S): boolean;
   /** Calls `listener` with the signer name whose CA or bundle changed. */
   onChange(listener: (signerName: string) => void): void;
+  /** Calls `listener` with the signer name, and `namespace/name`, of the one request that may have an answer now. */
+  onAnswer?(listener: (signerName: string, storeKey: string) => void): void;
   /** Why the component is not ready; empty if it is. */
   notReady(): readonly string[];
   stop(): Promise<void>;

@@ -12,7 +12,7 @@ import { createOrphanTakeover } from './orphan-takeover.ts';
 import { createPendingRequests } from './pending-requests.ts';
 import { reconcile, type Reconciler } from './reconcile.ts';
 import { servedSigners, type RequestControllerInit } from './request-controller-init.ts';
-import { createRequestState, onWatchEvent } from './request-state.ts';
+import { createRequestState, onWatchEvent, requestKey } from './request-state.ts';
 
 /**
  * Like client-go's workqueue: a request that waits for a cause of its own is retried sooner only when it
@@ -86,6 +86,10 @@ function subscribe<T extends KubeObject, S extends SignerObject>({
   });
   discovery?.onChange(serve);
   sources?.onChange(wake);
+  sources?.onAnswer?.((signerName, storeKey) => {
+    const key = requestKey(signerName, storeKey);
+    if (requests.peek(key) !== undefined) queue.add(key);
+  });
   component.shard.onChange(() => {
     for (const { spec } of servedSigners(init)) look(spec.signerName);
   });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { challengeTypeOf, needsSolver, readAcmeSigner } from '../../../src/api/acme/index.ts';
+import type { KubeObject } from '../../../src/api/object/object.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { acmeObject } from './build.ts';
 
@@ -90,4 +91,15 @@ test('a solver has a type of challenge, and acme-solver or nobody presents for i
       ['dns-persist-01', false],
     ],
   );
+});
+
+test('a signer that answers CertificateSigningRequests copies all that ACME proves, unless it says otherwise', () => {
+  const copyOf = (requests: object): unknown => {
+    const object = acmeObject({}, 'example.com/public') as KubeObject & { spec: object };
+    return readAcmeSigner({ ...object, spec: { ...object.spec, requests } } as KubeObject).spec
+      .requests?.copy;
+  };
+  assert.deepEqual(copyOf({}), ['commonName', 'dnsNames', 'ipAddresses']);
+  assert.deepEqual(copyOf({ copy: ['dnsNames'] }), ['dnsNames']);
+  assert.equal(readAcmeSigner(acmeObject({}, 'example.com/public')).spec.requests, undefined);
 });

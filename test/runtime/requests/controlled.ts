@@ -63,14 +63,18 @@ export function componentOn(stage: Stage, more: Partial<Component> = {}): Record
   const { clock, startTimer, delay } = stage.time;
   const zeros = (size: number): Uint8Array => new Uint8Array(size);
   const counts = { added: () => undefined, depth: () => undefined, waited: () => undefined };
+  const loop = (): Pick<Component, 'queue' | 'limiter' | 'concurrency'> => ({
+    queue: createDelayingQueue(createQueue(clock, counts, zeros), clock, startTimer),
+    limiter: createRateLimiter({ firstMs: 5, maxMs: 30_000, random: zeros }),
+    concurrency: createConcurrencyLimiter({ clock, startTimer, random: zeros }),
+  });
   return recordedComponent({
     client: stage.client,
     clock,
     delay,
     random: zeros,
-    queue: createDelayingQueue(createQueue(clock, counts, zeros), clock, startTimer),
-    limiter: createRateLimiter({ firstMs: 5, maxMs: 30_000, random: zeros }),
-    concurrency: createConcurrencyLimiter({ clock, startTimer, random: zeros }),
+    ...loop(),
+    anotherLoop: loop,
     ...more,
   });
 }

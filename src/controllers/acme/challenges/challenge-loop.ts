@@ -7,7 +7,7 @@ import { runLoop, type ReconcileResult } from '../../../kube/workqueue/run-loop.
 import type { Component } from '../../../runtime/component/component.ts';
 import { reportRetry } from '../../../runtime/requests/error-outcome.ts';
 import type { AcmeContext } from '../context.ts';
-import { keyOfRef } from '../signers/acme-signers.ts';
+import { keyOfRef } from '../../../runtime/signers/acme-signers.ts';
 import type { Term } from '../store/term.ts';
 import { ChallengeWork } from './challenge-work.ts';
 import { ChallengeSlots } from './slots.ts';

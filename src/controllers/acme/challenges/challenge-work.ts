@@ -26,7 +26,7 @@ import { resource } from '../../../kube/resource/resource.ts';
 import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import { requeueAt, serverTime } from '../../../runtime/component/server-time.ts';
 import { callRight, noteAfter, type AcmeContext, type HeldBack } from '../context.ts';
-import { keyOfRef } from '../signers/acme-signers.ts';
+import { keyOfRef } from '../../../runtime/signers/acme-signers.ts';
 import { eventOfChallenge } from '../store/events.ts';
 import type { HeldChallenge, Term } from '../store/term.ts';
 import { isNews, writeStatus } from '../store/write-status.ts';

@@ -2,7 +2,7 @@
 import type { Schedulable } from '../../../acme-orders/scheduler.ts';
 import type { Challenge } from '../../../api/acme/index.ts';
 import { keyOf } from '../../../api/object/object.ts';
-import { keyOfRef } from '../signers/acme-signers.ts';
+import { keyOfRef } from '../../../runtime/signers/acme-signers.ts';
 import type { Term } from '../store/term.ts';
 
 /** A Challenge as the scheduler sees it. */

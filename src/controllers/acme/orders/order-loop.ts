@@ -7,7 +7,7 @@ import type { Component } from '../../../runtime/component/component.ts';
 import { requeueAt, serverTime } from '../../../runtime/component/server-time.ts';
 import { reportRetry } from '../../../runtime/requests/error-outcome.ts';
 import type { AcmeContext, HeldBack } from '../context.ts';
-import { keyOfRef } from '../signers/acme-signers.ts';
+import { keyOfRef } from '../../../runtime/signers/acme-signers.ts';
 import type { Term } from '../store/term.ts';
 import { OrderWork } from './order-work.ts';
 import { replayBudgets, wantedOrder } from './wanted-order.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { OrderBudgets, WantedOrder } from '../../../acme-orders/budgets.ts';
 import type { Order } from '../../../api/acme/index.ts';
-import { keyOfRef, type AcmeSigners } from '../signers/acme-signers.ts';
+import { keyOfRef, type AcmeSigners } from '../../../runtime/signers/acme-signers.ts';
 
 /** An Order as the budgets of its CA see it. */
 export function wantedOrder({ metadata, spec, status }: Order, account: string): WantedOrder {

@@ -12,7 +12,7 @@ import { reportRetry } from '../../../runtime/requests/error-outcome.ts';
 import { isNews, writeStatus } from '../store/write-status.ts';
 import { credentialsOf } from './account-key.ts';
 import type { AccountSecrets } from './account-secrets.ts';
-import { resourceOfSigner, type AcmeSigners } from './acme-signers.ts';
+import { resourceOfSigner, type AcmeSigners } from '../../../runtime/signers/acme-signers.ts';
 import { openSession, type ReadySigner, type UnreadySigner } from './open-session.ts';
 import type { Sessions } from './sessions.ts';
 import { readyReasonOf, withSignerStatus, type ReadyCondition } from './signer-status.ts';

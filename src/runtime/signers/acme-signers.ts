@@ -6,19 +6,15 @@ import {
   readAcmeSigner,
   type AcmeSigner,
   type AcmeSignerRef,
-} from '../../../api/acme/index.ts';
-import { keyOf, type KubeObject } from '../../../api/object/object.ts';
-import { resolveNameConflicts, type NameClaimant } from '../../../api/signer/name-conflict.ts';
-import { SignerError } from '../../../errors.ts';
-import { resource, type Resource } from '../../../kube/resource/resource.ts';
-import { createReflector, type Reflector } from '../../../kube/watch/reflector.ts';
-import type { Component } from '../../../runtime/component/component.ts';
-import { CLUSTER_SIGNERS } from '../../../runtime/signers/cluster-signers.ts';
-import type {
-  FaultySigner,
-  SignerSet,
-  SignersListener,
-} from '../../../runtime/signers/signer-set.ts';
+} from '../../api/acme/index.ts';
+import { keyOf, type KubeObject } from '../../api/object/object.ts';
+import { resolveNameConflicts, type NameClaimant } from '../../api/signer/name-conflict.ts';
+import { SignerError } from '../../errors.ts';
+import { resource, type Resource } from '../../kube/resource/resource.ts';
+import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
+import type { Component } from '../component/component.ts';
+import { CLUSTER_SIGNERS } from './cluster-signers.ts';
+import type { FaultySigner, SignerSet, SignersListener } from './signer-set.ts';
 
 const OF_CLUSTER = resource(ACME_CLUSTER_SIGNERS);
 const OF_NAMESPACES = resource(ACME_SIGNERS);

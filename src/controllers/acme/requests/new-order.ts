@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createHash } from 'node:crypto';
+import {
+  ACME_GROUP,
+  ACME_VERSION,
+  refOfAcmeSigner,
+  type AcmeSigner,
+  type Order,
+} from '../../../api/acme/index.ts';
+import type { KubeObject, ObjectMeta } from '../../../api/object/object.ts';
+import { renewalId } from '../../../acme/index.ts';
+import { SignerError, attempt } from '../../../errors.ts';
+import { readCertificates, type Certificate } from '../../../pki/x509/certificate.ts';
+import type { AskedNames } from './decide.ts';
+import type { OrderedKind } from './orders-of-requests.ts';
+
+export interface OrderParts {
+  readonly request: KubeObject;
+  readonly kind: OrderedKind;
+  readonly namespace: string;
+  readonly signer: AcmeSigner;
+  readonly asked: AskedNames;
+  /** From 1. */
+  readonly attempt: number;
+  /** Orders of the same signer and names. */
+  readonly ofSameNames: readonly Order[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The body of a POST: the API server fills in the rest of the metadata. */
+export type OrderToCreate = Pick<Order, 'apiVersion' | 'kind' | 'spec'> & {
+  readonly metadata: Pick<ObjectMeta, 'namespace' | 'name'> & {
+    readonly ownerReferences?: unknown;
+  };
+};
+
+/** The Order for an attempt. A CertificateRequest owns it; the Order of a CertificateSigningRequest outlives that. */
+export function newOrder(init: OrderParts): OrderToCreate {
+  const { request, kind, namespace, signer, asked, now } = init;
+  const { name, uid } = request.metadata;
+  const before = certificateBefore(init.ofSameNames, now);
+  const owner = { apiVersion: request.apiVersion, kind, name, uid, controller: true };
+  return {
+    apiVersion: `${ACME_GROUP}/${ACME_VERSION}`,
+    kind: 'Order',
+    metadata: {
+      ...{ namespace, name: orderName(name, init.attempt) },
+      ...(kind === 'CertificateRequest' ? { ownerReferences: [owner] } : {}),
+    },
+    spec: {
+      signerRef: refOfAcmeSigner(signer),
+      requestRef: { kind, name, uid },
+      ...asked,
+      // A list that is frozen elsewhere, and a type that is not.
+      identifiers: [...asked.identifiers],
+      attempt: init.attempt,
+      renewal: before !== undefined,
+      ...(before?.replaces === undefined ? {} : { replaces: before.replaces }),
+    },
+  };
+}
+
+/** An object name has 253 characters; a request can have as many. */
+const MAX_NAME = 253;
+const DIGEST = 10;
+
+function orderName(request: string, attempted: number): string {
+  const end = `-${attempted}`;
+  if (request.length + end.length <= MAX_NAME) return request + end;
+  const digest = createHash('sha256').update(request).digest('hex').slice(0, DIGEST);
+  const kept = request.slice(0, MAX_NAME - end.length - DIGEST - 1).replace(/[-.]+$/, '');
+  return `${kept}-${digest}${end}`;
+}
+
+/**
+ * The newest certificate of these names that still is valid: it is renewed. Its id is named only once: the server refuses
+ * a certificate that was replaced already (RFC 9773 §5).
+ */
+function certificateBefore(
+  orders: readonly Order[],
+  now: number,
+): { readonly replaces: string | undefined } | undefined {
+  const leaves = orders.flatMap((order) => leafOf(order) ?? []);
+  const [newest] = leaves
+    .filter(({ notAfter }) => notAfter > now)
+    .toSorted((a, b) => b.notBefore - a.notBefore);
+  if (newest === undefined) return undefined;
+  const id = renewalId(newest);
+  const isTaken = orders.some(
+    ({ spec, status }) =>
+      spec.replaces === id && status.state !== 'invalid' && status.state !== 'failed',
+  );
+  return { replaces: isTaken ? undefined : id };
+}
+
+/** The certificate of an Order that has one. */
+export function leafOf({ status: { state, certificate } }: Order): Certificate | undefined {
+  if (state !== 'valid' || certificate === undefined) return undefined;
+  const read = attempt(() => readCertificates(certificate));
+  return read instanceof SignerError ? undefined : read[0];
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Requests of ACME signers, from a rule to the certificate: the real API server, Pebble, and each component with its own rights. */
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { DEMO } from '../../build/demo-installation.ts';
+import type { Order } from '../../src/api/acme/index.ts';
+import { renderAdmission, renderRbac } from '../../src/manifests/render.ts';
+import { applyCrds } from '../certmanager/crds.ts';
+import { startCluster, type Cluster } from '../cluster/cluster.ts';
+import { established } from '../cluster/established.ts';
+import { until } from '../cluster/until.ts';
+import { apply, applyText } from '../support/cluster/apply.ts';
+import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
+import { componentKubeconfig } from '../support/cluster/installation.ts';
+import {
+  allowCertificateRequesters,
+  approvedRequest,
+  getCertificateRequest,
+  waitForReadyReason,
+} from '../support/cluster/requests/certificate-request.ts';
+import {
+  allowRequesters,
+  createCsr,
+  waitForCertificate,
+  waitForCondition,
+} from '../support/cluster/requests/csr.ts';
+import { startPebble, type Pebble } from './pebble.ts';
+
+const root = join(import.meta.dirname, '../..');
+const CRDS = ['acmeclustersigners', 'acmesigners', 'orders', 'challenges'].map((name) =>
+  join(root, `deploy/crds/acme/${name}.yaml`),
+);
+const signerName = 'example.com/public';
+const issuerRef = { group: 'acme.countersign.dev', kind: 'AcmeClusterSigner', name: 'public' };
+const SOON = 120_000;
+const usages = ['digital signature', 'key encipherment', 'server auth'];
+
+let cluster: Cluster;
+let pebble: Pebble;
+const components: ComponentProcess[] = [];
+const directory = mkdtempSync(join(tmpdir(), 'acme-requests-'));
+
+before(async () => {
+  cluster = await startCluster({ version: '1.37', nodes: 0 });
+  // Whether names are proved is tested elsewhere.
+  pebble = await startPebble(directory, { env: { PEBBLE_VA_ALWAYS_VALID: '1' } });
+  await cluster.kubectl(['apply', '-f', join(root, 'deploy/namespaces.yaml')]);
+  const files = ['clustersigners', 'signers'].map((name) => join(root, `deploy/crds/${name}.yaml`));
+  const named = [...files, ...CRDS].flatMap((file) => ['-f', file]);
+  await cluster.kubectl(['apply', '--server-side', ...named]);
+  await established(cluster, ...named);
+  await applyCrds(cluster);
+  const names = {
+    ...DEMO,
+    acme: { signers: [signerName], secrets: [{ namespace: 'countersign-keys', name: 'account' }] },
+    optionalComponents: ['acme'],
+  };
+  for (const text of [...renderRbac(names).values(), ...renderAdmission(names).values()])
+    if (!text.includes('who-may-request')) await applyText(cluster, text);
+  await allowCertificateRequesters(cluster);
+  await allowRequesters(cluster);
+  await cluster.kubectl(['create', 'namespace', 'team-a']);
+  await applySigner();
+  await cli('account-key', 'public');
+  for (const name of ['approver', 'acme'] as const) {
+    const kubeconfig = await componentKubeconfig(cluster, name);
+    components.push(await startComponent({ name, kubeconfig }));
+  }
+  await until('the signer is ready', SOON, async () => {
+    const ready = await cluster.kubectl(
+      ['wait', '--for=condition=Ready', '--timeout=5s', 'acmeclustersigner/public'],
+      { allowFailure: true },
+    );
+    return ready.code === 0;
+  });
+});
+
+after(async () => {
+  await Promise.all(components.map((each) => each.stop()));
+  await pebble.stop();
+  await cluster.stop();
+  rmSync(directory, { recursive: true });
+});
+
+async function applySigner(): Promise<void> {
+  const allow = {
+    commonName: "self == '' || self.endsWith('.example')",
+    dnsNames: "self.endsWith('.example')",
+    ipAddresses: 'true',
+    usages,
+  };
+  await apply(cluster, {
+    apiVersion: 'acme.countersign.dev/v1alpha1',
+    kind: 'AcmeClusterSigner',
+    metadata: { name: 'public' },
+    spec: {
+      signerName,
+      acme: {
+        server: pebble.directory,
+        caBundle: pebble.ca,
+        termsOfServiceAgreed: true,
+        accountKey: { secret: { name: 'account' } },
+        solvers: [{ name: 'http', selfCheck: { waitInstead: '0s' }, http01: {} }],
+      },
+      profile: { usages },
+      requests: { rules: [{ name: 'examples', when: 'true', allow }] },
+      certificateRequests: {
+        rules: [{ name: 'team-a', when: "request.namespace == 'team-a'", allow }],
+      },
+    },
+  });
+}
+
+async function cli(...args: readonly string[]): Promise<void> {
+  const { execFile } = await import('node:child_process');
+  const { promisify } = await import('node:util');
+  const main = join(root, 'src/cli/main.ts');
+  const [verb = '', ...rest] = args;
+  await promisify(execFile)(process.execPath, [
+    ...[main, verb, '--kubeconfig', cluster.kubeconfig, ...rest],
+  ]);
+}
+
+async function ordersIn(namespace: string): Promise<readonly Order[]> {
+  const { stdout } = await cluster.kubectl(['get', 'orders', '-n', namespace, '-o', 'json']);
+  return (JSON.parse(stdout) as { readonly items: readonly Order[] }).items;
+}
+
+async function orderOf(namespace: string, request: string): Promise<readonly Order[]> {
+  const all = await ordersIn(namespace);
+  return all.filter(({ spec }) => spec.requestRef.name === request);
+}
+
+function text(base64 = ''): string {
+  return Buffer.from(base64, 'base64').toString();
+}
+
+test('a CertificateRequest that a rule allows gets its certificate by one Order, which it owns', async () => {
+  const dnsNames = ['a.example', 'b.example'];
+  const key = await approvedRequest(cluster, { dnsNames, usages, issuerRef });
+  const { status, metadata } = await waitForReadyReason(cluster, key, 'Issued');
+  const leaf = new X509Certificate(text(status?.certificate));
+  assert.equal(leaf.subjectAltName, 'DNS:a.example, DNS:b.example');
+  const orders = await orderOf('team-a', metadata.name);
+  assert.equal(orders.length, 1);
+  const [order] = orders;
+  assert.equal(order?.metadata.name, `${metadata.name}-1`);
+  assert.equal(order.status.state, 'valid');
+  await cluster.kubectl(['delete', 'certificaterequest', '-n', 'team-a', metadata.name]);
+  await until(
+    'its Order goes with it',
+    SOON,
+    async () => (await orderOf('team-a', metadata.name)).length === 0,
+  );
+});
+
+test('a wildcard and its base name are one certificate', async () => {
+  const dnsNames = ['w.example', '*.w.example'];
+  // HTTP-01 proves no wildcard: the server offers none, and no other solver fits.
+  const key = await approvedRequest(cluster, { dnsNames, usages, issuerRef });
+  const [, name = ''] = key.split('/');
+  const order = await until('the Order says why it waits', SOON, async () => {
+    const [found] = await orderOf('team-a', name);
+    return found?.status.reason === 'NoSolver' && found;
+  });
+  assert.match(order.status.message ?? '', /w\.example/);
+});
+
+test('a request that no rule allows makes no Order, however it was approved', async () => {
+  const key = await approvedRequest(cluster, { dnsNames: ['a.elsewhere'], usages, issuerRef });
+  const allowed = await approvedRequest(cluster, { dnsNames: ['c.example'], usages, issuerRef });
+  await waitForReadyReason(cluster, allowed, 'Issued');
+  const [, name = ''] = key.split('/');
+  assert.deepEqual(await orderOf('team-a', name), []);
+  const { status } = await getCertificateRequest(cluster, key);
+  assert.equal(status?.certificate, undefined);
+});
+
+test('a CertificateSigningRequest is approved by a rule, and its Order outlives it', async () => {
+  const name = await createCsr(cluster, {
+    ...{ signerName, dnsNames: ['d.example'], usages, commonName: '', organizations: [] },
+  });
+  const leaf = new X509Certificate(await waitForCertificate(cluster, name));
+  assert.equal(leaf.subjectAltName, 'DNS:d.example');
+  const [order] = await orderOf('countersign-system', name);
+  assert.equal(order?.status.state, 'valid');
+  await cluster.kubectl(['delete', 'csr', name]);
+  const again = await createCsr(cluster, {
+    ...{ signerName, dnsNames: ['e.example'], usages, commonName: '', organizations: [] },
+  });
+  await waitForCertificate(cluster, again);
+  assert.equal((await orderOf('countersign-system', name)).length, 1);
+});
+
+test('a CertificateSigningRequest that no rule allows is left to people, and makes no Order', async () => {
+  const wanted = { dnsNames: ['f.elsewhere'], commonName: '', organizations: [] };
+  const name = await createCsr(cluster, { ...wanted, signerName, usages });
+  const other = await createCsr(cluster, {
+    ...wanted,
+    dnsNames: ['g.example'],
+    signerName,
+    usages,
+  });
+  await waitForCertificate(cluster, other);
+  assert.deepEqual(await orderOf('countersign-system', name), []);
+});
+
+test('what no ACME server certifies ends the request, and makes no Order', async () => {
+  const key = await approvedRequest(cluster, {
+    ...{ dnsNames: ['h.example'], commonName: 'My server.example', usages, issuerRef },
+  });
+  const { status } = await waitForReadyReason(cluster, key, 'Failed');
+  assert.match(JSON.stringify(status?.conditions), /neither a DNS name nor an address/);
+  assert.deepEqual(await orderOf('team-a', key.split('/')[1] ?? ''), []);
+});
+
+test('a second certificate of the same names is a renewal, and names the first', async () => {
+  const wanted = { dnsNames: ['i.example'], usages, issuerRef };
+  const first = await approvedRequest(cluster, wanted);
+  await waitForReadyReason(cluster, first, 'Issued');
+  const second = await approvedRequest(cluster, wanted);
+  await waitForReadyReason(cluster, second, 'Issued');
+  const [order] = await orderOf('team-a', second.split('/')[1] ?? '');
+  assert.equal(order?.spec.renewal, true);
+  assert.match(order.spec.replaces ?? '', /^[\w-]+\.[\w-]+$/);
+});
+
+test('a live Order whose request was deleted is abandoned', async () => {
+  const name = await createCsr(cluster, {
+    ...{ dnsNames: ['*.j.example'], commonName: '', organizations: [], signerName, usages },
+  });
+  await waitForCondition(cluster, name, 'Approved');
+  await until(
+    'it has an Order',
+    SOON,
+    async () => (await orderOf('countersign-system', name)).length === 1,
+  );
+  await cluster.kubectl(['delete', 'csr', name]);
+  await until(
+    'its Order is gone',
+    SOON,
+    async () => (await orderOf('countersign-system', name)).length === 0,
+  );
+});
