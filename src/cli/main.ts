@@ -2,6 +2,7 @@
 /** `countersign`: one binary with a subcommand for each component, and the commands for people. */
 import { Command } from 'commander';
 import { SignerError, messageOf } from '../errors.ts';
+import { addAcmeCommands } from './commands/acme/flags.ts';
 import { addAuthorityVerbs } from './commands/authority/flags.ts';
 import { addCheckCommand } from './commands/check/flags.ts';
 import { addConformanceCommand } from './commands/conformance/flags.ts';
@@ -114,6 +115,7 @@ function program(): Command {
   addCheckCommand(root);
   addExplainCommand(root);
   addRequestCommand(root);
+  addAcmeCommands(root);
   addPolicyCommand(root);
   addConformanceCommand(root);
   addRbacCommand(root);

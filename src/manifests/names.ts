@@ -37,6 +37,28 @@ function acmeNamesOf(
   return { signerNames: signers, bundles: [], secrets, namespacedSigners, leases };
 }
 
+/** The namespace of the keys that an installation does not name one by one. */
+export function keysNamespaceOf(installation: Pick<Installation, 'secrets'>): string {
+  return secretNamespacesOf(installation)[0] ?? DEFAULT_SECRET_NAMESPACE;
+}
+
+/** What components that can be left out are named. */
+function optionalNamesOf({
+  solverSecrets = [],
+  dnsWebhooks = [],
+  refreshSecrets = [],
+}: Installation): Pick<PermissionNames, 'solverSecrets' | 'dnsWebhooks' | 'refreshSecrets'> {
+  return { solverSecrets, dnsWebhooks, refreshSecrets };
+}
+
+/** Signer names of ACME signers, for who approves by their rules. */
+function approvedOf(
+  { approvesAcme = false }: Partial<ComponentDescription>,
+  { acme }: Installation,
+): readonly string[] {
+  return approvesAcme ? (acme?.signers ?? []) : [];
+}
+
 /** The names that the roles of a component spell out. */
 export function permissionNamesOf(
   description: Partial<ComponentDescription>,
@@ -45,13 +67,18 @@ export function permissionNamesOf(
   const { servesOwnTls = false, servesNamespacedSigners = false } = description;
   const { signers, bundles, secrets, namespace, servingSigner } = installation;
   const { namespacedSigners = false, signerSecrets = [] } = installation;
-  const { solverSecrets = [], dnsWebhooks = [], refreshSecrets = [] } = installation;
   const secretNamespaces = secretNamespacesOf(installation);
   // A namespaced Signer publishes no bundle.
   const ofNamespaces = servesNamespacedSigners ? { namespacedSigners, signerSecrets } : {};
   if (description.servesAcme === true) return acmeNamesOf(installation, secretNamespaces);
-  const ofOptional = { solverSecrets, dnsWebhooks, refreshSecrets };
-  const names = { signerNames: signers, bundles, secrets, ...ofOptional, ...ofNamespaces };
+  const signerNames = [...signers, ...approvedOf(description, installation)];
+  const names = {
+    signerNames,
+    bundles,
+    secrets,
+    ...optionalNamesOf(installation),
+    ...ofNamespaces,
+  };
   const leases = { namespace, secretNamespaces };
   if (!servesOwnTls) return { ...names, leases };
   const servingBundle = bundleName(servingSigner, OWN_TLS_BUNDLE);

@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { acmeCrds } from '../../build/acme-crds/files.ts';
 import { countersignCrd } from '../../build/operator/countersign-crd.ts';
+import { acmeReference } from '../../build/acme-crds/reference.ts';
 import { signerCrd } from '../../build/signer-crd.ts';
 import { CLUSTER_SIGNER_SPEC, SIGNER_SPEC } from '../../src/api/signer/cluster-signer-schema.ts';
 
@@ -181,4 +182,12 @@ test('the CRDs of acme.countersign.dev are those of build/acme-crds (make crds)'
 
 test('countersigns.yaml is what make crds writes', () => {
   assert.equal(read('deploy/crds/operator/countersigns.yaml'), countersignCrd());
+});
+
+test('every field of the kinds of ACME has its row in their reference (make crds)', async () => {
+  const made = acmeCrds(read('deploy/crds/clustersigners.yaml'));
+  const page = read('docs/reference/acme-kinds.md');
+  assert.equal(page, await acmeReference([...made.values()]));
+  for (const field of ['spec.acme.solvers[].webhook.groupName', 'status.renewal.renewAt'])
+    assert.ok(page.includes(`\`${field}\``), field);
 });

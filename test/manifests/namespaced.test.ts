@@ -19,6 +19,8 @@ const OPTED_IN: Installation = {
 };
 
 const withDerived = '[example.com/workload example.com/people signers.countersign.dev/*]';
+const acmeNames = 'acmesigners.acme.countersign.dev/*';
+const withAcme = `[example.com/workload example.com/people ${acmeNames} signers.countersign.dev/*]`;
 const teams = [`${READ} /secrets [team-ca] @team-a`, `${READ} /secrets [ca] @team-b`];
 /** Reading the policies that authority relies on: with Signers, who writes their status is one of them. */
 function policiesOfAuthority(ofSigners: boolean): string {
@@ -34,8 +36,14 @@ function policiesOfAuthority(ofSigners: boolean): string {
 /** Component → what the opt-in to Signers of namespaces changes: rules that go, rules that come. */
 const optIn: Record<string, readonly [readonly string[], readonly string[]]> = {
   approver: [
-    [`approve certificates.k8s.io/signers ${both}`],
-    [`approve certificates.k8s.io/signers ${withDerived}`],
+    [
+      `approve certificates.k8s.io/signers ${both}`,
+      `${READ} acme.countersign.dev/acmeclustersigners`,
+    ],
+    [
+      `approve certificates.k8s.io/signers ${withAcme}`,
+      `${READ} acme.countersign.dev/acmeclustersigners,acmesigners`,
+    ],
   ],
   signer: [
     [`sign certificates.k8s.io/signers ${both}`],
@@ -63,8 +71,9 @@ test('the opt-in to Signers gives acme AcmeSigners and nothing else', () => {
   assert.deepEqual(
     after.filter((line) => !before.includes(line)),
     [
-      `${READ} acme.countersign.dev/acmeclustersigners,acmesigners`,
-      'update acme.countersign.dev/acmeclustersigners/status,acmesigners/status',
+      `${READ} acme.countersign.dev/acmesigners`,
+      'update acme.countersign.dev/acmesigners/status',
+      `sign certificates.k8s.io/signers [${acmeNames}]`,
     ],
   );
 });
@@ -104,7 +113,7 @@ test('an installation may serve Signers of namespaces alone', () => {
   const alone = { ...OPTED_IN, signers: [], bundles: [], secrets: [] };
   assert.ok(
     linesOf('approver', alone).includes(
-      'approve certificates.k8s.io/signers [signers.countersign.dev/*]',
+      `approve certificates.k8s.io/signers [${acmeNames} signers.countersign.dev/*]`,
     ),
   );
 });

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import { ACME_GROUP } from '../../api/acme/index.ts';
 import { policy } from './policies.ts';
 import type { Manifest } from '../roles.ts';
 
 const REQUESTS = { apiGroups: ['cert-manager.io'], apiVersions: ['v1'] };
 
 const group = (object: 'object' | 'oldObject'): string =>
-  `${object}.?spec.?issuerRef.?group.orValue('') == 'countersign.dev'`;
+  `${object}.?spec.?issuerRef.?group.orValue('') in ['countersign.dev', '${ACME_GROUP}']`;
 
 /** Matches the CertificateRequests of our issuers only. */
 const OURS = { name: 'our-issuers', expression: group('object') };
@@ -84,7 +85,7 @@ function approverMayApprove(): readonly Manifest[] {
       {
         // cert-manager's webhook accepts this name too. A condition, because an expression has one check().
         name: 'not-for-all',
-        expression: `!${mayApprove(`${PLURAL} + '.countersign.dev/*'`)}`,
+        expression: `!${mayApprove(`${PLURAL} + '.' + ${GROUP} + '/*'`)}`,
       },
     ],
     validations: [
@@ -101,11 +102,12 @@ function approverMayApprove(): readonly Manifest[] {
 }
 
 /** CEL: which of our kinds a request is for, and the name of its issuer in cert-manager's webhook. */
-const OF_SIGNER = "object.spec.issuerRef.?kind.orValue('') == 'Signer'";
-const KIND = `(${OF_SIGNER} ? 'Signer' : 'ClusterSigner')`;
-const PLURAL = `(${OF_SIGNER} ? 'signers' : 'clustersigners')`;
-const SCOPE = `(${OF_SIGNER} ? object.metadata.namespace + '.' : '')`;
-const NAME = `${PLURAL} + '.countersign.dev/' + ${SCOPE} + object.spec.issuerRef.name`;
+const GROUP = 'object.spec.issuerRef.group';
+const IN_NAMESPACE = "object.spec.issuerRef.?kind.orValue('') in ['Signer', 'AcmeSigner']";
+const KIND = `((${GROUP} == '${ACME_GROUP}' ? 'Acme' : '') + (${IN_NAMESPACE} ? 'Signer' : 'ClusterSigner'))`;
+const PLURAL = `(${KIND}.lowerAscii() + 's')`;
+const SCOPE = `(${IN_NAMESPACE} ? object.metadata.namespace + '.' : '')`;
+const NAME = `${PLURAL} + '.' + ${GROUP} + '/' + ${SCOPE} + object.spec.issuerRef.name`;
 
 /** CEL: the conditions that an approver writes. */
 function approvals(object: 'object' | 'oldObject'): string {

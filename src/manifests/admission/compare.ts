@@ -11,6 +11,7 @@ import {
   whoWritesSignerStatus,
   type Guarded,
 } from './policies.ts';
+import { whoWritesAcme } from './acme.ts';
 import { whoAsksByCertificateRequests } from './certificate-requests.ts';
 import {
   whatAnswersChange,
@@ -51,6 +52,18 @@ const RISKS: Readonly<Record<string, string>> = {
     'who may update the status of CertificateRequests may approve them',
   'countersign-certificate-request-answers':
     'this component may answer the CertificateRequests of every issuer when it is taken over',
+  'countersign-acme-answers':
+    'this component may answer the CertificateRequests of every issuer when it is taken over',
+  'countersign-acme-cluster-signers':
+    'a user without the verbs sign and attest may write AcmeClusterSigners, which decide who gets certificates',
+  'countersign-acme-account-keys':
+    'the writer of an AcmeClusterSigner may order certificates with any account key',
+  'countersign-acme-signer-status': 'a user may say of a signer that it is ready, or is not',
+  'countersign-acme-orders':
+    'who may write Orders and Challenges may have certificates ordered that no rule allows',
+  'countersign-acme-challenge-status':
+    'who may write the status of Challenges may have a server told that a name is proved',
+  'countersign-acme-revocation': 'who may update Orders may have their certificates revoked',
   'countersign-attester-bundles':
     'this component may make bundles of other names when it is taken over',
   'countersign-authority-secrets':
@@ -149,12 +162,14 @@ function bindingDifferences(name: string, binding: LiveAdmission['binding']): re
 function render(live: Manifest, { namespace: known }: AdmissionContext): readonly Manifest[] {
   const namespace = known ?? namespaceIn(live);
   const names = componentNamesIn(live, namespace);
+  const text = JSON.stringify(live);
   return [
     ...whoCreatesPodCertificateRequests(guardedBy(live)),
     ...whoWritesClusterSigners(),
     ...whoWritesClusterSignerStatus(namespace),
     ...whoWritesSignerStatus(namespace),
     ...whoAsksByCertificateRequests(),
+    ...whoWritesAcme(namespace, KEYS_NAMESPACE.exec(text)?.[1] ?? ''),
     ...whichBundlesTheAttesterWrites(names),
     ...whichRequestsAreAnswered(namespace),
     ...whichSecretsTheAuthorityMakes(names),
@@ -171,6 +186,7 @@ function render(live: Manifest, { namespace: known }: AdmissionContext): readonl
 const QUOTED_NAME = /'([\w./:-]+)'/g;
 const TABLE_ROW = /'([\w.:-]+)': '([\w./-]+)'/g;
 const PLACE = /'([\w-]+)\/([\w.-]+)'/g;
+const KEYS_NAMESPACE = /resource\('secrets'\)\.namespace\('([a-z0-9-]+)'\)/;
 const ACCOUNT = /system:serviceaccount:([a-z0-9-]+):countersign-/;
 
 /** The names in `object.spec.signerName in ['…']`, and whether those of all Signers are matched as well. */

@@ -3,6 +3,7 @@
  * What the components themselves may not do, where RBAC cannot say it: `create` has no name, a status no group. A
  * component that is taken over keeps its roles; these policies hold it to the names of its installation.
  */
+import { ACME_GROUP } from '../../api/acme/index.ts';
 import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
 import type { SecretReference } from '../../api/signer/cluster-signer.ts';
 import { policy } from './policies.ts';
@@ -62,32 +63,40 @@ export function whichBundlesTheAttesterWrites(names: ComponentNames): readonly M
 }
 
 /**
- * `certificate-request` answers CertificateRequests of our issuers only: cert-manager does not require the verb
- * `sign` when a status is written, so the role alone would let it answer for every issuer of the cluster.
+ * `certificate-request` and `acme` answer CertificateRequests of their own issuers only: cert-manager does not require the
+ * verb `sign` when a status is written, so the role alone would let them answer for every issuer of the cluster.
  *
  * @param namespace - where the components run
  */
 export function whichRequestsAreAnswered(namespace: string): readonly Manifest[] {
-  const ours = "object.spec.?issuerRef.?group.orValue('') == 'countersign.dev'";
-  return policy({
-    name: 'countersign-certificate-request-answers',
-    rule: {
-      apiGroups: ['cert-manager.io'],
-      apiVersions: ['v1'],
-      operations: ['UPDATE'],
-      resources: ['certificaterequests/status'],
-    },
-    conditions: [only(namespace, 'certificate-request')],
-    validations: [
-      {
-        expression: ours,
-        messageExpression: [
-          "request.userInfo.username + ' may not answer CertificateRequest ' + object.metadata.name",
-          "+ ': its issuerRef.group is not countersign.dev'",
-        ].join('\n'),
+  const answered = (name: string, component: string, group: string): readonly Manifest[] =>
+    policy({
+      name,
+      rule: {
+        apiGroups: ['cert-manager.io'],
+        apiVersions: ['v1'],
+        operations: ['UPDATE'],
+        resources: ['certificaterequests/status'],
       },
-    ],
-  });
+      conditions: [only(namespace, component)],
+      validations: [
+        {
+          expression: `object.spec.?issuerRef.?group.orValue('') == '${group}'`,
+          messageExpression: [
+            "request.userInfo.username + ' may not answer CertificateRequest ' + object.metadata.name",
+            `+ ': its issuerRef.group is not ${group}'`,
+          ].join('\n'),
+        },
+      ],
+    });
+  return [
+    ...answered(
+      'countersign-certificate-request-answers',
+      'certificate-request',
+      'countersign.dev',
+    ),
+    ...answered('countersign-acme-answers', 'acme', ACME_GROUP),
+  ];
 }
 
 /**
@@ -125,14 +134,14 @@ export function whichSecretsTheAuthorityMakes(names: ComponentNames): readonly M
 }
 
 /**
- * `signer` and `approver` change the status of a CertificateSigningRequest and nothing else of it. The API server asks for the
+ * `signer`, `acme` and `approver` change the status of a CertificateSigningRequest and nothing else of it. The API server asks for the
  * verb `sign` only where a certificate or a condition changes, and a status update may change the metadata: an owner
  * that does not exist has the garbage collector delete the request, whoever is to sign it.
  *
  * @param namespace - where the components run
  */
 export function whatAnswersChange(namespace: string): readonly Manifest[] {
-  const users = ['approver', 'signer'].map((each) => `'${userOf(namespace, each)}'`);
+  const users = ['acme', 'approver', 'signer'].map((each) => `'${userOf(namespace, each)}'`);
   const same = (field: string, none: '[]' | '{}'): string =>
     `object.metadata.?${field}.orValue(${none}) == oldObject.metadata.?${field}.orValue(${none})`;
   return policy({
@@ -145,7 +154,7 @@ export function whatAnswersChange(namespace: string): readonly Manifest[] {
     },
     conditions: [
       {
-        name: 'only-approver-and-signer',
+        name: 'only-who-answers',
         expression: `request.userInfo.username in [${users.join(', ')}]`,
       },
     ],

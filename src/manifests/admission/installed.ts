@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Installation } from '../installation.ts';
-import { permissionNamesOf } from '../names.ts';
+import { keysNamespaceOf, permissionNamesOf } from '../names.ts';
 import type { Manifest } from '../roles.ts';
+import { whoWritesAcme } from './acme.ts';
 import { whoAsksByCertificateRequests } from './certificate-requests.ts';
 import {
   whatAnswersChange,
@@ -36,6 +37,7 @@ export function admissionOf(installation: Installation): ReadonlyMap<string, rea
     ['pod-certificate-requests.yaml', whoCreatesPodCertificateRequests(guarded)],
     ['cluster-signers.yaml', writers],
     ['certificate-requests.yaml', whoAsksByCertificateRequests()],
+    ['acme.yaml', whoWritesAcme(namespace, keysNamespaceOf(installation))],
     ['components.yaml', onComponents(installation)],
     ['leases.yaml', whoWritesLeases(namespace)],
     ['refreshed.yaml', whatIsRefreshed(namespace)],

@@ -9,4 +9,5 @@ export const approver: ComponentDescription = {
   replicas: 2,
   resources: { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '640Mi' } },
   servesNamespacedSigners: true,
+  approvesAcme: true,
 };

@@ -31,6 +31,8 @@ export interface ComponentDescription {
   readonly servesNamespacedSigners?: boolean;
   /** Whether its names are those of ACME signers, and not those of ClusterSigners. */
   readonly servesAcme?: boolean;
+  /** Whether it also approves for ACME signers. */
+  readonly approvesAcme?: boolean;
   /** Whether it needs the CA of our own ports. The others neither sign with it nor read its key. */
   readonly servesOwnTls?: boolean;
 }

@@ -39,7 +39,7 @@ const ORDER_PATHS = resource(ORDERS);
 /** The validity of a public CA is not ours to know. 9999-12-31 is the latest time in a certificate (RFC 5280 §4.1.2.5). */
 const UNBOUNDED = { notBefore: 0, notAfter: Date.UTC(9999, 11, 31, 23, 59, 59) };
 /** An Order that ends wakes its request; this is for the case that nobody saw it end. */
-const LOOK_AGAIN_MS = 10 * 60_000;
+const UNSEEN_END_MS = 10 * 60_000;
 /** Our own watch shows an Order of this name sooner. */
 const TAKEN_MS = 2_000;
 
@@ -83,7 +83,7 @@ async function issue(
       for (const order of plan.orders) await removeOrder(init, order);
       return pending('Orders that are not needed any more were deleted', TAKEN_MS);
     case 'wait':
-      return pending(plan.message, plan.until === undefined ? LOOK_AGAIN_MS : plan.until - now);
+      return pending(plan.message, plan.until === undefined ? UNSEEN_END_MS : plan.until - now);
   }
 }
 
@@ -138,7 +138,7 @@ async function create(
     return pending(`Order ${namespace}/${name} is there already`, TAKEN_MS);
   }
   component.log.info({ order: `${namespace}/${name}`, uid: request.metadata.uid }, 'order made');
-  return pending(`Order ${namespace}/${name} was made`, LOOK_AGAIN_MS);
+  return pending(`Order ${namespace}/${name} was made`, UNSEEN_END_MS);
 }
 
 /** Why no Order may be made for a signer now; undefined: it is ready. */

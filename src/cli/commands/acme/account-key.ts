@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  ACME_CLUSTER_SIGNERS,
+  ACME_SIGNERS,
+  readAcmeSigner,
+  type AcmeSigner,
+} from '../../../api/acme/index.ts';
+import type { KubeObject, Secret } from '../../../api/object/object.ts';
+import { SIGNER_NAME } from '../../../api/signer/grant.ts';
+import { SignerError } from '../../../errors.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { KubeError } from '../../../kube/client/kube-error.ts';
+import { resource } from '../../../kube/resource/resource.ts';
+import { generatePrivateKey } from '../../../pki/keys/private-key.ts';
+import { printText } from '../../terminal.ts';
+import { connectUser, type UserOptions } from '../../user-client.ts';
+
+/** Flags of `countersign account-key`. */
+export interface AccountKeyOptions extends UserOptions {
+  /** Absent: an AcmeClusterSigner. */
+  readonly namespace?: string;
+  readonly secretNamespace: string;
+}
+
+const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
+
+/**
+ * Makes the Secret with the account key of a signer. A Secret that is there is never written: its key may have an account.
+ *
+ * @throws SignerError USAGE where it is there, KubeError, or SPEC_INVALID
+ */
+export async function runAccountKey(name: string, options: AccountKeyOptions): Promise<void> {
+  const { client } = await connectUser(options, 'account-key');
+  try {
+    printText(await makeAccountKey(client, name, options));
+  } finally {
+    await client.close();
+  }
+}
+
+/** @returns what was done, for people */
+export async function makeAccountKey(
+  client: Pick<Client, 'request'>,
+  name: string,
+  options: Pick<AccountKeyOptions, 'namespace' | 'secretNamespace'>,
+): Promise<string> {
+  const { namespace } = options;
+  const kind = resource(namespace === undefined ? ACME_CLUSTER_SIGNERS : ACME_SIGNERS);
+  const path = kind.object({ namespace, name });
+  const signer = readAcmeSigner(await client.request<KubeObject>({ method: 'GET', path }));
+  const { pem } = await generatePrivateKey('ECDSAP256');
+  const secret = accountSecret(signer, namespace ?? options.secretNamespace, pem);
+  const where = `${secret.metadata.namespace}/${secret.metadata.name}`;
+  try {
+    const collection = SECRETS.collection(secret.metadata.namespace);
+    await client.request({ method: 'POST', path: collection, body: secret });
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== 'KUBE_ALREADY_EXISTS') throw error;
+    throw new SignerError({
+      code: 'USAGE',
+      disposition: 'fail',
+      message: `Secret ${where} is there already, and its key may have an account; it stays as it is. Name another Secret in spec.acme.accountKey.secret, or annotate this one with ${SIGNER_NAME}=${signer.spec.signerName}`,
+      cause: error,
+    });
+  }
+  return `Secret ${where} was made with a new account key for ${signer.spec.signerName}.\nKeep a copy of it: whoever has the key can revoke what the account ordered.\n`;
+}
+
+type NewSecret = Omit<Secret, 'metadata'> & {
+  readonly metadata: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
+};
+
+/** With the consent that its key is this signer's. */
+function accountSecret({ spec }: AcmeSigner, namespace: string, pem: string): NewSecret {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'Opaque',
+    metadata: {
+      ...{ namespace, name: spec.acme.accountKey.secret.name },
+      annotations: { [SIGNER_NAME]: spec.signerName },
+    },
+    data: { 'tls.key': Buffer.from(pem).toString('base64') },
+  };
+}

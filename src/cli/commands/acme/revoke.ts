@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import { ORDERS, readOrder, REVOKE_ANNOTATION, type Order } from '../../../api/acme/index.ts';
+import type { KubeObject, Secret } from '../../../api/object/object.ts';
+import type { Pod } from '../../../api/object/pod.ts';
+import {
+  CERT_MANAGER_GROUP,
+  CERT_MANAGER_VERSION,
+  CERTIFICATE_REQUEST_RESOURCE,
+} from '../../../api/request/certificate-request.ts';
+import { SignerError } from '../../../errors.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { KubeError } from '../../../kube/client/kube-error.ts';
+import { resource } from '../../../kube/resource/resource.ts';
+import { listPages } from '../../../kube/watch/list-pages.ts';
+import { readCertificates } from '../../../pki/x509/certificate.ts';
+import { printText } from '../../terminal.ts';
+import { connectUser, type UserOptions } from '../../user-client.ts';
+
+/** Flags of `countersign revoke`. */
+export interface RevokeOptions extends UserOptions {
+  readonly namespace: string;
+  readonly reason: string;
+  readonly force: boolean;
+}
+
+/** Those that a subscriber may give (RFC 5280 §5.3.1; CA/Browser Forum BR §7.2.2), as the annotation has them. */
+export const REVOCATION_REASONS = [
+  'unspecified',
+  'keyCompromise',
+  'affiliationChanged',
+  'superseded',
+  'cessationOfOperation',
+] as const;
+
+const PATHS = resource(ORDERS);
+const REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
+const CERTIFICATES = resource({
+  ...{ group: CERT_MANAGER_GROUP, version: CERT_MANAGER_VERSION, plural: 'certificates' },
+});
+const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
+const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
+const EXIT_REFUSED = 3;
+
+/**
+ * Notes on an Order that its certificate is to be revoked, and says what still uses it.
+ *
+ * @param name - `order/NAME`, or the name
+ * @returns the exit code
+ * @throws KubeError, or SignerError USAGE
+ */
+export async function runRevoke(name: string, options: RevokeOptions): Promise<number> {
+  const { client } = await connectUser(options, 'revoke');
+  try {
+    const { text, isWritten } = await revokeOrder(client, name, options);
+    printText(text);
+    return isWritten ? 0 : EXIT_REFUSED;
+  } finally {
+    await client.close();
+  }
+}
+
+/** The same with any client. */
+export async function revokeOrder(
+  client: Client,
+  name: string,
+  { namespace, reason, force }: Pick<RevokeOptions, 'namespace' | 'reason' | 'force'>,
+): Promise<{ readonly text: string; readonly isWritten: boolean }> {
+  const path = PATHS.object({ namespace, name: name.replace(/^orders?\//, '') });
+  const order = readOrder(await client.request<KubeObject>({ method: 'GET', path }));
+  const { certificate } = order.status;
+  if (certificate === undefined) throw usage(`Order ${namespace}/${name} has no certificate`);
+  const [leaf] = readCertificates(certificate);
+  const serial = leaf === undefined ? '' : Buffer.from(leaf.serial).toString('hex');
+  const uses = await usesOf(client, order);
+  const used = uses.map((each) => `${each}\n`).join('');
+  if (uses.length > 0 && !force) {
+    const advice =
+      'Renew it first (cmctl renew), or revoke it all the same with --force. Nothing was written.';
+    return {
+      text: `The certificate with serial ${serial} is in use:\n${used}${advice}\n`,
+      isWritten: false,
+    };
+  }
+  await client.request({
+    ...{ method: 'PATCH', path, contentType: 'application/merge-patch+json' },
+    body: {
+      metadata: {
+        resourceVersion: order.metadata.resourceVersion,
+        annotations: { [REVOKE_ANNOTATION]: reason },
+      },
+    },
+  });
+  const done = `The CA is asked to revoke the certificate with serial ${serial} (${reason}); the Order's Events say when it has.`;
+  return { text: `${used}${done}\n`, isWritten: true };
+}
+
+/** What holds the certificate, as far as the cluster knows and the user may read it. */
+async function usesOf(client: Client, order: Order): Promise<readonly string[]> {
+  const { namespace = '' } = order.metadata;
+  const owner = await certificateOf(client, order);
+  const secretName = owner?.spec.secretName;
+  if (owner === undefined || secretName === undefined) return [];
+  const secret = await known<Secret>(client, SECRETS.object({ namespace, name: secretName }));
+  // Who may not read the Secret must assume that it is this one.
+  if (secret !== undefined && certificateIn(secret) !== order.status.certificate?.trim()) return [];
+  const pods = await podsWith(client, namespace, secretName);
+  return [
+    `Certificate ${namespace}/${owner.metadata.name} has it in Secret ${namespace}/${secretName}`,
+    ...pods.map((pod) => `Pod ${namespace}/${pod} mounts Secret ${namespace}/${secretName}`),
+  ];
+}
+
+/** The Certificate that asked for it. */
+async function certificateOf(
+  client: Client,
+  { metadata: { namespace }, spec }: Order,
+): Promise<CertManagerCertificate | undefined> {
+  const { kind, name } = spec.requestRef;
+  if (kind !== 'CertificateRequest') return undefined;
+  const request = await known<KubeObject>(client, REQUESTS.object({ namespace, name }));
+  const owner = request?.metadata.annotations?.['cert-manager.io/certificate-name'];
+  if (owner === undefined) return undefined;
+  return known<CertManagerCertificate>(client, CERTIFICATES.object({ namespace, name: owner }));
+}
+
+function certificateIn({ data }: Secret): string {
+  return Buffer.from(data?.['tls.crt'] ?? '', 'base64')
+    .toString('latin1')
+    .trim();
+}
+
+interface CertManagerCertificate extends KubeObject {
+  readonly spec: { readonly secretName?: string };
+}
+
+async function podsWith(
+  client: Client,
+  namespace: string,
+  secretName: string,
+): Promise<readonly string[]> {
+  const pods: string[] = [];
+  const listed = listPages({ client, path: PODS.collection(namespace) }, (object) => {
+    const pod = object as unknown as PodWithVolumes;
+    const names = (pod.spec.volumes ?? []).flatMap(secretNames);
+    if (names.includes(secretName)) pods.push(pod.metadata.name);
+  });
+  await listed.catch(unlessHidden);
+  return pods;
+}
+
+interface Volume {
+  readonly secret?: { readonly secretName?: string };
+  readonly projected?: {
+    readonly sources?: readonly { readonly secret?: { readonly name?: string } }[];
+  };
+}
+
+type PodWithVolumes = Pick<Pod, 'metadata'> & {
+  readonly spec: { readonly volumes?: readonly Volume[] };
+};
+
+function secretNames({ secret, projected }: Volume): readonly (string | undefined)[] {
+  return [secret?.secretName, ...(projected?.sources ?? []).map((each) => each.secret?.name)];
+}
+
+/** Undefined: it is not there, or the user may not read it. */
+function known<T>(client: Client, path: string): Promise<T | undefined> {
+  return client.request<T>({ method: 'GET', path }).catch(unlessHidden);
+}
+
+function unlessHidden(error: unknown): undefined {
+  if (error instanceof KubeError && (error.status === 403 || error.status === 404))
+    return undefined;
+  throw error;
+}
+
+function usage(message: string): SignerError {
+  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The policies for the kinds of ACME. Orders and Challenges are `acme`'s own notes: whoever could write them would choose
+ * names that no rule allowed, a chain that is delivered, or an address that is called.
+ */
+import {
+  ACME_GROUP,
+  ACME_VERSION,
+  ORDER_UID_LABEL,
+  REVOKE_ANNOTATION,
+} from '../../api/acme/index.ts';
+import type { Manifest } from '../roles.ts';
+import { policy } from './policies.ts';
+
+const KINDS = { apiGroups: [ACME_GROUP], apiVersions: [ACME_VERSION] };
+
+/**
+ * All policies for the kinds of ACME.
+ *
+ * @param namespace - where the components run
+ * @param secretNamespace - the namespace of account keys of AcmeClusterSigners
+ */
+export function whoWritesAcme(namespace: string, secretNamespace: string): readonly Manifest[] {
+  return [
+    ...whoWritesSigners(),
+    ...whoTakesAccountKeys(secretNamespace),
+    ...whoWritesSignerStatus(namespace),
+    ...whoWritesOrders(namespace),
+    ...whoSolves(namespace),
+    ...whoRevokes(),
+  ];
+}
+
+/** As for ClusterSigners: the writer decides who gets certificates of this name. */
+function whoWritesSigners(): readonly Manifest[] {
+  const name = '(object == null ? oldObject : object).spec.signerName';
+  return policy({
+    name: 'countersign-acme-cluster-signers',
+    rule: {
+      ...KINDS,
+      operations: ['CREATE', 'UPDATE', 'DELETE'],
+      resources: ['acmeclustersigners'],
+    },
+    validations: (['sign', 'attest'] as const).map((verb) => ({
+      expression: `authorizer.group('certificates.k8s.io').resource('signers').name(${name})\n.check('${verb}').allowed()`,
+      messageExpression: [
+        `request.userInfo.username + ' may not ${verb} for ' + ${name}`,
+        "+ ', so it may not write or delete its AcmeClusterSigner; ask an administrator to grant it the verbs'",
+        `+ ' sign and attest on signers.certificates.k8s.io ' + ${name}`,
+      ].join('\n'),
+    })),
+  });
+}
+
+/** Who names a Secret as an account key, or as an external account, has certificates ordered in that account's name. */
+function whoTakesAccountKeys(secretNamespace: string): readonly Manifest[] {
+  const key = (object: string): string => `${object}.spec.acme.accountKey.secret.name`;
+  const external = (object: string): string =>
+    `${object}.spec.acme.?externalAccountBinding.?secret.?name.orValue('')`;
+  const mayUse = (secret: string): string =>
+    `authorizer.group('').resource('secrets').namespace('${secretNamespace}')\n.name(${secret}).check('use').allowed()`;
+  const refusal = (secret: string, what: string): string =>
+    [
+      `request.userInfo.username + ' may not use Secret ${secretNamespace}/' + ${secret}`,
+      `+ ' for ${what}; ask an administrator to grant it the verb use on this Secret'`,
+    ].join('\n');
+  return policy({
+    name: 'countersign-acme-account-keys',
+    rule: { ...KINDS, operations: ['CREATE', 'UPDATE'], resources: ['acmeclustersigners'] },
+    conditions: [
+      {
+        name: 'another-secret',
+        expression: [
+          'oldObject == null',
+          `|| ${key('oldObject')} != ${key('object')}`,
+          `|| ${external('oldObject')} != ${external('object')}`,
+        ].join('\n'),
+      },
+    ],
+    validations: [
+      {
+        expression: mayUse(key('object')),
+        messageExpression: refusal(key('object'), 'an account key'),
+      },
+      {
+        expression: `${external('object')} == ''\n|| ${mayUse(external('object'))}`,
+        messageExpression: refusal(external('object'), 'an external account'),
+      },
+    ],
+  });
+}
+
+/** Only `acme` says whether a signer is ready, and which account it has. */
+function whoWritesSignerStatus(namespace: string): readonly Manifest[] {
+  return policy({
+    name: 'countersign-acme-signer-status',
+    rule: {
+      ...KINDS,
+      operations: ['UPDATE'],
+      resources: ['acmeclustersigners/status', 'acmesigners/status'],
+    },
+    validations: [
+      {
+        expression: isUser(namespace, 'acme'),
+        messageExpression:
+          "request.userInfo.username + ' may not write the status of ' + object.kind + ' ' + object.metadata.name + '; only the acme component does'",
+      },
+    ],
+  });
+}
+
+/**
+ * Creates, and updates of spec, status or the label that says whose a Challenge is, are `acme`'s. Finalizers and owner
+ * references stay open: the garbage collector and people who mend need them.
+ */
+function whoWritesOrders(namespace: string): readonly Manifest[] {
+  const label = (object: string): string =>
+    `${object}.metadata.?labels[?'${ORDER_UID_LABEL}'].orValue('')`;
+  return policy({
+    name: 'countersign-acme-orders',
+    rule: {
+      ...KINDS,
+      operations: ['CREATE', 'UPDATE'],
+      resources: ['orders', 'orders/status', 'challenges'],
+    },
+    conditions: [{ name: 'anybody-but-acme', expression: `!(${isUser(namespace, 'acme')})` }],
+    validations: [
+      {
+        expression: [
+          "request.operation == 'UPDATE' && request.?subResource.orValue('') == ''",
+          '&& object.spec == oldObject.spec',
+          `&& ${label('object')} == ${label('oldObject')}`,
+        ].join('\n'),
+        messageExpression: [
+          "request.userInfo.username + ' may not write ' + object.kind + ' ' + object.metadata.name",
+          "+ ': only the acme component does; delete it, and another one is made'",
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
+/** What a Challenge says is `acme`'s, but for how far its solver is. */
+function whoSolves(namespace: string): readonly Manifest[] {
+  const [now, before] = ['object', 'oldObject'].map((each) => `${each}.?status.orValue({})`);
+  return policy({
+    name: 'countersign-acme-challenge-status',
+    rule: { ...KINDS, operations: ['UPDATE'], resources: ['challenges/status'] },
+    conditions: [{ name: 'anybody-but-acme', expression: `!(${isUser(namespace, 'acme')})` }],
+    validations: [
+      {
+        expression: [
+          isUser(namespace, 'acme-solver'),
+          `&& ${now}.all(field, field == 'solver' || ${before}[?field] == optional.of(${now}[field]))`,
+          `&& ${before}.all(field, field == 'solver' || field in ${now})`,
+        ].join('\n'),
+        messageExpression: [
+          "request.userInfo.username + ' may not write the status of Challenge ' + object.metadata.name",
+          "+ ': only the acme component does, and acme-solver status.solver'",
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
+/** The annotation is a wish that `acme` passes on to the CA: whoever sets it needs the verb `revoke` on the signer. */
+function whoRevokes(): readonly Manifest[] {
+  const wish = (object: string): string =>
+    `${object}.metadata.?annotations[?'${REVOKE_ANNOTATION}'].orValue('')`;
+  const signer = [
+    "authorizer.group('acme.countersign.dev')",
+    ".resource(object.spec.signerRef.kind == 'AcmeSigner' ? 'acmesigners' : 'acmeclustersigners')",
+    ".namespace(object.spec.signerRef.kind == 'AcmeSigner' ? object.metadata.namespace : '')",
+    '.name(object.spec.signerRef.name)',
+  ];
+  return policy({
+    name: 'countersign-acme-revocation',
+    rule: { ...KINDS, operations: ['CREATE', 'UPDATE'], resources: ['orders'] },
+    conditions: [
+      {
+        name: 'wish-changes',
+        expression: `(oldObject == null ? '' : ${wish('oldObject')}) != ${wish('object')}`,
+      },
+    ],
+    validations: [
+      {
+        expression: [...signer, ".check('revoke').allowed()"].join('\n'),
+        messageExpression: [
+          "request.userInfo.username + ' may not revoke certificates of ' + object.spec.signerRef.kind",
+          "+ ' ' + object.spec.signerRef.name + '; ask an administrator to grant it the verb revoke on it'",
+        ].join('\n'),
+      },
+    ],
+  });
+}
+
+function isUser(namespace: string, component: string): string {
+  return `request.userInfo.username == 'system:serviceaccount:${namespace}:countersign-${component}'`;
+}

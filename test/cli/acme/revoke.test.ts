@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { revokeOrder } from '../../../src/cli/commands/acme/revoke.ts';
+import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import { encodePem } from '../../../src/pki/der/pem.ts';
+import { order } from '../../controllers/acme/requests/build.ts';
+import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
+import { ca, link } from '../../support/pki/chain.ts';
+
+const PEM = encodePem('CERTIFICATE', link('a.example', { extensions: [ca()] }).certificate.raw);
+const OPTIONS = { namespace: 'team-a', reason: 'superseded', force: false };
+
+/** A cluster in which Certificate web asked, Secret web-tls holds `held`, and Pod app mounts it. */
+function cluster(held: string | undefined): RecordedClient {
+  const client = recordedClient();
+  const secret = { secretName: 'web-tls' };
+  const answers: readonly (readonly [RegExp, unknown])[] = [
+    [/\/orders\/web-1$/, order(1, { state: 'valid', certificate: PEM })],
+    [
+      /\/certificaterequests\/web$/,
+      { metadata: { annotations: { 'cert-manager.io/certificate-name': 'web' } } },
+    ],
+    [/\/certificates\/web$/, { metadata: { name: 'web' }, spec: secret }],
+    [
+      /\/secrets\/web-tls$/,
+      held === undefined
+        ? undefined
+        : { data: { 'tls.crt': Buffer.from(held).toString('base64') } },
+    ],
+    [
+      /\/pods$/,
+      {
+        ...{ apiVersion: 'v1', kind: 'PodList', metadata: {} },
+        items: [
+          { metadata: { name: 'app' }, spec: { volumes: [{ secret }] } },
+          { metadata: { name: 'other' }, spec: { volumes: [{ secret: { secretName: 'x' } }] } },
+        ],
+      },
+    ],
+  ];
+  client.answer(({ method, path }) => {
+    if (method === 'PATCH') return {};
+    const found = answers.find(([pattern]) => pattern.test(path))?.[1];
+    if (found === undefined) throw new KubeError({ status: 403, what: `${method} ${path}` });
+    return found;
+  });
+  return client;
+}
+
+const patches = ({ requests }: RecordedClient): readonly unknown[] =>
+  requests.filter(({ method }) => method === 'PATCH').map(({ body }) => body);
+
+test('a certificate that nothing uses any more is revoked: the wish is an annotation on its Order', async () => {
+  const client = cluster('another certificate');
+  const { text, isWritten } = await revokeOrder(client, 'order/web-1', OPTIONS);
+  assert.ok(isWritten);
+  assert.match(
+    text,
+    /^The CA is asked to revoke the certificate with serial [0-9a-f]+ \(superseded\)/,
+  );
+  assert.deepEqual(patches(client), [
+    {
+      metadata: {
+        resourceVersion: '1',
+        annotations: { 'acme.countersign.dev/revoke': 'superseded' },
+      },
+    },
+  ]);
+});
+
+test('a certificate that is in use is not revoked, and the command says what uses it', async () => {
+  const client = cluster(PEM);
+  const { text, isWritten } = await revokeOrder(client, 'web-1', OPTIONS);
+  assert.ok(!isWritten);
+  assert.match(text, /Certificate team-a\/web has it in Secret team-a\/web-tls\n/);
+  assert.match(text, /Pod team-a\/app mounts Secret team-a\/web-tls\n/);
+  assert.doesNotMatch(text, /other/);
+  assert.match(text, /cmctl renew.*--force/);
+  assert.deepEqual(patches(client), []);
+});
+
+test('with --force it is revoked all the same', async () => {
+  const client = cluster(PEM);
+  const { isWritten } = await revokeOrder(client, 'web-1', { ...OPTIONS, force: true });
+  assert.ok(isWritten && patches(client).length === 1);
+});
+
+test('who may not read the Secret must assume that the certificate is in use', async () => {
+  const { isWritten } = await revokeOrder(cluster(undefined), 'web-1', OPTIONS);
+  assert.ok(!isWritten);
+});
+
+test('an Order without a certificate has nothing to revoke', async () => {
+  const client = recordedClient();
+  client.answer(() => order(1));
+  await assert.rejects(
+    revokeOrder(client, 'web-1', OPTIONS),
+    /Order team-a\/web-1 has no certificate/,
+  );
+});
