@@ -26,6 +26,7 @@ import { endOnSignals } from '../measure/end-on-signals.ts';
 import { readMachine } from '../measure/machine.ts';
 import { median } from '../measure/median.ts';
 import { percentile } from '../measure/percentile.ts';
+import { measureRunDelays } from '../measure/run-delay.ts';
 import { medianRatio, rounded } from '../measure/ratios.ts';
 import { writeResults } from '../measure/results.ts';
 import { printRatios } from '../measure/table.ts';
@@ -59,12 +60,21 @@ try {
   await prepareTenants(cluster);
   for (const name of OURS) running.push(await startOurs(name));
   running.push(await startEcho([stub]));
+  const [, , , issuer, echo] = running;
+  const waiting = [
+    { pid: issuer?.pid ?? 0, threads: 'first' },
+    { pid: echo?.pid ?? 0, threads: 'first' },
+    { pid: cluster.apiServer.pid ?? 0, threads: 'all' },
+  ] as const;
   await tenantsAreReady(cluster);
   const quiet: VictimTurn[] = [];
   const busy: VictimTurn[] = [];
+  const coreWaits = { quiet: [] as (readonly number[])[], beside: [] as (readonly number[])[] };
   let floods = 0;
   for (let round = 0; round < sizes.rounds; round++) {
+    const aloneWaits = measureRunDelays(waiting);
     quiet.push(await turn(`quiet-${round}`, stub));
+    coreWaits.quiet.push(aloneWaits());
     const tenant = await startContender(
       {
         name: `flood-${round}`,
@@ -72,7 +82,9 @@ try {
       },
       cluster.directory,
     );
+    const besideWaits = measureRunDelays(waiting);
     busy.push(await turn(`busy-${round}`, stub));
+    coreWaits.beside.push(besideWaits());
     await tenant.stop();
     floods += await hostileRequests();
     await cleanUp();
@@ -106,6 +118,7 @@ try {
       ...{ seconds: sizes.seconds, rounds: sizes.rounds },
       quiet: row(quiet),
       beside: row(busy),
+      coreWaits: { quiet: medians(coreWaits.quiet), beside: medians(coreWaits.beside) },
       hostileRequestsPerSecond: rounded(floods / sizes.rounds / (sizes.seconds + sizes['warm-up'])),
       ...{ refused: refused.length, events: written },
     },
@@ -114,6 +127,12 @@ try {
 } finally {
   await Promise.all(running.map((each) => each.stop()));
   await bench.stop();
+}
+
+/** Milliseconds of a second for which threads wait for a core: medians of the rounds. */
+function medians(waits: readonly (readonly number[])[]): object {
+  const of = (index: number): number => rounded(median(waits.map((each) => each[index] ?? 0)));
+  return { pcrIssuer: of(0), echo: of(1), apiServer: of(2) };
 }
 
 function p99(values: readonly number[]): number {
