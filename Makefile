@@ -141,8 +141,12 @@ test-real-pods: node_modules controlplane dist/countersign.mjs ## What is shippe
 	$(RUN) node --test --test-concurrency=1 --test-timeout=600000 'test/real-pods/*.test.ts'
 
 .PHONY: test-operator
-test-operator: node_modules controlplane ## The operator on a real API server: installed, drifted, healed, killed, deleted
-	$(COMPILED) $(RUN) node --test --test-timeout=300000 --test-concurrency=1 'test/operator/*.test.ts'
+test-operator: node_modules controlplane ## The operator on a real API server: installed, drifted, refused, deleted, adopted; SEED=7
+	$(COMPILED) $(RUN) node --test --test-timeout=300000 test/operator/life.test.ts test/operator/spec.test.ts test/operator/taken-over.test.ts
+
+.PHONY: test-operator-long
+test-operator-long: node_modules controlplane ## The same with every object in turn, and killed again and again
+	OPERATOR=long $(COMPILED) $(RUN) node --test --test-timeout=300000 --test-concurrency=2 'test/operator/*.test.ts'
 
 .PHONY: test-refresher
 test-refresher: node_modules controlplane dist/countersign.mjs ## pod-refresher: 5,000 workloads on a simulated clock, 300 on a cluster

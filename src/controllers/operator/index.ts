@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { COUNTERSIGNS, SINGLETON, type Countersign } from '../../api/operator/countersign.ts';
+import { SINGLETON, type Countersign } from '../../api/operator/countersign.ts';
 import { messageOf } from '../../errors.ts';
-import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { StoredObject } from '../../kube/resource/object.ts';
 import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
 import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
@@ -18,6 +17,7 @@ import {
   type InstallationOf,
   type Refusal,
 } from './desired.ts';
+import { permissions } from './permissions.ts';
 import { createRestraint, type Restraint } from './restraint.ts';
 import { createRightsGate, type RightsGate } from './rights.ts';
 import { refuseServer } from './server-version.ts';
@@ -36,6 +36,9 @@ const LABEL = 'countersign';
 /** Everything is compared anew so often, whatever the watches say. */
 const RESYNC_MS = 5 * 60_000;
 
+/** A permission that was granted is noticed so soon. */
+const REFUSED_AGAIN_MS = 10_000;
+
 type Stored = Countersign & StoredObject;
 
 /** Installs what the Countersign `cluster` says, and keeps it that way. */
@@ -45,7 +48,7 @@ export function createOperator(init: OperatorInit): Controller {
   const operator = new Operator(init, wake);
   component.shard.onChange(wake);
   return {
-    permissions: () => operator.permissions(),
+    permissions: () => permissions(component),
     notReady: () => {
       const { synced, failure } = operator.countersigns;
       return synced && failure === undefined
@@ -72,7 +75,6 @@ class Operator {
   readonly #rights: RightsGate;
   readonly #restraint: Restraint;
   readonly #accepted = new Set<string>();
-  #rules: readonly PermissionRule[] = [];
 
   constructor(init: OperatorInit, wake: () => void) {
     const { component } = init;
@@ -87,12 +89,6 @@ class Operator {
       fieldSelector: `metadata.name=${SINGLETON}`,
       onEvent: wake,
     });
-  }
-
-  permissions(): readonly PermissionRule[] {
-    const { group, plural } = COUNTERSIGNS;
-    const own = { apiGroups: [group], resources: [plural], verbs: ['get', 'list', 'watch'] };
-    return this.#rules.length === 0 ? [own] : this.#rules;
   }
 
   async reconcile(signal: AbortSignal): Promise<ReconcileResult> {
@@ -117,7 +113,6 @@ class Operator {
   ): Promise<InstallationSnapshot['outcome']> {
     const desired = this.#init.installationOf(object.spec);
     if (isRefusal(desired)) return desired;
-    this.#rules = desired.rules;
     const refusal = await this.#preflight(desired);
     if (refusal !== undefined) return refusal;
     return { desired, report: await this.#pass(object, desired, signal) };
@@ -163,7 +158,7 @@ class Operator {
       const { reason, message: note } = outcome;
       component.log.warn({ reason, error: note }, 'the Countersign is refused, nothing is changed');
       component.events.record({ type: 'Warning', reason, action: 'Preflight', note, regarding });
-      return 'backoff';
+      return { backoffUntil: component.clock() + REFUSED_AGAIN_MS };
     }
     const { failed, heldUntil } = outcome.report;
     if (failed) return 'backoff';

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { COUNTERSIGNS } from '../../api/operator/countersign.ts';
 import { OWN_TLS_CA_SECRET } from '../../api/signer/own-tls.ts';
+import { permissions } from '../../controllers/operator/permissions.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import { ruleOf } from '../../reconciling/objects/kinds.ts';
 import type { ManagedObject } from '../../reconciling/objects/managed-object.ts';
-import { EVENTS_IN_DEFAULT, onLeaderLease, readPolicies } from '../../runtime/rbac/rules.ts';
 import { COMPONENTS } from '../components.ts';
 import type { InstallationPlan } from '../installation-plan.ts';
 import { permissionNamesOf } from '../names.ts';
-import { WRITERS_POLICY } from '../admission/countersigns.ts';
 
 const READ = ['get', 'list', 'watch'];
 
@@ -30,37 +28,21 @@ function ownRules({
   installation,
   keysNamespace,
   parts,
-}: PermissionPlan): readonly PermissionRule[] {
-  const { group, plural } = COUNTERSIGNS;
-  const { namespace } = installation;
-  const names = { leases: { namespace, secretNamespaces: [keysNamespace] } };
-  const use: PermissionRule = {
-    ...{ apiGroups: [''], resources: ['secrets'], resourceNames: [OWN_TLS_CA_SECRET] },
-    // Whoever writes a ClusterSigner may use its Secret.
-    ...{ verbs: ['use'], namespace: keysNamespace },
-  };
+}: InstallationPlan): readonly PermissionRule[] {
+  const { namespace, servingSigner } = installation;
+  const own = permissions({ leases: { namespace, secretNamespaces: [keysNamespace] } });
+  if (parts.servingSigner !== true) return own;
+  // Whoever writes a ClusterSigner needs these.
   const sign: PermissionRule = {
     ...{ apiGroups: ['certificates.k8s.io'], resources: ['signers'] },
-    ...{ resourceNames: [installation.servingSigner], verbs: ['sign', 'attest'] },
+    ...{ resourceNames: [servingSigner], verbs: ['sign', 'attest'] },
   };
-  return [
-    { apiGroups: [group], resources: [plural], verbs: READ },
-    {
-      apiGroups: [group],
-      resources: [`${plural}/status`],
-      resourceNames: ['cluster'],
-      verbs: ['patch'],
-    },
-    EVENTS_IN_DEFAULT,
-    readPolicies(names, [WRITERS_POLICY, 'countersign-events']),
-    ...onLeaderLease({ ...EMPTY_NAMES, ...names }, 'operator'),
-    ...(parts.servingSigner === true ? [use, sign] : []),
-  ];
+  const use: PermissionRule = {
+    ...{ apiGroups: [''], resources: ['secrets'], resourceNames: [OWN_TLS_CA_SECRET] },
+    ...{ verbs: ['use'], namespace: keysNamespace },
+  };
+  return [...own, use, sign];
 }
-
-type PermissionPlan = Pick<InstallationPlan, 'installation' | 'keysNamespace' | 'parts'>;
-
-const EMPTY_NAMES = { signerNames: [], bundles: [], secrets: [] };
 
 function onObject(object: ManagedObject): readonly PermissionRule[] {
   const { resource, watched, owned } = ruleOf(object);
