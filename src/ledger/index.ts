@@ -13,6 +13,7 @@ export { BestEffortSender } from './sender/best-effort.ts';
 export { RequiredSender } from './sender/required.ts';
 export { idOf } from './store/ids.ts';
 export { contentsOf } from './store/search.ts';
+export { signedLogList, signHeads } from './store/sign.ts';
 export { openStore, storeOf } from './store/store.ts';
 export { openWorkerStore } from './store/worker-store.ts';
 export { isLedgerWorker, runLedgerWorker } from './store/worker.ts';

@@ -160,6 +160,22 @@ test('best-effort: what does not fit is counted exactly, over outages, lost answ
   await sender.close();
 });
 
+test('best-effort: an outage with losses at each attempt keeps one gap, and memory stays bounded', async () => {
+  const ledger = new Ledger();
+  ledger.away = true;
+  const { sender, wake } = bestEffort(ledger, 10);
+  for (let n = 0; n < 100; n += 1) {
+    await sender.append(issuedRecord(n));
+    if (n % 10 === 9) await wake();
+  }
+  assert.deepEqual([sender.state.waiting, sender.state.lost], [11, 90]);
+  ledger.away = false;
+  await wake();
+  await wake();
+  assert.deepEqual([sum(ledger.gaps), ledger.kept.size], [90, 10 + ledger.gaps.length]);
+  await sender.close();
+});
+
 test('best-effort: at the end of the process what still waits is counted as lost', async () => {
   const ledger = new Ledger();
   ledger.away = true;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Signs what has grown, and the list of all logs. */
+import { sameBytes } from '../../bytes.ts';
+import type { KeyObject } from 'node:crypto';
+import { signCheckpoint } from '../log/checkpoint.ts';
+import { signLogList, type ListedLog } from '../log/list.ts';
+import { noteSigner, type NoteSigner } from '../log/note.ts';
+import { verifierOf } from './heads.ts';
+import type { LedgerStore } from './store.ts';
+
+/** The ledger's keys: the one that signs now first, then those before it, as long as they are kept. */
+export type LedgerKeys = readonly [KeyObject, ...KeyObject[]];
+
+/** A checkpoint that was signed and kept. */
+export interface SignedHead {
+  readonly log: number;
+  readonly size: number;
+  readonly note: string;
+}
+
+/**
+ * Signs a checkpoint of each log that has grown since its last one, and keeps it: publish what this returns. A log whose
+ * key is no longer there stays as it is.
+ *
+ * @throws SignerError LEDGER_INCONSISTENT if a log does not continue its last checkpoint: then none is signed
+ */
+export async function signHeads(
+  store: LedgerStore,
+  keys: LedgerKeys,
+): Promise<readonly SignedHead[]> {
+  const signed: SignedHead[] = [];
+  for (const head of await store.unsignedHeads()) {
+    const signer = signerOf(keys, head);
+    if (signer === undefined) continue;
+    const note = signCheckpoint(head, signer);
+    await store.keepCheckpoint(head, note);
+    signed.push({ log: head.log, size: head.size, note });
+  }
+  return signed;
+}
+
+/** The list of all logs, signed by the keys that are there of the two newest logs. Nothing before the first log. */
+export async function signedLogList(
+  store: LedgerStore,
+  keys: LedgerKeys,
+): Promise<string | undefined> {
+  const logs = await store.logs();
+  const signers = logs.slice(-2).flatMap((log) => signerOf(keys, log) ?? []);
+  if (signers.length === 0) return undefined;
+  const listed = logs.map((log, at): ListedLog => {
+    const verifier = verifierOf(log);
+    return at < logs.length - 1 ? { verifier, frozenAt: log.size } : { verifier };
+  });
+  return signLogList(listed, signers);
+}
+
+function signerOf(
+  keys: LedgerKeys,
+  log: { readonly origin: string; readonly publicKey: Uint8Array },
+): NoteSigner | undefined {
+  return keys
+    .map((key) => noteSigner(log.origin, key))
+    .find(({ publicKey }) => sameBytes(publicKey, log.publicKey));
+}

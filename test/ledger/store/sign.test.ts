@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, test } from 'node:test';
+import { openSqlite } from '../../../src/ledger/database/sqlite.ts';
+import { openCheckpoint } from '../../../src/ledger/log/checkpoint.ts';
+import { openLogList } from '../../../src/ledger/log/list.ts';
+import { noteSigner } from '../../../src/ledger/log/note.ts';
+import { signedLogList, signHeads } from '../../../src/ledger/store/sign.ts';
+import { openStore } from '../../../src/ledger/store/store.ts';
+import { issuedBatch, NOW, PREFIX } from '../../support/ledger/records.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'ledger-sign-'));
+after(() => rmSync(root, { recursive: true, force: true }));
+
+const [former, current] = [0, 1].map(() => generateKeyPairSync('ed25519').privateKey);
+assert.ok(former !== undefined && current !== undefined);
+const naming = (key: typeof former) => ({
+  prefix: PREFIX,
+  publicKey: noteSigner(PREFIX, key).publicKey,
+});
+
+test('a key is replaced: each log is signed by its own, and who knows one of the two finds both logs', async () => {
+  const store = await openStore(openSqlite(join(root, 'rotated.db')));
+  assert.equal(await signedLogList(store, [former]), undefined);
+  await store.append(issuedBatch(0, 3), { naming: naming(former), now: NOW });
+  await store.append(issuedBatch(3, 5), { naming: naming(current), now: NOW });
+  const heads = await signHeads(store, [current, former]);
+  const verifiers = [
+    noteSigner(`${PREFIX}/2026`, former),
+    noteSigner(`${PREFIX}/2026-2`, current),
+  ] as const;
+  const sizes = heads.map(
+    ({ note }, at) => openCheckpoint(note, verifiers[at] ?? verifiers[0]).size,
+  );
+  assert.deepEqual(sizes, [3, 2]);
+  assert.deepEqual(await signHeads(store, [current, former]), []);
+  const list = (await signedLogList(store, [current, former])) ?? '';
+  for (const verifier of verifiers) {
+    const logs = openLogList(list, [verifier]);
+    assert.deepEqual(
+      logs.map(({ verifier: { name }, frozenAt }) => [name, frozenAt]),
+      [
+        [`${PREFIX}/2026`, 3],
+        [`${PREFIX}/2026-2`, undefined],
+      ],
+    );
+  }
+  assert.deepEqual((await store.verify(heads.map(({ note }) => note))).findings, []);
+  await store.close();
+});
+
+test('a log whose key is gone is not signed by another', async () => {
+  const store = await openStore(openSqlite(join(root, 'gone.db')));
+  await store.append(issuedBatch(0, 3), { naming: naming(former), now: NOW });
+  assert.deepEqual(await signHeads(store, [current]), []);
+  await store.close();
+});
+
+test('a log that does not continue its last checkpoint is not signed again', async () => {
+  const path = join(root, 'shorter.db');
+  const store = await openStore(openSqlite(path));
+  await store.append(issuedBatch(0, 3), { naming: naming(former), now: NOW });
+  await signHeads(store, [former]);
+  const database = new DatabaseSync(path);
+  database.exec('UPDATE logs SET size = 2');
+  database.close();
+  await assert.rejects(signHeads(store, [former]), { code: 'LEDGER_INCONSISTENT' });
+  await store.close();
+});
