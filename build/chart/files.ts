@@ -14,6 +14,12 @@ const CHART = 'deploy/chart';
 const VALUES_PAGE = 'docs/reference/chart-values.md';
 const { version, description } = packageJson;
 
+/** Of every installation, whatever is enabled: one that went with its component would take its objects along. */
+const DEFINITIONS = [
+  ...['clustersigners', 'signers'],
+  ...['acmeclustersigners', 'acmesigners', 'orders', 'challenges'].map((each) => `acme/${each}`),
+];
+
 /** Path from the root → text. */
 export async function chartFiles(): Promise<ReadonlyMap<string, string>> {
   const own = (file: string): Promise<string> => readFile(join(import.meta.dirname, file), 'utf8');
@@ -29,8 +35,11 @@ export async function chartFiles(): Promise<ReadonlyMap<string, string>> {
     ],
     [`${CHART}/templates/_checks.tpl`, await own('_checks.tpl')],
     [`${CHART}/templates/NOTES.txt`, await own('NOTES.txt')],
-    [`${CHART}/templates/crds/clustersigners.yaml`, await definition('clustersigners')],
-    [`${CHART}/templates/crds/signers.yaml`, await definition('signers')],
+    ...(await Promise.all(
+      DEFINITIONS.map(
+        async (file) => [`${CHART}/templates/crds/${file}.yaml`, await definition(file)] as const,
+      ),
+    )),
     ...[...templates()].map(([file, text]) => [`${CHART}/templates/${file}`, text] as const),
     [VALUES_PAGE, await valuesPage()],
   ]);

@@ -172,7 +172,11 @@ test('an uninstall takes the components away, and leaves CAs, bundles, definitio
   });
   const left = (await stand.all(KINDS)).map(({ kind, metadata }) => `${kind}/${metadata.name}`);
   assert.deepEqual(left.sort(), [
+    'CustomResourceDefinition/acmeclustersigners.acme.countersign.dev',
+    'CustomResourceDefinition/acmesigners.acme.countersign.dev',
+    'CustomResourceDefinition/challenges.acme.countersign.dev',
     'CustomResourceDefinition/clustersigners.countersign.dev',
+    'CustomResourceDefinition/orders.acme.countersign.dev',
     'CustomResourceDefinition/signers.countersign.dev',
     'Namespace/countersign-keys',
   ]);
