@@ -129,20 +129,21 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   ...{ http: '80', https: '443', ws: '80', wss: '443', ftp: '21' },
 };
 
-function pathOf({ scheme, path }: Parts, isWeb: boolean): string {
+/** RFC 3986 §6.2.3: behind a host, no path is the path `/`; but SPIFFE IDs have a standard of their own. */
+function pathOf({ scheme, host, path }: Parts): string {
   if (scheme === 'urn') return urnPath(path);
-  return isWeb && path === '' ? '/' : path;
+  return host !== '' && path === '' && scheme !== 'spiffe' ? '/' : path;
 }
 
-/** RFC 8141 §3.1: the namespace of a URN is the same in either case. */
+/** RFC 8141 §3.1: the namespace of a URN is the same in either case; RFC 9562 §4: so is all of a UUID. */
 function urnPath(path: string): string {
   const [namespace = ''] = path.split(':', 1);
-  return namespace.toLowerCase() + path.slice(namespace.length);
+  const lower = namespace.toLowerCase();
+  return lower === 'uuid' ? path.toLowerCase() : lower + path.slice(namespace.length);
 }
 
 /** What Go read in the text as it was written, with the spellings that RFC 3986 §6.2 calls the same made one. */
 function normalized(parts: Parts): Parts {
-  const isWeb = DEFAULTS[parts.scheme] !== undefined;
   const port = parts.port === '' ? '' : String(Number(parts.port));
   return {
     ...parts,
@@ -150,7 +151,7 @@ function normalized(parts: Parts): Parts {
       ? new URL(`http://[${parts.host}]`).hostname.slice(1, -1)
       : parts.host.toLowerCase(),
     port: port === DEFAULTS[parts.scheme] ? '' : port,
-    path: pathOf(parts, isWeb),
+    path: pathOf(parts),
   };
 }
 
