@@ -14,6 +14,9 @@ export interface Pause {
   readonly withGarbageMs: number;
 }
 
+/** A turn that took less is no news. */
+const LEAST_MS = 1;
+
 interface Turn {
   readonly begun: number;
   readonly ended: number;
@@ -23,18 +26,21 @@ interface Turn {
 /** The longest span between two turns of the event loop, while `work` is under way. */
 export async function longestPause(work: Promise<unknown>): Promise<Pause> {
   const collections: PerformanceEntry[] = [];
-  const observer = new PerformanceObserver((list) => collections.push(...list.getEntries()));
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) collections.push(entry);
+  });
   observer.observe({ entryTypes: ['gc'] });
   const turns = await turnsOf(work);
   // The entries of a turn are handed over after it.
   await nextTurn();
-  collections.push(...observer.takeRecords());
+  for (const entry of observer.takeRecords()) collections.push(entry);
   observer.disconnect();
-  const without = turns.map((turn) => turn.cpuMs - collecting(turn, collections));
-  return {
-    ms: Math.max(0, ...without),
-    withGarbageMs: Math.max(0, ...turns.map(({ cpuMs }) => cpuMs)),
-  };
+  const pause = { ms: 0, withGarbageMs: 0 };
+  for (const turn of turns) {
+    pause.ms = Math.max(pause.ms, turn.cpuMs - collecting(turn, collections));
+    pause.withGarbageMs = Math.max(pause.withGarbageMs, turn.cpuMs);
+  }
+  return pause;
 }
 
 async function turnsOf(work: Promise<unknown>): Promise<readonly Turn[]> {
@@ -50,7 +56,9 @@ async function turnsOf(work: Promise<unknown>): Promise<readonly Turn[]> {
     const { user, system } = process.threadCpuUsage(before);
     const ended = performance.now();
     // The thread's own count is up to a tick of 4 ms late, here or in the turn before.
-    turns.push({ begun, ended, cpuMs: Math.min(ended - begun, (user + system) / 1_000) });
+    const cpuMs = Math.min(ended - begun, (user + system) / 1_000);
+    // While work waits for its budget there are hundreds of thousands of them.
+    if (cpuMs >= LEAST_MS) turns.push({ begun, ended, cpuMs });
   }
   await done;
   return turns;
