@@ -6,12 +6,13 @@ import { bytesOf, numberOf, textOf, type SqlRow, type Sql } from '../database/da
 import { openCheckpoint } from '../log/checkpoint.ts';
 import { HASH_BYTES } from '../log/merkle.ts';
 import { entryOf } from '../records/entry.ts';
-import type { RecordBody, ErasureRecord } from '../records/record.ts';
+import type { RecordBody } from '../records/record.ts';
 import { ENTRIES_LEVEL, rangeHash } from '../log/tiles.ts';
 import { Findings, type LedgerFinding } from './findings.ts';
 import { verifierOf } from './heads.ts';
 import { idOf, placeOf } from './ids.ts';
 import { logsOf, tilesOf, type StoredLog } from './logs.ts';
+import { Removals } from './removals.ts';
 import { verifyTiles } from './verify-tiles.ts';
 
 /** What a check has found. */
@@ -41,31 +42,28 @@ export async function verifyLedger(
 ): Promise<VerifyReport> {
   const logs = await logsOf(sql);
   const findings = new Findings();
-  const [counts, ranges] = [{ records: 0, checkpoints: 0 }, new Erased()];
-  const missing: { readonly log: StoredLog; readonly index: number }[] = [];
+  const [counts, removals] = [{ records: 0, checkpoints: 0 }, new Removals()];
   for (const log of logs) {
     await verifyTiles(sql, log, findings);
     counts.checkpoints += await verifyCheckpoints(sql, log, outside, findings);
-    counts.records += await verifyRecords(sql, log, {
-      findings,
-      ranges,
-      onMissing: (index) => missing.push({ log, index }),
-    });
+    counts.records += await verifyRecords(sql, log, { findings, removals });
   }
   for (const note of outside) requireLog(note, logs, findings);
-  const lost = missing.filter(({ log, index }) => !ranges.covers(log.number, index));
-  for (const { log, index } of lost) {
-    findings.add(
-      'missing',
-      log,
-      `no record is kept for the entry ${index}, and none of its removal`,
-    );
+  let lost = 0;
+  for (const { first, last } of removals.unexplained()) {
+    const [from, to] = [placeOf(first), placeOf(last).index];
+    lost += to - from.index + 1;
+    const log = logs.find(({ number }) => number === from.log);
+    const entries = `the entries ${from.index} to ${to}`;
+    if (log !== undefined) {
+      findings.add('missing', log, `no record is kept for ${entries}, and none of their removal`);
+    }
   }
   return {
     logs: logs.length,
     entries: logs.reduce((sum, { size }) => sum + size, 0),
     ...counts,
-    erased: missing.length - lost.length,
+    erased: removals.count - lost,
     findings: findings.listed,
     found: findings.found,
   };
@@ -84,21 +82,6 @@ function requireLog(note: string, logs: readonly StoredLog[], findings: Findings
 
 function originOf(note: string): string {
   return note.slice(0, Math.max(0, note.indexOf('\n')));
-}
-
-/** What records of removals cover. */
-class Erased {
-  readonly #ranges: ErasureRecord['removed'] = [];
-
-  add(record: ErasureRecord): void {
-    this.#ranges.push(...record.removed);
-  }
-
-  covers(log: number, index: number): boolean {
-    return this.#ranges.some(
-      (range) => range.log === log && range.from <= index && index <= range.to,
-    );
-  }
 }
 
 /** Each checkpoint must be signed by the log's key and have the root of the tree as it is now. */
@@ -135,8 +118,7 @@ async function rootAt(sql: Sql, log: StoredLog, size: number): Promise<Uint8Arra
 
 interface RecordChecks {
   readonly findings: Findings;
-  readonly ranges: Erased;
-  readonly onMissing: (index: number) => void;
+  readonly removals: Removals;
 }
 
 async function verifyRecords(sql: Sql, log: StoredLog, checks: RecordChecks): Promise<number> {
@@ -152,7 +134,7 @@ async function verifyRecords(sql: Sql, log: StoredLog, checks: RecordChecks): Pr
     const present = new Map(rows.map((row) => [placeOf(numberOf(row, 'id')).index, row]));
     for (let index = from; index <= to; index += 1) {
       const row = present.get(index);
-      if (row === undefined) checks.onMissing(index);
+      if (row === undefined) checks.removals.missing(idOf({ log: log.number, index }));
       else verifyRecord(log, row, { ...checks, index, entry: entries.get(index) });
     }
     records += rows.length;
@@ -191,7 +173,7 @@ interface OneRecord extends RecordChecks {
 function verifyRecord(
   log: StoredLog,
   row: SqlRow,
-  { findings, ranges, index, entry }: OneRecord,
+  { findings, removals, index, entry }: OneRecord,
 ): void {
   const body = bytesOf(row, 'body');
   if (!sameBytes(entryOf(bytesOf(row, 'salt'), body), entry)) {
@@ -207,5 +189,5 @@ function verifyRecord(
       `the record ${index} is kept under another key or kind than it has`,
     );
   }
-  if (record.kind === 'erased') ranges.add(record);
+  if (record.kind === 'erased') removals.add(record);
 }
