@@ -124,10 +124,11 @@ test-step-ca: node_modules controlplane dist/library/index.mjs ## examples/step-
 	$(RUN) node --test --test-timeout=300000 test/stepca/run.ts
 
 .PHONY: test-acme
-test-acme: node_modules ## The ACME client with Pebble and step-ca, built once from their Go modules; Orders behind a proxy that fails
+test-acme: node_modules controlplane dist/countersign.mjs ## The ACME client with Pebble and step-ca; Orders behind a proxy that fails; DNS with BIND, Knot and a provider of cert-manager
 	$(RUN) node test/acme/build.ts >/dev/null
 	$(RUN) node test/stepca/build.ts >/dev/null
 	$(RUN) node test/dns/debian.ts >/dev/null
+	$(RUN) node test/acme-solving/provider.ts >/dev/null
 	$(RUN) node --test --test-timeout=300000 test/acme/*-run.ts test/acme-solving/*-run.ts
 
 .PHONY: test-ledger
