@@ -152,7 +152,7 @@ test-operator-long: node_modules controlplane ## The same with every object in t
 .PHONY: test-refresher
 test-refresher: node_modules controlplane dist/countersign.mjs ## pod-refresher: 5,000 workloads on a simulated clock, 300 on a cluster
 	REFRESH=long $(RUN) node --test --test-concurrency=2 test/refreshing/simulation.test.ts
-	REFRESH=long $(RUN) node test/integration/run.ts --version 1.37 --only pod-refresher
+	REFRESH=long $(RUN) node --test --test-timeout=1800000 test/integration/pod-refresher.test.ts
 
 .PHONY: test-rotation-cluster
 test-rotation-cluster: node_modules controlplane dist/countersign.mjs ## CAs replaced on a real cluster under load, components killed on the way

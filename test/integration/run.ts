@@ -42,6 +42,7 @@ const LONG = new Set(
     'library-kinds',
     'namespaced-signers',
     'own-tls',
+    'pod-refresher-rights',
     'replicas',
     'resilience',
     'rights',

@@ -23,7 +23,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 const CERT_MANAGER = '/apis/cert-manager.io/v1/namespaces';
 export const APPS = '/apis/apps/v1';
 /** Hundreds of pods on two cores. */
-export const PATIENCE_MS = 240_000;
+export const PATIENCE_MS = process.env['REFRESH'] === 'long' ? 1_200_000 : 240_000;
 
 export type Kind = 'Deployment' | 'StatefulSet' | 'DaemonSet';
 
