@@ -5,11 +5,11 @@ import { after, before, test } from 'node:test';
 import { until } from '../cluster/until.ts';
 import { componentCalls, outsideRoles } from '../support/cluster/audit.ts';
 import { SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
+import type { COMPONENTS } from './acme-solving/stand.ts';
 import {
   ask,
   challenge,
   cluster,
-  COMPONENTS,
   ENDED,
   KEYS,
   reportOf,

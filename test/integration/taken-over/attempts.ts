@@ -4,6 +4,8 @@
  * Every object that a row names exists, so that nothing is refused for being absent.
  */
 
+import { BY_RESPONDER, BY_SOLVER } from './acme-attempts.ts';
+import { writeForeignLease } from './foreign-lease.ts';
 import { WORKLOAD_ATTEMPTS } from './refresh-attempts.ts';
 
 /** One call of the API, as `kubectl --raw` makes it; a patch is a merge patch. */
@@ -112,23 +114,8 @@ export const FORGED: Call = {
   },
 };
 
-/** Its report would turn signers red, or green. */
-const writeForeignLease = (owner: string): Call => ({
-  verb: 'create',
-  path: `/apis/coordination.k8s.io/v1/namespaces/${SYSTEM}/leases`,
-  body: {
-    metadata: {
-      name: `countersign-${owner}-forged`,
-      labels: {
-        'app.kubernetes.io/name': 'countersign',
-        'app.kubernetes.io/component': owner,
-        'countersign.dev/secret-namespace': KEYS,
-      },
-      annotations: { 'countersign.dev/serving': '{"checked":"","namespaced":true,"faults":[]}' },
-    },
-    spec: { holderIdentity: 'forged', leaseDurationSeconds: 300 },
-  },
-});
+/** An account key stands for every Secret that was not named to it. */
+const readAccountKey: Call = { verb: 'get', path: `${SECRETS}/account` };
 
 function cannot(component: string, sentences: Readonly<Record<string, Call>>): readonly Attempt[] {
   return Object.entries(sentences).map(([sentence, call]) => ({
@@ -266,6 +253,30 @@ export const ATTEMPTS: readonly Attempt[] = [
     'answer a PodCertificateRequest': answerPcr,
     'publish a bundle': publish,
     'write a ClusterSigner': writeSigner,
+    'write an Event of another controller': FORGED,
+    'report in the Lease of another component': writeForeignLease('signer'),
+    'mint a token': mintToken,
+  }),
+  ...cannot('acme-responder', {
+    ...BY_RESPONDER,
+    'read a Secret': readOwnCa,
+    'list Secrets': listSecrets,
+    'answer a CertificateSigningRequest': answerCsr,
+    'publish a bundle': publish,
+    'write a ClusterSigner or its status': attest,
+    'write an Event': FORGED,
+    'report in a Lease': writeForeignLease('acme-responder'),
+    'mint a token': mintToken,
+  }),
+  ...cannot('acme-solver', {
+    ...BY_SOLVER,
+    'read an account key': readAccountKey,
+    'read the Secret of a CA': readOwnCa,
+    'list Secrets': listSecrets,
+    'approve a CertificateSigningRequest': approve,
+    'answer a CertificateSigningRequest': answerCsr,
+    'publish a bundle': publish,
+    'write a ClusterSigner or its status': attest,
     'write an Event of another controller': FORGED,
     'report in the Lease of another component': writeForeignLease('signer'),
     'mint a token': mintToken,
