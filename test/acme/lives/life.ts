@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The component acme in this process, which can be killed between any two of its calls and writes. */
+import { createAcme } from '../../../src/controllers/acme/index.ts';
+import { clock, delay, monotonic, random, startTimer } from '../../../src/app/process.ts';
+import type { Client } from '../../../src/kube/client/client.ts';
+import { createConcurrencyLimiter } from '../../../src/kube/workqueue/concurrency-limiter.ts';
+import { createDelayingQueue } from '../../../src/kube/workqueue/delaying-queue.ts';
+import { createQueue } from '../../../src/kube/workqueue/queue.ts';
+import { createRateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
+import type { Component } from '../../../src/runtime/component/component.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
+
+/** How much faster its clock runs than that of the servers: waits between polls are not what is tested. */
+const FASTER = 20;
+
+/** One process of the component, as far as others can tell. */
+export interface Life {
+  readonly component: Component;
+  /** From now on nothing that it does reaches anybody. */
+  readonly kill: () => void;
+  readonly isDead: () => boolean;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
+}
+
+/** What a life does to others, in order: `write` before a write, `written` after it. */
+export type OnWrite = (moment: 'write' | 'written', what: string, kill: () => void) => void;
+
+export function startLife(client: Client, onWrite: OnWrite = () => undefined): Life {
+  const stop = new AbortController();
+  const begun = Date.now();
+  const fast = (): number => begun + (clock() - begun) * FASTER;
+  const kill = (): void => stop.abort();
+  const isDead = (): boolean => stop.signal.aborted;
+  const dead = (): Promise<never> => new Promise(() => undefined);
+  const killable: Client = {
+    stream: (init) => client.stream(init),
+    clockOffset: () => 0,
+    close: () => Promise.resolve(),
+    request: async (init) => {
+      if (isDead()) return dead();
+      if (init.method === 'GET') return client.request(init);
+      const what = `${init.method} ${init.path.replace(/-[0-9a-f]{10}(?=\/|$)/, '-…')}`;
+      onWrite('write', what, kill);
+      if (isDead()) return dead();
+      const answer = await client.request<never>(init);
+      onWrite('written', what, kill);
+      return isDead() ? dead() : answer;
+    },
+  };
+  const parts = (): Pick<Component, 'queue' | 'limiter' | 'concurrency'> => {
+    const none = { added: () => undefined, depth: () => undefined, waited: () => undefined };
+    const timer: typeof startTimer = (ms, action) => startTimer(ms / FASTER, action);
+    return {
+      queue: createDelayingQueue(createQueue(fast, none, random), fast, timer),
+      limiter: createRateLimiter({ firstMs: 5, maxMs: 30_000, random }),
+      concurrency: createConcurrencyLimiter({ clock: fast, random, startTimer: timer }),
+    };
+  };
+  const component: Component = recordedComponent({
+    ...{ name: 'acme', client: killable, clock: fast, monotonic, random, ...parts() },
+    delay: (ms: number, signal?: AbortSignal) => delay(ms, signal),
+    anotherLoop: parts,
+  });
+  const controller = createAcme({
+    component,
+    checkChallenge: () => Promise.resolve(undefined),
+    allowedServers: [],
+    userAgent: 'countersign-test',
+  });
+  const ended = controller.run(stop.signal).catch(() => undefined);
+  return { component, kill, isDead, ended };
+}
