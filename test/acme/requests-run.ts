@@ -37,6 +37,8 @@ const CRDS = ['acmeclustersigners', 'acmesigners', 'orders', 'challenges'].map((
 const signerName = 'example.com/public';
 const issuerRef = { group: 'acme.countersign.dev', kind: 'AcmeClusterSigner', name: 'public' };
 const SOON = 120_000;
+/** cert-manager has a kind of this name, too. */
+const ORDERS = 'orders.acme.countersign.dev';
 const usages = ['digital signature', 'key encipherment', 'server auth'];
 
 let cluster: Cluster;
@@ -126,7 +128,7 @@ async function cli(...args: readonly string[]): Promise<void> {
 }
 
 async function ordersIn(namespace: string): Promise<readonly Order[]> {
-  const { stdout } = await cluster.kubectl(['get', 'orders', '-n', namespace, '-o', 'json']);
+  const { stdout } = await cluster.kubectl(['get', ORDERS, '-n', namespace, '-o', 'json']);
   return (JSON.parse(stdout) as { readonly items: readonly Order[] }).items;
 }
 

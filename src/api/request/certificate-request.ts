@@ -98,7 +98,8 @@ export function withIssued(
       ...request.status,
       conditions: setCondition(request.status?.conditions, ready),
       certificate: base64(chain),
-      ca: base64(anchors),
+      // Its schema takes no empty text: where anchors are not known, the field is left out.
+      ...(anchors === '' ? {} : { ca: base64(anchors) }),
     },
   };
 }

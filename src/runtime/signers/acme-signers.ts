@@ -116,9 +116,13 @@ class WatchedSigners implements AcmeSigners {
   readonly faulty = (key: string): FaultySigner | undefined => this.#faulty.get(key);
   readonly rivalOf = (key: string): string | undefined => this.#rivals.get(key);
 
-  readonly applyWrite = (signer: KubeObject): void => {
+  readonly applyWrite = (signer: KubeObject & { readonly status?: unknown }): void => {
     const [cluster, namespaced] = this.#own;
-    (signer.kind === 'AcmeSigner' ? namespaced : cluster)?.applyWrite(signer);
+    const watch = signer.kind === 'AcmeSigner' ? namespaced : cluster;
+    const raw = watch?.get(keyOf(signer.metadata)) ?? signer;
+    const { metadata, status } = signer;
+    // The spec that was sent has what was read into it, which is refused where a user writes it.
+    watch?.applyWrite({ ...raw, metadata, status } as KubeObject);
   };
 
   readonly run = async (signal: AbortSignal): Promise<void> => {

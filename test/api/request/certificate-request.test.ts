@@ -103,3 +103,8 @@ for (const [law, conditions, is] of finished) {
 test('finished: a request with a certificate, whatever its conditions are', () => {
   assert.ok(isFinished({ ...request, status: { conditions: [APPROVED], certificate: 'LS0t' } }));
 });
+
+test('where anchors are not known the status has no ca: the CRD takes no empty one', () => {
+  const { status } = withIssued(certificateRequest(), { chain: 'leaf\n', anchors: '' }, NOW);
+  assert.ok(status !== undefined && !('ca' in status) && status.certificate !== undefined);
+});
