@@ -22,6 +22,12 @@ export interface AskedFor {
 const OID_CT_POISON = '1.3.6.1.4.1.11129.2.4.3';
 
 /**
+ * Milliseconds that a leaf may begin in the future. A CA whose clock is ahead of ours by so much is no reason to throw a
+ * certificate away: above it, we sign nothing ourselves either (runtime/component/server-time.ts).
+ */
+const EARLY_MS = 10 * 60_000;
+
+/**
  * Holds what a CA returned to what was asked for: key, names, life and a path of signatures.
  *
  * @param now - milliseconds since 1970, by the API server's clock
@@ -75,8 +81,10 @@ function wrongPath(
 ): string | undefined {
   const anchor = above.at(-1);
   if (anchor === undefined) return 'a certificate without its issuers';
+  const early = leaf.notBefore - now;
+  const at = early > 0 && early <= EARLY_MS ? leaf.notBefore : now;
   try {
-    verifyPath({ leaf, intermediates: above, anchors: [anchor], now });
+    verifyPath({ leaf, intermediates: above, anchors: [anchor], now: at });
     return undefined;
   } catch (error) {
     if (!(error instanceof SignerError)) throw error;

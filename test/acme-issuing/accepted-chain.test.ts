@@ -94,3 +94,10 @@ test('what has expired is not delivered', () => {
   const validity = seq(utcTime('260101000000Z'), utcTime('260201000000Z'));
   assert.match(wrongOf(chainOf(leafOf([...NAMES], { validity }))), /expired/);
 });
+
+test('a CA whose clock is ahead by ten minutes or less has issued all the same', () => {
+  const chain = chainOf(leafOf([...NAMES]));
+  const { notBefore } = chain[0];
+  assert.equal(wrongOf(chain, {}, notBefore - 10 * 60_000), 'nothing');
+  assert.match(wrongOf(chain, {}, notBefore - 10 * 60_000 - 1000), /not valid yet/);
+});

@@ -95,6 +95,8 @@ export class LivedOrder {
       const untils: number[] = [];
       const moved = (await this.#challengesMove(untils)) || (await this.#orderMoves(untils));
       if (this.record.reason !== undefined) this.reasons.add(this.record.reason);
+      // Waiting is skipped; what really passes counts as well.
+      this.now = Math.max(this.now, Date.now());
       if (moved) continue;
       if (untils.length === 0) return;
       this.now = Math.min(...untils);
