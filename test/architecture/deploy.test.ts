@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { DEMO } from '../../build/demo-installation.ts';
 import { deployFiles } from '../../build/deploy-files.ts';
 import { COMPONENTS, type ComponentName } from '../../src/manifests/components.ts';
 import { definitionsJson, mouldsJson } from '../../build/operator/definitions.ts';
-import { renderAdmission, renderRbac, type Files } from '../../src/manifests/render.ts';
+import { OPT_IN, renderAdmission, renderRbac, type Files } from '../../src/manifests/render.ts';
 
 const root = join(import.meta.dirname, '../..');
 const again = 'is not what src/manifests makes for the demo; write it anew with make deploy';
@@ -48,6 +49,15 @@ test('what is written by hand in deploy/ is what says which signers there are, a
     'deploy/examples/workload.yaml',
     'deploy/kustomization.yaml',
   ]);
+});
+
+test('kubectl apply -k takes every admission policy but the one that is opt-in', () => {
+  const { resources } = parse(readFileSync(join(root, 'deploy/kustomization.yaml'), 'utf8')) as {
+    readonly resources: readonly string[];
+  };
+  const listed = resources.filter((each) => each.startsWith('admission/'));
+  const files = readdirSync(join(root, 'deploy/admission')).filter((each) => each !== OPT_IN);
+  assert.deepEqual([...listed].sort(), files.map((each) => `admission/${each}`).sort());
 });
 
 test('what the operator carries with it is what deploy/ and --help say', async () => {

@@ -28,6 +28,12 @@ export interface Installation {
   stop(): Promise<void>;
 }
 
+/** All but the opt-in who-may-request. */
+const ADMISSION = [
+  ...['pod-certificate-requests', 'cluster-signers', 'leases', 'certificate-requests'],
+  ...['components', 'acme', 'refreshed'],
+] as const;
+
 /** Applies the shipped CRD, namespaces, roles, policies and flow control: exactly the shipped files. */
 export async function applyManifests(cluster: Cluster): Promise<void> {
   const file = (path: string): string => join(ROOT, path);
@@ -35,11 +41,9 @@ export async function applyManifests(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['apply', '-f', file('deploy/crds')]);
   await established(cluster, 'crd/clustersigners.countersign.dev');
   await cluster.kubectl(['apply', '-f', file('rbac')]);
-  await cluster.kubectl(['apply', '-f', file('deploy/admission/pod-certificate-requests.yaml')]);
-  await cluster.kubectl(['apply', '-f', file('deploy/admission/cluster-signers.yaml')]);
-  await cluster.kubectl(['apply', '-f', file('deploy/admission/leases.yaml')]);
-  await cluster.kubectl(['apply', '-f', file('deploy/admission/certificate-requests.yaml')]);
-  await cluster.kubectl(['apply', '-f', file('deploy/admission/components.yaml')]);
+  for (const policies of ADMISSION) {
+    await cluster.kubectl(['apply', '-f', file(`deploy/admission/${policies}.yaml`)]);
+  }
   await cluster.kubectl(['apply', '-f', file('deploy/flow-control')]);
   await cluster.kubectl(['apply', '-f', file('deploy/own-tls.yaml')]);
 }
