@@ -11,10 +11,17 @@ const MAX_URL = 2048;
 const MAX_IDENTIFIERS = 1000;
 const MAX_CHALLENGES = 32;
 const MAX_PROFILES = 64;
+const MAX_CAA_IDENTITIES = 16;
 
 /** DNS names and addresses, without control characters: they are shown and compared. */
 const identifierValue = z.string().regex(/^[\x21-\x7e]{1,253}$/);
 const identifier = z.object({ type: z.string().max(64), value: identifierValue });
+
+/** A name in CAA records (RFC 8659 §4.2, issuer-domain-name): it is shown, and compared. */
+const caaIdentity = z
+  .string()
+  .regex(/^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*$/)
+  .max(253);
 
 /** RFC 8555 §8: base64url, which no path and no DNS label can be escaped by. */
 const token = z.string().regex(/^[A-Za-z0-9_-]{1,255}$/);
@@ -69,6 +76,8 @@ export interface DirectoryMeta {
   readonly externalAccountRequired: boolean;
   /** Names of the profiles that can be asked for; empty where the server has none. */
   readonly profiles: readonly string[];
+  /** How the CA calls itself in CAA records; empty where it does not say. */
+  readonly caaIdentities: readonly string[];
 }
 
 export interface AccountBody {
@@ -171,6 +180,7 @@ function directoryAt(url: z.ZodType<string>): z.ZodType<Directory> {
       .record(z.string().max(64), z.unknown())
       .transform((all) => Object.keys(all).slice(0, MAX_PROFILES))
       .catch([]),
+    caaIdentities: z.array(caaIdentity).max(MAX_CAA_IDENTITIES).catch([]),
   });
   return z.object({
     newNonce: url,
@@ -179,7 +189,7 @@ function directoryAt(url: z.ZodType<string>): z.ZodType<Directory> {
     revokeCert: url.optional(),
     keyChange: url.optional(),
     renewalInfo: url.optional(),
-    meta: meta.catch({ externalAccountRequired: false, profiles: [] }),
+    meta: meta.catch({ externalAccountRequired: false, profiles: [], caaIdentities: [] }),
   });
 }
 

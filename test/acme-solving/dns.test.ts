@@ -15,7 +15,7 @@ import { decodeAnswer, isDnsName, isWithin } from '../../src/acme-solving/dns/me
 import { signMessage, verifyAnswer, type TsigKey } from '../../src/acme-solving/dns/tsig.ts';
 import { encodeUpdate } from '../../src/acme-solving/dns/update.ts';
 import { createRfc2136Solver } from '../../src/acme-solving/dns01/rfc2136.ts';
-import { provesPersistently } from '../../src/acme-solving/dns01/persist.ts';
+import { persistentRecords, provesPersistently } from '../../src/acme-solving/dns01/persist.ts';
 import { freePort } from '../cluster/ports.ts';
 import { tlsCertificate } from '../support/pki/tls-certificate.ts';
 import { challengeFor, contextWith, openHttp } from './solver-context.ts';
@@ -258,4 +258,34 @@ test('a record of dns-persist-01 proves for its account and CA, until its end, a
     ['; accounturi=https://ca/acct/1', false],
   ] as const)
     assert.equal(proves(value, wildcard), false, value);
+});
+
+test('the records of a signer are those of its persistent solvers, one a name, and prove what they are for', () => {
+  const proof = { accountUrl: 'https://ca/acct/1', issuers: ['ca.example', 'ca.test'] };
+  const records = persistentRecords(
+    [
+      { name: 'http', http01: {}, selector: { dnsNames: ['no.example'] } },
+      { name: 'one', persist: {}, selector: { dnsNames: ['a.example', '*.a.example'] } },
+      { name: 'two', persist: {}, selector: { dnsZones: ['b.example'], dnsNames: ['c.example'] } },
+      { name: 'all', persist: {}, selector: { matchLabels: { team: 'a' } } },
+    ],
+    proof,
+  );
+  const value = 'ca.example; accounturi=https://ca/acct/1';
+  assert.deepEqual(records, [
+    `_validation-persist.a.example. IN TXT "${value}; policy=wildcard"`,
+    `_validation-persist.c.example. IN TXT "${value}"`,
+    `_validation-persist.b.example. IN TXT "${value}; policy=wildcard"`,
+    `_validation-persist.<name>. IN TXT "${value}"`,
+  ]);
+  for (const record of records) {
+    const [, text = ''] = record.split('"');
+    assert.ok(provesPersistently([text], text.includes('policy'), proof, 0), record);
+  }
+  const many = Array.from({ length: 100 }, (_, index) => `${index}.example`);
+  const bounded = persistentRecords(
+    [{ name: 'many', persist: {}, selector: { dnsNames: many } }],
+    proof,
+  );
+  assert.equal(bounded.length, 64);
 });

@@ -66,6 +66,7 @@ const dns = (...names: string[]): readonly Identifier[] =>
 test('the directory says what the server can do', async () => {
   const { meta, renewalInfo } = valueOf(await server.directory());
   assert.deepEqual(meta.profiles, ['default', 'shortlived']);
+  assert.deepEqual(meta.caaIdentities, ['pebble.letsencrypt.org']);
   assert.equal(meta.externalAccountRequired, false);
   assert.ok(renewalInfo);
 });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The record of dns-persist-01 (draft-ietf-acme-dns-persist), which its owner writes once: printed, and verified. */
 
+import type { AcmeSolver } from '../../api/acme/index.ts';
+
 /** What the record is to say. */
 export interface PersistentProof {
   /** The account that may use it: its URL. */
@@ -30,6 +32,34 @@ export function persistentRecord(
   const issuer = issuers[0] ?? "the CA's name in CAA records";
   const policy = wildcard ? '; policy=wildcard' : '';
   return `${PERSIST_LABEL}.${name}. IN TXT "${issuer}; accounturi=${accountUrl}${policy}"`;
+}
+
+/** What the status of a signer takes. */
+const MAX_SHOWN = 64;
+const MAX_SHOWN_LENGTH = 2048;
+
+/**
+ * The records that the solvers of a signer wait for: those of the names and zones that their selectors have, with
+ * `policy=wildcard` for a zone; of `<name>` where one is for every name.
+ */
+export function persistentRecords(
+  solvers: readonly AcmeSolver[],
+  proof: PersistentProof,
+): readonly string[] {
+  const wildcards = new Map<string, boolean>();
+  for (const { persist, selector = {} } of solvers) {
+    if (persist === undefined) continue;
+    const { dnsNames = [], dnsZones = [] } = selector;
+    const all = [...dnsNames, ...dnsZones.map((zone) => `*.${zone}`)];
+    for (const each of all.length === 0 ? ['<name>'] : all) {
+      const name = each.replace(/^\*\./, '');
+      wildcards.set(name, each !== name || wildcards.get(name) === true);
+    }
+  }
+  return [...wildcards]
+    .map(([name, wildcard]) => persistentRecord(name, wildcard, proof))
+    .filter((record) => record.length <= MAX_SHOWN_LENGTH)
+    .slice(0, MAX_SHOWN);
 }
 
 /**

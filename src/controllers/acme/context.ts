@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AcmeSession } from '../../acme-issuing/session.ts';
 import type { AcmeSigner, AcmeSignerRef, Challenge, Order } from '../../api/acme/index.ts';
+import type { PersistentProof } from '../../acme-solving/dns01/persist.ts';
 import { keyOf } from '../../api/object/object.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
@@ -18,6 +19,8 @@ export interface PresentedChallenge {
   readonly key?: string | undefined;
   /** Milliseconds since 1970. */
   readonly presentedAt: number;
+  /** For dns-persist-01: the account, and how the CA calls itself. */
+  readonly persist?: PersistentProof | undefined;
   /** `selfCheck` of the solver. */
   readonly settings?: AcmeSigner['spec']['acme']['solvers'][number]['selfCheck'];
 }
@@ -51,7 +54,12 @@ export interface HeldBack {
 
 /** What an Order or a Challenge may call its server with, now. */
 export type CallRight =
-  { readonly signer: AcmeSigner; readonly session: AcmeSession } | { readonly heldBack: HeldBack };
+  | {
+      readonly signer: AcmeSigner;
+      readonly session: AcmeSession;
+      readonly persist: PersistentProof;
+    }
+  | { readonly heldBack: HeldBack };
 
 /** Every call to an ACME server asks here first: the signer must be ready, and its account under no limit. */
 export function callRight(
@@ -73,7 +81,7 @@ export function callRight(
     return { heldBack: { reason: 'SignerNotReady', message } };
   }
   const until = term.gate.until(state.session.account.account, now);
-  if (until === undefined) return { signer, session: state.session };
+  if (until === undefined) return { signer, session: state.session, persist: state.persist };
   const message = 'the ACME server limits the calls of this account';
   return { heldBack: { reason: 'RateLimited', message, until } };
 }

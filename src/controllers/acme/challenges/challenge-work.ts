@@ -25,7 +25,13 @@ import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import { requeueAt, serverTime } from '../../../runtime/component/server-time.ts';
-import { callRight, noteAfter, type AcmeContext, type HeldBack } from '../context.ts';
+import {
+  callRight,
+  noteAfter,
+  type AcmeContext,
+  type CallRight,
+  type HeldBack,
+} from '../context.ts';
 import { keyOfRef } from '../../../runtime/signers/acme-signers.ts';
 import { eventOfChallenge } from '../store/events.ts';
 import type { HeldChallenge, Term } from '../store/term.ts';
@@ -156,16 +162,20 @@ export class ChallengeWork {
   }
 
   async #call(step: 'readAuthorization' | 'accept'): Promise<ReconcileResult | 'go on'> {
-    const { metadata, spec } = this.#challenge;
-    const of = { signerRef: spec.signerRef, namespace: metadata.namespace ?? '' };
-    const right = callRight(this.#context, this.#term, of, this.#now());
+    const right = this.#right();
     if ('heldBack' in right) return this.#park(right.heldBack);
-    const { type, url, authorizationURL: authorizationUrl } = spec;
+    const { type, url, authorizationURL: authorizationUrl } = this.#challenge.spec;
     const call = step === 'accept' ? acceptTheChallenge : readChallenge;
     const after = await call(right.session, { type, url, authorizationUrl }, this.#before());
     this.#take(after);
     noteAfter(this.#context, this.#term, right, after);
     return 'go on';
+  }
+
+  #right(): CallRight {
+    const { metadata, spec } = this.#challenge;
+    const of = { signerRef: spec.signerRef, namespace: metadata.namespace ?? '' };
+    return callRight(this.#context, this.#term, of, this.#now());
   }
 
   async #present(): Promise<ReconcileResult | 'go on'> {
@@ -189,18 +199,21 @@ export class ChallengeWork {
     return this.#park({ reason: 'SolverSilent', message: silence });
   }
 
-  async #check(): Promise<'go on'> {
+  async #check(): Promise<ReconcileResult | 'go on'> {
+    const { spec } = this.#challenge;
+    // What its record is to say is known while the signer is ready.
+    const right = spec.type === 'dns-persist-01' ? this.#right() : undefined;
+    if (right !== undefined && 'heldBack' in right) return this.#park(right.heldBack);
     await this.#save();
     const { component, checkChallenge } = this.#context;
-    const { type, dnsName, wildcard, token, key } = this.#challenge.spec;
     const { presentedAt = this.#now() } = this.#record();
     const begun = component.monotonic();
     const problem = await checkChallenge(
-      { type, dnsName, wildcard, token, key, presentedAt, settings: this.#solver?.selfCheck },
+      { ...spec, persist: right?.persist, presentedAt, settings: this.#solver?.selfCheck },
       new AbortController().signal,
     );
     const seconds = (component.monotonic() - begun) / 1000;
-    component.metrics.acmeSelfCheck(type, problem === undefined, seconds);
+    component.metrics.acmeSelfCheck(spec.type, problem === undefined, seconds);
     this.#take(afterSelfCheck(this.#before(), problem));
     return 'go on';
   }

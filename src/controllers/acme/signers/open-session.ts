@@ -6,13 +6,17 @@ import type { AcmeServer } from '../../../acme/server.ts';
 import { openAccount, problemOfSettings } from '../../../acme-issuing/index.ts';
 import type { AcmeSession, SignerProblem, SignerSettings } from '../../../acme-issuing/session.ts';
 import type { AcmeSigner } from '../../../api/acme/index.ts';
+import { persistentRecords, type PersistentProof } from '../../../acme-solving/dns01/persist.ts';
 import type { AccountCredentials } from './account-key.ts';
+import type { ShownStatus } from './signer-status.ts';
 
 /** A signer that can order. */
 export interface ReadySigner {
   readonly session: AcmeSession;
+  /** What records of dns-persist-01 are to say. */
+  readonly persist: PersistentProof;
   /** What the status says of the server and the account. */
-  readonly shown: Pick<AcmeSigner['status'], 'account' | 'termsOfService' | 'profiles'>;
+  readonly shown: ShownStatus;
 }
 
 /** Why a signer cannot order. */
@@ -59,7 +63,9 @@ export async function openSession(
     return { reason: 'AccountNotValid', message };
   }
   const isBound = external !== undefined || signer.status.account?.externalAccountBound === true;
-  return { session: { server, account }, shown: shownOf(account, meta, isBound) };
+  const persist = { accountUrl: account.account, issuers: meta.caaIdentities };
+  const shown = { ...shownOf(account, meta, isBound), ...shownRecords(signer, persist) };
+  return { session: { server, account }, persist, shown };
 }
 
 function settingsOf(
@@ -82,6 +88,16 @@ function shownOf(
     ...(termsOfService === undefined ? {} : { termsOfService }),
     ...(profiles.length === 0 ? {} : { profiles }),
   };
+}
+
+/** None is said only where there were some. */
+function shownRecords(
+  { spec, status }: AcmeSigner,
+  persist: PersistentProof,
+): Pick<ShownStatus, 'persistRecords'> {
+  const records = persistentRecords(spec.acme.solvers, persist);
+  if (records.length === 0 && status.persistRecords === undefined) return {};
+  return { persistRecords: records };
 }
 
 function refusal(answer: Problem | NoAnswer): UnreadySigner {

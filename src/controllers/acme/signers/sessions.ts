@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AcmeSession, SignerProblem } from '../../../acme-issuing/session.ts';
+import type { PersistentProof } from '../../../acme-solving/dns01/persist.ts';
 
 /** Whether a signer can order now. */
 export type SessionState =
-  | { readonly kind: 'ready'; readonly session: AcmeSession }
+  | {
+      readonly kind: 'ready';
+      readonly session: AcmeSession;
+      readonly persist: PersistentProof;
+    }
   | ({ readonly kind: 'notReady' } & SignerProblem);
 
 /** What Orders and Challenges call their servers with. The signer loop writes it. */

@@ -175,7 +175,7 @@ export class SignerLoop {
       const { account } = opened.session.account;
       const message = `requests are answered by the account ${account}`;
       await this.#say(signer, { status: 'True', reason: 'AccountReady', message }, opened.shown);
-      sessions.set(key, { kind: 'ready', session: opened.session });
+      sessions.set(key, { kind: 'ready', session: opened.session, persist: opened.persist });
       return undefined;
     }
     const { reason, message, again = false, afterMs } = opened;

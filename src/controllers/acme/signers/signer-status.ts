@@ -13,6 +13,12 @@ export interface ReadyCondition {
   readonly message: string;
 }
 
+/** What the status says of the server and the account. */
+export type ShownStatus = Pick<
+  AcmeSignerStatus,
+  'account' | 'termsOfService' | 'profiles' | 'persistRecords'
+>;
+
 /** The CRD's limits of a message and of a reason. */
 const MAX_MESSAGE_BYTES = 4096;
 
@@ -20,7 +26,7 @@ const MAX_MESSAGE_BYTES = 4096;
 export function withSignerStatus<T extends KubeObject & { readonly status: AcmeSignerStatus }>(
   signer: T,
   ready: ReadyCondition,
-  shown: Pick<AcmeSignerStatus, 'account' | 'termsOfService' | 'profiles'>,
+  shown: ShownStatus,
   now: number,
 ): T {
   const { kind, metadata, status } = signer;
