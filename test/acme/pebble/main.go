@@ -22,10 +22,11 @@ import (
 	"countersign.dev/test/owner"
 )
 
-// settings is what a test chooses; addresses are host:port on the loopback interface.
+// settings is what a test chooses; addresses are host:port on the loopback interface. Resolver is asked in validations,
+// or its own DNS server.
 type settings struct {
 	Listen, Management, Certificate, Key string
-	DNS, HTTP01, Records                 string
+	DNS, Resolver, HTTP01, Records       string
 	HTTPPort                             int
 	ExternalAccountRequired              bool
 	ExternalAccountKeys                  map[string]string
@@ -58,6 +59,9 @@ func main() {
 	go challenges.Run()
 	go func() { must("serve records", http.ListenAndServe(with.Records, records(challenges))) }()
 
+	if with.Resolver == "" {
+		with.Resolver = with.DNS
+	}
 	store := db.NewMemoryStore()
 	for id, key := range with.ExternalAccountKeys {
 		must("add an external account", store.AddExternalAccountKeyByID(id, key))
@@ -66,7 +70,7 @@ func main() {
 		must("block a name", store.AddBlockedDomain(name))
 	}
 	signer := ca.New(logger, store, "", "ecdsa", with.AlternateRoots, 1, with.Profiles)
-	validation := va.New(logger, with.HTTPPort, 0, true, with.DNS, store)
+	validation := va.New(logger, with.HTTPPort, 0, true, with.Resolver, store)
 	front := wfe.New(logger, store, validation, signer, []string{"pebble.letsencrypt.org"}, true,
 		with.ExternalAccountRequired, with.RetryAfter, with.RetryAfter)
 	go func() {
