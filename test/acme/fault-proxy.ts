@@ -20,11 +20,13 @@ export interface FaultProxy {
 /**
  * Stands before an ACME server, which takes it for itself: URLs in its answers are the proxy's.
  *
- * @param pick - the fault of a call, by its path; undefined lets it pass
+ * @param pick - the fault of a call, by its path and the caller's user agent; undefined lets it pass
+ * @param answered - told the status of what the server answered, even where the answer is lost
  */
 export async function startFaultProxy(
   server: { readonly directory: string; readonly ca: string },
-  pick: (path: string) => ProxyFault | undefined,
+  pick: (path: string, agent: string) => ProxyFault | undefined,
+  answered: (path: string, agent: string, status: number) => void = () => undefined,
 ): Promise<FaultProxy> {
   const tls = await tlsCertificate('proxy');
   const agent = new Agent({ connect: { ca: server.ca } });
@@ -34,7 +36,7 @@ export async function startFaultProxy(
     const parts: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => parts.push(chunk));
     incoming.on('end', () => {
-      const fault = pick(incoming.url ?? '');
+      const fault = pick(incoming.url ?? '', incoming.headers['user-agent'] ?? '');
       if (fault !== undefined) faults.push(fault);
       if (fault !== undefined && fault !== 'lost') {
         answerBy(fault, outgoing);
@@ -60,6 +62,7 @@ export async function startFaultProxy(
       body: body.length === 0 ? null : body,
     });
     const text = await answer.body.text();
+    answered(url, agentName, answer.statusCode);
     if (isLost) {
       outgoing.destroy();
       return;

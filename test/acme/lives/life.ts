@@ -10,12 +10,17 @@ import { createRateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
 import type { Component } from '../../../src/runtime/component/component.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 
-/** How much faster its clock runs than that of the servers: waits between polls are not what is tested. */
-const FASTER = 20;
+/**
+ * How much faster its clock runs than that of the servers: waits between polls are not what is tested. While an Order
+ * lives it must not come ahead by the ten minutes after which a clean-up is given up.
+ */
+const FASTER = 5;
 
 /** One process of the component, as far as others can tell. */
 export interface Life {
   readonly component: Component;
+  /** What ACME servers are told that calls them: no two lives have one. */
+  readonly userAgent: string;
   /** From now on nothing that it does reaches anybody. */
   readonly kill: () => void;
   readonly isDead: () => boolean;
@@ -26,15 +31,30 @@ export interface Life {
 /** What a life does to others, in order: `write` before a write, `written` after it. */
 export type OnWrite = (moment: 'write' | 'written', what: string, kill: () => void) => void;
 
-export function startLife(client: Client, onWrite: OnWrite = () => undefined): Life {
+let lives = 0;
+
+/** @param faster - how much faster its clock runs than that of the servers */
+export function startLife(
+  client: Client,
+  onWrite: OnWrite = () => undefined,
+  faster = FASTER,
+): Life {
+  lives += 1;
+  const userAgent = `countersign-test-${lives}`;
   const stop = new AbortController();
   const begun = Date.now();
-  const fast = (): number => begun + (clock() - begun) * FASTER;
+  const fast = (): number => begun + (clock() - begun) * faster;
   const kill = (): void => stop.abort();
   const isDead = (): boolean => stop.signal.aborted;
   const dead = (): Promise<never> => new Promise(() => undefined);
   const killable: Client = {
-    stream: (init) => client.stream(init),
+    stream: (init) =>
+      isDead()
+        ? dead()
+        : client.stream({
+            ...init,
+            signal: AbortSignal.any([init.signal ?? stop.signal, stop.signal]),
+          }),
     clockOffset: () => 0,
     close: () => Promise.resolve(),
     request: async (init) => {
@@ -50,7 +70,7 @@ export function startLife(client: Client, onWrite: OnWrite = () => undefined): L
   };
   const parts = (): Pick<Component, 'queue' | 'limiter' | 'concurrency'> => {
     const none = { added: () => undefined, depth: () => undefined, waited: () => undefined };
-    const timer: typeof startTimer = (ms, action) => startTimer(ms / FASTER, action);
+    const timer: typeof startTimer = (ms, action) => startTimer(ms / faster, action);
     return {
       queue: createDelayingQueue(createQueue(fast, none, random), fast, timer),
       limiter: createRateLimiter({ firstMs: 5, maxMs: 30_000, random }),
@@ -59,15 +79,16 @@ export function startLife(client: Client, onWrite: OnWrite = () => undefined): L
   };
   const component: Component = recordedComponent({
     ...{ name: 'acme', client: killable, clock: fast, monotonic, random, ...parts() },
-    delay: (ms: number, signal?: AbortSignal) => delay(ms, signal),
+    delay: (ms: number, signal = stop.signal) =>
+      isDead() ? dead() : delay(ms, AbortSignal.any([signal, stop.signal])),
     anotherLoop: parts,
   });
   const controller = createAcme({
     component,
     checkChallenge: () => Promise.resolve(undefined),
     allowedServers: [],
-    userAgent: 'countersign-test',
+    userAgent,
   });
   const ended = controller.run(stop.signal).catch(() => undefined);
-  return { component, kill, isDead, ended };
+  return { component, userAgent, kill, isDead, ended };
 }
