@@ -132,8 +132,8 @@ test-acme: node_modules controlplane dist/countersign.mjs ## The ACME client wit
 	$(RUN) node --test --test-timeout=300000 test/acme/*-run.ts test/acme-solving/*-run.ts
 
 .PHONY: test-acme-killed
-test-acme-killed: node_modules controlplane ## acme on a real API server, killed at each boundary between two calls or writes; some minutes
-	$(RUN) node --test --test-timeout=900000 test/acme/killed-matrix.ts
+test-acme-killed: node_modules controlplane ## acme on a real API server, killed at each boundary between two calls or writes, and one of two replicas killed; some minutes
+	$(RUN) node --test --test-concurrency=1 --test-timeout=900000 test/acme/killed-matrix.ts test/acme/lives/failover-run.ts
 
 .PHONY: test-ledger
 test-ledger: node_modules ## The ledger: its log judged by Go, its store on PostgreSQL, and after crashes

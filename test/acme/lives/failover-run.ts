@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Two replicas of acme as processes, each with its own rights: one is killed in the middle of an Order, the other ends it. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { DEMO } from '../../../build/demo-installation.ts';
+import { readOrder, type Order } from '../../../src/api/acme/index.ts';
+import { renderRbac } from '../../../src/manifests/render.ts';
+import { generatePrivateKey } from '../../../src/pki/keys/private-key.ts';
+import { startCluster, type Cluster } from '../../cluster/cluster.ts';
+import { makeDirectory, removeDirectory } from '../../cluster/directory.ts';
+import { established } from '../../cluster/established.ts';
+import { until } from '../../cluster/until.ts';
+import { apply, applyText } from '../../support/cluster/apply.ts';
+import { startComponent, type ComponentProcess } from '../../support/cluster/component-process.ts';
+import { componentKubeconfig } from '../../support/cluster/installation.ts';
+import { startFaultProxy, type FaultProxy } from '../fault-proxy.ts';
+import { requestFor } from '../order-journey.ts';
+import { startPebble, type Pebble } from '../pebble.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const signerName = 'example.com/public';
+const SOON = 120_000;
+const KINDS = ['clustersigners', 'signers', 'acme'];
+
+let cluster: Cluster;
+let pebble: Pebble;
+let proxy: FaultProxy;
+const replicas: ComponentProcess[] = [];
+const directory = makeDirectory();
+/** Endpoints that are ill. */
+let ill: readonly string[] = [];
+/** Endpoints of calls that the server did not refuse. */
+const done: string[] = [];
+
+before(async () => {
+  cluster = await startCluster({ version: '1.37', nodes: 0 });
+  // Whether names are proved is tested elsewhere.
+  pebble = await startPebble(directory, { env: { PEBBLE_VA_ALWAYS_VALID: '1' } });
+  const endpointOf = (path: string): string => path.split('/')[1] ?? '';
+  proxy = await startFaultProxy(
+    pebble,
+    (path) => (ill.includes(endpointOf(path)) ? '500' : undefined),
+    (path, _userAgent, status) => {
+      if (status < 300) done.push(endpointOf(path));
+    },
+  );
+  const named = KINDS.flatMap((kind) => [
+    '-f',
+    join(root, 'deploy/crds', kind === 'acme' ? kind : `${kind}.yaml`),
+  ]);
+  await cluster.kubectl(['apply', '-f', join(root, 'deploy/namespaces.yaml')]);
+  await cluster.kubectl(['apply', '--server-side', ...named]);
+  await established(cluster, ...named);
+  const account = { namespace: 'countersign-keys', name: 'account' };
+  const acme = { signers: [signerName], secrets: [account] };
+  for (const text of renderRbac({ ...DEMO, acme, optionalComponents: ['acme'] }).values())
+    if (!text.includes('who-may-request')) await applyText(cluster, text);
+  const { pem } = await generatePrivateKey('ECDSAP256');
+  await apply(cluster, {
+    ...{ apiVersion: 'v1', kind: 'Secret', stringData: { 'tls.key': pem } },
+    metadata: { ...account, annotations: { 'countersign.dev/signer-name': signerName } },
+  });
+  await apply(cluster, {
+    apiVersion: 'acme.countersign.dev/v1alpha1',
+    kind: 'AcmeClusterSigner',
+    metadata: { name: 'public' },
+    spec: {
+      signerName,
+      acme: {
+        ...{ server: proxy.directory, caBundle: proxy.ca, termsOfServiceAgreed: true },
+        accountKey: { secret: { name: 'account' } },
+        solvers: [{ name: 'http', selfCheck: { waitInstead: '0s' }, http01: {} }],
+      },
+    },
+  });
+});
+
+after(async () => {
+  await Promise.all(replicas.map((each) => each.kill()));
+  await proxy.stop();
+  await pebble.stop();
+  await cluster.stop();
+  removeDirectory(directory);
+});
+
+async function startReplica(): Promise<ComponentProcess> {
+  const kubeconfig = await componentKubeconfig(cluster, 'acme');
+  const replica = await startComponent({ name: 'acme', kubeconfig });
+  replicas.push(replica);
+  return replica;
+}
+
+async function newOrder(name: string): Promise<void> {
+  const identifiers = ['a', 'b'].map((label) => ({
+    type: 'dns' as const,
+    value: `${label}.${name}.example`,
+  }));
+  const { der } = requestFor(directory, { identifiers });
+  await apply(cluster, {
+    apiVersion: 'acme.countersign.dev/v1alpha1',
+    kind: 'Order',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      signerRef: { kind: 'AcmeClusterSigner', name: 'public' },
+      requestRef: { kind: 'CertificateRequest', name, uid: name },
+      ...{ request: Buffer.from(der).toString('base64'), identifiers, attempt: 1 },
+    },
+  });
+}
+
+async function orderOf(name: string): Promise<Order> {
+  const found = await cluster.kubectl([
+    ...['get', 'orders.acme.countersign.dev', name, '-o', 'json'],
+  ]);
+  return readOrder(JSON.parse(found.stdout) as Order);
+}
+
+/** The Order waits for an endpoint that is ill, its leader is killed, and the endpoint is well again. */
+async function failsOver(name: string, endpoint: string): Promise<void> {
+  done.length = 0;
+  ill = [endpoint];
+  const faults = proxy.faults.length;
+  const [leader] = replicas;
+  assert.ok(leader);
+  await newOrder(name);
+  await until(`${endpoint} was called`, SOON, () => proxy.faults.length > faults);
+  assert.ok((await orderOf(name)).status.url);
+  await leader.kill();
+  replicas.shift();
+  ill = [];
+  await until(`${name} is issued by the other`, SOON, async () => {
+    const { certificate } = (await orderOf(name)).status;
+    return certificate !== undefined;
+  });
+  const count = (of: string): number => done.filter((each) => each === of).length;
+  assert.deepEqual([count('order-plz'), count('finalize-order')], [1, 1]);
+}
+
+test('a replica is killed while it has names proved, and again before it finalizes: the other one ends the Order, with one order at the CA', async () => {
+  await startReplica();
+  await until('the first leads', SOON, async () => {
+    const args = ['wait', '--for=condition=Ready', '--timeout=5s', 'acmeclustersigner/public'];
+    return (await cluster.kubectl(args, { allowFailure: true })).code === 0;
+  });
+  await (await startReplica()).ready();
+  await failsOver('proving', 'chalZ');
+  await (await startReplica()).ready();
+  await failsOver('finalizing', 'finalize-order');
+});
