@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { REVOCATION_CODES } from '../../src/api/acme/index.ts';
 import { flag, instant, integer, list, object, objectName, oneOf, text } from './schema.ts';
 import type { Kind, Rule, Schema } from './schema.ts';
 
@@ -128,13 +129,28 @@ export const ORDER: Kind = {
       }),
     ),
     certificate: text(262_144, 'The certificate and its chain, PEM.'),
-    renewal: object([], 'When the certificate is best renewed (RFC 9773).', {
+    renewal: object([], 'When the certificate is best renewed (RFC 9773). Nothing writes it yet.', {
       windowStart: instant('Start of the window that the server suggests.'),
       windowEnd: instant('End of the window that the server suggests.'),
       explanationURL: text(2048, 'Where the server explains the window.'),
       renewAt: instant('When this certificate is to be renewed.'),
       checkAt: instant('When the server is asked again.'),
     }),
+    revocation: object(
+      ['state'],
+      'How far the revocation is that the annotation acme.countersign.dev/revoke asks for.',
+      {
+        asked: oneOf(
+          Object.keys(REVOCATION_CODES),
+          'Why it is revoked (RFC 5280 §5.3.1). Absent where the annotation has no such reason.',
+        ),
+        state: oneOf(
+          ['pending', 'revoked', 'refused'],
+          'revoked: the CA says so. refused: only another reason is tried.',
+        ),
+        ...WAITING,
+      },
+    ),
   }),
 };
 

@@ -24,8 +24,10 @@ export {
   NEW_ORDER,
 } from './order-events.ts';
 export { nextOrderStep } from './order-step.ts';
+export { afterRevocation, heldRevocation, nextRevocationStep } from './revocation.ts';
 export { renewalPollMs, renewAt } from './renewal-plan.ts';
 export { ChallengeScheduler } from './scheduler.ts';
 export { chooseSolver } from './solver-choice.ts';
 export { challengeRecordOf, challengeStatusOf } from './status/challenge.ts';
 export { orderRecordOf, orderStatusOf } from './status/order.ts';
+export { revocationRecordOf, revocationStatusOf } from './status/revocation.ts';

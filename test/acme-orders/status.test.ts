@@ -61,6 +61,8 @@ test('the status of a Challenge says all that its record has, and is read back a
 test('what another writes into a status stays', () => {
   const renewal = { renewAt: '2026-12-22T10:00:00Z' };
   assert.deepEqual(orderStatusOf(order, { renewal }).renewal, renewal);
+  const revocation = { state: 'revoked' as const };
+  assert.deepEqual(orderStatusOf(order, { revocation }).revocation, revocation);
   const solver = { presented: true };
   assert.deepEqual(challengeStatusOf(NEW_CHALLENGE, { solver }).solver, solver);
 });

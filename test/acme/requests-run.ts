@@ -248,3 +248,44 @@ test('a live Order whose request was deleted is abandoned', async () => {
     async () => (await orderOf('countersign-system', name)).length === 0,
   );
 });
+
+/** What Pebble says of the certificate of an Order. */
+async function revocationOf(order: Order): Promise<{ Status: string; Reason?: number }> {
+  const { serialNumber } = new X509Certificate(order.status.certificate ?? '');
+  const said = await pebble.manage(`/cert-status-by-serial/${serialNumber.toLowerCase()}`);
+  return JSON.parse(said) as { Status: string; Reason?: number };
+}
+
+test('an Order that is to be revoked has its certificate revoked by the CA, and says so', async () => {
+  const key = await approvedRequest(cluster, { dnsNames: ['k.example'], usages, issuerRef });
+  await waitForReadyReason(cluster, key, 'Issued');
+  const [, request = ''] = key.split('/');
+  const [issued] = await orderOf('team-a', request);
+  assert.ok(issued);
+  assert.equal((await revocationOf(issued)).Status, 'Valid');
+  const { name } = issued.metadata;
+  await cli(
+    'revoke',
+    `order/${name}`,
+    '--namespace',
+    'team-a',
+    '--reason',
+    'keyCompromise',
+    '--force',
+  );
+  const order = await until('the Order says so', SOON, async () => {
+    const [found] = await orderOf('team-a', request);
+    return found?.status.revocation?.state === 'revoked' && found;
+  });
+  assert.equal(order.status.revocation?.asked, 'keyCompromise');
+  assert.equal(order.status.certificate, issued.status.certificate);
+  const { Status, Reason } = await revocationOf(order);
+  assert.deepEqual([Status, Reason], ['Revoked', 1]);
+  await until('an Event says so', SOON, async () => {
+    const of = `reason=Revoked,involvedObject.name=${name}`;
+    const { stdout } = await cluster.kubectl([
+      ...['get', 'events', '-n', 'team-a', '--field-selector', of, '-o', 'name'],
+    ]);
+    return stdout.trim() !== '';
+  });
+});

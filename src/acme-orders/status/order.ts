@@ -27,7 +27,7 @@ function authorizationOf({
   return { url, name, wildcard, wasValid, offered };
 }
 
-/** The status of an Order. What others than the order loop wrote, `renewal`, is kept. */
+/** The status of an Order. What other loops wrote, `renewal` and `revocation`, is kept. */
 export function orderStatusOf(record: OrderRecord, before: OrderObjectStatus): OrderObjectStatus {
   const { state, url, replacesRefused, authorizations, chain } = record;
   return definedOnly<OrderObjectStatus>({
@@ -36,6 +36,7 @@ export function orderStatusOf(record: OrderRecord, before: OrderObjectStatus): O
     replacesRefused: replacesRefused ? true : undefined,
     authorizations: authorizations.length === 0 ? undefined : authorizations.map(bounded),
     renewal: before.renewal,
+    revocation: before.revocation,
   });
 }
 

@@ -23,8 +23,10 @@ export {
   EVERY_ACME_DERIVED_NAME,
   ORDER_UID_LABEL,
   ORDERS,
+  REVOCATION_CODES,
   REVOKE_ANNOTATION,
 } from './names.ts';
+export type { RevocationReasonName } from './names.ts';
 export { ORDER_SPEC, ORDER_STATUS, readOrder } from './order.ts';
 export type { Order, OrderObjectStatus, OrderSpec } from './order.ts';
 export { readAcmeSigner } from './read-acme-signer.ts';

@@ -33,5 +33,17 @@ export const CLEAN_UP_FINALIZER = `${ACME_GROUP}/clean-up`;
 /** Label of Challenges: uid of their Order. */
 export const ORDER_UID_LABEL = `${ACME_GROUP}/order-uid`;
 
-/** On an Order: why its certificate is to be revoked (RFC 5280 §5.3.1). Setting it takes the verb `revoke` on the signer. */
+/** Reasons that a subscriber may give (RFC 5280 §5.3.1; CA/Browser Forum BR §7.2.2), by what the annotation says. */
+export const REVOCATION_CODES = {
+  unspecified: 0,
+  keyCompromise: 1,
+  affiliationChanged: 3,
+  superseded: 4,
+  cessationOfOperation: 5,
+} as const;
+
+/** What the annotation of an Order that is to be revoked says. */
+export type RevocationReasonName = keyof typeof REVOCATION_CODES;
+
+/** On an Order: why its certificate is to be revoked, a {@link RevocationReasonName}. Setting it takes the verb `revoke` on the signer. */
 export const REVOKE_ANNOTATION = `${ACME_GROUP}/revoke`;

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { invalidShape } from '../signer/invalid-spec.ts';
 import type { KubeObject } from '../object/object.ts';
+import { REVOCATION_CODES, type RevocationReasonName } from './names.ts';
 import { instant, objectName, serverUrl, signerRef, text, token, waiting } from './fields.ts';
 
 export const ORDER_SPEC = z.object({
@@ -52,6 +53,16 @@ const renewal = z.object({
   checkAt: instant.exactOptional(),
 });
 
+const REASONS = Object.keys(REVOCATION_CODES) as [RevocationReasonName];
+
+/** RFC 8555 §7.6. */
+const revocation = z.object({
+  /** Absent where the annotation has no reason that is known. */
+  asked: z.enum(REASONS).exactOptional(),
+  state: z.enum(['pending', 'revoked', 'refused']),
+  ...waiting,
+});
+
 export const ORDER_STATUS = z.object({
   state: z.enum(['pending', 'ready', 'processing', 'valid', 'invalid', 'failed']).exactOptional(),
   ...waiting,
@@ -61,6 +72,7 @@ export const ORDER_STATUS = z.object({
   /** PEM, leaf first. */
   certificate: text(262_144).exactOptional(),
   renewal: renewal.exactOptional(),
+  revocation: revocation.exactOptional(),
 });
 
 export type OrderSpec = z.output<typeof ORDER_SPEC>;

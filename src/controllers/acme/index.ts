@@ -3,6 +3,7 @@ import type { Component, Controller } from '../../runtime/component/component.ts
 import { ChallengeLoop } from './challenges/challenge-loop.ts';
 import { createContext } from './create-context.ts';
 import type { AcmeContext, CheckChallenge } from './context.ts';
+import { IssuedLoop } from './orders/issued-loop.ts';
 import { OrderLoop } from './orders/order-loop.ts';
 import { permissions } from './permissions.ts';
 import { createAccountSecrets } from './signers/account-secrets.ts';
@@ -34,11 +35,13 @@ export function createAcme(init: AcmeInit): Controller {
   const signerLoop = new SignerLoop({ ...init, signers, secrets, sessions });
   const orderLoop = new OrderLoop(context);
   const challengeLoop = new ChallengeLoop(context);
+  const issuedLoop = new IssuedLoop(context);
   context.onTerm({
     begin: (term) => {
       signerLoop.wakeAll();
       challengeLoop.begin(term);
       orderLoop.begin(term);
+      issuedLoop.begin();
     },
     end: signerLoop.forget,
   });
@@ -57,7 +60,9 @@ export function createAcme(init: AcmeInit): Controller {
     warnings: () => [...signers.warnings(), ...more.flatMap((each) => each.warnings?.() ?? [])],
     run: async (signal) => {
       const watching = [signers, orders, challenges, leadership].map((each) => each.run(signal));
-      const loops = [signerLoop, orderLoop, challengeLoop, ...more].map((each) => each.run(signal));
+      const loops = [signerLoop, orderLoop, challengeLoop, issuedLoop, ...more].map((each) =>
+        each.run(signal),
+      );
       await Promise.all(loops);
       await Promise.all([...watching, secrets.stop()]);
     },

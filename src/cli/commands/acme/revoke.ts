@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { ORDERS, readOrder, REVOKE_ANNOTATION, type Order } from '../../../api/acme/index.ts';
+import {
+  ORDERS,
+  readOrder,
+  REVOCATION_CODES,
+  REVOKE_ANNOTATION,
+  type Order,
+} from '../../../api/acme/index.ts';
 import type { KubeObject, Secret } from '../../../api/object/object.ts';
 import type { Pod } from '../../../api/object/pod.ts';
 import {
@@ -23,14 +29,8 @@ export interface RevokeOptions extends UserOptions {
   readonly force: boolean;
 }
 
-/** Those that a subscriber may give (RFC 5280 §5.3.1; CA/Browser Forum BR §7.2.2), as the annotation has them. */
-export const REVOCATION_REASONS = [
-  'unspecified',
-  'keyCompromise',
-  'affiliationChanged',
-  'superseded',
-  'cessationOfOperation',
-] as const;
+/** Those that a subscriber may give, as the annotation has them. */
+export const REVOCATION_REASONS = Object.keys(REVOCATION_CODES);
 
 const PATHS = resource(ORDERS);
 const REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
@@ -90,7 +90,7 @@ export async function revokeOrder(
       },
     },
   });
-  const done = `The CA is asked to revoke the certificate with serial ${serial} (${reason}); the Order's Events say when it has.`;
+  const done = `The CA is asked to revoke the certificate with serial ${serial} (${reason}); status.revocation of the Order and an Event say when it has.`;
   return { text: `${used}${done}\n`, isWritten: true };
 }
 

@@ -18,7 +18,7 @@ import type { Component } from '../../../runtime/component/component.ts';
 import { serverTime } from '../../../runtime/component/server-time.ts';
 import { isEnded } from './decide.ts';
 import { removeOrder } from './issue.ts';
-import { leafOf } from './new-order.ts';
+import { leafOf } from '../store/leaf.ts';
 import type { OrdersOfRequests, OrderedKind } from './orders-of-requests.ts';
 
 /** Removes Orders that nobody asks for any more. */

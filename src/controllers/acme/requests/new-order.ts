@@ -9,8 +9,7 @@ import {
 } from '../../../api/acme/index.ts';
 import type { KubeObject, ObjectMeta } from '../../../api/object/object.ts';
 import { renewalId } from '../../../acme/index.ts';
-import { SignerError, attempt } from '../../../errors.ts';
-import { readCertificates, type Certificate } from '../../../pki/x509/certificate.ts';
+import { leafOf } from '../store/leaf.ts';
 import type { AskedNames } from './decide.ts';
 import type { OrderedKind } from './orders-of-requests.ts';
 
@@ -92,11 +91,4 @@ function certificateBefore(
       spec.replaces === id && status.state !== 'invalid' && status.state !== 'failed',
   );
   return { replaces: isTaken ? undefined : id };
-}
-
-/** The certificate of an Order that has one. */
-export function leafOf({ status: { state, certificate } }: Order): Certificate | undefined {
-  if (state !== 'valid' || certificate === undefined) return undefined;
-  const read = attempt(() => readCertificates(certificate));
-  return read instanceof SignerError ? undefined : read[0];
 }

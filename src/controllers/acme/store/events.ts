@@ -49,6 +49,22 @@ export function eventOfChallenge(
   return warningOf(regarding, status, before, 'Prove');
 }
 
+/** The Event about a revocation whose status was written; undefined where nothing new is to be told. */
+export function eventOfRevocation(
+  order: Order,
+  before: Order['status']['revocation'],
+): EventDetails | undefined {
+  const { revocation } = order.status;
+  const regarding = regardingOf(order);
+  if (revocation === undefined) return undefined;
+  if (revocation.state === 'revoked') {
+    const note = `the CA has revoked the certificate (${revocation.asked ?? 'unspecified'})`;
+    return { regarding, type: 'Normal', reason: 'Revoked', action: 'Revoke', note };
+  }
+  const told = revocation.state === before?.state ? before : {};
+  return warningOf(regarding, revocation, told, 'Revoke');
+}
+
 /** A reason that is new; one that is repeated, with another wait or text, is not. */
 function warningOf(
   regarding: EventDetails['regarding'],
