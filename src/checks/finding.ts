@@ -4,6 +4,14 @@ import type { CheckId } from './catalogue.ts';
 /** `unseen`: the user may not read what the check needs, so nothing is known. */
 export type Severity = 'ok' | 'warning' | 'error' | 'unseen';
 
+/** What begins the line of a finding. */
+export const MARKS: Readonly<Record<Severity, string>> = {
+  ok: '√',
+  warning: '‼',
+  error: '×',
+  unseen: '?',
+};
+
 /** What a check found about one subject. */
 export interface Outcome {
   readonly severity: Severity;

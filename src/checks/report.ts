@@ -2,7 +2,7 @@
 import { printable } from '../quote.ts';
 import { CHECK_GROUPS } from './catalogue/description.ts';
 import { descriptionOf, pageOf } from './catalogue.ts';
-import type { Finding, Severity } from './finding.ts';
+import { MARKS, type Finding, type Severity } from './finding.ts';
 
 /** The result for programs: what `-o json` and `-o yaml` print. */
 export interface CheckReport {
@@ -25,13 +25,6 @@ export function reportOf(findings: readonly Finding[]): CheckReport {
   };
 }
 
-/** What begins the line of a finding. */
-export const MARKS: Readonly<Record<Severity, string>> = {
-  ok: '√',
-  warning: '‼',
-  error: '×',
-  unseen: '?',
-};
 /**
  * The result for people: a line a finding under the title of its group, and what to do below those that are not well.
  * Each finding's line begins with two spaces and its mark: √, ‼, ×, or ? for what could not be seen.

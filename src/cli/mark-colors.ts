@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Severity } from '../checks/finding.ts';
-import { MARKS } from '../checks/report.ts';
+import { MARKS, type Severity } from '../checks/finding.ts';
 
 /** ANSI colors (ECMA-48, select graphic rendition): green, yellow, red, cyan. */
 const COLORS: Readonly<Record<Severity, string>> = {

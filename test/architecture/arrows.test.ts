@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { folderOf, isController, isIn, roomOf, unitOf, withoutComments } from './places.ts';
-import { circlesOf, closureOf, readSource, readSources, type Source } from './sources.ts';
+import { circlesOf, readSource, readSources, type Source } from './sources.ts';
 
 const sources = readSources();
 
@@ -207,15 +207,6 @@ test('only one file writes to the terminal, where it escapes what strangers wrot
 test('time, randomness and waiting are passed in by app and cli', () => {
   const global = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bset(?:Timeout|Interval)\(/;
   assert.deepEqual(outsideApp(global, 'has a clock, randomness or a timer of its own'), []);
-});
-
-test('the approver never loads the code that reads a key', () => {
-  const approver = closureOf('cli/components/approver.ts', sources);
-  assert.ok(approver.has('controllers/approver/index.ts'));
-  assert.ok(
-    !approver.has('authorities/local.ts'),
-    'cli/commands/approver.ts → authorities/local.ts',
-  );
 });
 
 // The rules are seen to bite.

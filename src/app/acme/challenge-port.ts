@@ -2,8 +2,6 @@
 import { Option, type Command } from 'commander';
 import { parseHttp01Grant } from '../../acme-solving/http/grants.ts';
 import type { Http01Grant } from '../../acme-solving/http/grants.ts';
-import { serveChallenges, type ChallengeServerInit } from '../../web/challenge-server.ts';
-import type { RunningServer } from '../../web/server.ts';
 import { isInCluster, type ComponentOptions } from '../component-options.ts';
 import { parsedFlag } from '../flag-values.ts';
 
@@ -43,13 +41,4 @@ export function addHttp01Options(command: Command): Command {
       ])
       .default([]),
   );
-}
-
-/**
- * Opens the port that CAs ask.
- *
- * @throws SignerError USAGE if it cannot be opened
- */
-export function openChallengePort(init: ChallengeServerInit): Promise<RunningServer> {
-  return serveChallenges(init);
 }

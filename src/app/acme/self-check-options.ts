@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import {
-  createSelfCheck,
-  parseNetwork,
-  type Network,
-  type SelfCheck,
-} from '../../acme-solving/index.ts';
-import { addDnsOptions, createDnsAccess, type DnsOptions } from './dns-options.ts';
+import { parseNetwork, type Network } from '../../acme-solving/http/networks.ts';
+import { addDnsOptions, type DnsOptions } from './dns-options.ts';
 import { parsedFlag } from '../flag-values.ts';
-import { clock } from '../process.ts';
 
 /** The flags of the component that looks whether a Challenge can be seen. */
 export interface SelfCheckOptions extends DnsOptions {
@@ -45,16 +39,4 @@ function portsFlag(text: string): { readonly http: number; readonly https: numbe
   if (ports.http > 0 && ports.http < 65_536 && ports.https > 0 && ports.https < 65_536)
     return ports;
   throw new InvalidArgumentError('write two ports, such as 8080,8443');
-}
-
-/** The self-check, and what ends its connections. */
-export function openSelfCheck(options: SelfCheckOptions): {
-  readonly check: SelfCheck;
-  readonly close: () => Promise<void>;
-} {
-  const { http, resolvers } = createDnsAccess(options);
-  const { selfCheckNetwork: allowed, selfCheckPorts: ports } = options;
-  const http01 = ports === undefined ? { allowed } : { allowed, ports };
-  const check = createSelfCheck({ http, resolvers, now: clock, http01 });
-  return { check, close: () => http.close() };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { mayProveByHttp } from '../../acme-solving/http/grants.ts';
-import { openChallengePort, type ResponderOptions } from '../../app/acme/challenge-port.ts';
+import type { ResponderOptions } from '../../app/acme/challenge-port.ts';
+import { openChallengePort } from '../../app/acme/open-challenge-port.ts';
 import { runComponent } from '../../app/component.ts';
 import { createAcmeResponder, KeyTable } from '../../controllers/acme-responder/index.ts';
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Http01Options } from '../../app/acme/challenge-port.ts';
 import type { ComponentOptions } from '../../app/component-options.ts';
-import {
-  createDnsAccess,
-  type CredentialOptions,
-  type DnsOptions,
-} from '../../app/acme/dns-options.ts';
+import { createDnsAccess } from '../../app/acme/dns-access.ts';
+import { type CredentialOptions, type DnsOptions } from '../../app/acme/dns-options.ts';
 import { runComponent } from '../../app/component.ts';
 import { createAcmeSolver } from '../../controllers/acme-solver/index.ts';
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AcmeOptions } from '../../app/component-options.ts';
 import { runComponent } from '../../app/component.ts';
-import { openSelfCheck, type SelfCheckOptions } from '../../app/acme/self-check-options.ts';
+import { openSelfCheck } from '../../app/acme/dns-access.ts';
+import type { SelfCheckOptions } from '../../app/acme/self-check-options.ts';
 import { VERSION } from '../../app/version.ts';
 import { createAcme } from '../../controllers/acme/index.ts';
 import { createAcmeRequests } from '../../controllers/acme/requests/index.ts';

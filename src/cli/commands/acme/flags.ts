@@ -3,7 +3,8 @@ import { Option, type Command } from 'commander';
 import { DEFAULT_SECRET_NAMESPACE } from '../../../api/signer/own-tls.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { AccountKeyOptions } from './account-key.ts';
-import { REVOCATION_REASONS, type RevokeOptions } from './revoke.ts';
+import { REVOCATION_CODES } from '../../../api/acme/names.ts';
+import type { RevokeOptions } from './revoke.ts';
 
 const EXIT_CODES = `
 Exit code: 0 the wish is noted; 1 an error; 3 refused, nothing was written.`;
@@ -29,7 +30,7 @@ export function addAcmeCommands(root: Command): void {
     .requiredOption('-n, --namespace <name>', 'namespace of the Order')
     .addOption(
       new Option('--reason <reason>', 'why (RFC 5280 §5.3.1)')
-        .choices(REVOCATION_REASONS)
+        .choices(Object.keys(REVOCATION_CODES))
         .default('unspecified'),
     )
     .option('--force', 'also where the certificate is in use', false)

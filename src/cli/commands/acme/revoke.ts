@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  ORDERS,
-  readOrder,
-  REVOCATION_CODES,
-  REVOKE_ANNOTATION,
-  type Order,
-} from '../../../api/acme/index.ts';
+import { ORDERS, readOrder, REVOKE_ANNOTATION, type Order } from '../../../api/acme/index.ts';
 import type { KubeObject, Secret } from '../../../api/object/object.ts';
 import type { Pod } from '../../../api/object/pod.ts';
 import {
@@ -28,9 +22,6 @@ export interface RevokeOptions extends UserOptions {
   readonly reason: string;
   readonly force: boolean;
 }
-
-/** Those that a subscriber may give, as the annotation has them. */
-export const REVOCATION_REASONS = Object.keys(REVOCATION_CODES);
 
 const PATHS = resource(ORDERS);
 const REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
