@@ -81,9 +81,10 @@ test('what stays when the chart is uninstalled: the definitions, our own signer,
       .filter(([, { metadata }]) => metadata.annotations?.[KEEP] === 'keep')
       .map(([key]) => key)
       .sort();
-  const definitions = ['clustersigners', 'signers'].map(
-    (each) => `CustomResourceDefinition /${each}.countersign.dev`,
-  );
+  const definitions = [
+    ...['acmeclustersigners', 'acmesigners', 'challenges'].map((each) => `${each}.acme`),
+    ...['clustersigners', 'orders.acme', 'signers'],
+  ].map((each) => `CustomResourceDefinition /${each}.countersign.dev`);
   const own = ['ClusterSigner /serving'];
   const keys = ['Namespace /countersign-keys'];
   assert.deepEqual(await kept(one), [...own, ...definitions, ...keys]);

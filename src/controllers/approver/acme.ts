@@ -5,7 +5,7 @@ import { createApiDiscovery, type ApiDiscovery } from '../../runtime/component/a
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import { watchAcmeSigners } from '../../runtime/signers/acme-signers.ts';
 import type { SignerSet } from '../../runtime/signers/signer-set.ts';
-import { createApproval } from './approval.ts';
+import { createApproval, hasRequests } from './approval.ts';
 
 /** The loop over the requests of ACME signers. */
 export interface AcmeApproval extends Pick<Controller, 'run' | 'notReady'> {
@@ -26,9 +26,7 @@ export function createAcmeApproval(own: Component): AcmeApproval {
     signerNames: () =>
       signers
         .all()
-        .filter(
-          ({ metadata, spec }) => metadata.namespace === undefined && spec.requests !== undefined,
-        )
+        .filter(({ metadata, spec }) => metadata.namespace === undefined && hasRequests(spec))
         .map(({ spec }) => spec.signerName),
   };
 }

@@ -5,7 +5,7 @@ import {
   isFinished,
   type CertificateSigningRequest,
 } from '../../api/request/csr.ts';
-import type { SignerObject } from '../../api/signer/cluster-signer.ts';
+import type { SignerObject, SignerSpec } from '../../api/signer/cluster-signer.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import { compilePolicy, type RequestPolicy } from '../../policy/compile-policy.ts';
 import type { ApiDiscovery } from '../../runtime/component/api-discovery.ts';
@@ -20,6 +20,11 @@ import { createActor } from './act.ts';
 const WORKERS = 8;
 
 const REQUESTS = resource(CSR_RESOURCE);
+
+/** Whether a signer has requests that are approved: the others need no verb `approve`. */
+export function hasRequests(spec: SignerSpec): boolean {
+  return spec.requests !== undefined;
+}
 
 /**
  * A loop over the requests of the signers of a kind. What it may is said by the component.
@@ -40,7 +45,7 @@ export function createApproval<S extends SignerObject>(init: {
     kind: 'CertificateSigningRequest',
     resource: REQUESTS,
     workers: WORKERS,
-    serves: (spec) => spec.requests !== undefined,
+    serves: hasRequests,
     isPending: (csr) => !isApproved(csr) && !isFinished(csr),
     fairnessKeyOf: csrFairnessKey,
     retainedFields: csrRetainedFields,

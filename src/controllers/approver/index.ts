@@ -4,7 +4,7 @@ import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { watchSigners } from '../../runtime/signers/signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import { createAcmeApproval } from './acme.ts';
-import { createApproval } from './approval.ts';
+import { createApproval, hasRequests } from './approval.ts';
 import { permissions } from './permissions.ts';
 
 /** Approves and denies CertificateSigningRequests by the rules of their signer: a ClusterSigner, a Signer or an ACME signer. */
@@ -16,7 +16,8 @@ export function createApprover(component: Component): Controller {
     ...controller,
     signers: signers.all,
     permissions: () => {
-      const names = namesOf(signers.all(), component);
+      const served = signers.all().filter(({ spec }) => hasRequests(spec));
+      const names = namesOf(served, component);
       return permissions({ ...names, signerNames: [...names.signerNames, ...acme.signerNames()] });
     },
     notReady: () => [...controller.notReady(), ...acme.notReady()],
