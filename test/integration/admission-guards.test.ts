@@ -18,11 +18,13 @@ const FILES = [
   'namespaces.yaml',
   'crds',
   ...[
+    'acme',
     'cluster-signers',
     'components',
     'certificate-requests',
     'leases',
     'pod-certificate-requests',
+    'refreshed',
   ].map((each) => `admission/${each}.yaml`),
 ];
 
