@@ -104,14 +104,12 @@ export class Refresher {
     slots: RestartSlots,
     world: RefreshWorld,
   ): Promise<RestartVerdict> {
-    const { workload, changes } = standing;
+    const { workload } = standing;
     const { namespace = '', uid } = workload.metadata;
     const pods = await world.podsOf(standing);
-    const isOutdated = pods.some((pod) =>
-      changes.some(({ leaf, use }) => holdsOlder(pod, leaf, use)),
-    );
-    (isOutdated ? this.#older : this.#fresh).set(uid, formatRecord(standing.record));
-    if (!isOutdated) return CURRENT;
+    const isOlder = isOutdated(pods, standing);
+    (isOlder ? this.#older : this.#fresh).set(uid, formatRecord(standing.record));
+    if (!isOlder) return CURRENT;
     const full = slots.full(standing, world.now());
     if (full !== undefined) return full;
     const budget = takesPodsAway(workload)
@@ -150,6 +148,11 @@ export class Refresher {
       for (const uid of memory.keys()) if (!there.has(uid)) memory.delete(uid);
     }
   }
+}
+
+/** Whether one of the pods runs with a certificate that is older than one of the workload's. */
+export function isOutdated(pods: readonly Pod[], { changes }: Pick<Standing, 'changes'>): boolean {
+  return pods.some((pod) => changes.some(({ leaf, use }) => holdsOlder(pod, leaf, use)));
 }
 
 const CURRENT: RestartVerdict = { kind: 'current' };

@@ -136,6 +136,11 @@ test('countersign refresh plan says that everybody is up to date, and who is not
     return JSON.parse(stdout) as Awaited<ReturnType<typeof plan>>;
   };
   assert.deepEqual(await plan(), []);
+  await stand.namespace('settling');
+  await stand.certificate('settling', 'tls');
+  await stand.workload({ namespace: 'settling', name: 'new', secrets: ['tls'], wish: 'secrets' });
+  await stand.untilRolledOut();
+  assert.deepEqual(await plan(), [], 'a workload whose pods are newer than its certificate');
   await stand.namespace('planned');
   await stand.certificate('planned', 'tls');
   const held = { namespace: 'planned', name: 'held', secrets: ['tls'], wish: 'secrets' };

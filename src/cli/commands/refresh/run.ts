@@ -5,7 +5,7 @@ import { refreshSettings, type RefreshOptions } from '../../refresh-options.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { columns } from '../../../operations/show/table.ts';
 import { ClusterView, type ClusterStandings } from '../../../refreshing/cluster-view.ts';
-import { Refresher } from '../../../refreshing/refresher.ts';
+import { isOutdated, Refresher } from '../../../refreshing/refresher.ts';
 import type { Standing } from '../../../refreshing/standing.ts';
 import type { RestartVerdict, WaitReason } from '../../../refreshing/verdict.ts';
 import { podsOf } from '../../../controllers/pod-refresher/act.ts';
@@ -52,18 +52,37 @@ async function planOf(
   await readCluster(client, view);
   const settings = refreshSettings(options);
   const found = view.standings(settings);
-  const verdicts = await new Refresher(settings.limits).pass(found.standings, {
+  const passed = await new Refresher(settings.limits).pass(found.standings, {
     now,
     podsOf: (standing) => podsOf({ client }, standing),
     budgetsOf: (namespace) => view.budgetsOf(namespace),
     // Nothing is written: it takes a slot, so that the next one is told to wait for it.
     restart: () => Promise.resolve('begun'),
   });
+  const verdicts = new Map(passed);
+  for (const standing of found.standings) {
+    if (await isCurrentAlready(client, standing, verdicts.get(standing.key))) {
+      verdicts.delete(standing.key);
+    }
+  }
   const { namespace } = options;
   return plannedRestarts(found, verdicts).filter(
     ({ workload }) =>
       namespace === undefined || workload.split(' ')[1]?.startsWith(`${namespace}/`),
   );
+}
+
+/**
+ * Whether a workload that waits will not be restarted, since all its pods are newer than its certificates: pod-refresher asks
+ * for its pods only when it is due.
+ */
+async function isCurrentAlready(
+  client: Client,
+  standing: Standing,
+  verdict: RestartVerdict | undefined,
+): Promise<boolean> {
+  if (verdict?.kind !== 'waiting' && verdict?.kind !== 'held') return false;
+  return !isOutdated(await podsOf({ client }, standing), standing);
 }
 
 function plannedRestarts(
