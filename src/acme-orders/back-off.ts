@@ -21,6 +21,9 @@ const ORDERS: BackOff = { firstMs: MINUTE, mostMs: 6 * HOUR };
 /** Let's Encrypt refuses the sixth failed authorization of a name within an hour; one is left to the reader. */
 const MOST_FAILED_AN_HOUR = 4;
 
+/** Between two looks at what a healthy server is busy with: most are done at once. */
+const POLLS: BackOff = { firstMs: SECOND, mostMs: 10 * SECOND };
+
 /** Equal waits of many objects spread over a tenth, so that they do not come back together. */
 const WAIT_SPREAD = 0.1;
 
@@ -34,11 +37,23 @@ export function limitBackOff(failures: number, uid: string): number {
   return waited(LIMITS, failures, uid);
 }
 
-function waited({ firstMs, mostMs }: BackOff, failures: number, uid: string): number {
+/**
+ * When the server is asked again whether it is done, where it does not say: after a second, doubling up to ten.
+ *
+ * @param polls - in a row, this one included: at least 1
+ */
+export function pollBackOff(polls: number): number {
+  return grown(POLLS, polls);
+}
+
+function grown({ firstMs, mostMs }: BackOff, count: number): number {
   // 2^31 is more than any of them: an exponent beyond gives Infinity, which min would take, too.
-  const grown = Math.min(firstMs * 2 ** Math.min(failures - 1, 31), mostMs);
+  return Math.min(firstMs * 2 ** Math.min(count - 1, 31), mostMs);
+}
+
+function waited(backOff: BackOff, failures: number, uid: string): number {
   const share = fnv1a(`${uid}/${failures}`) / 2 ** 32;
-  return Math.round(grown * (1 + WAIT_SPREAD * share));
+  return Math.round(grown(backOff, failures) * (1 + WAIT_SPREAD * share));
 }
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Answer, NoAnswer, Problem } from '../acme/answer.ts';
-import { callBackOff } from './back-off.ts';
+import { callBackOff, pollBackOff } from './back-off.ts';
 import { isGone, judge } from './verdict.ts';
 import {
   CLEAN_UP_FAILED,
@@ -39,11 +39,13 @@ export interface ReadAuthorization {
 
 /** The source's interval: fixed, without a back-off and without an end. */
 const SELF_CHECK_MS = 10_000;
-/** How often the server is asked whether it has validated, where it does not say. */
-const POLL_MS = 5_000;
 
 export const NEW_CHALLENGE: ChallengeRecord = { processing: false, presented: false, failures: 0 };
-export const NO_CHALLENGE_MEMORY: ChallengeMemory = { passed: false, notFound: 0 };
+export const NO_CHALLENGE_MEMORY: ChallengeMemory = {
+  passed: false,
+  notFound: 0,
+  polls: 0,
+};
 
 const CALM = {
   failures: 0,
@@ -71,10 +73,13 @@ export function afterReading(
     return { record: { ...record, ...ended }, memory };
   }
   const isValidating = challenge === 'processing';
-  const nextAttemptAt = isValidating ? now + (answer.retryAfterMs ?? POLL_MS) : undefined;
+  const polls = isValidating ? memory.polls + 1 : 0;
+  const nextAttemptAt = isValidating
+    ? now + (answer.retryAfterMs ?? pollBackOff(polls))
+    : undefined;
   return {
     record: { ...record, ...CALM, state: 'pending', nextAttemptAt },
-    memory: { ...memory, notFound: 0, read: { authorization, challenge } },
+    memory: { ...memory, notFound: 0, polls, read: { authorization, challenge } },
   };
 }
 
@@ -114,8 +119,8 @@ export function afterAccepting(before: ChallengeBefore, answer: Answer<unknown>)
   if (answer.kind !== 'ok') return afterCallError(before, 'challenge', answer);
   const { record, memory, now } = before;
   const read = { authorization: 'pending', challenge: 'processing' } as const;
-  const nextAttemptAt = now + (answer.retryAfterMs ?? POLL_MS);
-  return { record: { ...record, ...CALM, nextAttemptAt }, memory: { ...memory, read } };
+  const nextAttemptAt = now + (answer.retryAfterMs ?? pollBackOff(1));
+  return { record: { ...record, ...CALM, nextAttemptAt }, memory: { ...memory, polls: 1, read } };
 }
 
 /** After the clean-up; without a problem nothing is presented any more. */

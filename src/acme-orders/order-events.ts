@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Answer, NoAnswer, Problem } from '../acme/answer.ts';
+import { pollBackOff } from './back-off.ts';
 import { quote } from '../quote.ts';
 import type { ChildChallenge } from './order-step.ts';
 import { isGone, judge, type Attempted } from './verdict.ts';
@@ -34,8 +35,8 @@ export interface OrderBefore {
   readonly now: number;
 }
 
-/** A server whose challenges have ended and whose order has not is asked again after that (cert-manager#2868). */
-const POLL_MS = 5_000;
+/** An account that is not valid is read again after that. */
+const ACCOUNT_MS = 5_000;
 /** A change of the signer wakes its Orders earlier. */
 const NO_SOLVER_MS = 60_000;
 /** What the server says of an order's error is no more than its type and text. */
@@ -61,15 +62,20 @@ export function afterOrder(
 ): OrderAfter {
   if (answer.kind !== 'ok') return afterError(before, attempted, answer);
   const { url, status, authorizations, finalize, certificate, error } = answer.value;
-  const memory = { ...NO_ORDER_MEMORY, server: { status, authorizations, finalize, certificate } };
+  // A server whose challenges have ended and whose order has not is asked again (cert-manager#2868).
+  const isSlow =
+    status === 'processing' || (status === 'pending' && isReadAgain(before, attempted));
+  const polls = isSlow ? before.memory.polls + 1 : 0;
+  const server = { status, authorizations, finalize, certificate };
+  const memory = { ...NO_ORDER_MEMORY, polls, server };
   const record = { ...before.record, ...CALM, url, state: status, certificate };
   if (status === 'invalid') {
     const message = `the ACME server ended the order: ${[error?.type, error?.detail].join(' ').trim()}`;
     return ended({ ...before, record, memory }, 'OrderInvalid', message);
   }
-  const isSlow =
-    status === 'processing' || (status === 'pending' && isReadAgain(before, attempted));
-  const nextAttemptAt = isSlow ? before.now + (answer.retryAfterMs ?? POLL_MS) : undefined;
+  const nextAttemptAt = isSlow
+    ? before.now + (answer.retryAfterMs ?? pollBackOff(polls))
+    : undefined;
   return { record: { ...record, nextAttemptAt }, memory };
 }
 
@@ -119,7 +125,7 @@ export function afterAccount(
       memory: { ...memory, accountIsValid: true },
     };
   const signerProblem = `the ACME account is ${answer.value.status}; make a new account key`;
-  return { ...waiting(before, 'AccountNotValid', signerProblem, POLL_MS), signerProblem };
+  return { ...waiting(before, 'AccountNotValid', signerProblem, ACCOUNT_MS), signerProblem };
 }
 
 /** A certificate that is not what was asked for is not delivered, and the request gets another Order. */
@@ -157,7 +163,7 @@ function afterError(
   const { accountIsValid } = before.memory;
   const notFound = error.kind === 'problem' && isGone(error) ? before.memory.notFound + 1 : 0;
   // Whatever was read before, the server may have done more than it said.
-  const unread = { ...before, memory: { notFound, accountIsValid } };
+  const unread = { ...before, memory: { ...NO_ORDER_MEMORY, notFound, accountIsValid } };
   const verdict = judge(error, {
     ...{ attempted, notFound, uid, accountIsValid, failures: record.failures + 1 },
     replaces: before.replaces && !record.replacesRefused,

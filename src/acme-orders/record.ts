@@ -68,6 +68,8 @@ export interface OrderMemory {
   readonly server?: ServerOrder | undefined;
   /** Answers in a row that said there is none. */
   readonly notFound: number;
+  /** Looks in a row at a server that is busy with it. */
+  readonly polls: number;
   /** Whether the account was read since the last refusal, and is valid. */
   readonly accountIsValid: boolean;
 }
@@ -81,7 +83,7 @@ export interface ServerOrder {
 }
 
 /** What a new process knows of an Order. */
-export const NO_ORDER_MEMORY: OrderMemory = { notFound: 0, accountIsValid: false };
+export const NO_ORDER_MEMORY: OrderMemory = { notFound: 0, polls: 0, accountIsValid: false };
 
 export type ChallengeState =
   'pending' | 'processing' | 'valid' | 'invalid' | 'expired' | 'revoked' | 'deactivated';
@@ -104,6 +106,8 @@ export interface ChallengeMemory {
     { readonly authorization: ChallengeState; readonly challenge: string } | undefined;
   /** Whether the self-check passed since the last time it was presented. */
   readonly passed: boolean;
+  /** Looks in a row at a server that validates. */
+  readonly polls: number;
   /** Answers in a row that said there is no such authorization. */
   readonly notFound: number;
 }

@@ -3,6 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { callBackOff, nextOrderAt } from '../../src/acme-orders/back-off.ts';
+import {
+  afterAccepting,
+  afterReading,
+  NEW_CHALLENGE,
+  NO_CHALLENGE_MEMORY,
+} from '../../src/acme-orders/challenge-events.ts';
+import { afterOrder, NEW_ORDER } from '../../src/acme-orders/order-events.ts';
+import { NO_ORDER_MEMORY } from '../../src/acme-orders/record.ts';
 import { renewalPollMs, renewAt } from '../../src/acme-orders/renewal-plan.ts';
 import { chooseSolver, type Solver } from '../../src/acme-orders/solver-choice.ts';
 
@@ -118,3 +126,37 @@ for (const [what, wanted, solver] of CHOICES) {
     assert.equal(chooseSolver(SOLVERS, all)?.name, solver);
   });
 }
+
+/** Waits after answers that all say the same, in seconds. */
+function waitsOf<T extends { readonly record: { readonly nextAttemptAt?: number | undefined } }>(
+  first: T,
+  next: (before: T) => T,
+): readonly number[] {
+  const waits: number[] = [];
+  for (let after = first; waits.length < 6; after = next(after))
+    waits.push((after.record.nextAttemptAt ?? 0) / SECOND);
+  return waits;
+}
+
+test('a server that is busy is asked after a second, doubling to ten; where it says when, then', () => {
+  const busy = { url: 'o', status: 'processing', authorizations: [], finalize: 'f' } as const;
+  const order = { uid: 'u', replaces: false, now: 0 };
+  const made = { ...order, record: NEW_ORDER, memory: NO_ORDER_MEMORY };
+  const read = (before: Pick<typeof made, 'record' | 'memory'>, retryAfterMs?: number) =>
+    afterOrder({ ...order, ...before }, 'read', {
+      ...{ kind: 'ok', value: busy },
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+  assert.deepEqual(waitsOf(read(made), read), [1, 2, 4, 8, 10, 10]);
+  assert.equal(read(made, 33 * SECOND).record.nextAttemptAt, 33 * SECOND);
+
+  const about = { uid: 'u', now: 0 };
+  const told = { ...about, record: NEW_CHALLENGE, memory: NO_CHALLENGE_MEMORY };
+  const validating = { authorization: 'pending', challenge: 'processing' } as const;
+  assert.deepEqual(
+    waitsOf(afterAccepting(told, { kind: 'ok', value: null }), (before) =>
+      afterReading({ ...about, ...before }, { kind: 'ok', value: validating }),
+    ),
+    [1, 2, 4, 8, 10, 10],
+  );
+});

@@ -147,6 +147,7 @@ const table: Record<string, readonly string[]> = {
     'create,patch events.k8s.io/events',
     'list,create,patch,delete networking.k8s.io/ingresses @countersign-system',
     'list,create,patch,delete gateway.networking.k8s.io/httproutes @countersign-system',
+    policies('acme-challenge-status'),
     ...leader('acme-solver'),
   ],
   // No Secret; what a patch may change is in the policy.

@@ -2,7 +2,12 @@
 import { ACME_CLUSTER_SIGNERS, ACME_SIGNERS, CHALLENGES } from '../../api/acme/index.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
-import { EVENTS_EVERYWHERE, onLeaderLease, onSecrets } from '../../runtime/rbac/rules.ts';
+import {
+  EVENTS_EVERYWHERE,
+  onLeaderLease,
+  onSecrets,
+  readPolicies,
+} from '../../runtime/rbac/rules.ts';
 
 /** Where routes are made; `kustomization.yaml` and the chart say the same. */
 const DEFAULT_NAMESPACE = 'countersign-system';
@@ -40,6 +45,7 @@ export function permissions(
     })),
     onRoutes('networking.k8s.io', 'ingresses'),
     onRoutes('gateway.networking.k8s.io', 'httproutes'),
+    readPolicies(names, ['countersign-acme-challenge-status', 'countersign-events']),
     EVENTS_EVERYWHERE,
     ...onLeaderLease(names, 'acme-solver'),
   ];
