@@ -28,6 +28,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   authorities: ['issuance', 'pki'],
   kube: ['protobuf'],
   reconciling: ['kube'],
+  installing: ['api', 'kube', 'runtime', 'reconciling'],
   web: [],
   acme: ['pki'],
   'acme-issuing': ['pki', 'acme', 'acme-orders'],
@@ -41,6 +42,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'acme-issuing',
     'acme-solving',
     'reconciling',
+    'installing',
     'refreshing',
   ],
   'conformance-runner': ['api', 'pki', 'kube', 'conformance'],
@@ -50,6 +52,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'runtime/rbac',
     'controllers',
     'reconciling/objects',
+    'installing/desired.ts',
     'refreshing',
   ],
   operations: [...CORE, 'kube', 'runtime', 'app'],
@@ -62,7 +65,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   cli: [
     ...SERVED,
     ...['runtime', 'controllers', 'authorities', 'conformance', 'conformance-runner'],
-    ...['acme-solving', 'refreshing'],
+    ...['acme-solving', 'refreshing', 'installing'],
     ...['app', 'manifests', 'operations', 'checks', 'explanations', 'reconciling'],
   ],
 };

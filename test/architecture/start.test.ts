@@ -24,7 +24,14 @@ registerHooks({
 const LATE = [
   ...['pki', 'cel', 'policy', 'rotation', 'authorities', 'controllers', 'runtime', 'manifests'],
   ...['web', 'acme', 'acme-orders', 'acme-issuing', 'acme-solving/dns', 'acme-solving/dns01'],
-  ...['conformance-runner', 'reconciling', 'ledger', 'explanations', 'checks/catalogue'],
+  ...[
+    'conformance-runner',
+    'reconciling',
+    'installing',
+    'ledger',
+    'explanations',
+    'checks/catalogue',
+  ],
 ];
 
 test('the command line loads no code of components and commands before one is called', () => {

@@ -12,7 +12,7 @@ import { until } from '../cluster/until.ts';
 import { createClient, type Client } from '../../src/kube/client/client.ts';
 import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
 import type { Countersign } from '../../src/api/operator/countersign.ts';
-import { isRefusal } from '../../src/controllers/operator/desired.ts';
+import { isRefusal } from '../../src/installing/desired.ts';
 import { desiredInstallation } from '../../src/manifests/operator/desired.ts';
 import { operatorManifests } from '../../src/manifests/operator/installed.ts';
 import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../object/object.ts';
-import type { Condition } from '../request/conditions.ts';
+import type { InstallationObject } from './installation.ts';
 
 /** The group, the version and the plural of {@link Countersign}. */
 export const COUNTERSIGNS = {
@@ -8,9 +7,6 @@ export const COUNTERSIGNS = {
   version: 'v1alpha1',
   plural: 'countersigns',
 } as const;
-
-/** The only name that a {@link Countersign} may have. */
-export const SINGLETON = 'cluster';
 
 /** What is to be installed. Fields that are not named here are values of the chart, under the same names. */
 export interface CountersignSpec {
@@ -52,20 +48,7 @@ export interface ComponentOverrides {
   readonly [setting: string]: unknown;
 }
 
-/** What the operator writes of an installation. */
-export interface CountersignStatus {
-  readonly observedGeneration?: number;
-  readonly conditions?: readonly Condition[];
-  /** The version that every component runs. */
-  readonly version?: string;
-  /** The version that is being installed. */
-  readonly desiredVersion?: string;
-  /** The version of the operator that wrote this. */
-  readonly operatorVersion?: string;
-}
-
 /** An installation of Countersign, the singleton `cluster`. */
-export interface Countersign extends KubeObject {
+export interface Countersign extends InstallationObject {
   readonly spec: CountersignSpec;
-  readonly status?: CountersignStatus;
 }

@@ -19,7 +19,7 @@ export async function run(options: OperatorComponentOptions): Promise<void> {
     return Promise.resolve(
       createOperator({
         component,
-        installationOf: (spec) => desiredInstallation(spec, settings),
+        desiredOf: ({ spec }) => desiredInstallation(spec, settings),
         version: VERSION,
       }),
     );

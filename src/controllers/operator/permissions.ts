@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { COUNTERSIGNS, SINGLETON } from '../../api/operator/countersign.ts';
+import { COUNTERSIGNS } from '../../api/operator/countersign.ts';
+import { SINGLETON } from '../../api/operator/installation.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import { EVENTS_IN_DEFAULT, onLeaderLease, readPolicies } from '../../runtime/rbac/rules.ts';

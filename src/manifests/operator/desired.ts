@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ZodError } from 'zod';
 import type { ComponentOverrides, CountersignSpec } from '../../api/operator/countersign.ts';
-import type { DesiredInstallation, Refusal } from '../../controllers/operator/desired.ts';
+import type { DesiredInstallation, Refusal } from '../../installing/desired.ts';
 import { SignerError } from '../../errors.ts';
 import { printable } from '../../quote.ts';
 import type { ManagedObject } from '../../reconciling/objects/managed-object.ts';

@@ -2,7 +2,7 @@
 /** What an administrator applies, so that the operator can install the rest. */
 import { DEFAULT_SECRET_NAMESPACE } from '../../api/signer/own-tls.ts';
 import { SignerError } from '../../errors.ts';
-import { isRefusal } from '../../controllers/operator/desired.ts';
+import { isRefusal } from '../../installing/desired.ts';
 import type { CountersignSpec } from '../../api/operator/countersign.ts';
 import { LABELS, labelsOf } from '../names.ts';
 import { roleManifests, type Manifest } from '../roles.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is refused before anything changes. Each check returns the refusal, or undefined. */
 import type { CountersignSpec } from '../../api/operator/countersign.ts';
-import type { Refusal } from '../../controllers/operator/desired.ts';
+import type { Refusal } from '../../installing/desired.ts';
 import { printable, quote, quoteList } from '../../quote.ts';
 import { MOULDS, checkArguments, type Mould } from './mould.ts';
 

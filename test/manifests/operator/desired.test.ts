@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CountersignSpec } from '../../../src/api/operator/countersign.ts';
-import { isRefusal, type DesiredInstallation } from '../../../src/controllers/operator/desired.ts';
+import { isRefusal, type DesiredInstallation } from '../../../src/installing/desired.ts';
 import type { PermissionRule } from '../../../src/kube/resource/permissions.ts';
 import { desiredInstallation } from '../../../src/manifests/operator/desired.ts';
 import { operatorManifests } from '../../../src/manifests/operator/installed.ts';

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { OperatorFlags } from '../../../app/component-options.ts';
-import { COUNTERSIGNS, SINGLETON, type Countersign } from '../../../api/operator/countersign.ts';
-import { isRefusal } from '../../../controllers/operator/desired.ts';
+import { COUNTERSIGNS, type Countersign } from '../../../api/operator/countersign.ts';
+import { SINGLETON } from '../../../api/operator/installation.ts';
+import { isRefusal } from '../../../installing/desired.ts';
 import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { ignoreNotFound } from '../../../kube/client/kube-error.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CountersignSpec } from '../../api/operator/countersign.ts';
-import type { PermissionRule } from '../../kube/resource/permissions.ts';
-import type { ManagedObject } from '../../reconciling/objects/managed-object.ts';
+import type { PermissionRule } from '../kube/resource/permissions.ts';
+import type { Resource } from '../kube/resource/resource.ts';
+import type { ManagedObject } from '../reconciling/objects/managed-object.ts';
 
 /** What a spec makes of an installation. */
 export interface DesiredInstallation {
@@ -14,15 +14,26 @@ export interface DesiredInstallation {
   readonly unknownArguments: readonly string[];
 }
 
+/** A kind of singleton from which something is installed, and who installs it. */
+export interface InstalledKind {
+  readonly kind: string;
+  readonly resource: Resource;
+  /** Value of the label on every object of the installation. */
+  readonly label: string;
+  /** Under which name everything is written: whoever has Argo CD or Flux beside it ignores the fields of this manager. */
+  readonly fieldManager: string;
+  /** Whose roles a message names where a permission is missing. */
+  readonly account: string;
+  /** What a message tells to do then. */
+  readonly remedy: string;
+}
+
 /** Why nothing is changed. */
 export interface Refusal {
   /** Reason of the condition. */
   readonly reason: string;
   readonly message: string;
 }
-
-/** Makes the objects of a spec, or says why not. Pure. */
-export type InstallationOf = (spec: CountersignSpec) => DesiredInstallation | Refusal;
 
 /** Whether the spec was refused. */
 export function isRefusal(given: object): given is Refusal {

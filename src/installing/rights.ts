@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { permissionText } from '../../kube/client/access-review.ts';
-import type { PermissionRule } from '../../kube/resource/permissions.ts';
-import type { Component } from '../../runtime/component/component.ts';
-import type { Refusal } from './desired.ts';
+import { permissionText } from '../kube/client/access-review.ts';
+import type { PermissionRule } from '../kube/resource/permissions.ts';
+import type { Component } from '../runtime/component/component.ts';
+import type { InstalledKind, Refusal } from './desired.ts';
 
 /** Missing permissions that a message names; it counts the rest. */
 const MAX_RIGHTS_NAMED = 5;
@@ -16,9 +16,10 @@ export interface RightsGate {
 }
 
 /** Nothing is half installed for want of a permission: all of them are asked for before anything is written. */
-export function createRightsGate({
-  missingPermissions,
-}: Pick<Component, 'missingPermissions'>): RightsGate {
+export function createRightsGate(
+  { missingPermissions }: Pick<Component, 'missingPermissions'>,
+  { account, remedy }: Pick<InstalledKind, 'account' | 'remedy'>,
+): RightsGate {
   let granted: string | undefined;
   return {
     refuse: async (rules) => {
@@ -26,7 +27,9 @@ export function createRightsGate({
       if (subject === granted) return undefined;
       const missing = await missingPermissions(rules);
       granted = missing.length === 0 ? subject : undefined;
-      return missing.length === 0 ? undefined : refusalOf(missing.map(permissionText));
+      return missing.length === 0
+        ? undefined
+        : rightsMissing({ account, remedy }, missing.map(permissionText));
     },
     forget: () => {
       granted = undefined;
@@ -34,13 +37,15 @@ export function createRightsGate({
   };
 }
 
-function refusalOf(missing: readonly string[]): Refusal {
+function rightsMissing(
+  { account, remedy }: Pick<InstalledKind, 'account' | 'remedy'>,
+  missing: readonly string[],
+): Refusal {
   const more =
     missing.length > MAX_RIGHTS_NAMED ? ` and ${missing.length - MAX_RIGHTS_NAMED} more` : '';
   const named = missing.slice(0, MAX_RIGHTS_NAMED).join(', ');
-  const advice = 'apply what countersign rbac --operator prints for this Countersign';
   return {
     reason: 'RightsMissing',
-    message: `the roles of countersign-operator lack: ${named}${more}; ${advice}`,
+    message: `the roles of ${account} lack: ${named}${more}; ${remedy}`,
   };
 }

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  COUNTERSIGNS,
-  type Countersign,
-  type CountersignStatus,
-} from '../../api/operator/countersign.ts';
-import { printable } from '../../quote.ts';
-import { resource } from '../../kube/resource/resource.ts';
-import type { ObjectChange } from '../../reconciling/pass.ts';
-import type { Component } from '../../runtime/component/component.ts';
-
-/** Under which name the operator writes: whoever has Argo CD or Flux beside it ignores the fields of this manager. */
-export const FIELD_MANAGER = 'countersign-operator';
-
-/** Paths of Countersigns. */
-export const COUNTERSIGN_RESOURCE = resource(COUNTERSIGNS);
+import type { InstallationObject, InstallationStatus } from '../api/operator/installation.ts';
+import { printable } from '../quote.ts';
+import type { ObjectChange } from '../reconciling/pass.ts';
+import type { Component } from '../runtime/component/component.ts';
+import type { InstalledKind } from './desired.ts';
 
 /**
  * Writes the status where it differs.
@@ -23,14 +13,15 @@ export const COUNTERSIGN_RESOURCE = resource(COUNTERSIGNS);
  */
 export async function writeStatus(
   { client }: Pick<Component, 'client'>,
-  { apiVersion, kind, metadata, status: before }: Countersign,
-  status: CountersignStatus,
+  { resource, fieldManager }: Pick<InstalledKind, 'resource' | 'fieldManager'>,
+  { apiVersion, kind, metadata, status: before }: InstallationObject,
+  status: InstallationStatus,
 ): Promise<boolean> {
   if (textOf(before ?? {}) === textOf(status)) return false;
   await client.request({
     method: 'PATCH',
-    path: COUNTERSIGN_RESOURCE.object(metadata, 'status'),
-    query: { fieldManager: FIELD_MANAGER, force: true },
+    path: resource.object(metadata, 'status'),
+    query: { fieldManager, force: true },
     contentType: 'application/apply-patch+yaml',
     body: { apiVersion, kind, metadata: { name: metadata.name, uid: metadata.uid }, status },
   });
@@ -38,7 +29,7 @@ export async function writeStatus(
 }
 
 /** The same text for the same status, in whatever order the API server keeps its conditions. */
-function textOf({ conditions = [], ...fields }: CountersignStatus): string {
+function textOf({ conditions = [], ...fields }: InstallationStatus): string {
   const sorted = conditions.toSorted((a, b) => (a.type < b.type ? -1 : 1));
   const entries = sorted.map((each) => Object.entries(each).sort());
   return JSON.stringify([Object.entries(fields).sort(), entries]);
@@ -61,7 +52,7 @@ const MAX_OBJECTS_NAMED = 5;
 /** Records what a pass changed: one Event for each kind of change, and each former owner of adopted objects. */
 export function recordChanges(
   { events, log }: Pick<Component, 'events' | 'log'>,
-  { apiVersion, kind, metadata }: Countersign,
+  { apiVersion, kind, metadata }: InstallationObject,
   changes: readonly ObjectChange[],
 ): void {
   const groups = Map.groupBy(changes, (each) => `${each.kind} ${each.from ?? ''}`);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../../kube/client/client.ts';
+import type { Client } from '../kube/client/client.ts';
 import type { Refusal } from './desired.ts';
 
 /** The first minor version of Kubernetes 1 that serves PodCertificateRequests in a version that we know. */

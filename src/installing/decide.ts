@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Countersign, CountersignStatus } from '../../api/operator/countersign.ts';
-import { conditionMessage, setCondition, type Condition } from '../../api/request/conditions.ts';
-import type { PassReport } from '../../reconciling/pass.ts';
+import type { InstallationObject, InstallationStatus } from '../api/operator/installation.ts';
+import { conditionMessage, setCondition, type Condition } from '../api/request/conditions.ts';
+import type { PassReport } from '../reconciling/pass.ts';
 import type { DesiredInstallation, Refusal } from './desired.ts';
 
 /** All that a status depends on. */
 export interface InstallationSnapshot {
-  readonly object: Countersign;
+  readonly object: InstallationObject;
   /** What a pass found, or why there was none. */
   readonly outcome:
     | Refusal
@@ -31,7 +31,7 @@ type Finding = readonly [
 ];
 
 /** The status after a pass, or after a refusal. Pure. */
-export function decideStatus(snapshot: InstallationSnapshot): CountersignStatus {
+export function decideStatus(snapshot: InstallationSnapshot): InstallationStatus {
   const { object, outcome, operatorVersion, now } = snapshot;
   const findings = 'reason' in outcome ? ofRefusal(snapshot, outcome) : ofPass(outcome);
   const { generation } = object.metadata;

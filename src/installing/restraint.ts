@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../ports.ts';
 
 const FIRST_MS = 250;
 const MAX_MS = 15_000;

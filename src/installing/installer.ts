@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SINGLETON, type InstallationObject } from '../api/operator/installation.ts';
+import { messageOf } from '../errors.ts';
+import type { PermissionRule } from '../kube/resource/permissions.ts';
+import type { StoredObject } from '../kube/resource/object.ts';
+import { createReflector, type Reflector } from '../kube/watch/reflector.ts';
+import { runLoop, type ReconcileResult } from '../kube/workqueue/run-loop.ts';
+import { runPass, type PassReport } from '../reconciling/pass.ts';
+import { createManagedWatches, type ManagedWatches } from '../reconciling/watches.ts';
+import { createWriter } from '../reconciling/writer.ts';
+import { requeueAt, serverTime } from '../runtime/component/server-time.ts';
+import type { Component, Controller } from '../runtime/component/component.ts';
+import { recordChanges, writeStatus } from './act.ts';
+import { decideStatus, type InstallationSnapshot } from './decide.ts';
+import {
+  isRefusal,
+  type DesiredInstallation,
+  type InstalledKind,
+  type Refusal,
+} from './desired.ts';
+import { createRestraint, type Restraint } from './restraint.ts';
+import { createRightsGate, type RightsGate } from './rights.ts';
+import { refuseServer } from './server-version.ts';
+
+/** What an operator needs besides a component. */
+export interface InstallerInit<T extends InstallationObject> {
+  readonly component: Component;
+  readonly installs: InstalledKind;
+  /** The permissions of its own work: those on what it installs follow from the object. */
+  readonly permissions: () => readonly PermissionRule[];
+  /** Makes the objects of a spec, or says why not. @throws KubeError */
+  readonly desiredOf: (
+    object: T,
+  ) => DesiredInstallation | Refusal | Promise<DesiredInstallation | Refusal>;
+  /** Of this process. */
+  readonly version: string;
+}
+
+/** Everything is compared anew so often, whatever the watches say. */
+const RESYNC_MS = 5 * 60_000;
+
+/** A permission that was granted is noticed so soon. */
+const REFUSED_AGAIN_MS = 10_000;
+
+/** Installs what the singleton of a kind says, and keeps it that way. */
+export function createInstaller<T extends InstallationObject>(init: InstallerInit<T>): Controller {
+  const { component, permissions, installs } = init;
+  const wake = (): void => component.queue.add(SINGLETON);
+  const operator = new Installer(init, wake);
+  component.shard.onChange(wake);
+  return {
+    permissions,
+    notReady: () => {
+      const { synced, failure } = operator.objects;
+      return synced && failure === undefined
+        ? []
+        : [`${installs.kind}s: ${failure ?? 'not listed yet'}`];
+    },
+    warnings: () => operator.watches.failures(),
+    run: async (signal) => {
+      const watching = operator.objects.run(signal);
+      const handle = (): Promise<ReconcileResult> => operator.reconcile(signal);
+      const onError = (_key: string, error: unknown): void => {
+        component.log.warn({ error: messageOf(error) }, 'the installation is retried');
+      };
+      await runLoop({ ...component, workers: 1, handle, onError }, signal);
+      await Promise.all([watching, operator.watches.stop()]);
+    },
+  };
+}
+
+class Installer<T extends InstallationObject> {
+  readonly objects: Reflector<T & StoredObject>;
+  readonly watches: ManagedWatches;
+  readonly #init: InstallerInit<T>;
+  readonly #rights: RightsGate;
+  readonly #restraint: Restraint;
+  readonly #accepted = new Set<string>();
+
+  constructor(init: InstallerInit<T>, wake: () => void) {
+    const { component, installs } = init;
+    this.#init = init;
+    this.#rights = createRightsGate(component, installs);
+    this.#restraint = createRestraint(component.clock);
+    const { label } = installs;
+    this.watches = createManagedWatches({ ...component, label, onChange: wake });
+    this.objects = createReflector<T & StoredObject>({
+      ...component,
+      path: installs.resource.collection(),
+      // Other names are refused by the schema, and ignored where it is an old one.
+      fieldSelector: `metadata.name=${SINGLETON}`,
+      onEvent: wake,
+    });
+  }
+
+  async reconcile(signal: AbortSignal): Promise<ReconcileResult> {
+    const { component, installs } = this.#init;
+    if (!component.shard.owns(SINGLETON) || !this.objects.synced) return undefined;
+    const object = this.objects.get(SINGLETON);
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
+      this.watches.follow([]);
+      return undefined;
+    }
+    const outcome = await this.#outcomeFor(object, signal);
+    if (signal.aborted) return undefined;
+    const { version: operatorVersion } = this.#init;
+    const now = serverTime(component);
+    const status = decideStatus({ object, outcome, operatorVersion, now });
+    await writeStatus(component, installs, object, status);
+    return this.#next(object, outcome);
+  }
+
+  async #outcomeFor(object: T, signal: AbortSignal): Promise<InstallationSnapshot['outcome']> {
+    const desired = await this.#init.desiredOf(object);
+    if (isRefusal(desired)) return desired;
+    const refusal = await this.#preflight(desired);
+    if (refusal !== undefined) return refusal;
+    return { desired, report: await this.#pass(object, desired, signal) };
+  }
+
+  /** What only the API server can say. */
+  async #preflight({ rules }: DesiredInstallation): Promise<Refusal | undefined> {
+    const { client } = this.#init.component;
+    return (await refuseServer(client)) ?? (await this.#rights.refuse(rules));
+  }
+
+  async #pass(
+    object: InstallationObject,
+    { objects }: DesiredInstallation,
+    signal: AbortSignal,
+  ): Promise<PassReport> {
+    const { component, installs } = this.#init;
+    this.watches.follow(objects);
+    const { apiVersion, kind, metadata } = object;
+    const owner = {
+      apiVersion,
+      kind,
+      name: metadata.name,
+      uid: metadata.uid,
+      label: installs.label,
+    };
+    const writer = createWriter(component.client, installs.fieldManager);
+    const { watches } = this;
+    const report = await runPass({
+      ...{ objects, owner, writer, watches, signal },
+      ...{ accepted: this.#accepted, heldUntil: this.#restraint.until },
+      installing: object.status?.version !== object.spec.version,
+    });
+    recordChanges(component, object, report.changes);
+    if (report.forbidden) this.#rights.forget();
+    const restored = report.changes.filter(
+      ({ kind: change }) => change === 'restored' || change === 'corrected',
+    );
+    for (const title of new Set(restored.map((each) => each.object)))
+      this.#restraint.restored(title);
+    return report;
+  }
+
+  #next(object: InstallationObject, outcome: InstallationSnapshot['outcome']): ReconcileResult {
+    const { component } = this.#init;
+    if ('reason' in outcome) {
+      const { apiVersion, kind, metadata } = object;
+      const regarding = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+      const { reason, message: note } = outcome;
+      component.log.warn({ reason, error: note }, 'the spec is refused, nothing is changed');
+      component.events.record({ type: 'Warning', reason, action: 'Preflight', note, regarding });
+      return { backoffUntil: component.clock() + REFUSED_AGAIN_MS };
+    }
+    const { failed, heldUntil } = outcome.report;
+    if (failed) return 'backoff';
+    if (heldUntil !== undefined) return { requeueAt: heldUntil };
+    return requeueAt(component, serverTime(component) + RESYNC_MS);
+  }
+}
