@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AcmeSession } from '../../acme-issuing/session.ts';
 import type { AcmeSigner, AcmeSignerRef, Challenge, Order } from '../../api/acme/index.ts';
+import type { SelfCheck } from '../../acme-solving/self-check.ts';
 import type { PersistentProof } from '../../acme-solving/dns01/persist.ts';
 import { keyOf } from '../../api/object/object.ts';
 import type { Component } from '../../runtime/component/component.ts';
@@ -10,27 +11,6 @@ import type { Sessions } from './signers/sessions.ts';
 import type { AcmeCache } from './store/cache.ts';
 import type { Term } from './store/term.ts';
 
-/** What a self-check is asked: a Challenge that was presented, and how its solver wants it checked. */
-export interface PresentedChallenge {
-  readonly type: 'http-01' | 'dns-01' | 'dns-persist-01';
-  readonly dnsName: string;
-  readonly wildcard: boolean;
-  readonly token?: string | undefined;
-  readonly key?: string | undefined;
-  /** Milliseconds since 1970. */
-  readonly presentedAt: number;
-  /** For dns-persist-01: the account, and how the CA calls itself. */
-  readonly persist?: PersistentProof | undefined;
-  /** `selfCheck` of the solver. */
-  readonly settings?: AcmeSigner['spec']['acme']['solvers'][number]['selfCheck'];
-}
-
-/** @returns undefined where the CA can see it; else what is missing, as one sentence */
-export type CheckChallenge = (
-  challenge: PresentedChallenge,
-  signal: AbortSignal,
-) => Promise<string | undefined>;
-
 /** What the loops of the component share. */
 export interface AcmeContext {
   readonly component: Component;
@@ -39,7 +19,7 @@ export interface AcmeContext {
   readonly orders: AcmeCache<Order>;
   /** By the uid of their Order. */
   readonly challenges: AcmeCache<Challenge>;
-  readonly checkChallenge: CheckChallenge;
+  readonly checkChallenge: SelfCheck;
   /** What this process knows as the leader; undefined while another one leads. */
   readonly term: () => Term | undefined;
 }

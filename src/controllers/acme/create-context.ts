@@ -9,7 +9,8 @@ import {
 } from '../../api/acme/index.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
-import type { AcmeContext, CheckChallenge } from './context.ts';
+import type { SelfCheck } from '../../acme-solving/self-check.ts';
+import type { AcmeContext } from './context.ts';
 import { watchAcmeSigners } from '../../runtime/signers/acme-signers.ts';
 import { createSessions } from './signers/sessions.ts';
 import { createAcmeCache } from './store/cache.ts';
@@ -31,10 +32,7 @@ export interface RunningContext extends AcmeContext {
 }
 
 /** Caches, sessions and terms, before any loop uses them. */
-export function createContext(
-  component: Component,
-  checkChallenge: CheckChallenge,
-): RunningContext {
+export function createContext(component: Component, checkChallenge: SelfCheck): RunningContext {
   const signers = watchAcmeSigners(component);
   const orders = createAcmeCache<Order>({
     ...{ component, resource: resource(ORDERS), read: readOrder },

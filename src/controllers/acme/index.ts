@@ -2,7 +2,8 @@
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import { ChallengeLoop } from './challenges/challenge-loop.ts';
 import { createContext } from './create-context.ts';
-import type { AcmeContext, CheckChallenge } from './context.ts';
+import type { SelfCheck } from '../../acme-solving/self-check.ts';
+import type { AcmeContext } from './context.ts';
 import { IssuedLoop } from './orders/issued-loop.ts';
 import { OrderLoop } from './orders/order-loop.ts';
 import { permissions } from './permissions.ts';
@@ -12,7 +13,7 @@ import { SignerLoop } from './signers/signer-loop.ts';
 
 export interface AcmeInit {
   readonly component: Component;
-  readonly checkChallenge: CheckChallenge;
+  readonly checkChallenge: SelfCheck;
   /** Directories that AcmeSigners may name. */
   readonly allowedServers: readonly string[];
   /** What ACME servers are told that calls them (RFC 8555 §6.1). */

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isFinalChallenge } from '../../../acme-orders/record.ts';
 import type { Challenge } from '../../../api/acme/index.ts';
-import { keyOf } from '../../../api/object/object.ts';
-import { KubeError } from '../../../kube/client/kube-error.ts';
-import { runLoop, type ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
+import { byAge, keyOf } from '../../../api/object/object.ts';
+import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import type { Component } from '../../../runtime/component/component.ts';
-import { reportRetry } from '../../../runtime/requests/error-outcome.ts';
 import type { AcmeContext } from '../context.ts';
 import { keyOfRef } from '../../../runtime/signers/acme-signers.ts';
 import type { Term } from '../store/term.ts';
+import { runObjectLoop, withOwnQueue } from '../store/object-loop.ts';
 import { ChallengeWork } from './challenge-work.ts';
 import { ChallengeSlots } from './slots.ts';
 
@@ -24,7 +23,7 @@ export class ChallengeLoop {
   constructor(context: AcmeContext) {
     const { component, challenges, sessions, signers } = context;
     this.#context = context;
-    this.#component = { ...component, ...component.anotherLoop('challenges') };
+    this.#component = withOwnQueue(component, 'challenges');
     const { queue } = this.#component;
     challenges.onEvent((key, now, before) => {
       if (now === undefined && before !== undefined) this.#forget(before);
@@ -39,7 +38,6 @@ export class ChallengeLoop {
         this.wake(key);
       }
     });
-    queue.assignFlows((key) => ({ distinguishers: [`namespace ${key.split('/')[0] ?? ''}`] }));
   }
 
   /** This process leads from now on: Challenges that have slots keep them, and the others are looked at, oldest first. */
@@ -63,23 +61,14 @@ export class ChallengeLoop {
         this.#component.queue.add(keyOf(metadata));
   };
 
-  readonly run = (signal: AbortSignal): Promise<void> =>
-    runLoop(
-      {
-        ...this.#component,
-        workers: CHALLENGE_WORKERS,
-        handle: (key) => this.#reconcile(key),
-        onError: (key, error) => {
-          const isOutdated =
-            error instanceof KubeError && ['KUBE_CONFLICT', 'KUBE_NOT_FOUND'].includes(error.code);
-          if (isOutdated) return;
-          reportRetry(this.#component, error, {
-            ...{ noun: 'Challenge', named: { key }, regarding: undefined },
-          });
-        },
-      },
+  readonly run = (signal: AbortSignal): Promise<void> => {
+    const handle = (key: string): Promise<ReconcileResult> => this.#reconcile(key);
+    return runObjectLoop(
+      this.#component,
+      { noun: 'Challenge', workers: CHALLENGE_WORKERS, handle },
       signal,
     );
+  };
 
   async #reconcile(key: string): Promise<ReconcileResult> {
     const term = this.#context.term();
@@ -98,12 +87,4 @@ export class ChallengeLoop {
     this.#context.term()?.challenges.delete(metadata.uid);
     this.#slots?.free(metadata.uid);
   }
-}
-
-function byAge({ metadata: a }: Challenge, { metadata: b }: Challenge): number {
-  const order =
-    a.creationTimestamp === b.creationTimestamp
-      ? a.uid < b.uid
-      : a.creationTimestamp < b.creationTimestamp;
-  return order ? -1 : 1;
 }

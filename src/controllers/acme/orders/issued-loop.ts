@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { REVOKE_ANNOTATION, type Order } from '../../../api/acme/index.ts';
 import { keyOf } from '../../../api/object/object.ts';
-import { KubeError } from '../../../kube/client/kube-error.ts';
-import { runLoop, type ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
+import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import type { Component } from '../../../runtime/component/component.ts';
-import { reportRetry } from '../../../runtime/requests/error-outcome.ts';
 import { keyOfRef } from '../../../runtime/signers/acme-signers.ts';
 import type { AcmeContext } from '../context.ts';
 import { leafOf } from '../store/leaf.ts';
+import { runObjectLoop, withOwnQueue } from '../store/object-loop.ts';
 import { IssuedWork } from './issued-work.ts';
 
 /** Few certificates are revoked at once; nothing else waits for these calls. */
@@ -21,7 +20,7 @@ export class IssuedLoop {
   constructor(context: AcmeContext) {
     const { component, orders, sessions } = context;
     this.#context = context;
-    this.#component = { ...component, ...component.anotherLoop('issued') };
+    this.#component = withOwnQueue(component, 'issued');
     const { queue } = this.#component;
     orders.onEvent((key, now) => {
       if (now !== undefined && isLookedAfter(now)) queue.add(key);
@@ -31,7 +30,6 @@ export class IssuedLoop {
         if (keyOfRef(spec.signerRef, metadata.namespace ?? '') === signerKey)
           queue.add(keyOf(metadata));
     });
-    queue.assignFlows((key) => ({ distinguishers: [`namespace ${key.split('/')[0] ?? ''}`] }));
   }
 
   /** This process leads from now on. */
@@ -40,25 +38,14 @@ export class IssuedLoop {
       this.#component.queue.add(keyOf(metadata));
   };
 
-  readonly run = (signal: AbortSignal): Promise<void> =>
-    runLoop(
-      {
-        ...this.#component,
-        workers: ISSUED_WORKERS,
-        handle: (key) => this.#reconcile(key),
-        onError: (key, error) => {
-          if (
-            error instanceof KubeError &&
-            ['KUBE_CONFLICT', 'KUBE_NOT_FOUND'].includes(error.code)
-          )
-            return;
-          reportRetry(this.#component, error, {
-            ...{ noun: 'Order', named: { key }, regarding: undefined },
-          });
-        },
-      },
+  readonly run = (signal: AbortSignal): Promise<void> => {
+    const handle = (key: string): Promise<ReconcileResult> => this.#reconcile(key);
+    return runObjectLoop(
+      this.#component,
+      { noun: 'Order', workers: ISSUED_WORKERS, handle },
       signal,
     );
+  };
 
   async #reconcile(key: string): Promise<ReconcileResult> {
     const { term, orders } = this.#context;

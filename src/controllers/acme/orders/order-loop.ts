@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Order } from '../../../api/acme/index.ts';
 import { keyOf } from '../../../api/object/object.ts';
-import { KubeError } from '../../../kube/client/kube-error.ts';
-import { runLoop, type ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
+import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import { requeueAt, serverTime } from '../../../runtime/component/server-time.ts';
-import { reportRetry } from '../../../runtime/requests/error-outcome.ts';
 import type { AcmeContext, HeldBack } from '../context.ts';
 import { keyOfRef } from '../../../runtime/signers/acme-signers.ts';
 import type { Term } from '../store/term.ts';
+import { runObjectLoop, withOwnQueue } from '../store/object-loop.ts';
 import { OrderWork } from './order-work.ts';
 import { replayBudgets, wantedOrder } from './wanted-order.ts';
 
@@ -27,7 +26,7 @@ export class OrderLoop {
   constructor(context: AcmeContext) {
     const { component, orders, challenges, sessions } = context;
     this.#context = context;
-    this.#component = { ...component, ...component.anotherLoop('orders') };
+    this.#component = withOwnQueue(component, 'orders');
     const { queue } = this.#component;
     orders.onEvent((key, now, before) => {
       if (now === undefined && before !== undefined) this.#forget(before);
@@ -42,7 +41,6 @@ export class OrderLoop {
     sessions.onChange((signerKey) => {
       this.wake(signerKey);
     });
-    queue.assignFlows((key) => ({ distinguishers: [`namespace ${key.split('/')[0] ?? ''}`] }));
   }
 
   /** This process leads from now on: what was ordered before counts, and every Order is looked at. */
@@ -64,25 +62,14 @@ export class OrderLoop {
     }
   };
 
-  readonly run = (signal: AbortSignal): Promise<void> =>
-    runLoop(
-      {
-        ...this.#component,
-        workers: ORDER_WORKERS,
-        handle: (key) => this.#reconcile(key),
-        onError: (key, error) => {
-          if (
-            error instanceof KubeError &&
-            ['KUBE_CONFLICT', 'KUBE_NOT_FOUND'].includes(error.code)
-          )
-            return;
-          reportRetry(this.#component, error, {
-            ...{ noun: 'Order', named: { key }, regarding: undefined },
-          });
-        },
-      },
+  readonly run = (signal: AbortSignal): Promise<void> => {
+    const handle = (key: string): Promise<ReconcileResult> => this.#reconcile(key);
+    return runObjectLoop(
+      this.#component,
+      { noun: 'Order', workers: ORDER_WORKERS, handle },
       signal,
     );
+  };
 
   async #reconcile(key: string): Promise<ReconcileResult> {
     const { term, orders, challenges } = this.#context;
