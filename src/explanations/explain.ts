@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../api/object/object.ts';
+import { byAge, type KubeObject } from '../api/object/object.ts';
 import type { Pod } from '../api/object/pod.ts';
 import {
   CERTIFICATE_REQUEST_RESOURCE,
@@ -132,12 +132,13 @@ async function explainPodOf(init: ExplainInit, { name, namespace }: Subject): Pr
   const pod = await read<Pod>(init, PODS, { namespace, name });
   const signers = mountedSigners(pod);
   const requests = signers.length === 0 ? [] : await requestsOf(init, pod);
-  const newest = signers.flatMap((signer) => {
-    const [found] = requests
-      .filter(({ spec }) => spec.signerName === signer)
-      .toSorted((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp));
-    return found === undefined ? [] : [found];
-  });
+  const newest = signers.flatMap(
+    (signer) =>
+      requests
+        .filter(({ spec }) => spec.signerName === signer)
+        .toSorted(byAge)
+        .at(-1) ?? [],
+  );
   const parts = await Promise.all(newest.map((each) => ofPodRequest(init, each)));
   return finish(init.client, 'pod', pod, explainPod(pod, parts));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '../api/object/object.ts';
 import { GROUP, VERSION } from '../api/signer/cluster-signer.ts';
+import { resolveNameConflicts, type NameClaimant } from '../api/signer/name-conflict.ts';
 import { readClusterSigner, readSigner } from '../api/signer/read-signer.ts';
 import { derivedFrom } from '../api/signer/signer.ts';
 import { SignerError, attempt, messageOf } from '../errors.ts';
@@ -63,19 +64,17 @@ function viewOf(
   return { signerName, signer: undefined, unusable };
 }
 
-/** The oldest of those with the name: it serves. */
+/** Of those with the name, the one that serves. */
 async function clusterSignerOf(
   client: Client,
   signerName: string,
 ): Promise<KubeObject | undefined> {
-  const found: KubeObject[] = [];
+  const found: NameClaimant[] = [];
   await listPages({ client, path: CLUSTER_SIGNERS.collection() }, (object) => {
-    const signer = object as KubeObject & { readonly spec?: { readonly signerName?: string } };
-    if (signer.spec?.signerName === signerName) found.push(signer);
+    const signer = object as NameClaimant;
+    if (signer.spec.signerName === signerName) found.push(signer);
   });
-  return found.toSorted((a, b) =>
-    a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp),
-  )[0];
+  return resolveNameConflicts(found).serving.get(signerName);
 }
 
 /** @param key - `namespace/name` */

@@ -33,6 +33,22 @@ export function keyOf(metadata: Pick<ObjectMeta, 'name' | 'namespace'>): string 
     : `${metadata.namespace}/${metadata.name}`;
 }
 
+/**
+ * Compares two objects by age, the older first: by creationTimestamp (RFC 3339 in UTC with whole seconds: text order is
+ * time order), then by UID, so that the order is total.
+ */
+export function byAge(
+  { metadata: a }: Pick<KubeObject, 'metadata'>,
+  { metadata: b }: Pick<KubeObject, 'metadata'>,
+): number {
+  return compare(a.creationTimestamp, b.creationTimestamp) || compare(a.uid, b.uid);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
 /** The Accept header for writes: it asks for the metadata only, because nothing else is read. */
 export const ACCEPT_METADATA = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json`;
 

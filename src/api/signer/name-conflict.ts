@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner } from './cluster-signer.ts';
-import type { KubeObject } from '../object/object.ts';
+import { byAge, type KubeObject } from '../object/object.ts';
 
 /** The part of a ClusterSigner that the choice needs. */
 export interface NameClaimant extends KubeObject {
@@ -30,14 +30,4 @@ export function resolveNameConflicts<T extends NameClaimant>(
     else taken.set(signer.metadata.name, elder.metadata.name);
   }
   return { serving, conflicting: taken };
-}
-
-/** By creationTimestamp (RFC 3339 in UTC with whole seconds: text order is time order), then UID. */
-function byAge({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number {
-  return compare(a.creationTimestamp, b.creationTimestamp) || compare(a.uid, b.uid);
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
