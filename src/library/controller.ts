@@ -8,7 +8,7 @@ import { createCsrSigning } from '../controllers/signer/index.ts';
 import type { Resource } from '../kube/resource/resource.ts';
 import type { Component, Controller } from '../runtime/component/component.ts';
 import type { IssuingCas } from '../runtime/issuing/issuing-ca.ts';
-import type { SignerSet } from '../runtime/signers/signer-set.ts';
+import { watchedElsewhere, type SignerSet } from '../runtime/signers/signer-set.ts';
 import { watchPublishedBundles } from './signing/published-bundles.ts';
 import { createCallGuard, type GuardedCall } from './calls/call-guard.ts';
 import type { AuthorityType } from './define.ts';
@@ -73,7 +73,7 @@ export function createLibraryController<Config>(init: LibraryInit<Config>): Cont
 function requestLoops<Config>(shared: Shared<Config>): readonly Controller[] {
   const { component, authority, pods, maxRetryMs } = shared.init;
   const parts = (): RequestLoopParts<Config> => ({
-    signers: watched(shared.issuers),
+    signers: watchedElsewhere(shared.issuers),
     sources: casOf(shared),
     permissions: (served) => permissionsFor(shared, served),
   });
@@ -137,22 +137,6 @@ function casOf<Config>({
     waitsFor: (issuer) =>
       whyNotReady(issuer) ??
       (bundles.anchors(issuer)?.length === 0 ? 'its trust bundle is not published' : undefined),
-  };
-}
-
-/** The issuers for a request loop, which must not run their watch a second time. */
-function watched<Config>(issuers: IssuerCache<Config>): SignerSet<KnownIssuer<Config>> {
-  return {
-    get settled() {
-      return issuers.settled;
-    },
-    get failure() {
-      return issuers.failure;
-    },
-    serving: issuers.serving,
-    all: issuers.all,
-    onChange: issuers.onChange,
-    run: () => Promise.resolve(),
   };
 }
 

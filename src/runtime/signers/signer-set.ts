@@ -24,6 +24,22 @@ export interface SignerSet<S> {
   readonly warnings?: () => readonly string[];
 }
 
+/** The same signers for a loop that does not run their watch: another one does. */
+export function watchedElsewhere<S>(signers: SignerSet<S>): SignerSet<S> {
+  return {
+    get settled() {
+      return signers.settled;
+    },
+    get failure() {
+      return signers.failure;
+    },
+    serving: signers.serving,
+    all: signers.all,
+    onChange: signers.onChange,
+    run: () => Promise.resolve(),
+  };
+}
+
 /** The signers of our own kinds, those that do not serve included. By key: `namespace/name`, or the bare name. */
 export interface Signers extends SignerSet<ClusterSigner> {
   /** As {@link SignerSet}'s, and with the keys of the signers that changed or begin or cease to serve. */

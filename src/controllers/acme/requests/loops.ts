@@ -8,7 +8,11 @@ import {
 import type { PermissionRule } from '../../../kube/resource/permissions.ts';
 import type { Component, Controller } from '../../../runtime/component/component.ts';
 import type { IssuingCas } from '../../../runtime/issuing/issuing-ca.ts';
-import type { RequestSelector, SignerSet } from '../../../runtime/signers/signer-set.ts';
+import {
+  watchedElsewhere,
+  type RequestSelector,
+  type SignerSet,
+} from '../../../runtime/signers/signer-set.ts';
 import type { AcmeCache } from '../store/cache.ts';
 import { orderedIssuing, type OrderedRequest } from './issue.ts';
 import { createLeftoverOrders } from './leftover-orders.ts';
@@ -123,20 +127,5 @@ function sourcesOf(
     },
     notReady: () => [],
     stop: () => Promise.resolve(),
-  };
-}
-
-function watchedElsewhere(signers: SignerSet<AcmeSigner>): SignerSet<AcmeSigner> {
-  return {
-    get settled() {
-      return signers.settled;
-    },
-    get failure() {
-      return signers.failure;
-    },
-    serving: signers.serving,
-    all: signers.all,
-    onChange: signers.onChange,
-    run: () => Promise.resolve(),
   };
 }
