@@ -19,7 +19,11 @@ export function createAcmeApproval(own: Component): AcmeApproval {
   // Most clusters have none of them, which is no warning.
   const discovery = withoutWarnings(createApiDiscovery(component, resource(ACME_CLUSTER_SIGNERS)));
   const signers = onceInstalled(watchAcmeSigners(component), discovery);
-  const approval = createApproval<AcmeSigner>({ component, signers, discovery });
+  const approval = createApproval<AcmeSigner>({
+    ...{ component, signers, discovery },
+    // The component's own: it knows the names.
+    permissions: () => [],
+  });
   return {
     run: (signal) => approval.run(signal),
     notReady: () => approval.notReady(),

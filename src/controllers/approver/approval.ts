@@ -6,6 +6,7 @@ import {
   type CertificateSigningRequest,
 } from '../../api/request/csr.ts';
 import type { SignerObject, SignerSpec } from '../../api/signer/cluster-signer.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import { compilePolicy, type RequestPolicy } from '../../policy/compile-policy.ts';
 import type { ApiDiscovery } from '../../runtime/component/api-discovery.ts';
@@ -21,20 +22,22 @@ const WORKERS = 8;
 
 const REQUESTS = resource(CSR_RESOURCE);
 
-/** Whether a signer has requests that are approved: the others need no verb `approve`. */
+/** Whether a signer has requests that are approved. */
 export function hasRequests(spec: SignerSpec): boolean {
   return spec.requests !== undefined;
 }
 
 /**
- * A loop over the requests of the signers of a kind. What it may is said by the component.
+ * A loop over the requests of the signers of a kind.
  *
  * @param discovery - for a kind that the API server may not serve
+ * @param permissions - what it needs for the signers that have requests: the others need no verb `approve`
  */
 export function createApproval<S extends SignerObject>(init: {
   readonly component: Component;
   readonly signers: SignerSet<S>;
   readonly discovery?: ApiDiscovery;
+  readonly permissions: (served: readonly S[]) => readonly PermissionRule[];
 }): Controller {
   const { component } = init;
   const policyOf: (signer: S) => RequestPolicy = compileOncePerGeneration((signer, deadline) =>
@@ -53,6 +56,5 @@ export function createApproval<S extends SignerObject>(init: {
     regarding: ({ apiVersion, kind, metadata: { name, uid } }) => ({
       regarding: { apiVersion, kind, name, uid },
     }),
-    permissions: () => [],
   });
 }
