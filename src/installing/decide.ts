@@ -13,6 +13,8 @@ export interface InstallationSnapshot {
     | {
         readonly desired: Pick<DesiredInstallation, 'oldest' | 'unknownArguments'>;
         readonly report: PassReport;
+        /** The permissions that were lost since the installation began: the pass went on without them. */
+        readonly lacking?: Refusal | undefined;
       };
   /** Of this process. */
   readonly operatorVersion: string;
@@ -29,6 +31,26 @@ type Finding = readonly [
   reason: string,
   message: string,
 ];
+
+/** Reason of `Progressing` while the spec is refused. */
+const REFUSED = 'Refused';
+
+/**
+ * Whether an operator of this version has worked on this generation before. Then a permission that is lost stops only what
+ * needs it; otherwise nothing begins that could remain half done.
+ */
+export function isUnderWay(
+  { metadata, status }: InstallationObject,
+  operatorVersion: string,
+): boolean {
+  const progressing = status?.conditions?.find(({ type }) => type === 'Progressing');
+  return (
+    progressing !== undefined &&
+    progressing.reason !== REFUSED &&
+    progressing.observedGeneration === metadata.generation &&
+    status?.operatorVersion === operatorVersion
+  );
+}
 
 /** The status after a pass, or after a refusal. Pure. */
 export function decideStatus(snapshot: InstallationSnapshot): InstallationStatus {
@@ -56,10 +78,10 @@ export function decideStatus(snapshot: InstallationSnapshot): InstallationStatus
 function ofRefusal({ object }: InstallationSnapshot, refusal: Refusal): readonly Finding[] {
   const { reason, message } = refusal;
   const before = object.status?.conditions?.find(({ type }) => type === 'Available');
-  const available: Finding = ['Available', undefined, 'Refused', 'nothing is installed yet'];
+  const available: Finding = ['Available', undefined, REFUSED, 'nothing is installed yet'];
   return [
     ...(before === undefined ? [available] : []),
-    ['Progressing', false, 'Refused', 'nothing is changed'],
+    ['Progressing', false, REFUSED, 'nothing is changed'],
     ['Degraded', true, reason, message],
     ['Upgradeable', false, reason, 'the spec is refused'],
   ];
@@ -67,9 +89,9 @@ function ofRefusal({ object }: InstallationSnapshot, refusal: Refusal): readonly
 
 type Passed = Exclude<InstallationSnapshot['outcome'], Refusal>;
 
-function ofPass({ desired, report }: Passed): readonly Finding[] {
+function ofPass({ desired, report, lacking }: Passed): readonly Finding[] {
   const progressing = progressOf(report);
-  const degraded = degradationOf(report);
+  const degraded = degradationOf(report, lacking);
   return [availabilityOf(report), progressing, degraded, upgradeOf(desired, progressing, degraded)];
 }
 
@@ -88,10 +110,12 @@ function progressOf({ rollouts, waiting }: PassReport): Finding {
   return ['Progressing', false, 'RolledOut', 'every component runs as it is desired'];
 }
 
-function degradationOf({ problems, forbidden, rollouts }: PassReport): Finding {
+function degradationOf({ problems, rollouts }: PassReport, lacking: Refusal | undefined): Finding {
   const stuck = rollouts.filter((each) => each.stuck).map(({ message }) => message);
-  const message = [...problems, ...stuck].join('; ');
-  if (forbidden) return ['Degraded', true, 'RightsMissing', message];
+  const message = [...(lacking === undefined ? [] : [lacking.message]), ...problems, ...stuck].join(
+    '; ',
+  );
+  if (lacking !== undefined) return ['Degraded', true, lacking.reason, message];
   if (problems.length > 0) return ['Degraded', true, 'ObjectsDiffer', message];
   if (stuck.length > 0) return ['Degraded', true, 'RolloutStuck', message];
   return ['Degraded', false, 'AsDesired', 'every object is as it is desired'];

@@ -11,7 +11,7 @@ import { createWriter } from '../reconciling/writer.ts';
 import { requeueAt, serverTime } from '../runtime/component/server-time.ts';
 import type { Component, Controller } from '../runtime/component/component.ts';
 import { recordChanges, writeStatus } from './act.ts';
-import { decideStatus, type InstallationSnapshot } from './decide.ts';
+import { decideStatus, isUnderWay, type InstallationSnapshot } from './decide.ts';
 import {
   isRefusal,
   type DesiredInstallation,
@@ -19,7 +19,7 @@ import {
   type Refusal,
 } from './desired.ts';
 import { createRestraint, type Restraint } from './restraint.ts';
-import { createRightsGate, type RightsGate } from './rights.ts';
+import { ASK_AGAIN_MS, createRightsGate, type RightsGate } from './rights.ts';
 import { refuseServer } from './server-version.ts';
 
 /** What an operator needs besides a component. */
@@ -38,9 +38,6 @@ export interface InstallerInit<T extends InstallationObject> {
 
 /** Everything is compared anew so often, whatever the watches say. */
 const RESYNC_MS = 5 * 60_000;
-
-/** A permission that was granted is noticed so soon. */
-const REFUSED_AGAIN_MS = 10_000;
 
 /** Installs what the singleton of a kind says, and keeps it that way. */
 export function createInstaller<T extends InstallationObject>(init: InstallerInit<T>): Controller {
@@ -113,15 +110,14 @@ class Installer<T extends InstallationObject> {
   async #outcomeFor(object: T, signal: AbortSignal): Promise<InstallationSnapshot['outcome']> {
     const desired = await this.#init.desiredOf(object);
     if (isRefusal(desired)) return desired;
-    const refusal = await this.#preflight(desired);
+    const { component, version } = this.#init;
+    const refusal = await refuseServer(component.client);
     if (refusal !== undefined) return refusal;
-    return { desired, report: await this.#pass(object, desired, signal) };
-  }
-
-  /** What only the API server can say. */
-  async #preflight({ rules }: DesiredInstallation): Promise<Refusal | undefined> {
-    const { client } = this.#init.component;
-    return (await refuseServer(client)) ?? (await this.#rights.refuse(rules));
+    const lacking = await this.#rights.refuse(desired.rules);
+    if (lacking !== undefined && !isUnderWay(object, version)) return lacking;
+    const report = await this.#pass(object, desired, signal);
+    // A quota and a policy forbid as well, and no role would help: only the API server can tell what is missing.
+    return { desired, report, lacking: await this.#rights.refuse(desired.rules) };
   }
 
   async #pass(
@@ -147,7 +143,7 @@ class Installer<T extends InstallationObject> {
       installing: object.status?.version !== object.spec.version,
     });
     recordChanges(component, object, report.changes);
-    if (report.forbidden) this.#rights.forget();
+    if (report.forbidden) this.#rights.doubt();
     const restored = report.changes.filter(
       ({ kind: change }) => change === 'restored' || change === 'corrected',
     );
@@ -164,8 +160,9 @@ class Installer<T extends InstallationObject> {
       const { reason, message: note } = outcome;
       component.log.warn({ reason, error: note }, 'the spec is refused, nothing is changed');
       component.events.record({ type: 'Warning', reason, action: 'Preflight', note, regarding });
-      return { backoffUntil: component.clock() + REFUSED_AGAIN_MS };
+      return { backoffUntil: component.clock() + ASK_AGAIN_MS };
     }
+    if (outcome.lacking !== undefined) return { backoffUntil: component.clock() + ASK_AGAIN_MS };
     const { failed, heldUntil } = outcome.report;
     if (failed) return 'backoff';
     if (heldUntil !== undefined) return { requeueAt: heldUntil };

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ATTEMPTS } from '../integration/taken-over/attempts.ts';
+import { ATTEMPTS as OF_THE_OPERATOR } from '../operator/attempts.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../SECURITY.md'), 'utf8');
 
@@ -14,4 +15,11 @@ test('what SECURITY.md says that a component cannot do is what is tried with its
   );
   const tried = ATTEMPTS.map(({ component, cannot }) => `${component} cannot ${cannot}`);
   assert.deepEqual(said.sort(), tried.sort());
+});
+
+test('what SECURITY.md says that the operator cannot do is what is tried with its token', () => {
+  const [, list = ''] = /By its own token it cannot:\n\n((?:- .*\n)+)/.exec(page) ?? [];
+  const said = list.split(/;\n?|\.\n/).map((each) => each.replace(/^- /, '').trim());
+  const sentences = said.filter((each) => each !== '');
+  assert.deepEqual(sentences.sort(), Object.keys(OF_THE_OPERATOR).sort());
 });

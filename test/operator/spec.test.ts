@@ -9,6 +9,10 @@ import type { ManagedObject } from '../../src/reconciling/objects/managed-object
 import { healed } from './healed.ts';
 import { DESIRED, EXAMPLE, SYSTEM, WAIT_MS, desiredOf, startStand, type Stand } from './stand.ts';
 
+interface GrantedRole {
+  readonly rules: readonly { readonly resources: readonly string[] }[];
+}
+
 let stand: Stand;
 let operator: ComponentProcess;
 before(async () => {
@@ -147,6 +151,72 @@ test('an admission policy that refuses one object is named, and all others go on
   );
   for (const each of ['validatingadmissionpolicybinding', 'validatingadmissionpolicy'])
     await stand.cluster.kubectl(['delete', each, name]);
+  await healed(stand);
+});
+
+/** Deletes an object of the installation, as somebody who means it. */
+async function deleted(kind: string, name: string): Promise<ManagedObject> {
+  const object = DESIRED.find((each) => each.kind === kind && each.metadata.name === name);
+  assert.ok(object);
+  const live = await stand.admin.read(object);
+  assert.ok(live);
+  await stand.admin.remove(live);
+  return object;
+}
+
+/** In force once the controller of quotas has counted. */
+async function quota(name: string, hard: object): Promise<void> {
+  const metadata = { name, namespace: SYSTEM };
+  await apply(stand.cluster, { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard } });
+  await until('the quota is counted', WAIT_MS, async () => {
+    const args = ['get', 'resourcequota', name, '-n', SYSTEM, '-o', 'jsonpath={.status.hard}'];
+    return (await stand.cluster.kubectl(args)).stdout !== '';
+  });
+}
+
+test('a quota that refuses one object is named, and all others go on', async () => {
+  await quota('no-services', { services: '0' });
+  await deleted('Service', 'countersign-signer');
+  const role = await deleted('ClusterRole', 'countersign-signer');
+  const message = await stand.condition('Degraded', 'True', 'ObjectsDiffer');
+  assert.match(message, /Service countersign-system\/countersign-signer: .*exceeded quota/);
+  await healed(stand, [role]);
+  await stand.cluster.kubectl(['delete', 'resourcequota', 'no-services', '-n', SYSTEM]);
+  await stand.condition('Degraded', 'False');
+  await healed(stand);
+});
+
+test('a quota that refuses pods is named while the old ones serve', async () => {
+  await quota('no-pods', { pods: '0' });
+  const spec = { ...EXAMPLE.spec, components: { signer: { nodeSelector: { a: 'b' } } } };
+  await stand.install(spec);
+  const message = await stand.condition('Degraded', 'True', 'RolloutStuck');
+  assert.match(message, /Deployment countersign-system\/countersign-signer: .*exceeded quota/);
+  await stand.condition('Available', 'True');
+  await healed(stand, desiredOf(spec));
+  await stand.cluster.kubectl(['delete', 'resourcequota', 'no-pods', '-n', SYSTEM]);
+  await stand.install();
+  await stand.condition('Degraded', 'False');
+  await stand.condition('Progressing', 'False');
+});
+
+test('a permission that is lost stops only what needs it, and is named', async () => {
+  const args = ['get', 'role', 'countersign-operator', '-n', SYSTEM, '-o', 'json'];
+  const role = JSON.parse((await stand.cluster.kubectl(args)).stdout) as GrantedRole;
+  const rules = role.rules
+    .map((each) => ({ ...each, resources: each.resources.filter((of) => of !== 'services') }))
+    .filter(({ resources }) => resources.length > 0);
+  const input = JSON.stringify({ ...role, rules });
+  await stand.cluster.kubectl(['replace', '-f', '-'], { input });
+  const service = await deleted('Service', 'countersign-signer');
+  const message = await stand.condition('Degraded', 'True', 'RightsMissing');
+  assert.match(message, /lack: .*services.* in namespace countersign-system/);
+  assert.match(message, /Service countersign-system\/countersign-signer: /);
+  const clusterRole = await deleted('ClusterRole', 'countersign-signer');
+  await healed(stand, [clusterRole]);
+  assert.equal(await stand.admin.read(service), undefined);
+  await stand.grant(EXAMPLE.spec);
+  await stand.condition('Degraded', 'False');
   await healed(stand);
 });
 

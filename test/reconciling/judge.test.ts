@@ -186,3 +186,15 @@ test('a rollout is done when the present template is observed and all its pods a
     assert.equal(of(more)?.available, true);
   }
 });
+
+test('a Deployment whose pods are refused is stuck, and says why', () => {
+  const said = 'pods "x-1" is forbidden: exceeded quota: none';
+  const failure = (is: string): object => ({
+    ...{ observedGeneration: 1, replicas: 2, updatedReplicas: 1, availableReplicas: 2 },
+    conditions: [{ type: 'ReplicaFailure', status: is, reason: 'FailedCreate', message: said }],
+  });
+  const refused = rolloutOf({ ...stored(DEPLOYMENT), status: failure('True') });
+  assert.equal(refused?.stuck, true);
+  assert.match(refused.message, /1 of 2 pods are new: pods "x-1" is forbidden: exceeded quota/);
+  assert.equal(rolloutOf({ ...stored(DEPLOYMENT), status: failure('False') })?.stuck, false);
+});

@@ -9,7 +9,7 @@ export interface Rollout {
   readonly done: boolean;
   /** Enough pods answer, of whatever template. */
   readonly available: boolean;
-  /** It has not progressed within its deadline. */
+  /** It has not progressed within its deadline, or its pods are refused, such as by a quota. */
   readonly stuck: boolean;
   /** What it waits for; empty where it is done. */
   readonly message: string;
@@ -21,14 +21,24 @@ export function rolloutOf(object: ManagedObject): Rollout | undefined {
   const status = recordIn(object, 'status');
   const wanted = numberIn(recordIn(object, 'spec'), 'replicas', 1);
   const waits = waitingFor(object, status, wanted);
-  const stuck = conditionOf(status, 'Progressing')?.['reason'] === 'ProgressDeadlineExceeded';
+  const isLate = conditionOf(status, 'Progressing')?.['reason'] === 'ProgressDeadlineExceeded';
+  const refusal = refusalOfPods(status);
   return {
     name: object.metadata.name,
     done: waits === undefined,
     available: wanted === 0 || conditionOf(status, 'Available')?.['status'] === 'True',
-    stuck: stuck && waits !== undefined,
-    message: waits === undefined ? '' : `${titleOf(object)}: ${waits}`,
+    stuck: waits !== undefined && (isLate || refusal !== undefined),
+    message:
+      waits === undefined ? '' : `${titleOf(object)}: ${[waits, refusal ?? []].flat().join(': ')}`,
   };
+}
+
+/** Why the API server takes no pod of it: what the ReplicaSet controller was told (apps/v1, ReplicaFailure). */
+function refusalOfPods(status: Readonly<Record<string, unknown>>): string | undefined {
+  const failure = conditionOf(status, 'ReplicaFailure');
+  if (failure?.['status'] !== 'True') return undefined;
+  const { message } = failure;
+  return typeof message === 'string' && message !== '' ? message : 'its pods are refused';
 }
 
 function waitingFor(
