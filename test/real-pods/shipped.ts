@@ -87,12 +87,12 @@ export async function rolledOut(cluster: Cluster): Promise<void> {
 }
 
 /** The ClusterSigners of deploy/examples, Ready: workload, people (by the cluster's own CA) and serving. */
-export async function createSigners(cluster: Cluster): Promise<void> {
+export async function createSigners(
+  cluster: Cluster,
+  names: readonly string[] = ['workload', 'people', 'serving'],
+): Promise<void> {
   await grantClientCa(cluster, { name: 'people-ca', signerName: 'example.com/people' });
-  const files = ['workload', 'people', 'serving'].flatMap((name) => [
-    '-f',
-    join(ROOT, 'deploy/examples', `${name}.yaml`),
-  ]);
+  const files = names.flatMap((name) => ['-f', join(ROOT, 'deploy/examples', `${name}.yaml`)]);
   await cluster.kubectl(['apply', ...files]);
   const ready = ['wait', '--for=condition=Ready', '--timeout=50s', 'clustersigners', '--all'];
   await cluster.kubectl(ready);

@@ -19,11 +19,19 @@ export interface Stand {
   remove(): Promise<void>;
 }
 
-export async function openStand(options: { nodes?: number } = {}): Promise<Stand> {
+export async function openStand({
+  versions = [],
+  ...options
+}: {
+  nodes?: number;
+  /** More tags of the same image, for upgrades. */
+  versions?: readonly string[];
+} = {}): Promise<Stand> {
   const directory = makeDirectory();
   try {
     const { countersign, node } = await mapImages(join(directory, 'image'));
-    const images = { [COUNTERSIGN]: countersign, [NODE]: node };
+    const next = versions.map((each) => [`countersign:${each}`, countersign] as const);
+    const images = { [COUNTERSIGN]: countersign, [NODE]: node, ...Object.fromEntries(next) };
     const cluster = await startCluster({
       ...{ realPods: true, images, kubectlTimeout: KUBECTL_MS },
       ...options,

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What is shipped, installed by the operator, which is a pod itself. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { Countersign } from '../../src/api/operator/countersign.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { established } from '../cluster/established.ts';
+import { until } from '../cluster/until.ts';
+import { apply } from '../support/cluster/apply.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** A rollout of everything, on a machine that does other things as well. */
+const INSTALLED_MS = 300_000;
+
+/** deploy/operator/countersign.yaml. */
+const EXAMPLE = parse(
+  readFileSync(join(ROOT, 'deploy/operator/countersign.yaml'), 'utf8'),
+) as Countersign;
+
+/** As docs/how-to/operator.md says it: the definition, the operator, the object. */
+export async function installByOperator(cluster: Cluster): Promise<void> {
+  await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/crds/operator')]);
+  await established(cluster, 'crd/countersigns.operator.countersign.dev');
+  await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/operator/operator.yaml')]);
+  await bringTo(cluster, {});
+}
+
+/**
+ * Applies the example with these fields, and resolves when all of it is installed.
+ *
+ * @param more - fields of the spec
+ */
+export async function bringTo(cluster: Cluster, more: Partial<Countersign['spec']>): Promise<void> {
+  const spec = { ...EXAMPLE.spec, ...more };
+  await apply(cluster, { ...EXAMPLE, spec });
+  await until(`the operator has installed ${spec.version}`, INSTALLED_MS, async () => {
+    const args = ['get', 'countersigns', 'cluster', '-o', 'json'];
+    const { metadata, status } = JSON.parse((await cluster.kubectl(args)).stdout) as Countersign;
+    const is = (type: string): string | undefined => {
+      const found = status?.conditions?.find((each) => each.type === type);
+      return found?.observedGeneration === metadata.generation ? found?.status : undefined;
+    };
+    const isThere = is('Available') === 'True' && is('Progressing') === 'False';
+    if (isThere && is('Degraded') === 'False' && status?.version === spec.version) return true;
+    throw new Error(JSON.stringify(status?.conditions ?? 'no status'));
+  });
+}
