@@ -9,6 +9,8 @@ const GROUP = 'certificates.k8s.io';
 /** Newest first: 1.37 serves v1, 1.35 and 1.36 v1beta1 behind a feature gate. */
 const VERSIONS = ['v1', 'v1beta1'] as const;
 
+type Plural = 'clustertrustbundles' | 'podcertificaterequests';
+
 /**
  * One of the API group's kinds in each version that this API server has, newest first.
  *
@@ -16,10 +18,9 @@ const VERSIONS = ['v1', 'v1beta1'] as const;
  */
 export async function certificatesResources(
   client: Client,
-  plural: 'clustertrustbundles' | 'podcertificaterequests',
+  plural: Plural,
 ): Promise<readonly [Resource, ...Resource[]]> {
-  const versions = await servedVersions(client, { group: GROUP, plural }, VERSIONS);
-  const [first, ...rest] = versions.map((version) => resource({ group: GROUP, version, plural }));
+  const [first, ...rest] = await served(client, plural);
   if (first !== undefined) return [first, ...rest];
   throw new SignerError({
     code: 'KUBE_NOT_FOUND',
@@ -28,16 +29,16 @@ export async function certificatesResources(
   });
 }
 
-/** {@link certificatesResources}, or undefined where the API server serves none. */
+/** The newest of {@link certificatesResources}, or undefined where the API server serves none. */
 export async function certificatesResourceIfServed(
   client: Client,
-  plural: 'clustertrustbundles' | 'podcertificaterequests',
+  plural: Plural,
 ): Promise<Resource | undefined> {
-  try {
-    const [newest] = await certificatesResources(client, plural);
-    return newest;
-  } catch (error) {
-    if (error instanceof SignerError && error.code === 'KUBE_NOT_FOUND') return undefined;
-    throw error;
-  }
+  const [newest] = await served(client, plural);
+  return newest;
+}
+
+async function served(client: Client, plural: Plural): Promise<readonly Resource[]> {
+  const versions = await servedVersions(client, { group: GROUP, plural }, VERSIONS);
+  return versions.map((version) => resource({ group: GROUP, version, plural }));
 }

@@ -4,6 +4,7 @@ import type { PermissionRule } from '../kube/resource/permissions.ts';
 import { admissionDifferences, admissionRisk, isReliedOn } from '../manifests/admission/compare.ts';
 import { OPT_IN, admissionOf } from '../manifests/admission/installed.ts';
 import { COMPONENTS } from '../manifests/components.ts';
+import type { ComponentDescription } from '../manifests/components/description.ts';
 import type { Installation } from '../manifests/installation.ts';
 import { permissionNamesOf } from '../manifests/names.ts';
 import type { InstallationFacts } from './facts.ts';
@@ -16,8 +17,8 @@ export function checkRoles({ roles, signers }: InstallationFacts): readonly Outc
   return whereSeen(roles, (granted) =>
     whereSeen(signers, ({ installation }) =>
       allWell(
-        [...COMPONENTS.keys()].flatMap((component) =>
-          lacking(component, granted.get(component), installation),
+        [...COMPONENTS].flatMap(([component, description]) =>
+          lacking({ component, ...description }, granted.get(component), installation),
         ),
         'the roles grant what the components need',
       ),
@@ -26,12 +27,10 @@ export function checkRoles({ roles, signers }: InstallationFacts): readonly Outc
 }
 
 function lacking(
-  component: string,
+  { component, ...description }: ComponentDescription & { readonly component: string },
   granted: readonly PermissionRule[] | undefined,
   installation: Installation,
 ): readonly Outcome[] {
-  const description = [...COMPONENTS].find(([name]) => name === component)?.[1];
-  if (description === undefined) return [];
   const subject = `clusterrole/countersign-${component}`;
   if (granted === undefined) {
     if (description.optional !== undefined) return [];
