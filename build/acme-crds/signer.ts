@@ -220,10 +220,14 @@ const COLUMNS: Kind['columns'] = [
 
 const STATUS: Readonly<Record<string, Schema>> = {
   observedGeneration: { type: 'integer', format: 'int64', description: 'Of the spec.' },
-  conditions: conditions('Ready, and why not.'),
+  conditions: conditions('Ready, and why not; KeyRolledOver once a new account key was asked for.'),
   account: object([], 'The account at the server.', {
     url: text(2048, 'Its URL.'),
     keyThumbprint: text(64, 'RFC 7638 thumbprint of its key.'),
+    nextKeyThumbprint: text(
+      64,
+      'The same of the key that stands beside it, until the account has it.',
+    ),
     externalAccountBound: flag('Whether the external account was bound to it.'),
   }),
   termsOfService: text(2048, 'URL of the terms of the CA.'),

@@ -3,11 +3,19 @@ import {
   changeContact,
   createAccount,
   findAccount,
+  rollOver,
   type Account,
   type NewAccount,
 } from '../acme/accounts.ts';
 import type { AccountKey } from '../acme/account-key.ts';
-import type { Answer } from '../acme/answer.ts';
+import {
+  mapAnswer,
+  unusable,
+  type Answer,
+  type NoAnswer,
+  type Ok,
+  type Problem,
+} from '../acme/answer.ts';
 import type { DirectoryMeta } from '../acme/resources.ts';
 import type { AcmeServer } from '../acme/server.ts';
 import { quote, quoteList } from '../quote.ts';
@@ -52,29 +60,99 @@ export function problemOfSettings(
   return { reason: 'ProfileUnknown', message };
 }
 
+/** What an account is found by, and what it is to change to. */
+export interface KnownKeys {
+  readonly key: AccountKey;
+  /** Stands beside it. A roll-over that was interrupted may have brought the account to it. */
+  readonly next?: AccountKey | undefined;
+  /** Whether the account is to change to `next`. */
+  readonly rollOver?: boolean;
+}
+
+/** The account, and why it could not change to its new key. */
+export interface OpenedAccount {
+  readonly account: Account;
+  readonly notRolledOver?: Problem | NoAnswer | undefined;
+}
+
 /**
  * The account of a key: found by it, even where nothing else is known any more, made where there is none. The external
- * account is used for that alone.
+ * account is used for that alone. No account is made while one of the two keys has one.
+ *
+ * @param settings - `contactToldBefore`: the server was told of these contacts, though it may keep none
  */
 export async function openAccount(
   server: AcmeServer,
-  key: AccountKey,
-  settings: SignerSettings,
+  keys: KnownKeys,
+  settings: SignerSettings & { readonly contactToldBefore?: boolean },
+  signal?: AbortSignal,
+): Promise<Answer<OpenedAccount>> {
+  const found = await findByEither(server, keys, signal);
+  if (isUnknown(found)) {
+    const { contact, termsOfServiceAgreed, externalAccount } = settings;
+    const external = externalAccount === undefined ? {} : { externalAccount };
+    const wanted = { contact, termsOfServiceAgreed, ...external };
+    return opened(await createAccount(server, keys.key, wanted, signal));
+  }
+  if (found.kind !== 'ok') return found;
+  const { answer, notRolledOver } = await changeKey(server, keys, found, signal);
+  if (answer.kind !== 'ok' || answer.value.status !== 'valid') return opened(answer);
+  const { contact: kept } = answer.value;
+  const isSame = sameContacts(kept, settings.contact, settings.contactToldBefore === true);
+  const settled = isSame
+    ? answer
+    : await changeContact(server, answer.value, settings.contact, signal);
+  return opened(settled, notRolledOver);
+}
+
+function opened(
+  answer: Answer<Account>,
+  notRolledOver?: Problem | NoAnswer,
+): Answer<OpenedAccount> {
+  return mapAnswer(answer, (account) => ({ account, notRolledOver }));
+}
+
+function isUnknown(answer: Answer<Account>): boolean {
+  return answer.kind === 'problem' && answer.type === 'accountDoesNotExist';
+}
+
+async function findByEither(
+  server: AcmeServer,
+  { key, next }: KnownKeys,
   signal?: AbortSignal,
 ): Promise<Answer<Account>> {
   const found = await findAccount(server, key, signal);
-  if (found.kind === 'problem' && found.type === 'accountDoesNotExist') {
-    const { contact, termsOfServiceAgreed, externalAccount } = settings;
-    const external = externalAccount === undefined ? {} : { externalAccount };
-    return createAccount(server, key, { contact, termsOfServiceAgreed, ...external }, signal);
-  }
-  if (found.kind !== 'ok' || found.value.status !== 'valid') return found;
-  const isSame = sameContacts(found.value.contact, settings.contact);
-  return isSame ? found : changeContact(server, found.value, settings.contact, signal);
+  return next !== undefined && isUnknown(found) ? findAccount(server, next, signal) : found;
 }
 
-/** A server may give them in another order, and may keep none at all (Let's Encrypt since 2025). */
-function sameContacts(kept: readonly string[], wanted: readonly string[]): boolean {
-  if (kept.length === 0) return true;
+/** Whatever came of the change: which key the account has is read from the server. */
+async function changeKey(
+  server: AcmeServer,
+  keys: KnownKeys,
+  found: Ok<Account>,
+  signal?: AbortSignal,
+): Promise<{ readonly answer: Answer<Account>; readonly notRolledOver?: Problem | NoAnswer }> {
+  const { key, next, rollOver: isWanted = false } = keys;
+  const isOld = found.value.key.thumbprint === key.thumbprint;
+  if (!isWanted || next === undefined || !isOld || found.value.status !== 'valid')
+    return { answer: found };
+  const changed = await rollOver(server, { old: key, new: next }, signal);
+  const answer = await findByEither(server, keys, signal);
+  if (changed.kind !== 'ok') return { answer, notRolledOver: changed };
+  const isStillOld = answer.kind === 'ok' && answer.value.key.thumbprint === key.thumbprint;
+  const late = unusable('the server took the new key, and finds the account by the old one still');
+  return isStillOld ? { answer, notRolledOver: late } : { answer };
+}
+
+/**
+ * A server may give them in another order, and may keep none at all (Let's Encrypt since 2025): whether it was told of
+ * these then says whether it is to be told.
+ */
+function sameContacts(
+  kept: readonly string[],
+  wanted: readonly string[],
+  isTold: boolean,
+): boolean {
+  if (kept.length === 0 && wanted.length > 0) return isTold;
   return kept.length === wanted.length && wanted.every((each) => kept.includes(each));
 }

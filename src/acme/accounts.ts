@@ -122,7 +122,7 @@ export async function rollOver(
   const directory = await server.directory(signal);
   if (directory.kind !== 'ok') return directory;
   const url = directory.value.keyChange;
-  if (url === undefined) return unusable('the directory has no keyChange');
+  if (url === undefined) return unusable('the directory has no keyChange', 'no-key-change');
   const { account } = before.value;
   const inner = { account, oldKey: keys.old.jwk };
   // Its inner JWS has no nonce (RFC 8555 §7.3.5).

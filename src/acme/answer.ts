@@ -58,6 +58,7 @@ export interface NoAnswer {
  * - `unusable`: no JSON, or not of the shape that RFC 8555 gives it
  * - `foreign-url`: a URL in an answer leads to another origin than the directory's
  * - `no-nonce`: the server gives no nonce
+ * - `no-key-change`: the server has no key change (RFC 8555 §7.3.5); nothing was called
  */
 export type TransportCause =
   | 'unreachable'
@@ -68,7 +69,8 @@ export type TransportCause =
   | 'redirect'
   | 'unusable'
   | 'foreign-url'
-  | 'no-nonce';
+  | 'no-nonce'
+  | 'no-key-change';
 
 /** Error types of RFC 8555 §6.7, of RFC 9773 and of the profiles' draft, without their prefix. */
 export const PROBLEM_TYPES = [

@@ -187,6 +187,7 @@ export function addImageOptions(command: Command): Command {
 export interface AuthorityComponentOptions extends ComponentOptions {
   readonly servingNamespace?: string;
   readonly servingSigner?: string;
+  readonly acmeAccountKeys: boolean;
 }
 
 /** Adds those of {@link AuthorityComponentOptions} that the other components do not have. */
@@ -200,6 +201,11 @@ export function addOwnTlsOptions(command: Command): Command {
       '--serving-signer <name>',
       'signer name whose CA signs the serving certificates; without such a ClusterSigner, none are issued',
       OWN_TLS_SIGNER,
+    )
+    .option(
+      '--acme-account-keys',
+      'also make the account keys of AcmeClusterSigners, in Secrets that the role names',
+      false,
     );
 }
 

@@ -10,8 +10,10 @@ import type { DnsWebhook } from '../runtime/rbac/permission-names.ts';
 export interface AcmeNames {
   /** Signer names of AcmeClusterSigners. */
   readonly signers: readonly string[];
-  /** Secrets of account keys, and of external accounts. */
+  /** Secrets of external accounts, and of account keys that people make. */
   readonly secrets: readonly SecretReference[];
+  /** Secrets of account keys of AcmeClusterSigners that `authority` makes; absent: none. */
+  readonly accountKeys?: readonly SecretReference[];
 }
 
 /** The names that the roles and admission policies of one installation spell out. */
@@ -73,8 +75,10 @@ export function checkInstallation(installation: Installation): Installation {
 function requireNamed(installation: Installation): void {
   const { secrets, signerSecrets = [], solverSecrets = [], namespace } = installation;
   const { acme = NO_ACME } = installation;
-  for (const secret of [...secrets, ...signerSecrets, ...solverSecrets, ...acme.secrets])
+  const ofAccounts = [...acme.secrets, ...(acme.accountKeys ?? [])];
+  for (const secret of [...secrets, ...signerSecrets, ...solverSecrets, ...ofAccounts])
     requireSecret(secret, namespace);
+  requireAccountKeys(installation);
   for (const webhook of installation.dnsWebhooks ?? []) requireProvider(webhook);
 }
 
@@ -103,6 +107,17 @@ function requireSecret({ namespace, name }: SecretReference, components: string)
   if (namespace === components) {
     throw usage(
       `Secret ${namespace}/${name} is in the namespace of the components; put CA keys into a namespace of their own: a user who may create Secrets beside ServiceAccounts can mint their tokens`,
+    );
+  }
+}
+
+/** `authority` has the keys of one namespace, and a Secret of it is one thing. */
+function requireAccountKeys({ secrets, acme = NO_ACME }: Installation): void {
+  for (const { namespace, name } of acme.accountKeys ?? []) {
+    const isCa = secrets.some((each) => each.namespace === namespace && each.name === name);
+    if (!isCa) continue;
+    throw usage(
+      `Secret ${namespace}/${name} is that of a CA and of an ACME account; write another name into --acme-account-key`,
     );
   }
 }

@@ -32,9 +32,10 @@ function acmeNamesOf(
   { acme, namespacedSigners = false, namespace }: Installation,
   secretNamespaces: readonly string[],
 ): PermissionNames {
-  const { signers = [], secrets = [] } = acme ?? {};
+  const { signers = [], secrets = [], accountKeys = [] } = acme ?? {};
   const leases = { namespace, secretNamespaces };
-  return { signerNames: signers, bundles: [], secrets, namespacedSigners, leases };
+  const all = [...accountKeys, ...secrets];
+  return { signerNames: signers, bundles: [], secrets: all, namespacedSigners, leases };
 }
 
 /** The namespace of the keys that an installation does not name one by one. */
@@ -86,6 +87,7 @@ export function permissionNamesOf(
     ...ofNamespaces,
     leases,
     ownTls: namespace,
+    accountKeys: installation.acme && (installation.acme.accountKeys ?? []),
     signerNames: [...new Set([...signers, servingSigner])],
     bundles: [...new Set([...bundles, servingBundle])],
     secrets: [

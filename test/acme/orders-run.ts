@@ -41,8 +41,8 @@ async function openSession(
   const server = openServer({ ...init, ...at });
   const key = await newKey();
   const account = await until('the account is there', 60_000, async () => {
-    const answer = await openAccount(server, key, SETTINGS);
-    return answer.kind === 'ok' && answer.value;
+    const answer = await openAccount(server, { key }, SETTINGS);
+    return answer.kind === 'ok' && answer.value.account;
   });
   return { server, account };
 }

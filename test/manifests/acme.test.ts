@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
+import { checkInstallation } from '../../src/manifests/installation.ts';
 import { components, linesOf } from './roles.ts';
 
 test('the keys of accounts are read by name, by acme alone', () => {
@@ -11,6 +12,30 @@ test('the keys of accounts are read by name, by acme alone', () => {
   assert.ok(linesOf('acme', { ...DEMO, acme }).includes(rule));
   for (const component of components.filter((each) => each !== 'acme'))
     assert.doesNotMatch(linesOf(component, { ...DEMO, acme }).join(), /letsencrypt/);
+});
+
+test('account keys are made by authority and read by acme, each by name, and by nobody without ACME', () => {
+  const accountKeys = [{ namespace: 'countersign-keys', name: 'letsencrypt' }];
+  const acme = { signers: ['example.com/public'], secrets: [], accountKeys };
+  const named = (component: (typeof components)[number]): readonly string[] =>
+    linesOf(component, { ...DEMO, acme }).filter((each) => each.includes('letsencrypt'));
+  assert.deepEqual(named('authority'), [
+    'list,watch,patch /secrets [letsencrypt] @countersign-keys',
+  ]);
+  assert.deepEqual(named('acme'), ['get,list,watch /secrets [letsencrypt] @countersign-keys']);
+  for (const component of components.filter((each) => each !== 'acme' && each !== 'authority'))
+    assert.deepEqual(named(component), []);
+  const reads = 'get,list,watch acme.countersign.dev/acmeclustersigners';
+  assert.ok(linesOf('authority', { ...DEMO, acme }).includes(reads));
+  assert.doesNotMatch(linesOf('authority', DEMO).join(), /acmeclustersigners/);
+});
+
+test('the Secret of an account key is none of a CA', () => {
+  const acme = { signers: ['example.com/public'], secrets: [], accountKeys: DEMO.secrets };
+  assert.throws(
+    () => checkInstallation({ ...DEMO, acme }),
+    /is that of a CA and of an ACME account/,
+  );
 });
 
 test('who approves by the rules of an ACME signer may approve for its name, and nobody else of the others', () => {

@@ -23,6 +23,8 @@ export interface AcmeSignerStatus {
     readonly url?: string;
     /** RFC 7638. */
     readonly keyThumbprint?: string;
+    /** Of the key that stands beside it, until the account has it. */
+    readonly nextKeyThumbprint?: string;
     readonly externalAccountBound?: boolean;
   };
   readonly termsOfService?: string;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The door of the room: what its users import. README.md lists the files behind it. */
+export { ACCOUNT_KEY, accountSecretOf, keyWishesOf } from './account-key.ts';
 export { challengeTypeOf, needsSolver, refOfAcmeSigner } from './acme-signer.ts';
 export type { AcmeSettings, AcmeSigner, AcmeSignerStatus, AcmeSolver } from './acme-signer.ts';
 export { ACME_CLUSTER_SIGNER_SPEC, ACME_SIGNER_SPEC } from './acme-signer-schema.ts';

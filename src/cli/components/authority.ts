@@ -15,6 +15,9 @@ export async function run(options: AuthorityComponentOptions): Promise<void> {
     const [bundles] = await certificatesResources(component.client, 'clustertrustbundles');
     const namespace = options.servingNamespace ?? component.leases?.namespace;
     const { servingSigner: signerName = OWN_TLS_SIGNER } = options;
+    const accountKeys = options.acmeAccountKeys
+      ? await import('../../controllers/authority/account-keys/index.ts')
+      : undefined;
     return createAuthorityController({
       component,
       bundles,
@@ -22,6 +25,7 @@ export async function run(options: AuthorityComponentOptions): Promise<void> {
       create: createManagedAuthorities(component.random),
       crossSign: createCrossSign(component.random),
       version: VERSION,
+      createAccountKeys: accountKeys?.createAccountKeys,
       ownTls: namespace === undefined ? undefined : { namespace, signerName },
     });
   });

@@ -15,6 +15,7 @@ import { ownerOf, spending } from '../../runtime/signers/deadline.ts';
 import { PutOff } from '../../runtime/signers/put-off.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { areClocksStillApart, requeueAt, serverTime } from '../../runtime/component/server-time.ts';
+import type { AccountKeys, CreateAccountKeys } from './account-keys/index.ts';
 import { createActor, type Actor } from './apply/actor.ts';
 import { checkSpec, nextCheck } from './check-spec.ts';
 import { decide } from './decide/decide.ts';
@@ -47,6 +48,8 @@ export interface AuthorityInit {
   readonly version: string;
   /** Where the certificates of our own ports are; absent: none are issued. */
   readonly ownTls?: OwnTlsPlace | undefined;
+  /** Absent: it leaves the keys of ACME accounts alone. */
+  readonly createAccountKeys?: CreateAccountKeys | undefined;
 }
 
 const SIGNER_WORKERS = 2;
@@ -55,24 +58,35 @@ const SIGNER_WORKERS = 2;
 export function createAuthorityController(init: AuthorityInit): Controller {
   const { component } = init;
   const state = createState(init);
-  const { watches, ownTls, serving } = state;
+  const { watches, ownTls, serving, accountKeys } = state;
   const { signers, secrets, bundles } = watches;
   component.shard.onChange(() => {
     ownTls?.wake();
+    accountKeys?.wake();
     for (const key of signers.keys()) component.queue.add(key);
   });
   component.queue.assignFlows(fairnessKeyOf);
   return {
     signers: signers.all,
     permissions: () =>
-      permissions({ ...namesOf(signers.all(), component), ownTls: ownTls?.namespace }),
+      permissions({
+        ...namesOf(signers.all(), component),
+        ownTls: ownTls?.namespace,
+        // Secrets that it was not granted are left to people.
+        accountKeys: accountKeys && [],
+      }),
     notReady: () =>
       failuresOf(watches)
         .map((failure) => `ClusterSigners, CA Secrets or bundles: ${failure ?? 'not listed yet'}`)
         .concat(ownTls?.notReady() ?? []),
-    warnings: () => [...signers.warnings(), ...serving.warnings(), ...(ownTls?.warnings() ?? [])],
+    warnings: () => [
+      ...signers.warnings(),
+      ...serving.warnings(),
+      ...(ownTls?.warnings() ?? []),
+      ...(accountKeys?.warnings() ?? []),
+    ],
     run: async (signal) => {
-      const watching = [signers.run(signal), serving.run(signal)];
+      const watching = [signers.run(signal), serving.run(signal), accountKeys?.run(signal)];
       const handle = (key: string): Promise<ReconcileResult> => reconcile(state, key);
       const onError = (key: string, error: unknown): void => {
         reportRetry(component, error, {
@@ -94,6 +108,7 @@ interface AuthorityState {
   readonly actor: Actor;
   readonly ownTls: OwnTls | undefined;
   readonly serving: Serving;
+  readonly accountKeys: AccountKeys | undefined;
   /** Throws if a spec that the schema accepts does not compile. */
   readonly compile: (signer: ClusterSigner) => void;
 }
@@ -113,13 +128,15 @@ function createState(init: AuthorityInit): AuthorityState {
   });
   const watched = (signer: ClusterSigner): WatchedCa | undefined => watchedCa(watches, signer);
   const ownTls = init.ownTls && createOwnTls({ ...init, place: init.ownTls, watched });
-  return { init, watches, actor, ownTls, serving, compile };
+  const accountKeys = init.createAccountKeys?.(component, init.version);
+  return { init, watches, actor, ownTls, serving, accountKeys, compile };
 }
 
 async function reconcile(state: AuthorityState, key: string): Promise<ReconcileResult> {
-  const { init, ownTls } = state;
+  const { init, ownTls, accountKeys } = state;
   if (!init.component.shard.owns(key)) return undefined;
   if (ownTls?.owns(key) === true) return ownTls.handle(key);
+  if (accountKeys?.owns(key) === true) return accountKeys.handle(key);
   try {
     return await reconcileSigner(state, key);
   } catch (error) {

@@ -9,6 +9,7 @@ import {
   READ_BUNDLES,
   onSecrets,
   onSignerSecrets,
+  readAcmeSigners,
   readPolicies,
   readSigners,
 } from '../../runtime/rbac/rules.ts';
@@ -19,7 +20,9 @@ import {
  * which is why keys are in a namespace without ServiceAccounts and workloads of ours.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
-  const namespaces = [...new Set(names.secrets.map(({ namespace }) => namespace))];
+  const { accountKeys = [] } = names;
+  const made = [...names.secrets, ...accountKeys];
+  const namespaces = [...new Set(made.map(({ namespace }) => namespace))];
   return [
     readSigners(names),
     READ_BUNDLES,
@@ -40,6 +43,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     readPolicies(names, policies(names)),
     ...onLeases(names),
     ...onOwnTls(names),
+    ...onAccountKeys(names),
   ];
 }
 
@@ -88,5 +92,14 @@ function onOwnTls({ ownTls: namespace }: PermissionNames): readonly PermissionRu
   return [
     { ...core, resources: ['secrets'], resourceNames: OWN_TLS_COMPONENTS.map(ownTlsSecret) },
     { ...core, resources: ['configmaps'], resourceNames: [OWN_TLS_CONFIG_MAP] },
+  ];
+}
+
+/** The account keys of AcmeClusterSigners, by name, where the installation has ACME. */
+function onAccountKeys({ accountKeys }: PermissionNames): readonly PermissionRule[] {
+  if (accountKeys === undefined) return [];
+  return [
+    readAcmeSigners({ namespacedSigners: false }),
+    ...onSecrets({ secrets: accountKeys }, ['list', 'watch', 'patch']),
   ];
 }

@@ -18,6 +18,8 @@ export interface ComponentNames {
   readonly bundles: readonly string[];
   /** The Secrets of CAs that `authority` may make. */
   readonly secrets: readonly SecretReference[];
+  /** The Secrets of account keys that it may make. */
+  readonly accountKeys?: readonly SecretReference[] | undefined;
 }
 
 /**
@@ -100,12 +102,15 @@ export function whichRequestsAreAnswered(namespace: string): readonly Manifest[]
 }
 
 /**
- * `authority` makes the Secrets of its installation's CAs and no others, whatever a ClusterSigner asks for.
+ * `authority` makes the Secrets of its installation's CAs and account keys and no others, whatever a signer asks for.
  *
  * @returns a policy and its binding
  */
 export function whichSecretsTheAuthorityMakes(names: ComponentNames): readonly Manifest[] {
-  const places = names.secrets.map(({ namespace, name }) => `'${namespace}/${name}'`);
+  const { accountKeys = [] } = names;
+  const places = [...names.secrets, ...accountKeys].map(
+    ({ namespace, name }) => `'${namespace}/${name}'`,
+  );
   return policy({
     name: 'countersign-authority-secrets',
     rule: {
@@ -120,14 +125,16 @@ export function whichSecretsTheAuthorityMakes(names: ComponentNames): readonly M
         expression: `request.namespace + '/' + object.metadata.name in [${places.join(', ')}]`,
         messageExpression: [
           "request.userInfo.username + ' may not create Secret ' + request.namespace + '/' + object.metadata.name",
-          "+ ': it is no CA Secret of this installation; countersign rbac --secret prints the policy for more'",
+          "+ ': it is no Secret of a CA or of an account key of this installation; countersign rbac --secret and --acme-account-key print the policy for more'",
         ].join('\n'),
       },
       {
         // The controller of tokens fills in a Secret of type service-account-token, for any ServiceAccount beside it.
-        expression: "object.?type.orValue('') == 'kubernetes.io/tls'",
+        expression: ['kubernetes.io/tls', 'Opaque']
+          .map((type) => `object.?type.orValue('') == '${type}'`)
+          .join('\n|| '),
         messageExpression:
-          "request.userInfo.username + ' may only create Secrets of type kubernetes.io/tls'",
+          "request.userInfo.username + ' may only create Secrets of type kubernetes.io/tls or Opaque'",
       },
     ],
   });

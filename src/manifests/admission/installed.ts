@@ -48,9 +48,12 @@ export function admissionOf(installation: Installation): ReadonlyMap<string, rea
 /** What holds the components to the names of this installation, and to their own work. */
 function onComponents(installation: Installation): readonly Manifest[] {
   // Both hold the names behind our own ports as well.
-  const { signerNames, bundles, secrets } = permissionNamesOf({ servesOwnTls: true }, installation);
+  const { signerNames, bundles, secrets, accountKeys } = permissionNamesOf(
+    { servesOwnTls: true },
+    installation,
+  );
   const { namespace } = installation;
-  const names = { namespace, signers: signerNames, bundles, secrets };
+  const names = { namespace, signers: signerNames, bundles, secrets, accountKeys };
   return [
     ...whichBundlesTheAttesterWrites(names),
     ...whichRequestsAreAnswered(namespace),

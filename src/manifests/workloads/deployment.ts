@@ -156,6 +156,9 @@ function argumentsOf(
     '--listen-https=0.0.0.0:8443',
     ...(COMPONENTS.get(component)?.leases === false ? ['--no-leases'] : []),
     ...(keysNamespace === DEFAULT_SECRET_NAMESPACE ? [] : [`--secret-namespace=${keysNamespace}`]),
+    ...(component === 'authority' && installation.acme !== undefined
+      ? ['--acme-account-keys']
+      : []),
     ...(installation.namespacedSigners === true && servesSigners ? ['--namespaced-signers'] : []),
   ];
 }

@@ -33,6 +33,8 @@ export interface PermissionNames {
   readonly dnsWebhooks?: readonly DnsWebhook[];
   /** Secrets of cert-manager that `pod-refresher` may read, where no CertificateRequest tells what they hold. */
   readonly refreshSecrets?: readonly SecretReference[];
+  /** Account keys of ACME that `authority` makes; undefined: the installation has no ACME. */
+  readonly accountKeys?: readonly SecretReference[] | undefined;
   /** Where the replicas keep their Leases; undefined: they use none. */
   readonly leases?: LeasePlace | undefined;
   /** The components' namespace, where `authority` fills in the certificates of their ports. */

@@ -25,7 +25,9 @@ export function readSigners({ namespacedSigners }: PermissionNames): PermissionR
 }
 
 /** Reading AcmeClusterSigners, and AcmeSigners if they are served. Where the kinds are not installed it allows nothing. */
-export function readAcmeSigners({ namespacedSigners }: PermissionNames): PermissionRule {
+export function readAcmeSigners({
+  namespacedSigners,
+}: Pick<PermissionNames, 'namespacedSigners'>): PermissionRule {
   const namespaced = namespacedSigners === true ? ['acmesigners'] : [];
   return {
     apiGroups: [ACME_GROUP],

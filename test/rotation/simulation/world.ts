@@ -4,7 +4,7 @@ import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-b
 import type { KubeObject, Secret } from '../../../src/api/object/object.ts';
 import type { RequestInit } from '../../../src/kube/client/client.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import type { PatchOperation } from '../../../src/controllers/authority/apply/secret-patch.ts';
+import { patched } from '../../support/kube/json-patch.ts';
 
 /** The three objects that a rotation is made of. */
 export interface Objects {
@@ -98,26 +98,4 @@ function withIdentity<T extends KubeObject>(object: T, version: number): T {
 
 function refusal(status: number, what: string, reason: string): KubeError {
   return new KubeError({ status, what, body: { reason } });
-}
-
-/** RFC 6902, as far as the authority uses it. */
-function patched<T extends KubeObject>(object: T, operations: readonly PatchOperation[]): T {
-  const copy = structuredClone(object) as unknown as Record<string, unknown>;
-  for (const { op, path, value } of operations) {
-    const parts = path
-      .slice(1)
-      .split('/')
-      .map((each) => each.replaceAll('~1', '/').replaceAll('~0', '~'));
-    const last = parts.pop() ?? '';
-    let target = copy;
-    for (const part of parts) {
-      const next = target[part];
-      if (typeof next !== 'object' || next === null) throw refusal(422, path, 'Invalid');
-      target = next as Record<string, unknown>;
-    }
-    if (op !== 'add' && !(last in target)) throw refusal(422, path, 'Invalid');
-    if (op === 'remove') Reflect.deleteProperty(target, last);
-    else target[last] = value;
-  }
-  return copy as unknown as T;
 }

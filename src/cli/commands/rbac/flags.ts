@@ -77,8 +77,14 @@ function addOptionalParts(command: Command): Command {
       [],
     )
     .option(
-      '--acme-secret <namespace/name>',
-      'Secret of an ACME account key, or of an external account (repeatable)',
+      '--acme-account-key <namespace>/<name>',
+      'Secret of the account key of an AcmeClusterSigner, which authority makes with --acme-account-keys (repeatable)',
+      gather,
+      [],
+    )
+    .option(
+      '--acme-secret <namespace>/<name>',
+      'Secret of an external account, or of an account key that you make (repeatable)',
       gather,
       [],
     )

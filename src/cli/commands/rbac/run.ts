@@ -33,6 +33,7 @@ export interface RbacOptions extends OperatorFlags {
   readonly dnsWebhook: readonly string[];
   readonly acmeSigner: readonly string[];
   readonly acmeSecret: readonly string[];
+  readonly acmeAccountKey: readonly string[];
   readonly refreshSecret: readonly string[];
   readonly with: readonly string[];
   readonly namespace: string;
@@ -115,12 +116,15 @@ async function installationOf(options: RbacOptions): Promise<Installation> {
 function acmeOf({
   acmeSigner,
   acmeSecret,
+  acmeAccountKey,
   with: named,
 }: RbacOptions): Pick<Installation, 'acme' | 'optionalComponents'> {
-  if (acmeSigner.length + acmeSecret.length === 0) return { optionalComponents: named };
+  if (acmeSigner.length + acmeSecret.length + acmeAccountKey.length === 0)
+    return { optionalComponents: named };
   const secrets = acmeSecret.map((text) => secretOf('--acme-secret', text));
+  const accountKeys = acmeAccountKey.map((text) => secretOf('--acme-account-key', text));
   return {
-    acme: { signers: acmeSigner, secrets },
+    acme: { signers: acmeSigner, secrets, accountKeys },
     optionalComponents: [...new Set([...named, 'acme'])],
   };
 }

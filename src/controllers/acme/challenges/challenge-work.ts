@@ -14,14 +14,11 @@ import type { ChallengeAfter, ChallengeBefore } from '../../../acme-orders/chall
 import { isFinalChallenge, type ChallengeRecord } from '../../../acme-orders/record.ts';
 import {
   CHALLENGES,
-  CLEAN_UP_FINALIZER,
   needsSolver,
-  readChallengeObject,
   type AcmeSolver,
   type Challenge,
 } from '../../../api/acme/index.ts';
-import { keyOf, type KubeObject } from '../../../api/object/object.ts';
-import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
+import { keyOf } from '../../../api/object/object.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import { requeueAt, serverTime } from '../../../runtime/component/server-time.ts';
@@ -36,6 +33,7 @@ import { keyOfRef } from '../../../runtime/signers/acme-signers.ts';
 import { eventOfChallenge } from '../store/events.ts';
 import type { HeldChallenge, Term } from '../store/term.ts';
 import { isNews, writeStatus } from '../store/write-status.ts';
+import { finalizersOf, isOfOldKey, letGo, reportLeft, startOver } from './end-challenge.ts';
 import type { ChallengeSlots } from './slots.ts';
 
 const CHALLENGE_PATHS = resource(CHALLENGES);
@@ -47,6 +45,8 @@ const SILENT_SOLVER_MS = 30_000;
 /** A clean-up that fails is looked at as often. */
 const CLEAN_UP_LOOK_MS = 60_000;
 const MAX_CHALLENGE_STEPS = 32;
+/** Steps that need what is presented to be right. */
+const PROVING: readonly string[] = ['present', 'selfCheck', 'accept'];
 
 /** Does what is to be done for one Challenge now: every step of its life that is due. */
 export class ChallengeWork {
@@ -90,6 +90,14 @@ export class ChallengeWork {
   async #step(): Promise<ReconcileResult | 'go on'> {
     const record = this.#record();
     const step = nextChallengeStep(record, this.#held.memory, this.#deletedAt(), this.#now());
+    if (PROVING.includes(step.step) && isOfOldKey(this.#challenge, this.#right())) {
+      await startOver(this.#context, this.#challenge);
+      return undefined;
+    }
+    return this.#carryOut(step);
+  }
+
+  async #carryOut(step: ReturnType<typeof nextChallengeStep>): Promise<ReconcileResult | 'go on'> {
     switch (step.step) {
       case 'queue':
         return this.#schedule();
@@ -234,34 +242,14 @@ export class ChallengeWork {
       await this.#save();
       return undefined;
     }
-    const finalizers = finalizersOf(this.#challenge);
-    if (!finalizers.includes(CLEAN_UP_FINALIZER)) return undefined;
-    const rest = finalizers.filter((each) => each !== CLEAN_UP_FINALIZER);
-    const { resourceVersion, uid } = metadata;
-    const body = { metadata: { uid, resourceVersion, finalizers: rest } };
-    const changed = await this.#context.component.client
-      .request<KubeObject>({
-        ...{ method: 'PATCH', path: CHALLENGE_PATHS.object(metadata), body },
-        contentType: 'application/merge-patch+json',
-      })
-      .catch(ignoreNotFound);
-    // The last finalizer takes the object with it: the watch says so.
-    if (changed !== undefined && rest.length > 0)
-      this.#context.challenges.applyWrite(readChallengeObject(changed));
+    await letGo(this.#context, this.#challenge);
     return undefined;
   }
 
   #reportLeft(): void {
     if (this.#held.isLeft === true) return;
     this.#held.isLeft = true;
-    const { apiVersion, kind, metadata, spec, status } = this.#challenge;
-    const { name, namespace = '', uid } = metadata;
-    const why = status.solver?.message ?? 'the component acme-solver has not answered';
-    this.#context.component.events.record({
-      regarding: { apiVersion, kind, name, namespace, uid },
-      ...{ type: 'Warning', reason: 'CleanUpGivenUp', action: 'CleanUp' },
-      note: `what proved ${spec.dnsName} by solver ${spec.solver} was not removed within ten minutes, remove it yourself: ${why}`,
-    });
+    reportLeft(this.#context, this.#challenge);
   }
 
   async #park({ reason, message, until }: HeldBack): Promise<ReconcileResult> {
@@ -290,9 +278,4 @@ export class ChallengeWork {
       return status.reason !== undefined || status.state !== undefined;
     return isNews(before, status, isFinalChallenge(status.state) ? ['presented'] : []);
   }
-}
-
-/** The metadata of objects that came as JSON has them. */
-function finalizersOf({ metadata }: Challenge): readonly string[] {
-  return (metadata as { readonly finalizers?: readonly string[] }).finalizers ?? [];
 }

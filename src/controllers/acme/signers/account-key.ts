@@ -1,30 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 import { openAccountKey, type AccountKey } from '../../../acme/account-key.ts';
 import type { ExternalAccount } from '../../../acme/signed-message.ts';
-import type { SignerProblem } from '../../../acme-issuing/session.ts';
-import type { AcmeSigner } from '../../../api/acme/index.ts';
-import { keyOf } from '../../../api/object/object.ts';
+import type { KnownKeys, SignerProblem } from '../../../acme-issuing/session.ts';
+import {
+  ACCOUNT_KEY,
+  accountSecretOf,
+  keyWishesOf,
+  type AcmeSigner,
+} from '../../../api/acme/index.ts';
+import { keyOf, type Secret } from '../../../api/object/object.ts';
 import type { SecretReference } from '../../../api/signer/cluster-signer.ts';
 import { isGranted, SIGNER_NAME } from '../../../api/signer/grant.ts';
+import { NEXT_KEY } from '../../../api/signer/rotation-annotations.ts';
 import { SignerError } from '../../../errors.ts';
-import { accountSecretOf, externalSecretOf, type AccountSecrets } from './account-secrets.ts';
+import { externalSecretOf, type AccountSecrets } from './account-secrets.ts';
 
-/** Where the key of an account is in its Secret, as PEM; cert-manager's Secrets have the same. */
-const ACCOUNT_KEY = 'tls.key';
 /** Where the MAC key of an external account is, as base64url (RFC 8555 §7.3.4). */
 const MAC_KEY = 'key';
 
 /** What a signer calls its server with. */
 export interface AccountCredentials {
-  readonly key: AccountKey;
+  readonly keys: KnownKeys;
+  /** When a roll-over is asked for, in milliseconds. */
+  readonly rollOverAt?: number | undefined;
+  /** Why the new key cannot be used. */
+  readonly nextProblem?: string | undefined;
   readonly external: ExternalAccount | undefined;
 }
 
-/** @returns undefined until the Secrets were read; or what is wrong with them, and what to do */
+/**
+ * @param now - milliseconds, by the API server's clock
+ * @returns undefined until the Secrets were read; or what is wrong with them, and what to do
+ */
 export async function credentialsOf(
   signer: AcmeSigner,
   secrets: Pick<AccountSecrets, 'get'>,
   keysNamespace: string,
+  now: number,
 ): Promise<AccountCredentials | SignerProblem | undefined> {
   const reference = accountSecretOf(signer, keysNamespace);
   const pem = valueOf(secrets, reference, ACCOUNT_KEY);
@@ -40,15 +52,36 @@ export async function credentialsOf(
   const external = externalOf(signer, secrets, keysNamespace);
   if (external === undefined || 'reason' in external) return external;
   try {
-    return { key: await openAccountKey(pem.value.toString('latin1')), ...external };
+    const key = await openAccountKey(pem.value.toString('latin1'));
+    return { ...(await withNext(key, signer, pem.secret, now)), ...external };
   } catch (error) {
     if (!(error instanceof SignerError)) throw error;
     return accountKeyProblem(reference, error.message);
   }
 }
 
+/** The new key of a Secret, where there is one. */
+async function withNext(
+  key: AccountKey,
+  signer: AcmeSigner,
+  secret: Secret,
+  now: number,
+): Promise<Omit<AccountCredentials, 'external'>> {
+  const { rollOver, lookAt: rollOverAt } = keyWishesOf(signer, secret, now);
+  const pem = secret.data?.[NEXT_KEY];
+  if (pem === undefined || pem === '') return { keys: { key }, rollOverAt };
+  try {
+    const next = await openAccountKey(Buffer.from(pem, 'base64').toString('latin1'));
+    return { keys: { key, next, rollOver }, rollOverAt };
+  } catch (error) {
+    if (!(error instanceof SignerError)) throw error;
+    const nextProblem = `${NEXT_KEY} of the Secret: ${error.message}`;
+    return { keys: { key }, rollOverAt, ...(rollOver ? { nextProblem } : {}) };
+  }
+}
+
 function accountKeyProblem(reference: SecretReference, problem: string): SignerProblem {
-  const advice = `put the private key of the account there as ${ACCOUNT_KEY}`;
+  const advice = `put the private key of the account there as ${ACCOUNT_KEY}, or let countersign account-key or the component authority make one`;
   return {
     reason: 'AccountKeyInvalid',
     message: `Secret ${keyOf(reference)}: ${problem}; ${advice}`,

@@ -2,7 +2,7 @@
 import type { AcmeSigner } from '../../../api/acme/index.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import type { PermissionNames } from '../../../runtime/rbac/permission-names.ts';
-import { accountSecretOf, externalSecretOf } from './account-secrets.ts';
+import { secretsOfAccounts } from './account-secrets.ts';
 
 /**
  * What the permissions of the component depend on. AcmeSigners are left out: one that names a Secret which was not granted
@@ -13,10 +13,7 @@ export function acmeNamesOf(
   { leases, namespacedSigners, secretNamespace }: Component,
 ): PermissionNames {
   const ofCluster = served.filter(({ metadata }) => metadata.namespace === undefined);
-  const secrets = ofCluster.flatMap((signer) => [
-    accountSecretOf(signer, secretNamespace),
-    ...[externalSecretOf(signer, secretNamespace)].filter((each) => each !== undefined),
-  ]);
+  const secrets = secretsOfAccounts(ofCluster, secretNamespace);
   const signerNames = ofCluster.map(({ spec }) => spec.signerName);
   return { namespacedSigners, signerNames, bundles: [], secrets, leases };
 }

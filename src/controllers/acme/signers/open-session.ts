@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Answer, NoAnswer, Problem } from '../../../acme/answer.ts';
+import type { NoAnswer, Problem } from '../../../acme/answer.ts';
 import { findAccount, type Account } from '../../../acme/accounts.ts';
 import type { DirectoryMeta } from '../../../acme/resources.ts';
 import type { AcmeServer } from '../../../acme/server.ts';
 import { openAccount, problemOfSettings } from '../../../acme-issuing/index.ts';
-import type { AcmeSession, SignerProblem, SignerSettings } from '../../../acme-issuing/session.ts';
+import type { KnownKeys, AcmeSession, SignerProblem } from '../../../acme-issuing/session.ts';
 import type { AcmeSigner } from '../../../api/acme/index.ts';
+import { findCondition } from '../../../api/request/conditions.ts';
 import { persistentRecords, type PersistentProof } from '../../../acme-solving/dns01/persist.ts';
 import type { AccountCredentials } from './account-key.ts';
+import { rollOverOf, type RollOverResult } from './roll-over.ts';
 import type { ShownStatus } from './signer-status.ts';
 
 /** A signer that can order. */
@@ -17,6 +19,8 @@ export interface ReadySigner {
   readonly persist: PersistentProof;
   /** What the status says of the server and the account. */
   readonly shown: ShownStatus;
+  /** What came of the roll-over that was asked for. */
+  readonly rollOver?: RollOverResult | undefined;
 }
 
 /** Why a signer cannot order. */
@@ -43,48 +47,68 @@ const NO_ACME_SERVER: readonly NoAnswer['cause'][] = [
 export async function openSession(
   server: AcmeServer,
   signer: AcmeSigner,
-  { key, external }: AccountCredentials,
+  credentials: AccountCredentials,
 ): Promise<ReadySigner | UnreadySigner> {
   const directory = await server.directory();
   if (directory.kind !== 'ok') return refusal(directory);
   const { meta } = directory.value;
+  const { keys, external } = credentials;
   const settings = settingsOf(signer, external);
   // The external account is needed for a new account only.
   const mustBeThere = meta.externalAccountRequired && external === undefined;
-  const isThere = mustBeThere && (await findAccount(server, key)).kind === 'ok';
+  const isThere = mustBeThere && (await hasAccount(server, keys));
   const asked = isThere ? { ...meta, externalAccountRequired: false } : meta;
   const problem = problemOfSettings(asked, settings);
   if (problem !== undefined) return problem;
-  const opened: Answer<Account> = await openAccount(server, key, settings);
+  const opened = await openAccount(server, keys, settings);
   if (opened.kind !== 'ok') return refusal(opened);
-  const account = opened.value;
+  const { account, notRolledOver } = opened.value;
   if (account.status !== 'valid') {
     const message = `the ACME account ${account.account} is ${account.status}; make a new account key`;
     return { reason: 'AccountNotValid', message };
   }
   const isBound = external !== undefined || signer.status.account?.externalAccountBound === true;
   const persist = { accountUrl: account.account, issuers: meta.caaIdentities };
-  const shown = { ...shownOf(account, meta, isBound), ...shownRecords(signer, persist) };
-  return { session: { server, account }, persist, shown };
+  const nextKey = nextKeyOf(keys, account);
+  const shown = { ...shownOf(account, meta, isBound, nextKey), ...shownRecords(signer, persist) };
+  const rollOver = rollOverOf(credentials, account, notRolledOver);
+  return { session: { server, account }, persist, shown, rollOver };
+}
+
+async function hasAccount(server: AcmeServer, { key, next }: KnownKeys): Promise<boolean> {
+  for (const each of next === undefined ? [key] : [key, next])
+    if ((await findAccount(server, each)).kind === 'ok') return true;
+  return false;
+}
+
+/** The thumbprint of a key that waits to be used. */
+function nextKeyOf({ next }: KnownKeys, { key }: Account): string | undefined {
+  return next?.thumbprint === key.thumbprint ? undefined : next?.thumbprint;
 }
 
 function settingsOf(
-  { spec: { acme } }: AcmeSigner,
+  { metadata, spec: { acme }, status }: AcmeSigner,
   externalAccount: AccountCredentials['external'],
-): SignerSettings {
+): Parameters<typeof openAccount>[2] {
   const { contact = [], termsOfServiceAgreed, profile } = acme;
   const external = externalAccount === undefined ? {} : { externalAccount };
-  return { contact, termsOfServiceAgreed, profile, ...external };
+  // It was ready with this very spec: the server has heard of its contacts.
+  const ready = findCondition(status.conditions, 'Ready');
+  const contactToldBefore =
+    ready?.status === 'True' && ready.observedGeneration === metadata.generation;
+  return { contact, termsOfServiceAgreed, profile, contactToldBefore, ...external };
 }
 
 function shownOf(
   { account, key }: Account,
   { termsOfService, profiles }: DirectoryMeta,
   isBound: boolean,
+  nextKeyThumbprint: string | undefined,
 ): ReadySigner['shown'] {
   const bound = isBound ? { externalAccountBound: true } : {};
+  const next = nextKeyThumbprint === undefined ? {} : { nextKeyThumbprint };
   return {
-    account: { url: account, keyThumbprint: key.thumbprint, ...bound },
+    account: { url: account, keyThumbprint: key.thumbprint, ...next, ...bound },
     ...(termsOfService === undefined ? {} : { termsOfService }),
     ...(profiles.length === 0 ? {} : { profiles }),
   };

@@ -15,7 +15,7 @@ import type { AccountSecrets } from './account-secrets.ts';
 import { resourceOfSigner, type AcmeSigners } from '../../../runtime/signers/acme-signers.ts';
 import { openSession, type ReadySigner, type UnreadySigner } from './open-session.ts';
 import type { Sessions } from './sessions.ts';
-import { readyReasonOf, withSignerStatus, type ReadyCondition } from './signer-status.ts';
+import { readyReasonOf, withSignerStatus, type SignerConditions } from './signer-status.ts';
 
 export interface SignerLoopInit {
   readonly component: Component;
@@ -30,11 +30,15 @@ export interface SignerLoopInit {
 /** Few signers, each with a server of its own that may be slow. */
 const ACCOUNT_WORKERS = 4;
 
+const ROLLS_OVER = ['KeyRollOver', 'the account changes to its new key'] as const;
+
 /** What this process knows of a signer beside its objects. */
 interface Held {
   /** What its server was opened with. */
   server?: { readonly of: string; readonly opened: AcmeServer };
   failures: number;
+  /** When a roll-over of its key is asked for, in milliseconds. */
+  rollOverAt?: number | undefined;
   /** What an Order or a Challenge was refused for, since the account was looked at last. */
   refused?: SignerProblem | undefined;
 }
@@ -97,7 +101,7 @@ export class SignerLoop {
     if (faulty !== undefined) {
       sessions.set(key, notReady('SpecInvalid', faulty.error.message));
       return this.#say(withStatus(faulty.object), {
-        ...{ status: 'False', reason: 'SpecInvalid', message: faulty.error.message },
+        ready: { status: 'False', reason: 'SpecInvalid', message: faulty.error.message },
       });
     }
     if (signer === undefined) {
@@ -118,14 +122,20 @@ export class SignerLoop {
     const problem = this.#problemOf(key, signer);
     if (problem !== undefined) return problem;
     const { secrets } = this.#init;
-    const credentials = await credentialsOf(signer, secrets, this.#component.secretNamespace);
+    const now = serverTime(this.#component);
+    const { secretNamespace } = this.#component;
+    const credentials = await credentialsOf(signer, secrets, secretNamespace, now);
     if (credentials === undefined || 'reason' in credentials) return credentials;
     const server = this.#serverOf(held, signer);
     if (server === undefined) {
       const message = `spec.acme.server ${signer.spec.acme.server} is no URL of a directory`;
       return { reason: 'NotAnAcmeServer', message };
     }
+    // Calls by a key that is about to change would be refused.
+    const { keys } = credentials;
+    if (keys.rollOver === true) this.#init.sessions.set(key, notReady(...ROLLS_OVER));
     const opened = await openSession(server, signer, credentials);
+    held.rollOverAt = credentials.rollOverAt;
     // The account is well, and yet the server refuses what it asks for: somebody must act, and then it is tried again.
     return refused !== undefined && 'session' in opened ? { ...refused, again: true } : opened;
   }
@@ -171,19 +181,38 @@ export class SignerLoop {
     const { sessions } = this.#init;
     const held = this.#of(key);
     if ('session' in opened) {
-      held.failures = 0;
-      const { account } = opened.session.account;
-      const message = `requests are answered by the account ${account}`;
-      await this.#say(signer, { status: 'True', reason: 'AccountReady', message }, opened.shown);
-      sessions.set(key, { kind: 'ready', session: opened.session, persist: opened.persist });
-      return undefined;
+      const { session, persist, shown, rollOver } = opened;
+      const message = `requests are answered by the account ${session.account.account}`;
+      const ready = { status: 'True', reason: 'AccountReady', message } as const;
+      await this.#say(signer, { ready, rollOver: rollOver?.condition }, shown);
+      sessions.set(key, { kind: 'ready', session, persist });
+      return this.#untilRollOver(held, signer, rollOver);
     }
     const { reason, message, again = false, afterMs } = opened;
     sessions.set(key, notReady(reason, message));
-    await this.#say(signer, { status: 'False', reason, message });
-    if (!again) return undefined;
+    await this.#say(signer, { ready: { status: 'False', reason, message } });
+    return again ? this.#later(held, signer, { reason, afterMs }) : undefined;
+  }
+
+  /** A ready signer is looked at again for its key alone. */
+  #untilRollOver(
+    held: Held,
+    signer: AcmeSigner,
+    rollOver: ReadySigner['rollOver'],
+  ): ReconcileResult {
+    if (rollOver?.again === true)
+      return this.#later(held, signer, { ...rollOver.condition, ...rollOver });
+    held.failures = 0;
+    const { rollOverAt } = held;
+    return rollOverAt === undefined ? undefined : requeueAt(this.#component, rollOverAt);
+  }
+
+  #later(
+    held: Held,
+    { metadata: { uid } }: AcmeSigner,
+    { reason, afterMs }: { readonly reason: string; readonly afterMs?: number | undefined },
+  ): ReconcileResult {
     held.failures += 1;
-    const { uid } = signer.metadata;
     const own = reason === 'RateLimited' ? limitBackOff : callBackOff;
     const component = this.#component;
     return requeueAt(component, serverTime(component) + (afterMs ?? own(held.failures, uid)));
@@ -192,11 +221,12 @@ export class SignerLoop {
   /** One write, where it says something new. */
   async #say(
     signer: KubeObject & { readonly status: AcmeSignerStatus },
-    ready: ReadyCondition,
+    conditions: SignerConditions,
     shown: Parameters<typeof withSignerStatus>[2] = {},
   ): Promise<undefined> {
+    const { ready } = conditions;
     const component = this.#component;
-    const next = withSignerStatus(signer, ready, shown, serverTime(component));
+    const next = withSignerStatus(signer, conditions, shown, serverTime(component));
     if (!isNews(signer.status, next.status)) return undefined;
     const written = await writeStatus(component, resourceOfSigner(signer), next);
     this.#init.signers.applyWrite(written);

@@ -5,13 +5,22 @@ import { conditionMessage, findCondition, setCondition } from '../../../api/requ
 import type { KubeObject } from '../../../api/object/object.ts';
 import { acmeDerivedName } from '../../../api/acme/index.ts';
 
-/** What `Ready` says. */
-export interface ReadyCondition {
+/** What a condition says. */
+export interface StatedCondition {
   readonly status: 'True' | 'False' | 'Unknown';
   /** CamelCase. */
   readonly reason: string;
   readonly message: string;
 }
+
+/** What the status says by conditions. */
+export interface SignerConditions {
+  readonly ready: StatedCondition;
+  readonly rollOver?: StatedCondition | undefined;
+}
+
+/** The condition that says what came of the last roll-over of the account's key. */
+const KEY_ROLLED_OVER = 'KeyRolledOver';
 
 /** What the status says of the server and the account. */
 export type ShownStatus = Pick<
@@ -22,21 +31,26 @@ export type ShownStatus = Pick<
 /** The CRD's limits of a message and of a reason. */
 const MAX_MESSAGE_BYTES = 4096;
 
-/** The signer with what its status is to say; what `shown` leaves out stays as it was. */
+/**
+ * The signer with what its status is to say; what `shown` leaves out stays as it was.
+ *
+ * @param rollOver - of the account's key; undefined: what was said of it stays
+ */
 export function withSignerStatus<T extends KubeObject & { readonly status: AcmeSignerStatus }>(
   signer: T,
-  ready: ReadyCondition,
+  { ready, rollOver }: SignerConditions,
   shown: ShownStatus,
   now: number,
 ): T {
   const { kind, metadata, status } = signer;
-  const condition = {
-    type: 'Ready',
-    ...ready,
-    message: conditionMessage(ready.message, MAX_MESSAGE_BYTES),
+  const condition = (type: string, stated: StatedCondition) => ({
+    type,
+    ...stated,
+    message: conditionMessage(stated.message, MAX_MESSAGE_BYTES),
     lastTransitionTime: formatTime(now),
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
-  };
+  });
+  const conditions = setCondition(status.conditions, condition('Ready', ready));
   return {
     ...signer,
     status: {
@@ -44,7 +58,10 @@ export function withSignerStatus<T extends KubeObject & { readonly status: AcmeS
       ...shown,
       ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
       ...(kind === 'AcmeSigner' ? { signerName: acmeDerivedName(metadata) } : {}),
-      conditions: setCondition(status.conditions, condition),
+      conditions:
+        rollOver === undefined
+          ? conditions
+          : setCondition(conditions, condition(KEY_ROLLED_OVER, rollOver)),
     },
   };
 }
