@@ -62,6 +62,7 @@ export type ErrorCode =
   | 'LEDGER_MALFORMED'
   | 'LEDGER_INCONSISTENT'
   | 'LEDGER_CONFLICT'
+  | 'LEDGER_REFUSED'
   | 'LEDGER_UNAVAILABLE'
   // The command line (src/cli).
   | 'USAGE';

@@ -82,16 +82,17 @@ export interface ComponentParts {
   readonly client: Client;
   readonly replica: Replica;
   readonly serving: Component['serving'];
+  readonly recorder: Component['recorder'];
 }
 
 /** Puts a component together. */
 export function assembleComponent(parts: ComponentParts): Component {
-  const { name, options, log, metrics, loops, client, replica, serving } = parts;
+  const { name, options, log, metrics, loops, client, replica, serving, recorder } = parts;
   const loop = loops.create(name);
   measureLoop(parts, loop);
   return {
     ...loop,
-    ...{ name, clock, monotonic, delay, random, log, serving },
+    ...{ name, clock, monotonic, delay, random, log, serving, recorder },
     ...{ shard: replica.shard, leases: replica.leases, client: replica.client },
     anotherLoop: (other) => loops.create(`${name}/${other}`),
     events: createEventRecorder({

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_PROPAGATION_SECONDS } from '../issuance/propagation-gate.ts';
 import { durationFlag, gather } from './flag-values.ts';
+import type { LedgerOptions } from './ledger/options.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './log.ts';
 import { DEFAULT_SECRET_NAMESPACE, OWN_TLS_SIGNER } from '../api/signer/own-tls.ts';
 import {
@@ -13,7 +14,7 @@ import { readFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
 
 /** The flags of every component. In a cluster the defaults apply. */
-export interface ComponentOptions extends LeaseOptions {
+export interface ComponentOptions extends LeaseOptions, LedgerOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly secretNamespace: string;

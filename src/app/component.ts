@@ -17,6 +17,7 @@ import {
 import { createHealth, type Health } from './health.ts';
 import { createLog } from './log.ts';
 import { componentMetrics } from './metrics.ts';
+import { openRecorder, type OpenRecorder } from './ledger/open-recorder.ts';
 import { openPorts } from './open-ports.ts';
 import { clock, delay, random } from './process.ts';
 import { createReplica, type Replica } from './replica.ts';
@@ -67,9 +68,16 @@ export async function runComponent(
     annotations: serving.annotations,
   });
   serving.onChange(replica.renew);
-  const parts = { name, options, log, metrics, loops, client, replica, serving };
+  const recording = openRecorder(name, options, { metrics, log });
+  const { recorder } = recording;
+  const parts = { name, options, log, metrics, loops, client, replica, serving, recorder };
   const component = assembleComponent(parts);
-  const { permissions, admission, health } = createWatchers({ ...parts, component, running });
+  const { permissions, admission, health } = createWatchers({
+    ...parts,
+    component,
+    running,
+    recording,
+  });
   running.permissions = permissions;
   const ports = await openPorts(options, { metrics, log, ...health });
   const { port, httpsPort } = ports;
@@ -81,6 +89,7 @@ export async function runComponent(
     const watches = [permissions.run(stop), admission.run(stop)];
     await Promise.all([...watches, runReplica(controller, replica, stop)]);
   }
+  await recording.close();
   await component.events.flush();
   await listening;
   await ports.close();
@@ -98,6 +107,7 @@ interface WatchersInit extends ComponentParts {
   readonly serving: ServingState;
   readonly component: Component;
   readonly running: Running;
+  readonly recording: OpenRecorder;
 }
 
 /** What looks after the component itself: its permissions, the admission policies, what /readyz shows. */
@@ -107,6 +117,7 @@ function createWatchers(init: WatchersInit): {
   readonly health: Health;
 } {
   const { name, options, metrics, client, component, running, replica, serving } = init;
+  const { recording } = init;
   const permissionsOf = (): readonly PermissionRule[] => running.controller?.permissions() ?? [];
   const permissions = createPermissionCheck({
     ...{ ...component, client, component: name, permissions: permissionsOf },
@@ -120,7 +131,7 @@ function createWatchers(init: WatchersInit): {
     onDifferences: (policy, count) => metrics.admissionDifferences.set({ policy }, count),
   });
   const health = createHealth({
-    ...{ permissions, admission, replica, clockOffset: () => client.clockOffset() },
+    ...{ permissions, admission, replica, recording, clockOffset: () => client.clockOffset() },
     controller: () => running.controller,
   });
   return { permissions, admission, health };

@@ -16,6 +16,7 @@ export interface HealthInit {
   readonly permissions: Pick<Controller, 'notReady'>;
   readonly admission: { readonly warnings: () => readonly string[] };
   readonly replica: { readonly warnings: () => readonly string[] };
+  readonly recording: { readonly warnings: () => readonly string[] };
 }
 
 /** What /readyz shows. */
@@ -40,6 +41,7 @@ export function createHealth(init: HealthInit): Health {
       ...(init.controller()?.warnings?.() ?? []),
       ...init.admission.warnings(),
       ...init.replica.warnings(),
+      ...init.recording.warnings(),
     ],
   };
 }

@@ -14,6 +14,7 @@ import {
   addOwnTlsOptions,
   type ComponentOptions,
 } from '../app/component-options.ts';
+import { addLedgerOptions } from '../app/ledger/options.ts';
 import { addHttp01Options, addResponderOptions } from '../app/acme/challenge-port.ts';
 import { addCredentialOptions, addDnsOptions } from '../app/acme/dns-options.ts';
 import { addOperatorVerbs } from './commands/operator/flags.ts';
@@ -89,6 +90,11 @@ const WITHOUT_SIGNERS: readonly string[] = [
   'pod-refresher',
 ];
 
+/** The components that record in the ledger what they issue and refuse. */
+const RECORDING: readonly string[] = [
+  ...['approver', 'signer', 'pcr-issuer', 'certificate-request', 'acme'],
+];
+
 function program(): Command {
   const root = new Command('countersign')
     .description(
@@ -105,6 +111,7 @@ function program(): Command {
       await component.run(options);
     });
     if (!WITHOUT_SIGNERS.includes(name)) addNamespacedOption(command);
+    if (RECORDING.includes(name)) addLedgerOptions(command);
     if (name === 'acme-responder') addResponderOptions(command);
     if (name === 'acme-solver') addCredentialOptions(addDnsOptions(addHttp01Options(command)));
     if (name === 'acme') addSelfCheckOptions(addAcmeOptions(command));

@@ -134,3 +134,12 @@ export interface Verdict {
   /** At least one expression could not be evaluated; callers emit an Event about it. */
   readonly evaluationError: boolean;
 }
+
+/** The first rule that came to this outcome; nothing where it has no name. */
+export function ruleOf(
+  reasons: readonly VerdictReason[],
+  outcome: VerdictOutcome,
+): string | undefined {
+  const { rule = '' } = reasons.find((each) => each.outcome === outcome) ?? {};
+  return rule === '' ? undefined : rule;
+}

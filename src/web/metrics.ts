@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { acmeSeries, type AcmeSeries } from './acme-series.ts';
+import { ledgerSeries, type LedgerSeries } from './ledger-series.ts';
 import { refreshSeries, type RefreshSeries } from './refresh-series.ts';
 import { callSeries, type CallSeries } from './client-series.ts';
 import { trustSeries, type TrustSeries } from './trust-series.ts';
 
 /** The metrics of one component. Label values are fixed, small sets: never a name from a request. */
-export interface Metrics extends TrustSeries, CallSeries, AcmeSeries, RefreshSeries {
+export interface Metrics extends TrustSeries, CallSeries, AcmeSeries, RefreshSeries, LedgerSeries {
   readonly registry: Registry;
   /** Runs `update` before each scrape, for gauges that are computed then. */
   readonly onScrape: (update: () => void) => void;
@@ -62,6 +63,7 @@ export function createMetrics(component: string, version: string): Metrics {
     ...trustSeries(registers),
     ...acmeSeries(registers),
     ...refreshSeries(registers),
+    ...ledgerSeries(registers),
     ...queueSeries(registers),
   };
 }

@@ -11,6 +11,7 @@ function warningsAt(clockOffset: number): readonly string[] {
     permissions: quiet,
     admission: quiet,
     replica: quiet,
+    recording: quiet,
   }).warnings();
 }
 

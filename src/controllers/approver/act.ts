@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../../api/object/object.ts';
 import {
   csrWriteBody,
   withApproval,
   type CertificateSigningRequest,
 } from '../../api/request/csr.ts';
+import type { SignerObject } from '../../api/signer/cluster-signer.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import { charged } from '../../runtime/component/charged.ts';
 import type { Component } from '../../runtime/component/component.ts';
+import { askedOfCsr } from '../../runtime/recording/asked.ts';
 import { csrFlow } from '../../runtime/requests/csr-fairness.ts';
 import { lessThanRequested, type RequestOutcome } from '../../runtime/requests/outcome.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
@@ -22,15 +23,17 @@ export interface ApproverActorInit<S> {
 }
 
 /** Carries plans out: one PUT /approval a request, fenced by resourceVersion. */
-export function createActor<S extends KubeObject>(
+export function createActor<S extends SignerObject>(
   init: ApproverActorInit<S>,
 ): (csr: CertificateSigningRequest, signer: S) => Promise<RequestOutcome> {
   const { component, resource, policyOf } = init;
 
   async function write(
     csr: CertificateSigningRequest,
+    signer: S,
     plan: Extract<ApprovalPlan, { kind: 'approve' | 'deny' }>,
   ): Promise<RequestOutcome> {
+    await record(component, { csr, signer, plan });
     const type = plan.kind === 'approve' ? 'Approved' : 'Denied';
     const approval = { type, reason: plan.reason, message: plan.message } as const;
     const decided = withApproval(csr, approval, serverTime(component));
@@ -59,7 +62,7 @@ export function createActor<S extends KubeObject>(
       decide({ csr, policy: policyOf(signer), reservedPrefixes }),
     );
     if (plan.kind === 'ignore') return { outcome: 'ignored', reason: '' };
-    if (plan.kind !== 'wait') return write(csr, plan);
+    if (plan.kind !== 'wait') return write(csr, signer, plan);
     const { withheld } = plan;
     const less = withheld === undefined ? '' : `, whose certificate would have ${withheld}`;
     const reason = plan.evaluationError ? 'EvaluationError' : 'NoRuleMatched';
@@ -76,4 +79,26 @@ export function createActor<S extends KubeObject>(
       },
     };
   };
+}
+
+/** Records the decision, where there is a ledger, before it is written. */
+async function record(
+  { recorder }: Component,
+  {
+    csr,
+    signer,
+    plan,
+  }: {
+    readonly csr: CertificateSigningRequest;
+    readonly signer: SignerObject;
+    readonly plan: Extract<ApprovalPlan, { kind: 'approve' | 'deny' }>;
+  },
+): Promise<void> {
+  if (recorder === undefined) return;
+  const { rule } = plan;
+  const asked = {
+    ...askedOfCsr(csr, signer),
+    ...(rule === undefined ? {} : { decision: { rule } }),
+  };
+  await recorder.ended(plan.kind === 'approve' ? 'approved' : 'denied', asked, plan);
 }

@@ -3,7 +3,7 @@ import { isApproved, isFinished, type CertificateSigningRequest } from '../../ap
 import { validateRequest } from '../../policy/validate.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import { withheld } from '../../policy/withheld.ts';
-import { review, type Verdict } from '../../policy/review.ts';
+import { review, ruleOf, type Verdict } from '../../policy/review.ts';
 
 export interface ApprovalInput {
   readonly csr: CertificateSigningRequest;
@@ -19,9 +19,15 @@ export type ApprovalPlan =
       readonly kind: 'approve';
       readonly reason: 'ApprovedByRule';
       readonly message: string;
-    } & Less)
-  | { readonly kind: 'deny'; readonly reason: string; readonly message: string }
+    } & Less &
+      ByRule)
+  | ({ readonly kind: 'deny'; readonly reason: string; readonly message: string } & ByRule)
   | ({ readonly kind: 'wait'; readonly message: string; readonly evaluationError: boolean } & Less);
+
+/** The rule that decided, where it has a name. */
+interface ByRule {
+  readonly rule?: string | undefined;
+}
 
 /** What the certificate would have less than the request asks for; absent: nothing. */
 interface Less {
@@ -45,14 +51,20 @@ export function decide(snapshot: ApprovalInput): ApprovalPlan {
 }
 
 function planOf(verdict: Verdict): Exclude<ApprovalPlan, { kind: 'ignore' }> {
-  const message = verdict.reasons
+  const { reasons } = verdict;
+  const message = reasons
     .map(({ rule, message: why }) => (rule === '' ? why : `${rule}: ${why}`))
     .join('; ');
   switch (verdict.outcome) {
     case 'approve':
-      return { kind: 'approve', reason: 'ApprovedByRule', message };
+      return {
+        kind: 'approve',
+        reason: 'ApprovedByRule',
+        message,
+        rule: ruleOf(reasons, 'approve'),
+      };
     case 'deny':
-      return { kind: 'deny', reason: 'DeniedByRule', message };
+      return { kind: 'deny', reason: 'DeniedByRule', message, rule: ruleOf(reasons, 'deny') };
     case 'noOpinion':
       return { kind: 'wait', message, evaluationError: verdict.evaluationError };
   }

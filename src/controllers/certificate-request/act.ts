@@ -17,6 +17,7 @@ import type { Resource } from '../../kube/resource/resource.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
 import { namespaceFlow } from '../../runtime/component/charged.ts';
 import type { Component } from '../../runtime/component/component.ts';
+import { askedOfCertificateRequest } from '../../runtime/recording/asked.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import type { IssuedChain, IssuingCa } from '../../runtime/issuing/issuing-ca.ts';
 import { NOTHING, failed, settleByConditions } from '../../runtime/issuing/not-issued.ts';
@@ -57,6 +58,7 @@ export function createActor<S extends SignerObject>(
   const { reservedPrefixes } = component;
   const redelivery = createRedelivery<CertificateRequest, S, IssuedChain>({
     ...init,
+    askedOf: askedOfCertificateRequest,
     flowOf: namespaceFlow,
     decide: (request, signer, { authority, now }) => {
       const [profile, policy] = [init.profileOf(signer), init.policyOf(signer)];
@@ -102,7 +104,13 @@ function carriedOut(
     case 'wait':
       return plan;
     case 'issue':
-      return { kind: 'issue', leaf: plan, withheld: plan.withheld, completed: (chain) => chain };
+      return {
+        kind: 'issue',
+        leaf: plan,
+        withheld: plan.withheld,
+        rule: plan.rule,
+        completed: (chain) => chain,
+      };
     case 'undecided':
       return { ...NOTHING, outcome: undecided(plan) };
     case 'deny':

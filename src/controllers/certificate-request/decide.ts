@@ -11,7 +11,7 @@ import type { Validity } from '../../issuance/validity.ts';
 import type { CertificationRequest } from '../../pki/x509/pkcs10.ts';
 import { validateRequest } from '../../policy/validate.ts';
 import type { RequestPolicy } from '../../policy/compile-policy.ts';
-import { review } from '../../policy/review.ts';
+import { review, ruleOf } from '../../policy/review.ts';
 import { leafTemplate, type PlannedLeaf } from '../../runtime/issuing/leaf-template.ts';
 import { specViolation, toReviewableRequest } from './reviewable.ts';
 import type { ReviewableRequest } from '../../api/request/reviewable-request.ts';
@@ -36,7 +36,7 @@ export type CertificateRequestPlan =
   | { readonly kind: 'fail'; readonly reason: string; readonly message: string }
   /** No rule allows it. */
   | { readonly kind: 'undecided'; readonly message: string; readonly evaluationError: boolean }
-  | PlannedLeaf;
+  | (PlannedLeaf & { readonly rule?: string | undefined });
 
 /** In place of a CA for a judgement by rules alone: a plan that waits for it is a request that the rules allow. */
 export const RULES_ONLY = new SignerError({
@@ -73,12 +73,7 @@ function byRules(
   if (outcome === 'deny') return { kind: 'fail', reason: 'DeniedByRule', message };
   if (outcome === 'noOpinion') return { kind: 'undecided', message, evaluationError };
   if (authority instanceof SignerError) return { kind: 'wait', error: authority };
-  return leafTemplate({
-    spec: csr.spec,
-    request,
-    profile,
-    copy: policy.profile.copy,
-    authority,
-    now,
-  });
+  const { copy } = policy.profile;
+  const leaf = leafTemplate({ spec: csr.spec, request, profile, copy, authority, now });
+  return { ...leaf, rule: ruleOf(reasons, 'approve') };
 }

@@ -16,6 +16,7 @@ import type { Random } from '../../ports.ts';
 import { PROTOBUF } from '../../protobuf/envelope.ts';
 import { namespaceFlow } from '../../runtime/component/charged.ts';
 import type { Component } from '../../runtime/component/component.ts';
+import { askedOfPod } from '../../runtime/recording/asked.ts';
 import type { IssuedChain, IssuingCa } from '../../runtime/issuing/issuing-ca.ts';
 import { NOTHING } from '../../runtime/issuing/not-issued.ts';
 import { createRedelivery, type Redelivery } from '../../runtime/issuing/redelivery.ts';
@@ -39,6 +40,9 @@ interface IssuedToPod extends IssuedChain {
   readonly beginRefreshAt: number;
 }
 
+/** The one rule for pods has no name of its own. */
+const RULE = 'spec.pods.allow';
+
 /** Carries out what {@link decide} plans for PodCertificateRequests. */
 export function createActor<S extends SignerObject>(
   init: PodActorInit<S>,
@@ -47,6 +51,7 @@ export function createActor<S extends SignerObject>(
   const { random, reservedPrefixes } = component;
   return createRedelivery<PodCertificateRequest, S, IssuedToPod>({
     ...init,
+    askedOf: askedOfPod,
     flowOf: namespaceFlow,
     decide: (request, signer, moment) => {
       const { authority, now } = moment;
@@ -57,7 +62,7 @@ export function createActor<S extends SignerObject>(
       if (plan.kind !== 'issue') return carriedOut(request, plan, now);
       const completed = (chain: IssuedChain): IssuedToPod =>
         issuedToPod(plan, chain, profile, random);
-      return { kind: 'issue', leaf: plan, completed };
+      return { kind: 'issue', leaf: plan, completed, rule: RULE };
     },
     isFinished: isTerminal,
     withIssued: (request, { chain, validity, beginRefreshAt }, now) =>

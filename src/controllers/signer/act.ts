@@ -10,6 +10,7 @@ import {
 import type { Profile } from '../../issuance/profile.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
+import { askedOfCsr } from '../../runtime/recording/asked.ts';
 import { csrFlow } from '../../runtime/requests/csr-fairness.ts';
 import type { IssuedChain, IssuingCa } from '../../runtime/issuing/issuing-ca.ts';
 import { NOTHING, failed, settleByConditions } from '../../runtime/issuing/not-issued.ts';
@@ -38,6 +39,7 @@ export function createActor<S extends SignerObject>(
   const { reservedPrefixes } = init.component;
   return createRedelivery<CertificateSigningRequest, S, IssuedChain>({
     ...init,
+    askedOf: askedOfCsr,
     flowOf: csrFlow,
     decide: (csr, signer, { authority, now }) => {
       const profile = init.profileOf(signer);

@@ -37,7 +37,7 @@ const request = z.strictObject({
   pkcs10: der.optional(),
   /** DER SubjectPublicKeyInfo in base64, of a request that has no more. */
   publicKey: der.optional(),
-  usages: z.array(name).max(64).optional(),
+  usages: z.array(name).max(64).readonly().optional(),
   expirationSeconds: count.optional(),
   annotations: z.record(z.string(), z.string()).optional(),
 });
@@ -47,7 +47,7 @@ const requester = z.strictObject({
     .strictObject({
       username,
       uid: z.string().max(LIMITS.username).optional(),
-      groups: z.array(username).max(10_000).optional(),
+      groups: z.array(username).max(10_000).readonly().optional(),
     })
     .optional(),
   pod: inNamespace.optional(),
@@ -60,6 +60,8 @@ const decision = z.strictObject({
   by: username.optional(),
   /** The rule of the signer's spec that allowed or denied it. */
   rule: name.optional(),
+  /** The condition Approved as it stands on the request: whoever may approve wrote it. */
+  stated: z.strictObject({ reason: name.optional(), message: message.optional() }).optional(),
 });
 
 const common = { key, at: time, component };
@@ -68,7 +70,13 @@ const asked = { ...common, signer, request, requester, decision: decision.option
 /** What components append. */
 const recordSchema = z.discriminatedUnion('kind', [
   /** A certificate, before it is delivered. */
-  z.strictObject({ ...asked, kind: z.literal('issued'), certificate: der, ca: fingerprint }),
+  z.strictObject({
+    ...asked,
+    kind: z.literal('issued'),
+    certificate: der,
+    /** Absent where the chain of a CA of others does not show it. */
+    ca: fingerprint.optional(),
+  }),
   z.strictObject({ ...asked, kind: z.literal('approved') }),
   z.strictObject({ ...asked, kind: z.literal('denied'), reason, message }),
   z.strictObject({ ...asked, kind: z.literal('failed'), reason, message }),
@@ -90,8 +98,16 @@ const recordSchema = z.discriminatedUnion('kind', [
     certificate: der,
     ca: fingerprint,
   }),
-  /** What a component in the mode `best-effort` could not keep while the ledger was away. */
-  z.strictObject({ ...common, kind: z.literal('gap'), lost: count.min(1), from: time, to: time }),
+  /** What a component could not keep in memory while the ledger was away. */
+  z.strictObject({
+    ...common,
+    kind: z.literal('gap'),
+    lost: count.min(1),
+    from: time,
+    to: time,
+    /** In the mode `required` only results can be lost: no certificate is without a record. */
+    of: z.literal('results').optional(),
+  }),
 ]);
 
 /** A record as a component appends it. */

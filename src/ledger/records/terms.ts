@@ -93,7 +93,7 @@ function termsOfRequester(requester: Asked['requester']): readonly Pair[] {
 
 function termsOfSigner(record: {
   readonly signer: { readonly name: string };
-  readonly ca?: string;
+  readonly ca?: string | undefined;
 }): readonly Pair[] {
   return [
     ['signer', record.signer.name],

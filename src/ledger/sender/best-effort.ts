@@ -15,6 +15,8 @@ export interface BestEffortParts {
   readonly incarnation: string;
   /** Records that wait at most. One has 2 to 4 KiB, with the certificate twice that. */
   readonly mostWaiting: number;
+  /** Where it has results only: its gaps say so. */
+  readonly of?: 'results';
 }
 
 /** The first pause after a failure; each next one is twice as long. */
@@ -53,6 +55,14 @@ export class BestEffortSender implements LedgerSender {
     else this.#waiting.push(record);
     if (!this.#end.signal.aborted) this.#running ??= this.#run();
     return Promise.resolve();
+  }
+
+  /** Resolves when nothing waits any longer, or when `signal` is aborted. */
+  async flush(signal: AbortSignal): Promise<void> {
+    const ended = Promise.withResolvers<undefined>();
+    signal.addEventListener('abort', () => ended.resolve(undefined), { once: true });
+    if (signal.aborted) return;
+    await Promise.race([this.#running, ended.promise]);
   }
 
   async close(): Promise<void> {
@@ -94,10 +104,11 @@ export class BestEffortSender implements LedgerSender {
    */
   #closeGap(): void {
     if (this.#gap === undefined || this.#waiting[0]?.kind === 'gap') return;
-    const { component, incarnation, clock } = this.#parts;
-    const key = `gap/${incarnation}/${(this.#gaps += 1)}`;
+    const { component, incarnation, clock, of } = this.#parts;
+    const key = `${component.name}/gap/${incarnation}/${(this.#gaps += 1)}`;
     const at = new Date(clock()).toISOString();
-    this.#waiting.unshift({ kind: 'gap', key, at, component, ...this.#gap });
+    const only = of === undefined ? {} : { of };
+    this.#waiting.unshift({ kind: 'gap', key, at, component, ...this.#gap, ...only });
     this.#gap = undefined;
   }
 

@@ -11,6 +11,7 @@ import type { RateLimiter } from '../../kube/workqueue/rate-limiter.ts';
 import type { WatchMetrics } from '../../kube/watch/reflector.ts';
 import type { LoopMetrics } from '../../kube/workqueue/run-loop.ts';
 import type { Clock, Delay, Log, Monotonic, Random } from '../../ports.ts';
+import type { LedgerRecorder } from '../recording/recorder.ts';
 import type { LeasePlace } from './leases.ts';
 import type { ServingReporter } from './serving-state.ts';
 import type {
@@ -67,6 +68,8 @@ export interface Component {
   readonly reservedPrefixes: readonly string[];
   /** How many seconds a bundle must have served an anchor before its CA signs. */
   readonly propagationSeconds: number;
+  /** Absent: the component records nothing in a ledger. */
+  readonly recorder?: LedgerRecorder | undefined;
 }
 
 /** A running component, as `app` runs it. */

@@ -12,8 +12,10 @@ import { charged } from '../component/charged.ts';
 import { requireClocks, serverTime } from '../component/server-time.ts';
 import { lessThanRequested, type RequestOutcome } from '../requests/outcome.ts';
 import { writeSubresource } from '../requests/subresource-write.ts';
+import type { LeafRecord } from '../recording/leaf-record.ts';
 import type { IssuedChain, IssuingCa } from './issuing-ca.ts';
 import type { Settlement } from './not-issued.ts';
+import { recordEnd, recordOf } from './record.ts';
 import type { Decision, RequestKindInit } from './request-kind.ts';
 
 /** Signs each request once and writes it once, however often the delivery is retried. */
@@ -55,6 +57,8 @@ interface Remembered<I> {
   readonly since: number;
   readonly signingContext: string;
   readonly withheld: string | undefined;
+  /** Where the component has a ledger. */
+  readonly record: LeafRecord | undefined;
 }
 
 /** What the kind passes in, and the chains that are issued and perhaps not persisted. */
@@ -84,7 +88,7 @@ export function createRedelivery<T extends KubeObject, S extends KubeObject, I e
     handle: (request, signer) => handle(machine, { request, signer, via }),
     put: (request) => put(init, request, via),
     forget: (key) => {
-      machine.undelivered.delete(key);
+      drop(machine, key);
     },
   };
 }
@@ -107,14 +111,33 @@ async function handle<T extends KubeObject, S extends KubeObject, I extends Issu
   if (fresh?.metadata.uid !== uid || init.isFinished(fresh)) {
     undelivered.delete(key);
     const landed = fresh?.metadata.uid === uid && init.chainOf(fresh) === remembered.issued.chain;
-    return landed ? { outcome: 'issued', reason: 'Issued', written: fresh } : GONE;
+    return ended(remembered, landed ? fresh : undefined);
   }
   if (isDeliverable(init, remembered, at.signer)) {
     return deliver(machine, { ...at, request: fresh }, remembered);
   }
   // An earlier write still in flight cannot succeed beside a new one: both have the same precondition.
-  undelivered.delete(key);
+  drop(machine, key);
   return decide(machine, { ...at, request: fresh });
+}
+
+/** The request needs no delivery any longer. @param landed - as it has the chain */
+function ended(
+  { record }: Pick<Remembered<never>, 'record'>,
+  landed: KubeObject | undefined,
+): RequestOutcome {
+  if (landed === undefined) {
+    record?.abandoned();
+    return GONE;
+  }
+  record?.delivered();
+  return { outcome: 'issued', reason: 'Issued', written: landed };
+}
+
+/** The chain will not be delivered. */
+function drop<T, S, I extends IssuedChain>({ undelivered }: Machine<T, S, I>, key: string): void {
+  undelivered.get(key)?.record?.abandoned();
+  undelivered.delete(key);
 }
 
 /** Step 2: decide about the request, by its signer and its CA as they are now. */
@@ -134,7 +157,7 @@ async function decide<T extends KubeObject, S extends KubeObject, I extends Issu
     case 'wait':
       throw decision.error;
     case 'settle':
-      return settle(init, decision, via);
+      return settle(init, decision, at);
     case 'reread':
       return reread(machine, { ...at, via: decision.via });
     case 'issue':
@@ -150,14 +173,14 @@ async function issue<T extends KubeObject, S extends KubeObject, I extends Issue
   to: Extract<Decision<T, I>, { kind: 'issue' }> & { readonly issuing: IssuingCa<T> },
 ): Promise<RequestOutcome> {
   const { init, undelivered } = machine;
-  const { request, signer, via } = at;
+  const { request, signer } = at;
   const { leaf, completed, issuing } = to;
   const chain = await issuing.issue(leaf, request);
   if (chain.kind === 'notIssued') {
     const { component, maxRetryMs } = init;
     const ahead = component.client.clockOffset();
     const times = { now: serverTime(component), ahead, maxRetryMs };
-    return settle(init, init.notIssued(request, chain, times), via);
+    return settle(init, init.notIssued(request, chain, times), at);
   }
   const issued = completed(chain);
   const remembered = {
@@ -166,19 +189,28 @@ async function issue<T extends KubeObject, S extends KubeObject, I extends Issue
     since: init.deliverableSince?.(issued) ?? serverTime(init.component),
     signingContext: signingContextOf(signer, issuing),
     withheld: to.withheld,
+    record: recordOf(init, { request, signer, rule: to.rule, issuing }, issued),
   };
   undelivered.set(keyOf(request.metadata), remembered);
   return deliver(machine, at, remembered);
 }
 
-/** Step 4: write once. If the write fails, the signed chain stays remembered and step 1 finds it. */
+/**
+ * Step 4: write once, after the record is kept where there is a ledger. If either fails, the signed chain stays
+ * remembered and step 1 finds it.
+ */
 async function deliver<T extends KubeObject, S, I extends IssuedChain>(
   { init, undelivered }: Machine<T, S, I>,
   { request, via }: Attempt<T, S>,
-  { issued, withheld }: Remembered<I>,
+  { issued, withheld, record }: Remembered<I>,
 ): Promise<RequestOutcome> {
+  await record?.append();
   const delivered = init.withIssued(request, issued, serverTime(init.component));
-  const written = await put(init, delivered, via);
+  const written = await put(init, delivered, via).catch((error: unknown) => {
+    record?.failed(error);
+    throw error;
+  });
+  record?.delivered();
   undelivered.delete(keyOf(request.metadata));
   const less = withheld === undefined ? {} : { event: lessThanRequested('Sign', withheld) };
   return { outcome: 'issued', reason: 'Issued', written, ...less };
@@ -196,12 +228,13 @@ async function reread<T extends KubeObject, S extends KubeObject, I extends Issu
 }
 
 /** A request without a leaf: one write, or none. */
-async function settle<T extends KubeObject>(
-  init: Pick<AnyInit<T>, 'component' | 'bodyOf'>,
+async function settle<T extends KubeObject, S>(
+  init: Pick<RequestKindInit<T, S, never>, 'component' | 'bodyOf' | 'askedOf'>,
   { write, ends, outcome }: Settlement<T>,
-  via: Resource,
+  { request, signer, via }: Attempt<T, S>,
 ): Promise<RequestOutcome> {
   if (write === undefined) return outcome;
+  if (ends) await recordEnd(init, { request, signer }, outcome);
   const written = await put(init, write, via);
   return ends ? { ...outcome, written } : { ...outcome, changed: written };
 }

@@ -3,6 +3,7 @@ import type { SignerError } from '../../errors.ts';
 import type { Validity } from '../../issuance/validity.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../component/component.ts';
+import type { AskedFacts } from '../recording/asked.ts';
 import type { SubresourceWrite } from '../requests/subresource-write.ts';
 import type { IssuedChain, NotIssued, IssuingCa, CertificateTemplate } from './issuing-ca.ts';
 import type { Settlement, Times } from './not-issued.ts';
@@ -19,6 +20,8 @@ export type Decision<T, I> =
       readonly completed: (chain: IssuedChain) => I;
       /** What the request asks for and the leaf does not get: an Event says so. */
       readonly withheld?: string | undefined;
+      /** The rule of the signer's spec that allows it, where rules have names. */
+      readonly rule?: string | undefined;
     }
   /** Issue no leaf: one write, or none. */
   | ({ readonly kind: 'settle' } & Settlement<T>)
@@ -54,6 +57,8 @@ export interface RequestKindInit<T, S, I extends IssuedChain> {
   readonly flowOf: (request: T) => string;
   /** Synchronous and total. */
   readonly decide: (request: T, signer: S, moment: Moment) => Decision<T, I>;
+  /** What a record of the ledger says of the request; asked only where there is a ledger. */
+  readonly askedOf: (request: T, signer: S) => AskedFacts;
   /** Whether the request has its final answer, to which no component may add. */
   readonly isFinished: (request: T) => boolean;
   /** The object for PUT /status that delivers a leaf; `now` by the API server's clock. */

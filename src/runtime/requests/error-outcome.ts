@@ -77,7 +77,8 @@ const OF_THE_SERVER: ReadonlySet<string> = new Set([
 /** The cause that requests share while they wait; undefined: the cause may concern this request alone. */
 function sharedByOf(error: SignerError): RequestOutcome['sharedBy'] {
   if (error.disposition === 'authority') return 'signer';
-  if (error.code === 'CLOCKS_APART') return 'server';
+  if (error.code === 'CLOCKS_APART' || error.code === 'LEDGER_UNAVAILABLE') return 'server';
+  if (error.code === 'LEDGER_REFUSED') return 'signer';
   if (!(error instanceof KubeError)) return undefined;
   if (isForbidden(error)) return 'signer';
   return OF_THE_SERVER.has(error.code) || isClock(error) ? 'server' : undefined;

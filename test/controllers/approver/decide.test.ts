@@ -27,7 +27,8 @@ const asked = (commonName: string): Wanted => ({ subject: [[CN, commonName]] });
 
 test('a rule that allows the whole request approves it and is named in the message', () => {
   const message = 'own-name: allows the whole request';
-  assert.deepEqual(planOf(OWN_NAME), { kind: 'approve', reason: 'ApprovedByRule', message });
+  const rule = 'own-name';
+  assert.deepEqual(planOf(OWN_NAME), { kind: 'approve', reason: 'ApprovedByRule', message, rule });
 });
 
 const unruled: [law: string, wanted: Wanted][] = [
@@ -66,7 +67,7 @@ test('a deny rule beats an approval, and the message has both', () => {
   const deny = [{ name: 'no-jane', when: "request.username == 'jane'", message: 'not you' }];
   const message = 'no-jane: not you; yes: allows the whole request';
   const plan = planOf({ copy: ['commonName'], rules: [YES], deny });
-  assert.deepEqual(plan, { kind: 'deny', reason: 'DeniedByRule', message });
+  assert.deepEqual(plan, { kind: 'deny', reason: 'DeniedByRule', message, rule: 'no-jane' });
 });
 
 test('without allow rules, deny rules deny and other requests wait for a person', () => {

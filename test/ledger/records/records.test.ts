@@ -80,7 +80,7 @@ test('a record comes back from its bytes as it was, and every bit of salt and re
 
 test('a record with a member too many, too few or of another kind is refused, and its contents are not repeated', () => {
   const good = issuedRecord(1);
-  const { ca: _, ...withoutCa } = good;
+  const { signer: _, ...withoutSigner } = good;
   const wrong = [
     { ...good, secret: 'hunter2' },
     { ...good, kind: 'hunter2' },
@@ -90,7 +90,7 @@ test('a record with a member too many, too few or of another kind is refused, an
     { ...good, component: { ...good.component, name: '' } },
     { ...resultRecord(1), outcome: 'hunter2' },
     { kind: 'erased', key: 'x', reason: 'retention', removed: [{ log: 1, from: 0, to: 9 }] },
-    withoutCa,
+    withoutSigner,
     null,
   ];
   for (const value of wrong) {

@@ -18,6 +18,7 @@ import type { LogFields } from '../../../src/ports.ts';
 import type { IssuingCa } from '../../../src/runtime/issuing/issuing-ca.ts';
 import { localCaOf } from './local-ca.ts';
 import type { Redelivery } from '../../../src/runtime/issuing/redelivery.ts';
+import type { LedgerRecorder } from '../../../src/runtime/recording/recorder.ts';
 import type { RequestOutcome } from '../../../src/runtime/requests/outcome.ts';
 import { made, type Wanted } from '../../policy/request.ts';
 import {
@@ -62,6 +63,8 @@ export interface Stage<T> {
 export interface By<T> {
   readonly authority?: (() => Authority) | undefined;
   readonly issuing?: (() => IssuingCa<T>) | undefined;
+  /** Where the component has a ledger. */
+  readonly recorder?: LedgerRecorder | undefined;
   /** Milliseconds; where the kind gives a request up at all. */
   readonly maxRetryMs?: number | undefined;
 }
@@ -155,7 +158,7 @@ function stage<T extends KubeObject>(init: StageInit<T>): Stage<T> {
   const server = oneObject(request, readBody);
   let now = NOW + 700;
   let offset = 0;
-  const component = recordedComponent({ name, clock: () => now });
+  const component = recordedComponent({ name, clock: () => now, recorder: by.recorder });
   const client = Object.assign(component.client, { clockOffset: () => offset });
   client.answer(server.answer);
   const actor = init.actor(component, by.issuing ?? (() => localCaOf(component, authority())));

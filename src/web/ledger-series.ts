@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** The series of components that record in the ledger, and of the ledger itself. */
+export interface LedgerSeries {
+  readonly ledgerWaiting: Gauge;
+  readonly ledgerLost: Gauge;
+  readonly ledgerFailing: Gauge<'mode'>;
+  readonly ledgerAppended: Counter<'sender' | 'kind'>;
+  readonly ledgerRefused: Counter<'sender' | 'code'>;
+  readonly ledgerEntries: Gauge<'log'>;
+  readonly ledgerCheckpoint: Gauge<'log'>;
+}
+
+export function ledgerSeries(registers: Registry[]): LedgerSeries {
+  return {
+    ledgerWaiting: new Gauge({
+      name: 'countersign_ledger_waiting_records',
+      help: 'Records of this component that wait for the ledger.',
+      registers,
+    }),
+    ledgerLost: new Gauge({
+      name: 'countersign_ledger_lost_records',
+      help: 'Records of this process that the ledger has not and will not get.',
+      registers,
+    }),
+    ledgerFailing: new Gauge({
+      name: 'countersign_ledger_failing',
+      help: '1 while the last batch did not reach the ledger; with the mode required no request is answered then.',
+      labelNames: ['mode'],
+      registers,
+    }),
+    ledgerAppended: new Counter({
+      name: 'countersign_ledger_appended_total',
+      help: 'Records that the ledger has kept, by the component that sent them.',
+      labelNames: ['sender', 'kind'],
+      registers,
+    }),
+    ledgerRefused: new Counter({
+      name: 'countersign_ledger_refused_total',
+      help: 'Records and batches that the ledger did not take, by cause.',
+      labelNames: ['sender', 'code'],
+      registers,
+    }),
+    ledgerEntries: new Gauge({
+      name: 'countersign_ledger_entries',
+      help: 'Entries of a log of the ledger.',
+      labelNames: ['log'],
+      registers,
+    }),
+    ledgerCheckpoint: new Gauge({
+      name: 'countersign_ledger_checkpoint_timestamp_seconds',
+      help: 'When the last checkpoint of a log was signed.',
+      labelNames: ['log'],
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError } from '../../../src/errors.ts';
+import { readRecord, type LedgerRecord } from '../../../src/ledger/records/record.ts';
+import { BestEffortSender } from '../../../src/ledger/sender/best-effort.ts';
+import { RequiredSender } from '../../../src/ledger/sender/required.ts';
+import { LedgerRecorder } from '../../../src/runtime/recording/recorder.ts';
+import { NOW } from '../pki/chain.ts';
+
+/** A ledger in memory, which a test can take away; it reads each record as the real one does. */
+export class KeptRecords {
+  readonly kept = new Map<string, LedgerRecord>();
+  away = false;
+
+  readonly send = (
+    records: readonly LedgerRecord[],
+  ): Promise<readonly (SignerError | undefined)[]> => {
+    if (this.away) return Promise.reject(new Error('connection refused'));
+    return Promise.resolve(
+      records.map((sent) => {
+        const record = readRecord(JSON.parse(JSON.stringify(sent)));
+        const { key } = record;
+        const isOther = JSON.stringify(this.kept.get(key) ?? record) !== JSON.stringify(record);
+        this.kept.set(key, this.kept.get(key) ?? record);
+        const message = 'another one';
+        return isOther
+          ? new SignerError({ code: 'LEDGER_CONFLICT', disposition: 'fail', message })
+          : undefined;
+      }),
+    );
+  };
+
+  of<K extends LedgerRecord['kind']>(kind: K): readonly Extract<LedgerRecord, { kind: K }>[] {
+    type Found = Extract<LedgerRecord, { kind: K }>;
+    return [...this.kept.values()].filter((each): each is Found => each.kind === kind);
+  }
+
+  /** Results by what they say: `delivered`. */
+  results(): readonly string[] {
+    return this.of('result').map(({ outcome }) => outcome);
+  }
+
+  recorder(mode: 'required' | 'best-effort', name: string, mostWaiting = 100): LedgerRecorder {
+    const component = { name, version: '0.1.0', replica: `${name}-0` };
+    const parts = {
+      ...{ send: this.send, clock: () => NOW, component, incarnation: 'one', mostWaiting },
+      delay: (_milliseconds: number, signal?: AbortSignal) =>
+        signal?.aborted === true ? Promise.reject(new Error('ended')) : nextTurn(),
+    };
+    const after = new BestEffortSender(mode === 'required' ? { ...parts, of: 'results' } : parts);
+    const before = mode === 'required' ? new RequiredSender(this.send) : after;
+    return new LedgerRecorder({ before, after, clock: () => NOW, component });
+  }
+}
+
+/** After everything that can go on without I/O has gone on. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
