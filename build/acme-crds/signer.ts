@@ -158,6 +158,11 @@ function acmeOf(scope: Kind['scope']): Schema {
         'A profile of the CA. For addresses shortlived is asked for where this is omitted.',
       ),
       preferredChain: text(256, 'Common name of the CA above the chain.'),
+      allowedExtensions: list(
+        16,
+        'OIDs of extensions that the CA adds to its certificates, besides those of public CAs and step-ca. A certificate with any other is not delivered.',
+        text(64, 'Such as 1.3.6.1.4.1.311.21.7.', { pattern: '^[0-2](\\.(0|[1-9][0-9]*))+$' }),
+      ),
       solvers: list(64, 'The most specific one that fits a name proves it.', SOLVER, {
         ...{ minItems: 1, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
       }),

@@ -3,11 +3,18 @@ import { sameBytes } from '../bytes.ts';
 import { SignerError } from '../errors.ts';
 import type { DownloadedChain } from '../acme/certificates.ts';
 import type { Identifier } from '../acme/resources.ts';
-import { OID_COMMON_NAME } from '../pki/der/oids.ts';
+import { isReservedName } from '../api/signer/reserved-names.ts';
+import {
+  OID_CLIENT_AUTH,
+  OID_COMMON_NAME,
+  OID_KUBERNETES_USER_ID,
+  OID_SERVER_AUTH,
+} from '../pki/der/oids.ts';
 import { encodePem } from '../pki/der/pem.ts';
 import type { Certificate } from '../pki/x509/certificate.ts';
 import { verifyPath } from '../pki/x509/path.ts';
-import { quoteList } from '../quote.ts';
+import { unexpectedExtension } from '../pki/x509/unexpected-extension.ts';
+import { quote, quoteList } from '../quote.ts';
 
 /** What was asked for. */
 export interface AskedFor {
@@ -16,6 +23,8 @@ export interface AskedFor {
   readonly identifiers: readonly Identifier[];
   /** The signer's limit. */
   readonly maxSeconds: number;
+  /** OIDs of extensions that the leaf may have besides those of every CA. */
+  readonly allowedExtensions?: readonly string[] | undefined;
 }
 
 /** A precertificate has it, critical (RFC 6962 §3.1): it is no certificate. */
@@ -28,7 +37,16 @@ const OID_CT_POISON = '1.3.6.1.4.1.11129.2.4.3';
 const EARLY_MS = 10 * 60_000;
 
 /**
- * Holds what a CA returned to what was asked for: key, names, life and a path of signatures.
+ * Extensions of ACME servers that name nobody: which provisioner of step-ca issued it, and that a server is to staple
+ * (RFC 7633).
+ */
+const OF_SERVERS: readonly string[] = ['1.3.6.1.4.1.37476.9000.64.1', '1.3.6.1.5.5.7.1.24'];
+
+/** What ACME certifies names for. */
+const PURPOSES: readonly string[] = [OID_SERVER_AUTH, OID_CLIENT_AUTH];
+
+/**
+ * Holds what a CA returned to what was asked for: key, names, purposes, extensions, life and a path of signatures.
  *
  * @param now - milliseconds since 1970, by the API server's clock
  * @returns PEM, leaf first; or what is wrong, as a noun
@@ -53,6 +71,8 @@ function wrongLeaf(leaf: Certificate, asked: AskedFor): string | undefined {
   const differs = names.size !== wanted.size || [...wanted].some((name) => !names.has(name));
   if (differs)
     return `a certificate for ${quoteList([...names])}; asked for was ${quoteList([...wanted])}`;
+  const other = wrongSubject(leaf) ?? wrongUse(leaf, asked);
+  if (other !== undefined) return other;
   const seconds = (leaf.notAfter - leaf.notBefore) / 1000;
   return seconds <= asked.maxSeconds
     ? undefined
@@ -71,6 +91,30 @@ function namesOf({ sans, subject }: Certificate): ReadonlySet<string> {
     ...common.map(({ value }) => value),
   ];
   return new Set(all.map((name) => name.toLowerCase()));
+}
+
+/**
+ * Names that nobody compares: those of other kinds, and what the API server reads of a subject. Where an organization
+ * is, and its other attributes, are the CA's own statements.
+ */
+function wrongSubject({ sans, subject: { attributes } }: Certificate): string | undefined {
+  if (sans.other > 0) return `a certificate with ${sans.other} names of other kinds`;
+  if (attributes.some(({ oid }) => oid === OID_KUBERNETES_USER_ID))
+    return "a certificate with a user's UID";
+  const reserved = attributes.find(({ value }) => isReservedName(value, []));
+  return reserved && `a certificate for ${quote(reserved.value)}, a name of Kubernetes itself`;
+}
+
+/** A CA that copies what a request has, or adds to it, must not say more than names of servers and clients. */
+function wrongUse(leaf: Certificate, { allowedExtensions = [] }: AskedFor): string | undefined {
+  const { extKeyUsage } = leaf;
+  if (extKeyUsage === undefined)
+    return 'a certificate without the extendedKeyUsage extension, which permits every purpose';
+  const purpose = extKeyUsage.find((oid) => !PURPOSES.includes(oid));
+  if (purpose !== undefined)
+    return `a certificate for the purpose ${purpose}; ACME certifies servers and clients`;
+  const more = unexpectedExtension(leaf, [...OF_SERVERS, ...allowedExtensions]);
+  return more && `a certificate with the extension ${more}; spec.acme.allowedExtensions allows it`;
 }
 
 /** The last certificate is the anchor: which CAs are trusted is decided where the certificate is shown. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { findAccount } from '../acme/accounts.ts';
-import { mapAnswer, type Answer } from '../acme/answer.ts';
+import { mapAnswer, unusable, type Answer, type Ok } from '../acme/answer.ts';
 import { downloadPreferredChain } from '../acme/certificates.ts';
 import {
   finalizeOrder,
@@ -21,9 +21,15 @@ import {
   type OrderBefore,
 } from '../acme-orders/order-events.ts';
 import type { OrderStep } from '../acme-orders/order-step.ts';
-import type { AuthorizationRecord } from '../acme-orders/record.ts';
+import type { AuthorizationRecord, ChallengeType } from '../acme-orders/record.ts';
+import { SignerError, attempt } from '../errors.ts';
+import { canonicalIp } from '../pki/names/canonical.ts';
+import { quote } from '../quote.ts';
 import { acceptChain, type AskedFor } from './accepted-chain.ts';
 import type { AcmeSession } from './session.ts';
+
+/** The types of challenges that solvers are for. */
+const SOLVED: readonly ChallengeType[] = ['http-01', 'dns-01', 'dns-persist-01'];
 
 /** What an Order asks for. */
 export interface OrderRequest extends AskedFor {
@@ -62,9 +68,10 @@ export async function takeOrderStep(
     }
     case 'readAuthorization': {
       const answer = await getAuthorization(server, account, step.url);
+      const asked = answer.kind === 'ok' ? heldTo(request, answer) : answer;
       return afterAuthorization(
         before,
-        mapAnswer(answer, (found) => recordOf(step.url, found)),
+        mapAnswer(asked, (found) => recordOf(step.url, found)),
       );
     }
     case 'readAccount':
@@ -100,11 +107,29 @@ function profileOf(
   return hasAddress && profiles.includes('shortlived') ? 'shortlived' : undefined;
 }
 
+/** A server that could name others would have solvers write records at any name that their credentials reach. */
+function heldTo({ identifiers }: OrderRequest, answer: Ok<Authorization>): Answer<Authorization> {
+  const { value } = answer.value.identifier;
+  const names = identifiers.map((each) => spelled(each.value.replace(/^\*\./, '')));
+  if (names.includes(spelled(value))) return answer;
+  return unusable(`the authorization is for ${quote(value)}, which was not asked for`);
+}
+
+/** One text for one name or address. */
+function spelled(name: string): string {
+  const address = attempt(() => canonicalIp(name));
+  return address instanceof SignerError ? name.toLowerCase() : address;
+}
+
 function recordOf(
   url: string,
   { identifier, status, wildcard, challenges }: Authorization,
 ): { readonly authorization: AuthorizationRecord; readonly state: Authorization['status'] } {
-  const offered = challenges.map(({ type, url: of, token }) => ({ type, url: of, token }));
+  // The others would fill the status of the Order: no solver has use for them, nor for a second one of a type.
+  const solved = SOLVED.flatMap((type) => challenges.find((each) => each.type === type) ?? []);
+  const offered = (solved.length > 0 ? solved : challenges.slice(0, 1)).map(
+    ({ type, url: of, token }) => ({ type, url: of, token }),
+  );
   const wasValid = status === 'valid';
   const authorization = { url, name: identifier.value, wildcard, wasValid, offered };
   return { authorization, state: status };

@@ -9,6 +9,8 @@ import { readProblem, type ProblemDocument } from './problem.ts';
 const MAX_URL = 2048;
 /** Let's Encrypt allows 100 names an order; nobody is known to allow more than 1000. */
 const MAX_IDENTIFIERS = 1000;
+/** One for each name of an order, and no Order of ours has more than a hundred: a status has room for as many. */
+const MAX_AUTHORIZATIONS = 100;
 const MAX_CHALLENGES = 32;
 const MAX_PROFILES = 64;
 const MAX_CAA_IDENTITIES = 16;
@@ -143,7 +145,7 @@ export function resourcesAt(origin: string): Resources {
       status: z.enum(['pending', 'ready', 'processing', 'valid', 'invalid']),
       expires: optionalInstant,
       identifiers: z.array(identifier).max(MAX_IDENTIFIERS),
-      authorizations: z.array(url).max(MAX_IDENTIFIERS),
+      authorizations: z.array(url).max(MAX_AUTHORIZATIONS),
       finalize: url,
       certificate: url.optional(),
       error: problem,

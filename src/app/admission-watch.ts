@@ -33,6 +33,8 @@ export interface AdmissionWatchInit extends Pick<Component, 'client' | 'delay' |
   readonly permissions: () => readonly PermissionRule[];
   /** Namespace of the components; undefined if unknown. */
   readonly namespace: string | undefined;
+  /** Namespace of the keys of signers that have none of their own. */
+  readonly secretNamespace: string;
   /** Called with the number of differences of each policy that was looked at. */
   readonly onDifferences: (policy: string, count: number) => void;
 }
@@ -71,10 +73,10 @@ interface Relied {
   readonly context: AdmissionContext;
 }
 
-function reliedOn({ permissions, namespace }: AdmissionWatchInit): Relied {
+function reliedOn({ permissions, namespace, secretNamespace }: AdmissionWatchInit): Relied {
   const rules = permissions();
   const signerNames = namesIn(rules, 'signers', 'sign');
-  const context = { namespace, signerNames };
+  const context = { namespace, secretNamespace, signerNames };
   const policies = namesIn(rules, POLICIES.plural, 'get');
   return { policies: policies.filter((each) => isReliedOn(each, context)), context };
 }

@@ -6,7 +6,7 @@ import { OPT_IN, admissionOf } from '../manifests/admission/installed.ts';
 import { COMPONENTS } from '../manifests/components.ts';
 import type { ComponentDescription } from '../manifests/components/description.ts';
 import type { Installation } from '../manifests/installation.ts';
-import { permissionNamesOf } from '../manifests/names.ts';
+import { keysNamespaceOf, permissionNamesOf } from '../manifests/names.ts';
 import type { InstallationFacts } from './facts.ts';
 import { allWell, error, warning, whereSeen, type Outcome } from './finding.ts';
 
@@ -91,7 +91,8 @@ export function checkPolicies({ policies, signers }: InstallationFacts): readonl
   return whereSeen(policies, (live) =>
     whereSeen(signers, ({ installation }) => {
       const { namespace, signers: signerNames } = installation;
-      const context = { namespace, signerNames };
+      const secretNamespace = keysNamespaceOf(installation);
+      const context = { namespace, secretNamespace, signerNames };
       const wanted = policyNames(installation).filter((name) => isReliedOn(name, context));
       const none = { policy: undefined, binding: undefined };
       return allWell(

@@ -4,20 +4,10 @@ import { SignerError, attempt } from '../errors.ts';
 import { type Certificate, readCertificates, isSelfIssued } from '../pki/x509/certificate.ts';
 import type { PublicKeyInfo } from '../pki/keys/public-key.ts';
 import { verifyPath } from '../pki/x509/path.ts';
+import { unexpectedExtension } from '../pki/x509/unexpected-extension.ts';
 import { requestedNames, unsupportedParts } from '../pki/x509/requested-names.ts';
 import { usageBits } from '../pki/extensions/usages.ts';
 import { KEY_USAGES, type KeyUsage, type LeafSubject, REQUEST_FIELDS } from '../vocabulary.ts';
-import {
-  OID_AUTHORITY_INFORMATION_ACCESS,
-  OID_AUTHORITY_KEY_IDENTIFIER,
-  OID_BASIC_CONSTRAINTS,
-  OID_CERTIFICATE_POLICIES,
-  OID_CRL_DISTRIBUTION_POINTS,
-  OID_EXT_KEY_USAGE,
-  OID_KEY_USAGE,
-  OID_SUBJECT_ALT_NAME,
-  OID_SUBJECT_KEY_IDENTIFIER,
-} from '../pki/der/oids.ts';
 import type { Validity } from './validity.ts';
 
 /** A chain that an external CA returned, and what was requested of it. */
@@ -40,7 +30,7 @@ export interface ReturnedChain {
   readonly anchors: readonly Certificate[] | undefined;
   /** Milliseconds since the epoch, by the API server's clock. */
   readonly now: number;
-  /** OIDs of extensions that the leaf may have besides {@link LEAF_EXTENSIONS}. */
+  /** OIDs of extensions that the leaf may have besides those of {@link unexpectedExtension}. */
   readonly allowedExtensions?: readonly string[] | undefined;
   /** Decodes the certificates above the leaf. They are the same for every leaf, so callers cache them. */
   readonly readAbove?: (pem: string) => readonly Certificate[];
@@ -160,23 +150,6 @@ function findUsageMismatch(leaf: Certificate, { usages }: ReturnedChain): string
     : undefined;
 }
 
-/** RFC 6962 §3.3. */
-const OID_SIGNED_CERTIFICATE_TIMESTAMPS = '1.3.6.1.4.1.11129.2.4.2';
-
-/** Extensions that do not identify the subject, or that are compared with the request. */
-const LEAF_EXTENSIONS: ReadonlySet<string> = new Set([
-  OID_AUTHORITY_INFORMATION_ACCESS,
-  OID_AUTHORITY_KEY_IDENTIFIER,
-  OID_BASIC_CONSTRAINTS,
-  OID_CERTIFICATE_POLICIES,
-  OID_CRL_DISTRIBUTION_POINTS,
-  OID_EXT_KEY_USAGE,
-  OID_KEY_USAGE,
-  OID_SIGNED_CERTIFICATE_TIMESTAMPS,
-  OID_SUBJECT_ALT_NAME,
-  OID_SUBJECT_KEY_IDENTIFIER,
-]);
-
 /**
  * A CA that copies extensions of the request would let the requester write an identity that no check
  * compares, such as Microsoft's security identifier (1.3.6.1.4.1.311.25.2).
@@ -185,9 +158,7 @@ function findExtensionMismatch(
   leaf: Certificate,
   { allowedExtensions = [] }: ReturnedChain,
 ): string | undefined {
-  const more = leaf.extensions
-    .map(({ oid }) => oid)
-    .find((oid) => !LEAF_EXTENSIONS.has(oid) && !allowedExtensions.includes(oid));
+  const more = unexpectedExtension(leaf, allowedExtensions);
   return more === undefined
     ? undefined
     : `a certificate with the extension ${more}, which was not requested; a CA that always adds it needs allowedExtensions`;

@@ -4,8 +4,17 @@ import { test } from 'node:test';
 import { acceptChain, type AskedFor } from '../../src/acme-issuing/accepted-chain.ts';
 import type { Certificate } from '../../src/pki/x509/certificate.ts';
 import { named } from '../support/pki/certificate-der.ts';
-import { ca, keyIds, link, NOW, san, usage, type LinkParts } from '../support/pki/chain.ts';
-import { extension, seq, utcTime } from '../support/pki/der.ts';
+import {
+  ca,
+  keyIds,
+  link,
+  NOW,
+  purposes,
+  san,
+  usage,
+  type LinkParts,
+} from '../support/pki/chain.ts';
+import { extension, printable, rdn, seq, utcTime } from '../support/pki/der.ts';
 import { privateKey, spkiOf } from '../support/pki/keys.ts';
 
 const root = link('root', { extensions: [ca(), usage(), ...keyIds('root')] });
@@ -15,6 +24,7 @@ const issuing = link('issuing', {
 });
 const key = privateKey('P-256', 'leaf');
 const DNS = 2;
+const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 const NAMES = [
   [DNS, 'a.example'],
   [DNS, '*.a.example'],
@@ -31,10 +41,10 @@ const ASKED: AskedFor = {
 
 function leafOf(
   names: readonly (readonly [number, string | Uint8Array])[],
-  more: LinkParts = {},
+  more: LinkParts & { readonly forWhat?: readonly Uint8Array[] } = {},
 ): Certificate {
-  const { extensions = [], ...rest } = more;
-  const all = [san(...names), ...keyIds('leaf', 'issuing'), ...extensions];
+  const { extensions = [], forWhat = [purposes(SERVER_AUTH)], ...rest } = more;
+  const all = [san(...names), ...keyIds('leaf', 'issuing'), ...forWhat, ...extensions];
   return link('a.example', { by: issuing, key, extensions: all, ...rest }).certificate;
 }
 
@@ -55,6 +65,13 @@ test('a certificate of the key, the names and a life that is allowed is delivere
 /** RFC 6962 §3.1: critical, NULL. */
 const poison = extension('1.3.6.1.4.1.11129.2.4.3', Uint8Array.of(5, 0), true);
 const otherKey = privateKey('P-256', 'other');
+/** Microsoft's security identifier: a domain controller takes the user from it. */
+const SID = '1.3.6.1.4.1.311.25.2';
+const sid = extension(SID, seq());
+const commonName = rdn('2.5.4.3', printable('a.example'));
+const organization = (name: string): Uint8Array => rdn('2.5.4.10', printable(name));
+/** registeredID (RFC 5280 §4.2.1.6), 1.2.3. */
+const OTHER = [8, Uint8Array.of(0x2a, 0x03)] as const;
 
 const WRONG: readonly [
   what: string,
@@ -79,6 +96,36 @@ const WRONG: readonly [
   ],
   ['a CA', chainOf(leafOf([...NAMES], { extensions: [ca(), usage()] })), {}, /CA certificate/],
   ['a precertificate', chainOf(leafOf([...NAMES], { extensions: [poison] })), {}, /precertificate/],
+  ['a name of another kind', chainOf(leafOf([...NAMES, OTHER])), {}, /1 names of other kinds/],
+  [
+    'a group of Kubernetes',
+    chainOf(leafOf([...NAMES], { subject: seq(commonName, organization('system:masters')) })),
+    {},
+    /"system:masters"/,
+  ],
+  [
+    "a user's UID",
+    chainOf(
+      leafOf([...NAMES], {
+        subject: seq(commonName, rdn('1.3.6.1.4.1.57683.2', printable('u'))),
+      }),
+    ),
+    {},
+    /UID/,
+  ],
+  [
+    'an identity in an extension',
+    chainOf(leafOf([...NAMES], { extensions: [sid] })),
+    {},
+    /311\.25/,
+  ],
+  [
+    'another purpose',
+    chainOf(leafOf([...NAMES], { forWhat: [purposes(SERVER_AUTH, '1.3.6.1.5.5.7.3.3')] })),
+    {},
+    /purpose 1\.3\.6\.1\.5\.5\.7\.3\.3/,
+  ],
+  ['every purpose', chainOf(leafOf([...NAMES], { forWhat: [] })), {}, /permits every purpose/],
   ['a longer life', chainOf(leafOf([...NAMES])), { maxSeconds: 3600 }, /maxDuration allows 1$/],
   ['no issuer', [leafOf([...NAMES])], {}, /without its issuers/],
   ['an issuer that did not sign', [leafOf([...NAMES]), root.certificate], {}, /does not hold/],
@@ -89,6 +136,13 @@ for (const [what, certificates, asked, says] of WRONG) {
     assert.match(wrongOf(certificates, asked), says);
   });
 }
+
+test('an extension that the signer allows, those of other ACME servers, and an organization are delivered', () => {
+  const provisioner = extension('1.3.6.1.4.1.37476.9000.64.1', seq());
+  const subject = seq(commonName, organization('Example Inc'));
+  const chain = chainOf(leafOf([...NAMES], { extensions: [provisioner, sid], subject }));
+  assert.equal(wrongOf(chain, { allowedExtensions: [SID] }), 'nothing');
+});
 
 test('what has expired is not delivered', () => {
   const validity = seq(utcTime('260101000000Z'), utcTime('260201000000Z'));

@@ -54,6 +54,7 @@ function stage(signerNames: readonly string[] = ['example.com/workload']): Stage
     ...component,
     permissions: () => permissions(names),
     namespace: 'countersign-system',
+    secretNamespace: 'countersign-keys',
     onDifferences: (policy, count) => counts.set(policy, count),
   });
   const lookFor = async (seconds: number): Promise<void> => {

@@ -31,7 +31,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   installing: ['api', 'kube', 'runtime', 'reconciling'],
   web: [],
   acme: ['pki'],
-  'acme-issuing': ['pki', 'acme', 'acme-orders'],
+  'acme-issuing': ['api/signer/reserved-names.ts', 'pki', 'acme', 'acme-orders'],
   'acme-solving': ['api', 'kube', 'acme/exchange.ts'],
   runtime: [...SERVED, 'ledger/records', 'ledger/sender'],
   controllers: [

@@ -24,6 +24,8 @@ const SOON = 60_000;
 
 type Writer = 'acme' | 'acme-solver' | 'somebody';
 
+const TSIG = { keyName: 'k', algorithm: 'HMAC-SHA256', secret: { name: 'dns' } };
+
 let cluster: Cluster;
 /** Each may do everything with the group, as far as RBAC is concerned. */
 const kubeconfigs = new Map<Writer, string>();
@@ -258,7 +260,39 @@ test('who writes an AcmeClusterSigner needs sign and attest on its name, and use
     const { code } = await as('somebody', create, signer('account'));
     return code === 0;
   });
-  await refused('somebody', /for an account key/, ['replace', '-f', '-'], signer('another'));
+  const replace = ['replace', '-f', '-'];
+  await refused('somebody', /for an account key/, replace, signer('another'));
+  const dns = (name: string, server: string) => ({
+    ...{ name, acmeDNS: { server, secret: { name: 'dns' } } },
+  });
+  const solvers = (...more: readonly object[]) => {
+    const { spec, ...rest } = signer('account');
+    return { ...rest, spec: { ...spec, acme: { ...spec.acme, solvers: more } } };
+  };
+  const own = dns('own', 'https://dns.example');
+  const foreign = { name: 'tsig', rfc2136: { server: '192.0.2.1', tsig: TSIG } };
+  await refused('somebody', /dns for a solver/, replace, solvers(own));
+  await grant('use-dns', SOMEBODY, {
+    ...{ apiGroups: [''], resources: ['secrets'], resourceNames: ['dns'], verbs: ['use'] },
+  });
+  const isOwn = async (): Promise<boolean> =>
+    (await as('somebody', replace, solvers(own))).code === 0;
+  await until('use of the credential is heard', SOON, isOwn);
+  // An administrator named another credential: its password goes to no other server, and the rest can be changed.
+  await allowed(undefined, replace, solvers(own, dns('theirs', 'https://dns.example'), foreign));
+  await cluster.kubectl(['delete', 'clusterrolebinding', `${namespace}-use-dns`]);
+  const mayUse = ['auth', 'can-i', 'use', 'secrets/dns', '-n', 'countersign-keys'];
+  const isHeard = async (): Promise<boolean> => (await as('somebody', mayUse)).code !== 0;
+  await until('the withdrawal is heard', SOON, isHeard);
+  const evil = solvers(dns('own', 'https://evil.example'));
+  await refused('somebody', /dns for a solver/, replace, evil);
+  await allowed('somebody', replace, solvers({ ...own, name: 'renamed' }, foreign));
+  const tsig = { ...TSIG, secret: { name: 'key' } };
+  const otherKey = { ...foreign, rfc2136: { server: '192.0.2.1', tsig } };
+  await refused('somebody', /key for a solver/, replace, solvers(otherKey));
+  const many = Array.from('abcdefghi', (each) => dns(each, `https://${each}.example`));
+  await refused('somebody', /dns for a solver|8 at a time/, replace, solvers(...many));
+  await allowed(undefined, replace, solvers(...many));
   const status = { status: { conditions: [] } };
   const write = patch('acmeclustersigner', namespace, status, STATUS);
   await refused('somebody', /may not write the status of AcmeClusterSigner/, write);

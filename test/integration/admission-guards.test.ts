@@ -48,7 +48,8 @@ test('what is printed does not differ after the API server has stored it', async
       policy: await get('validatingadmissionpolicy', name),
       binding: await get('validatingadmissionpolicybinding', name),
     };
-    const context = { namespace: DEMO.namespace, signerNames: DEMO.signers };
+    const secretNamespace = 'countersign-keys';
+    const context = { namespace: DEMO.namespace, secretNamespace, signerNames: DEMO.signers };
     assert.deepEqual(admissionDifferences(name, live, context), []);
   }
 });

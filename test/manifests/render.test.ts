@@ -145,6 +145,7 @@ const table: Record<string, readonly string[]> = {
     'list,watch acme.countersign.dev/challenges,acmeclustersigners',
     'patch acme.countersign.dev/challenges/status',
     'create,patch events.k8s.io/events',
+    policies('acme-cluster-signers', 'acme-account-keys', 'acme-orders', 'acme-challenge-status'),
     'list,create,patch,delete networking.k8s.io/ingresses @countersign-system',
     'list,create,patch,delete gateway.networking.k8s.io/httproutes @countersign-system',
     policies('acme-challenge-status'),

@@ -91,6 +91,10 @@ export const ACME_SETTINGS = z.strictObject({
   externalAccountBinding: z.strictObject({ keyID: text(1024), secret: bySecret }).exactOptional(),
   profile: text(64).exactOptional(),
   preferredChain: text(256).exactOptional(),
+  allowedExtensions: z
+    .array(text(64).regex(/^[0-2](\.(0|[1-9][0-9]*))+$/))
+    .max(16)
+    .exactOptional(),
   solvers: z
     .array(ACME_SOLVER)
     .min(1)

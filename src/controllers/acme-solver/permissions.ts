@@ -12,6 +12,15 @@ import {
 /** Where routes are made; `kustomization.yaml` and the chart say the same. */
 const DEFAULT_NAMESPACE = 'countersign-system';
 
+/** The policies that hold who chooses its credentials and what it is to present, and itself. */
+const POLICIES = [
+  'countersign-acme-cluster-signers',
+  'countersign-acme-account-keys',
+  'countersign-acme-orders',
+  'countersign-acme-challenge-status',
+  'countersign-events',
+];
+
 /**
  * The permissions of the component that presents Challenges. It reads credentials of DNS by the names of their Secrets,
  * and makes routes in the namespace of the components alone. It reads no account key, no Order and no request, and may
@@ -47,6 +56,7 @@ export function permissions(
     onRoutes('gateway.networking.k8s.io', 'httproutes'),
     readPolicies(names, ['countersign-acme-challenge-status', 'countersign-events']),
     EVENTS_EVERYWHERE,
+    readPolicies(names, POLICIES),
     ...onLeaderLease(names, 'acme-solver'),
   ];
 }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Challenge, SolverReport } from '../../api/acme/index.ts';
 import type { KubeObject } from '../../api/object/object.ts';
+import { conditionMessage } from '../../api/request/conditions.ts';
 import { formatTime } from '../../api/object/time.ts';
 import type { SolverOutcome } from '../../acme-solving/solver.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import type { SolverTask } from './decide.ts';
 import { CHALLENGE_RESOURCE } from './watched.ts';
+
+/** As the CRD limits them. */
+const MAX_MESSAGE_BYTES = 4096;
+const MAX_PLACE_BYTES = 1024;
 
 /** RFC 7386. */
 const MERGE_PATCH = 'application/merge-patch+json';
@@ -52,7 +57,7 @@ export async function report(
 function succeeded(task: SolverTask, at: string | undefined, now: number): Change {
   return {
     presented: task === 'present',
-    at: task === 'present' ? (at?.slice(0, 1024) ?? null) : null,
+    at: task === 'present' && at !== undefined ? conditionMessage(at, MAX_PLACE_BYTES) : null,
     changedAt: formatTime(now),
     ...{ reason: null, message: null, nextAttemptAt: null },
   };
@@ -62,7 +67,11 @@ function failed(
   { reason, message }: Extract<SolverOutcome, { kind: 'problem' }>,
   until: number,
 ): Partial<Change> {
-  return { reason, message: message.slice(0, 4096), nextAttemptAt: formatTime(until) };
+  return {
+    reason,
+    message: conditionMessage(message, MAX_MESSAGE_BYTES),
+    nextAttemptAt: formatTime(until),
+  };
 }
 
 function recordEvent(

@@ -18,12 +18,12 @@ const KINDS = { apiGroups: [ACME_GROUP], apiVersions: [ACME_VERSION] };
  * All policies for the kinds of ACME.
  *
  * @param namespace - where the components run
- * @param secretNamespace - the namespace of account keys of AcmeClusterSigners
+ * @param secretNamespace - the namespace of account keys and credentials of AcmeClusterSigners
  */
 export function whoWritesAcme(namespace: string, secretNamespace: string): readonly Manifest[] {
   return [
     ...whoWritesSigners(),
-    ...whoTakesAccountKeys(secretNamespace),
+    ...whoTakesSecrets(secretNamespace),
     ...whoWritesSignerStatus(namespace),
     ...whoWritesOrders(namespace),
     ...whoSolves(namespace),
@@ -52,18 +52,27 @@ function whoWritesSigners(): readonly Manifest[] {
   });
 }
 
-/** Who names a Secret as an account key, or as an external account, has certificates ordered in that account's name. */
-function whoTakesAccountKeys(secretNamespace: string): readonly Manifest[] {
+/** Credentials of solvers that one write may name anew. The API server bounds how often a policy may ask who may what. */
+const MAX_NEW_CREDENTIALS = 8;
+
+/**
+ * Who names a Secret as an account key, or as an external account, has certificates ordered in that account's name. Who
+ * names one as a credential of DNS proves every name that it reaches; with another acme-dns server, gets the password.
+ */
+function whoTakesSecrets(secretNamespace: string): readonly Manifest[] {
   const key = (object: string): string => `${object}.spec.acme.accountKey.secret.name`;
   const external = (object: string): string =>
     `${object}.spec.acme.?externalAccountBinding.?secret.?name.orValue('')`;
-  const mayUse = (secret: string): string =>
-    `authorizer.group('').resource('secrets').namespace('${secretNamespace}')\n.name(${secret}).check('use').allowed()`;
+  const secrets = `authorizer.group('').resource('secrets').namespace('${secretNamespace}')`;
+  const mayUse = (secret: string): string => `${secrets}\n.name(${secret}).check('use').allowed()`;
+  const isSame = (of: (object: string) => string): string =>
+    `(oldObject != null && ${of('oldObject')} == ${of('object')})`;
   const refusal = (secret: string, what: string): string =>
     [
       `request.userInfo.username + ' may not use Secret ${secretNamespace}/' + ${secret}`,
       `+ ' for ${what}; ask an administrator to grant it the verb use on this Secret'`,
     ].join('\n');
+  const nth = (index: number): string => `${NEW_CREDENTIALS}[${index}].split(' ')[0]`;
   return policy({
     name: 'countersign-acme-account-keys',
     rule: { ...KINDS, operations: ['CREATE', 'UPDATE'], resources: ['acmeclustersigners'] },
@@ -74,21 +83,40 @@ function whoTakesAccountKeys(secretNamespace: string): readonly Manifest[] {
           'oldObject == null',
           `|| ${key('oldObject')} != ${key('object')}`,
           `|| ${external('oldObject')} != ${external('object')}`,
+          `|| ${credentialsIn('oldObject')} != ${credentialsIn('object')}`,
         ].join('\n'),
       },
     ],
     validations: [
       {
-        expression: mayUse(key('object')),
+        expression: `${isSame(key)}\n|| ${mayUse(key('object'))}`,
         messageExpression: refusal(key('object'), 'an account key'),
       },
       {
-        expression: `${external('object')} == ''\n|| ${mayUse(external('object'))}`,
+        expression: `${external('object')} == '' || ${isSame(external)}\n|| ${mayUse(external('object'))}`,
         messageExpression: refusal(external('object'), 'an external account'),
+      },
+      ...Array.from({ length: MAX_NEW_CREDENTIALS }, (_none, index) => ({
+        expression: `${NEW_CREDENTIALS}.size() <= ${index}\n|| ${mayUse(nth(index))}`,
+        messageExpression: refusal(nth(index), 'a solver'),
+      })),
+      {
+        expression: `${NEW_CREDENTIALS}.size() <= ${MAX_NEW_CREDENTIALS}\n|| ${secrets}.check('use').allowed()`,
+        messageExpression: `'more than ${MAX_NEW_CREDENTIALS} solvers with another Secret or server; write ${MAX_NEW_CREDENTIALS} at a time'`,
       },
     ],
   });
 }
+
+/** The credentials of an object's solvers, each with the server that it is sent to: a TSIG key is sent to none. */
+function credentialsIn(object: string): string {
+  const solvers = `${object}.spec.acme.solvers`;
+  const ofAcmeDns = `${solvers}.filter(s, has(s.acmeDNS)).map(s, s.acmeDNS.secret.name + ' ' + s.acmeDNS.server)`;
+  const ofTsig = `${solvers}.filter(s, has(s.rfc2136) && has(s.rfc2136.tsig)).map(s, s.rfc2136.tsig.secret.name)`;
+  return `(${ofAcmeDns}\n+ ${ofTsig})`;
+}
+
+const NEW_CREDENTIALS = `${credentialsIn('object')}.filter(c, oldObject == null || !(c in ${credentialsIn('oldObject')}))`;
 
 /** Only `acme` says whether a signer is ready, and which account it has. */
 function whoWritesSignerStatus(namespace: string): readonly Manifest[] {

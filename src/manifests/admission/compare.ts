@@ -57,7 +57,7 @@ const RISKS: Readonly<Record<string, string>> = {
   'countersign-acme-cluster-signers':
     'a user without the verbs sign and attest may write AcmeClusterSigners, which decide who gets certificates',
   'countersign-acme-account-keys':
-    'the writer of an AcmeClusterSigner may order certificates with any account key',
+    'the writer of an AcmeClusterSigner may order certificates with any account key, and prove names with any credential',
   'countersign-acme-signer-status': 'a user may say of a signer that it is ready, or is not',
   'countersign-acme-orders':
     'who may write Orders and Challenges may have certificates ordered that no rule allows',
@@ -94,6 +94,8 @@ export interface LiveAdmission {
 export interface AdmissionContext {
   /** Namespace of the components; undefined: the one that the policy itself names. */
   readonly namespace: string | undefined;
+  /** Namespace of the keys of signers that have none of their own; undefined: the one that the policy itself names. */
+  readonly secretNamespace: string | undefined;
   /** Signer names whose requests are answered; that of a Signer, or `signers.countersign.dev/*`, stands for all Signers. */
   readonly signerNames: readonly string[];
 }
@@ -159,17 +161,20 @@ function bindingDifferences(name: string, binding: LiveAdmission['binding']): re
 }
 
 /** Every policy, rendered with the lists of this one. Those that do not belong to it stay empty. */
-function render(live: Manifest, { namespace: known }: AdmissionContext): readonly Manifest[] {
+function render(
+  live: Manifest,
+  { namespace: known, secretNamespace }: AdmissionContext,
+): readonly Manifest[] {
   const namespace = known ?? namespaceIn(live);
   const names = componentNamesIn(live, namespace);
-  const text = JSON.stringify(live);
+  const keys = secretNamespace ?? KEYS_NAMESPACE.exec(JSON.stringify(live))?.[1] ?? '';
   return [
     ...whoCreatesPodCertificateRequests(guardedBy(live)),
     ...whoWritesClusterSigners(),
     ...whoWritesClusterSignerStatus(namespace),
     ...whoWritesSignerStatus(namespace),
     ...whoAsksByCertificateRequests(),
-    ...whoWritesAcme(namespace, KEYS_NAMESPACE.exec(text)?.[1] ?? ''),
+    ...whoWritesAcme(namespace, keys),
     ...whichBundlesTheAttesterWrites(names),
     ...whichRequestsAreAnswered(namespace),
     ...whichSecretsTheAuthorityMakes(names),

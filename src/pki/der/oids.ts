@@ -20,6 +20,8 @@ export const OID_ORGANIZATIONAL_UNIT = '2.5.4.11';
 export const OID_DOMAIN_COMPONENT = '0.9.2342.19200300.100.1.25';
 /** userId, UID. */
 export const OID_USER_ID = '0.9.2342.19200300.100.1.1';
+/** The API server takes a user's UID from it (feature gate AllowParsingUserUIDFromCertAuth). */
+export const OID_KUBERNETES_USER_ID = '1.3.6.1.4.1.57683.2';
 
 // Extensions (RFC 5280 §4.2.1).
 /** subjectKeyIdentifier, RFC 5280 §4.2.1.2. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { RESERVED_PREFIXES, isReservedName } from '../../api/signer/reserved-names.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../pki/der/oids.ts';
+import { OID_COMMON_NAME, OID_KUBERNETES_USER_ID, OID_ORGANIZATION } from '../../pki/der/oids.ts';
 import { requestedNames } from '../../pki/x509/requested-names.ts';
 import { REQUEST_FIELDS, type RequestField } from '../../vocabulary.ts';
 import { quoteList } from '../../quote.ts';
@@ -23,9 +23,6 @@ export const reservedSubject: ViolationRule = ({ request, reservedPrefixes }) =>
     message: `the subject contains ${quoteList(reserved)}: names that begin with ${prefixes} are reserved and never signed`,
   };
 };
-
-/** The API server takes a user's UID from it (feature gate AllowParsingUserUIDFromCertAuth). */
-const OID_KUBERNETES_USER_ID = '1.3.6.1.4.1.57683.2';
 
 /** A requester who chooses a UID could impersonate another user wherever UIDs are compared. */
 export const userIdAttribute: ViolationRule = ({ request }) =>

@@ -20,5 +20,6 @@ export function orderRequestOf({ spec }: Order, signer: AcmeSigner): OrderReques
     profile: spec.profile,
     replaces: spec.replaces,
     preferredChain: acme.preferredChain,
+    allowedExtensions: acme.allowedExtensions,
   };
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { acceptChain } from '../../../acme-issuing/index.ts';
+import type { AskedFor } from '../../../acme-issuing/accepted-chain.ts';
 import { ORDERS, readOrder, type AcmeSigner, type Order } from '../../../api/acme/index.ts';
 import type { KubeObject } from '../../../api/object/object.ts';
 import { findCondition } from '../../../api/request/conditions.ts';
@@ -17,7 +18,7 @@ import type {
   NotIssued,
 } from '../../../runtime/issuing/issuing-ca.ts';
 import { askedFor } from './asked.ts';
-import { decide, type AskedNames } from './decide.ts';
+import { decide } from './decide.ts';
 import { newOrder, type OrderParts } from './new-order.ts';
 import type { OrdersOfRequests, OrderedKind } from './orders-of-requests.ts';
 
@@ -65,12 +66,14 @@ async function issue(
   }
   const now = serverTime(init.component);
   const { uid } = request.metadata;
+  const { spki } = wanted.publicKey;
   const maxSeconds = parseDuration(signer.spec.profile.maxDuration);
+  const { allowedExtensions } = signer.spec.acme;
   const plan = decide({
     ...{ uid, asked, now },
     orders: init.orders.of(uid),
     retriedNow: init.orders.wasDeleted(uid),
-    wrongChain: (pem) => wrongChain(pem, asked, wanted.publicKey.spki, { maxSeconds, now }),
+    wrongChain: (pem) => wrongChain(pem, { ...asked, spki, maxSeconds, allowedExtensions }, now),
   });
   switch (plan.kind) {
     case 'deliver':
@@ -88,21 +91,12 @@ async function issue(
 }
 
 /** The chain was held to the request when it was downloaded. What may have changed since is the signer, and the time. */
-function wrongChain(
-  pem: string,
-  { identifiers }: AskedNames,
-  spki: Uint8Array,
-  { maxSeconds, now }: { readonly maxSeconds: number; readonly now: number },
-): string | undefined {
+function wrongChain(pem: string, asked: AskedFor, now: number): string | undefined {
   const read = attempt(() => readCertificates(pem));
   if (read instanceof SignerError) return `a chain that cannot be read: ${read.message}`;
   const [leaf, ...above] = read;
   if (leaf === undefined) return 'no certificate';
-  const accepted = acceptChain(
-    { certificates: [leaf, ...above] },
-    { spki, identifiers, maxSeconds },
-    now,
-  );
+  const accepted = acceptChain({ certificates: [leaf, ...above] }, asked, now);
   return 'wrong' in accepted ? accepted.wrong : undefined;
 }
 

@@ -20,7 +20,15 @@ import type { IssuedChain, NotIssued } from '../../../../src/runtime/issuing/iss
 import { REQUEST_FIELDS } from '../../../../src/vocabulary.ts';
 import { made, type Wanted } from '../../../policy/request.ts';
 import { recordedComponent } from '../../../support/component/recorded-component.ts';
-import { ca, keyIds, link, NOW as CHAIN_NOW, san, usage } from '../../../support/pki/chain.ts';
+import {
+  ca,
+  keyIds,
+  link,
+  NOW as CHAIN_NOW,
+  purposes,
+  san,
+  usage,
+} from '../../../support/pki/chain.ts';
 import { privateKey } from '../../../support/pki/keys.ts';
 import { at, HOUR, SIGNER } from './build.ts';
 
@@ -99,8 +107,11 @@ const issuer = link('issuing', {
   extensions: [ca(0), usage(), ...keyIds('issuing', 'root')],
 });
 
+/** What a public CA certifies for. */
+const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
+
 function chainFor(name: string, key = KEY): string {
-  const extensions = [san([2, name]), ...keyIds('leaf', 'issuing')];
+  const extensions = [san([2, name]), purposes(SERVER_AUTH), ...keyIds('leaf', 'issuing')];
   const leaf = link('a.example', { by: issuer, key, extensions });
   return [leaf, issuer].map((each) => encodePem('CERTIFICATE', each.certificate.raw)).join('');
 }
