@@ -48,6 +48,20 @@ export function printable(text: string): string {
   return text.replace(HIDDEN, (character) => `\\u{${hexOf(character.codePointAt(0) ?? 0)}}`);
 }
 
+/** What every shell takes as it is, and no command for an option. */
+const PLAIN_WORD = /^[\w.:@/][\w.:@/=+-]*$/;
+
+/**
+ * `text` as one word of a command that people copy into a shell. Names of CertificateSigningRequests may hold anything
+ * but `/` and `%`, so that one can end in a command of its own, or begin as an option.
+ *
+ * @param kind - put before a name that is none of plain letters, so that it begins no option: `csr/`
+ */
+export function shellWord(text: string, kind = ''): string {
+  if (PLAIN_WORD.test(text)) return text;
+  return `'${printable(kind + text).replaceAll("'", "'\\''")}'`;
+}
+
 /** Each line of `text` by {@link printable}: for text whose line ends are ours. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');

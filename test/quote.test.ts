@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { quote, quoteList } from '../src/quote.ts';
+import { printable, quote, quoteList, shellWord } from '../src/quote.ts';
 
 test('text of a requester is quoted and its control characters are escaped', () => {
   assert.equal(quote('a"b'), String.raw`"a\"b"`);
@@ -22,4 +23,19 @@ test('a long list is cut to five items and the number of the others', () => {
     quoteList(['a', 'b', 'c', 'd', 'e', 'f', 'g']),
     '"a", "b", "c", "d", "e" and 2 more',
   );
+});
+
+test('a shell reads one word, whatever a name holds, and no command takes it for an option', () => {
+  for (const name of [
+    ...['jane-1', 'x; id', '$(id)', '`id`', "a'b; id #", '"; id "', 'a\nid', 'a b', '-f', '--all'],
+    ...['~', '*', 'a&b', 'a|b', '!1', '\u001b[2J', '#', '\\', "'", '', '=x', 'csr/x;id'],
+  ]) {
+    const word = shellWord(name, 'csr/');
+    const program = `set -- ${word}; printf '%s:%s' "$#" "$1"`;
+    const { stdout } = spawnSync('sh', ['-c', program], { encoding: 'utf8' });
+    const plain = word === name ? name : printable(`csr/${name}`);
+    assert.equal(stdout, `1:${plain}`);
+    assert.doesNotMatch(word, /^-/);
+  }
+  assert.equal(shellWord('jane-1', 'csr/'), 'jane-1');
 });

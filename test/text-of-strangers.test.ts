@@ -5,6 +5,10 @@ import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { conditionMessage } from '../src/api/request/conditions.ts';
+import { reportOf, reportText, type CheckReport } from '../src/checks/report.ts';
+import type { Explanation } from '../src/explanations/explanation.ts';
+import { explanationText } from '../src/explanations/text.ts';
+import { columns } from '../src/operations/show/table.ts';
 import { junitReport } from '../src/conformance/report/junit.ts';
 import { textReport } from '../src/conformance/report/text.ts';
 import { jsonReport, type Report } from '../src/conformance/report/report.ts';
@@ -16,7 +20,14 @@ import { canonicalDnsName } from '../src/pki/names/canonical.ts';
 import { requireVisible } from '../src/pki/x509/requested-names.ts';
 import { SignerError, attempt } from '../src/errors.ts';
 import { readyz, type HttpResponse } from '../src/web/handlers.ts';
-import { printable, printableJson, printableLines, quote, quoteList } from '../src/quote.ts';
+import {
+  printable,
+  printableJson,
+  printableLines,
+  quote,
+  quoteList,
+  shellWord,
+} from '../src/quote.ts';
 
 /** Control, format, private use, unassigned and surrogate characters, separators, and what looks blank. */
 const RAW =
@@ -79,6 +90,19 @@ function operationOf(text: string): OperationReport {
   };
 }
 
+function explanationOf(text: string): Explanation {
+  const rules = [{ rule: text, outcome: 'deny', message: text, nearest: true }] as const;
+  return {
+    ...{ object: text, namespace: text, state: 'Failed', summary: text },
+    ...{ timeline: [{ at: text, what: text }], rules, todo: [text] },
+  };
+}
+
+function checkOf(text: string): CheckReport {
+  const outcome = { severity: 'error', subject: text, why: text, todo: text } as const;
+  return reportOf([{ id: 'clock-offset', ...outcome }]);
+}
+
 function messageOf(run: () => unknown): string {
   const found = attempt(run);
   return found instanceof SignerError ? found.message : '';
@@ -119,6 +143,10 @@ const PLACES: Readonly<Record<string, (text: string) => string>> = {
   'an operation as YAML': (text) => structuredText({ [text]: text }, 'yaml').replaceAll('\n', ''),
   'the text of a conformance report': (text) => ourLines(textReport(resultOf(text)), 9),
   'a conformance report as JUnit': (text) => ourLines(junitReport(resultOf(text)), 7),
+  'an explanation': (text) => ourLines(explanationText(explanationOf(text)), 11),
+  'the text of a check': (text) => ourLines(reportText(checkOf(text)), 6),
+  'a table': (text) => ourLines(columns([['A'], [text]]).join('\n'), 1),
+  'a word of a command': (text) => shellWord(text),
   'a conformance report as JSON': (text) =>
     printableJson(jsonReport(resultOf(text))).replaceAll('\n', ''),
 };

@@ -11,6 +11,7 @@ import {
   unknownAnchors,
   type SignerState,
 } from '../operations/signer-state.ts';
+import { shellWord } from '../quote.ts';
 import type { InstallationFacts, WaitingRequest } from './facts.ts';
 import { allWell, error, warning, whereSeen, type Outcome } from './finding.ts';
 
@@ -187,7 +188,8 @@ export function checkApproved({ requests, now }: InstallationFacts): readonly Ou
 }
 
 function commandOf({ object, namespace }: WaitingRequest): string {
-  return namespace === undefined ? object : `-n ${namespace} ${object}`;
+  const word = shellWord(object);
+  return namespace === undefined ? word : `-n ${namespace} ${word}`;
 }
 
 /** The oldest few that are overdue, and how many there are besides. */

@@ -5,7 +5,7 @@ import { SignerError, attempt } from '../errors.ts';
 import { compilePolicy } from '../policy/compile-policy.ts';
 import { review } from '../policy/review.ts';
 import { validateRequest } from '../policy/validate.ts';
-import { quote } from '../quote.ts';
+import { quote, shellWord } from '../quote.ts';
 import { conditionMoment, reasonText } from './conditions.ts';
 import type { Journey, TimelineEntry, RuleVerdict } from './explanation.ts';
 import { describeLeaf } from './leaf.ts';
@@ -58,7 +58,9 @@ function finished(csr: CertificateSigningRequest, timeline: readonly TimelineEnt
     timeline: [...timeline, { what: `the certificate is issued: ${what}` }, ...moments],
     state: 'Issued',
     summary: `it has its certificate: ${what}`,
-    todo: [`kubectl get csr ${metadata.name} -o jsonpath='{.status.certificate}' | base64 -d`],
+    todo: [
+      `kubectl get ${shellWord(`csr/${metadata.name}`)} -o jsonpath='{.status.certificate}' | base64 -d`,
+    ],
   };
 }
 
@@ -88,7 +90,7 @@ function undecided(
     const { summary, todo } = whyUnserved(view, 'approver') ?? { summary: '', todo: [] };
     return { state: 'WaitsForSigner', summary, todo };
   }
-  const { name } = csr.metadata;
+  const name = shellWord(csr.metadata.name, 'csr/');
   const byHand = [`kubectl certificate approve ${name}`, `kubectl certificate deny ${name}`];
   if (rules.some(({ outcome }) => outcome === 'approve' || outcome === 'deny')) {
     return {

@@ -20,7 +20,7 @@ function linesOf(explanation: Explanation, indent: string): readonly string[] {
   // What the parts say to do stands with them.
   const own = parts.length > 0 ? [] : todo;
   return [
-    `${object}${where}: ${state}`,
+    printable(`${object}${where}: ${state}`),
     `  ${printable(summary)}`,
     ...section('what happened', timeline.map(momentText)),
     ...section('what the rules say', rules.map(ruleText)),

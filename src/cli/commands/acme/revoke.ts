@@ -13,6 +13,7 @@ import { KubeError } from '../../../kube/client/kube-error.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { listPages } from '../../../kube/watch/list-pages.ts';
 import { readCertificates } from '../../../pki/x509/certificate.ts';
+import { printable } from '../../../quote.ts';
 import { printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 
@@ -63,7 +64,7 @@ export async function revokeOrder(
   const [leaf] = readCertificates(certificate);
   const serial = leaf === undefined ? '' : Buffer.from(leaf.serial).toString('hex');
   const uses = await usesOf(client, order);
-  const used = uses.map((each) => `${each}\n`).join('');
+  const used = uses.map((each) => `${printable(each)}\n`).join('');
   if (uses.length > 0 && !force) {
     const advice =
       'Renew it first (cmctl renew), or revoke it all the same with --force. Nothing was written.';

@@ -11,6 +11,7 @@ import { desiredInstallation } from '../../../manifests/operator/desired.ts';
 import { judge, type Judgement } from '../../../reconciling/objects/judge.ts';
 import { titleOf, type ManagedObject } from '../../../reconciling/objects/managed-object.ts';
 import { isMarked, marked } from '../../../reconciling/objects/mark.ts';
+import { printable } from '../../../quote.ts';
 import { createWriter } from '../../../reconciling/writer.ts';
 import { printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
@@ -56,7 +57,9 @@ async function printPlan(client: Client, options: PlanOptions): Promise<number> 
     dangerZone: options.allowDangerZone,
   });
   if (isRefusal(desired)) {
-    printText(`refused, nothing would change: ${desired.reason}: ${desired.message}\n`);
+    printText(
+      `${printable(`refused, nothing would change: ${desired.reason}: ${desired.message}`)}\n`,
+    );
     return 3;
   }
   const owner = {
@@ -69,7 +72,7 @@ async function printPlan(client: Client, options: PlanOptions): Promise<number> 
     const wanted = marked(each, owner);
     const live = await writer.read(wanted);
     const line = lineOf(judge(wanted, live), live);
-    if (line !== undefined) lines.push(line);
+    if (line !== undefined) lines.push(printable(line));
   }
   const same = desired.objects.length - lines.length;
   printText([...lines, `${lines.length} to change, ${same} as desired`, ''].join('\n'));
