@@ -2,16 +2,15 @@
 /** acme on the real API server, with Pebble: killed between any two of its calls and writes, every Order ends Issued. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { readOrder, type Order } from '../../src/api/acme/index.ts';
 import { createClient, type Client } from '../../src/kube/client/client.ts';
 import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
-import { generatePrivateKey } from '../../src/pki/keys/private-key.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { makeDirectory, removeDirectory } from '../cluster/directory.ts';
-import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
+import { applyAcmeKinds } from '../support/acme/installation.ts';
+import { accountSecret, acmeClusterSigner, getAcmeSigner } from '../support/acme/signer.ts';
 import { apply } from '../support/cluster/apply.ts';
 import { startFaultProxy, type FaultProxy, type ProxyFault } from './fault-proxy.ts';
 import type { TxtRecords } from './lived-order.ts';
@@ -20,8 +19,6 @@ import { solveByDns } from './lives/solver.ts';
 import { requestFor } from './order-journey.ts';
 import { startPebble, type Pebble } from './pebble.ts';
 
-const root = join(import.meta.dirname, '../..');
-const signerName = 'example.com/public';
 /** A machine that has more to do takes its time. */
 const SOON = 120_000;
 
@@ -53,40 +50,15 @@ before(async () => {
       if (status < 300) done.push({ path: nameOf(path), userAgent });
     },
   );
-  const files = ['deploy/crds/clustersigners.yaml', 'deploy/crds/acme'].map((each) =>
-    join(root, each),
-  );
-  const named = files.flatMap((file) => ['-f', file]);
-  await cluster.kubectl(['apply', '-f', join(root, 'deploy/namespaces.yaml')]);
-  await cluster.kubectl(['apply', '--server-side', ...named]);
-  await established(cluster, ...named);
+  await applyAcmeKinds(cluster);
   const connection = await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now });
   client = createClient({
     ...{ connection, userAgent: 'test', clock: Date.now, monotonic: () => performance.now() },
   });
   records = solveByDns(client, pebble, stopped.signal);
-  const { pem } = await generatePrivateKey('ECDSAP256');
-  await apply(cluster, {
-    ...{ apiVersion: 'v1', kind: 'Secret' },
-    metadata: {
-      ...{ name: 'account', namespace: 'countersign-keys' },
-      annotations: { 'countersign.dev/signer-name': signerName },
-    },
-    stringData: { 'tls.key': pem },
-  });
-  await apply(cluster, {
-    apiVersion: 'acme.countersign.dev/v1alpha1',
-    kind: 'AcmeClusterSigner',
-    metadata: { name: 'public' },
-    spec: {
-      signerName,
-      acme: {
-        ...{ server: proxy.directory, caBundle: proxy.ca, termsOfServiceAgreed: true },
-        accountKey: { secret: { name: 'account' } },
-        solvers: [{ name: 'dns', rfc2136: { server: '127.0.0.1:9' } }],
-      },
-    },
-  });
+  const solvers = [{ name: 'dns', rfc2136: { server: '127.0.0.1:9' } }];
+  const signer = acmeClusterSigner({ server: proxy, solvers });
+  await apply(cluster, await accountSecret(), signer);
 });
 
 after(async () => {
@@ -170,8 +142,7 @@ test('an Order of a wildcard, its base and another name is issued, and leaves no
     new Set(certificate.subjectAltName?.split(', ')),
     new Set(names.map((each) => `DNS:${each}`)),
   );
-  const signer = await cluster.kubectl(['get', 'acmeclustersigner/public', '-o', 'json']);
-  const { status } = JSON.parse(signer.stdout) as { status: { conditions: readonly object[] } };
+  const { status } = await getAcmeSigner(cluster);
   assert.partialDeepStrictEqual(status.conditions, [{ type: 'Ready', status: 'True' }]);
   console.log(`${calls.length} calls and ${writes.length} writes`);
 });

@@ -6,14 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { DEMO } from '../../build/demo-installation.ts';
 import type { Order } from '../../src/api/acme/index.ts';
-import { renderAdmission, renderRbac } from '../../src/manifests/render.ts';
 import { applyCrds } from '../certmanager/crds.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
-import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
-import { apply, applyText } from '../support/cluster/apply.ts';
+import { installAcme } from '../support/acme/installation.ts';
+import { acmeClusterSigner, SIGNER_NAME, waitForAcmeSigner } from '../support/acme/signer.ts';
+import { apply } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
 import {
@@ -31,10 +30,7 @@ import {
 import { startPebble, type Pebble } from './pebble.ts';
 
 const root = join(import.meta.dirname, '../..');
-const CRDS = ['acmeclustersigners', 'acmesigners', 'orders', 'challenges'].map((name) =>
-  join(root, `deploy/crds/acme/${name}.yaml`),
-);
-const signerName = 'example.com/public';
+const signerName = SIGNER_NAME;
 const issuerRef = { group: 'acme.countersign.dev', kind: 'AcmeClusterSigner', name: 'public' };
 const SOON = 120_000;
 /** cert-manager has a kind of this name, too. */
@@ -50,19 +46,8 @@ before(async () => {
   cluster = await startCluster({ version: '1.37', nodes: 0 });
   // Whether names are proved is tested elsewhere.
   pebble = await startPebble(directory, { env: { PEBBLE_VA_ALWAYS_VALID: '1' } });
-  await cluster.kubectl(['apply', '-f', join(root, 'deploy/namespaces.yaml')]);
-  const files = ['clustersigners', 'signers'].map((name) => join(root, `deploy/crds/${name}.yaml`));
-  const named = [...files, ...CRDS].flatMap((file) => ['-f', file]);
-  await cluster.kubectl(['apply', '--server-side', ...named]);
-  await established(cluster, ...named);
+  await installAcme(cluster, { components: ['acme'] });
   await applyCrds(cluster);
-  const names = {
-    ...DEMO,
-    acme: { signers: [signerName], secrets: [{ namespace: 'countersign-keys', name: 'account' }] },
-    optionalComponents: ['acme'],
-  };
-  for (const text of [...renderRbac(names).values(), ...renderAdmission(names).values()])
-    if (!text.includes('who-may-request')) await applyText(cluster, text);
   await allowCertificateRequesters(cluster);
   await allowRequesters(cluster);
   await cluster.kubectl(['create', 'namespace', 'team-a']);
@@ -72,13 +57,7 @@ before(async () => {
     const kubeconfig = await componentKubeconfig(cluster, name);
     components.push(await startComponent({ name, kubeconfig }));
   }
-  await until('the signer is ready', SOON, async () => {
-    const ready = await cluster.kubectl(
-      ['wait', '--for=condition=Ready', '--timeout=5s', 'acmeclustersigner/public'],
-      { allowFailure: true },
-    );
-    return ready.code === 0;
-  });
+  await waitForAcmeSigner(cluster);
 });
 
 after(async () => {
@@ -95,26 +74,15 @@ async function applySigner(): Promise<void> {
     ipAddresses: 'true',
     usages,
   };
-  await apply(cluster, {
-    apiVersion: 'acme.countersign.dev/v1alpha1',
-    kind: 'AcmeClusterSigner',
-    metadata: { name: 'public' },
-    spec: {
-      signerName,
-      acme: {
-        server: pebble.directory,
-        caBundle: pebble.ca,
-        termsOfServiceAgreed: true,
-        accountKey: { secret: { name: 'account' } },
-        solvers: [{ name: 'http', selfCheck: { waitInstead: '0s' }, http01: {} }],
-      },
-      profile: { usages },
-      requests: { rules: [{ name: 'examples', when: 'true', allow }] },
-      certificateRequests: {
-        rules: [{ name: 'team-a', when: "request.namespace == 'team-a'", allow }],
-      },
+  const solvers = [{ name: 'http', selfCheck: { waitInstead: '0s' }, http01: {} }];
+  const spec = {
+    profile: { usages },
+    requests: { rules: [{ name: 'examples', when: 'true', allow }] },
+    certificateRequests: {
+      rules: [{ name: 'team-a', when: "request.namespace == 'team-a'", allow }],
     },
-  });
+  };
+  await apply(cluster, acmeClusterSigner({ server: pebble, solvers, spec }));
 }
 
 async function cli(...args: readonly string[]): Promise<void> {

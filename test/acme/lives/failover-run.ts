@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Two replicas of acme as processes, each with its own rights: one is killed in the middle of an Order, the other ends it. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { DEMO } from '../../../build/demo-installation.ts';
 import { readOrder, type Order } from '../../../src/api/acme/index.ts';
-import { renderRbac } from '../../../src/manifests/render.ts';
-import { generatePrivateKey } from '../../../src/pki/keys/private-key.ts';
 import { startCluster, type Cluster } from '../../cluster/cluster.ts';
 import { makeDirectory, removeDirectory } from '../../cluster/directory.ts';
-import { established } from '../../cluster/established.ts';
 import { until } from '../../cluster/until.ts';
-import { apply, applyText } from '../../support/cluster/apply.ts';
+import { installAcme } from '../../support/acme/installation.ts';
+import { accountSecret, acmeClusterSigner, waitForAcmeSigner } from '../../support/acme/signer.ts';
+import { apply } from '../../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../../support/cluster/component-process.ts';
 import { componentKubeconfig } from '../../support/cluster/installation.ts';
 import { startFaultProxy, type FaultProxy } from '../fault-proxy.ts';
 import { requestFor } from '../order-journey.ts';
 import { startPebble, type Pebble } from '../pebble.ts';
 
-const root = join(import.meta.dirname, '../../..');
-const signerName = 'example.com/public';
 const SOON = 120_000;
-const KINDS = ['clustersigners', 'signers', 'acme'];
 
 let cluster: Cluster;
 let pebble: Pebble;
@@ -45,35 +39,9 @@ before(async () => {
       if (status < 300) done.push(endpointOf(path));
     },
   );
-  const named = KINDS.flatMap((kind) => [
-    '-f',
-    join(root, 'deploy/crds', kind === 'acme' ? kind : `${kind}.yaml`),
-  ]);
-  await cluster.kubectl(['apply', '-f', join(root, 'deploy/namespaces.yaml')]);
-  await cluster.kubectl(['apply', '--server-side', ...named]);
-  await established(cluster, ...named);
-  const account = { namespace: 'countersign-keys', name: 'account' };
-  const acme = { signers: [signerName], secrets: [account] };
-  for (const text of renderRbac({ ...DEMO, acme, optionalComponents: ['acme'] }).values())
-    if (!text.includes('who-may-request')) await applyText(cluster, text);
-  const { pem } = await generatePrivateKey('ECDSAP256');
-  await apply(cluster, {
-    ...{ apiVersion: 'v1', kind: 'Secret', stringData: { 'tls.key': pem } },
-    metadata: { ...account, annotations: { 'countersign.dev/signer-name': signerName } },
-  });
-  await apply(cluster, {
-    apiVersion: 'acme.countersign.dev/v1alpha1',
-    kind: 'AcmeClusterSigner',
-    metadata: { name: 'public' },
-    spec: {
-      signerName,
-      acme: {
-        ...{ server: proxy.directory, caBundle: proxy.ca, termsOfServiceAgreed: true },
-        accountKey: { secret: { name: 'account' } },
-        solvers: [{ name: 'http', selfCheck: { waitInstead: '0s' }, http01: {} }],
-      },
-    },
-  });
+  await installAcme(cluster, { components: ['acme'] });
+  const solvers = [{ name: 'http', selfCheck: { waitInstead: '0s' }, http01: {} }];
+  await apply(cluster, await accountSecret(), acmeClusterSigner({ server: proxy, solvers }));
 });
 
 after(async () => {
@@ -139,10 +107,8 @@ async function failsOver(name: string, endpoint: string): Promise<void> {
 
 test('a replica is killed while it has names proved, and again before it finalizes: the other one ends the Order, with one order at the CA', async () => {
   await startReplica();
-  await until('the first leads', SOON, async () => {
-    const args = ['wait', '--for=condition=Ready', '--timeout=5s', 'acmeclustersigner/public'];
-    return (await cluster.kubectl(args, { allowFailure: true })).code === 0;
-  });
+  // The first leads.
+  await waitForAcmeSigner(cluster);
   await (await startReplica()).ready();
   await failsOver('proving', 'chalZ');
   await (await startReplica()).ready();

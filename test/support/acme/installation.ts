@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import { join } from 'node:path';
+import { DEMO } from '../../../build/demo-installation.ts';
+import { renderAdmission, renderRbac } from '../../../src/manifests/render.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import { established } from '../../cluster/established.ts';
+import { KEYS_NAMESPACE } from '../authorities/ca-secret.ts';
+import { applyText } from '../cluster/apply.ts';
+import { SIGNER_NAME } from './signer.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** The components that there may be for ACME. */
+export const ACME_COMPONENTS = ['acme', 'acme-responder', 'acme-solver'] as const;
+
+export interface AcmeInstallation {
+  /** Default: all. */
+  readonly components?: readonly (typeof ACME_COMPONENTS)[number][];
+  /** Default: `example.com/public`. */
+  readonly signers?: readonly string[];
+  /** Names of the Secrets with account keys and keys of external accounts; default: `account`. */
+  readonly accounts?: readonly string[];
+  /** Credentials of solvers. */
+  readonly solverSecrets?: readonly { readonly namespace: string; readonly name: string }[];
+}
+
+/** The namespaces and the definitions of our kinds, as they are shipped. */
+export async function applyAcmeKinds(cluster: Cluster): Promise<void> {
+  const files = ['clustersigners.yaml', 'signers.yaml', 'acme'];
+  const named = files.flatMap((each) => ['-f', join(ROOT, 'deploy/crds', each)]);
+  await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/namespaces.yaml')]);
+  await cluster.kubectl(['apply', '--server-side', ...named]);
+  await established(cluster, ...named);
+}
+
+/** The kinds, and the roles and policies of every component. What grants people their requests is a test's own. */
+export async function installAcme(cluster: Cluster, wanted: AcmeInstallation = {}): Promise<void> {
+  await applyAcmeKinds(cluster);
+  const { components = ACME_COMPONENTS, signers = [SIGNER_NAME], accounts = ['account'] } = wanted;
+  const installation = {
+    ...DEMO,
+    acme: { signers, secrets: accounts.map((name) => ({ namespace: KEYS_NAMESPACE, name })) },
+    optionalComponents: components,
+    ...(wanted.solverSecrets === undefined ? {} : { solverSecrets: wanted.solverSecrets }),
+  };
+  const texts = [...renderRbac(installation).values(), ...renderAdmission(installation).values()];
+  const applied = texts.filter((text) => !text.includes('who-may-request'));
+  // One call: what takes the time of kubectl is to start.
+  await applyText(cluster, applied.join('\n---\n'));
+}
