@@ -21,7 +21,7 @@ type Change = { readonly [K in keyof SolverReport]-?: NonNullable<SolverReport[K
 
 /**
  * Writes what came of an attempt into `status.solver`, and nothing else: another writer of the status is not in the way.
- * An Event says the same.
+ * An Event says what failed.
  *
  * @param waitMs - how long the solver is not called again, where it failed
  * @returns the Challenge as written
@@ -81,18 +81,16 @@ function recordEvent(
   outcome: SolverOutcome,
 ): void {
   const { namespace = '', name, uid } = metadata;
-  const regarding = { apiVersion, kind, namespace, name, uid };
   const named = { kind, namespace, name };
   if (outcome.kind === 'problem') {
     const { reason, message } = outcome;
     log.warn({ ...named, task, reason, error: message }, 'solver failed, it is called again');
+    const regarding = { apiVersion, kind, namespace, name, uid };
     events.record({ regarding, type: 'Warning', reason, action: ACTIONS[task], note: message });
     return;
   }
   const { at = 'done' } = outcome;
   log.info({ ...named, at }, task === 'present' ? 'presented' : 'cleaned up');
-  const reason = task === 'present' ? 'Presented' : 'CleanedUp';
-  events.record({ regarding, type: 'Normal', reason, action: ACTIONS[task], note: at });
 }
 
 const ACTIONS = { present: 'Present', cleanUp: 'CleanUp' } as const;

@@ -30,8 +30,8 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     acme(['acmeclustersigners'], READ),
     acme(['acmeclustersigners/status'], ['update']),
     acme(['orders'], [...READ, 'create', 'delete']),
-    // patch: the finalizer of what was cleaned up.
-    acme(['challenges'], [...READ, 'create', 'patch', 'delete']),
+    // patch: the finalizer of what was cleaned up. All of an Order are deleted at once.
+    acme(['challenges'], [...READ, 'create', 'patch', 'deletecollection']),
     acme(['orders/status', 'challenges/status'], ['update']),
     ...onSecrets(names, READ),
     ...onRequests(CSR_RESOURCE, 'status'),

@@ -13,6 +13,7 @@ import type { OrderView } from '../../../acme-orders/order-step.ts';
 import { NO_ORDER_MEMORY, UNAUTHORIZED } from '../../../acme-orders/record.ts';
 import {
   CHALLENGES,
+  ORDER_UID_LABEL,
   ORDERS,
   readChallengeObject,
   readOrder,
@@ -21,7 +22,7 @@ import {
 } from '../../../api/acme/index.ts';
 import { keyOf, type KubeObject } from '../../../api/object/object.ts';
 import { SignerError } from '../../../errors.ts';
-import { ignoreNotFound, KubeError } from '../../../kube/client/kube-error.ts';
+import { KubeError } from '../../../kube/client/kube-error.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import { requeueAt, serverTime } from '../../../runtime/component/server-time.ts';
@@ -43,6 +44,9 @@ const CHALLENGE_PATHS = resource(CHALLENGES);
 
 /** Steps in one turn: an Order of a hundred names reads as many authorizations, and makes as many Challenges. */
 const MAX_STEPS = 256;
+
+/** A deletion of Challenges that our watch has not shown for so long is asked for again. */
+const UNSEEN_DELETION_MS = 10_000;
 
 /** Whether an Order may make its order at the server now. */
 export type AskBudget = (order: Order, account: string) => HeldBack | undefined;
@@ -221,16 +225,18 @@ export class OrderWork {
   async #cleanUp(): Promise<ReconcileResult> {
     await this.#save();
     const { component, challenges } = this.#context;
-    for (const { metadata } of challenges.by(this.#order.metadata.uid)) {
-      if (metadata.deletionTimestamp !== undefined) continue;
-      const body = {
-        apiVersion: 'v1',
-        kind: 'DeleteOptions',
-        preconditions: { uid: metadata.uid },
-      };
-      const path = CHALLENGE_PATHS.object(metadata);
-      await component.client.request({ method: 'DELETE', path, body }).catch(ignoreNotFound);
-    }
+    const { uid, namespace = '' } = this.#order.metadata;
+    const isLeft = challenges
+      .by(uid)
+      .some(({ metadata }) => metadata.deletionTimestamp === undefined);
+    if (!isLeft) return undefined;
+    const again = (this.#held.cleanedUpAt ?? -Infinity) + UNSEEN_DELETION_MS;
+    if (this.#now() < again) return requeueAt(component, again);
+    // One call, however many there are; the label is theirs from the beginning, and nobody else's.
+    const query = { labelSelector: `${ORDER_UID_LABEL}=${uid}` };
+    const path = CHALLENGE_PATHS.collection(namespace);
+    await component.client.request({ method: 'DELETE', path, query });
+    this.#held.cleanedUpAt = this.#now();
     return undefined;
   }
 
@@ -247,8 +253,11 @@ export class OrderWork {
   async #save(): Promise<void> {
     const { component, orders } = this.#context;
     const before = this.#order;
-    const status = orderStatusOf(this.#held.record, before.status);
-    if (!isNews(before.status, status)) return;
+    const { record, memory } = this.#held;
+    const status = orderStatusOf(record, before.status);
+    // The server is asked again in a moment, and a new process asks it before anything else.
+    const isBrief = record.state === 'processing' && memory.polls === 1;
+    if (!isNews(before.status, status, isBrief ? ['state'] : [])) return;
     this.#order = await writeStatus(component, ORDER_PATHS, { ...before, status });
     orders.applyWrite(this.#order);
     const event = eventOfOrder(this.#order, before.status);

@@ -7,10 +7,9 @@ interface Shown {
   readonly state?: string | undefined;
   readonly reason?: string | undefined;
   readonly message?: string | undefined;
-  readonly url?: string | undefined;
 }
 
-/** The Event about an Order whose status was written; undefined where nothing began or ended. */
+/** The Event about an Order whose status was written; undefined where nothing ended, and nothing is wrong. */
 export function eventOfOrder(order: Order, before: Order['status']): EventDetails | undefined {
   const { status, metadata } = order;
   const regarding = regardingOf(order);
@@ -20,33 +19,22 @@ export function eventOfOrder(order: Order, before: Order['status']): EventDetail
       type: 'Normal',
       reason: 'Issued',
       action: 'Order',
-      note: 'the certificate is here',
+      note: `the certificate of ${status.url ?? 'the order'} is here`,
     };
-  if (status.url !== undefined && before.url === undefined && status.reason === undefined) {
-    const note = `the ACME server has made the order ${status.url}`;
-    return { regarding, type: 'Normal', reason: 'OrderCreated', action: 'Order', note };
-  }
   return metadata.deletionTimestamp === undefined
     ? warningOf(regarding, status, before, 'Order')
     : undefined;
 }
 
-/** The Event about a Challenge whose status was written; undefined where nothing began or ended. */
+/**
+ * The Event about a Challenge whose status was written; undefined where nothing is wrong. Challenges come and go in
+ * hundreds: what goes as it should is said of their Order.
+ */
 export function eventOfChallenge(
   challenge: Challenge,
   before: Challenge['status'],
 ): EventDetails | undefined {
-  const { status } = challenge;
-  const regarding = regardingOf(challenge);
-  if (status.state === 'valid' && before.state !== 'valid') {
-    const note = 'the ACME server has validated the name';
-    return { regarding, type: 'Normal', reason: 'Valid', action: 'Prove', note };
-  }
-  if (status.processing === true && before.processing !== true) {
-    const note = 'the challenge has a slot';
-    return { regarding, type: 'Normal', reason: 'Scheduled', action: 'Prove', note };
-  }
-  return warningOf(regarding, status, before, 'Prove');
+  return warningOf(regardingOf(challenge), challenge.status, before, 'Prove');
 }
 
 /** The Event about a revocation whose status was written; undefined where nothing new is to be told. */

@@ -38,6 +38,8 @@ interface Held<R, M> {
 export interface HeldOrder extends Held<OrderRecord, OrderMemory> {
   /** Whether its status is known to be the latest: an earlier leader may have written what our watch has not shown. */
   isFresh: boolean;
+  /** When its Challenges were deleted: our watch shows it later. Milliseconds since 1970. */
+  cleanedUpAt?: number;
 }
 
 /** A Challenge, and what only this process knows of it. */
