@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { freePort } from '../cluster/ports.ts';
@@ -36,6 +36,8 @@ export interface PebbleInit {
   /** PEBBLE_…: how often good nonces are refused, authorizations reused, how long validation takes. */
   readonly env?: Readonly<Record<string, string>>;
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** A file that its log is appended to; default: it is nobody's. */
+  readonly log?: string;
 }
 
 const START_MS = 30_000;
@@ -63,8 +65,9 @@ export async function startPebble(directory: string, init: PebbleInit = {}): Pro
       ...init.settings,
     }),
   );
+  const log = init.log === undefined ? 'ignore' : openSync(init.log, 'a');
   const child = spawn(program, [file('pebble.json')], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', log, 'pipe'],
     env: {
       ...process.env,
       ...{ PEBBLE_VA_NOSLEEP: '1', PEBBLE_AUTHZREUSE: '0', PEBBLE_WFE_NONCEREJECT: '20' },
@@ -72,6 +75,7 @@ export async function startPebble(directory: string, init: PebbleInit = {}): Pro
       CONTROLPLANE_OWNER_PID: `${process.pid}`,
     },
   });
+  if (typeof log === 'number') closeSync(log);
   const agent = new Agent({ connect: { ca: cert } });
   const manage = async (path: string, body?: string): Promise<string> => {
     const headers = { 'user-agent': 'test' };

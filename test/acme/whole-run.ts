@@ -5,202 +5,68 @@
  * part.
  */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { DEMO } from '../../build/demo-installation.ts';
 import { parseDnsAddress } from '../../src/acme-solving/dns/address.ts';
 import { sendByTcp } from '../../src/acme-solving/dns/transport.ts';
 import { signMessage } from '../../src/acme-solving/dns/tsig.ts';
 import { encodeUpdate } from '../../src/acme-solving/dns/update.ts';
-import type { AcmeSigner, Challenge } from '../../src/api/acme/index.ts';
-import { renderAdmission, renderRbac } from '../../src/manifests/render.ts';
-import { startCluster, type Cluster } from '../cluster/cluster.ts';
-import { makeDirectory, removeDirectory } from '../cluster/directory.ts';
-import { established } from '../cluster/established.ts';
-import { freePort } from '../cluster/ports.ts';
+import {
+  applyCertificate,
+  getSecret,
+  requestsOf,
+  waitForRevision,
+} from '../certmanager/certificates.ts';
 import { until } from '../cluster/until.ts';
-import { startBind, type DnsServer, type UpdateKey } from '../dns/server.ts';
-import { apply, applyText } from '../support/cluster/apply.ts';
-import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
-import { componentKubeconfig, KEYS_NAMESPACE } from '../support/cluster/installation.ts';
-import { allowRequesters, createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
-import { startPebble, type Pebble } from './pebble.ts';
+import { getAcmeSigner, waitForAcmeSigner } from '../support/acme/signer.ts';
+import { waitForCertificate } from '../support/cluster/requests/csr.ts';
+import { KEY } from './whole/signers.ts';
+import {
+  assertVerifies,
+  challengeOf,
+  noChallengesLeft,
+  request,
+  SOON,
+  startStand,
+  type Stand,
+} from './whole/stand.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const BUNDLE = [process.execPath, join(ROOT, 'dist/countersign.mjs')];
-const DNS_NAMESPACE = 'countersign-dns';
-const ACME_COMPONENTS = ['acme', 'acme-responder', 'acme-solver'] as const;
-const signerName = 'example.com/public';
-const usages = ['digital signature', 'server auth'];
-const SOON = 60_000;
-const KEY: UpdateKey = {
-  ...{ name: 'acme-key', algorithm: 'HMAC-SHA256' },
-  secret: Buffer.alloc(32, 7).toString('base64'),
-};
-
-let directory: string;
-let cluster: Cluster;
-let bind: DnsServer;
-let pebble: Pebble;
-const components: ComponentProcess[] = [];
-
+let stand: Stand;
 before(async () => {
-  directory = makeDirectory();
-  const http = await freePort();
-  bind = await startBind({
-    ...{ directory: join(directory, 'dns'), address: '127.0.0.1', port: await freePort() },
-    zones: { 'shop.example': ['@ NS ns1', 'ns1 A 127.0.0.1', 'www A 127.0.0.1'] },
-    updates: { zones: ['shop.example'], key: KEY },
-  });
-  pebble = await startPebble(directory, { settings: { httpPort: http, resolver: bind.at } });
-  cluster = await startCluster({ version: '1.37', nodes: 0 });
-  await install();
-  const resolver = `--resolver=${bind.at}`;
-  const http01 = ['--self-check-network=127.0.0.0/8', `--self-check-ports=${http},${http}`];
-  await Promise.all([
-    start('approver'),
-    start('acme', resolver, ...http01),
-    start('acme-responder', '--no-leases', `--listen-challenges=127.0.0.1:${http}`),
-    start('acme-solver', resolver),
-  ]);
+  stand = await startStand();
 });
-
 after(async () => {
-  await Promise.all(components.map((each) => each.stop()));
-  await cluster.stop();
-  await pebble.stop();
-  await bind.stop();
-  removeDirectory(directory);
+  await stand.stop();
 });
 
-/** The manifests as they are shipped, the account key by the command that makes it, and a signer. */
-async function install(): Promise<void> {
-  const crds = ['clustersigners', 'signers', 'acme'].flatMap((name) => [
-    '-f',
-    join(ROOT, 'deploy/crds', name === 'acme' ? name : `${name}.yaml`),
-  ]);
-  await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/namespaces.yaml')]);
-  await cluster.kubectl(['apply', '--server-side', ...crds]);
-  await established(cluster, ...crds);
-  const installation = {
-    ...DEMO,
-    acme: { signers: [signerName], secrets: [{ namespace: KEYS_NAMESPACE, name: 'account' }] },
-    optionalComponents: ACME_COMPONENTS,
-    solverSecrets: [{ namespace: DNS_NAMESPACE, name: 'tsig' }],
-  };
-  const texts = [...renderRbac(installation).values(), ...renderAdmission(installation).values()];
-  await cluster.kubectl(['create', 'namespace', DNS_NAMESPACE]);
-  // One call: what grants people their requests is the installation's own, and not of this test.
-  const applied = texts.filter((text) => !text.includes('who-may-request'));
-  await applyText(cluster, applied.join('\n---\n'));
-  await allowRequesters(cluster);
-  const tsig = `--from-literal=tsig=${KEY.secret}`;
-  await cluster.kubectl(['create', 'secret', 'generic', 'tsig', '-n', DNS_NAMESPACE, tsig]);
-  await apply(cluster, signer());
-  const [node = '', main = ''] = BUNDLE;
-  execFileSync(node, [main, 'account-key', '--kubeconfig', cluster.kubeconfig, 'public']);
-}
-
-function signer(): object {
-  const { name: keyName, algorithm } = KEY;
-  const tsig = { keyName, algorithm, secret: { name: 'tsig' } };
-  // BIND does not listen on port 53 here.
-  const selfCheck = { nameservers: [bind.at] };
-  const solvers = [
-    { name: 'http', http01: {} },
-    {
-      ...{ name: 'update', selfCheck, rfc2136: { server: bind.at, tsig } },
-      selector: { dnsZones: ['wild.shop.example'] },
-    },
-    {
-      ...{ name: 'stays', selfCheck, persist: {} },
-      selector: { dnsNames: ['*.stays.shop.example'] },
-    },
-  ];
-  const allow = { dnsNames: "self.endsWith('.example')", usages };
-  return {
-    apiVersion: 'acme.countersign.dev/v1alpha1',
-    kind: 'AcmeClusterSigner',
-    metadata: { name: 'public' },
-    spec: {
-      ...{ signerName, profile: { usages } },
-      acme: {
-        ...{ server: pebble.directory, caBundle: pebble.ca, termsOfServiceAgreed: true },
-        ...{ accountKey: { secret: { name: 'account' } }, solvers },
-      },
-      requests: { rules: [{ name: 'examples', when: 'true', allow }] },
-    },
-  };
-}
-
-async function start(
-  name: 'approver' | (typeof ACME_COMPONENTS)[number],
-  ...args: readonly string[]
-): Promise<void> {
-  const kubeconfig = await componentKubeconfig(cluster, name);
-  components.push(await startComponent({ name, kubeconfig, program: BUNDLE, args }));
-}
-
-function request(...dnsNames: readonly string[]): Promise<string> {
-  return createCsr(cluster, { signerName, dnsNames, usages, commonName: '', organizations: [] });
-}
-
-/** By Pebble's root alone, as a server's certificate for each of the names. */
-async function assertVerifies(chain: string, ...hosts: readonly string[]): Promise<void> {
-  const file = (name: string): string => join(directory, `${hosts[0] ?? ''}.${name}`);
-  writeFileSync(file('root.pem'), await pebble.manage('/roots/0'));
-  writeFileSync(file('chain.pem'), chain);
-  for (const host of hosts) {
-    const said = execFileSync('openssl', [
-      ...['verify', '-no-CApath', '-CAfile', file('root.pem'), '-untrusted', file('chain.pem')],
-      ...['-purpose', 'sslserver', '-verify_hostname', host, file('chain.pem')],
-    ]);
-    assert.match(said.toString(), /: OK$/m);
-  }
-}
-
-async function challengeOf(dnsName: string): Promise<Challenge | undefined> {
-  const { stdout } = await cluster.kubectl([
-    ...['get', 'challenges.acme.countersign.dev', '-A', '-o', 'json'],
-  ]);
-  const { items } = JSON.parse(stdout) as { readonly items: readonly Challenge[] };
-  return items.find(({ spec }) => spec.dnsName === dnsName);
-}
-
-function noChallengesLeft(dnsName: string): Promise<unknown> {
-  return until(
-    'its Challenges are gone',
-    SOON,
-    async () => (await challengeOf(dnsName)) === undefined,
-  );
+/** By Pebble's root alone. */
+async function verified(chain: string, ...hosts: readonly string[]): Promise<void> {
+  assertVerifies(stand, await stand.pebble.manage('/roots/0'), chain, ...hosts);
 }
 
 describe('a request gets its certificate', { concurrency: true }, () => {
   test('by HTTP-01: acme-responder serves the file, acme sees it there, and Pebble does', async () => {
-    const name = await request('www.shop.example');
-    await assertVerifies(await waitForCertificate(cluster, name), 'www.shop.example');
-    await noChallengesLeft('www.shop.example');
+    const name = await request(stand, ['www.shop.example']);
+    await verified(await waitForCertificate(stand.cluster, name), 'www.shop.example');
+    await noChallengesLeft(stand, 'www.shop.example');
   });
 
   test('by DNS-01: a wildcard and its base name, two values at one name of BIND, which are removed again', async () => {
-    const name = await request('wild.shop.example', '*.wild.shop.example');
-    const chain = await waitForCertificate(cluster, name);
-    await assertVerifies(chain, 'wild.shop.example', 'any.wild.shop.example');
-    await noChallengesLeft('wild.shop.example');
-    assert.deepEqual(await bind.txt('_acme-challenge.wild.shop.example'), []);
+    const name = await request(stand, ['wild.shop.example', '*.wild.shop.example']);
+    const chain = await waitForCertificate(stand.cluster, name);
+    await verified(chain, 'wild.shop.example', 'any.wild.shop.example');
+    await noChallengesLeft(stand, 'wild.shop.example');
+    assert.deepEqual(await stand.bind.txt('_acme-challenge.wild.shop.example'), []);
   });
 
   test('by dns-persist-01: it waits for the record that the status prints, and nobody writes or removes it but its owner', async () => {
     const record = '_validation-persist.stays.shop.example';
-    const name = await request('*.stays.shop.example');
+    const name = await request(stand, ['*.stays.shop.example']);
     const waiting = await until('it waits', SOON, async () => {
-      const challenge = await challengeOf('stays.shop.example');
+      const challenge = await challengeOf(stand, 'stays.shop.example');
       return challenge?.status.reason === 'NotPropagated' ? challenge : undefined;
     });
-    const { stdout } = await cluster.kubectl(['get', 'acmeclustersigner/public', '-o', 'json']);
-    const { status } = JSON.parse(stdout) as AcmeSigner;
+    const { status } = await getAcmeSigner(stand.cluster);
     const [line = '', ...others] = status.persistRecords ?? [];
     assert.deepEqual(others, []);
     assert.ok(waiting.status.message?.endsWith(`Write this record: ${line}`), line);
@@ -210,25 +76,90 @@ describe('a request gets its certificate', { concurrency: true }, () => {
       `${record}. IN TXT "pebble.letsencrypt.org; accounturi=${status.account?.url}; policy=wildcard"`,
     );
     await writeTxt(record, value);
-    await assertVerifies(await waitForCertificate(cluster, name), 'any.stays.shop.example');
-    await noChallengesLeft('stays.shop.example');
-    assert.deepEqual(await bind.txt(record), [value]);
+    await verified(await waitForCertificate(stand.cluster, name), 'any.stays.shop.example');
+    await noChallengesLeft(stand, 'stays.shop.example');
+    assert.deepEqual(await stand.bind.txt(record), [value]);
+  });
+
+  test('an address by HTTP-01: for six days, since CAs give addresses no longer ones', async () => {
+    const name = await request(stand, ['127.0.0.1']);
+    const chain = await waitForCertificate(stand.cluster, name);
+    await verified(chain, '127.0.0.1');
+    assert.equal(daysOf(chain), 6);
+    await noChallengesLeft(stand, '127.0.0.1');
+  });
+
+  test('by a profile of the signer, which the CA has', async () => {
+    const chain = await waitForCertificate(
+      stand.cluster,
+      await request(stand, ['www.shop.example'], 'short'),
+    );
+    await verified(chain, 'www.shop.example');
+    assert.equal(daysOf(chain), 6);
+  });
+
+  test('of a CA that serves its customers only, by the key of an external account, which may go then', async () => {
+    const first = await request(stand, ['www.shop.example'], 'bound');
+    assertVerifies(
+      ...([stand, await stand.bound.manage('/roots/0')] as const),
+      ...([await waitForCertificate(stand.cluster, first), 'www.shop.example'] as const),
+    );
+    const { status } = await getAcmeSigner(stand.cluster, 'bound');
+    assert.equal(status.account?.externalAccountBound, true);
+    const secret = ['secret', 'bound-external', '-n', 'countersign-keys'];
+    await stand.cluster.kubectl(['delete', ...secret]);
+    const again = await request(stand, ['www.shop.example'], 'bound');
+    await waitForCertificate(stand.cluster, again);
+  });
+
+  test('of step-ca: another author’s server, an address by HTTP-01, and only step-ca’s root verifies it', async () => {
+    const name = await request(stand, ['127.0.0.1'], 'internal');
+    const chain = await waitForCertificate(stand.cluster, name);
+    assertVerifies(stand, stand.step.root, chain, '127.0.0.1');
+    await noChallengesLeft(stand, '127.0.0.1');
+  });
+
+  test('for a Certificate of the real cert-manager: wildcard and base in its Secret, and it stays Ready', async () => {
+    const dnsNames = ['cm.wild.shop.example', '*.cm.wild.shop.example'];
+    const issuerRef = { group: 'acme.countersign.dev', kind: 'AcmeClusterSigner', name: 'public' };
+    await applyCertificate(stand.cluster, { name: 'web', spec: { dnsNames, issuerRef } });
+    const certificate = await waitForRevision(stand.cluster, 'web', 1);
+    assert.equal(certificate.status?.revision, 1);
+    const { data = {} } = await getSecret(stand.cluster, 'web');
+    const chain = Buffer.from(data['tls.crt'] ?? '', 'base64').toString();
+    await verified(chain, 'cm.wild.shop.example', 'any.cm.wild.shop.example');
+    const key = createPrivateKey(Buffer.from(data['tls.key'] ?? '', 'base64'));
+    assert.ok(new X509Certificate(chain).checkPrivateKey(key));
+    assert.equal((await requestsOf(stand.cluster, 'web')).length, 1);
+    await noChallengesLeft(stand, 'cm.wild.shop.example');
+    assert.deepEqual(await stand.bind.txt('_acme-challenge.cm.wild.shop.example'), []);
   });
 });
+
+test('a signer whose profile its CA does not have is not ready, and says which there are', async () => {
+  const { message = '' } = await waitForAcmeSigner(stand.cluster, 'odd', 'False');
+  assert.match(message, /no profile "forever".*"default".*"shortlived".*spec\.acme\.profile/);
+});
+
+/** Whole days from its first second to its last. */
+function daysOf(chain: string): number {
+  const { validFromDate, validToDate } = new X509Certificate(chain);
+  return Math.round((Number(validToDate) - Number(validFromDate)) / 86_400_000);
+}
 
 /** As the owner of the zone does. */
 async function writeTxt(name: string, value: string): Promise<void> {
   const update = encodeUpdate({ zone: 'shop.example', name, value, change: 'add' });
   const key = { ...KEY, secret: Buffer.from(KEY.secret, 'base64') };
   const { message } = signMessage(update, key, Math.floor(Date.now() / 1000));
-  const address = parseDnsAddress(bind.at);
+  const address = parseDnsAddress(stand.bind.at);
   assert.ok(address);
   await sendByTcp(address, message, AbortSignal.timeout(SOON));
-  assert.deepEqual(await bind.txt(name), [value]);
+  assert.deepEqual(await stand.bind.txt(name), [value]);
 }
 
 test('no process logged an error, and no log line has a credential', () => {
-  for (const { name, log } of components) {
+  for (const { name, log } of stand.components) {
     const errors = log.filter(({ level }) => level === 'error' || level === 50);
     assert.deepEqual(errors, [], name);
     assert.ok(!JSON.stringify(log).includes(KEY.secret), name);

@@ -23,6 +23,21 @@ const CONTROLLERS = [
   { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
+/** The same for its controllers of ACME issuers. */
+const ACME = [
+  {
+    apiGroups: ['acme.cert-manager.io'],
+    resources: ['orders', 'challenges'].flatMap((each) => [
+      each,
+      `${each}/status`,
+      `${each}/finalizers`,
+    ]),
+    verbs: EVERY_VERB,
+  },
+  { apiGroups: [''], resources: ['pods', 'services'], verbs: EVERY_VERB },
+  { apiGroups: ['networking.k8s.io'], resources: ['ingresses'], verbs: EVERY_VERB },
+];
+
 /** Its webhook asks the API server who may approve. */
 const WEBHOOK = [
   { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
@@ -33,7 +48,7 @@ export async function applyIdentities(cluster: Cluster): Promise<void> {
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
   const items = [
     namespace,
-    ...identity('cert-manager', CONTROLLERS),
+    ...identity('cert-manager', [...CONTROLLERS, ...ACME]),
     ...identity('cert-manager-webhook', WEBHOOK),
   ];
   await apply(cluster, ...items);

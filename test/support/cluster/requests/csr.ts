@@ -52,6 +52,7 @@ export interface CsrWanted {
   readonly commonName?: string;
   readonly organizations?: readonly string[];
   readonly dnsNames?: readonly string[];
+  readonly ipAddresses?: readonly string[];
   readonly keyType?: KeyType;
   readonly usages?: readonly string[];
   readonly expirationSeconds?: number;
@@ -70,7 +71,10 @@ export async function requestPem(wanted: CsrWanted): Promise<string> {
       organizations: wanted.organizations ?? ['dev'],
       organizationalUnits: [],
     },
-    sans: { dnsNames: wanted.dnsNames ?? [], ipAddresses: [], uris: [], emails: [] },
+    sans: {
+      ...{ dnsNames: wanted.dnsNames ?? [], uris: [], emails: [] },
+      ipAddresses: wanted.ipAddresses ?? [],
+    },
     key,
   });
   return encodePem('CERTIFICATE REQUEST', der);
