@@ -124,9 +124,10 @@ test-step-ca: node_modules controlplane dist/library/index.mjs ## examples/step-
 	$(RUN) node --test --test-timeout=300000 test/stepca/run.ts
 
 .PHONY: test-acme
-test-acme: node_modules controlplane dist/countersign.mjs ## The ACME client with Pebble and step-ca; Orders behind a proxy that fails; DNS with BIND, Knot and a provider of cert-manager
+test-acme: node_modules controlplane dist/countersign.mjs ## ACME with Pebble, step-ca and cert-manager's Certificates; Orders behind a proxy that fails; DNS with BIND, Knot and a provider of cert-manager
 	$(RUN) node test/acme/build.ts >/dev/null
 	$(RUN) node test/stepca/build.ts >/dev/null
+	$(RUN) node test/certmanager/build.ts >/dev/null
 	$(RUN) node test/dns/debian.ts >/dev/null
 	$(RUN) node test/acme-solving/provider.ts >/dev/null
 	$(RUN) node --test --test-timeout=300000 test/acme/*-run.ts test/acme-solving/*-run.ts
@@ -231,6 +232,13 @@ bench-library: node_modules controlplane dist/countersign.mjs dist/library/index
 .PHONY: bench-issue
 bench-issue: node_modules ## Leaves a second and core against pkijs, Go and a bare signature; needs no cluster
 	$(RUN) node bench/issue/main.ts $(ARGS)
+
+.PHONY: bench-acme
+bench-acme: node_modules controlplane dist/countersign.mjs ## CertificateRequests over ACME and DNS-01: ours and cert-manager's, with one Pebble
+	$(RUN) node test/certmanager/build.ts >/dev/null
+	$(RUN) node test/acme/build.ts >/dev/null
+	$(RUN) node test/dns/debian.ts >/dev/null
+	$(RUN) node bench/acme/main.ts $(ARGS)
 
 .PHONY: bench-path
 bench-path: node_modules dist/countersign.mjs ## CPU time a certificate from frame to answer, builds in turns; ARGS='--bundles old.mjs,dist/countersign.mjs'

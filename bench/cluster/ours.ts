@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Cluster } from '../../test/cluster/cluster.ts';
-import type { ComponentName } from '../../test/support/cluster/component-process.ts';
+import type {
+  ComponentName,
+  OptionalComponentName,
+} from '../../test/support/cluster/component-process.ts';
 import { podFlags } from '../../test/support/cluster/entrypoint-flags.ts';
 import { SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import type { Program } from './contender.ts';
@@ -18,7 +21,7 @@ export const WORKLOAD = {
 /** A component as the image starts it in a pod, with the roles that are shipped. */
 export async function countersign(
   cluster: Cluster,
-  component: ComponentName,
+  component: ComponentName | OptionalComponentName,
   args: readonly string[] = [],
 ): Promise<Program> {
   const account = `countersign-${component}`;

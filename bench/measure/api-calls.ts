@@ -16,6 +16,21 @@ export async function readApiCalls(client: Client): Promise<ApiCalls> {
   return countApiCalls(await readMetrics(client));
 }
 
+/** Calls so far that change what is stored: how many by `VERB resource.group/subresource`. */
+export async function readApiWrites(client: Client): Promise<ReadonlyMap<string, number>> {
+  const writes = new Map<string, number>();
+  for (const line of (await readMetrics(client)).split('\n')) {
+    if (!line.startsWith('apiserver_request_total{')) continue;
+    const [verb = '', resource = '', group = '', subresource = ''] = [
+      ...['verb', 'resource', 'group', 'subresource'],
+    ].map((label) => labelIn(line, label));
+    if (!MUTATING.includes(verb) || resource.endsWith('reviews')) continue;
+    const what = `${verb} ${resource}.${group}${subresource === '' ? '' : `/${subresource}`}`;
+    writes.set(what, (writes.get(what) ?? 0) + valueIn(line));
+  }
+  return writes;
+}
+
 /** The sum of all series of this name that have all these labels, as `label="value"`. */
 export async function readMetric(
   client: Client,

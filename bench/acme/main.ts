@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * `make bench-acme`: CertificateRequests of three names each, answered over ACME and DNS-01 by our acme and acme-solver
+ * and by cert-manager's controllers, with its self-check replaced by no wait and as shipped, in turns on one cluster with
+ * one Pebble and one BIND. ARGS: `--requests 200 --default-requests 5 --rounds 3`; no default requests: that is left out.
+ */
+import { readArguments } from '../measure/arguments.ts';
+import { endOnSignals } from '../measure/end-on-signals.ts';
+import { readMachine } from '../measure/machine.ts';
+import { medianRatio, medians } from '../measure/ratios.ts';
+import { writeResults } from '../measure/results.ts';
+import { printRatios, printRound } from '../measure/table.ts';
+import { inTurns } from '../measure/turns.ts';
+import { exactRelease } from '../../test/cluster/releases.ts';
+import { acmeContenders, type AcmeContenderName } from './contenders.ts';
+import { measureOrders, type OrdersRun } from './measure-orders.ts';
+import { makerOf } from './requests.ts';
+import { startStage } from './stage.ts';
+
+/** More are no warmer. */
+const WARM_UP = 20;
+
+const sizes = readArguments({
+  requests: { default: 200, least: 1 },
+  'default-requests': { default: 5, least: 0 },
+  rounds: { default: 3, least: 1 },
+});
+const { requests, rounds } = sizes;
+const ofDefault = sizes['default-requests'];
+
+endOnSignals();
+const stage = await startStage(console.log);
+try {
+  const all = await acmeContenders(stage);
+  const maker = await makerOf(stage);
+  const runs = new Map<AcmeContenderName, OrdersRun[]>(all.map(({ name }) => [name, []]));
+  const measure = async (name: AcmeContenderName, round: number, size: number): Promise<void> => {
+    const contender = all.find((each) => each.name === name);
+    if (contender === undefined) throw new Error(`there is no ${name}`);
+    // As it is shipped each record costs a minute: it is warm after that.
+    const warmUp = name === 'cert-manager-default' ? 1 : Math.min(size, WARM_UP);
+    const label = `${name}-${round}`;
+    const run = await measureOrders(stage, contender, { label, size, warmUp, maker });
+    runs.get(name)?.push(run);
+    printRound(round, name, run);
+  };
+  for (const [round, turn] of inTurns(['countersign', 'cert-manager'] as const, rounds).entries())
+    for (const name of turn) await measure(name, round + 1, requests);
+  if (ofDefault > 0) await measure('cert-manager-default', 1, ofDefault);
+
+  const of = (name: AcmeContenderName, field: keyof OrdersRun): readonly number[] =>
+    (runs.get(name) ?? []).map((each) => each[field]);
+  const against = (name: AcmeContenderName, field: keyof OrdersRun): number =>
+    medianRatio(of('countersign', field).slice(0, of(name, field).length), of(name, field));
+  const ratios = {
+    acme_orders_vs_cert_manager: against('cert-manager', 'ordersPerSecond'),
+    acme_orders_vs_cert_manager_default:
+      ofDefault > 0 ? against('cert-manager-default', 'ordersPerSecond') : null,
+    acme_calls_per_order_vs_cert_manager: against('cert-manager', 'acmeCallsPerOrder'),
+    api_writes_per_order_vs_cert_manager: against('cert-manager', 'apiWritesPerOrder'),
+  };
+  printRatios(ratios);
+  const figures = [...runs].filter(([, each]) => each.length > 0);
+  writeResults(sizes.results, 'acme', {
+    ratios,
+    figures: {
+      ...{ requests, defaultRequests: ofDefault, rounds },
+      ...Object.fromEntries(figures.map(([name, each]) => [name, medians(each)])),
+    },
+    machine: readMachine(exactRelease(stage.cluster.version)),
+  });
+} finally {
+  await stage.stop();
+}
