@@ -129,12 +129,15 @@ export const ORDER: Kind = {
       }),
     ),
     certificate: text(262_144, 'The certificate and its chain, PEM.'),
-    renewal: object([], 'When the certificate is best renewed (RFC 9773). Nothing writes it yet.', {
+    renewal: object([], 'When the certificate is best renewed (RFC 9773).', {
       windowStart: instant('Start of the window that the server suggests.'),
       windowEnd: instant('End of the window that the server suggests.'),
       explanationURL: text(2048, 'Where the server explains the window.'),
       renewAt: instant('When this certificate is to be renewed.'),
       checkAt: instant('When the server is asked again.'),
+      reason: text(64, 'Why it is renewed then, or what became of it, for programs.'),
+      message: text(4096, 'The same, for people. What a server wrote is quoted.'),
+      markedAt: instant('When its Certificate was marked to be issued anew.'),
     }),
     revocation: object(
       ['state'],

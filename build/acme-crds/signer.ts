@@ -168,7 +168,7 @@ function acmeOf(scope: Kind['scope']): Schema {
       }),
       maxConcurrent: integer([1, 60, 60], 'Challenges at once. All signers together have 60.'),
       renewalInfo: flag(
-        'Whether the CA is asked when a certificate is best renewed (RFC 9773). No component asks yet.',
+        'Whether the CA is asked when a certificate is best renewed (RFC 9773).',
         true,
       ),
     },

@@ -25,9 +25,18 @@ export {
 } from './order-events.ts';
 export { nextOrderStep } from './order-step.ts';
 export { afterRevocation, heldRevocation, nextRevocationStep } from './revocation.ts';
-export { renewalPollMs, renewAt } from './renewal-plan.ts';
+export {
+  afterRenewalInfo,
+  CERTIFICATE_MARKED,
+  isOfTheServer,
+  MARK_REFUSED,
+  nextRenewalStep,
+  overdueAt,
+  RENEWAL_DUE,
+} from './renewal.ts';
 export { ChallengeScheduler } from './scheduler.ts';
 export { chooseSolver } from './solver-choice.ts';
 export { challengeRecordOf, challengeStatusOf } from './status/challenge.ts';
 export { orderRecordOf, orderStatusOf } from './status/order.ts';
+export { renewalRecordOf, renewalStatusOf } from './status/renewal.ts';
 export { revocationRecordOf, revocationStatusOf } from './status/revocation.ts';

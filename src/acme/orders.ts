@@ -69,6 +69,20 @@ export function getAuthorization(
   return server.post(account, { endpoint: 'authorization', url, read }, signal);
 }
 
+/**
+ * Gives an authorization up (RFC 8555 §7.5.2). CAs count those that are pending: without it they do so for a week. Nothing
+ * can be done with it any more; asked twice, a server refuses or says the same again.
+ */
+export function deactivateAuthorization(
+  server: AcmeServer,
+  account: Account,
+  url: string,
+): Promise<Answer<Authorization>> {
+  const read = jsonOf(server.resources.authorization);
+  const payload = { status: 'deactivated' };
+  return server.post(account, { endpoint: 'authorization', url, read, payload });
+}
+
 /** Says that a challenge can be validated now (RFC 8555 §7.5.1). */
 export function acceptChallenge(
   server: AcmeServer,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Certificate } from '../pki/x509/certificate.ts';
-import { unusable, type Answer } from './answer.ts';
+import type { Answer, Problem } from './answer.ts';
 import type { RenewalWindow } from './resources.ts';
 import { jsonOf } from './read-answer.ts';
 import type { AcmeServer } from './server.ts';
@@ -18,6 +18,11 @@ export function renewalId(
   return `${Buffer.from(key).toString('base64url')}.${Buffer.from(serial).toString('base64url')}`;
 }
 
+const NO_RENEWAL_INFO: Problem = {
+  ...{ kind: 'problem', status: 404, type: 'none', subproblems: [] },
+  detail: 'the directory has no renewalInfo',
+};
+
 /**
  * Asks when a certificate is best renewed (RFC 9773 §4.2).
  *
@@ -32,7 +37,7 @@ export async function getRenewalWindow(
   const directory = await server.directory(signal);
   if (directory.kind !== 'ok') return directory;
   const base = directory.value.renewalInfo;
-  if (base === undefined) return unusable('the directory has no renewalInfo');
+  if (base === undefined) return NO_RENEWAL_INFO;
   const url = `${base.replace(/\/$/, '')}/${id}`;
   const read = jsonOf(server.resources.renewalInfo);
   return server.get({ endpoint: 'renewalInfo', url, read }, signal);

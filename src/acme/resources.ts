@@ -199,7 +199,13 @@ function directoryAt(url: z.ZodType<string>): z.ZodType<Directory> {
 const renewalInfo = z
   .object({
     suggestedWindow: z.object({ start: instant, end: instant }),
-    explanationURL: z.string().max(MAX_URL).optional().catch(undefined),
+    // It is shown, and followed by people.
+    explanationURL: z
+      .string()
+      .max(MAX_URL)
+      .regex(/^https?:\/\/[\x21-\x7e]+$/)
+      .optional()
+      .catch(undefined),
   })
   .refine(({ suggestedWindow: { start, end } }) => start < end)
   .transform(({ suggestedWindow, explanationURL }) => ({ ...suggestedWindow, explanationURL }));

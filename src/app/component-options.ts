@@ -213,16 +213,23 @@ export function addOwnTlsOptions(command: Command): Command {
 /** The flags of the component `acme`. */
 export interface AcmeOptions extends ComponentOptions {
   readonly namespacedServer: readonly string[];
+  readonly renewCertificates: boolean;
 }
 
 /** Adds those of {@link AcmeOptions} that the other components do not have. */
 export function addAcmeOptions(command: Command): Command {
-  return command.option(
-    '--namespaced-server <url>',
-    'directory of an ACME server that AcmeSigners may name (repeatable; default: none)',
-    (value: string, before: readonly string[]) => [...before, value],
-    [] as readonly string[],
-  );
+  return command
+    .option(
+      '--namespaced-server <url>',
+      'directory of an ACME server that AcmeSigners may name (repeatable; default: none)',
+      (value: string, before: readonly string[]) => [...before, value],
+      [] as readonly string[],
+    )
+    .option(
+      '--renew-certificates',
+      'mark Certificates of cert-manager as cmctl renew does when their CA wants them renewed',
+      false,
+    );
 }
 
 /**

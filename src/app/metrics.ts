@@ -59,6 +59,11 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       metrics.acmeRateLimits.inc();
       metrics.acmeRateLimitWait.inc(seconds);
     },
+    acmeRenewals: (state, count) => metrics.acmeRenewals.set({ state }, count),
+    acmeNextRenewal: (at) => {
+      if (at === undefined) metrics.acmeNextRenewal.reset();
+      else metrics.acmeNextRenewal.set(at / 1000);
+    },
     unserved: (signer) => {
       for (const kind of KINDS) metrics.requestPending.remove({ kind, signer });
       for (const phase of AUTHORITY_PHASES) metrics.authorityPhase.remove({ signer, phase });

@@ -14,6 +14,8 @@ export interface AcmeNames {
   readonly secrets: readonly SecretReference[];
   /** Secrets of account keys of AcmeClusterSigners that `authority` makes; absent: none. */
   readonly accountKeys?: readonly SecretReference[];
+  /** Whether Certificates of cert-manager are marked when their CA wants them renewed; absent: no. */
+  readonly renewCertificates?: boolean;
 }
 
 /** The names that the roles and admission policies of one installation spell out. */

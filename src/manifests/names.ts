@@ -32,10 +32,11 @@ function acmeNamesOf(
   { acme, namespacedSigners = false, namespace }: Installation,
   secretNamespaces: readonly string[],
 ): PermissionNames {
-  const { signers = [], secrets = [], accountKeys = [] } = acme ?? {};
+  const { signers = [], secrets = [], accountKeys = [], renewCertificates = false } = acme ?? {};
   const leases = { namespace, secretNamespaces };
   const all = [...accountKeys, ...secrets];
-  return { signerNames: signers, bundles: [], secrets: all, namespacedSigners, leases };
+  const renews = renewCertificates ? { renewsCertificates: true } : {};
+  return { signerNames: signers, bundles: [], secrets: all, namespacedSigners, leases, ...renews };
 }
 
 /** The namespace of the keys that an installation does not name one by one. */

@@ -9,6 +9,8 @@ export interface AcmeSeries {
   readonly acmeSelfChecks: Histogram<'type' | 'passed'>;
   readonly acmeRateLimits: Counter;
   readonly acmeRateLimitWait: Counter;
+  readonly acmeRenewals: Gauge<'state'>;
+  readonly acmeNextRenewal: Gauge;
 }
 
 /** Seconds: from a file on the same node to a name server that does not answer. */
@@ -41,6 +43,15 @@ export function acmeSeries(registers: Registry[]): AcmeSeries {
     acmeRateLimitWait: new Counter({
       name: 'countersign_acme_rate_limit_wait_seconds_total',
       help: 'Seconds that accounts were told to wait by their ACME servers.',
+      registers,
+    }),
+    acmeRenewals: byState(
+      'renewals',
+      'Certificates in use by how far their renewal is; only the replica that leads counts.',
+    ),
+    acmeNextRenewal: new Gauge({
+      name: 'countersign_acme_next_renewal_timestamp_seconds',
+      help: 'When the next certificate is to be renewed; 0 where none is known.',
       registers,
     }),
   };

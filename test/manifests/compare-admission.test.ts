@@ -40,7 +40,7 @@ for (const namespacedSigners of [false, true]) {
       const secretNamespace = namespace && 'countersign-keys';
       const context = { namespace, secretNamespace, signerNames: [...DEMO.signers, ...derived] };
       const printed = printedAdmission({ namespacedSigners });
-      assert.equal(printed.size, 24);
+      assert.equal(printed.size, 25);
       for (const [name, live] of printed) {
         assert.deepEqual(admissionDifferences(name, live, context), []);
       }
@@ -56,6 +56,7 @@ test('every policy that a component reads is printed, and says what is at risk w
         ...DEMO,
         signerNames: DEMO.signers,
         namespacedSigners: true,
+        renewsCertificates: true,
         leases: { namespace: DEMO.namespace, secretNamespaces: ['countersign-keys'] },
       }),
     )
@@ -223,7 +224,8 @@ test('a policy that trusts the components of another namespace differs', () => {
   assert.deepEqual(differing, [
     'countersign-cluster-signer-status',
     'countersign-signer-status',
-    ...['acme-signer-status', 'acme-orders', 'acme-challenge-status', 'attester-bundles']
+    ...['acme-signer-status', 'acme-orders', 'acme-challenge-status', 'acme-renewals']
+      .concat('attester-bundles')
       .concat('certificate-request-answers', 'acme-answers', 'authority-secrets')
       .concat('request-metadata', 'events', 'leases', 'leases-deleted')
       .concat('refreshed-workloads', 'refreshed-pods')

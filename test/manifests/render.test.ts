@@ -144,11 +144,11 @@ const table: Record<string, readonly string[]> = {
   'acme-solver': [
     'list,watch acme.countersign.dev/challenges,acmeclustersigners',
     'patch acme.countersign.dev/challenges/status',
+    policies('acme-challenge-status'),
     'create,patch events.k8s.io/events',
     policies('acme-cluster-signers', 'acme-account-keys', 'acme-orders', 'acme-challenge-status'),
     'list,create,patch,delete networking.k8s.io/ingresses @countersign-system',
     'list,create,patch,delete gateway.networking.k8s.io/httproutes @countersign-system',
-    policies('acme-challenge-status'),
     ...leader('acme-solver'),
   ],
   // No Secret; what a patch may change is in the policy.
@@ -165,6 +165,21 @@ const table: Record<string, readonly string[]> = {
     ...leader('pod-refresher'),
   ],
 };
+
+test('acme marks Certificates only where that is granted, and watches the policy that holds it then', () => {
+  const acme = { signers: ['example.com/public'], secrets: [] };
+  const named = { ...DEMO, optionalComponents: ['acme'] };
+  const [without, granted] = [acme, { ...acme, renewCertificates: true }].map((each) =>
+    linesOf('acme', { ...named, acme: each }),
+  );
+  const more = granted?.filter((line) => without?.includes(line) === false) ?? [];
+  assert.deepEqual(more.slice(0, 2), [
+    'get cert-manager.io/certificates',
+    'update cert-manager.io/certificates/status',
+  ]);
+  assert.ok(more[2]?.includes(' countersign-acme-renewals '), more[2]);
+  assert.equal(more.length, 3);
+});
 
 test('a component that is left out by default has roles where it is named, and only there', () => {
   assert.ok(!renderRbac(DEMO).has('acme-responder.yaml'));

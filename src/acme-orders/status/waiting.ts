@@ -4,7 +4,7 @@ import { formatTime } from '../../api/object/time.ts';
 import type { Waiting } from '../record.ts';
 
 /** Bytes of a message: the CRDs allow as many characters. */
-const MAX_MESSAGE_BYTES = 4096;
+export const MAX_MESSAGE_BYTES = 4096;
 
 /** What a status says of waiting, as text. */
 export interface WaitingStatus {

@@ -47,3 +47,6 @@ export type RevocationReasonName = keyof typeof REVOCATION_CODES;
 
 /** On an Order: why its certificate is to be revoked, a {@link RevocationReasonName}. Setting it takes the verb `revoke` on the signer. */
 export const REVOKE_ANNOTATION = `${ACME_GROUP}/revoke`;
+
+/** Reason of the condition `Issuing` that `acme` sets on Certificates of cert-manager; a policy lets it set no other one. */
+export const RENEWAL_MARK_REASON = 'RenewalInfo';

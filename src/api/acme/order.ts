@@ -51,6 +51,9 @@ const renewal = z.object({
   explanationURL: text(2048).exactOptional(),
   renewAt: instant.exactOptional(),
   checkAt: instant.exactOptional(),
+  reason: text(64).exactOptional(),
+  message: text(4096).exactOptional(),
+  markedAt: instant.exactOptional(),
 });
 
 const REASONS = Object.keys(REVOCATION_CODES) as [RevocationReasonName];

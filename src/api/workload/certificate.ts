@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `cert-manager.io/v1` Certificate: which Secret it writes, and which of its requests the Secret has. */
 import type { KubeObject } from '../object/object.ts';
-import { CERT_MANAGER_GROUP, CERT_MANAGER_VERSION } from '../request/certificate-request.ts';
+import {
+  CERT_MANAGER_GROUP,
+  CERT_MANAGER_VERSION,
+  type IssuerReference,
+} from '../request/certificate-request.ts';
+import type { Condition } from '../request/conditions.ts';
 
 export const CERTIFICATE_RESOURCE = {
   group: CERT_MANAGER_GROUP,
@@ -10,7 +15,7 @@ export const CERTIFICATE_RESOURCE = {
 } as const;
 
 export interface CertManagerCertificate extends KubeObject {
-  readonly spec: { readonly secretName?: string };
+  readonly spec: { readonly secretName?: string; readonly issuerRef?: IssuerReference };
   readonly status?: {
     /**
      * The revision of the CertificateRequest whose certificate the Secret has: cert-manager sets it after it has
@@ -19,6 +24,10 @@ export interface CertManagerCertificate extends KubeObject {
     readonly revision?: number;
     readonly notAfter?: string;
     readonly renewalTime?: string;
+    readonly conditions?: readonly Condition[];
+    readonly lastFailureTime?: string;
+    /** In a row. */
+    readonly failedIssuanceAttempts?: number;
   };
 }
 

@@ -18,6 +18,7 @@ export async function run(options: AcmeOptions & SelfCheckOptions): Promise<void
         component,
         checkChallenge: selfCheck.check,
         allowedServers: options.namespacedServer,
+        renewsCertificates: options.renewCertificates,
         userAgent: `countersign/${VERSION}`,
         more: ({ signers, orders }) => [
           createAcmeRequests({

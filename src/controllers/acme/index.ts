@@ -9,6 +9,7 @@ import { OrderLoop } from './orders/order-loop.ts';
 import { permissions } from './permissions.ts';
 import { createAccountSecrets } from './signers/account-secrets.ts';
 import { acmeNamesOf } from './signers/acme-names.ts';
+import { RenewalLoop } from './renewals/renewal-loop.ts';
 import { SignerLoop } from './signers/signer-loop.ts';
 
 export interface AcmeInit {
@@ -16,6 +17,8 @@ export interface AcmeInit {
   readonly checkChallenge: SelfCheck;
   /** Directories that AcmeSigners may name. */
   readonly allowedServers: readonly string[];
+  /** Whether Certificates of cert-manager are marked when their CA wants them renewed. */
+  readonly renewsCertificates: boolean;
   /** What ACME servers are told that calls them (RFC 8555 §6.1). */
   readonly userAgent: string;
   /** More loops over the same objects, such as that over requests. */
@@ -37,18 +40,23 @@ export function createAcme(init: AcmeInit): Controller {
   const orderLoop = new OrderLoop(context);
   const challengeLoop = new ChallengeLoop(context);
   const issuedLoop = new IssuedLoop(context);
+  const renewalLoop = new RenewalLoop(context, init.renewsCertificates);
   context.onTerm({
     begin: (term) => {
       signerLoop.wakeAll();
       challengeLoop.begin(term);
       orderLoop.begin(term);
       issuedLoop.begin();
+      renewalLoop.begin();
     },
-    end: signerLoop.forget,
+    end: () => {
+      signerLoop.forget();
+      renewalLoop.end();
+    },
   });
   const more = init.more?.(context) ?? [];
   return {
-    permissions: () => permissions(acmeNamesOf(signers.all(), component)),
+    permissions: () => permissions(acmeNamesOf(signers.all(), component, init)),
     notReady: () => [
       ...[
         signers,
@@ -61,8 +69,8 @@ export function createAcme(init: AcmeInit): Controller {
     warnings: () => [...signers.warnings(), ...more.flatMap((each) => each.warnings?.() ?? [])],
     run: async (signal) => {
       const watching = [signers, orders, challenges, leadership].map((each) => each.run(signal));
-      const loops = [signerLoop, orderLoop, challengeLoop, issuedLoop, ...more].map((each) =>
-        each.run(signal),
+      const loops = [signerLoop, orderLoop, challengeLoop, issuedLoop, renewalLoop, ...more].map(
+        (each) => each.run(signal),
       );
       await Promise.all(loops);
       await Promise.all([...watching, secrets.stop()]);

@@ -2,7 +2,10 @@
 import { ACME_GROUP, EVERY_ACME_DERIVED_NAME } from '../../api/acme/index.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
-import { CERTIFICATE_REQUEST_RESOURCE } from '../../api/request/certificate-request.ts';
+import {
+  CERT_MANAGER_GROUP,
+  CERTIFICATE_REQUEST_RESOURCE,
+} from '../../api/request/certificate-request.ts';
 import { CSR_RESOURCE } from '../../api/request/csr.ts';
 import {
   EVENTS_EVERYWHERE,
@@ -37,7 +40,11 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onRequests(CSR_RESOURCE, 'status'),
     ...onRequests(CERTIFICATE_REQUEST_RESOURCE, 'status'),
     ...signing(names.signerNames),
-    readPolicies(names, POLICIES),
+    ...(names.renewsCertificates === true ? ON_CERTIFICATES : []),
+    readPolicies(
+      names,
+      names.renewsCertificates === true ? [...POLICIES, RENEWAL_POLICY] : POLICIES,
+    ),
     EVENTS_EVERYWHERE,
     ...onLeaderLease(names, 'acme'),
     ...(names.namespacedSigners === true ? ON_SIGNERS_OF_NAMESPACES : []),
@@ -58,6 +65,15 @@ const POLICIES = [
   'countersign-certificate-request-approval',
   'countersign-request-metadata',
   'countersign-events',
+];
+
+/** Holds which Certificates are marked, and that nothing else of them changes. */
+const RENEWAL_POLICY = 'countersign-acme-renewals';
+
+/** RBAC cannot say which condition an update may change, nor of whose Certificates: the policy does. */
+const ON_CERTIFICATES: readonly PermissionRule[] = [
+  { apiGroups: [CERT_MANAGER_GROUP], resources: ['certificates'], verbs: ['get'] },
+  { apiGroups: [CERT_MANAGER_GROUP], resources: ['certificates/status'], verbs: ['update'] },
 ];
 
 const ON_SIGNERS_OF_NAMESPACES: readonly PermissionRule[] = [

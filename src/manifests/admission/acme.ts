@@ -7,6 +7,7 @@ import {
   ACME_GROUP,
   ACME_VERSION,
   ORDER_UID_LABEL,
+  RENEWAL_MARK_REASON,
   REVOKE_ANNOTATION,
 } from '../../api/acme/index.ts';
 import type { Manifest } from '../roles.ts';
@@ -28,6 +29,7 @@ export function whoWritesAcme(namespace: string, secretNamespace: string): reado
     ...whoWritesOrders(namespace),
     ...whoSolves(namespace),
     ...whoRevokes(),
+    ...whatIsRenewed(namespace),
   ];
 }
 
@@ -217,6 +219,56 @@ function whoRevokes(): readonly Manifest[] {
           "request.userInfo.username + ' may not revoke certificates of ' + object.spec.signerRef.kind",
           "+ ' ' + object.spec.signerRef.name + '; ask an administrator to grant it the verb revoke on it'",
         ].join('\n'),
+      },
+    ],
+  });
+}
+
+/**
+ * `acme` marks a Certificate of its signers as to be issued anew, and changes nothing else of any. RBAC grants an update of
+ * the whole status.
+ */
+function whatIsRenewed(namespace: string): readonly Manifest[] {
+  const status = (object: string): string => `${object}.?status.orValue({})`;
+  const conditions = (object: string): string => `${object}.?status.?conditions.orValue([])`;
+  const others = (some: string, all: string): string =>
+    `${conditions(some)}.all(c, c.type == 'Issuing' || c in ${conditions(all)})`;
+  const certificate = "' Certificate ' + object.metadata.namespace + '/' + object.metadata.name";
+  const user = "request.userInfo.username + ' may not";
+  return policy({
+    name: 'countersign-acme-renewals',
+    rule: {
+      apiGroups: ['cert-manager.io'],
+      apiVersions: ['v1'],
+      operations: ['UPDATE'],
+      resources: ['certificates', 'certificates/status'],
+    },
+    conditions: [{ name: 'only-acme', expression: isUser(namespace, 'acme') }],
+    validations: [
+      {
+        expression: [
+          "request.?subResource.orValue('') == 'status'",
+          `&& object.spec.issuerRef.?group.orValue('') == '${ACME_GROUP}'`,
+          "&& object.spec.issuerRef.?kind.orValue('') in ['AcmeClusterSigner', 'AcmeSigner']",
+        ].join('\n'),
+        messageExpression: `${user} write' + ${certificate} + ': its issuer is none of ACME'`,
+      },
+      {
+        expression: [
+          `${status('object')}.all(k, k == 'conditions' || ${status('oldObject')}[?k] == optional.of(${status('object')}[k]))`,
+          `&& ${status('oldObject')}.all(k, k == 'conditions' || k in ${status('object')})`,
+          `&& ${others('object', 'oldObject')}`,
+          `&& ${others('oldObject', 'object')}`,
+        ].join('\n'),
+        messageExpression: `${user} change' + ${certificate} + ': only the condition Issuing'`,
+      },
+      {
+        expression: [
+          `${conditions('object')}.exists_one(c, c.type == 'Issuing'`,
+          `  && c.status == 'True' && c.?reason.orValue('') == '${RENEWAL_MARK_REASON}')`,
+          `&& !${conditions('oldObject')}.exists(c, c.type == 'Issuing' && c.status == 'True')`,
+        ].join('\n'),
+        messageExpression: `${user} set Issuing of' + ${certificate} + ' but to True, with reason ${RENEWAL_MARK_REASON}, once'`,
       },
     ],
   });

@@ -64,6 +64,8 @@ const RISKS: Readonly<Record<string, string>> = {
   'countersign-acme-challenge-status':
     'who may write the status of Challenges may have a server told that a name is proved',
   'countersign-acme-revocation': 'who may update Orders may have their certificates revoked',
+  'countersign-acme-renewals':
+    'this component may change the status of every Certificate when it is taken over',
   'countersign-attester-bundles':
     'this component may make bundles of other names when it is taken over',
   'countersign-authority-secrets':

@@ -160,6 +160,9 @@ function argumentsOf(
       ? ['--acme-account-keys']
       : []),
     ...(installation.namespacedSigners === true && servesSigners ? ['--namespaced-signers'] : []),
+    ...(component === 'acme' && installation.acme?.renewCertificates === true
+      ? ['--renew-certificates']
+      : []),
   ];
 }
 

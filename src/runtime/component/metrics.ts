@@ -67,4 +67,8 @@ export interface AcmeMetrics {
   acmeSelfCheck(type: string, passed: boolean, seconds: number): void;
   /** An account waits because of a limit of the CA. */
   acmeRateLimited(seconds: number): void;
+  /** Certificates in use: `waiting` for their time, `due`, or `overdue`. */
+  acmeRenewals(state: string, count: number): void;
+  /** When the next one is to be renewed, in milliseconds since 1970; undefined: there is none. */
+  acmeNextRenewal(at: number | undefined): void;
 }

@@ -35,6 +35,8 @@ export interface PermissionNames {
   readonly refreshSecrets?: readonly SecretReference[];
   /** Account keys of ACME that `authority` makes; undefined: the installation has no ACME. */
   readonly accountKeys?: readonly SecretReference[] | undefined;
+  /** Whether `acme` marks Certificates of cert-manager when their CA wants them renewed. */
+  readonly renewsCertificates?: boolean | undefined;
   /** Where the replicas keep their Leases; undefined: they use none. */
   readonly leases?: LeasePlace | undefined;
   /** The components' namespace, where `authority` fills in the certificates of their ports. */

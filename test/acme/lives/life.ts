@@ -87,6 +87,7 @@ export function startLife(
     component,
     checkChallenge: () => Promise.resolve(undefined),
     allowedServers: [],
+    renewsCertificates: false,
     userAgent,
   });
   const ended = controller.run(stop.signal).catch(() => undefined);

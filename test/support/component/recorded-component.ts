@@ -59,6 +59,8 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       acmeChallenges: count('acmeChallenges'),
       acmeSelfCheck: count('acmeSelfCheck'),
       acmeRateLimited: count('acmeRateLimited'),
+      acmeRenewals: count('acmeRenewals'),
+      acmeNextRenewal: count('acmeNextRenewal'),
       refreshed: count('refreshed'),
       restarted: count('restarted'),
       evicted: count('evicted'),

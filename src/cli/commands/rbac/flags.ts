@@ -89,6 +89,11 @@ function addOptionalParts(command: Command): Command {
       [],
     )
     .option(
+      '--acme-renew-certificates',
+      'let acme mark Certificates of cert-manager when their CA wants them renewed, for --renew-certificates',
+      false,
+    )
+    .option(
       '--solver-secret <namespace>/<name>',
       'Secret with credentials of DNS, for acme-solver (repeatable)',
       gather,

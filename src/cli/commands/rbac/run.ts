@@ -34,6 +34,7 @@ export interface RbacOptions extends OperatorFlags {
   readonly acmeSigner: readonly string[];
   readonly acmeSecret: readonly string[];
   readonly acmeAccountKey: readonly string[];
+  readonly acmeRenewCertificates: boolean;
   readonly refreshSecret: readonly string[];
   readonly with: readonly string[];
   readonly namespace: string;
@@ -117,6 +118,7 @@ function acmeOf({
   acmeSigner,
   acmeSecret,
   acmeAccountKey,
+  acmeRenewCertificates: renewCertificates,
   with: named,
 }: RbacOptions): Pick<Installation, 'acme' | 'optionalComponents'> {
   if (acmeSigner.length + acmeSecret.length + acmeAccountKey.length === 0)
@@ -124,7 +126,7 @@ function acmeOf({
   const secrets = acmeSecret.map((text) => secretOf('--acme-secret', text));
   const accountKeys = acmeAccountKey.map((text) => secretOf('--acme-account-key', text));
   return {
-    acme: { signers: acmeSigner, secrets, accountKeys },
+    acme: { signers: acmeSigner, secrets, accountKeys, renewCertificates },
     optionalComponents: [...new Set([...named, 'acme'])],
   };
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { nextOrderAt } from '../../../acme-orders/index.ts';
 import type { Order, OrderSpec } from '../../../api/acme/index.ts';
+import { namesOf } from '../store/requester.ts';
 
 /** What an Order asks the server for. */
 export type AskedNames = Pick<OrderSpec, 'request' | 'identifiers' | 'profile'>;
@@ -83,12 +84,6 @@ function isStale(order: Order, asked: AskedNames): boolean {
   const { spec, status } = order;
   if (spec.request !== asked.request || namesOf(spec) !== namesOf(asked)) return true;
   return status.url === undefined && !isEnded(order) && spec.profile !== asked.profile;
-}
-
-/** One text for one set of names: certificates of the same names are found by it. */
-export function namesOf({ identifiers }: Pick<AskedNames, 'identifiers'>): string {
-  const each = identifiers.map(({ type, value }) => `${type} ${value}`);
-  return each.sort().join(',');
 }
 
 function millis(time: string | undefined): number | undefined {

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { acceptChain } from '../../../acme-issuing/index.ts';
 import type { AskedFor } from '../../../acme-issuing/accepted-chain.ts';
-import { ORDERS, readOrder, type AcmeSigner, type Order } from '../../../api/acme/index.ts';
+import {
+  ORDERS,
+  readOrder,
+  refOfAcmeSigner,
+  type AcmeSigner,
+  type Order,
+} from '../../../api/acme/index.ts';
 import type { KubeObject } from '../../../api/object/object.ts';
 import { findCondition } from '../../../api/request/conditions.ts';
 import { SignerError, attempt } from '../../../errors.ts';
@@ -17,6 +23,7 @@ import type {
   IssuingCa,
   NotIssued,
 } from '../../../runtime/issuing/issuing-ca.ts';
+import { certificateNameOf } from '../store/requester.ts';
 import { askedFor } from './asked.ts';
 import { decide } from './decide.ts';
 import { newOrder, type OrderParts } from './new-order.ts';
@@ -116,9 +123,13 @@ async function create(
   const { orders, kind, component } = init;
   const { request, signer, asked } = at;
   const namespace = request.metadata.namespace ?? signer.metadata.namespace ?? init.namespace;
-  const ofSameNames = orders.ofNames({ namespace, signer }, asked);
+  const { identifiers } = asked;
+  const ofRequester = orders.ofRequester({
+    ...{ namespace, identifiers, signerRef: refOfAcmeSigner(signer) },
+    certificate: certificateNameOf(request),
+  });
   const number = orders.nextAttempt(namespace, request.metadata.name);
-  const body = newOrder({ ...at, kind, namespace, attempt: number, ofSameNames });
+  const body = newOrder({ ...at, kind, namespace, attempt: number, ofRequester });
   const { name } = body.metadata;
   try {
     const made = await component.client.request<KubeObject>({

@@ -9,7 +9,9 @@ import {
 } from '../../../api/acme/index.ts';
 import type { KubeObject, ObjectMeta } from '../../../api/object/object.ts';
 import { renewalId } from '../../../acme/index.ts';
+import { CERTIFICATE_NAME } from '../../../api/workload/certificate.ts';
 import { leafOf } from '../store/leaf.ts';
+import { certificateNameOf, namesOf } from '../store/requester.ts';
 import type { AskedNames } from './decide.ts';
 import type { OrderedKind } from './orders-of-requests.ts';
 
@@ -21,8 +23,8 @@ export interface OrderParts {
   readonly asked: AskedNames;
   /** From 1. */
   readonly attempt: number;
-  /** Orders of the same signer and names. */
-  readonly ofSameNames: readonly Order[];
+  /** Orders of the same requester. */
+  readonly ofRequester: readonly Order[];
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -30,6 +32,7 @@ export interface OrderParts {
 /** The body of a POST: the API server fills in the rest of the metadata. */
 export type OrderToCreate = Pick<Order, 'apiVersion' | 'kind' | 'spec'> & {
   readonly metadata: Pick<ObjectMeta, 'namespace' | 'name'> & {
+    readonly annotations?: Readonly<Record<string, string>>;
     readonly ownerReferences?: unknown;
   };
 };
@@ -38,13 +41,15 @@ export type OrderToCreate = Pick<Order, 'apiVersion' | 'kind' | 'spec'> & {
 export function newOrder(init: OrderParts): OrderToCreate {
   const { request, kind, namespace, signer, asked, now } = init;
   const { name, uid } = request.metadata;
-  const before = certificateBefore(init.ofSameNames, now);
+  const before = certificateBefore(init.ofRequester, asked, now);
+  const certificate = certificateNameOf(request);
   const owner = { apiVersion: request.apiVersion, kind, name, uid, controller: true };
   return {
     apiVersion: `${ACME_GROUP}/${ACME_VERSION}`,
     kind: 'Order',
     metadata: {
       ...{ namespace, name: orderName(name, init.attempt) },
+      ...(certificate === undefined ? {} : { annotations: { [CERTIFICATE_NAME]: certificate } }),
       ...(kind === 'CertificateRequest' ? { ownerReferences: [owner] } : {}),
     },
     spec: {
@@ -73,13 +78,15 @@ function orderName(request: string, attempted: number): string {
 }
 
 /**
- * The newest certificate of these names that still is valid: it is renewed. Its id is named only once: the server refuses
+ * The requester's newest certificate of these names that still is valid: it is renewed. Its id is named only once: the server refuses
  * a certificate that was replaced already (RFC 9773 §5).
  */
 function certificateBefore(
-  orders: readonly Order[],
+  ofRequester: readonly Order[],
+  asked: AskedNames,
   now: number,
 ): { readonly replaces: string | undefined } | undefined {
+  const orders = ofRequester.filter(({ spec }) => namesOf(spec) === namesOf(asked));
   const leaves = orders.flatMap((order) => leafOf(order) ?? []);
   const [newest] = leaves
     .filter(({ notAfter }) => notAfter > now)

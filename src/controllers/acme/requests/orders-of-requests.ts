@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { refOfAcmeSigner, type AcmeSigner, type Order } from '../../../api/acme/index.ts';
+import type { Order } from '../../../api/acme/index.ts';
 import { keyOf } from '../../../api/object/object.ts';
 import { BoundedMap } from '../../../bounded-map.ts';
-import { isEnded, namesOf, type AskedNames } from './decide.ts';
+import { requesterKey, requesterOf, type RenewalRequester } from '../store/requester.ts';
+import { isEnded } from './decide.ts';
 
 /** Kinds of requests that Orders are made for. */
 export type OrderedKind = Order['spec']['requestRef']['kind'];
@@ -17,8 +18,8 @@ export interface OrdersOfRequests {
   readonly ofRequest: (kind: OrderedKind, key: string) => readonly Order[];
   /** Those for CertificateSigningRequests, which nothing but us removes. */
   readonly ofCsrs: () => readonly Order[];
-  /** Those of a signer in a namespace for the same set of names. */
-  readonly ofNames: (place: OrderPlace, asked: Pick<AskedNames, 'identifiers'>) => readonly Order[];
+  /** Those of one requester. */
+  readonly ofRequester: (requester: RenewalRequester) => readonly Order[];
   /** A number that no Order for a request of this name has, or had since this process began. */
   readonly nextAttempt: (namespace: string, requestName: string) => number;
   /** Whether somebody else deleted the newest Order of the request with this uid. */
@@ -31,12 +32,6 @@ export interface OrdersOfRequests {
   readonly onEnd: (listener: (order: Order) => void) => void;
 }
 
-/** Where the Orders of a signer are. */
-export interface OrderPlace {
-  readonly namespace: string;
-  readonly signer: Pick<AcmeSigner, 'apiVersion' | 'kind' | 'metadata'>;
-}
-
 /** Requests whose newest Order somebody deleted, and names whose attempts are counted: some hundred bytes each. */
 const MAX_REMEMBERED = 20_000;
 
@@ -45,7 +40,7 @@ type Group = Map<string, Map<string, Order>>;
 interface Index {
   readonly byUid: Group;
   readonly byRequest: Group;
-  readonly byNames: Group;
+  readonly byRequester: Group;
   readonly attempts: BoundedMap<string, number>;
   readonly deleted: BoundedMap<string, true>;
   /** uids of Orders that we delete. */
@@ -58,7 +53,7 @@ export function createOrdersOfRequests(): OrdersOfRequests {
   const index: Index = {
     byUid: new Map(),
     byRequest: new Map(),
-    byNames: new Map(),
+    byRequester: new Map(),
     attempts: new BoundedMap(MAX_REMEMBERED),
     deleted: new BoundedMap(MAX_REMEMBERED),
     ours: new BoundedMap(MAX_REMEMBERED),
@@ -74,8 +69,7 @@ export function createOrdersOfRequests(): OrdersOfRequests {
       [...index.byUid.values()]
         .flatMap((orders) => [...orders.values()])
         .filter(({ spec }) => spec.requestRef.kind === 'CertificateSigningRequest'),
-    ofNames: ({ namespace, signer }, asked) =>
-      valuesOf(index.byNames, namesKey(namespace, refOfAcmeSigner(signer), asked)),
+    ofRequester: (requester) => valuesOf(index.byRequester, requesterKey(requester)),
     nextAttempt: (namespace, requestName) =>
       (index.attempts.get(`${namespace}/${requestName}`) ?? 0) + 1,
     wasDeleted: (uid) => index.deleted.get(uid) === true,
@@ -128,10 +122,7 @@ function groupsOf(
   return [
     [index.byUid, ({ spec }) => spec.requestRef.uid],
     [index.byRequest, (order) => `${order.spec.requestRef.kind} ${requestKeyOf(order)}`],
-    [
-      index.byNames,
-      ({ metadata, spec }) => namesKey(metadata.namespace ?? '', spec.signerRef, spec),
-    ],
+    [index.byRequester, (order) => requesterKey(requesterOf(order))],
   ];
 }
 
@@ -143,14 +134,6 @@ export function requestKeyOf({ metadata: { namespace = '' }, spec }: Order): str
 
 function nameKey({ metadata: { namespace = '' }, spec }: Order): string {
   return `${namespace}/${spec.requestRef.name}`;
-}
-
-function namesKey(
-  namespace: string,
-  { kind, name }: Order['spec']['signerRef'],
-  asked: Pick<AskedNames, 'identifiers'>,
-): string {
-  return `${namespace} ${kind} ${name} ${namesOf(asked)}`;
 }
 
 function valuesOf(group: Group, key: string): readonly Order[] {

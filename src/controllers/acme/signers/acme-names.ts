@@ -11,9 +11,10 @@ import { secretsOfAccounts } from './account-secrets.ts';
 export function acmeNamesOf(
   served: readonly AcmeSigner[],
   { leases, namespacedSigners, secretNamespace }: Component,
+  { renewsCertificates }: Pick<PermissionNames, 'renewsCertificates'>,
 ): PermissionNames {
   const ofCluster = served.filter(({ metadata }) => metadata.namespace === undefined);
   const secrets = secretsOfAccounts(ofCluster, secretNamespace);
   const signerNames = ofCluster.map(({ spec }) => spec.signerName);
-  return { namespacedSigners, signerNames, bundles: [], secrets, leases };
+  return { namespacedSigners, signerNames, bundles: [], secrets, leases, renewsCertificates };
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { CERTIFICATE_MARKED, MARK_REFUSED, RENEWAL_DUE } from '../../../acme-orders/index.ts';
 import type { Challenge, Order } from '../../../api/acme/index.ts';
 import type { EventDetails } from '../../../kube/events/body.ts';
 
@@ -51,6 +52,40 @@ export function eventOfRevocation(
   }
   const told = revocation.state === before?.state ? before : {};
   return warningOf(regarding, revocation, told, 'Revoke');
+}
+
+/** The Events about the renewal of a certificate, whose status was written. */
+export function eventsOfRenewal(
+  order: Order,
+  before: Order['status']['renewal'] = {},
+): readonly EventDetails[] {
+  const { reason, message = '', renewAt = '' } = order.status.renewal ?? {};
+  const about = { regarding: regardingOf(order), action: 'Renew' } as const;
+  const events: EventDetails[] = [];
+  const planned = before.renewAt ?? '';
+  if (isEarlier(renewAt, planned)) {
+    const note = `it is to be renewed at ${renewAt}, and no more at ${planned}`;
+    events.push({ ...about, type: 'Normal', reason: 'RenewalMoved', note });
+  }
+  const type = TOLD.get(reason);
+  if (reason !== undefined && type !== undefined && reason !== before.reason)
+    events.push({ ...about, type, reason, note: message });
+  return events;
+}
+
+/** Reasons of a renewal that people and programs wait for. */
+const TOLD: ReadonlyMap<string | undefined, EventDetails['type']> = new Map([
+  [RENEWAL_DUE, 'Normal'],
+  [CERTIFICATE_MARKED, 'Normal'],
+  [MARK_REFUSED, 'Warning'],
+]);
+
+/** A window that moves by minutes is no news. */
+const MOVED_MS = 60 * 60_000;
+
+/** Not where one of them is no time. */
+function isEarlier(now: string, before: string): boolean {
+  return Date.parse(before) - Date.parse(now) >= MOVED_MS;
 }
 
 /** A reason that is new; one that is repeated, with another wait or text, is not. */

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Order } from '../../../api/acme/index.ts';
+import { keyOf } from '../../../api/object/object.ts';
+import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
+import type { Component } from '../../../runtime/component/component.ts';
+import { requeueAt } from '../../../runtime/component/server-time.ts';
+import { keyOfRef } from '../../../runtime/signers/acme-signers.ts';
+import type { AcmeContext } from '../context.ts';
+import { leafOf } from '../store/leaf.ts';
+import { runObjectLoop, withOwnQueue } from '../store/object-loop.ts';
+import { AccountTurns } from './account-turns.ts';
+import { NewestLeaves } from './newest-leaves.ts';
+import { RenewalCounts } from './renewal-counts.ts';
+import { RenewalWork } from './renewal-work.ts';
+
+/** One call an account at a time: more accounts than that wait for each other. */
+const RENEWAL_WORKERS = 8;
+
+/** Knows of every certificate in use when it is to be renewed. */
+export class RenewalLoop {
+  readonly #context: AcmeContext;
+  readonly #component: Component;
+  readonly #marks: boolean;
+  readonly #newest = new NewestLeaves();
+  readonly #counts: RenewalCounts;
+  readonly #lookAt = new Map<string, number>();
+  #turns: AccountTurns;
+
+  /** @param marks - whether Certificates of cert-manager are marked when it is time */
+  constructor(context: AcmeContext, marks: boolean) {
+    const { component, orders, sessions } = context;
+    this.#context = context;
+    this.#marks = marks;
+    this.#component = withOwnQueue(component, 'renewals');
+    this.#counts = new RenewalCounts(component.metrics);
+    this.#turns = this.#newTurns();
+    const { queue } = this.#component;
+    orders.onEvent((key, now, before) => {
+      for (const each of this.#newest.observe(key, now, before)) queue.add(each);
+      if (now === undefined && before !== undefined) this.#forget(key, before);
+    });
+    sessions.onChange((signerKey) => {
+      for (const { metadata, spec } of orders.list().filter(hasCertificate))
+        if (keyOfRef(spec.signerRef, metadata.namespace ?? '') === signerKey)
+          queue.add(keyOf(metadata));
+    });
+  }
+
+  /** This process leads from now on. */
+  readonly begin = (): void => {
+    this.end();
+    for (const { metadata } of this.#context.orders.list().filter(hasCertificate))
+      this.#component.queue.add(keyOf(metadata));
+  };
+
+  /** Another process leads. */
+  readonly end = (): void => {
+    this.#turns = this.#newTurns();
+    this.#lookAt.clear();
+    this.#counts.clear();
+  };
+
+  readonly run = (signal: AbortSignal): Promise<void> => {
+    const handle = (key: string): Promise<ReconcileResult> => this.#reconcile(key);
+    return runObjectLoop(
+      this.#component,
+      { noun: 'Order', workers: RENEWAL_WORKERS, handle },
+      signal,
+    );
+  };
+
+  async #reconcile(key: string): Promise<ReconcileResult> {
+    const { orders } = this.#context;
+    const term = this.#context.term();
+    const order = orders.get(key);
+    const leaf = order && leafOf(order);
+    if (term === undefined || order === undefined || leaf === undefined) return undefined;
+    const parts = {
+      ...{ context: this.#context, term, turns: this.#turns, counts: this.#counts },
+      ...{ lookAt: this.#lookAt, marks: this.#marks },
+    };
+    return new RenewalWork(parts, order, leaf).run(this.#newest.isReplaced(order));
+  }
+
+  #newTurns(): AccountTurns {
+    const { queue } = this.#component;
+    return new AccountTurns((key, at) => {
+      queue.addAt(key, requeueAt(this.#component, at).requeueAt);
+    });
+  }
+
+  #forget(key: string, { metadata }: Order): void {
+    this.#turns.drop(key);
+    this.#counts.set(metadata.uid, undefined);
+    this.#lookAt.delete(metadata.uid);
+  }
+}
+
+function hasCertificate({ status }: Order): boolean {
+  return status.state === 'valid' && status.certificate !== undefined;
+}
