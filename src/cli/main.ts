@@ -3,6 +3,7 @@
 import { Command } from 'commander';
 import { SignerError, messageOf } from '../errors.ts';
 import { addAcmeCommands } from './commands/acme/flags.ts';
+import { addApproveCommands } from './commands/approve/flags.ts';
 import { addAuthorityVerbs } from './commands/authority/flags.ts';
 import { addCheckCommand } from './commands/check/flags.ts';
 import { addConformanceCommand } from './commands/conformance/flags.ts';
@@ -121,6 +122,7 @@ function program(): Command {
   }
   addCheckCommand(root);
   addExplainCommand(root);
+  addApproveCommands(root);
   addRequestCommand(root);
   addAcmeCommands(root);
   addPolicyCommand(root);

@@ -23,11 +23,16 @@ function linesOf(explanation: Explanation, indent: string): readonly string[] {
     printable(`${object}${where}: ${state}`),
     `  ${printable(summary)}`,
     ...section('what happened', timeline.map(momentText)),
-    ...section('what the rules say', rules.map(ruleText)),
+    ...rulesText(rules),
     ...section('next', next === undefined ? [] : [momentText(next)]),
     ...section('what you can do', own.map(printable)),
     ...parts,
   ].map((line) => (line === '' ? line : indent + line));
+}
+
+/** What each rule says of a request, a line each, below a title; nothing where there is none. */
+export function rulesText(rules: readonly RuleVerdict[]): readonly string[] {
+  return section('what the rules say', rules.map(ruleText));
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {

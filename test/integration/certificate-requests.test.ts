@@ -8,6 +8,7 @@ import { X509Certificate } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { applyCrds, deleteCrds } from '../certmanager/crds.ts';
 import { until } from '../cluster/until.ts';
+import { countersign } from '../support/cluster/countersign.ts';
 import {
   allowCertificateRequesters,
   approvedRequest,
@@ -208,6 +209,22 @@ test('the spec of an approved CertificateRequest is immutable', async () => {
     ...['patch', 'certificaterequest', name, '-n', namespace, '--type=merge', '-p', patch],
   ]);
   assert.match(said, /does not change/);
+});
+
+test('countersign approve and deny decide a CertificateRequest as cmctl does', async () => {
+  const { cluster } = fixture;
+  const decide = async (verb: string, key: string): Promise<void> => {
+    const [namespace = '', name = ''] = key.split('/');
+    const of = ['--kubeconfig', cluster.kubeconfig, '-n', namespace];
+    const { code, stderr } = await countersign([verb, `certificaterequest/${name}`, ...of]);
+    assert.equal(code, 0, stderr);
+  };
+  const approved = await createCertificateRequest(cluster);
+  await decide('approve', approved);
+  await waitForReadyReason(cluster, approved, 'Issued');
+  const denied = await createCertificateRequest(cluster);
+  await decide('deny', denied);
+  await waitForReadyReason(cluster, denied, 'Denied');
 });
 
 test('without the verb approve on a ClusterSigner a writer of the status cannot approve', async () => {

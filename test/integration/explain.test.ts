@@ -33,6 +33,11 @@ function run(...args: readonly string[]): Promise<CommandResult> {
   return countersign(['explain', '--kubeconfig', kubeconfig, ...args], undefined, BUNDLE);
 }
 
+function decide(verb: string, ...args: readonly string[]): Promise<CommandResult> {
+  const { kubeconfig } = fixture.cluster;
+  return countersign([verb, '--kubeconfig', kubeconfig, ...args], undefined, BUNDLE);
+}
+
 function explained(state: string, ...args: readonly string[]): Promise<Explanation> {
   return until(`explain ${args.join(' ')} says ${state}`, WAIT_MS, async () => {
     const { stdout, stderr } = await run('-o', 'json', ...args);
@@ -64,12 +69,38 @@ test('a CSR that no rule allows names the nearest rule and ends with 4, and is I
   assert.ok(waits.rules?.some(({ outcome }) => outcome === 'noOpinion'));
   assert.match(waits.summary, /somebody-else|no rule applies/);
   assert.equal((await run('csr/almost')).code, 4);
-  await fixture.cluster.kubectl(['certificate', 'approve', 'almost']);
+  const dry = await decide('approve', 'csr/almost', '--dry-run');
+  assert.match(
+    dry.stdout,
+    /^csr\/almost: approved \(dry run.*\n\n {2}what the rules say:\n[^]*own-name/,
+  );
+  assert.equal((await explained('WaitsForApproval', 'csr/almost')).state, 'WaitsForApproval');
+  const approved = await decide('approve', 'csr/almost', '--message', 'seen the badge');
+  assert.equal(approved.code, 0, approved.stderr);
+  assert.match(approved.stdout, /next: countersign explain csr\/almost/);
   const issued = await explained('Issued', 'csr/almost');
   assert.match(
     issued.timeline.map(({ what }) => what).join('\n'),
     /Approved: .*\n.*issued: sha256:/,
   );
+});
+
+test('a decision is final: again it changes nothing, the other one is refused, and a typo decides none', async () => {
+  await createCsr('stranger', '/CN=stranger');
+  const typo = await decide('deny', 'csr/stranger', 'csr/strange');
+  assert.equal(typo.code, 1);
+  assert.match(typo.stderr, /there is no csr\/strange /);
+  assert.equal((await decide('deny', 'csr/stranger', 'pod/x')).code, 2);
+  await explained('WaitsForApproval', 'csr/stranger');
+  const denied = await decide('deny', 'csr/stranger', '--message', 'not ours', '-o', 'json');
+  assert.equal(denied.code, 0, denied.stderr);
+  const [result] = JSON.parse(denied.stdout) as [{ outcome: string; rules: object[] }];
+  assert.equal(result.outcome, 'Denied');
+  assert.ok(result.rules.length > 0);
+  assert.match((await explained('Denied', 'csr/stranger')).summary, /not ours/);
+  assert.match((await decide('deny', 'csr/stranger')).stdout, /nothing is written: it is Denied/);
+  const late = await decide('approve', 'csr/stranger');
+  assert.deepEqual([late.code, late.stderr], [3, '']);
 });
 
 test('a CSR of a name that nobody serves says so', async () => {

@@ -104,6 +104,17 @@ export function withIssued(
   };
 }
 
+/** The object for PUT /status that carries a person's decision, as `cmctl approve` and `cmctl deny` write it. */
+export function withApproval(
+  request: CertificateRequest,
+  { type, ...words }: { type: 'Approved' | 'Denied'; reason: string; message: string },
+  now: number,
+): CertificateRequest {
+  const decided = condition(type, 'True', words, now);
+  const conditions = setCondition(request.status?.conditions, decided);
+  return { ...request, status: { ...request.status, conditions } };
+}
+
 /** The object for PUT /status that marks a denied request as such. */
 export function withDenied(request: CertificateRequest, now: number): CertificateRequest {
   const message = 'The CertificateRequest was denied by an approval controller';
