@@ -59,7 +59,10 @@ export interface Controlled {
   stop(): Promise<void>;
 }
 
-export function componentOn(stage: Stage, more: Partial<Component> = {}): RecordedComponent {
+export function componentOn(
+  stage: Pick<Stage, 'client' | 'time'>,
+  more: Partial<Component> = {},
+): RecordedComponent {
   const { clock, startTimer, delay } = stage.time;
   const zeros = (size: number): Uint8Array => new Uint8Array(size);
   const counts = { added: () => undefined, depth: () => undefined, waited: () => undefined };

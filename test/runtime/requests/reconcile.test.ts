@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/** One look at a request of a namespace's Signer whose expressions have no time left, or take too long. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RequestKind } from '../../../src/runtime/component/metrics.ts';
+import { reconcile, type Reconciler } from '../../../src/runtime/requests/reconcile.ts';
+import { createRequestState, requestKey } from '../../../src/runtime/requests/request-state.ts';
+import { ownerOf, requireBudget, spending } from '../../../src/runtime/signers/deadline.ts';
+import { Overrun, PutOff } from '../../../src/runtime/signers/put-off.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { teamSigner } from '../../support/signers/namespaced-signer.ts';
+import { request, type Request } from './controlled.ts';
+
+/** A look at one request of this kind, of a Signer in this namespace. */
+function stage(kind: RequestKind, namespace: string, handle: () => Promise<never>) {
+  const component = recordedComponent();
+  const { clock, random } = component;
+  const signer = teamSigner({ namespace });
+  const queue = { add: () => undefined, addAt: () => undefined };
+  const one = request('r', 1);
+  const at = {
+    init: {
+      ...{ component, kind, handle, signers: { serving: () => signer } },
+      fairnessKeyOf: () => ({ distinguishers: [], deadline: undefined }),
+      regarding: () => ({ regarding: { apiVersion: 'v1', kind, name: 'r' } }),
+    },
+    state: createRequestState({ clock, random, queue }),
+    requests: { peek: () => one, load: () => Promise.resolve(one) },
+    takeover: { claims: () => false },
+  } as unknown as Reconciler<Request, typeof signer>;
+  const look = () => reconcile(at, requestKey(signer.spec.signerName, 'r'));
+  return { component, signer, look };
+}
+
+/** Uses the thread until the namespace of the signer has overdrawn its budget by seconds. */
+function overdraw(signer: Parameters<typeof ownerOf>[0]): void {
+  const owner = ownerOf(signer);
+  spending(owner, 'spec.pods.allow', () => {
+    const before = process.threadCpuUsage();
+    for (let spent = 0; spent < 600_000;) {
+      const { user, system } = process.threadCpuUsage(before);
+      spent = user + system;
+    }
+  });
+  assert.throws(() => {
+    requireBudget(owner);
+  }, PutOff);
+}
+
+test('a request does not even begin while the namespace of its Signer has spent its budget', async () => {
+  let begun = 0;
+  const { component, signer, look } = stage('PodCertificateRequest', 'team-spent', () => {
+    begun += 1;
+    return Promise.reject(new Error('nobody may work for it'));
+  });
+  overdraw(signer);
+  const next = await look();
+  assert.equal(begun, 0);
+  assert.ok(typeof next === 'object' && 'requeueAt' in next && next.requeueAt > component.clock());
+});
+
+for (const [kind, isTold] of [
+  ['CertificateSigningRequest', false],
+  ['PodCertificateRequest', true],
+  ['CertificateRequest', true],
+] as const) {
+  test(`an Event about a Signer that takes too long for a ${kind} is written${isTold ? '' : ' by nobody who may not'}`, async () => {
+    const { component, look } = stage(kind, 'team-slow', () =>
+      Promise.reject(new Overrun('evaluate', 'spec.requests.rules[0].when')),
+    );
+    await look();
+    const about = component.notes.filter(({ reason }) => reason === 'CelOverrun');
+    const signers = about.filter(({ regarding }) => regarding.kind === 'Signer');
+    assert.equal(signers.length, isTold ? 1 : 0);
+  });
+}
