@@ -23,6 +23,7 @@ import {
   type Call,
 } from './taken-over/attempts.ts';
 
+import { ACME, CALL_PROVIDER, MAKE_CHALLENGE, PROVIDER } from './taken-over/acme-attempts.ts';
 import { deploymentOf, NOT_OPTED_IN, OPTED_IN, RESTART } from './taken-over/refresh-attempts.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { KubeError } from '../../src/kube/client/kube-error.ts';
@@ -44,8 +45,9 @@ before(async () => {
   for (const file of [...files, 'deploy/crds/acme', 'rbac'])
     await cluster.kubectl(['apply', '-f', join(root, file)]);
   // Left out by default.
-  const optionalComponents = ['pod-refresher', 'acme-responder', 'acme-solver'];
-  const roles = renderRbac({ ...DEMO, optionalComponents });
+  const optionalComponents = ['pod-refresher', 'acme', 'acme-responder', 'acme-solver'];
+  const acme = { signers: ['example.com/public'], secrets: [{ namespace: KEYS, name: 'account' }] };
+  const roles = renderRbac({ ...DEMO, optionalComponents, acme, dnsWebhooks: [PROVIDER] });
   for (const name of optionalComponents) {
     await cluster.kubectl(['apply', '-f', '-'], { input: roles.get(`${name}.yaml`) ?? '' });
   }
@@ -58,8 +60,9 @@ before(async () => {
     const account = `countersign-${component}`;
     kubeconfigs.set(component, await cluster.serviceAccountKubeconfig(SYSTEM, account));
   }
+  await allowed('acme', MAKE_CHALLENGE);
   const policed = ATTEMPTS.filter(({ cannot }) =>
-    /no CA of|names no signer|another issuer|metadata|Event of|with a token|workload|pod template|evict|rollout/.test(
+    /no CA of|names no signer|another issuer|is proved|metadata|Event of|with a token|workload|pod template|evict|rollout/.test(
       cannot,
     ),
   );
@@ -72,6 +75,12 @@ before(async () => {
 
 after(async () => {
   await cluster.stop();
+});
+
+test('acme-solver may have the DNS webhook called that it was bound to', async () => {
+  const { stderr } = await attempt(CALL_PROVIDER, 'acme-solver');
+  // Nobody serves it here.
+  assert.match(stderr, /NotFound/);
 });
 
 test('pod-refresher may restart a workload that opted in', async () => {
@@ -89,6 +98,8 @@ for (const { component, cannot, call } of ATTEMPTS) {
 test('nothing is refused that an administrator may not do either', async () => {
   for (const { component, cannot, call } of ATTEMPTS) {
     if (call.verb === 'delete' || call.verb === 'create') continue;
+    // What acme says is not for administrators to say either.
+    if (call.path.startsWith(ACME) && call.path.endsWith('/status')) continue;
     const { stderr } = await attempt(call, undefined);
     assert.ok(!isForbidden(stderr), `${component} cannot ${cannot}: ${stderr}`);
   }
@@ -205,6 +216,7 @@ async function createObjects(): Promise<void> {
   for (const name of ['workload-ca', FOREIGN_SECRET]) {
     await create({ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: KEYS } });
   }
+  await createCertificateRequest('acme', 'acme.countersign.dev', 'AcmeClusterSigner');
   for (const [name, signerName] of [
     ['ours', 'example.com/workload'],
     ['foreign', FOREIGN],
@@ -213,15 +225,7 @@ async function createObjects(): Promise<void> {
     const request = forgedRequest('certificates.k8s.io/v1', whose);
     await create({ ...request, metadata: { name, namespace: SYSTEM } });
     const group = name === 'ours' ? 'countersign.dev' : 'cert-manager.io';
-    await create({
-      apiVersion: 'cert-manager.io/v1',
-      kind: 'CertificateRequest',
-      metadata: { name, namespace: SYSTEM },
-      spec: {
-        ...{ request: 'YQ==', issuerRef: { name: 'x', kind: 'ClusterSigner', group } },
-        ...(await whoami()),
-      },
-    });
+    await createCertificateRequest(name, group, 'ClusterSigner');
   }
   await createWorkloads();
   await create({
@@ -241,6 +245,15 @@ async function createObjects(): Promise<void> {
       },
       profile: { keyTypes: ['ED25519'], usages: ['client auth'] },
     },
+  });
+}
+
+async function createCertificateRequest(name: string, group: string, kind: string): Promise<void> {
+  const issuerRef = { name: 'x', kind, group };
+  await create({
+    ...{ apiVersion: 'cert-manager.io/v1', kind: 'CertificateRequest' },
+    metadata: { name, namespace: SYSTEM },
+    spec: { request: 'YQ==', issuerRef, ...(await whoami()) },
   });
 }
 

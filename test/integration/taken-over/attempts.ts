@@ -4,7 +4,7 @@
  * Every object that a row names exists, so that nothing is refused for being absent.
  */
 
-import { BY_RESPONDER, BY_SOLVER } from './acme-attempts.ts';
+import { BY_ACME, BY_RESPONDER, BY_SOLVER } from './acme-attempts.ts';
 import { writeForeignLease } from './foreign-lease.ts';
 import { WORKLOAD_ATTEMPTS } from './refresh-attempts.ts';
 
@@ -59,6 +59,12 @@ const answerCsr: Call = {
   body: { status: { conditions: FAILED } },
 };
 const answerForeignCsr: Call = { ...answerCsr, path: csr('foreign', 'status') };
+const writeRequest = (name: string, status: object): Call => ({
+  ...{ verb: 'replace', path: `${CERT_MANAGER}/${name}/status` },
+  body: { status },
+});
+const answerForeignRequest = writeRequest('foreign', { ca: 'YQ==' });
+const approveRequest = (name: string): Call => writeRequest(name, { conditions: APPROVED });
 const answerPcr: Call = {
   verb: 'replace',
   path: pcr('ours'),
@@ -125,10 +131,18 @@ function cannot(component: string, sentences: Readonly<Record<string, Call>>): r
   }));
 }
 
+const NOBODY_MAY = {
+  'list Secrets': listSecrets,
+  'publish a bundle': publish,
+  'write a ClusterSigner or its status': attest,
+  'write an Event of another controller': FORGED,
+  'mint a token': mintToken,
+} as const;
+
 export const ATTEMPTS: readonly Attempt[] = [
   ...cannot('approver', {
+    ...NOBODY_MAY,
     'read the Secret of a CA': readOwnCa,
-    'list Secrets': listSecrets,
     'approve for a signer name that the installation does not have': {
       ...approve,
       path: csr('foreign', 'approval'),
@@ -136,31 +150,24 @@ export const ATTEMPTS: readonly Attempt[] = [
     'answer a CertificateSigningRequest': answerCsr,
     'change the metadata of a CertificateSigningRequest': disown('approval'),
     'answer a PodCertificateRequest': answerPcr,
-    'publish a bundle': publish,
-    'write a ClusterSigner or its status': attest,
-    'write an Event of another controller': FORGED,
     'report in the Lease of another component': writeForeignLease('signer'),
-    'mint a token': mintToken,
   }),
   ...cannot('signer', {
+    ...NOBODY_MAY,
     'approve a CertificateSigningRequest': approve,
     'change the metadata of a CertificateSigningRequest': disown('status'),
     'answer for a signer name that the installation does not have': answerForeignCsr,
     'answer a PodCertificateRequest': answerPcr,
     'read another Secret': readForeignSecret,
-    'list Secrets': listSecrets,
     'write the Secret of a CA': {
       verb: 'replace',
       path: `${SECRETS}/workload-ca`,
       body: { metadata: { labels: { by: 'attack' } } },
     },
-    'publish a bundle': publish,
-    'write a ClusterSigner or its status': attest,
-    'write an Event of another controller': FORGED,
     'report in the Lease of another component': writeForeignLease('pcr-issuer'),
-    'mint a token': mintToken,
   }),
   ...cannot('pcr-issuer', {
+    ...NOBODY_MAY,
     'answer a CertificateSigningRequest': answerCsr,
     'approve a CertificateSigningRequest': approve,
     'answer for a signer name that the installation does not have': {
@@ -172,33 +179,16 @@ export const ATTEMPTS: readonly Attempt[] = [
       path: `${CERTIFICATES}/namespaces/${SYSTEM}/podcertificaterequests`,
     },
     'read another Secret': readForeignSecret,
-    'list Secrets': listSecrets,
-    'publish a bundle': publish,
-    'write a ClusterSigner or its status': attest,
-    'write an Event of another controller': FORGED,
     'report in the Lease of another component': writeForeignLease('signer'),
-    'mint a token': mintToken,
   }),
   ...cannot('certificate-request', {
-    'answer a CertificateRequest of another issuer': {
-      verb: 'replace',
-      path: `${CERT_MANAGER}/foreign/status`,
-      body: { status: { ca: 'YQ==' } },
-    },
-    'approve a CertificateRequest': {
-      verb: 'replace',
-      path: `${CERT_MANAGER}/ours/status`,
-      body: { status: { conditions: APPROVED } },
-    },
+    ...NOBODY_MAY,
+    'answer a CertificateRequest of another issuer': answerForeignRequest,
+    'approve a CertificateRequest': approveRequest('ours'),
     'answer a CertificateSigningRequest': answerCsr,
     'answer a PodCertificateRequest': answerPcr,
     'read another Secret': readForeignSecret,
-    'list Secrets': listSecrets,
-    'publish a bundle': publish,
-    'write a ClusterSigner or its status': attest,
-    'write an Event of another controller': FORGED,
     'report in the Lease of another component': writeForeignLease('signer'),
-    'mint a token': mintToken,
   }),
   ...cannot('attester', {
     'read the Secret of a CA': readOwnCa,
@@ -257,6 +247,18 @@ export const ATTEMPTS: readonly Attempt[] = [
     'report in the Lease of another component': writeForeignLease('signer'),
     'mint a token': mintToken,
   }),
+  ...cannot('acme', {
+    ...NOBODY_MAY,
+    ...BY_ACME,
+    'read the Secret of a CA': readOwnCa,
+    'approve a CertificateSigningRequest': approve,
+    'change the metadata of a CertificateSigningRequest': disown('status'),
+    'answer for a signer name that the installation does not have': answerForeignCsr,
+    'answer a CertificateRequest of another issuer': answerForeignRequest,
+    'approve a CertificateRequest': approveRequest('acme'),
+    'answer a PodCertificateRequest': answerPcr,
+    'report in the Lease of another component': writeForeignLease('signer'),
+  }),
   ...cannot('acme-responder', {
     ...BY_RESPONDER,
     'read a Secret': readOwnCa,
@@ -269,17 +271,13 @@ export const ATTEMPTS: readonly Attempt[] = [
     'mint a token': mintToken,
   }),
   ...cannot('acme-solver', {
+    ...NOBODY_MAY,
     ...BY_SOLVER,
     'read an account key': readAccountKey,
     'read the Secret of a CA': readOwnCa,
-    'list Secrets': listSecrets,
     'approve a CertificateSigningRequest': approve,
     'answer a CertificateSigningRequest': answerCsr,
-    'publish a bundle': publish,
-    'write a ClusterSigner or its status': attest,
-    'write an Event of another controller': FORGED,
     'report in the Lease of another component': writeForeignLease('signer'),
-    'mint a token': mintToken,
   }),
   ...cannot('pod-refresher', {
     ...WORKLOAD_ATTEMPTS,
