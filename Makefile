@@ -21,8 +21,8 @@ help: ## Show the targets
 	@grep -hE '^[a-z0-9.-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 .PHONY: demo
-demo: node_modules controlplane dist/countersign.mjs ## The whole story on a real cluster; ARGS=--keep leaves the cluster up
-	$(RUN) node demo/main.ts $(ARGS)
+demo: node_modules controlplane dist/countersign.mjs ## The whole story on a real cluster; ACME=1 adds a certificate of a local ACME server, ARGS=--keep leaves the cluster up
+	$(RUN) node demo/main.ts $(if $(ACME),--acme) $(ARGS)
 
 .PHONY: test
 test: check oracle package controlplane dist/countersign.mjs ## make check and oracle, then the integration tests on the real control plane

@@ -13,9 +13,15 @@ import { denied } from './steps/denied.ts';
 import { createSigners } from './steps/install.ts';
 import { People } from './steps/people.ts';
 import { credentials, mutualTls } from './steps/pods.ts';
+import { publicCertificate } from './steps/public.ts';
 import { Story, type Tell } from './story.ts';
 
-const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: {
+    keep: { type: 'boolean', default: false },
+    acme: { type: 'boolean', default: false },
+  },
+});
 const interrupted = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
 });
@@ -90,6 +96,10 @@ async function tellStory(): Promise<void> {
   await story.step('The audit log: no refusal, nothing outside the components’ roles', (tell) =>
     audit(own, tell),
   );
+  if (values.acme)
+    await story.step('A certificate of an ACME server: its name is proved by a file', (tell) =>
+      publicCertificate(own.cluster, tell),
+    );
 }
 
 /** Pods that really run, where they can. */
