@@ -3,7 +3,7 @@ import { KubeError } from '../kube/client/kube-error.ts';
 import { correction, judge, type Judgement } from './objects/judge.ts';
 import { STEPS, ruleOf } from './objects/kinds.ts';
 import { titleOf, type ManagedObject } from './objects/managed-object.ts';
-import { isMarked, marked, type Owner } from './objects/mark.ts';
+import { isMarked, marked, superfluous, type Owner } from './objects/mark.ts';
 import { rolloutOf, type Rollout } from './objects/rollout.ts';
 import type { ManagedWatches } from './watches.ts';
 import type { ObjectWriter } from './writer.ts';
@@ -105,12 +105,7 @@ class Pass implements PassReport {
   /** Deletes what we own and is no longer desired, such as the objects of a component that was left out. */
   async prune(): Promise<void> {
     const { objects, owner, watches, writer } = this.#init;
-    const wanted = new Set(objects.map(titleOf));
-    const isOurs = ({ metadata }: ManagedObject): boolean =>
-      metadata.deletionTimestamp === undefined &&
-      metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) === true;
-    for (const each of watches.all().filter(isOurs)) {
-      if (wanted.has(titleOf(each))) continue;
+    for (const each of superfluous(watches.all(), objects, owner)) {
       try {
         await writer.remove(each);
         this.changes.push({ kind: 'removed', object: titleOf(each), paths: [] });

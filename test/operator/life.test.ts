@@ -8,13 +8,15 @@ import { apply } from '../support/cluster/apply.ts';
 import { disturb, isKept } from './drift.ts';
 import { titleOf, type ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
 import { differences, healed } from './healed.ts';
-import { DESIRED, EXAMPLE, WAIT_MS, startStand, type Stand } from './stand.ts';
+import { plannerOf, type Planner } from './planner.ts';
+import { DESIRED, EXAMPLE, EXAMPLE_FILE, WAIT_MS, startStand, type Stand } from './stand.ts';
 
 /** `.ci/run` sets another one for each commit. */
 const SEED = Number(process.env['SEED'] ?? 1);
 
 let stand: Stand;
 let operator: ComponentProcess;
+let planner: Planner;
 before(async () => {
   stand = await startStand();
   operator = await stand.start();
@@ -64,6 +66,24 @@ test('whoever lacks sign or attest for every signer name may not write a Counter
   });
 });
 
+test('operator plan prints what would be made, and makes nothing', async () => {
+  planner = await plannerOf(stand);
+  const { code, stdout } = await planner.plan('--file', EXAMPLE_FILE);
+  assert.equal(code, 0, stdout);
+  const missing = await differences(stand);
+  const made = stdout.match(/^make {4}.*$/gm) ?? [];
+  assert.equal(made.length, missing.length);
+  assert.match(stdout, /^make {4}Deployment countersign-system\/countersign-signer$/m);
+  assert.deepEqual(await differences(stand), missing);
+});
+
+test('operator plan exits with 2 where there is nothing to plan, and with 3 for a spec that is refused', async () => {
+  assert.equal((await planner.plan()).code, 2);
+  const unknown = await planner.planOf({ ...EXAMPLE.spec, version: '9.9.9' });
+  assert.equal(unknown.code, 3);
+  assert.match(unknown.stdout, /^refused, nothing would change: UnsupportedVersion: /);
+});
+
 test('one object installs everything on an empty cluster, in a version that the status names', async (t) => {
   const began = performance.now();
   await stand.install();
@@ -94,6 +114,39 @@ test('a second pass, by a process that knows nothing of the first, writes nothin
   assert.deepEqual(written, [
     `patch poddisruptionbudgets ${gone.metadata.namespace ?? ''}/${gone.metadata.name}`,
   ]);
+});
+
+test('operator plan prints what was changed, deleted and left over, and puts nothing back', async () => {
+  assert.match((await planner.plan()).stdout, /^0 to change, \d+ as desired\n$/);
+  await operator.stop();
+  const find = (kind: string): ManagedObject => {
+    const found = DESIRED.find((each) => each.kind === kind);
+    assert.ok(found);
+    return found;
+  };
+  const [role, gone, deployment] = [find('ClusterRole'), find('Service'), find('Deployment')];
+  await disturb(stand.client, role, 'planned');
+  await disturb(stand.client, deployment, 'planned');
+  const live = await stand.admin.read(gone);
+  assert.ok(live);
+  await stand.admin.remove(live);
+  const before_ = await differences(stand);
+  const { code, stdout } = await planner.planOf({
+    ...EXAMPLE.spec,
+    components: { 'certificate-request': { enabled: false } },
+  });
+  assert.equal(code, 0);
+  assert.match(stdout, new RegExp(`^adopt {3}${titleOf(role)}$`, 'm'));
+  assert.match(stdout, new RegExp(`^clean {3}${titleOf(deployment)} `, 'm'));
+  assert.match(stdout, new RegExp(`^make {4}${titleOf(gone)}$`, 'm'));
+  assert.match(
+    stdout,
+    /^remove {2}Deployment countersign-system\/countersign-certificate-request$/m,
+  );
+  assert.deepEqual(await differences(stand), before_);
+  assert.deepEqual(await planner.writes(), []);
+  operator = await stand.start();
+  await healed(stand);
 });
 
 /** All of them in the long form; else every fifth, other ones for each seed. */

@@ -31,10 +31,8 @@ export const RELEASE = {
   ...{ allowedImages: [], dangerZone: false, version: '0.1.0' },
 };
 
-/** deploy/operator/countersign.yaml. */
-export const EXAMPLE = parse(
-  readFileSync(join(ROOT, 'deploy/operator/countersign.yaml'), 'utf8'),
-) as Countersign;
+export const EXAMPLE_FILE = join(ROOT, 'deploy/operator/countersign.yaml');
+export const EXAMPLE = parse(readFileSync(EXAMPLE_FILE, 'utf8')) as Countersign;
 
 /** What the operator makes of a spec. */
 export function desiredOf(spec: Countersign['spec']): readonly ManagedObject[] {
@@ -51,6 +49,8 @@ export interface Stand {
   /** The administrator's. */
   readonly client: Client;
   readonly admin: ObjectWriter;
+  /** Applies what an administrator applies: the definition, and deploy/operator/operator.yaml. */
+  installOperator(): Promise<void>;
   /** Starts the operator under its own ServiceAccount. */
   start(...flags: readonly string[]): Promise<ComponentProcess>;
   /** Applies the operator's roles for a spec. */
@@ -65,7 +65,8 @@ export interface Stand {
   close(): Promise<void>;
 }
 
-export async function startStand(): Promise<Stand> {
+/** @param isInstalled - whether the operator's own manifests are applied at once */
+export async function startStand({ isInstalled = true } = {}): Promise<Stand> {
   const cluster = await startCluster({ nodes: 0 });
   const connection = await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now });
   const clocks = { clock: Date.now, monotonic: () => performance.now() };
@@ -76,14 +77,18 @@ export async function startStand(): Promise<Stand> {
     const { code, stdout } = await cluster.kubectl(args, { allowFailure: true });
     return code === 0 ? (JSON.parse(stdout) as Countersign) : undefined;
   };
-  await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/crds/operator')]);
-  await established(cluster, 'crd/countersigns.operator.countersign.dev');
-  await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/operator/operator.yaml')]);
+  const installOperator = async (): Promise<void> => {
+    await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/crds/operator')]);
+    await established(cluster, 'crd/countersigns.operator.countersign.dev');
+    await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/operator/operator.yaml')]);
+  };
+  if (isInstalled) await installOperator();
   return {
     cluster,
     client,
     admin: createWriter(client, 'somebody-else'),
     countersign,
+    installOperator,
     start: async (...args) => {
       const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM, 'countersign-operator');
       const started = await startComponent({ name: 'operator', kubeconfig, args });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from 'node:crypto';
 import { ruleOf } from './kinds.ts';
-import { isRecord, type ManagedObject, type ObjectOwner } from './managed-object.ts';
+import { isRecord, titleOf, type ManagedObject, type ObjectOwner } from './managed-object.ts';
 
 /** The label of every object of an installation, by which it is watched. */
 export const MANAGED_BY = 'operator.countersign.dev/managed-by';
@@ -36,6 +36,21 @@ export function marked(object: ManagedObject, { label, ...reference }: Owner): M
 /** Whether it has been made, or adopted, by an operator before. */
 export function isMarked({ metadata }: Pick<ManagedObject, 'metadata'>, label: string): boolean {
   return metadata.labels?.[MANAGED_BY] === label;
+}
+
+/** What of these objects has this owner, and is not desired any longer. */
+export function superfluous(
+  there: readonly ManagedObject[],
+  desired: readonly ManagedObject[],
+  { uid }: Pick<Owner, 'uid'>,
+): readonly ManagedObject[] {
+  const wanted = new Set(desired.map(titleOf));
+  return there.filter(
+    (each) =>
+      each.metadata.deletionTimestamp === undefined &&
+      each.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true &&
+      !wanted.has(titleOf(each)),
+  );
 }
 
 /** SHA-256 of the canonical JSON, as hex. */

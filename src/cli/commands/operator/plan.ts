@@ -9,8 +9,9 @@ import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { desiredInstallation } from '../../../manifests/operator/desired.ts';
 import { judge, type Judgement } from '../../../reconciling/objects/judge.ts';
+import { ruleOf } from '../../../reconciling/objects/kinds.ts';
 import { titleOf, type ManagedObject } from '../../../reconciling/objects/managed-object.ts';
-import { isMarked, marked } from '../../../reconciling/objects/mark.ts';
+import { MANAGED_BY, isMarked, marked, superfluous } from '../../../reconciling/objects/mark.ts';
 import { printable } from '../../../quote.ts';
 import { createWriter } from '../../../reconciling/writer.ts';
 import { printText } from '../../terminal.ts';
@@ -75,8 +76,36 @@ async function printPlan(client: Client, options: PlanOptions): Promise<number> 
     if (line !== undefined) lines.push(printable(line));
   }
   const same = desired.objects.length - lines.length;
-  printText([...lines, `${lines.length} to change, ${same} as desired`, ''].join('\n'));
+  const there = inCluster === undefined ? [] : await markedIn(client, desired.objects);
+  const removed = superfluous(there, desired.objects, owner).map((each) =>
+    printable(`remove  ${titleOf(each)}`),
+  );
+  const count = lines.length + removed.length;
+  printText([...lines, ...removed, `${count} to change, ${same} as desired`, ''].join('\n'));
   return 0;
+}
+
+/** The objects with our label, in the collections of these. */
+async function markedIn(
+  client: Client,
+  objects: readonly ManagedObject[],
+): Promise<readonly ManagedObject[]> {
+  const collections = new Map(
+    objects
+      .filter((each) => ruleOf(each).owned)
+      .map((each) => [ruleOf(each).resource.collection(each.metadata.namespace), each]),
+  );
+  const lists = await Promise.all(
+    [...collections].map(async ([path, { apiVersion, kind }]) => {
+      const query = { labelSelector: `${MANAGED_BY}=${LABEL}` };
+      const list = await client
+        .request<{ readonly items: readonly ManagedObject[] }>({ method: 'GET', path, query })
+        .catch(ignoreNotFound);
+      // Items of a list do not say what they are.
+      return (list?.items ?? []).map((each) => ({ ...each, apiVersion, kind }));
+    }),
+  );
+  return lists.flat();
 }
 
 function countersignIn(client: Client): Promise<Countersign | undefined> {
