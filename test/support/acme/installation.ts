@@ -20,6 +20,8 @@ export interface AcmeInstallation {
   readonly signers?: readonly string[];
   /** Names of the Secrets with account keys and keys of external accounts; default: `account`. */
   readonly accounts?: readonly string[];
+  /** Whether `acme` may mark Certificates of cert-manager. */
+  readonly renewCertificates?: boolean;
   /** Credentials of solvers. */
   readonly solverSecrets?: readonly { readonly namespace: string; readonly name: string }[];
 }
@@ -37,9 +39,11 @@ export async function applyAcmeKinds(cluster: Cluster): Promise<void> {
 export async function installAcme(cluster: Cluster, wanted: AcmeInstallation = {}): Promise<void> {
   await applyAcmeKinds(cluster);
   const { components = ACME_COMPONENTS, signers = [SIGNER_NAME], accounts = ['account'] } = wanted;
+  const secrets = accounts.map((name) => ({ namespace: KEYS_NAMESPACE, name }));
+  const { renewCertificates = false } = wanted;
   const installation = {
     ...DEMO,
-    acme: { signers, secrets: accounts.map((name) => ({ namespace: KEYS_NAMESPACE, name })) },
+    acme: { signers, secrets, renewCertificates },
     optionalComponents: components,
     ...(wanted.solverSecrets === undefined ? {} : { solverSecrets: wanted.solverSecrets }),
   };
