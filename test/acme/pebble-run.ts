@@ -13,7 +13,7 @@ import {
   type Account,
 } from '../../src/acme/accounts.ts';
 import { revokeCertificate } from '../../src/acme/certificates.ts';
-import { getAuthorization, newOrder } from '../../src/acme/orders.ts';
+import { deactivateAuthorization, getAuthorization, newOrder } from '../../src/acme/orders.ts';
 import { getRenewalWindow, renewalId } from '../../src/acme/renewal-info.ts';
 import { openServer, type AcmeServer } from '../../src/acme/server.ts';
 import type { Identifier } from '../../src/acme/resources.ts';
@@ -163,6 +163,18 @@ test('an order of an address and of a profile is what was asked for', async () =
   const unknown = { identifiers: dns('x.example'), profile: 'no-such-profile' };
   const { type, detail } = problemOf(await newOrder(server, account, unknown));
   assert.equal(type, 'invalidProfile', detail);
+});
+
+test('an authorization that is given up is pending no more, and its order ends', async () => {
+  const identifiers: Identifier[] = [{ type: 'dns', value: 'abandoned.example' }];
+  const { authorizations } = valueOf(await newOrder(server, account, { identifiers }));
+  const [url = ''] = authorizations;
+  assert.equal(valueOf(await getAuthorization(server, account, url)).status, 'pending');
+  assert.equal(valueOf(await deactivateAuthorization(server, account, url)).status, 'deactivated');
+  // Asked twice, it is the same or refused: nothing else happens to it.
+  const again = await deactivateAuthorization(server, account, url);
+  assert.notEqual(again.kind, 'transport');
+  assert.equal(valueOf(await getAuthorization(server, account, url)).status, 'deactivated');
 });
 
 test('a name that the CA refuses by policy is a rejectedIdentifier', async () => {

@@ -4,6 +4,7 @@ import { ChallengeLoop } from './challenges/challenge-loop.ts';
 import { createContext } from './create-context.ts';
 import type { SelfCheck } from '../../acme-solving/self-check.ts';
 import type { AcmeContext } from './context.ts';
+import { AbandonedLoop } from './orders/abandoned-loop.ts';
 import { IssuedLoop } from './orders/issued-loop.ts';
 import { OrderLoop } from './orders/order-loop.ts';
 import { permissions } from './permissions.ts';
@@ -39,6 +40,7 @@ export function createAcme(init: AcmeInit): Controller {
   const signerLoop = new SignerLoop({ ...init, signers, secrets, sessions });
   const orderLoop = new OrderLoop(context);
   const challengeLoop = new ChallengeLoop(context);
+  const abandonedLoop = new AbandonedLoop(context);
   const issuedLoop = new IssuedLoop(context);
   const renewalLoop = new RenewalLoop(context, init.renewsCertificates);
   context.onTerm({
@@ -46,6 +48,7 @@ export function createAcme(init: AcmeInit): Controller {
       signerLoop.wakeAll();
       challengeLoop.begin(term);
       orderLoop.begin(term);
+      abandonedLoop.begin();
       issuedLoop.begin();
       renewalLoop.begin();
     },
@@ -69,10 +72,8 @@ export function createAcme(init: AcmeInit): Controller {
     warnings: () => [...signers.warnings(), ...more.flatMap((each) => each.warnings?.() ?? [])],
     run: async (signal) => {
       const watching = [signers, orders, challenges, leadership].map((each) => each.run(signal));
-      const loops = [signerLoop, orderLoop, challengeLoop, issuedLoop, renewalLoop, ...more].map(
-        (each) => each.run(signal),
-      );
-      await Promise.all(loops);
+      const ofOrders = [orderLoop, challengeLoop, abandonedLoop, issuedLoop, renewalLoop];
+      await Promise.all([signerLoop, ...ofOrders, ...more].map((each) => each.run(signal)));
       await Promise.all([...watching, secrets.stop()]);
     },
   };
