@@ -93,8 +93,7 @@ class Pass implements PassReport {
     const desired = marked(object, owner);
     try {
       const live = watches.get(desired) ?? (await writer.read(desired));
-      const waits = late && live === undefined && this.#isRollingOut();
-      if (waits) this.waiting.push(titleOf(desired));
+      if (late && this.#waits(desired, live)) this.waiting.push(titleOf(desired));
       else if (this.#isHeld(desired)) this.#observe(live);
       else this.#observe(await this.#settle(desired, live));
     } catch (error) {
@@ -183,6 +182,21 @@ class Pass implements PassReport {
     if (live === undefined) return { kind: 'made', object, paths: [] };
     if (isMarked(live, this.#init.owner.label)) return { kind: 'restored', object, paths };
     return { kind: 'adopted', object, paths, from: formerOwnerOf(live) };
+  }
+
+  /** What comes after the rollouts is made when they are done; webhooks are not changed before either. */
+  #waits(desired: ManagedObject, live: ManagedObject | undefined): boolean {
+    const webhook = ruleOf(desired).step === 'webhooks';
+    if (live !== undefined) return webhook && this.#isRollingOut();
+    return this.#isRollingOut() || (webhook && !this.#isServed());
+  }
+
+  /** Where nobody answers a webhook, the API server refuses what it is asked about. */
+  #isServed(): boolean {
+    const workloads = this.#init.objects.filter(({ kind }) => kind === 'Deployment');
+    return (
+      this.rollouts.length === workloads.length && this.rollouts.every(({ available }) => available)
+    );
   }
 
   /** An object that goes missing in an installation that was complete comes back at once. */

@@ -22,17 +22,23 @@ const CHANGES: Readonly<Record<string, object>> = {
   Deployment: { spec: { replicas: 0, template: { spec: { hostNetwork: true } } } },
   Service: { spec: { selector: { 'app.kubernetes.io/component': 'nobody' } } },
   PodDisruptionBudget: { spec: { maxUnavailable: 2 } },
+  MutatingWebhookConfiguration: { webhooks: [] },
+  ValidatingWebhookConfiguration: { webhooks: [] },
   ClusterSigner: { spec: { profile: { maxDuration: '24h' } } },
 };
 
 /** A JSON patch of what others add where the whole is ours, besides the merge patch. */
-function additionsTo({ kind }: ManagedObject, mark: string): readonly object[] {
-  if (kind !== 'Deployment') return [];
+function additionsTo(object: ManagedObject, mark: string): readonly object[] {
+  if (object.kind !== 'Deployment') return [];
+  const volume = { name: `evil-${mark}`, emptyDir: {} };
+  const some = /"volumes":/.test(JSON.stringify(object));
   const evil = { image: 'evil.example/evil' };
   const spec = '/spec/template/spec';
   return [
     { op: 'add', path: `${spec}/containers/-`, value: { ...evil, name: `evil-${mark}` } },
-    { op: 'add', path: `${spec}/volumes/-`, value: { name: `evil-${mark}`, emptyDir: {} } },
+    some
+      ? { op: 'add', path: `${spec}/volumes/-`, value: volume }
+      : { op: 'add', path: `${spec}/volumes`, value: [volume] },
     { op: 'add', path: `${spec}/initContainers`, value: [{ ...evil, name: `first-${mark}` }] },
   ];
 }

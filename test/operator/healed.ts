@@ -2,7 +2,8 @@
 import { until } from '../cluster/until.ts';
 import { judge } from '../../src/reconciling/objects/judge.ts';
 import { titleOf, type ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
-import { marked } from '../../src/reconciling/objects/mark.ts';
+import { marked, type Owner } from '../../src/reconciling/objects/mark.ts';
+import type { ObjectWriter } from '../../src/reconciling/writer.ts';
 import { DESIRED, EXAMPLE, WAIT_MS, type Stand } from './stand.ts';
 
 /** What of the installation is not as it is desired. */
@@ -10,11 +11,19 @@ export async function differences(
   stand: Stand,
   objects: readonly ManagedObject[] = DESIRED,
 ): Promise<readonly string[]> {
-  const owner = await ownerOf(stand);
+  return differencesIn(stand.admin, await ownerOf(stand), objects);
+}
+
+/** The same of any installation. */
+export async function differencesIn(
+  admin: Pick<ObjectWriter, 'read'>,
+  owner: Owner,
+  objects: readonly ManagedObject[],
+): Promise<readonly string[]> {
   const found = await Promise.all(
     objects.map(async (object) => {
       const wanted = marked(object, owner);
-      const { action, paths, problem } = judge(wanted, await stand.admin.read(wanted));
+      const { action, paths, problem } = judge(wanted, await admin.read(wanted));
       if (action === 'leave' && problem === undefined) return [];
       return [`${action} ${titleOf(wanted)} ${paths.join(' ')} ${problem ?? ''}`.trim()];
     }),
@@ -22,7 +31,7 @@ export async function differences(
   return found.flat();
 }
 
-async function ownerOf(stand: Stand): Promise<Parameters<typeof marked>[1]> {
+async function ownerOf(stand: Stand): Promise<Owner> {
   const object = await stand.countersign();
   const { apiVersion, kind, metadata } = object ?? EXAMPLE;
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, label: 'countersign' };

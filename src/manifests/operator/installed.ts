@@ -4,11 +4,10 @@ import { DEFAULT_SECRET_NAMESPACE } from '../../api/signer/own-tls.ts';
 import { SignerError } from '../../errors.ts';
 import { isRefusal } from '../../installing/desired.ts';
 import type { CountersignSpec } from '../../api/operator/countersign.ts';
-import { LABELS, labelsOf } from '../names.ts';
 import { roleManifests, type Manifest } from '../roles.ts';
-import { CONTAINER_CONFINEMENT, POD_CONFINEMENT, apart, probes } from '../workloads/deployment.ts';
 import { namespacesOf } from '../workloads/namespaces.ts';
 import { desiredInstallation } from './desired.ts';
+import { operatorDeployment } from './deployment.ts';
 import { whoWritesCountersigns } from '../admission/countersigns.ts';
 import type { OperatorSettings } from './preflight.ts';
 
@@ -44,47 +43,17 @@ export function operatorManifests(
   ];
 }
 
-function deployment(release: OperatorRelease): Manifest {
-  const labels = labelsOf(COMPONENT);
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: {
-      name: `countersign-${COMPONENT}`,
-      namespace: release.namespace,
-      labels,
-      annotations: {
-        'kubernetes.io/description':
-          'Installs and heals Countersign; whoever changes it reads CA keys.',
-      },
-    },
-    spec: {
-      // One leads by its Lease, the other waits.
-      replicas: 2,
-      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels: { ...LABELS, ...labels } },
-        spec: {
-          affinity: apart(COMPONENT),
-          serviceAccountName: `countersign-${COMPONENT}`,
-          automountServiceAccountToken: true,
-          enableServiceLinks: false,
-          terminationGracePeriodSeconds: 30,
-          securityContext: POD_CONFINEMENT,
-          containers: [container(release)],
-        },
-      },
-    },
-  };
-}
-
-function container({ image, version, keysNamespace, ...more }: OperatorRelease): Manifest {
-  return {
-    name: COMPONENT,
-    image: `${image}:${version}`,
+function deployment({
+  namespace,
+  image,
+  version,
+  keysNamespace,
+  ...more
+}: OperatorRelease): Manifest {
+  return operatorDeployment({
+    ...{ component: COMPONENT, namespace, image: `${image}:${version}` },
+    description: 'Installs and heals Countersign; whoever changes it reads CA keys.',
     args: [
-      COMPONENT,
       `--image=${image}`,
       ...(keysNamespace === DEFAULT_SECRET_NAMESPACE
         ? []
@@ -92,9 +61,5 @@ function container({ image, version, keysNamespace, ...more }: OperatorRelease):
       ...more.allowedImages.map((each) => `--allow-image=${each}`),
       ...(more.dangerZone ? ['--allow-danger-zone'] : []),
     ],
-    ports: [{ name: 'http', containerPort: 8080 }],
-    ...probes(),
-    resources: { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '384Mi' } },
-    securityContext: CONTAINER_CONFINEMENT,
-  };
+  });
 }

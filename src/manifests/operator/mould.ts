@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import moulds from './moulds.json' with { type: 'json' };
 
-/** The flags of each component, and whether they take a value, as a version's own `--help` lists them. */
-export type Mould = Readonly<Record<string, Readonly<Record<string, 'value' | 'switch'>>>>;
+/**
+ * The flags of each component, and whether they take a value, as a version's own `--help` lists them. A `boolean` of Go may.
+ */
+export type Mould = Readonly<
+  Record<string, Readonly<Record<string, 'value' | 'switch' | 'boolean'>>>
+>;
 
 /** Minor version → its mould: this minor version and the one before. `make deploy` writes that of this one. */
 export const MOULDS: Readonly<Record<string, Mould>> = moulds as Readonly<Record<string, Mould>>;
@@ -28,23 +32,36 @@ export interface CheckedArguments {
  * word by itself could be a verb.
  *
  * @param flags - of the component; undefined: the version has no such component
+ * @param ours - flags that the installation sets
  */
 export function checkArguments(
   flags: Mould[string] | undefined,
   given: readonly string[],
+  ours: ReadonlySet<string> = OURS,
 ): CheckedArguments {
   const unknown: string[] = [];
   const faults: string[] = [];
   for (const argument of given) {
-    const { name, value } = partsOf(argument);
+    const { name } = partsOf(argument);
     const takes = flags?.[name];
-    if (!/^--[a-z][a-z0-9-]*$/.test(name)) faults.push(`${argument} is not --flag or --flag=value`);
-    else if (OURS.has(name)) faults.push(`${name} is set by the installation`);
+    const fault = faultOf(argument, takes, ours);
+    if (fault !== undefined) faults.push(fault);
     else if (takes === undefined) unknown.push(name);
-    else if (takes === 'value' && value === undefined) faults.push(`write ${name}=<value>`);
-    else if (takes === 'switch' && value !== undefined) faults.push(`${name} takes no value`);
   }
   return { unknown, faults };
+}
+
+function faultOf(
+  argument: string,
+  takes: Mould[string][string] | undefined,
+  ours: ReadonlySet<string>,
+): string | undefined {
+  const { name, value } = partsOf(argument);
+  if (!/^--[a-z][a-z0-9-]*$/.test(name)) return `${argument} is not --flag or --flag=value`;
+  if (ours.has(name)) return `${name} is set by the installation`;
+  if (takes === 'value' && value === undefined) return `write ${name}=<value>`;
+  if (takes === 'switch' && value !== undefined) return `${name} takes no value`;
+  return undefined;
 }
 
 function partsOf(argument: string): { readonly name: string; readonly value?: string } {

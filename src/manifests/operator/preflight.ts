@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is refused before anything changes. Each check returns the refusal, or undefined. */
-import type { CountersignSpec } from '../../api/operator/countersign.ts';
+import type { ComponentOverrides, CountersignSpec } from '../../api/operator/countersign.ts';
 import type { Refusal } from '../../installing/desired.ts';
 import { printable, quote, quoteList } from '../../quote.ts';
 import { MOULDS, checkArguments, type Mould } from './mould.ts';
@@ -41,7 +41,7 @@ export function refusalOf(spec: CountersignSpec, settings: OperatorSettings): Re
     refuseVersion(spec, settings) ??
     refuseImage(spec, settings) ??
     refuseDangerZone(spec, settings) ??
-    refuseEnvironment(spec) ??
+    refuseEnvironment(overridesOf(spec)) ??
     refuseArguments(spec, settings)
   );
 }
@@ -84,10 +84,24 @@ function refuseDangerZone(
 }
 
 /** What loads code into a component, or leads it to another API server, or lets it trust another CA. */
-const FORBIDDEN = /^(?:NODE_|LD_|KUBERNETES_|SSL_CERT_|OPENSSL_|GCONV_)|^(?:KUBECONFIG|PATH)$/i;
+const FORBIDDEN =
+  /^(?:NODE_|LD_|KUBERNETES_|SSL_CERT_|OPENSSL_|GCONV_|GODEBUG|POD_NAMESPACE)|^(?:KUBECONFIG|PATH)$/i;
 
-function refuseEnvironment(spec: CountersignSpec): Refusal | undefined {
-  for (const [at, { extraEnv = [] }] of overridesOf(spec)) {
+/** One of `extraEnv`. */
+type EnvironmentVariable = NonNullable<ComponentOverrides['extraEnv']>[number];
+
+/**
+ * Refuses environment variables that a component must not have.
+ *
+ * @param overrides - each with its place in the spec
+ */
+export function refuseEnvironment(
+  overrides: readonly (readonly [
+    at: string,
+    { readonly extraEnv?: readonly EnvironmentVariable[] },
+  ])[],
+): Refusal | undefined {
+  for (const [at, { extraEnv = [] }] of overrides) {
     for (const variable of extraEnv) {
       if (FORBIDDEN.test(variable.name)) {
         const message = `${at}.extraEnv: ${quote(variable.name, 128)} is never set: it could load code into a component, or change whom it trusts`;

@@ -15,6 +15,7 @@ const MERGE_KEYS: Readonly<Record<string, string>> = {
   volumeMounts: 'mountPath',
   imagePullSecrets: 'name',
   matchConditions: 'name',
+  webhooks: 'name',
   ownerReferences: 'uid',
 };
 
@@ -85,6 +86,8 @@ const DEFAULTS: Readonly<Record<string, readonly unknown[]>> = {
   successThreshold: [1],
   failureThreshold: [3],
   defaultMode: [420],
+  // core/v1 ObjectFieldSelector.
+  apiVersion: ['v1'],
   // admissionregistration.k8s.io/v1.
   matchPolicy: ['Equivalent'],
   failurePolicy: ['Fail'],

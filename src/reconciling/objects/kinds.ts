@@ -14,6 +14,7 @@ export const STEPS = [
   'workloads',
   'services',
   'signers',
+  'webhooks',
 ] as const;
 
 /** How objects of one kind are treated. */
@@ -123,6 +124,9 @@ const ROWS: readonly Row[] = [
   [MONITORING, 'ServiceMonitor', 'servicemonitors', 'services'],
   [MONITORING, 'PrometheusRule', 'prometheusrules', 'services'],
   ['countersign.dev/v1alpha1', 'ClusterSigner', 'clustersigners', 'signers', { owned: false }],
+  // Merged: who serves a webhook puts its CA into them.
+  [ADMISSION, 'MutatingWebhookConfiguration', 'mutatingwebhookconfigurations', 'webhooks'],
+  [ADMISSION, 'ValidatingWebhookConfiguration', 'validatingwebhookconfigurations', 'webhooks'],
 ];
 
 const KINDS: ReadonlyMap<string, KindRule> = new Map(
@@ -137,6 +141,14 @@ const KINDS: ReadonlyMap<string, KindRule> = new Map(
     return [`${apiVersion} ${kind}`, rule];
   }),
 );
+
+/** Whether objects of this kind can be kept as they are desired. */
+export function isKnownKind({
+  apiVersion,
+  kind,
+}: Pick<ManagedObject, 'apiVersion' | 'kind'>): boolean {
+  return KINDS.has(`${apiVersion} ${kind}`);
+}
 
 /**
  * How objects of this kind are treated.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createHash } from 'node:crypto';
+import { digestOf } from './digest.ts';
 import { ruleOf } from './kinds.ts';
-import { isRecord, titleOf, type ManagedObject, type ObjectOwner } from './managed-object.ts';
+import { titleOf, type ManagedObject, type ObjectOwner } from './managed-object.ts';
 
 /** The label of every object of an installation, by which it is watched. */
 export const MANAGED_BY = 'operator.countersign.dev/managed-by';
@@ -51,20 +51,4 @@ export function superfluous(
       each.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true &&
       !wanted.has(titleOf(each)),
   );
-}
-
-/** SHA-256 of the canonical JSON, as hex. */
-function digestOf(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('hex');
-}
-
-/** JSON without spaces and with sorted keys: equal values give equal texts. */
-function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((each) => canonicalJson(each ?? null)).join()}]`;
-  if (!isRecord(value)) return JSON.stringify(value);
-  const members = Object.keys(value)
-    .filter((key) => value[key] !== undefined)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
-  return `{${members.join()}}`;
 }
