@@ -16,8 +16,11 @@ import (
 )
 
 var parts = map[string]func(){
-	"controllers": runControllers,
-	"webhook":     runWebhook,
+	"controllers":    runControllers,
+	"webhook":        runWebhook,
+	"controller-pod": runControllerPod,
+	"webhook-pod":    runWebhookPod,
+	"cainjector-pod": runInjectorPod,
 }
 
 func main() {

@@ -178,6 +178,14 @@ func prepareSystem(root string) error {
 			return fmt.Errorf("mounting %s: %w", device.Target, err)
 		}
 	}
+	// Writable also where the root is not.
+	shared := filepath.Join(devices, "shm")
+	if err := os.Mkdir(shared, 0o777); err != nil {
+		return err
+	}
+	if err := unix.Mount("tmpfs", shared, "tmpfs", careful, "mode=1777,size=64m"); err != nil {
+		return fmt.Errorf("mounting /dev/shm: %w", err)
+	}
 	for name, target := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"} {
 		if err := os.Symlink(target, filepath.Join(devices, name)); err != nil {
 			return err
