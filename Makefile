@@ -154,6 +154,17 @@ test-operator: node_modules controlplane ## The operator on a real API server: i
 test-operator-long: node_modules controlplane ## The same with every object in turn, and killed again and again
 	OPERATOR=long $(COMPILED) $(RUN) node --test --test-timeout=300000 --test-concurrency=2 'test/operator/*.test.ts'
 
+.PHONY: test-cert-manager-operator
+test-cert-manager-operator: node_modules controlplane ## The operator of cert-manager with the real 1.20 and 1.21 in pods that run; takes root
+	$(RUN) node test/install/tools/build.ts >/dev/null
+	$(RUN) node test/certmanager/build.ts >/dev/null
+	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
+	$(COMPILED) $(RUN) node --test --test-concurrency=1 --test-timeout=300000 'test/cert-manager-operator/*.test.ts'
+
+.PHONY: cert-manager-releases
+cert-manager-releases: node_modules ## The sums of cert-manager's releases anew from their Go modules, for its operator
+	$(RUN) node build/cert-manager/releases.ts $$($(RUN) node test/install/tools/build.ts | head -n 1)
+
 .PHONY: test-refresher
 test-refresher: node_modules controlplane dist/countersign.mjs ## pod-refresher: 5,000 workloads on a simulated clock, 300 on a cluster
 	REFRESH=long $(RUN) node --test --test-concurrency=2 test/refreshing/simulation.test.ts

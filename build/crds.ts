@@ -7,6 +7,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acmeCrds } from './acme-crds/files.ts';
 import { acmeReference } from './acme-crds/reference.ts';
+import { certManagerCrd } from './operator/cert-manager-crd.ts';
 import { countersignCrd } from './operator/countersign-crd.ts';
 import { signerCrd } from './signer-crd.ts';
 
@@ -19,3 +20,4 @@ const reference = join(import.meta.dirname, '../docs/reference/acme-kinds.md');
 await writeFile(reference, await acmeReference([...acme.values()]));
 await mkdir(join(crds, 'operator'), { recursive: true });
 await writeFile(join(crds, 'operator/countersigns.yaml'), countersignCrd());
+await writeFile(join(crds, 'operator/certmanagerdeployments.yaml'), certManagerCrd());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The files of rbac/ and deploy/ that are made from src/manifests, for the names of the demo. */
 import packageJson from '../package.json' with { type: 'json' };
+import { certManagerOperatorManifests } from '../src/manifests/cert-manager/installed.ts';
 import { operatorManifests } from '../src/manifests/operator/installed.ts';
 import { DEMO, DEMO_PLAN, DEMO_SIGNERS } from './demo-installation.ts';
 import { installationFiles } from '../src/manifests/files.ts';
@@ -69,7 +70,7 @@ export function deployFiles(): ReadonlyMap<string, string> {
     if (path !== undefined) return [path, `${headerOf(comment ?? '')}${text}`];
     return [file.startsWith('rbac/') ? file : `deploy/${file}`, PRINTED + text];
   });
-  return new Map([...files, ...operatorFiles()]);
+  return new Map([...files, ...operatorFiles(), ...certManagerFiles()]);
 }
 
 /** The operator for the same names, in place of everything else. */
@@ -98,6 +99,17 @@ write a Countersign, its Deployment. For your own names: countersign rbac --oper
       headerOf('The installation, for the names of deploy/examples.') + documentsOf([countersign]),
     ],
   ];
+}
+
+/** The operator of cert-manager, off until it is applied. */
+function certManagerFiles(): readonly (readonly [string, string])[] {
+  const manifests = certManagerOperatorManifests({
+    ...{ namespace: DEMO.namespace, image: 'countersign', version: packageJson.version },
+    ...{ moreReleases: {}, dangerZone: false },
+  });
+  const about = `What an administrator applies so that the operator can install cert-manager: namespaces, its roles, its
+Deployment. Whoever holds its token reads every Secret. countersign rbac --cert-manager-operator prints the same.`;
+  return [['deploy/operator/cert-manager-operator.yaml', headerOf(about) + documentsOf(manifests)]];
 }
 
 function headerOf(comment: string): string {

@@ -164,8 +164,44 @@ export interface OperatorFlags {
   readonly allowDangerZone: boolean;
 }
 
+/** What the administrator decides, and the writer of a CertManagerDeployment does not. */
+export interface CertManagerOperatorFlags {
+  /** Version → SHA-256. */
+  readonly allowRelease: Readonly<Record<string, string>>;
+  readonly allowDangerZone: boolean;
+}
+
+/** The flags of the component `cert-manager-operator`. */
+export interface CertManagerOperatorOptions extends ComponentOptions, CertManagerOperatorFlags {}
+
+/** Adds `--allow-release`, which the component and `countersign rbac` have. */
+export function addReleaseOption(command: Command): Command {
+  return command.option(
+    '--allow-release <version>=<sha256>',
+    'another release of cert-manager that may be installed, by the sum that a refusal names (repeatable); whoever chooses it is cluster-admin',
+    gatherRelease,
+    {},
+  );
+}
+
+/** @throws InvalidArgumentError */
+function gatherRelease(
+  text: string,
+  before: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const [, version, sum] = /^(\d{1,9}\.\d{1,9}\.\d{1,9})=([0-9a-f]{64})$/.exec(text) ?? [];
+  if (version !== undefined && sum !== undefined) return { ...before, [version]: sum };
+  throw new InvalidArgumentError('write <version>=<64 hexadecimal digits>, such as 1.21.3=0f…');
+}
+
 /** The flags of the component `operator`. */
 export interface OperatorComponentOptions extends ComponentOptions, OperatorFlags {}
+
+const DANGER_ZONE = [
+  '--allow-danger-zone',
+  'allow spec.dangerZone: flags that a version does not know',
+  false,
+] as const;
 
 /** Adds those of {@link OperatorFlags}. */
 export function addImageOptions(command: Command): Command {
@@ -177,11 +213,12 @@ export function addImageOptions(command: Command): Command {
       gather,
       [],
     )
-    .option(
-      '--allow-danger-zone',
-      'allow spec.dangerZone: flags that a version does not know',
-      false,
-    );
+    .option(...DANGER_ZONE);
+}
+
+/** Adds the flags of {@link CertManagerOperatorFlags}. */
+export function addCertManagerOptions(command: Command): Command {
+  return addReleaseOption(command).option(...DANGER_ZONE);
 }
 
 /** The flags of the component `authority`, which issues the certificates of all our ports. */

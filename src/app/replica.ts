@@ -30,6 +30,7 @@ const LEADER_ELECTED: readonly string[] = [
   'acme',
   'acme-solver',
   'operator',
+  'cert-manager-operator',
   'pod-refresher',
 ];
 

@@ -10,6 +10,7 @@ import { addConformanceCommand } from './commands/conformance/flags.ts';
 import {
   addAcmeOptions,
   addComponentOptions,
+  addCertManagerOptions,
   addImageOptions,
   addNamespacedOption,
   addOwnTlsOptions,
@@ -77,6 +78,10 @@ const COMPONENTS: Readonly<
     'run the component that installs and heals all others, from one Countersign object',
     () => import('./components/operator.ts'),
   ],
+  'cert-manager-operator': [
+    'run the component that installs and heals cert-manager, from one CertManagerDeployment object',
+    () => import('./components/cert-manager-operator.ts'),
+  ],
   'pod-refresher': [
     'run the component that restarts workloads which opted in when their certificates have changed',
     () => import('./components/pod-refresher.ts'),
@@ -88,6 +93,7 @@ const WITHOUT_SIGNERS: readonly string[] = [
   'attester',
   'acme-responder',
   'operator',
+  'cert-manager-operator',
   'pod-refresher',
 ];
 
@@ -119,6 +125,7 @@ function program(): Command {
     if (name === 'pod-refresher') addRefreshSecretOption(addRefreshOptions(command));
     if (name === 'authority') addAuthorityVerbs(addOwnTlsOptions(command));
     if (name === 'operator') addOperatorVerbs(addImageOptions(command));
+    if (name === 'cert-manager-operator') addCertManagerOptions(command);
   }
   addCheckCommand(root);
   addExplainCommand(root);

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { acmeCrds } from '../../build/acme-crds/files.ts';
+import { certManagerCrd } from '../../build/operator/cert-manager-crd.ts';
 import { countersignCrd } from '../../build/operator/countersign-crd.ts';
 import { acmeReference } from '../../build/acme-crds/reference.ts';
 import { signerCrd } from '../../build/signer-crd.ts';
@@ -180,8 +181,9 @@ test('the CRDs of acme.countersign.dev are those of build/acme-crds (make crds)'
   for (const [name, text] of made) assert.equal(read(`deploy/crds/acme/${name}`), text, name);
 });
 
-test('countersigns.yaml is what make crds writes', () => {
+test('the definitions of installations are what make crds writes', () => {
   assert.equal(read('deploy/crds/operator/countersigns.yaml'), countersignCrd());
+  assert.equal(read('deploy/crds/operator/certmanagerdeployments.yaml'), certManagerCrd());
 });
 
 test('every field of the kinds of ACME has its row in their reference (make crds)', async () => {

@@ -13,7 +13,12 @@ export const EVERY_COMPONENT = [...COMPONENTS, 'certificate-request'] as const;
 export type ComponentName = (typeof EVERY_COMPONENT)[number];
 /** Those that an installation has only where it names them, and the operator, which is in none. */
 export type OptionalComponentName =
-  'acme' | 'acme-responder' | 'acme-solver' | 'operator' | 'pod-refresher';
+  | 'acme'
+  | 'acme-responder'
+  | 'acme-solver'
+  | 'operator'
+  | 'cert-manager-operator'
+  | 'pod-refresher';
 
 /** A line of a component's log. */
 export type LogLine = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
 import { DEFAULT_SECRET_NAMESPACE, OWN_TLS_SIGNER } from '../../../api/signer/own-tls.ts';
-import { addImageOptions } from '../../../app/component-options.ts';
+import { addImageOptions, addReleaseOption } from '../../../app/component-options.ts';
 import type { RbacOptions } from './run.ts';
 import { gather } from '../../../app/flag-values.ts';
 
@@ -114,8 +114,14 @@ function addOptionalParts(command: Command): Command {
 }
 
 function addOperatorFlags(command: Command): Command {
-  return addImageOptions(command).option(
-    '--operator <file>',
-    'print instead what the operator needs for the Countersign in this file: its roles, its policy and its Deployment',
-  );
+  return addReleaseOption(addImageOptions(command))
+    .option(
+      '--operator <file>',
+      'print instead what the operator needs for the Countersign in this file: its roles, its policy and its Deployment',
+    )
+    .option(
+      '--cert-manager-operator',
+      'print instead what the operator of cert-manager needs: its roles and its Deployment',
+      false,
+    );
 }

@@ -10,8 +10,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SecretReference } from '../../../api/signer/cluster-signer.ts';
 import { SignerError, messageOf } from '../../../errors.ts';
-import type { OperatorFlags } from '../../../app/component-options.ts';
+import type { CertManagerOperatorFlags, OperatorFlags } from '../../../app/component-options.ts';
 import { VERSION } from '../../../app/version.ts';
+import { certManagerOperatorManifests } from '../../../manifests/cert-manager/installed.ts';
+import type { Manifest } from '../../../manifests/roles.ts';
 import { operatorManifests } from '../../../manifests/operator/installed.ts';
 import { readCountersign } from '../operator/countersign-file.ts';
 import {
@@ -23,7 +25,7 @@ import {
 } from '../../../manifests/render.ts';
 
 /** Flags of `countersign rbac`. */
-export interface RbacOptions extends OperatorFlags {
+export interface RbacOptions extends OperatorFlags, CertManagerOperatorFlags {
   readonly signer: readonly string[];
   readonly bundle: readonly string[];
   readonly secret: readonly string[];
@@ -41,6 +43,7 @@ export interface RbacOptions extends OperatorFlags {
   readonly servingSigner: string;
   readonly output?: string;
   readonly operator?: string;
+  readonly certManagerOperator: boolean;
   readonly whoMayRequest: boolean;
   readonly fromCluster: boolean;
   readonly secretNamespace: string;
@@ -62,6 +65,10 @@ export async function writeRbac(options: RbacOptions): Promise<void> {
   const { output } = options;
   if (options.operator !== undefined) {
     await writeOperator(options.operator, options);
+    return;
+  }
+  if (options.certManagerOperator) {
+    await writeManifests('cert-manager-operator.yaml', certManagerOperator(options), output);
     return;
   }
   const installation = await installationOf(options);
@@ -86,9 +93,25 @@ async function writeOperator(file: string, options: RbacOptions): Promise<void> 
     ...{ image: options.image, allowedImages: options.allowImage },
     ...{ dangerZone: options.allowDangerZone, version: VERSION },
   });
+  await writeManifests('operator.yaml', manifests, options.output);
+}
+
+/** What an administrator applies before a CertManagerDeployment. */
+function certManagerOperator(options: RbacOptions): readonly Manifest[] {
+  return certManagerOperatorManifests({
+    ...{ namespace: options.namespace, image: options.image, version: VERSION },
+    ...{ moreReleases: options.allowRelease, dangerZone: options.allowDangerZone },
+  });
+}
+
+async function writeManifests(
+  file: string,
+  manifests: readonly Manifest[],
+  output: string | undefined,
+): Promise<void> {
   const text = renderManifests(manifests);
-  if (options.output === undefined) printText(text);
-  else await writeAll(options.output, new Map([['operator.yaml', text]]));
+  if (output === undefined) printText(text);
+  else await writeAll(output, new Map([[file, text]]));
 }
 
 async function installationOf(options: RbacOptions): Promise<Installation> {

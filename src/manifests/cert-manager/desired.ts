@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  CERT_MANAGER_COMPONENTS,
+  type CertManagerSpec,
+} from '../../api/operator/cert-manager-deployment.ts';
+import type { DesiredInstallation, Refusal } from '../../installing/desired.ts';
+import type { ManagedObject } from '../../reconciling/objects/managed-object.ts';
+import { DEPLOYMENTS, withOverrides } from './overrides.ts';
+import { isOldest, sumsOf, unknownArguments, type CertManagerSettings } from './preflight.ts';
+import { refuseRelease, unpackRelease } from './release.ts';
+import { releaseRules } from './rules.ts';
+
+/** The objects of a release that is the one that it should be, or why it is not. @param file - of the ConfigMap */
+export async function acceptedRelease(
+  version: string,
+  file: Uint8Array,
+  settings: CertManagerSettings,
+): Promise<readonly ManagedObject[] | Refusal> {
+  const objects = await unpackRelease(file);
+  if ('reason' in objects) return objects;
+  return refuseRelease(version, objects, sumsOf(settings)) ?? objects;
+}
+
+/**
+ * What is installed of a release for a spec. Pure.
+ *
+ * @param spec - one that `refuseSpec` does not refuse
+ * @param release - of its version
+ */
+export function certManagerOf(
+  spec: CertManagerSpec,
+  release: readonly ManagedObject[],
+): DesiredInstallation {
+  const overridden = new Map(
+    CERT_MANAGER_COMPONENTS.map((component) => {
+      const given = spec.components?.[component] ?? {};
+      const dangerous = spec.dangerZone?.extraArgs?.[component] ?? [];
+      const extraArgs = [...(given.extraArgs ?? []), ...dangerous];
+      return [DEPLOYMENTS[component], { ...given, extraArgs }] as const;
+    }),
+  );
+  const objects = release.map((object) => {
+    const given = object.kind === 'Deployment' ? overridden.get(object.metadata.name) : undefined;
+    return given === undefined ? object : withOverrides(object, given);
+  });
+  return {
+    objects,
+    rules: releaseRules(objects),
+    oldest: isOldest(spec.version),
+    unknownArguments: unknownArguments(spec),
+  };
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What is refused before a release is looked at. Each check returns the refusal, or undefined. */
+import {
+  CERT_MANAGER_COMPONENTS,
+  type CertManagerSpec,
+} from '../../api/operator/cert-manager-deployment.ts';
+import type { Refusal } from '../../installing/desired.ts';
+import { quote, quoteList } from '../../quote.ts';
+import { checkArguments, type Mould } from '../operator/mould.ts';
+import { minorOf, refuseEnvironment } from '../operator/preflight.ts';
+import { CERT_MANAGER_MOULDS, RELEASES } from './releases.ts';
+
+/** What the administrator who installs the operator decides, and the writer of a CertManagerDeployment does not. */
+export interface CertManagerSettings {
+  /** Version → sum of releases besides those of this build. */
+  readonly moreReleases: Readonly<Record<string, string>>;
+  /** Whether `spec.dangerZone` is allowed. */
+  readonly dangerZone: boolean;
+}
+
+/** Version → sum of every release that may be installed. An administrator's does not change what this build knows. */
+export function sumsOf({ moreReleases }: CertManagerSettings): Readonly<Record<string, string>> {
+  return { ...moreReleases, ...RELEASES.sums };
+}
+
+/** What would lead a component away from this cluster or this installation, or choose an image. */
+const OURS: ReadonlySet<string> = new Set([
+  ...['--kubeconfig', '--master', '--api-server-host', '--config', '--namespace', '--leader-elect'],
+  ...['--leader-election-namespace', '--cluster-resource-namespace', '--acme-http01-solver-image'],
+  ...['--secure-port', '--healthz-port', '--client-ca-path', '--enable-client-verification'],
+  ...['--tls-cert-file', '--tls-private-key-file', '--dynamic-serving-ca-secret-name'],
+  ...['--dynamic-serving-ca-secret-namespace', '--dynamic-serving-dns-names'],
+  ...['--internal-healthz-listen-address', '--internal-healthz-leader-election-timeout', '--help'],
+]);
+
+/** The first of all refusals. */
+export function refuseSpec(
+  spec: CertManagerSpec,
+  settings: CertManagerSettings,
+): Refusal | undefined {
+  return (
+    refuseVersion(spec, settings) ??
+    refuseDangerZone(spec, settings) ??
+    refuseEnvironment(
+      Object.entries(spec.components ?? {}).map(
+        ([name, each]) => [`spec.components.${name}`, each] as const,
+      ),
+    ) ??
+    refuseArguments(spec)
+  );
+}
+
+function refuseVersion(
+  { version }: CertManagerSpec,
+  settings: CertManagerSettings,
+): Refusal | undefined {
+  const minors = Object.keys(CERT_MANAGER_MOULDS);
+  const known = sumsOf(settings);
+  if (minors.includes(minorOf(version) ?? '') && Object.hasOwn(known, version)) return undefined;
+  const more = minors.includes(minorOf(version) ?? '')
+    ? '; an administrator lists a later patch with the operator’s flag --allow-release'
+    : '';
+  const versions = Object.keys(known).sort().join(', ');
+  const message = `spec.version: this operator installs cert-manager ${versions}, and not ${quote(version, 64)}${more}`;
+  return { reason: 'UnsupportedVersion', message };
+}
+
+function refuseDangerZone(
+  { dangerZone }: CertManagerSpec,
+  settings: CertManagerSettings,
+): Refusal | undefined {
+  if (dangerZone === undefined || settings.dangerZone) return undefined;
+  const message =
+    'spec.dangerZone: it is not allowed; an administrator adds --allow-danger-zone to the operator’s flags';
+  return { reason: 'DangerZoneNotAllowed', message };
+}
+
+function refuseArguments({
+  version,
+  components = {},
+  dangerZone,
+}: CertManagerSpec): Refusal | undefined {
+  const mould = mouldOf(version);
+  for (const component of CERT_MANAGER_COMPONENTS) {
+    const flags = mould[component];
+    const own = checkArguments(flags, components[component]?.extraArgs ?? [], OURS);
+    const dangerous = checkArguments(flags, dangerZone?.extraArgs?.[component] ?? [], OURS);
+    const faults = [...own.faults, ...dangerous.faults];
+    const at = `the extraArgs of ${component}`;
+    if (faults.length > 0)
+      return { reason: 'InvalidArgument', message: `${at}: ${quoteList(faults)}` };
+    if (own.unknown.length > 0) {
+      const message = `${at}: cert-manager ${version} does not know ${quoteList(own.unknown)}; correct it, or use spec.dangerZone`;
+      return { reason: 'UnknownArgument', message };
+    }
+  }
+  return undefined;
+}
+
+function mouldOf(version: string): Mould {
+  return CERT_MANAGER_MOULDS[minorOf(version) ?? ''] ?? {};
+}
+
+/** Arguments of the danger zone that the version does not know. */
+export function unknownArguments({ version, dangerZone }: CertManagerSpec): readonly string[] {
+  return CERT_MANAGER_COMPONENTS.flatMap((component) =>
+    checkArguments(
+      mouldOf(version)[component],
+      dangerZone?.extraArgs?.[component] ?? [],
+      OURS,
+    ).unknown.map((flag) => `${component} ${flag}`),
+  );
+}
+
+/** Whether it is of the older one of the two minor versions: the next operator does not install it. */
+export function isOldest(version: string): boolean {
+  const patch = (minor: string): number => Number(minor.split('.')[1]);
+  const [oldest] = Object.keys(CERT_MANAGER_MOULDS).sort((a, b) => patch(a) - patch(b));
+  return minorOf(version) === oldest;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What the operator refuses, and what somebody cannot do who holds its token, on an API server without nodes. The tests
+ * follow each other.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { until } from '../cluster/until.ts';
+import { apply } from '../support/cluster/apply.ts';
+import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
+import { NEW, OLD, loadRelease, type Release } from './releases.ts';
+import { SYSTEM, USER, WAIT_MS, packed, startStand, type Stand } from './stand.ts';
+
+let stand: Stand;
+let old: Release;
+let next: Release;
+before(async () => {
+  old = await loadRelease(OLD);
+  next = await loadRelease(NEW);
+  stand = await startStand({ realPods: false });
+  await stand.start();
+});
+after(() => stand.close());
+
+const isWebhook = ({ kind }: ManagedObject): boolean => kind.endsWith('WebhookConfiguration');
+
+/** Hands over a file as that of {@link OLD}. @returns what the condition says */
+async function refusal(file: Uint8Array, reason: string): Promise<string> {
+  await stand.hand(OLD, file);
+  await stand.install({ version: OLD });
+  return stand.condition('Degraded', 'True', reason);
+}
+
+test('a second CertManagerDeployment is refused by its schema', async () => {
+  const second = {
+    apiVersion: 'operator.countersign.dev/v1alpha1',
+    kind: 'CertManagerDeployment',
+    metadata: { name: 'second' },
+    spec: { version: OLD },
+  };
+  await assert.rejects(
+    apply(stand.cluster, second),
+    /there is one CertManagerDeployment in a cluster; name it cluster/,
+  );
+});
+
+test('without a release, or with one that is not known, nothing is written', async () => {
+  await stand.install({ version: OLD });
+  const message = await stand.condition('Degraded', 'True', 'ManifestMissing');
+  assert.match(message, /ConfigMap countersign-system\/cert-manager-1\.20\.3 is not there; gzip/);
+  const whole = packed(old.text);
+  const cut = await refusal(whole.subarray(0, whole.length / 2), 'ManifestInvalid');
+  assert.match(cut, /no whole gzip/);
+  assert.match(
+    await refusal(gzipSync(Buffer.alloc(64 * 1024 * 1024, ' ')), 'ManifestInvalid'),
+    /larger than 4194304 bytes/,
+  );
+  const evil = old.text.replace('quay.io/jetstack/cert-manager-webhook', 'evil.example/evil');
+  assert.match(await refusal(packed(evil), 'ManifestUnknown'), /that of no known release/);
+  const half = old.text.slice(0, old.text.lastIndexOf('\n---'));
+  assert.match(await refusal(packed(half), 'ManifestUnknown'), /changed or cut off/);
+  // Waits for the generation, which a change of the ConfigMap does not make: the reason alone would be the one before.
+  await until('the other version is named', WAIT_MS, async () =>
+    /it is 1\.21\.2/.test(await refusal(packed(next.text), 'ManifestUnknown')),
+  );
+  const written = (await stand.writes()).filter((each) => !each.includes('/status'));
+  assert.deepEqual(written, []);
+  await stand.cluster.kubectl(['delete', 'configmap', `cert-manager-${OLD}`, '-n', SYSTEM]);
+});
+
+test('the release heals it; webhooks wait for pods that answer', async () => {
+  await stand.hand(OLD, packed(old.text));
+  await stand.condition('Degraded', 'False');
+  const message = await stand.condition('Progressing', 'True', 'RollingOut');
+  assert.match(message, /objects are made afterwards/);
+  await stand.healed(old.objects.filter((each) => !isWebhook(each) && each.kind !== 'Service'));
+  for (const each of old.objects.filter(isWebhook))
+    assert.equal(await stand.admin.read(each), undefined);
+});
+
+test('what is refused changes nothing of what is installed', async () => {
+  const generations = async (): Promise<unknown> =>
+    Promise.all(
+      old.objects.map(async (each) => (await stand.admin.read(each))?.metadata.generation),
+    );
+  const before_ = await generations();
+  const webhook = (given: object): object => ({ components: { webhook: given } });
+  const wrong: readonly (readonly [reason: string, more: object])[] = [
+    ['UnsupportedVersion', { version: '1.19.5' }],
+    ['ManifestMissing', { version: NEW }],
+    ['UnknownArgument', webhook({ extraArgs: ['--future=1'] })],
+    ['InvalidArgument', webhook({ extraArgs: ['--kubeconfig=/x'] })],
+    ['ForbiddenEnvironment', webhook({ extraEnv: [{ name: 'GODEBUG', value: 'x' }] })],
+    ['DangerZoneNotAllowed', { dangerZone: { extraArgs: { webhook: ['--future=1'] } } }],
+  ];
+  for (const [reason, more] of wrong) {
+    await stand.install({ version: OLD, ...more });
+    await stand.condition('Degraded', 'True', reason);
+  }
+  assert.deepEqual(await generations(), before_);
+});
+
+test('a permission that is missing is named, nothing is changed, and it heals when it is granted', async () => {
+  const roles = ['delete', 'role', 'countersign-cert-manager-operator', '-n', 'kube-system'];
+  await stand.cluster.kubectl(roles);
+  const [gone] = old.objects.filter(({ kind }) => kind === 'Deployment');
+  assert.ok(gone);
+  const spec = { version: OLD, components: { cainjector: { replicas: 2 } } };
+  await stand.install(spec);
+  // What was granted before is noticed once a call is refused.
+  const role = old.objects.find(
+    ({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'kube-system',
+  );
+  assert.ok(role);
+  const live = await stand.admin.read(role);
+  if (live !== undefined) await stand.admin.remove(live);
+  const message = await stand.condition('Degraded', 'True', 'RightsMissing');
+  assert.match(message, /kube-system/);
+  await stand.grant();
+  await stand.condition('Degraded', 'False');
+  await stand.healed([role]);
+  await stand.install({ version: OLD });
+});
+
+test('an admission policy that refuses one object is named, and all others go on', async () => {
+  const version = 'admissionregistration.k8s.io/v1';
+  const name = 'no-cainjector';
+  const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'] };
+  const policy = {
+    ...{ apiVersion: version, kind: 'ValidatingAdmissionPolicy', metadata: { name } },
+    spec: {
+      matchConstraints: { resourceRules: [{ ...rule, resources: ['deployments'] }] },
+      validations: [
+        {
+          expression: "object.metadata.name != 'cert-manager-cainjector'",
+          message: 'no cainjector today',
+        },
+      ],
+    },
+  };
+  const binding = {
+    ...{ apiVersion: version, kind: 'ValidatingAdmissionPolicyBinding', metadata: { name } },
+    spec: { policyName: name, validationActions: ['Deny'] },
+  };
+  await apply(stand.cluster, policy, binding);
+  await until('it is in force', WAIT_MS, async () => {
+    const args = ['create', 'deployment', 'cert-manager-cainjector', '--image=x'];
+    const { stderr } = await stand.cluster.kubectl([...args, '--dry-run=server'], {
+      allowFailure: true,
+    });
+    return stderr.includes('no cainjector today');
+  });
+  const gone = old.objects.filter(
+    ({ kind, metadata }) => kind === 'Deployment' && metadata.name !== 'cert-manager',
+  );
+  for (const each of gone) {
+    const live = await stand.admin.read(each);
+    if (live !== undefined) await stand.admin.remove(live);
+  }
+  const message = await stand.condition('Degraded', 'True', 'ObjectsDiffer');
+  assert.match(message, /Deployment cert-manager\/cert-manager-cainjector: .*no cainjector today/);
+  await stand.healed(
+    old.objects
+      .filter(({ metadata }) => metadata.name === 'cert-manager-webhook')
+      .filter(({ kind }) => kind === 'Deployment'),
+  );
+  for (const each of ['validatingadmissionpolicybinding', 'validatingadmissionpolicy'])
+    await stand.cluster.kubectl(['delete', each, name]);
+  await stand.condition('Degraded', 'False');
+  await stand.healed(gone);
+});
+
+const RBAC = 'rbac.authorization.k8s.io/v1';
+
+/** As the operator writes: by server-side apply. @returns what the API server says */
+async function applied(object: object): Promise<string> {
+  const { stderr, code } = await stand.cluster.kubectl(
+    ['apply', '--server-side', '--force-conflicts', '--dry-run=server', `--as=${USER}`, '-f', '-'],
+    { input: JSON.stringify(object), allowFailure: true },
+  );
+  return code === 0 ? 'done' : stderr;
+}
+
+test('whoever holds its token grants and binds no more than cert-manager may', async () => {
+  const own = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
+  const all = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] };
+  const metadata = { name: 'cert-manager-cainjector' };
+  const role = (rule: object): object => ({
+    ...{ apiVersion: RBAC, kind: 'ClusterRole', metadata, rules: [rule] },
+  });
+  assert.equal(await applied(role(own)), 'done');
+  assert.match(await applied(role(all)), /attempting to grant RBAC permissions not currently held/);
+});
+
+/** What SECURITY.md says that it can. */
+const CAN: readonly (readonly [what: string, ...args: string[]])[] = [
+  ['read every Secret', 'list', 'secrets', '-A'],
+  ['change every webhook', 'patch', 'mutatingwebhookconfigurations/other'],
+  ['change every definition', 'patch', 'crd/other.example.com'],
+  ['write every Secret', 'update', 'secrets', '-A'],
+  [
+    'write the Deployments of cert-manager',
+    'patch',
+    'deployments/cert-manager',
+    '-n',
+    'cert-manager',
+  ],
+];
+
+const CANNOT: readonly (readonly [what: string, ...args: string[]])[] = [
+  ['make a role of another name', 'patch', 'clusterroles/other'],
+  ['make a Deployment of another name', 'patch', 'deployments/other', '-n', 'cert-manager'],
+  ['write Deployments of another namespace', 'patch', 'deployments/cert-manager', '-n', SYSTEM],
+  ['write a MutatingAdmissionPolicy', 'create', 'mutatingadmissionpolicies'],
+  ['write a CertManagerDeployment', 'patch', 'certmanagerdeployments/cluster'],
+  ['hand itself a release', 'patch', `configmaps/cert-manager-${OLD}`, '-n', SYSTEM],
+  ['delete a definition', 'delete', 'crd/certificates.cert-manager.io'],
+  ['delete a namespace', 'delete', 'namespaces/cert-manager'],
+];
+
+for (const [can, list] of [
+  ['yes', CAN],
+  ['no', CANNOT],
+] as const) {
+  for (const [what, ...args] of list) {
+    test(`whoever holds its token ${can === 'yes' ? 'can' : 'cannot'} ${what}`, async () => {
+      const { stdout } = await stand.cluster.kubectl(['auth', 'can-i', ...args, `--as=${USER}`], {
+        allowFailure: true,
+      });
+      assert.equal(stdout.trim(), can);
+    });
+  }
+}

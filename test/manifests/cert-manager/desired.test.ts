@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CertManagerSpec } from '../../../src/api/operator/cert-manager-deployment.ts';
+import type { PermissionRule } from '../../../src/kube/resource/permissions.ts';
+import { certManagerOf } from '../../../src/manifests/cert-manager/desired.ts';
+import { certManagerOperatorManifests } from '../../../src/manifests/cert-manager/installed.ts';
+import { refuseSpec, sumsOf } from '../../../src/manifests/cert-manager/preflight.ts';
+import { CERT_MANAGER_MOULDS, RELEASES } from '../../../src/manifests/cert-manager/releases.ts';
+import type { ManagedObject } from '../../../src/reconciling/objects/managed-object.ts';
+
+const SETTINGS = { moreReleases: {}, dangerZone: false };
+const SPEC: CertManagerSpec = { version: '1.21.2' };
+
+function refused(more: object, settings = SETTINGS): string {
+  const refusal = refuseSpec({ ...SPEC, ...more }, settings);
+  return refusal === undefined ? 'accepted' : `${refusal.reason}: ${refusal.message}`;
+}
+
+const args = (component: string, ...extraArgs: string[]): object => ({
+  components: { [component]: { extraArgs } },
+});
+
+test('the releases of two minor versions are installed, and others that an administrator lists', () => {
+  const versions = Object.keys(RELEASES.sums);
+  assert.deepEqual(
+    [...new Set(versions.map((each) => each.slice(0, 4)))],
+    Object.keys(CERT_MANAGER_MOULDS),
+  );
+  for (const version of versions) assert.equal(refused({ version }), 'accepted', version);
+  for (const version of ['1.19.5', '1.22.0', '1.21', 'v1.21.2', 'latest', '1.21.2-rc.1'])
+    assert.match(
+      refused({ version }),
+      /^UnsupportedVersion: .*1\.20\.0, .*1\.21\.2, and not/,
+      version,
+    );
+  assert.match(refused({ version: '1.21.99' }), /^UnsupportedVersion: .*--allow-release/);
+  const more = { ...SETTINGS, moreReleases: { '1.21.99': '0'.repeat(64) } };
+  assert.equal(refused({ version: '1.21.99' }, more), 'accepted');
+  // A name of every object is no version.
+  assert.match(refused({ version: 'constructor' }), /^UnsupportedVersion/);
+});
+
+test('an administrator’s sum does not replace one of this build', () => {
+  const moreReleases = { '1.21.2': 'f'.repeat(64), '1.21.3': 'e'.repeat(64) };
+  assert.deepEqual(sumsOf({ ...SETTINGS, moreReleases }), {
+    ...RELEASES.sums,
+    '1.21.3': 'e'.repeat(64),
+  });
+});
+
+test('a flag that the version does not know is refused; the next version may know it', () => {
+  for (const [component, flag] of [
+    ['controller', '--gateway-api-extra-protocols=x'],
+    ['cainjector', '--ignore-namespaces=x'],
+  ] as const) {
+    assert.equal(refused(args(component, flag)), 'accepted');
+    assert.match(
+      refused({ version: '1.20.3', ...args(component, flag) }),
+      /^UnknownArgument: .*cert-manager 1\.20\.3 does not know/,
+    );
+  }
+  assert.equal(
+    refused(args('controller', '--v=4', '--enable-gateway-api', '--enable-profiling=false')),
+    'accepted',
+  );
+  assert.match(refused(args('webhook', '--max-concurrent-challenges=1')), /^UnknownArgument/);
+});
+
+test('what leads a component away, chooses an image or stands alone is refused, in the danger zone as well', () => {
+  const dangerous = { ...SETTINGS, dangerZone: true };
+  for (const flag of [
+    '--kubeconfig=/x',
+    '--master=https://x',
+    '--config=/x',
+    '--acme-http01-solver-image=evil',
+    'word',
+    '--v',
+  ]) {
+    assert.match(refused(args('controller', flag)), /^InvalidArgument/, flag);
+    const dangerZone = { extraArgs: { controller: [flag] } };
+    assert.match(refused({ dangerZone }, dangerous), /^InvalidArgument/, flag);
+  }
+  const dangerZone = { extraArgs: { controller: ['--future=1'] } };
+  assert.match(refused({ dangerZone }), /^DangerZoneNotAllowed/);
+  assert.equal(refused({ dangerZone }, dangerous), 'accepted');
+  assert.deepEqual(certManagerOf({ ...SPEC, dangerZone }, []).unknownArguments, [
+    'controller --future',
+  ]);
+});
+
+test('an environment that loads code or changes whom a component trusts is refused', () => {
+  for (const name of [
+    'LD_PRELOAD',
+    'SSL_CERT_FILE',
+    'KUBERNETES_SERVICE_HOST',
+    'GODEBUG',
+    'POD_NAMESPACE',
+  ])
+    assert.match(
+      refused({ components: { webhook: { extraEnv: [{ name, value: 'x' }] } } }),
+      /^ForbiddenEnvironment/,
+      name,
+    );
+  assert.equal(
+    refused({ components: { controller: { extraEnv: [{ name: 'HTTPS_PROXY', value: 'x' }] } } }),
+    'accepted',
+  );
+});
+
+const DEPLOYMENT: ManagedObject = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'cert-manager', namespace: 'cert-manager', labels: { app: 'cert-manager' } },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { app: 'cert-manager' } },
+    template: {
+      metadata: { labels: { app: 'cert-manager' } },
+      spec: {
+        nodeSelector: { 'kubernetes.io/os': 'linux' },
+        containers: [
+          {
+            name: 'cert-manager-controller',
+            args: ['--v=2', '--dns=a', '--dns=b'],
+            env: [{ name: 'POD_NAMESPACE' }],
+          },
+        ],
+      },
+    },
+  },
+};
+
+test('overrides reach the Deployment of their component, and no other', () => {
+  const controller = {
+    ...{ replicas: 2, priorityClassName: 'high', resources: { requests: { cpu: '1' } } },
+    ...{ labels: { app: 'other', team: 'a' }, extraArgs: ['--v=4'] },
+    ...{ extraEnv: [{ name: 'A', value: 'b' }], tolerations: [{ operator: 'Exists' }] },
+  };
+  const webhook: ManagedObject = {
+    ...DEPLOYMENT,
+    metadata: { ...DEPLOYMENT.metadata, name: 'cert-manager-webhook' },
+  };
+  const spec = { ...SPEC, components: { controller } };
+  const [made, other] = certManagerOf(spec, [DEPLOYMENT, webhook]).objects;
+  assert.deepEqual(other, webhook);
+  assert.deepEqual(made, {
+    ...DEPLOYMENT,
+    // The release's own labels stay: its selectors are made of them.
+    metadata: { ...DEPLOYMENT.metadata, labels: { app: 'cert-manager', team: 'a' } },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: 'cert-manager' } },
+      template: {
+        metadata: { labels: { app: 'cert-manager', team: 'a' } },
+        spec: {
+          nodeSelector: { 'kubernetes.io/os': 'linux' },
+          priorityClassName: 'high',
+          tolerations: [{ operator: 'Exists' }],
+          containers: [
+            {
+              name: 'cert-manager-controller',
+              args: ['--dns=a', '--dns=b', '--v=4'],
+              env: [{ name: 'POD_NAMESPACE' }, { name: 'A', value: 'b' }],
+              resources: { requests: { cpu: '1' } },
+            },
+          ],
+        },
+      },
+    },
+  });
+});
+
+interface Role {
+  readonly kind: string;
+  readonly rules: readonly PermissionRule[];
+}
+
+test('its permissions to write have names, and there is no wildcard, escalate or bind', () => {
+  const release = { namespace: 'countersign-system', image: 'i', version: '0.1.0', ...SETTINGS };
+  const roles = certManagerOperatorManifests(release).filter(({ kind }) =>
+    ['Role', 'ClusterRole'].includes(String(kind)),
+  ) as unknown as readonly Role[];
+  const rules = roles.flatMap((role) => role.rules);
+  for (const { verbs, resources, apiGroups } of rules)
+    for (const each of [...verbs, ...resources, ...apiGroups])
+      assert.ok(!['*', 'escalate', 'bind', 'impersonate'].includes(each), each);
+  const written = ['deployments', 'clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'];
+  const writing = rules.filter(
+    ({ verbs, resources }) =>
+      verbs.includes('create') && resources.some((each) => written.includes(each)),
+  );
+  assert.ok(writing.length > 0);
+  for (const { resourceNames = [] } of writing) assert.ok(resourceNames.length > 0);
+});
+
+test('the objects of every known release have the namespaces that an administrator makes', () => {
+  const namespaces = new Set(RELEASES.objects.map(({ metadata }) => metadata.namespace));
+  assert.deepEqual([...namespaces].sort(), ['cert-manager', 'kube-system', undefined]);
+});
