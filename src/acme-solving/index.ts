@@ -8,3 +8,4 @@ export type { Network } from './http/networks.ts';
 export type { ChallengeSolver, ChallengeToSolve, SolverContext, SolverOutcome } from './solver.ts';
 export { mayProveByHttp, parseHttp01Grant } from './http/grants.ts';
 export type { Http01Grant } from './http/grants.ts';
+export { connectGuard } from './http/connect-guard.ts';

@@ -6,9 +6,11 @@ import type { Clock } from '../ports.ts';
 import { DNS_PORT } from './dns/address.ts';
 import { createDnsClient, type AskDns } from './dns/client.ts';
 import { canonicalName } from './dns/message.ts';
-import { checkDns, resolveBy } from './dns01/check-dns.ts';
+import { checkDns, resolveBy, type DnsCheckInit, type DnsProof } from './dns01/check-dns.ts';
 import { endOf, extendPath } from './dns01/delegation.ts';
 import type { PersistentProof } from './dns01/persist.ts';
+import type { SolverGrant } from './http/grants.ts';
+import { nameserversRefusal } from './namespaced.ts';
 import { checkHttp01, type Http01CheckInit } from './http/self-check.ts';
 
 /** A Challenge that was presented. */
@@ -25,6 +27,8 @@ export interface ToCheck {
   readonly presentedAt: number;
   /** For dns-persist-01: the account, and how the CA calls itself. */
   readonly persist?: PersistentProof | undefined;
+  /** Whether its signer is a namespace's: then a guard judges what is asked in its name. */
+  readonly namespaced?: boolean | undefined;
   /** `selfCheck` of its solver. */
   readonly settings?:
     | {
@@ -43,6 +47,8 @@ export interface SelfCheckInit {
   readonly now: Clock;
   /** Which networks http-01 may ask, and at which ports. */
   readonly http01: Pick<Http01CheckInit, 'allowed' | 'ports'>;
+  /** For the resolvers that AcmeSigners name: how they are asked, and which. */
+  readonly named?: { readonly ask: AskDns; readonly grants: readonly SolverGrant[] };
   /** Where authoritative servers listen, for tests; 53 if left out. */
   readonly authoritativePort?: number;
 }
@@ -66,8 +72,8 @@ export function createSelfCheck(init: SelfCheckInit): SelfCheck {
   const { http, resolvers, now, http01, authoritativePort = DNS_PORT } = init;
   const ask = createDnsClient(http);
   return async (challenge, signal) => {
-    const { type, dnsName, wildcard, token = '', key = '' } = challenge;
-    const { persist, presentedAt, settings } = challenge;
+    const { type, dnsName, token = '', key = '' } = challenge;
+    const { presentedAt, settings } = challenge;
     if (settings?.waitInstead !== undefined)
       return waitInstead(settings.waitInstead, presentedAt, now());
     if (type === 'http-01') {
@@ -75,10 +81,24 @@ export function createSelfCheck(init: SelfCheckInit): SelfCheck {
         addressesOf({ ask, resolvers, signal }, name);
       return checkHttp01({ dnsName, token, key }, { ...http01, resolve, signal });
     }
-    const proof = { type, dnsName, wildcard, value: key, persist, presentedAt };
     const how = { ask, resolvers, now, authoritativePort };
-    return checkDns(how, proof, settings?.nameservers ?? [], signal);
+    return checkByDns({ ...challenge, type }, { ...init, how }, signal);
   };
+}
+
+async function checkByDns(
+  challenge: ToCheck & Pick<DnsProof, 'type'>,
+  { how, named }: Pick<SelfCheckInit, 'named'> & { readonly how: DnsCheckInit },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { type, dnsName, wildcard, key: value = '', persist, presentedAt } = challenge;
+  const proof = { type, dnsName, wildcard, value, persist, presentedAt };
+  const { nameservers = [] } = challenge.settings ?? {};
+  if (challenge.namespaced !== true || nameservers.length === 0)
+    return checkDns(how, proof, nameservers, signal);
+  const { ask, grants } = named ?? { ask: how.ask, grants: [] };
+  const refusal = nameserversRefusal(nameservers, grants);
+  return refusal ?? checkDns({ ...how, ask }, proof, nameservers, signal);
 }
 
 /** @param wait - a duration of hours, minutes and seconds */

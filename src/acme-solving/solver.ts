@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Exchange } from '../acme/exchange.ts';
+import type { ConnectGuard, Exchange } from '../acme/exchange.ts';
 import type { Client } from '../kube/client/client.ts';
 import type { Clock, Delay } from '../ports.ts';
 import type { AskDns } from './dns/client.ts';
@@ -67,4 +67,8 @@ export interface SolverContext {
   readonly resolvers: readonly string[];
   /** Calls of servers that a signer names, with `CHECK_LIMITS`. */
   readonly http: Exchange;
+  /** The same of DNS servers that a signer names. */
+  readonly askNamed: AskDns;
+  /** Where connections to servers that a signer names may lead; absent: everywhere. */
+  readonly guard?: ConnectGuard | undefined;
 }

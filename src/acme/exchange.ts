@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { LookupFunction } from 'node:net';
 import { Agent, request, type Dispatcher } from 'undici';
 import { messageOf } from '../errors.ts';
 import { quote } from '../quote.ts';
@@ -47,6 +48,14 @@ export interface Exchange {
   readonly close: () => Promise<void>;
 }
 
+/** Judges where a connection may lead. */
+export interface ConnectGuard {
+  /** Finds the addresses of a name, without those that are refused. */
+  readonly lookup: LookupFunction;
+  /** Why nothing is asked of a host that is an address; undefined where it may be, and for a name. */
+  readonly refusalOf: (host: string) => string | undefined;
+}
+
 /** Calls in flight: 60 challenges at once ask for one state each. */
 const SERVER_CONNECTIONS = 16;
 
@@ -56,14 +65,21 @@ export function createExchange(init: {
   /** RFC 8555 §6.1 asks clients to say who they are. */
   readonly userAgent: string;
   readonly limits: CallLimits;
+  /** Absent: every address may be called. */
+  readonly guard?: ConnectGuard | undefined;
 }): Exchange {
   const { connectMs, silenceMs, totalMs, maxBytes } = init.limits;
+  const { ca, guard } = init;
   const agent = new Agent({
     connections: SERVER_CONNECTIONS,
     pipelining: 1,
     headersTimeout: silenceMs,
     bodyTimeout: silenceMs,
-    connect: { timeout: connectMs, ...(init.ca === undefined ? {} : { ca: init.ca }) },
+    connect: {
+      timeout: connectMs,
+      ...(ca === undefined ? {} : { ca }),
+      ...(guard === undefined ? {} : { lookup: guard.lookup }),
+    },
   });
 
   async function send(call: HttpCall): Promise<Received | NoAnswer> {
@@ -71,6 +87,8 @@ export function createExchange(init: {
     const { method, url, body, signal } = call;
     const own = { 'user-agent': init.userAgent, 'accept-language': 'en', ...contentOf(body) };
     const headers = { ...own, ...call.headers };
+    const refusal = guard?.refusalOf(new URL(url).hostname);
+    if (refusal !== undefined) return failed('unreachable', refusal, false);
     try {
       const answer = await request(url, {
         ...{ dispatcher: agent, method, headers, body: body ?? null },
@@ -119,14 +137,16 @@ async function received(
   return { status: statusCode, headers, body: Buffer.concat(chunks, size) };
 }
 
+/** As long as what is said of an address that is refused. */
+const MAX_SAID = 300;
 /** Errors of the way to the server: the request was not sent. */
 const BEFORE =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|ERR_SSL_.*|CERT_.*|UNABLE_TO_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|HOSTNAME_MISMATCH|EPROTO)$/;
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|ERR_SSL_.*|CERT_.*|ADDRESS_REFUSED|UNABLE_TO_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|HOSTNAME_MISMATCH|EPROTO)$/;
 const SILENCE = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/;
 
 function noAnswer(error: unknown): NoAnswer {
   const code = codeOf(error);
-  const said = quote(messageOf(error), 200);
+  const said = quote(messageOf(error), MAX_SAID);
   if (BEFORE.test(code)) return failed('unreachable', `cannot be reached: ${said}`, false);
   if (SILENCE.test(code)) return failed('timeout', `the server is silent: ${said}`, true);
   return failed('cut-off', `the connection ended before the answer did: ${said}`, true);

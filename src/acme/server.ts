@@ -8,6 +8,7 @@ import {
   createExchange,
   type HttpCall,
   type CallLimits,
+  type ConnectGuard,
   type Exchange,
   type Received,
 } from './exchange.ts';
@@ -46,6 +47,8 @@ export interface AcmeServerInit {
   /** PEM of the only trust anchors of the server; Node's own if left out. */
   readonly ca?: string | undefined;
   readonly userAgent: string;
+  /** Where connections may lead; absent: everywhere. */
+  readonly guard?: ConnectGuard | undefined;
   readonly clock: Clock;
   /** Called after each call over HTTP, with the status, or the cause of none. */
   readonly onCall?: (endpoint: Endpoint, outcome: string) => void;
@@ -75,9 +78,12 @@ const MAX_NONCES = 6;
 
 /** @throws SignerError SPEC_INVALID when the URL of the directory is none that we call */
 export function openServer(init: AcmeServerInit): AcmeServer {
-  const { clock, userAgent, ca } = init;
+  const { clock, userAgent, ca, guard } = init;
   const resources = resourcesAt(originOf(init.directory));
-  const exchange = createExchange({ ca, userAgent, limits: { ...CALL_LIMITS, ...init.limits } });
+  const exchange = createExchange({
+    ...{ ca, userAgent, guard },
+    limits: { ...CALL_LIMITS, ...init.limits },
+  });
   const nonces = createNonces();
   const send = createSend(init, exchange, nonces);
   let known: { readonly until: number; readonly answer: Ok<Directory> } | undefined;

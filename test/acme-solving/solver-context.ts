@@ -19,7 +19,7 @@ export function contextWith(
   return {
     ...{ client, clock: Date.now, delay: () => Promise.resolve() },
     ...{ ownNamespace: 'countersign', credentialNamespace: 'countersign-dns' },
-    ...{ http, resolvers, ask: createDnsClient(http) },
+    ...{ http, resolvers, ask: createDnsClient(http), askNamed: createDnsClient(http) },
     credential: (secret, key) => {
       const text = secrets[`${secret}/${key}`];
       if (text !== undefined) return Promise.resolve(Buffer.from(text));

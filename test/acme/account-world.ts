@@ -14,7 +14,10 @@ import { credentialsOf } from '../../src/controllers/acme/signers/account-key.ts
 import { openSession } from '../../src/controllers/acme/signers/open-session.ts';
 import { withSignerStatus } from '../../src/controllers/acme/signers/signer-status.ts';
 import type { PatchOperation } from '../../src/controllers/authority/apply/secret-patch.ts';
-import { decideAccountKey } from '../../src/controllers/authority/account-keys/decide.ts';
+import {
+  decideAccountKey,
+  nextThumbprintOf,
+} from '../../src/controllers/authority/account-keys/decide.ts';
 import { writeAccountKey } from '../../src/controllers/authority/account-keys/write.ts';
 import { acmeObject } from '../api/acme/build.ts';
 import { recordedClient } from '../support/kube/recorded-client.ts';
@@ -87,9 +90,7 @@ export class World {
     const signer = this.read;
     const { secret } = this;
     const reference = accountSecretOf(signer, KEYS);
-    const next = secret?.data?.['next.key'];
-    const pem = next === undefined ? undefined : Buffer.from(next, 'base64').toString();
-    const nextThumbprint = pem === undefined ? undefined : (await openAccountKey(pem)).thumbprint;
+    const nextThumbprint = secret && (await nextThumbprintOf(secret));
     const now = this.#now;
     const step = decideAccountKey({ signer, reference, secret, nextThumbprint, now });
     const client = recordedClient();

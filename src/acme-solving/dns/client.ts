@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Exchange } from '../../acme/exchange.ts';
+import type { ConnectGuard, Exchange } from '../../acme/exchange.ts';
 import { quote } from '../../quote.ts';
 import { parseDnsAddress } from './address.ts';
 import {
@@ -27,13 +27,16 @@ export type AskDns = (
 const UDP_MS = 2_500;
 const TCP_MS = 5_000;
 
-/** @param http - for resolvers over HTTPS */
-export function createDnsClient(http: Exchange): AskDns {
+/**
+ * @param http - for resolvers over HTTPS
+ * @param guard - where connections may lead, as that of `http`; absent: everywhere
+ */
+export function createDnsClient(http: Exchange, guard?: ConnectGuard): AskDns {
   return async (server, question, signal) => {
     if (!isDnsName(question.name)) return none(`is not asked: ${quote(question.name)} is no name`);
     const isUrl = server.startsWith('https://');
     const query = encodeQuery(question);
-    return isUrl ? askByHttps(http, server, query, signal) : askByDns(server, query, signal);
+    return isUrl ? askByHttps(http, server, query, signal) : askByDns(server, query, signal, guard);
   };
 }
 
@@ -42,14 +45,15 @@ async function askByDns(
   server: string,
   query: Buffer,
   signal: AbortSignal,
+  guard?: ConnectGuard,
 ): Promise<DnsAnswer | NoDnsAnswer> {
   const address = parseDnsAddress(server);
   if (address === undefined) return none('is no host:port');
   const within = (milliseconds: number): AbortSignal =>
     AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
-  const short = read(await sendByUdp(address, query, within(UDP_MS)));
+  const short = read(await sendByUdp(address, query, within(UDP_MS), guard));
   if (short.kind === 'answer' && !short.truncated) return short;
-  return read(await sendByTcp(address, query, within(TCP_MS)));
+  return read(await sendByTcp(address, query, within(TCP_MS), guard));
 }
 
 /** RFC 8484 §4.1. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** One message to a DNS server and its answer (RFC 1035 §4.2, RFC 7766). Nothing is thrown. */
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
+import type { ConnectGuard } from '../../acme/exchange.ts';
 import { messageOf } from '../../errors.ts';
 import { quote } from '../../quote.ts';
 import type { DnsAddress } from './address.ts';
@@ -13,8 +14,11 @@ export function sendByUdp(
   { host, port }: DnsAddress,
   query: Buffer,
   signal: AbortSignal,
+  guard?: ConnectGuard,
 ): Promise<Buffer | NoDnsAnswer> {
-  const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4');
+  const refusal = guard?.refusalOf(host);
+  if (refusal !== undefined) return Promise.resolve(none(`is not asked: ${refusal}`));
+  const socket = isIPv6(host) ? udpSocket('udp6', guard) : udpSocket('udp4', guard);
   return new Promise((resolve) => {
     const end = (result: Buffer | NoDnsAnswer): void => {
       signal.removeEventListener('abort', onAbort);
@@ -39,13 +43,30 @@ export function sendByUdp(
   });
 }
 
+function udpSocket(type: 'udp4' | 'udp6', guard: ConnectGuard | undefined): Socket {
+  if (guard === undefined) return createSocket(type);
+  const family = type === 'udp6' ? 6 : 4;
+  return createSocket({
+    type,
+    lookup: (hostname, _options, callback) => {
+      guard.lookup(hostname, { family }, (error, address) => {
+        callback(error, typeof address === 'string' ? address : '', family);
+      });
+    },
+  });
+}
+
 /** @param signal - ends the wait; its owner says how long that is */
 export async function sendByTcp(
   { host, port }: DnsAddress,
   query: Buffer,
   signal: AbortSignal,
+  guard?: ConnectGuard,
 ): Promise<Buffer | NoDnsAnswer> {
-  const socket = connect({ host, port, signal });
+  const refusal = guard?.refusalOf(host);
+  if (refusal !== undefined) return none(`is not asked: ${refusal}`);
+  const lookup = guard === undefined ? {} : { lookup: guard.lookup };
+  const socket = connect({ host, port, signal, ...lookup });
   try {
     // Before it is connected: the socket keeps it until it is.
     socket.write(Buffer.concat([uint16s(query.length), query]));
@@ -74,5 +95,5 @@ function none(problem: string): NoDnsAnswer {
 }
 
 function failed(error: unknown): NoDnsAnswer {
-  return none(`cannot be reached: ${quote(messageOf(error), 120)}`);
+  return none(`cannot be reached: ${quote(messageOf(error), 300)}`);
 }

@@ -48,7 +48,7 @@ export function createRfc2136Solver(
       primary,
       { zone, name, value: valueOf(challenge), change },
       {
-        ...{ signal: within, now: Math.floor(context.clock() / 1000) },
+        ...{ signal: within, now: Math.floor(context.clock() / 1000), guard: context.guard },
       },
     );
     return failed ?? { kind: 'done', at };
@@ -84,7 +84,7 @@ async function primaryOf(
 /** The record, and the zone that it is in: the one that the solver names, or the one that its server has. */
 async function placeOf(
   settings: Rfc2136Settings,
-  { ask, resolvers }: SolverContext,
+  { ask, askNamed, resolvers }: SolverContext,
   challenge: ChallengeToSolve,
   signal: AbortSignal,
 ): Promise<{ kind: 'place'; at: string; name: string; zone: string } | FailedAttempt> {
@@ -98,7 +98,7 @@ async function placeOf(
   const found =
     settings.zone === undefined
       ? await findZone(
-          (each) => ask(server, { name: each, type: 'SOA', recursive: false }, signal),
+          (each) => askNamed(server, { name: each, type: 'SOA', recursive: false }, signal),
           name,
         )
       : ({ kind: 'zone', zone: canonicalName(settings.zone) } as const);
@@ -120,12 +120,20 @@ async function placeOf(
 async function update(
   primary: Primary,
   wanted: TxtChange,
-  { signal, now }: { readonly signal: AbortSignal; readonly now: number },
+  {
+    signal,
+    now,
+    guard,
+  }: {
+    readonly signal: AbortSignal;
+    readonly now: number;
+    readonly guard: SolverContext['guard'];
+  },
 ): Promise<FailedAttempt | undefined> {
   const { server, address, key } = primary;
   const unsigned = encodeUpdate(wanted);
   const signed = key === undefined ? undefined : signMessage(unsigned, key, now);
-  const received = await sendByTcp(address, signed?.message ?? unsigned, signal);
+  const received = await sendByTcp(address, signed?.message ?? unsigned, signal, guard);
   if ('kind' in received) return problem('ServerUnreachable', `${server} ${received.problem}`);
   const answer = decodeAnswer(received);
   if (answer.kind === 'none') return problem('AnswerUnusable', `${server} ${answer.problem}`);

@@ -43,3 +43,30 @@ export function mayProveByHttp(
       each.namespace === namespace && (name === each.zone || name.endsWith(`.${each.zone}`)),
   );
 }
+
+/** What AcmeSigners may have called: a member of a solver, and its address. */
+export interface SolverGrant {
+  readonly member: (typeof MEMBERS)[number];
+  /** As a signer may have it. */
+  readonly address: string;
+}
+
+const MEMBERS = ['rfc2136', 'acmeDNS', 'webhook', 'nameserver'] as const;
+
+/**
+ * Reads `rfc2136=ns1.example.com:53`, `acmeDNS=https://auth.example.com`, `webhook=acme.example.com` or
+ * `nameserver=192.0.2.53`.
+ *
+ * @throws SignerError USAGE
+ */
+export function parseSolverGrant(text: string): SolverGrant {
+  const at = text.indexOf('=');
+  const member = MEMBERS.find((each) => each === text.slice(0, Math.max(at, 0)));
+  const given = text.slice(at + 1);
+  if (member !== undefined && given !== '') return { member, address: given };
+  throw new SignerError({
+    code: 'USAGE',
+    disposition: 'fail',
+    message: `${JSON.stringify(text.slice(0, 80))} is no address of a solver; write ${MEMBERS.slice(0, -1).join('=…, ')}=… or nameserver=…, with the address as the signer has it`,
+  });
+}

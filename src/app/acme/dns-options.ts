@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Command } from 'commander';
-import { gather } from '../flag-values.ts';
+import { Option, type Command } from 'commander';
+import { parseNetwork, type Network } from '../../acme-solving/http/networks.ts';
+import { parseSolverGrant, type SolverGrant } from '../../acme-solving/http/grants.ts';
+import { gather, parsedFlag } from '../flag-values.ts';
 
 /** The flag of every component that asks DNS. */
 export interface DnsOptions {
@@ -17,14 +19,44 @@ export function addDnsOptions(command: Command): Command {
   );
 }
 
-/** The flag of the component that reads credentials of DNS. */
-export interface CredentialOptions {
+/** The flags of components that call servers in the name of AcmeSigners. */
+export interface NamespacedOptions {
+  readonly namespacedSolver: readonly SolverGrant[];
+  readonly namespacedNetwork: readonly Network[];
+}
+
+/** Adds {@link NamespacedOptions}. */
+export function addNamespacedOptions(command: Command): Command {
+  const each =
+    <T>(parse: (text: string) => T) =>
+    (text: string, before: readonly T[]): readonly T[] => [...before, parsedFlag(text, parse)];
+  return command
+    .addOption(
+      new Option(
+        '--namespaced-solver <member=address>',
+        'what solvers of AcmeSigners may call: rfc2136=host:port, acmeDNS=url, webhook=group or nameserver=host:port (repeatable; default: none)',
+      )
+        .argParser(each(parseSolverGrant))
+        .default([]),
+    )
+    .addOption(
+      new Option(
+        '--namespaced-network <network>',
+        'network that servers of AcmeSigners may be in although it is no part of the Internet, such as 10.0.0.0/8 (repeatable)',
+      )
+        .argParser(each(parseNetwork))
+        .default([]),
+    );
+}
+
+/** The flags of the component that reads credentials of DNS. */
+export interface CredentialOptions extends NamespacedOptions {
   readonly credentialNamespace: string;
 }
 
 /** Adds {@link CredentialOptions}. */
 export function addCredentialOptions(command: Command): Command {
-  return command.option(
+  return addNamespacedOptions(command).option(
     '--credential-namespace <name>',
     'namespace of the DNS credentials of AcmeClusterSigners; providers read Secrets there, so keep nothing else in it',
     'countersign-dns',

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseNetwork, type Network } from '../../acme-solving/http/networks.ts';
-import { addDnsOptions, type DnsOptions } from './dns-options.ts';
+import {
+  addDnsOptions,
+  addNamespacedOptions,
+  type DnsOptions,
+  type NamespacedOptions,
+} from './dns-options.ts';
 import { parsedFlag } from '../flag-values.ts';
 
 /** The flags of the component that looks whether a Challenge can be seen. */
-export interface SelfCheckOptions extends DnsOptions {
+export interface SelfCheckOptions extends DnsOptions, NamespacedOptions {
   readonly selfCheckNetwork: readonly Network[];
   readonly selfCheckPorts?: { readonly http: number; readonly https: number };
 }
 
 /** Adds {@link SelfCheckOptions}. */
 export function addSelfCheckOptions(command: Command): Command {
-  return addDnsOptions(command)
+  return addNamespacedOptions(addDnsOptions(command))
     .addOption(
       new Option(
         '--self-check-network <network>',

@@ -2,7 +2,7 @@
 import type { Http01Options } from '../../app/acme/challenge-port.ts';
 import type { ComponentOptions } from '../../app/component-options.ts';
 import { createDnsAccess } from '../../app/acme/dns-access.ts';
-import { type CredentialOptions, type DnsOptions } from '../../app/acme/dns-options.ts';
+import type { CredentialOptions, DnsOptions } from '../../app/acme/dns-options.ts';
 import { runComponent } from '../../app/component.ts';
 import { createAcmeSolver } from '../../controllers/acme-solver/index.ts';
 
@@ -20,10 +20,11 @@ export async function run(
         component,
         surroundings: { ...component, ...dns },
         http01Grants: options.http01Zone,
+        solverGrants: options.namespacedSolver,
         clusterCredentials: options.credentialNamespace,
         ownNamespace: component.leases?.namespace ?? DEFAULT_NAMESPACE,
       }),
     ),
   );
-  await dns.http.close();
+  await Promise.all([dns.http.close(), dns.namespaced.http.close()]);
 }

@@ -17,8 +17,12 @@ export async function run(options: AcmeOptions & SelfCheckOptions): Promise<void
       createAcme({
         component,
         checkChallenge: selfCheck.check,
-        allowedServers: options.namespacedServer,
         renewsCertificates: options.renewCertificates,
+        namespaced: {
+          servers: options.namespacedServer,
+          solvers: options.namespacedSolver,
+          guard: selfCheck.guard,
+        },
         userAgent: `countersign/${VERSION}`,
         more: ({ signers, orders }) => [
           createAcmeRequests({

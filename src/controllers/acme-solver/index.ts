@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Http01Grant } from '../../acme-solving/http/grants.ts';
+import type { SolverGrant } from '../../acme-solving/http/grants.ts';
 import { sweepRoutes } from '../../acme-solving/http/sweep.ts';
 import { keyOf } from '../../api/object/object.ts';
 import { messageOf } from '../../errors.ts';
@@ -16,6 +17,7 @@ export interface AcmeSolverInit {
   readonly component: Component;
   readonly surroundings: SolverSurroundings;
   readonly http01Grants: readonly Http01Grant[];
+  readonly solverGrants: readonly SolverGrant[];
   /** Namespace of the credentials of AcmeClusterSigners. */
   readonly clusterCredentials: string;
   /** Where routes are made: the namespace of `acme-responder`'s Service. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { mayProveByHttp, type Http01Grant } from '../../acme-solving/http/grants.ts';
+import type { SolverGrant } from '../../acme-solving/http/grants.ts';
+import { solversRefusal } from '../../acme-solving/namespaced.ts';
 import { solverOf } from '../../acme-solving/solver-of.ts';
 import type { ChallengeSolver, SolverContext } from '../../acme-solving/solver.ts';
 import {
@@ -18,8 +20,11 @@ import type { Watched } from './watched.ts';
 /** What solvers need that is the same for all signers. */
 export type SolverSurroundings = Omit<
   SolverContext,
-  'ownNamespace' | 'credentialNamespace' | 'credential'
->;
+  'ownNamespace' | 'credentialNamespace' | 'credential' | 'askNamed' | 'guard'
+> & {
+  /** What is called in the name of AcmeSigners. */
+  readonly namespaced: Pick<SolverContext, 'http' | 'askNamed' | 'guard'>;
+};
 
 /** The solver of a Challenge, why it has none, or undefined where nothing is to be presented for it. */
 export type SolverLookup = (
@@ -40,6 +45,7 @@ export function createLookup(init: {
   readonly watched: Watched;
   readonly surroundings: SolverSurroundings;
   readonly http01Grants: readonly Http01Grant[];
+  readonly solverGrants: readonly SolverGrant[];
   readonly clusterCredentials: string;
   readonly ownNamespace: string;
 }): SolverLookup {
@@ -51,7 +57,9 @@ export function createLookup(init: {
       credentialOf(component, { namespace, name: secret }, key);
     const own = { ownNamespace, credentialNamespace: namespace, credential };
     const { client, clock, delay, ask, resolvers, http } = surroundings;
-    return { client, clock, delay, ask, resolvers, http, ...own };
+    const isOfCluster = metadata.namespace === undefined;
+    const named = isOfCluster ? { http, askNamed: ask } : surroundings.namespaced;
+    return { client, clock, delay, ask, resolvers, ...named, ...own };
   }
 
   return (challenge) => {
@@ -69,6 +77,8 @@ export function createLookup(init: {
     if (type === 'http-01' && !mayProveByHttp(challenge, http01Grants)) {
       return problem('NameNotGranted', notGranted(challenge));
     }
+    const refusal = solversRefusal(signer, init.solverGrants);
+    if (refusal !== undefined) return problem('SolverNotAllowed', refusal);
     if (!needsSolver(settings)) return undefined;
     return found(settings, contextOf(signer));
   };

@@ -11,15 +11,15 @@ import { permissions } from './permissions.ts';
 import { createAccountSecrets } from './signers/account-secrets.ts';
 import { acmeNamesOf } from './signers/acme-names.ts';
 import { RenewalLoop } from './renewals/renewal-loop.ts';
-import { SignerLoop } from './signers/signer-loop.ts';
+import { SignerLoop, type NamespacedGrants } from './signers/signer-loop.ts';
 
 export interface AcmeInit {
   readonly component: Component;
   readonly checkChallenge: SelfCheck;
-  /** Directories that AcmeSigners may name. */
-  readonly allowedServers: readonly string[];
   /** Whether Certificates of cert-manager are marked when their CA wants them renewed. */
   readonly renewsCertificates: boolean;
+  /** What AcmeSigners may name. */
+  readonly namespaced: NamespacedGrants;
   /** What ACME servers are told that calls them (RFC 8555 §6.1). */
   readonly userAgent: string;
   /** More loops over the same objects, such as that over requests. */

@@ -28,19 +28,21 @@ export function addAuthorityVerbs(authority: Command): void {
   const prepare = verb(
     authority,
     'prepare <signer>',
-    'create and publish a successor of the active CA',
+    'create and publish a successor of the active CA, or a new key of an ACME account',
   );
-  addChangeOptions(prepare).action(async (name: string, options: ChangeOptions) => {
+  addAccountOptions(prepare).action(async (name: string, options: AccountOptions) => {
+    if (await rolledOver('prepare', name, options)) return;
     const { runChange } = await import('./change.ts');
     process.exitCode = await runChange('prepare', [name, undefined], options);
   });
   const activate = verb(
     authority,
     'activate <signer> [fingerprint]',
-    'make the prepared CA active',
+    'make the prepared CA active, or the prepared key of an ACME account',
   );
-  addChangeOptions(activate).action(
-    async (name: string, fingerprint: string | undefined, options: ChangeOptions) => {
+  addAccountOptions(activate).action(
+    async (name: string, fingerprint: string | undefined, options: AccountOptions) => {
+      if (await rolledOver('activate', name, options)) return;
       const { runChange } = await import('./change.ts');
       process.exitCode = await runChange('activate', [name, fingerprint], options);
     },
@@ -59,6 +61,33 @@ export function addAuthorityVerbs(authority: Command): void {
   );
   // Last: verbs added before it do not inherit that excess arguments are allowed.
   rejectUnknownVerbs(authority);
+}
+
+/** The flags of verbs that also change the key of an ACME account. */
+interface AccountOptions extends ChangeOptions {
+  readonly namespace?: string;
+}
+
+function addAccountOptions(command: Command): Command {
+  const signers =
+    '\n<signer> is the name of a ClusterSigner, or for the key of an ACME account acmeclustersigner/NAME or acmesigner/NAME.';
+  return addChangeOptions(
+    command.option('-n, --namespace <name>', 'namespace of an acmesigner'),
+  ).addHelpText('after', signers);
+}
+
+/** @returns whether the name was that of an ACME signer, whose account has a new key now */
+async function rolledOver(
+  verb: 'prepare' | 'activate',
+  name: string,
+  options: AccountOptions,
+): Promise<boolean> {
+  // A ClusterSigner's name has no slash.
+  if (!name.includes('/')) return false;
+  const { isAcmeSignerName, runRollOver } = await import('../acme/roll-over.ts');
+  if (!isAcmeSignerName(name)) return false;
+  process.exitCode = await runRollOver(verb, name, options);
+  return true;
 }
 
 /** commander reports an unknown subcommand as "too many arguments"; print the valid verbs instead. */

@@ -214,10 +214,17 @@ export class ChallengeWork {
     if (right !== undefined && 'heldBack' in right) return this.#park(right.heldBack);
     await this.#save();
     const { component, checkChallenge } = this.#context;
+    const namespaced = spec.signerRef.kind === 'AcmeSigner';
     const { presentedAt = this.#now() } = this.#record();
     const begun = component.monotonic();
     const problem = await checkChallenge(
-      { ...spec, persist: right?.persist, presentedAt, settings: this.#solver?.selfCheck },
+      {
+        ...spec,
+        persist: right?.persist,
+        presentedAt,
+        namespaced,
+        settings: this.#solver?.selfCheck,
+      },
       new AbortController().signal,
     );
     const seconds = (component.monotonic() - begun) / 1000;

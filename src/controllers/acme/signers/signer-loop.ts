@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ConnectGuard } from '../../../acme/exchange.ts';
 import { openServer, type AcmeServer } from '../../../acme/server.ts';
 import type { SignerProblem } from '../../../acme-issuing/session.ts';
 import type { AcmeSigner, AcmeSignerStatus } from '../../../api/acme/index.ts';
 import { keyOf, type KubeObject } from '../../../api/object/object.ts';
 import { SignerError } from '../../../errors.ts';
+import type { SolverGrant } from '../../../acme-solving/http/grants.ts';
+import { solversRefusal } from '../../../acme-solving/namespaced.ts';
 import { callBackOff, limitBackOff } from '../../../acme-orders/back-off.ts';
 import { runLoop, type ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import type { Component } from '../../../runtime/component/component.ts';
@@ -17,13 +20,22 @@ import { openSession, type ReadySigner, type UnreadySigner } from './open-sessio
 import type { Sessions } from './sessions.ts';
 import { readyReasonOf, withSignerStatus, type SignerConditions } from './signer-status.ts';
 
+/** What an administrator allows the AcmeSigners of all namespaces; nothing by default. */
+export interface NamespacedGrants {
+  /** Directories of ACME servers. */
+  readonly servers: readonly string[];
+  /** Addresses that solvers and self-checks call. */
+  readonly solvers: readonly SolverGrant[];
+  /** Where connections to the servers may lead. */
+  readonly guard: ConnectGuard;
+}
+
 export interface SignerLoopInit {
   readonly component: Component;
   readonly signers: AcmeSigners;
   readonly secrets: AccountSecrets;
   readonly sessions: Sessions;
-  /** Directories that AcmeSigners may name. */
-  readonly allowedServers: readonly string[];
+  readonly namespaced: NamespacedGrants;
   readonly userAgent: string;
 }
 
@@ -147,13 +159,17 @@ export class SignerLoop {
       return { reason: 'SignerNameConflict', message };
     }
     const { server } = spec.acme;
-    if (metadata.namespace === undefined || this.#init.allowedServers.includes(server))
-      return undefined;
+    const { servers, solvers } = this.#init.namespaced;
+    if (metadata.namespace === undefined) return undefined;
+    if (servers.includes(server)) {
+      const refusal = solversRefusal({ metadata, spec }, solvers);
+      return refusal === undefined ? undefined : { reason: 'SolverNotAllowed', message: refusal };
+    }
     const message = `the administrator does not allow AcmeSigners the server ${server}: the component acme has no --namespaced-server of this URL`;
     return { reason: 'ServerNotAllowed', message };
   }
 
-  #serverOf(held: Held, { spec: { acme } }: AcmeSigner): AcmeServer | undefined {
+  #serverOf(held: Held, { metadata, spec: { acme } }: AcmeSigner): AcmeServer | undefined {
     const of = JSON.stringify([acme.server, acme.caBundle]);
     if (held.server?.of === of) return held.server.opened;
     void held.server?.opened.close();
@@ -161,6 +177,7 @@ export class SignerLoop {
     try {
       const opened = openServer({
         ...{ directory: acme.server, ca: acme.caBundle, clock, userAgent: this.#init.userAgent },
+        guard: metadata.namespace === undefined ? undefined : this.#init.namespaced.guard,
         onCall: (endpoint, status) => {
           metrics.acmeCall(endpoint, status);
         },

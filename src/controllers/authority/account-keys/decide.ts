@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import { openAccountKey } from '../../../acme/account-key.ts';
 import { ACCOUNT_KEY, keyWishesOf, type AcmeSigner } from '../../../api/acme/index.ts';
 import { keyOf, type Secret } from '../../../api/object/object.ts';
 import type { SecretReference } from '../../../api/signer/cluster-signer.ts';
 import { isGranted } from '../../../api/signer/grant.ts';
 import { NEXT_KEY } from '../../../api/signer/rotation-annotations.ts';
+import { SignerError } from '../../../errors.ts';
 
 /** All that the next step of an account key depends on. */
 export interface AccountKeyView {
@@ -68,4 +70,16 @@ function made(
     kind: 'lost',
     message: `${where} has no key any more, and the account ${url} had one; restore the Secret from a copy, or give up the account: ${advice}`,
   };
+}
+
+/** RFC 7638 thumbprint of the key that stands beside the one in use; undefined where there is none that can be read. */
+export async function nextThumbprintOf({ data }: Secret): Promise<string | undefined> {
+  const pem = Buffer.from(data?.[NEXT_KEY] ?? '', 'base64').toString('latin1');
+  if (pem === '') return undefined;
+  try {
+    return (await openAccountKey(pem)).thumbprint;
+  } catch (error) {
+    if (error instanceof SignerError) return undefined;
+    throw error;
+  }
 }

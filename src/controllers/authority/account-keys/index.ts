@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { openAccountKey } from '../../../acme/account-key.ts';
 import {
   ACME_CLUSTER_SIGNERS,
   accountSecretOf,
@@ -7,7 +6,6 @@ import {
   type AcmeSigner,
 } from '../../../api/acme/index.ts';
 import { keyOf, type KubeObject } from '../../../api/object/object.ts';
-import { NEXT_KEY } from '../../../api/signer/rotation-annotations.ts';
 import { attempt, SignerError } from '../../../errors.ts';
 import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
 import { resource } from '../../../kube/resource/resource.ts';
@@ -16,7 +14,7 @@ import type { ReconcileResult } from '../../../kube/workqueue/run-loop.ts';
 import { createNamedSecrets, type NamedSecrets } from '../../../runtime/ca/named-secrets.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import { requeueAt, serverTime } from '../../../runtime/component/server-time.ts';
-import { decideAccountKey, type AccountKeyStep } from './decide.ts';
+import { decideAccountKey, nextThumbprintOf, type AccountKeyStep } from './decide.ts';
 import { writeAccountKey } from './write.ts';
 
 /** The account keys of AcmeClusterSigners: made, and put in the place of those that they follow. */
@@ -99,7 +97,7 @@ async function reconcile(
   if (found.secret === undefined && !found.isMissing) return undefined;
   const { secret } = found;
   const now = serverTime(component);
-  const nextThumbprint = await thumbprintOf(secret?.data?.[NEXT_KEY]);
+  const nextThumbprint = secret && (await nextThumbprintOf(secret));
   const step = decideAccountKey({ signer, reference, secret, nextThumbprint, now });
   if (step.kind === 'none') return requeueAt(component, step.lookAt);
   if (step.kind === 'lost') {
@@ -120,16 +118,6 @@ async function isFresh({ client }: Component, { metadata }: AcmeSigner): Promise
   const path = OF_CLUSTER.object({ name: metadata.name });
   const fresh = await client.request<KubeObject>({ method: 'GET', path }).catch(ignoreNotFound);
   return fresh?.metadata.uid === metadata.uid && fresh.metadata.generation === metadata.generation;
-}
-
-async function thumbprintOf(pem: string | undefined): Promise<string | undefined> {
-  if (pem === undefined || pem === '') return undefined;
-  try {
-    return (await openAccountKey(Buffer.from(pem, 'base64').toString('latin1'))).thumbprint;
-  } catch (error) {
-    if (error instanceof SignerError) return undefined;
-    throw error;
-  }
 }
 
 const SAID = {
