@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEMO } from '../../build/demo-installation.ts';
+import { DEMO, DEMO_PLAN } from '../../build/demo-installation.ts';
 import { checkInstallation } from '../../src/manifests/installation.ts';
+import { COMPONENTS } from '../../src/manifests/components.ts';
+import { deployment } from '../../src/manifests/workloads/deployment.ts';
 import { components, linesOf } from './roles.ts';
 
 test('the keys of accounts are read by name, by acme alone', () => {
@@ -49,4 +51,18 @@ test('who approves by the rules of an ACME signer may approve for its name, and 
       component,
     );
   }
+});
+
+test('the component is told to mark Certificates where its role lets it, and only there', () => {
+  const { replicas, resources } = COMPONENTS.get('acme') ?? assert.fail();
+  const argumentsOf = (renewCertificates: boolean): string =>
+    JSON.stringify(
+      deployment('acme', {
+        ...DEMO_PLAN,
+        components: new Map([['acme', { replicas, resources }]]),
+        installation: { ...DEMO, acme: { signers: [], secrets: [], renewCertificates } },
+      }),
+    );
+  assert.match(argumentsOf(true), /"--renew-certificates"/);
+  assert.doesNotMatch(argumentsOf(false), /--renew-certificates/);
 });

@@ -37,6 +37,14 @@ const ALERTS: readonly Alert[] = [
       'Requests of {{ $labels.signer }} wait for {{ $labels.component }}. Read the Events of a request that waits.',
   },
   {
+    name: 'CountersignRenewalOverdue',
+    expr: 'max by (namespace, component) (countersign_acme_renewals{state="overdue"}) > 0',
+    for: '1h',
+    severity: 'warning',
+    summary:
+      'A certificate of an ACME signer should have been renewed by now. kubectl get orders.acme.countersign.dev -A -o wide says which.',
+  },
+  {
     name: 'CountersignMissingRights',
     expr: 'max by (namespace, component) (countersign_missing_rights) > 0',
     for: '5m',
