@@ -45,6 +45,7 @@ const LONG = new Set(
     'pod-refresher-rights',
     'replicas',
     'resilience',
+    'restored-etcd',
     'rights',
     'served',
   ].map((name) => `${name}.test.ts`),

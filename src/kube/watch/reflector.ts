@@ -8,7 +8,7 @@ import { createIdleTimeout, type IdleTimeout } from './idle-timeout.ts';
 import { listPages } from './list-pages.ts';
 import { createObjectCache, type ObjectCache } from './object-cache.ts';
 import { decodeWatch, watchMediaTypes } from './watch-decoder.ts';
-import { WatchError, classifyWatchError } from './watch-error.ts';
+import { WatchError, classifyWatchError, type WatchFailure } from './watch-error.ts';
 import { WatchHealth } from './watch-health.ts';
 import type { ReadMessage } from './watch-message.ts';
 
@@ -107,6 +107,8 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
   readonly #synced = Promise.withResolvers<undefined>();
   /** The server cannot stream a list: it is old, or the feature is off. */
   #paged = false;
+  /** The watch was answered, and has sent nothing. */
+  #mute = false;
 
   constructor(init: ReflectorInit<T>) {
     this.#init = init;
@@ -188,14 +190,17 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
     const initial = this.#cache.resourceVersion === undefined;
     const query = this.#watchQuery();
     const { signal } = idle;
+    this.#mute = false;
     const accept = this.#init.accept ?? watchMediaTypes(readMessage);
     const body = await client.stream({ method: 'GET', path, query, accept, signal });
+    this.#mute = !initial;
     if (initial) this.#cache.beginList();
     else this.#recover();
     await decodeWatch(body, readMessage, (event) => {
       // Events that arrived before the signal was aborted are dropped, too.
       signal.throwIfAborted();
       idle.reset();
+      this.#mute = false;
       if (!this.#cache.apply(event)) {
         throw new WatchError('disordered', 'the watch sent an event older than the one before it');
       }
@@ -242,10 +247,18 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
     this.#checkSynced();
   }
 
+  /**
+   * A server sends a bookmark within a minute, but none, nor any event, to a watch from a version that it has not
+   * reached: etcd was restored from a backup. That watch would be silent until etcd has caught up.
+   */
+  #isAhead({ reason }: WatchFailure): boolean {
+    return reason === 'silent' && this.#mute;
+  }
+
   async #backOff(error: unknown, signal: AbortSignal): Promise<void> {
     const { path, delay, log, metrics } = this.#init;
     const failure = classifyWatchError(error, this.#cache.resourceVersion === undefined);
-    if (failure.relist) this.#cache.invalidate();
+    if (failure.relist || this.#isAhead(failure)) this.#cache.invalidate();
     if (failure.paged) this.#paged = true;
     metrics.watchRestart(this.#target, failure.reason);
     const wait = this.#health.failed(failure);

@@ -160,6 +160,22 @@ test('a server that sends no headers is given up after 90 s', async () => {
   await until('it is counted', PATIENCE_MS, () => run.restarts.includes('/things silent'));
 });
 
+test('a watch that was answered and then not even sent a bookmark begins with a new list', async () => {
+  const { run, call } = await stage.established([thing('a', 5)]);
+  call.end();
+  const mute = await stage.server.next('the watch from a version that is ahead');
+  assert.equal(mute.query.get('resourceVersion'), '10');
+  mute.lines();
+  await stage.time.advance(95_000);
+  await until('we left', PATIENCE_MS, mute.isGone);
+  const listing = await stage.server.next('the list');
+  assert.equal(listing.query.get('sendInitialEvents'), 'true');
+  assert.equal(listing.query.get('resourceVersion'), null);
+  // What the older state does not have is gone, however low its version is.
+  listing.lines(bookmark(3, true));
+  await until('it is told', PATIENCE_MS, () => run.told.includes('-a'));
+});
+
 test('every kind of failure has its own reason in the restart metric', async () => {
   const { run, call } = await stage.established([]);
   const troubles: readonly (readonly [string, (next: Call) => void])[] = [
