@@ -46,7 +46,8 @@ export function refuseSpec(
         ([name, each]) => [`spec.components.${name}`, each] as const,
       ),
     ) ??
-    refuseArguments(spec)
+    refuseArguments(spec) ??
+    refuseNoWebhook(spec)
   );
 }
 
@@ -95,6 +96,14 @@ function refuseArguments({
     }
   }
   return undefined;
+}
+
+/** The API server would refuse every Certificate, because nobody answers for the webhook. */
+function refuseNoWebhook({ components }: CertManagerSpec): Refusal | undefined {
+  if (components?.webhook?.['replicas'] !== 0) return undefined;
+  const message =
+    'spec.components.webhook.replicas: without a pod of the webhook, the API server refuses every Certificate; write 1 or more';
+  return { reason: 'InvalidSpec', message };
 }
 
 function mouldOf(version: string): Mould {

@@ -108,6 +108,12 @@ test('an environment that loads code or changes whom a component trusts is refus
   );
 });
 
+test('the webhook has a pod at least: the API server refuses every Certificate without one', () => {
+  assert.match(refused({ components: { webhook: { replicas: 0 } } }), /^InvalidSpec: .*webhook/);
+  for (const component of ['controller', 'cainjector'])
+    assert.equal(refused({ components: { [component]: { replicas: 0 } } }), 'accepted');
+});
+
 const DEPLOYMENT: ManagedObject = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
