@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is shipped, installed by the operator, which is a pod itself. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 import type { Countersign } from '../../src/api/operator/countersign.ts';
+import { operatorManifests } from '../../src/manifests/operator/installed.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
+import { EXAMPLE, RELEASE } from '../operator/stand.ts';
 import { apply } from '../support/cluster/apply.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** A rollout of everything, on a machine that does other things as well. */
 const INSTALLED_MS = 300_000;
-
-/** deploy/operator/countersign.yaml. */
-const EXAMPLE = parse(
-  readFileSync(join(ROOT, 'deploy/operator/countersign.yaml'), 'utf8'),
-) as Countersign;
 
 /** As docs/how-to/operator.md says it: the definition, the operator, the object. */
 export async function installByOperator(cluster: Cluster): Promise<void> {
@@ -24,6 +19,15 @@ export async function installByOperator(cluster: Cluster): Promise<void> {
   await established(cluster, 'crd/countersigns.operator.countersign.dev');
   await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/operator/operator.yaml')]);
   await bringTo(cluster, {});
+}
+
+/** Applies the operator's roles for the example with these fields, as an administrator. */
+export async function grantOperator(
+  cluster: Cluster,
+  more: Partial<Countersign['spec']>,
+): Promise<void> {
+  const manifests = operatorManifests({ ...EXAMPLE.spec, ...more }, RELEASE);
+  await apply(cluster, ...manifests.filter(({ kind }) => kind !== 'Deployment'));
 }
 
 /**

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Cluster } from '../cluster/cluster.ts';
 import { EVERY_COMPONENT } from '../support/cluster/component-process.ts';
+import { enableRefresher, evictsInTime, restartsOnce } from './refreshed.ts';
 import { askAsPods } from './asking-pods.ts';
 import { bringTo, installByOperator } from './operated.ts';
 import { COUNTERSIGN, componentOf, createSigners, podsOf } from './shipped.ts';
@@ -55,8 +56,16 @@ describe('installed by the operator', { skip: SKIP }, () => {
       t.diagnostic(`${pods} pods started meanwhile, the slowest in ${longestMs / 1000} s`);
       assert.ok(pods > 0);
     } finally {
-      await asking.end();
+      await asking.end().catch(() => undefined);
       await load.stop();
     }
   });
+
+  test('pod-refresher, one line more of the spec, restarts once, and the new pods have the new certificate', async () => {
+    await enableRefresher(cluster);
+    await restartsOnce(cluster);
+  });
+
+  test('a pod whose renewal is denied is evicted before its credential ends, when its budget allows it', () =>
+    evictsInTime(cluster));
 });

@@ -124,8 +124,12 @@ export class Stand {
     await this.issue(namespace, secretName, 1);
   }
 
-  /** The certificate of a revision: first the request, then the revision of the Certificate. */
-  async issue(namespace: string, secretName: string, revision: number): Promise<void> {
+  /**
+   * The certificate of a revision: first the request, then the Secret, then the revision of the Certificate.
+   *
+   * @returns the certificate, PEM
+   */
+  async issue(namespace: string, secretName: string, revision: number): Promise<string> {
     const name = `${secretName}-${revision}`;
     const requests = `${CERT_MANAGER}/${namespace}/certificaterequests`;
     const { cert } = await tlsCertificate(name);
@@ -150,8 +154,11 @@ export class Stand {
         certificate: Buffer.from(cert).toString('base64'),
       },
     });
+    const data = { 'tls.crt': Buffer.from(cert).toString('base64') };
+    await this.patch(`/api/v1/namespaces/${namespace}/secrets/${secretName}`, { data });
     const path = `${CERT_MANAGER}/${namespace}/certificates/${secretName}/status`;
     await this.patch(path, { status: { revision } });
+    return cert;
   }
 
   async workload(wanted: WantedWorkload): Promise<void> {
