@@ -4,12 +4,13 @@ import { DEFAULT_SECRET_NAMESPACE } from '../../../api/signer/own-tls.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { AccountKeyOptions } from './account-key.ts';
 import { REVOCATION_CODES } from '../../../api/acme/names.ts';
+import type { PersistRecordOptions } from './persist-record.ts';
 import type { RevokeOptions } from './revoke.ts';
 
 const EXIT_CODES = `
 Exit code: 0 the wish is noted; 1 an error; 3 refused, nothing was written.`;
 
-/** Adds `countersign account-key` and `countersign revoke`: what people do about ACME signers, with their own permissions. */
+/** Adds `countersign account-key`, `persist-record` and `revoke`: what people do about ACME signers, with their own permissions. */
 export function addAcmeCommands(root: Command): void {
   const accountKey = root
     .command('account-key <signer>')
@@ -24,6 +25,16 @@ export function addAcmeCommands(root: Command): void {
     const { runAccountKey } = await import('./account-key.ts');
     await runAccountKey(name, options);
   });
+  const persistRecord = root
+    .command('persist-record <signer> <name>')
+    .description('print the DNS record by which dns-persist-01 proves a name to an ACME signer')
+    .option('-n, --namespace <name>', 'namespace of an AcmeSigner (default: an AcmeClusterSigner)');
+  addUserOptions(persistRecord).action(
+    async (signer: string, name: string, options: PersistRecordOptions) => {
+      const { runPersistRecord } = await import('./persist-record.ts');
+      await runPersistRecord([signer, name], options);
+    },
+  );
   const revoke = root
     .command('revoke <order>')
     .description('have the certificate of an Order revoked by its CA: order/NAME')
