@@ -90,6 +90,7 @@ function versionOf({ selectableFields: _, ...version }: Version): Manifest {
 const DROPPED = [
   'spec.signerName',
   'spec.trustBundle',
+  'spec.profile.crl',
   'spec.authority.managed',
   'spec.authority.secret.namespace',
   'status.nextRotation',

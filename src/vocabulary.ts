@@ -115,3 +115,18 @@ export interface LeafSubject {
  * a few hundred.
  */
 export const MAX_EXPRESSION = 2_048;
+
+/**
+ * Why a certificate is revoked, by the names and numbers of CRLReason (RFC 5280 §5.3.1): those that a CA of its own
+ * leaves can mean. The others are of CAs, of attribute certificates, of holds, and of delta CRLs.
+ */
+export const REVOCATION_REASONS = {
+  unspecified: 0,
+  keyCompromise: 1,
+  affiliationChanged: 3,
+  superseded: 4,
+  cessationOfOperation: 5,
+  privilegeWithdrawn: 9,
+} as const;
+
+export type CrlReason = keyof typeof REVOCATION_REASONS;

@@ -200,7 +200,7 @@ const LONGEST: readonly Rule[] = [
 const MAX_DURATION = '4800h';
 
 function profileOf({ properties = {}, ...rest }: Schema): Schema {
-  const { backdate: _, maxDuration, ...kept } = properties;
+  const { backdate: _, crl: __, maxDuration, ...kept } = properties;
   const description =
     'Maximum lifetime of a leaf. The CA decides on it; a longer one is not delivered.';
   return {

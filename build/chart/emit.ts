@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Objects with tokens as YAML with template actions. */
 import { stringify } from 'yaml';
+import { crlConfigMapName } from '../../src/api/revocation/revocation.ts';
 import {
   BUNDLE,
   KEYS,
@@ -22,6 +23,11 @@ const LISTS: Readonly<Record<string, string>> = {
   [TEAM_SECRET]: '$team.secrets',
 };
 
+/** The items of such a list with something behind each: list and suffix. */
+const SUFFIXED: Readonly<Record<string, readonly [list: string, suffix: string]>> = {
+  [crlConfigMapName(SECRET)]: ['$names.secrets', crlConfigMapName('')],
+};
+
 /** Texts with tokens → what the template writes in their place; the longer ones first. */
 const TEXTS: readonly (readonly [text: string, action: string])[] = [
   [
@@ -33,6 +39,10 @@ const TEXTS: readonly (readonly [text: string, action: string])[] = [
   [
     `'${KEYS}/${SECRET}', `,
     `{{ range $names.secrets }}'{{ $names.keysNamespace }}/{{ . }}', {{ end }}`,
+  ],
+  [
+    `'${KEYS}/${crlConfigMapName(SECRET)}', `,
+    `{{ range $names.secrets }}'{{ $names.keysNamespace }}/{{ . }}${crlConfigMapName('')}', {{ end }}`,
   ],
   [NAMESPACE, '{{ $names.namespace }}'],
   [KEYS, '{{ $names.keysNamespace }}'],
@@ -106,6 +116,11 @@ function item(value: unknown, indent: number): readonly string[] {
   const dash = `${spaces(indent)}-`;
   if (typeof value === 'string' && LISTS[value] !== undefined) {
     return [open(`range ${LISTS[value]}`), `${dash} {{ . | quote }}`, END];
+  }
+  const suffixed = typeof value === 'string' ? SUFFIXED[value] : undefined;
+  if (suffixed !== undefined) {
+    const [list, suffix] = suffixed;
+    return [open(`range ${list}`), `${dash} {{ printf "%s${suffix}" . | quote }}`, END];
   }
   if (isObject(value)) return objectItem(dash, value, indent);
   const condition = ITEMS[String(value)];

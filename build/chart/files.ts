@@ -16,7 +16,7 @@ const { version, description } = packageJson;
 
 /** Of every installation, whatever is enabled: one that went with its component would take its objects along. */
 const DEFINITIONS = [
-  ...['clustersigners', 'signers'],
+  ...['clustersigners', 'signers', 'revocations'],
   ...['acmeclustersigners', 'acmesigners', 'orders', 'challenges'].map((each) => `acme/${each}`),
 ];
 

@@ -43,12 +43,8 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       metrics.bundleNotAfter.set({ signer }, notAfter);
       metrics.bundlePublished.set({ signer }, published);
     },
-    refreshed: (states) => {
-      metrics.refreshWorkloads.reset();
-      for (const [state, count] of states) metrics.refreshWorkloads.set({ state }, count);
-    },
-    restarted: (outcome) => metrics.refreshRestarts.inc({ outcome }),
-    evicted: (outcome) => metrics.refreshEvictions.inc({ outcome }),
+    ...crlMetrics(metrics),
+    ...refreshMetrics(metrics),
     challengeAnswered: (status) => metrics.challengeResponses.inc({ code: String(status) }),
     acmeCall: (endpoint, status) => metrics.acmeCalls.inc({ endpoint, status }),
     acmeOrders: (state, count) => metrics.acmeOrders.set({ state }, count),
@@ -73,8 +69,46 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       metrics.bundleCertificates.remove({ signer });
       metrics.bundleNotAfter.remove({ signer });
       metrics.bundlePublished.remove({ signer });
+      removeCrl(metrics, signer);
     },
   };
+}
+
+function refreshMetrics(
+  metrics: Metrics,
+): Pick<Component['metrics'], 'refreshed' | 'restarted' | 'evicted'> {
+  return {
+    refreshed: (states) => {
+      metrics.refreshWorkloads.reset();
+      for (const [state, count] of states) metrics.refreshWorkloads.set({ state }, count);
+    },
+    restarted: (outcome) => {
+      metrics.refreshRestarts.inc({ outcome });
+    },
+    evicted: (outcome) => {
+      metrics.refreshEvictions.inc({ outcome });
+    },
+  };
+}
+
+function crlMetrics(metrics: Metrics): Pick<Component['metrics'], 'crl' | 'crlFailing'> {
+  return {
+    crl: (signer, of) => {
+      if (of === undefined) {
+        removeCrl(metrics, signer);
+        return;
+      }
+      metrics.crlNextUpdate.set({ signer }, of.nextUpdate);
+      metrics.crlEntries.set({ signer }, of.entries);
+    },
+    crlFailing: (signer, isFailing) => {
+      metrics.crlFailing.set({ signer }, isFailing ? 1 : 0);
+    },
+  };
+}
+
+function removeCrl({ crlNextUpdate, crlEntries, crlFailing }: Metrics, signer: string): void {
+  for (const each of [crlNextUpdate, crlEntries, crlFailing]) each.remove({ signer });
 }
 
 /** Counts a response of the API server, as client-go's dashboards expect it. */

@@ -2,6 +2,7 @@
 import type { SigningCa } from '../issuance/signing-ca.ts';
 import type { Prepared } from '../issuance/prepare.ts';
 import type { Certificate } from '../pki/x509/certificate.ts';
+import type { PreparedList } from '../revocation/prepared-list.ts';
 import type { AuthorityKeyType } from '../vocabulary.ts';
 
 /** The public facts of a CA as a signer uses it. */
@@ -40,6 +41,14 @@ export interface Authority {
    * moment, `fail` only when this request can never be signed
    */
   sign(prepared: Prepared, signal: AbortSignal): Promise<Uint8Array>;
+  /**
+   * Signs a CRL, where the CA's key is at hand; a CA elsewhere publishes its own.
+   *
+   * @returns the CRL's DER
+   * @throws SignerError (`authority`) AUTHORITY_INVALID when the CA may not sign CRLs, CORRESPONDENCE when the list is
+   * another CA's
+   */
+  readonly signList?: (list: PreparedList) => Uint8Array;
 }
 
 /** The contents of a `kubernetes.io/tls` Secret with an optional `ca.crt`; each text is PEM. */

@@ -14,6 +14,7 @@ import { verifyPath, type PathOptions } from '../pki/x509/path.ts';
 import { publicKeyOf, readPrivateKey } from '../pki/keys/private-key.ts';
 import { signatureAlgorithm } from '../pki/keys/signature-algorithm.ts';
 import { encodeCertificate } from '../pki/x509/encode-certificate.ts';
+import { PreparedList } from '../revocation/prepared-list.ts';
 import { readAnchors } from '../pki/x509/trust-bundle.ts';
 import type { Authority, AuthorityFacts, AuthorityMaterial } from './contract.ts';
 import { readCrossCertificate } from './cross-certificate.ts';
@@ -65,6 +66,12 @@ export function openLocalAuthority(
       const tbs = Prepared.consume(prepared, facts.fingerprint);
       return Promise.resolve(encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs)));
     },
+    signList: (list: PreparedList) => {
+      requireListSigner(certificate);
+      const tbs = PreparedList.bytesFor(list, facts.fingerprint);
+      // A CertificateList has the outer form of a certificate (RFC 5280 §5.1).
+      return encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs));
+    },
   };
 }
 
@@ -97,6 +104,12 @@ function requireCa(certificate: Certificate, now: number): void {
       'AUTHORITY_EXPIRED',
     );
   }
+}
+
+/** RFC 5280 §4.2.1.3: verifiers refuse the CRL of a CA whose keyUsage lacks cRLSign. */
+function requireListSigner({ keyUsage }: Certificate): void {
+  if (keyUsage === undefined || keyUsage.has('cRLSign')) return;
+  throw invalid('the CA certificate may not sign CRLs (keyUsage lacks cRLSign)');
 }
 
 function readKey(pem: string, certificate: Certificate): KeyObject {

@@ -9,6 +9,7 @@ import {
   basicConstraints,
   keyUsage,
   extKeyUsage,
+  crlDistributionPoints,
 } from '../pki/extensions/encode-extensions.ts';
 import { usageBits, type KeyUsageBit } from '../pki/extensions/usages.ts';
 
@@ -18,12 +19,14 @@ export interface LeafExtensionsInput {
   readonly publicKey: PublicKeyInfo;
   readonly usages: readonly KeyUsage[];
   readonly issuerKeyIdentifier: Uint8Array;
+  /** Where the CRL is (`profile.crl.urls` for this CA); absent: the leaf says nothing about it. */
+  readonly crlUrls?: readonly string[];
 }
 
 /**
  * The extensions of a leaf, in the order Go writes them: key usage, extended key usage, basic
  * constraints CA:FALSE, key identifiers, subject alternative names (critical under an empty
- * subject, RFC 5280 §4.2.1.6). No other extension is ever copied or added. Usages that a key of this type
+ * subject, RFC 5280 §4.2.1.6), CRL distribution points. No other extension is ever copied or added. Usages that a key of this type
  * cannot have are omitted, because one profile serves several key types.
  */
 export function leafExtensions(input: LeafExtensionsInput): readonly Extension[] {
@@ -45,6 +48,7 @@ export function leafExtensions(input: LeafExtensionsInput): readonly Extension[]
     subjectKeyIdentifier(publicKey.spki),
     authorityKeyIdentifier(input.issuerKeyIdentifier),
     ...(hasSans ? [subjectAltName(sans, emptyName)] : []),
+    ...(input.crlUrls === undefined ? [] : [crlDistributionPoints(input.crlUrls)]),
   ];
 }
 

@@ -78,6 +78,7 @@ export function permissionNamesOf(
     signerNames,
     bundles,
     secrets,
+    crls: true,
     ...optionalNamesOf(installation),
     ...ofNamespaces,
   };
@@ -87,6 +88,7 @@ export function permissionNamesOf(
   return {
     ...ofNamespaces,
     leases,
+    crls: true,
     ownTls: namespace,
     accountKeys: installation.acme && (installation.acme.accountKeys ?? []),
     signerNames: [...new Set([...signers, servingSigner])],

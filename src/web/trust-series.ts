@@ -11,6 +11,9 @@ export interface TrustSeries {
   readonly bundleCertificates: Gauge<'signer'>;
   readonly bundleNotAfter: Gauge<'signer'>;
   readonly bundlePublished: Gauge<'signer'>;
+  readonly crlNextUpdate: Gauge<'signer'>;
+  readonly crlEntries: Gauge<'signer'>;
+  readonly crlFailing: Gauge<'signer'>;
 }
 
 export function trustSeries(registers: Registry[]): TrustSeries {
@@ -52,6 +55,15 @@ export function trustSeries(registers: Registry[]): TrustSeries {
     bundlePublished: ofSigner(
       'trust_bundle_published_timestamp_seconds',
       'When a trust anchor was added to the published bundle last.',
+    ),
+    crlNextUpdate: ofSigner(
+      'crl_next_update_timestamp_seconds',
+      'The first nextUpdate of the CRLs of a signer: after it, verifiers refuse its leaves.',
+    ),
+    crlEntries: ofSigner('crl_entries', 'Certificates on the CRLs of a signer.'),
+    crlFailing: ofSigner(
+      'crl_failing',
+      'Whether a CRL of a signer cannot be signed or written (1) or can (0).',
     ),
   };
 }

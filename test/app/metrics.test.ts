@@ -15,11 +15,13 @@ test('the gauges of a signer name are removed when it is no longer served; those
     told.authorityFullLeaves(signer, 1);
     told.authorityPhase(signer, 'Active', 1);
     told.bundle(signer, { certificates: 1, notAfter: 1, published: 1 });
+    told.crl(signer, { nextUpdate: 1, entries: 1 });
+    told.crlFailing(signer, true);
   }
   told.unserved('example.com/a');
   const text = await metrics.registry.metrics();
   assert.ok(!text.includes('example.com/a'));
-  assert.equal(text.split('example.com/b').length - 1, 9);
+  assert.equal(text.split('example.com/b').length - 1, 12);
 });
 
 test('a live watch does not hide a dead one of the same collection, and a stopped one is removed', async () => {

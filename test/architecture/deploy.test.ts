@@ -44,6 +44,7 @@ test('what is written by hand in deploy/ is what says which signers there are, a
     'deploy/crds/clustersigners.yaml',
     'deploy/crds/operator/certmanagerdeployments.yaml',
     'deploy/crds/operator/countersigns.yaml',
+    'deploy/crds/revocations.yaml',
     'deploy/crds/signers.yaml',
     'deploy/examples/people.yaml',
     'deploy/examples/pod.yaml',

@@ -25,6 +25,7 @@ const FILES = [
     'leases',
     'pod-certificate-requests',
     'refreshed',
+    'revocations',
   ].map((each) => `admission/${each}.yaml`),
 ];
 

@@ -17,6 +17,10 @@ const GOES_BY: Readonly<Record<string, readonly RegExp[]>> = {
     /== 'system:serviceaccount:countersign-system:countersign-pod-refresher'/,
     /namespaceObject\.metadata\.\?labels\['countersign\.dev\/refresh'\]/,
   ],
+  'revocations.yaml': [
+    /resources:\n +- revocations\n/,
+    /== 'system:serviceaccount:countersign-system:countersign-authority'/,
+  ],
   'leases.yaml': [/request\.namespace == 'countersign-system'/],
   'components.yaml': ['attester', 'authority', 'certificate-request', 'acme'].map(
     (component) =>

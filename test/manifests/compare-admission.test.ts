@@ -227,7 +227,7 @@ test('a policy that trusts the components of another namespace differs', () => {
     ...['acme-signer-status', 'acme-orders', 'acme-challenge-status', 'acme-renewals']
       .concat('attester-bundles')
       .concat('certificate-request-answers', 'acme-answers', 'authority-secrets')
-      .concat('request-metadata', 'events', 'leases', 'leases-deleted')
+      .concat('request-metadata', 'events', 'authority-crls', 'leases', 'leases-deleted')
       .concat('refreshed-workloads', 'refreshed-pods')
       .map((each) => `countersign-${each}`),
   ]);

@@ -58,12 +58,48 @@ export class Openssl implements Disposable {
     return files.map((file) => accepted.has(`${file}: OK`));
   }
 
+  /** What `openssl verify` says of each leaf with one CRL: `OK`, or its error. */
+  async verifiedWithList(
+    leaves: readonly Uint8Array[],
+    { roots, list, check, now }: ListParts,
+  ): Promise<readonly string[]> {
+    const pem = (label: 'CERTIFICATE' | 'X509 CRL', ders: readonly Uint8Array[]): string =>
+      this.#write(Buffer.from(ders.map((der) => encodePem(label, der)).join('')));
+    const [anchors, crl] = [pem('CERTIFICATE', roots), pem('X509 CRL', [list])];
+    return Promise.all(
+      leaves.map(async (leaf) => {
+        const file = pem('CERTIFICATE', [leaf]);
+        const { code, said } = await run([
+          ...['verify', '-x509_strict', check, '-attime', `${Math.floor(now / 1000)}`],
+          ...['-no-CApath', '-no-CAstore', '-CAfile', anchors, '-CRLfile', crl, file],
+        ]);
+        return code === 0 ? 'OK' : (/error \d+ at \d+ depth lookup: (.*)/.exec(said)?.[1] ?? said);
+      }),
+    );
+  }
+
+  /** `openssl crl -text` of a DER CRL. */
+  async listText(der: Uint8Array): Promise<string> {
+    const args = ['crl', '-inform', 'DER', '-in', this.#write(der), '-noout', '-text'];
+    return (await run(args)).said;
+  }
+
   #write(bytes: Uint8Array): string {
     this.#files += 1;
     const file = join(this.#directory, `${this.#files}`);
     writeFileSync(file, bytes);
     return file;
   }
+}
+
+/** A CRL and what it is verified with. */
+export interface ListParts {
+  readonly roots: readonly Uint8Array[];
+  /** DER. */
+  readonly list: Uint8Array;
+  readonly check: '-crl_check' | '-crl_check_all';
+  /** Milliseconds. */
+  readonly now: number;
 }
 
 async function run(args: readonly string[]): Promise<{ code: number | null; said: string }> {

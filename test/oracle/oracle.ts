@@ -17,9 +17,10 @@ export interface Answer {
 
 /**
  * What is asked: a request, a certificate, PEM of a request, PEM of a bundle, a chain (`chainOf`), a
- * chain whose leaf is linted, the same below an ML-DSA-65 root, an ML-DSA-65 signature, a URI.
+ * chain whose leaf is linted, the same below an ML-DSA-65 root, an ML-DSA-65 signature, a URI, a CRL
+ * with the CA that signed it (`chainOf`, with the CRL as its leaf).
  */
-export type Question = 'r' | 'c' | 'p' | 'b' | 'v' | 'l' | 'm' | 's' | 'u';
+export type Question = 'r' | 'c' | 'p' | 'b' | 'v' | 'l' | 'm' | 's' | 'u' | 'k';
 
 /** Go's verdicts, in the order of the questions; many may be open at once. */
 export interface Oracle extends AsyncDisposable {

@@ -108,10 +108,10 @@ export const ACME_SETTINGS = z.strictObject({
 
 const { signerName, profile, requests, certificateRequests } = CLUSTER_SIGNER_SPEC.shape;
 
-/** The leaf's profile, without `backdate`: the CA decides when a certificate begins. */
+/** The leaf's profile, without `backdate` and `crl`: the CA decides when a certificate begins, and signs its own CRLs. */
 const acmeProfile = profile
   .unwrap()
-  .omit({ backdate: true })
+  .omit({ backdate: true, crl: true })
   .extend({ maxDuration: durationText.min(2).default('4800h') })
   .prefault({});
 

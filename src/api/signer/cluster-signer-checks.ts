@@ -10,6 +10,7 @@ import {
   MAX_BACKDATE_SECONDS,
   MAX_POD_LEAF_SECONDS,
   MIN_CA_LIFETIMES,
+  MIN_CRL_SECONDS,
   MIN_LEAF_SECONDS,
 } from './cluster-signer-limits.ts';
 import { MIN_LIFETIME_SECONDS } from '../request/pod-certificate-request.ts';
@@ -58,6 +59,7 @@ function durations({ profile, authority }: ClusterSignerSpec): readonly [string,
   const found: [string, string | undefined][] = [
     ['spec.profile.maxDuration', profile.maxDuration],
     ['spec.profile.backdate', profile.backdate],
+    ['spec.profile.crl.validity', profile.crl?.validity],
     ['spec.authority.managed.duration', authority.managed?.duration],
     ['spec.authority.managed.renewBefore', authority.managed?.renewBefore],
   ];
@@ -94,6 +96,12 @@ function faultsOfProfile(profile: ProfileSpec, servesPods: boolean): readonly Sp
     faults.push({
       path: 'spec.profile.backdate',
       message: `${profile.backdate} is longer than the API server allows; set at most ${formatDuration(MAX_BACKDATE_SECONDS)}`,
+    });
+  }
+  if (profile.crl !== undefined && parseDuration(profile.crl.validity) < MIN_CRL_SECONDS) {
+    faults.push({
+      path: 'spec.profile.crl.validity',
+      message: `${profile.crl.validity} is too short to be signed and fetched in time; set at least ${formatDuration(MIN_CRL_SECONDS)}`,
     });
   }
   return faults;

@@ -50,6 +50,11 @@ export const MAX_DENY_MESSAGE = 1024;
 /** `allow.extensions` and `allow.attributes`. */
 export const MAX_ALLOWED_OIDS = 16;
 export const MAX_OID_TEXT = 128;
+/** URLs of a CRL: verifiers try a few. */
+export const MAX_CRL_URLS = 4;
+export const MAX_CRL_URL = 512;
+/** A CRL is signed again after half of its validity: less would be signing all the time. */
+export const MIN_CRL_SECONDS = 600;
 /** Labels put on the published ClusterTrustBundle. */
 export const MAX_BUNDLE_LABELS = 32;
 

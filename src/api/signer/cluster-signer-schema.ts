@@ -27,6 +27,8 @@ const DURATION = /^([0-9]{1,10}h)?([0-9]{1,10}m)?([0-9]{1,10}s)?$/;
 const VISIBLE = /^\P{Cc}+$/u;
 /** X.660: the first arc is 0, 1 or 2; no leading zeros. */
 const OID = /^[0-2]([.](0|[1-9][0-9]{0,38}))+$/;
+/** Visible ASCII without braces, but for the place of the CA's fingerprint, which is not in the host. */
+const CRL_URL = /^https?:\/\/[!-z|~]+\/[!-z|~]*[{]authority[}][!-z|~]*$/;
 const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
 
 const objectName = z.string().min(1).max(limits.MAX_OBJECT_NAME).regex(DNS_SUBDOMAIN);
@@ -65,6 +67,15 @@ const authority = z
     message: 'must have exactly one member; set either managed or secret',
   });
 
+const crl = z.strictObject({
+  urls: z
+    .array(z.string().min(8).max(limits.MAX_CRL_URL).regex(CRL_URL))
+    .min(1)
+    .max(limits.MAX_CRL_URLS)
+    .exactOptional(),
+  validity: duration.default('24h'),
+});
+
 const profile = z.strictObject({
   keyTypes: z
     .array(z.enum(KEY_TYPES))
@@ -74,6 +85,7 @@ const profile = z.strictObject({
   usages: usages.default(['digital signature', 'client auth', 'server auth']),
   maxDuration: duration.default('24h'),
   backdate: duration.default('1m'),
+  crl: crl.exactOptional(),
 });
 
 const nameExpressions = z.array(expression).max(limits.MAX_NAME_EXPRESSIONS).exactOptional();
@@ -175,4 +187,4 @@ export const SIGNER_SPEC = CLUSTER_SIGNER_SPEC.omit({
   signerName: true,
   authority: true,
   trustBundle: true,
-}).extend({ authority: secretByName });
+}).extend({ authority: secretByName, profile: profile.omit({ crl: true }).prefault({}) });

@@ -34,12 +34,22 @@ export interface AuthoritySpec {
   readonly secret?: SecretReference;
 }
 
+/** CRLs of the signer's CAs. */
+export interface CrlSpec {
+  /** Distribution points of each leaf; `{authority}` stands for the hexadecimal fingerprint of the CA. */
+  readonly urls?: readonly string[];
+  /** From thisUpdate to nextUpdate. */
+  readonly validity: string;
+}
+
 /** Limits for every leaf of the signer. */
 export interface ProfileSpec {
   readonly keyTypes: readonly KeyType[];
   readonly usages: readonly KeyUsage[];
   readonly maxDuration: string;
   readonly backdate: string;
+  /** Absent: no CRL is signed. */
+  readonly crl?: CrlSpec;
 }
 
 export interface AnnotationRule {

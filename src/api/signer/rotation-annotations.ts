@@ -44,3 +44,25 @@ export const CROSS_CERTIFICATE = 'cross.crt';
  * was lost.
  */
 export const CROSS_CERTIFICATES = 'countersign.dev/cross-certificates';
+
+/** The name of a key of a Secret that holds something of one CA. */
+interface KeyName {
+  /** @param id - the first digits of the CA's fingerprint */
+  readonly of: (id: string) => string;
+  /** The id in a key of this kind; undefined for any other key. */
+  readonly idOf: (key: string) => string | undefined;
+}
+
+function keyName(suffix: string): KeyName {
+  const pattern = new RegExp(`^retired-([0-9a-f]{16})\\.${suffix}$`);
+  return {
+    of: (id) => `retired-${id}.${suffix}`,
+    idOf: (key) => pattern.exec(key)?.[1],
+  };
+}
+
+/** On a CA's Secret, `retired-<id>.crt`: PEM of the certificate of a CA that retired. */
+export const RETIRED_CERTIFICATE = keyName('crt');
+
+/** `retired-<id>.key`: its private key, with which its CRLs are signed. */
+export const RETIRED_KEY = keyName('key');

@@ -22,6 +22,7 @@ import { decide } from './decide/decide.ts';
 import { invalidSpecStatus } from './decide/invalid-spec.ts';
 import { inspectWith } from './decide/inspect.ts';
 import type { SignerSnapshot } from './decide/snapshot.ts';
+import { createCrls, type Crls } from './crl/index.ts';
 import { createOwnTls, type OwnTls, type OwnTlsPlace, type WatchedCa } from './own-tls/index.ts';
 import { permissions } from './permissions.ts';
 import { createServing, type Serving } from './serving/index.ts';
@@ -58,10 +59,11 @@ const SIGNER_WORKERS = 2;
 export function createAuthorityController(init: AuthorityInit): Controller {
   const { component } = init;
   const state = createState(init);
-  const { watches, ownTls, serving, accountKeys } = state;
+  const { watches, ownTls, crls, serving, accountKeys } = state;
   const { signers, secrets, bundles } = watches;
   component.shard.onChange(() => {
     ownTls?.wake();
+    crls.wakeAll();
     accountKeys?.wake();
     for (const key of signers.keys()) component.queue.add(key);
   });
@@ -72,16 +74,16 @@ export function createAuthorityController(init: AuthorityInit): Controller {
       permissions({
         ...namesOf(signers.all(), component),
         ownTls: ownTls?.namespace,
+        crls: crls.isWanted,
         // Secrets that it was not granted are left to people.
         accountKeys: accountKeys && [],
       }),
     notReady: () =>
       failuresOf(watches)
         .map((failure) => `ClusterSigners, CA Secrets or bundles: ${failure ?? 'not listed yet'}`)
-        .concat(ownTls?.notReady() ?? []),
+        .concat(ownTls?.notReady() ?? [], crls.notReady()),
     warnings: () => [
-      ...signers.warnings(),
-      ...serving.warnings(),
+      ...[...signers.warnings(), ...serving.warnings(), ...crls.warnings()],
       ...(ownTls?.warnings() ?? []),
       ...(accountKeys?.warnings() ?? []),
     ],
@@ -97,6 +99,7 @@ export function createAuthorityController(init: AuthorityInit): Controller {
       };
       await runLoop({ ...component, workers: SIGNER_WORKERS, handle, onError }, signal);
       await Promise.all([...watching, secrets.stop(), bundles.stop(), ownTls?.stop()]);
+      await crls.stop();
     },
   };
 }
@@ -107,6 +110,7 @@ interface AuthorityState {
   readonly watches: AuthorityWatches;
   readonly actor: Actor;
   readonly ownTls: OwnTls | undefined;
+  readonly crls: Crls;
   readonly serving: Serving;
   readonly accountKeys: AccountKeys | undefined;
   /** Throws if a spec that the schema accepts does not compile. */
@@ -118,6 +122,7 @@ function createState(init: AuthorityInit): AuthorityState {
   const watches = createAuthorityWatches(component, init.bundles, () => {
     serving.changed();
     ownTls?.serve(watches.signers.all());
+    crls.serve(watches.signers.all());
   });
   const serving = createServing(component, watches.signers);
   const actor = createActor({ ...init, observe: (secret) => watches.secrets.observe(secret) });
@@ -128,14 +133,16 @@ function createState(init: AuthorityInit): AuthorityState {
   });
   const watched = (signer: ClusterSigner): WatchedCa | undefined => watchedCa(watches, signer);
   const ownTls = init.ownTls && createOwnTls({ ...init, place: init.ownTls, watched });
+  const crls = createCrls({ ...init, observed: (signer) => observedSecret(watches, signer) });
   const accountKeys = init.createAccountKeys?.(component, init.version);
-  return { init, watches, actor, ownTls, serving, accountKeys, compile };
+  return { init, watches, actor, ownTls, crls, serving, accountKeys, compile };
 }
 
 async function reconcile(state: AuthorityState, key: string): Promise<ReconcileResult> {
-  const { init, ownTls, accountKeys } = state;
+  const { init, ownTls, crls, accountKeys } = state;
   if (!init.component.shard.owns(key)) return undefined;
   if (ownTls?.owns(key) === true) return ownTls.handle(key);
+  if (crls.owns(key)) return crls.handle(key);
   if (accountKeys?.owns(key) === true) return accountKeys.handle(key);
   try {
     return await reconcileSigner(state, key);
@@ -168,7 +175,7 @@ async function decideAndApply(
   key: string,
   signer: ClusterSigner,
 ): Promise<ReconcileResult> {
-  const { init, watches, actor, ownTls } = state;
+  const { init, watches, actor, ownTls, crls } = state;
   const { component } = init;
   const spec = await checkSpec(state.compile, signer);
   const clocksApart = await areClocksStillApart(component, () => get(component, signer));
@@ -180,6 +187,7 @@ async function decideAndApply(
   const found = secret.kind === 'found' ? secret.secret : undefined;
   const result = await actor.apply({ signer, secret: found, plan, clocksApart, now });
   if (signer.spec.signerName === init.ownTls?.signerName) ownTls?.wake();
+  crls.wake(signer);
   const next = requeueAt(component, plan.requeueAt);
   return result ?? { requeueAt: nextCheck(next.requeueAt, spec, component.clock()) };
 }

@@ -2,11 +2,13 @@
 import { OWN_TLS_COMPONENTS, OWN_TLS_CONFIG_MAP, ownTlsSecret } from '../../api/signer/own-tls.ts';
 import { LEASES } from '../../kube/lease/lease.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import { crlConfigMapName } from '../../api/revocation/revocation.ts';
 import { leaderLease } from '../../runtime/component/leases.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import {
   EVENTS_IN_DEFAULT,
   READ_BUNDLES,
+  READ_REVOCATIONS,
   onSecrets,
   onSignerSecrets,
   readAcmeSigners,
@@ -44,6 +46,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...onLeases(names),
     ...onOwnTls(names),
     ...onAccountKeys(names),
+    ...onCrls(names),
   ];
 }
 
@@ -66,19 +69,43 @@ function onLeases({ leases }: PermissionNames): readonly PermissionRule[] {
  * The policies that restrict who writes the specs that it follows and the statuses in which it keeps its
  * records.
  */
-function policies({ namespacedSigners }: PermissionNames): readonly string[] {
+function policies({ namespacedSigners, crls }: PermissionNames): readonly string[] {
   return [
     'countersign-cluster-signers',
     'countersign-cluster-signer-secrets',
     'countersign-cluster-signer-status',
     ...(namespacedSigners === true ? ['countersign-signer-status'] : []),
     'countersign-authority-secrets',
+    ...(crls === true ? ['countersign-authority-crls', 'countersign-revocations'] : []),
     'countersign-events',
   ];
 }
 
 function statuses({ namespacedSigners }: PermissionNames): readonly string[] {
   return ['clustersigners/status', ...(namespacedSigners === true ? ['signers/status'] : [])];
+}
+
+/**
+ * Revocations and their status, and the ConfigMap of CRLs beside each CA Secret. `create configmaps` cannot be restricted
+ * by name: a policy holds it to these names.
+ */
+function onCrls({ crls, secrets }: PermissionNames): readonly PermissionRule[] {
+  if (crls !== true) return [];
+  const byNamespace = Map.groupBy(secrets, ({ namespace }) => namespace);
+  const core = { apiGroups: [''], resources: ['configmaps'] };
+  return [
+    READ_REVOCATIONS,
+    { apiGroups: ['countersign.dev'], resources: ['revocations/status'], verbs: ['update'] },
+    ...[...byNamespace].flatMap(([namespace, found]) => [
+      { ...core, verbs: ['create'], namespace },
+      {
+        ...core,
+        resourceNames: [...new Set(found.map(({ name }) => crlConfigMapName(name)))],
+        verbs: ['get', 'list', 'watch', 'patch'],
+        namespace,
+      },
+    ]),
+  ];
 }
 
 /**

@@ -4,6 +4,7 @@ import { sameBytes } from '../../bytes.ts';
 import {
   OID_AUTHORITY_KEY_IDENTIFIER,
   OID_BASIC_CONSTRAINTS,
+  OID_CRL_DISTRIBUTION_POINTS,
   OID_EXT_KEY_USAGE,
   OID_KEY_USAGE,
   OID_SUBJECT_ALT_NAME,
@@ -72,14 +73,15 @@ const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
   OID_SUBJECT_KEY_IDENTIFIER,
 ]);
 
-/** Only the extensions that leafExtensions() writes, each once and not empty. */
+/** Only the extensions that leafExtensions() writes, each once and not empty. A CA's certificate is on no CRL. */
 export const knownExtensionsOnly: LintRule = {
   name: 'known-extensions-only',
   source: 'RFC 5280 §4.2',
-  check: ({ extensions }) => {
+  check: ({ extensions, isCa }) => {
     const seen = new Set<string>();
     for (const { oid, value } of extensions) {
-      if (!KNOWN_EXTENSIONS.has(oid)) return `extension ${oid} is not allowed`;
+      const isOfLeaf = oid === OID_CRL_DISTRIBUTION_POINTS && !isCa;
+      if (!KNOWN_EXTENSIONS.has(oid) && !isOfLeaf) return `extension ${oid} is not allowed`;
       if (seen.has(oid)) return `extension ${oid} occurs twice`;
       if (value.length <= 2 && oid !== OID_BASIC_CONSTRAINTS) return `extension ${oid} is empty`;
       seen.add(oid);

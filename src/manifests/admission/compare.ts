@@ -3,6 +3,7 @@
  * Compares the admission policies of a cluster with what `countersign rbac` prints. The lists of names are taken from
  * the policy itself, everything else is rendered, so a policy that guards less than ours differs somewhere.
  */
+import type { SecretReference } from '../../api/signer/cluster-signer.ts';
 import { isDerivedName } from '../../api/signer/signer.ts';
 import {
   whoCreatesPodCertificateRequests,
@@ -23,6 +24,8 @@ import {
 } from './components.ts';
 import { WRITERS_POLICY, whoWritesCountersigns } from './countersigns.ts';
 import { whoWritesLeases } from './leases.ts';
+import { whichConfigMapsTheAuthorityMakes, whoRevokes } from './revocations.ts';
+import { crlConfigMapName } from '../../api/revocation/revocation.ts';
 import { whatIsRefreshed } from './refreshed.ts';
 import type { Manifest } from '../roles.ts';
 
@@ -70,6 +73,10 @@ const RISKS: Readonly<Record<string, string>> = {
     'this component may make bundles of other names when it is taken over',
   'countersign-authority-secrets':
     'this component may create Secrets of other names when it is taken over',
+  'countersign-authority-crls':
+    'this component may create ConfigMaps of other names when it is taken over',
+  'countersign-revocations':
+    'who may write Revocations may have the certificates of every signer refused',
   'countersign-request-metadata':
     'this component may have CertificateSigningRequests of every signer deleted when it is taken over',
   'countersign-events':
@@ -180,12 +187,19 @@ function render(
     ...whichBundlesTheAttesterWrites(names),
     ...whichRequestsAreAnswered(namespace),
     ...whichSecretsTheAuthorityMakes(names),
+    ...whoRevokes(),
+    ...whichConfigMapsTheAuthorityMakes({ namespace, secrets: names.secrets.map(ofCrl) }),
     ...whatAnswersChange(namespace),
     ...whichEventsAreWritten(namespace),
     ...whoWritesLeases(namespace),
     ...whoWritesCountersigns(),
     ...whatIsRefreshed(namespace),
   ];
+}
+
+/** The CA Secret whose CRLs are in a ConfigMap of this name. */
+function ofCrl({ namespace, name }: SecretReference): SecretReference {
+  return { namespace, name: name.slice(0, -crlConfigMapName('').length) };
 }
 
 // What these find is rendered and compared as text. They match no quote and no backslash, so a list that

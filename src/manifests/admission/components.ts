@@ -215,7 +215,8 @@ export function whichEventsAreWritten(namespace: string): readonly Manifest[] {
   });
 }
 
-function only(namespace: string, component: string): Manifest {
+/** Matches the requests of one component. */
+export function only(namespace: string, component: string): Manifest {
   const expression = `request.userInfo.username == '${userOf(namespace, component)}'`;
   return { name: `only-${component}`, expression };
 }

@@ -13,6 +13,7 @@ import {
 } from './components.ts';
 import { whoWritesLeases } from './leases.ts';
 import { whatIsRefreshed } from './refreshed.ts';
+import { whichConfigMapsTheAuthorityMakes, whoRevokes } from './revocations.ts';
 import {
   whoCreatesPodCertificateRequests,
   whoMayRequest,
@@ -39,10 +40,22 @@ export function admissionOf(installation: Installation): ReadonlyMap<string, rea
     ['certificate-requests.yaml', whoAsksByCertificateRequests()],
     ['acme.yaml', whoWritesAcme(namespace, keysNamespaceOf(installation))],
     ['components.yaml', onComponents(installation)],
+    [
+      'revocations.yaml',
+      [...whoRevokes(), ...whichConfigMapsTheAuthorityMakes(crlNames(installation))],
+    ],
     ['leases.yaml', whoWritesLeases(namespace)],
     ['refreshed.yaml', whatIsRefreshed(namespace)],
     [OPT_IN, whoMayRequest(guarded)],
   ]);
+}
+
+/** The ConfigMaps of CRLs, by namespace: those behind our own ports included. */
+function crlNames(
+  installation: Installation,
+): Parameters<typeof whichConfigMapsTheAuthorityMakes>[0] {
+  const { namespace } = installation;
+  return { namespace, secrets: permissionNamesOf({ servesOwnTls: true }, installation).secrets };
 }
 
 /** What holds the components to the names of this installation, and to their own work. */

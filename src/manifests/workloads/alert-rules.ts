@@ -28,6 +28,15 @@ const ALERTS: readonly Alert[] = [
     summary: 'A trust anchor in the bundle of {{ $labels.signer }} expires within a day.',
   },
   {
+    name: 'CountersignCrlFails',
+    // A CRL is signed after half of its validity: there is as much time again to act.
+    expr: 'countersign_crl_failing > 0',
+    for: '10m',
+    severity: 'critical',
+    summary:
+      'A CRL of {{ $labels.signer }} cannot be signed or written. Read the Events of its ClusterSigner.',
+  },
+  {
     name: 'CountersignRequestsWait',
     // The gauge counts what a component still has to answer; a healthy one answers in seconds.
     expr: 'min_over_time(countersign_request_pending[10m]) > 0',

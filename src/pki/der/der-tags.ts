@@ -14,6 +14,8 @@ export const TAG_OCTET_STRING = 0x04;
 export const TAG_NULL = 0x05;
 /** OBJECT IDENTIFIER: arcs in base 128 (X.690 §8.19). */
 export const TAG_OID = 0x06;
+/** ENUMERATED: encoded as an INTEGER (X.690 §8.4). */
+export const TAG_ENUMERATED = 0x0a;
 /** UTF8String. */
 export const TAG_UTF8_STRING = 0x0c;
 /** NumericString: digits and spaces. */

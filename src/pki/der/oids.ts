@@ -34,6 +34,10 @@ export const OID_SUBJECT_ALT_NAME = '2.5.29.17';
 export const OID_BASIC_CONSTRAINTS = '2.5.29.19';
 /** nameConstraints, RFC 5280 §4.2.1.10. */
 export const OID_NAME_CONSTRAINTS = '2.5.29.30';
+/** cRLNumber, RFC 5280 §5.2.3. */
+export const OID_CRL_NUMBER = '2.5.29.20';
+/** reasonCode of an entry of a CRL, RFC 5280 §5.3.1. */
+export const OID_REASON_CODE = '2.5.29.21';
 /** authorityKeyIdentifier, RFC 5280 §4.2.1.1. */
 export const OID_AUTHORITY_KEY_IDENTIFIER = '2.5.29.35';
 /** extKeyUsage, RFC 5280 §4.2.1.12. */

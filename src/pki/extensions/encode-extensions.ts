@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { contextPrimitive } from '../der/der-tags.ts';
+import { contextConstructed, contextPrimitive } from '../der/der-tags.ts';
 import {
   boolean,
   element,
@@ -14,6 +14,7 @@ import { keyIdentifier } from '../keys/public-key.ts';
 import {
   OID_AUTHORITY_KEY_IDENTIFIER,
   OID_BASIC_CONSTRAINTS,
+  OID_CRL_DISTRIBUTION_POINTS,
   OID_EXT_KEY_USAGE,
   OID_KEY_USAGE,
   OID_SUBJECT_ALT_NAME,
@@ -96,6 +97,19 @@ export function authorityKeyIdentifier(keyId: Uint8Array): Extension {
  */
 export function subjectAltName(sans: SubjectAltNames, critical: boolean): Extension {
   return { oid: OID_SUBJECT_ALT_NAME, critical, value: encodeSubjectAltNames(sans) };
+}
+
+/**
+ * A cRLDistributionPoints extension, not critical (RFC 5280 §4.2.1.13): one point, whose names are other places of the
+ * same CRL.
+ *
+ * @param urls - at least one, in ASCII
+ */
+export function crlDistributionPoints(urls: readonly string[]): Extension {
+  const names = urls.map((url) => element(contextPrimitive(6), Buffer.from(url, 'latin1')));
+  const fullName = element(contextConstructed(0), ...names);
+  const point = sequence(element(contextConstructed(0), fullName));
+  return { oid: OID_CRL_DISTRIBUTION_POINTS, critical: false, value: sequence(point) };
 }
 
 /** Encodes one Extension (RFC 5280 §4.1); `critical` is encoded only where it is true (X.690 §11.5). */

@@ -138,7 +138,12 @@ function readVersion(fields: DerReader): void {
   if (version !== VERSION_3) throw malformed(`the certificate is of version ${version + 1}, not 3`);
 }
 
-function readSerial(fields: DerReader): Uint8Array {
+/**
+ * Reads the serial number of a certificate at the reader's position: not negative, 1 to 20 bytes (RFC 5280 §4.1.2.2).
+ *
+ * @throws SignerError DER_MALFORMED
+ */
+export function readSerial(fields: DerReader): Uint8Array {
   const serial = checkInteger(fields.read(TAG_INTEGER, 'the serial number'), 'the serial number');
   if (serial.length > MAX_SERIAL_BYTES) {
     throw malformed(`the serial number has ${serial.length} bytes, more than ${MAX_SERIAL_BYTES}`);

@@ -48,6 +48,13 @@ export interface TrustMetrics {
   /** Until when a leaf can get the profile's full validity, in Unix seconds. */
   authorityFullLeaves(signer: string, seconds: number): void;
   authorityPhase(signer: string, phase: AuthorityPhase, count: number): void;
+  /** The CRLs of a signer: the first nextUpdate in Unix seconds, and the entries of all; undefined: it has none. */
+  crl(
+    signer: string,
+    of: { readonly nextUpdate: number; readonly entries: number } | undefined,
+  ): void;
+  /** Whether a CRL of the signer cannot be signed or written. */
+  crlFailing(signer: string, isFailing: boolean): void;
   /** The published bundle; times in Unix seconds. */
   bundle(
     signer: string,

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/object/object.ts';
 import type { Authority } from '../../authorities/contract.ts';
 import { correspond } from '../../issuance/correspond.ts';
 import { prepare } from '../../issuance/prepare.ts';
-import type { Validity } from '../../issuance/validity.ts';
+import { distributionPoints } from '../../revocation/distribution-points.ts';
 import type { Certificate } from '../../pki/x509/certificate.ts';
 import { encodePem } from '../../pki/der/pem.ts';
 import type { AuthoritySources } from '../ca/authority-sources.ts';
@@ -31,24 +31,23 @@ function pemOf(certificates: readonly Certificate[]): string {
   return certificates.map(({ raw }) => encodePem('CERTIFICATE', raw)).join('');
 }
 
-/**
- * Issues with a CA whose key we hold: prepares, lints, signs and verifies each leaf here.
- *
- * @param crossFor - the cross-certificates that verifiers of a leaf with this validity may need
- */
+/** Issues with a CA whose key we hold: prepares, lints, signs and verifies each leaf here. */
 function localCa(
   component: LocalCaInit,
   authority: Authority,
-  crossFor: (leaf: Validity) => readonly Certificate[],
+  signer: ClusterSigner,
 ): IssuingCa<KubeObject> {
   const { facts } = authority;
+  const urls = distributionPoints(signer.spec.profile, facts.fingerprint);
+  const crl = urls === undefined ? {} : { crlUrls: urls };
 
   async function issue(
     wanted: CertificateTemplate,
     { metadata: { uid } }: KubeObject,
   ): Promise<IssuedChain> {
-    const prepared = prepare({ ...wanted, issuer: facts, random: component.random });
-    const cross = crossFor(wanted.validity);
+    const prepared = prepare({ ...wanted, ...crl, issuer: facts, random: component.random });
+    // What verifiers of a leaf with this validity may need.
+    const cross = crossCertificates(signer, facts, wanted.validity);
     prepared.requirePath(facts, serverTime(component));
     const der = await authority.sign(prepared, NEVER);
     const leaf = prepared.decode(der);
@@ -79,11 +78,6 @@ export function localCas(
 ): IssuingCas<ClusterSigner, KubeObject> {
   return {
     ...sources,
-    issuing: (signer) => {
-      const authority = sources.usable(signer);
-      return localCa(component, authority, (leaf) =>
-        crossCertificates(signer, authority.facts, leaf),
-      );
-    },
+    issuing: (signer) => localCa(component, sources.usable(signer), signer),
   };
 }

@@ -41,6 +41,8 @@ export interface PermissionNames {
   readonly leases?: LeasePlace | undefined;
   /** The components' namespace, where `authority` fills in the certificates of their ports. */
   readonly ownTls?: string | undefined;
+  /** Whether `authority` signs CRLs. */
+  readonly crls?: boolean;
 }
 
 /**

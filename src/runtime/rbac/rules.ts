@@ -46,6 +46,13 @@ export const READ_BUNDLES: PermissionRule = {
   verbs: READ,
 };
 
+/** Reading Revocations. */
+export const READ_REVOCATIONS: PermissionRule = {
+  apiGroups: ['countersign.dev'],
+  resources: ['revocations'],
+  verbs: READ,
+};
+
 /** Reading requests of a kind, and updating their subresource. */
 export function onRequests(
   { group, plural }: { readonly group: string; readonly plural: string },

@@ -23,6 +23,7 @@ var judges = map[byte]func([]byte) answer{
 	'm': judgeMLDSALeaf,
 	's': signMLDSA,
 	'u': judgeURI,
+	'k': judgeRevocationList,
 }
 
 // Questions that may wait for their answers: enough to keep all cores busy.

@@ -31,7 +31,7 @@ export interface Installation {
 /** All but the opt-in who-may-request. */
 const ADMISSION = [
   ...['pod-certificate-requests', 'cluster-signers', 'leases', 'certificate-requests'],
-  ...['components', 'acme', 'refreshed'],
+  ...['components', 'acme', 'refreshed', 'revocations'],
 ] as const;
 
 /** Applies the shipped CRD, namespaces, roles, policies and flow control: exactly the shipped files. */

@@ -53,6 +53,8 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       authorityFullLeaves: count('authorityFullLeaves'),
       authorityPhase: count('authorityPhase'),
       bundle: count('bundle'),
+      crl: count('crl'),
+      crlFailing: count('crlFailing'),
       unserved: count('unserved'),
       acmeCall: count('acmeCall'),
       acmeOrders: count('acmeOrders'),

@@ -21,7 +21,7 @@ import { decideLeaf } from './decide-leaf.ts';
 import { issueLeaf } from './issue.ts';
 import { createOwnTlsObjects, type OwnTlsObjects } from './objects.ts';
 import { readableFrom } from './readable-from.ts';
-import { createErrorTracker, type ErrorTracker } from './error-tracker.ts';
+import { createErrorTracker, type ErrorTracker } from '../apply/error-tracker.ts';
 import { desiredLeafOf } from './desired-leaf.ts';
 import { writeBundle, writeLeaf } from './write.ts';
 
@@ -63,6 +63,8 @@ export interface OwnTls {
   stop(): Promise<void>;
 }
 
+const SERVING_WAITS = { reason: 'ServingCertificateWaits', action: 'Issue' };
+
 const PREFIX = ':own-tls/';
 const CONFIG_MAP_KEY = `${PREFIX}ca`;
 const keyOfComponent = (name: string): string => `${PREFIX}component/${name}`;
@@ -80,7 +82,7 @@ export function createOwnTls(init: OwnTlsInit): OwnTls {
     objects: createOwnTlsObjects(component, place.namespace, () => {
       enqueueAll(component);
     }),
-    errors: createErrorTracker(component),
+    errors: createErrorTracker(component, SERVING_WAITS),
   };
   const { objects, errors } = state;
   let signer: ClusterSigner | undefined;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import type { Component } from '../../../runtime/component/component.ts';
-import { regarding } from '../apply/events.ts';
+import { regarding } from './events.ts';
 
-/** Why our own ports have no certificates, as text. */
+/** Why something is not written, by key, as text. */
 export interface ErrorTracker {
   /**
    * Reports a problem once: a log line and an Event if it is new. Undefined: there is no problem any more.
@@ -11,9 +11,15 @@ export interface ErrorTracker {
   note(signer: ClusterSigner, key: string, why: string | undefined): void;
   readonly list: () => readonly string[];
   clear(): void;
+  /** Drops the problems of all other keys. */
+  retain(keys: ReadonlySet<string>): void;
 }
 
-export function createErrorTracker(component: Pick<Component, 'log' | 'events'>): ErrorTracker {
+/** @param event - of the Events that tell a problem */
+export function createErrorTracker(
+  component: Pick<Component, 'log' | 'events'>,
+  event: { readonly reason: string; readonly action: string },
+): ErrorTracker {
   const troubles = new Map<string, string>();
   return {
     note: (signer, key, why) => {
@@ -24,16 +30,15 @@ export function createErrorTracker(component: Pick<Component, 'log' | 'events'>)
       }
       troubles.set(key, why);
       component.log.warn({ signer: signer.spec.signerName }, why);
-      const details = {
-        type: 'Warning',
-        reason: 'ServingCertificateWaits',
-        action: 'Issue',
-      } as const;
-      component.events.record({ regarding: regarding(signer), ...details, note: why });
+      const details = { regarding: regarding(signer), type: 'Warning' as const };
+      component.events.record({ ...details, ...event, note: why });
     },
     list: () => [...troubles.values()],
     clear: () => {
       troubles.clear();
+    },
+    retain: (keys) => {
+      for (const key of troubles.keys()) if (!keys.has(key)) troubles.delete(key);
     },
   };
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Secret } from '../../../api/object/object.ts';
+import type { AuthorityMaterial } from '../../../authorities/contract.ts';
+import { SignerError, attempt } from '../../../errors.ts';
+import { decodePemAll } from '../../../pki/der/pem.ts';
+import { fingerprint } from '../../../pki/x509/certificate.ts';
+import { RETIRED_CERTIFICATE, RETIRED_KEY } from '../../../api/signer/rotation-annotations.ts';
+import { materialOf } from '../../../runtime/ca/usable-authority.ts';
+
+/** A CA whose key is in a Secret; nothing of it is checked. */
+export interface HeldAuthority {
+  /** `sha256:<hex>` of its certificate. */
+  readonly fingerprint: string;
+  readonly material: AuthorityMaterial;
+}
+
+/**
+ * The CAs of a Secret that may have living leaves: the one in `tls.*`, and those that retired. A prepared one has signed
+ * nothing yet.
+ */
+export function heldAuthorities(secret: Secret): readonly HeldAuthority[] {
+  const { data = {} } = secret;
+  const retired = Object.keys(data).flatMap((key) => {
+    const id = RETIRED_CERTIFICATE.idOf(key);
+    return id === undefined ? [] : [{ certificate: key, key: RETIRED_KEY.of(id) }];
+  });
+  const slots = [{ certificate: 'tls.crt', key: 'tls.key' }, ...retired];
+  return slots.flatMap((slot) => heldIn(secret, slot));
+}
+
+function heldIn(
+  secret: Secret,
+  { certificate, key }: { readonly certificate: string; readonly key: string },
+): readonly HeldAuthority[] {
+  const { data = {} } = secret;
+  const asTls = { 'tls.crt': data[certificate] ?? '', 'tls.key': data[key] ?? '' };
+  // The anchors of a CA of the owner's own are beside it; a managed one that retired is its own anchor.
+  const anchors = certificate === 'tls.crt' ? { 'ca.crt': data['ca.crt'] ?? '' } : {};
+  const material = materialOf({ ...secret, data: { ...asTls, ...anchors } });
+  const blocks = attempt(() => decodePemAll(material.certificate, 'CERTIFICATE'));
+  const [first] = blocks instanceof SignerError ? [] : blocks;
+  return first === undefined ? [] : [{ fingerprint: fingerprint(first), material }];
+}
