@@ -2,7 +2,7 @@
 import type { InstallationObject, InstallationStatus } from '../api/operator/installation.ts';
 import { conditionMessage, setCondition, type Condition } from '../api/request/conditions.ts';
 import type { PassReport } from '../reconciling/pass.ts';
-import type { DesiredInstallation, Refusal } from './desired.ts';
+import { isRefusal, type DesiredInstallation, type Refusal } from './desired.ts';
 
 /** All that a status depends on. */
 export interface InstallationSnapshot {
@@ -55,7 +55,7 @@ export function isUnderWay(
 /** The status after a pass, or after a refusal. Pure. */
 export function decideStatus(snapshot: InstallationSnapshot): InstallationStatus {
   const { object, outcome, operatorVersion, now } = snapshot;
-  const findings = 'reason' in outcome ? ofRefusal(snapshot, outcome) : ofPass(outcome);
+  const findings = isRefusal(outcome) ? ofRefusal(snapshot, outcome) : ofPass(outcome);
   const { generation } = object.metadata;
   const conditions = findings.reduce<readonly Condition[]>((before, finding) => {
     const [type, status, reason, message] = finding;
@@ -140,7 +140,7 @@ function upgradeOf(
 }
 
 function isInstalled(outcome: InstallationSnapshot['outcome']): boolean {
-  if ('reason' in outcome) return false;
+  if (isRefusal(outcome)) return false;
   const { rollouts, problems, failed, waiting } = outcome.report;
   const clean = problems.length === 0 && !failed && waiting.length === 0;
   return clean && rollouts.length > 0 && rollouts.every(({ done }) => done);

@@ -72,6 +72,7 @@ class Installer<T extends InstallationObject> {
   readonly #init: InstallerInit<T>;
   readonly #rights: RightsGate;
   readonly #restraint: Restraint;
+  /** As {@link runPass} remembers it from one pass to the next. */
   readonly #accepted = new Set<string>();
 
   constructor(init: InstallerInit<T>, wake: () => void) {
@@ -116,7 +117,7 @@ class Installer<T extends InstallationObject> {
     const lacking = await this.#rights.refuse(desired.rules);
     if (lacking !== undefined && !isUnderWay(object, version)) return lacking;
     const report = await this.#pass(object, desired, signal);
-    // A quota and a policy forbid as well, and no role would help: only the API server can tell what is missing.
+    // Asked again, if a write was forbidden: a quota forbids as well, and no role would help against that.
     return { desired, report, lacking: await this.#rights.refuse(desired.rules) };
   }
 
@@ -154,7 +155,7 @@ class Installer<T extends InstallationObject> {
 
   #next(object: InstallationObject, outcome: InstallationSnapshot['outcome']): ReconcileResult {
     const { component } = this.#init;
-    if ('reason' in outcome) {
+    if (isRefusal(outcome)) {
       const { apiVersion, kind, metadata } = object;
       const regarding = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
       const { reason, message: note } = outcome;
@@ -162,6 +163,7 @@ class Installer<T extends InstallationObject> {
       component.events.record({ type: 'Warning', reason, action: 'Preflight', note, regarding });
       return { backoffUntil: component.clock() + ASK_AGAIN_MS };
     }
+    // No watch tells that a role was mended.
     if (outcome.lacking !== undefined) return { backoffUntil: component.clock() + ASK_AGAIN_MS };
     const { failed, heldUntil } = outcome.report;
     if (failed) return 'backoff';
