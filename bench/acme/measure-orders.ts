@@ -51,7 +51,8 @@ export async function measureOrders(
       running.push(await startContender(program, stage.cluster.directory));
     const failed = Promise.race(running.map((each) => each.failed));
     await Promise.race([contender.ready(), failed]);
-    await answered(stage, contender, { ...round, label: warm, size: round.warmUp });
+    if (round.warmUp > 0)
+      await answered(stage, contender, { ...round, label: warm, size: round.warmUp });
     const pids = running.map(({ pid }) => pid);
     return await Promise.race([answered(stage, contender, round, pids), failed]);
   } finally {

@@ -69,4 +69,9 @@ export const PLANS: readonly Plan[] = [
     short: '--requests 3000 --rounds 3',
     smoke: '--requests 40 --rounds 1',
   }),
+  plan('acme', {
+    full: '',
+    short: '--requests 30 --default-requests 0 --rounds 1',
+    smoke: '--requests 2 --default-requests 0 --rounds 1',
+  }),
 ];

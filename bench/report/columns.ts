@@ -12,6 +12,11 @@ const HEADINGS: Readonly<Record<string, string>> = {
   etcdCpu: 'etcd, µs',
   benchCpu: 'bench, µs',
   otherCores: 'cores elsewhere',
+  ordersPerSecond: 'orders/s',
+  acmeCallsPerOrder: 'ACME calls an order',
+  apiWritesPerOrder: 'API writes an order',
+  contenderCpuMs: 'own CPU, ms',
+  apiServerCpuMs: 'API server, ms',
   perSecondAndCore: 'leaves/s/core',
 };
 

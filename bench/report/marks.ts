@@ -24,6 +24,7 @@ export const BENCHES = [
   'replicas',
   'fairness',
   'library',
+  'acme',
   'issue',
 ] as const;
 export type Bench = (typeof BENCHES)[number];
@@ -81,6 +82,9 @@ export const MARKS: readonly Mark[] = [
     'its Events that are written, of all that are due',
   ),
   mark('library.library_vs_builtin', ['at least', 0.95], 'certificates/s by the library'),
+  mark('acme.acme_orders_vs_cert_manager', ['at least', 1.5], 'ACME orders/s, of cert-manager’s'),
+  mark('acme.acme_calls_per_order_vs_cert_manager', ['at most', 1], 'calls of the ACME server'),
+  mark('acme.api_writes_per_order_vs_cert_manager', ['at most', 0.5], 'writes of the API server'),
   mark('issue.issue_vs_pkijs', ['at least', 3], 'leaves/s/core, pkijs straight'),
   mark('issue.issue_linted_vs_pkijs', ['at least', 2], 'the same, linted'),
 ];

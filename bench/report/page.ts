@@ -17,6 +17,7 @@ const TITLES: Readonly<Record<Bench, string>> = {
   replicas: 'replicas: two beside each other, and one that dies',
   fairness: 'fairness: a quiet tenant beside a hostile one',
   library: 'library: a program on the library beside our own',
+  acme: 'acme: CertificateRequests answered by an ACME server',
   issue: 'issue: leaves a second and core',
 };
 
