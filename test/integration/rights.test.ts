@@ -41,8 +41,10 @@ before(async () => {
   await allowCertificateRequesters(fixture.cluster);
   await allowRequesters(fixture.cluster);
   await createTeam(fixture.cluster, 'team-a', ['web']);
-  // With it the authority needs all of its role: the certificates of our own ports as well.
-  await applySigner(fixture.cluster, example('serving'));
+  // With it the authority needs all of its role: the certificates of our own ports, and CRLs, as well.
+  const { spec, ...serving } = example('serving');
+  const profile = { ...spec.profile, crl: { validity: '24h' } };
+  await applySigner(fixture.cluster, { ...serving, spec: { ...spec, profile } });
   await until('they are made', WAIT_MS, async () => {
     const path = 'jsonpath={.items[*].data.tls\\.crt}';
     const { stdout } = await fixture.cluster.kubectl([

@@ -45,6 +45,7 @@ const LONG = new Set(
     'pod-refresher-rights',
     'replicas',
     'resilience',
+    'revocation',
     'restored-etcd',
     'rights',
     'served',
