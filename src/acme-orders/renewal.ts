@@ -30,6 +30,8 @@ export interface RenewedLeaf extends Pick<IssuedLife, 'notBefore' | 'notAfter'> 
 export interface RenewalView {
   readonly record: RenewalRecord;
   readonly leaf: RenewedLeaf;
+  /** When the Order ended. Milliseconds since 1970. */
+  readonly issuedAt: number;
   /** Whether a newer certificate of the same requester is there. */
   readonly isReplaced: boolean;
   /** Whether the signer's server is asked for windows. */
@@ -40,6 +42,8 @@ export interface RenewalView {
 export type RenewalStep =
   /** Nobody needs to know. */
   | { readonly step: 'done' }
+  /** It has just been issued. */
+  | { readonly step: 'wait'; readonly until: number }
   /** `meanwhile` is what was known before, as it is now. */
   | { readonly step: 'ask'; readonly meanwhile: RenewalRecord | undefined }
   /** The status has this record. */
@@ -58,7 +62,8 @@ const DUE_REASONS: readonly (string | undefined)[] = [
 ];
 
 const SECOND = 1000;
-const DAY = 24 * 60 * 60_000;
+const HOUR = 60 * 60_000;
+const DAY = 24 * HOUR;
 /** What was issued in one hour is not asked for in one hour again and again. */
 const POLL_SPREAD = 0.1;
 
@@ -66,12 +71,21 @@ const POLL_SPREAD = 0.1;
 export function nextRenewalStep(view: RenewalView, now: number): RenewalStep {
   const { record, leaf, isReplaced, asks } = view;
   if (isReplaced || leaf.notAfter <= now) return { step: 'done' };
+  const until = firstLookAt(view);
+  if (record.renewAt === undefined && record.checkAt === undefined && now < until)
+    return { step: 'wait', until };
   if (!asks) return { step: 'note', record: planned(withoutWindow(record), leaf, now, OFF) };
   if (record.renewAt === undefined) return { step: 'ask', meanwhile: undefined };
   const known = planned(record, leaf, now, whyNoWindow(record));
   return now < (record.checkAt ?? 0)
     ? { step: 'note', record: known }
     : { step: 'ask', meanwhile: known };
+}
+
+/** Nothing is suggested for the first hour of a certificate: it spreads what is issued together. */
+function firstLookAt({ leaf, issuedAt }: RenewalView): number {
+  const within = Math.min(HOUR, (leaf.notAfter - leaf.notBefore) / 100);
+  return issuedAt + Math.round((within * fnv1a(leaf.id)) / 2 ** 32);
 }
 
 /** Why the moment is not the server's. */

@@ -20,6 +20,7 @@ const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const LEAF = { id: 'key.serial', notBefore: NOW, notAfter: NOW + 90 * DAY };
+const VIEW = { leaf: LEAF, issuedAt: NOW - DAY, isReplaced: false, asks: true };
 const WINDOW = { start: NOW + 58 * DAY, end: NOW + 60 * DAY };
 
 function window(start: number, end: number, retryAfterMs?: number): RenewalAnswer {
@@ -38,7 +39,7 @@ function after(answer: RenewalAnswer, record: RenewalRecord = {}, now = NOW): Re
 
 /** What is done with a record at a time. */
 function step(record: RenewalRecord, now: number, more: object = {}) {
-  return nextRenewalStep({ record, leaf: LEAF, isReplaced: false, asks: true, ...more }, now);
+  return nextRenewalStep({ ...VIEW, record, ...more }, now);
 }
 
 function noted(record: RenewalRecord, now: number): RenewalRecord {
@@ -61,6 +62,19 @@ test('a certificate is asked for at once, and then when the server wants it, wit
     assert.equal(step(record, checkAt - 1).step, 'note');
     assert.equal(step(record, checkAt).step, 'ask');
   }
+});
+
+test('what has just been issued is asked for within the hour, each at its own moment', () => {
+  const waits = Array.from({ length: 100 }, (_, index) => {
+    const leaf = { ...LEAF, id: `key.${index}` };
+    const view = { ...VIEW, record: {}, leaf, issuedAt: NOW };
+    const next = nextRenewalStep(view, NOW);
+    if (next.step !== 'wait') assert.fail(next.step);
+    assert.equal(nextRenewalStep(view, next.until).step, 'ask');
+    return next.until - NOW;
+  });
+  assert.ok(waits.every((wait) => wait >= 0 && wait < HOUR));
+  assert.ok(new Set(waits).size > 90);
 });
 
 test('what was issued together is not asked for together ever after', () => {
@@ -124,7 +138,7 @@ test('without a window the issued life decides, by thirds: six, 45 and 90 days n
     assert.equal(record.renewAt, NOW + life * share);
     assert.equal(record.reason, 'NoRenewalInfo');
     // The same where nobody asks.
-    const off = nextRenewalStep({ record: {}, leaf, isReplaced: false, asks: false }, NOW);
+    const off = nextRenewalStep({ ...VIEW, record: {}, leaf, asks: false }, NOW);
     assert.equal(off.step === 'note' && off.record.renewAt, NOW + life * share);
   }
   // A server that has no renewal information is not asked the whole day.
@@ -145,10 +159,7 @@ test('whatever the server says and whenever, a renewal is never planned after th
       const record = after(window(start, end), {}, now);
       assert.ok((record.renewAt ?? Infinity) <= LEAF.notAfter);
       const read = renewalRecordOf(renewalStatusOf(record));
-      const again = nextRenewalStep(
-        { record: read, leaf: LEAF, isReplaced: false, asks: true },
-        now,
-      );
+      const again = nextRenewalStep({ ...VIEW, record: read }, now);
       assert.ok(again.step === 'done' || again.step === 'note');
       if (again.step === 'note') {
         assert.deepEqual(renewalStatusOf(again.record), renewalStatusOf(record));

@@ -135,6 +135,8 @@ test('a window is in the status; one that moves marks the Certificate, and the n
   const uid = await certificate('shop');
   const { metadata, ...first } = await revision('shop', uid, 1);
   const { name } = metadata;
+  // Within the hour it would be asked for anyway.
+  await lookNow(name);
   const window = await planned(name, (renewal) => 'windowStart' in renewal);
   const { windowStart = '', windowEnd = '', renewAt = '' } = window;
   assert.ok(windowStart <= renewAt && renewAt <= windowEnd, JSON.stringify(window));

@@ -58,13 +58,7 @@ export class RenewalWork {
   async run(isReplaced: boolean): Promise<ReconcileResult> {
     const { turns, counts, lookAt } = this.#parts;
     const { uid } = this.#order.metadata;
-    const id = renewalId(this.#leaf);
-    const view: RenewalView = {
-      record: renewalRecordOf(this.#order.status.renewal ?? {}),
-      leaf: { ...this.#leaf, id: id ?? uid },
-      isReplaced,
-      asks: id !== undefined && this.#asks(),
-    };
+    const view = this.#view(isReplaced);
     const step = nextRenewalStep(view, this.#now());
     if (step.step !== 'ask') turns.drop(this.#key);
     if (step.step === 'done') {
@@ -72,13 +66,33 @@ export class RenewalWork {
       lookAt.delete(uid);
       return undefined;
     }
-    const record = step.step === 'note' ? step.record : ((await this.#ask(view)) ?? step.meanwhile);
+    if (step.step === 'wait') return requeueAt(this.#parts.context.component, step.until);
+    const record = step.step === 'note' ? step.record : await this.#asked(view, step.meanwhile);
     if (record?.renewAt !== undefined) {
       const planned = { ...record, renewAt: record.renewAt };
       await this.#write({ ...planned, ...(await this.#mark(planned)) });
       this.#count(planned.renewAt);
     }
     return this.#next(record);
+  }
+
+  async #asked(
+    view: RenewalView,
+    meanwhile: RenewalRecord | undefined,
+  ): Promise<RenewalRecord | undefined> {
+    return (await this.#ask(view)) ?? meanwhile;
+  }
+
+  #view(isReplaced: boolean): RenewalView {
+    const { metadata, status } = this.#order;
+    const id = renewalId(this.#leaf);
+    return {
+      record: renewalRecordOf(status.renewal ?? {}),
+      leaf: { ...this.#leaf, id: id ?? metadata.uid },
+      issuedAt: status.finalAt === undefined ? this.#leaf.notBefore : Date.parse(status.finalAt),
+      isReplaced,
+      asks: id !== undefined && this.#asks(),
+    };
   }
 
   #asks(): boolean {

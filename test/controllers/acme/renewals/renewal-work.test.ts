@@ -43,7 +43,7 @@ function build(marks = true) {
   const sessions = createSessions();
   const session = { server, account: { account: 'https://ca.example/account' } };
   sessions.set('web', { kind: 'ready', session } as never);
-  let current = order(1, ISSUED);
+  let current = order(1, { ...ISSUED, finalAt: at(now - DAY) });
   const objects = certManagerObjects();
   component.client.answer(({ method, path, body }) => {
     if (method !== 'GET') return body;
