@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { whyNoRealPods } from '../cluster/real-pods/build.ts';
 import { until } from '../cluster/until.ts';
 import { disturb } from '../operator/drift.ts';
@@ -78,12 +79,12 @@ test('one object installs cert-manager, its webhooks once its pods answer', { sk
   assert.equal((await stand.read())?.status?.version, OLD);
   const upgradeable = await stand.condition('Upgradeable', 'False', 'OldestVersion');
   assert.match(upgradeable, /raise spec.version/);
-  const writes = await stand.writes();
-  const last = writes.filter((each) => !each.includes('/status')).slice(-2);
-  assert.deepEqual(last.toSorted(), [
-    'patch mutatingwebhookconfigurations cert-manager-webhook',
-    'patch validatingwebhookconfigurations cert-manager-webhook',
-  ]);
+  await until('the webhooks are the last that was written', WAIT_MS, async () => {
+    const writes = (await stand.writes()).filter((each) => !each.includes('/status'));
+    const kinds = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'];
+    const wanted = kinds.map((each) => `patch ${each} cert-manager-webhook`);
+    return isDeepStrictEqual(writes.slice(-2).toSorted(), wanted);
+  });
 });
 
 test(

@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { until } from '../cluster/until.ts';
 import { apply } from '../support/cluster/apply.ts';
+import { releaseSum, unpackRelease } from '../../src/manifests/cert-manager/release.ts';
 import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
 import { NEW, OLD, loadRelease, type Release } from './releases.ts';
 import { SYSTEM, USER, WAIT_MS, packed, startStand, type Stand } from './stand.ts';
@@ -25,11 +26,13 @@ after(() => stand.close());
 
 const isWebhook = ({ kind }: ManagedObject): boolean => kind.endsWith('WebhookConfiguration');
 
-/** Hands over a file as that of {@link OLD}. @returns what the condition says */
-async function refusal(file: Uint8Array, reason: string): Promise<string> {
+/** Hands over a file as that of {@link OLD}, and waits until the condition says so: one before may have the same reason. */
+async function refusal(file: Uint8Array, reason: string, message: RegExp): Promise<void> {
   await stand.hand(OLD, file);
   await stand.install({ version: OLD });
-  return stand.condition('Degraded', 'True', reason);
+  await until(`it is refused: ${message.source}`, WAIT_MS, async () =>
+    message.test(await stand.condition('Degraded', 'True', reason)),
+  );
 }
 
 test('a second CertManagerDeployment is refused by its schema', async () => {
@@ -50,20 +53,16 @@ test('without a release, or with one that is not known, nothing is written', asy
   const message = await stand.condition('Degraded', 'True', 'ManifestMissing');
   assert.match(message, /ConfigMap countersign-system\/cert-manager-1\.20\.3 is not there; gzip/);
   const whole = packed(old.text);
-  const cut = await refusal(whole.subarray(0, whole.length / 2), 'ManifestInvalid');
-  assert.match(cut, /no whole gzip/);
-  assert.match(
-    await refusal(gzipSync(Buffer.alloc(64 * 1024 * 1024, ' ')), 'ManifestInvalid'),
-    /larger than 4194304 bytes/,
-  );
+  await refusal(whole.subarray(0, whole.length / 2), 'ManifestInvalid', /no whole gzip/);
+  const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
+  await refusal(bomb, 'ManifestInvalid', /larger than 4194304 bytes/);
   const evil = old.text.replace('quay.io/jetstack/cert-manager-webhook', 'evil.example/evil');
-  assert.match(await refusal(packed(evil), 'ManifestUnknown'), /that of no known release/);
-  const half = old.text.slice(0, old.text.lastIndexOf('\n---'));
-  assert.match(await refusal(packed(half), 'ManifestUnknown'), /changed or cut off/);
-  // Waits for the generation, which a change of the ConfigMap does not make: the reason alone would be the one before.
-  await until('the other version is named', WAIT_MS, async () =>
-    /it is 1\.21\.2/.test(await refusal(packed(next.text), 'ManifestUnknown')),
-  );
+  await refusal(packed(evil), 'ManifestUnknown', /that of no known release/);
+  const half = packed(old.text.slice(0, old.text.lastIndexOf('\n---')));
+  const objects = await unpackRelease(half);
+  assert.ok(!('reason' in objects));
+  await refusal(half, 'ManifestUnknown', new RegExp(`the sum ${releaseSum(objects)}, .* cut off`));
+  await refusal(packed(next.text), 'ManifestUnknown', /it is 1\.21\.2/);
   const written = (await stand.writes()).filter((each) => !each.includes('/status'));
   assert.deepEqual(written, []);
   await stand.cluster.kubectl(['delete', 'configmap', `cert-manager-${OLD}`, '-n', SYSTEM]);
