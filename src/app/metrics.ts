@@ -3,7 +3,7 @@ import { AUTHORITY_PHASES } from '../api/signer/cluster-signer.ts';
 import type { CallResult } from '../kube/client/client.ts';
 import type { QueueMetrics } from '../kube/workqueue/queue.ts';
 import type { Component } from '../runtime/component/component.ts';
-import type { RequestKind } from '../runtime/component/metrics.ts';
+import type { LedgerMetrics, RequestKind } from '../runtime/component/metrics.ts';
 import type { Metrics } from '../web/metrics.ts';
 
 const KINDS: readonly RequestKind[] = [
@@ -44,6 +44,7 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       metrics.bundlePublished.set({ signer }, published);
     },
     ...crlMetrics(metrics),
+    ...ledgerMetrics(metrics),
     ...refreshMetrics(metrics),
     challengeAnswered: (status) => metrics.challengeResponses.inc({ code: String(status) }),
     acmeCall: (endpoint, status) => metrics.acmeCalls.inc({ endpoint, status }),
@@ -109,6 +110,17 @@ function crlMetrics(metrics: Metrics): Pick<Component['metrics'], 'crl' | 'crlFa
 
 function removeCrl({ crlNextUpdate, crlEntries, crlFailing }: Metrics, signer: string): void {
   for (const each of [crlNextUpdate, crlEntries, crlFailing]) each.remove({ signer });
+}
+
+function ledgerMetrics(metrics: Metrics): LedgerMetrics {
+  return {
+    ledgerAppended: (sender, kind) => metrics.ledgerAppended.inc({ sender, kind }),
+    ledgerRefused: (sender, code) => metrics.ledgerRefused.inc({ sender, code }),
+    ledgerHead: (log, entries, at) => {
+      metrics.ledgerEntries.set({ log }, entries);
+      metrics.ledgerCheckpoint.set({ log }, at);
+    },
+  };
 }
 
 /** Counts a response of the API server, as client-go's dashboards expect it. */

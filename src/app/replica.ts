@@ -32,6 +32,7 @@ const LEADER_ELECTED: readonly string[] = [
   'operator',
   'cert-manager-operator',
   'pod-refresher',
+  'ledger',
 ];
 
 export interface ReplicaInit {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `countersign`: one binary with a subcommand for each component, and the commands for people. */
+import { isMainThread } from 'node:worker_threads';
 import { Command } from 'commander';
 import { SignerError, messageOf } from '../errors.ts';
 import { addAcmeCommands } from './commands/acme/flags.ts';
@@ -16,7 +17,7 @@ import {
   addOwnTlsOptions,
   type ComponentOptions,
 } from '../app/component-options.ts';
-import { addLedgerOptions } from '../app/ledger/options.ts';
+import { addLedgerOptions, RECORDING_COMPONENTS } from '../app/ledger/options.ts';
 import { addHttp01Options, addResponderOptions } from '../app/acme/challenge-port.ts';
 import { addCredentialOptions, addDnsOptions } from '../app/acme/dns-options.ts';
 import { addOperatorVerbs } from './commands/operator/flags.ts';
@@ -28,6 +29,7 @@ import { addRbacCommand } from './commands/rbac/flags.ts';
 import { addRefreshCommand } from './commands/refresh/flags.ts';
 import { addRequestCommand } from './commands/request/flags.ts';
 import { requireNode, VERSION } from '../app/version.ts';
+import { addLedgerComponentOptions } from './ledger-options.ts';
 import { printProgress } from './terminal.ts';
 
 /** Exit codes: 1 an error, 2 an invalid command line (commander itself exits with 1 for most of those). */
@@ -86,6 +88,10 @@ const COMPONENTS: Readonly<
     'run the component that restarts workloads which opted in when their certificates have changed',
     () => import('./components/pod-refresher.ts'),
   ],
+  ledger: [
+    'run the component that keeps records of what was asked, allowed and issued',
+    () => import('./components/ledger.ts'),
+  ],
 };
 
 /** The components that serve no Signers of namespaces. */
@@ -97,10 +103,17 @@ const WITHOUT_SIGNERS: readonly string[] = [
   'pod-refresher',
 ];
 
-/** The components that record in the ledger what they issue and refuse. */
-const RECORDING: readonly string[] = [
-  ...['approver', 'signer', 'pcr-issuer', 'certificate-request', 'acme'],
-];
+/** The flags that one component alone has. */
+const OWN_FLAGS: Readonly<Record<string, (command: Command) => unknown>> = {
+  'acme-responder': (command) => addResponderOptions(command),
+  'acme-solver': (command) => addCredentialOptions(addDnsOptions(addHttp01Options(command))),
+  acme: (command) => addSelfCheckOptions(addAcmeOptions(command)),
+  'pod-refresher': (command) => addRefreshSecretOption(addRefreshOptions(command)),
+  ledger: (command) => addLedgerComponentOptions(command),
+  authority: (command) => addAuthorityVerbs(addOwnTlsOptions(command)),
+  operator: (command) => addOperatorVerbs(addImageOptions(command)),
+  'cert-manager-operator': (command) => addCertManagerOptions(command),
+};
 
 function program(): Command {
   const root = new Command('countersign')
@@ -118,14 +131,8 @@ function program(): Command {
       await component.run(options);
     });
     if (!WITHOUT_SIGNERS.includes(name)) addNamespacedOption(command);
-    if (RECORDING.includes(name)) addLedgerOptions(command);
-    if (name === 'acme-responder') addResponderOptions(command);
-    if (name === 'acme-solver') addCredentialOptions(addDnsOptions(addHttp01Options(command)));
-    if (name === 'acme') addSelfCheckOptions(addAcmeOptions(command));
-    if (name === 'pod-refresher') addRefreshSecretOption(addRefreshOptions(command));
-    if (name === 'authority') addAuthorityVerbs(addOwnTlsOptions(command));
-    if (name === 'operator') addOperatorVerbs(addImageOptions(command));
-    if (name === 'cert-manager-operator') addCertManagerOptions(command);
+    if (RECORDING_COMPONENTS.includes(name)) addLedgerOptions(command);
+    OWN_FLAGS[name]?.(command);
   }
   addCheckCommand(root);
   addExplainCommand(root);
@@ -141,7 +148,9 @@ function program(): Command {
 
 try {
   requireNode(process.versions.node);
-  await program().parseAsync(process.argv);
+  // The threads of the ledger's database are this program again.
+  if (isMainThread) await program().parseAsync(process.argv);
+  else await import('../ledger/store/worker.ts');
 } catch (error) {
   printProgress(`countersign: ${messageOf(error)}`);
   const usage =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The door of the room: what its users import. README.md lists the files behind it. */
 export { openPostgres } from './database/postgres.ts';
+export { openSqlite } from './database/sqlite.ts';
 export { openCheckpoint, signCheckpoint } from './log/checkpoint.ts';
 export { openLogList, signLogList } from './log/list.ts';
 export { includes, isConsistent } from './log/merkle.ts';
@@ -8,12 +9,15 @@ export { formatVerifierKey, noteSigner, parseVerifierKey } from './log/note.ts';
 export { consistencyPath, formatProof } from './log/prove.ts';
 export { parseTilePath, servedTile } from './log/tiles.ts';
 export { SALT_BYTES } from './records/entry.ts';
-export { readRecord } from './records/record.ts';
+export { readRecord, type LedgerRecord } from './records/record.ts';
 export { BestEffortSender } from './sender/best-effort.ts';
 export { RequiredSender } from './sender/required.ts';
+export { createHttpsSender, type HttpsSender } from './sender/https.ts';
+export { APPEND_AUDIENCE, APPEND_PATH, encodeAnswer, MOST_BATCH_BYTES } from './sender/wire.ts';
+export type { Appending } from './store/append.ts';
 export { idOf } from './store/ids.ts';
 export { contentsOf } from './store/search.ts';
-export { signedLogList, signHeads } from './store/sign.ts';
-export { openStore, storeOf } from './store/store.ts';
+export { signedLogList, signHeads, type LedgerKeys } from './store/sign.ts';
+export { openStore, storeOf, type LedgerStore } from './store/store.ts';
 export { openWorkerStore } from './store/worker-store.ts';
 export { isLedgerWorker, runLedgerWorker } from './store/worker.ts';

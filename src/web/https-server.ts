@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { TlsOptions } from 'node:tls';
 import type { Delay, Clock, Log } from '../ports.ts';
@@ -6,7 +7,9 @@ import { createApplication } from './application.ts';
 import { readServingCertificate, type ServingCertificate } from './serving-certificate.ts';
 import { listening, timeoutsOf, type ServerInit } from './server.ts';
 
-export interface HttpsInit extends ServerInit {
+/** A port over TLS: where it listens, and its certificate. */
+export interface TlsInit extends Pick<ServerInit, 'listen' | 'requestTimeoutMs'> {
+  readonly mostConnections?: number;
   /** Where `tls.crt` and `tls.key` are. */
   readonly directory: string;
   readonly clock: Clock;
@@ -15,6 +18,9 @@ export interface HttpsInit extends ServerInit {
   /** Unix seconds. */
   readonly measureNotAfter: (seconds: number) => void;
 }
+
+/** Such a port that answers as `serve` does. */
+export type HttpsInit = ServerInit & TlsInit;
 
 export interface HttpsServer {
   readonly port: number;
@@ -40,7 +46,16 @@ const MIN_VERSION: TlsOptions['minVersion'] = 'TLSv1.3';
  *
  * @throws SignerError USAGE when it cannot listen there
  */
-export async function createHttpsServer(init: HttpsInit): Promise<HttpsServer> {
+export function createHttpsServer(init: HttpsInit): Promise<HttpsServer> {
+  return serveTls(init, createApplication(init));
+}
+
+/**
+ * Serves anything over TLS, with a certificate from files that are read again.
+ *
+ * @throws SignerError USAGE when it cannot listen there
+ */
+export async function serveTls(init: TlsInit, listener: RequestListener): Promise<HttpsServer> {
   const { directory, clock, delay, log } = init;
   const timeouts = timeoutsOf(init.requestTimeoutMs);
   const options = {
@@ -49,7 +64,7 @@ export async function createHttpsServer(init: HttpsInit): Promise<HttpsServer> {
     // The timeouts of HTTP begin after it; Node's own is two minutes.
     handshakeTimeout: timeouts.requestTimeout,
   };
-  const server = createServer(options, createApplication(init));
+  const server = createServer(options, listener);
   const open = await listening(server, init);
   let current: ServingCertificate | undefined;
   let problem: string | undefined = 'not read yet';

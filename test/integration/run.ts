@@ -39,6 +39,7 @@ const LONG = new Set(
     'explain',
     'fairness',
     'image',
+    'ledger',
     'library-kinds',
     'namespaced-signers',
     'own-tls',

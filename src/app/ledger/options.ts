@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { SenderState } from '../../ledger/sender/contract.ts';
+import { checkSignerName } from '../../api/signer/signer-name.ts';
 import { SignerError } from '../../errors.ts';
+import { quote } from '../../quote.ts';
 import { positiveFlag } from '../flag-values.ts';
 
 /** How a component records: not at all, before each answer, or without waiting. */
@@ -16,6 +18,11 @@ export interface LedgerOptions {
   readonly ledgerName?: string;
   readonly ledgerWaiting?: number;
 }
+
+/** The components that record in the ledger what they issue and refuse. */
+export const RECORDING_COMPONENTS: readonly string[] = [
+  ...['approver', 'signer', 'pcr-issuer', 'certificate-request', 'acme'],
+];
 
 const MODES: readonly LedgerMode[] = ['off', 'required', 'best-effort'];
 
@@ -80,4 +87,22 @@ export function ledgerUrlOf({ ledgerMode = 'off', ledger }: LedgerOptions): URL 
   if (ledger !== undefined) return ledger;
   const message = `--ledger-mode=${ledgerMode} needs --ledger, the address of the component ledger`;
   throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+}
+
+/**
+ * Reads `<component>=<signer name>`.
+ *
+ * @throws SignerError USAGE, SIGNER_NAME_INVALID
+ */
+export function parseGrant(text: string): {
+  readonly component: string;
+  readonly signerName: string;
+} {
+  const [, component = '', signerName = ''] = /^([a-z-]+)=(.+)$/.exec(text) ?? [];
+  if (!RECORDING_COMPONENTS.includes(component)) {
+    const message = `${quote(text)} names no component that appends; write <component>=<signer name> with one of ${RECORDING_COMPONENTS.join(', ')}`;
+    throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  }
+  checkSignerName(signerName);
+  return { component, signerName };
 }

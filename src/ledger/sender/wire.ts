@@ -7,6 +7,9 @@ import type { LedgerRecord } from '../records/record.ts';
 /** Where a batch is posted. */
 export const APPEND_PATH = '/v1/append';
 
+/** The audience of the tokens that components append with: the API server takes none of them. */
+export const APPEND_AUDIENCE = 'append.ledger.countersign.dev';
+
 /** Bytes of a batch: a record has 2 to 8 KiB, and at most two objects of etcd in base64. */
 export const MOST_BATCH_BYTES = 16 * 1024 * 1024;
 
@@ -21,6 +24,14 @@ const answer = z.strictObject({
       .or(z.strictObject({})),
   ),
 });
+
+/** The body of an answer. */
+export function encodeAnswer(results: readonly (SignerError | undefined)[]): string {
+  const listed = results.map((error) =>
+    error === undefined ? {} : { error: { code: error.code, message: error.message } },
+  );
+  return JSON.stringify({ results: listed });
+}
 
 /**
  * Reads the answer to a batch.

@@ -16,6 +16,7 @@ import type { LeasePlace } from './leases.ts';
 import type { ServingReporter } from './serving-state.ts';
 import type {
   AcmeMetrics,
+  LedgerMetrics,
   RefreshMetrics,
   RequestMetrics,
   ResponderMetrics,
@@ -41,7 +42,8 @@ export interface Component {
     TrustMetrics &
     ResponderMetrics &
     AcmeMetrics &
-    RefreshMetrics;
+    RefreshMetrics &
+    LedgerMetrics;
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
   /** Limits how many keys the loop of `queue` reconciles at once. */

@@ -27,6 +27,16 @@ export interface ResponderMetrics {
   challengeAnswered(status: number): void;
 }
 
+/** What ledger counts; `web/ledger-series.ts` has the series. */
+export interface LedgerMetrics {
+  /** A record was kept that was not there before. */
+  ledgerAppended(sender: string, kind: string): void;
+  /** A record, or a whole batch, was not taken. `code`: of an error, or the HTTP status. */
+  ledgerRefused(sender: string, code: string): void;
+  /** A checkpoint was signed and published. `at` in Unix seconds. */
+  ledgerHead(log: string, entries: number, at: number): void;
+}
+
 /** What pod-refresher counts; `web/refresh-series.ts` has the series. */
 export interface RefreshMetrics {
   /** After a pass: how many workloads that opted in are in each state. */

@@ -18,7 +18,8 @@ export type OptionalComponentName =
   | 'acme-solver'
   | 'operator'
   | 'cert-manager-operator'
-  | 'pod-refresher';
+  | 'pod-refresher'
+  | 'ledger';
 
 /** A line of a component's log. */
 export type LogLine = Readonly<Record<string, unknown>>;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { openLedgerPort, type LedgerPort } from '../../app/ledger/open-port.ts';
+import { runComponent } from '../../app/component.ts';
+import { grantsOf } from '../../controllers/ledger/grants.ts';
+import { createLedger } from '../../controllers/ledger/index.ts';
+import { SignerError } from '../../errors.ts';
+import { openPostgres, openStore, openWorkerStore, type LedgerStore } from '../../ledger/index.ts';
+import type { LedgerComponentOptions } from '../ledger-options.ts';
+
+/** Runs the component that keeps the ledger, until it is stopped. */
+export async function run(options: LedgerComponentOptions): Promise<void> {
+  await runComponent('ledger', options, async (component, log) => {
+    const namespace = component.leases?.namespace;
+    if (namespace === undefined) throw withoutNamespace();
+    const store = await storeOf(options);
+    const ledger = createLedger({
+      ...{ component, store, namespace, prefix: options.origin },
+      grants: grantsOf(options.appender, component.namespacedSigners),
+    });
+    const port = await openLedgerPort(options, { ...ledger, log }).catch(async (error: unknown) => {
+      await store.close();
+      throw error;
+    });
+    log.info({ port: port.port }, 'components can append');
+    return { ...ledger, ...together(ledger, port) };
+  });
+}
+
+/** The port is closed first: what it has taken is on disk. */
+function together(
+  ledger: ReturnType<typeof createLedger>,
+  port: LedgerPort,
+): Pick<ReturnType<typeof createLedger>, 'run' | 'warnings'> {
+  return {
+    warnings: () => [...(ledger.warnings?.() ?? []), ...port.warnings()],
+    run: async (signal) => {
+      const ended = new AbortController();
+      const keeping = ledger.run(ended.signal);
+      await port.run(signal);
+      ended.abort();
+      await keeping;
+    },
+  };
+}
+
+async function storeOf({ data, databaseUrl }: LedgerComponentOptions): Promise<LedgerStore> {
+  if (databaseUrl === undefined) {
+    // The program itself: as a worker it runs the store (main.ts).
+    return openWorkerStore(join(data, 'ledger.db'), pathToFileURL(process.argv[1] ?? ''));
+  }
+  return openStore(openPostgres((await readFile(databaseUrl, 'utf8')).trim()));
+}
+
+function withoutNamespace(): SignerError {
+  const message =
+    'the ledger needs the namespace of the components, whose tokens it takes: write --lease-namespace, and leave --no-leases out';
+  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+}

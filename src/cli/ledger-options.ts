@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Option, type Command } from 'commander';
+import { isInCluster, type ComponentOptions } from '../app/component-options.ts';
+import { parsedFlag } from '../app/flag-values.ts';
+import { parseGrant } from '../app/ledger/options.ts';
+import type { AppendGrant } from '../controllers/ledger/grants.ts';
+
+/** The flags of the component `ledger`. */
+export interface LedgerComponentOptions extends ComponentOptions {
+  readonly listenLedger: string;
+  readonly data: string;
+  readonly databaseUrl?: string;
+  readonly origin: string;
+  readonly appender: readonly AppendGrant[];
+}
+
+/** The port of the Deployment's container. */
+const LEDGER_PORT = 8444;
+
+/** Adds those of {@link LedgerComponentOptions} that the other components do not have. */
+export function addLedgerComponentOptions(command: Command, environment = process.env): Command {
+  const host = isInCluster(environment) ? '0.0.0.0' : '127.0.0.1';
+  return command
+    .option(
+      '--listen-ledger <host:port>',
+      'address where components append, and where the logs are served as files; TLS with --serving-certificate',
+      `${host}:${LEDGER_PORT}`,
+    )
+    .option(
+      '--data <directory>',
+      'directory of the SQLite database, on a disk of this machine: never NFS',
+      '/var/lib/countersign',
+    )
+    .option(
+      '--database-url <file>',
+      'file with the URL of a PostgreSQL database (postgresql://…), in place of SQLite',
+    )
+    .option(
+      '--origin <name>',
+      'what the names of the logs begin with; others verify checkpoints by it, so never change it',
+      'countersign.local/ledger',
+    )
+    .addOption(
+      new Option(
+        '--appender <component=signer>',
+        'let a component append records about a signer name (repeatable; default: none)',
+      )
+        .argParser((text: string, before: readonly AppendGrant[]) => [
+          ...before,
+          parsedFlag(text, parseGrant),
+        ])
+        .default([]),
+    );
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Signs what has grown, and publishes it in a ConfigMap. */
+import type { ConfigMap } from '../../api/object/object.ts';
+import { signedLogList, signHeads, type LedgerStore } from '../../ledger/index.ts';
+import { resource } from '../../kube/resource/resource.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import type { LogKey } from './log-key.ts';
+
+/** The ConfigMap's name, in the namespace of the components; the manifests make it empty. */
+export const CHECKPOINTS = 'countersign-ledger-checkpoints';
+
+/** The signed list of all logs. */
+const LIST = 'logs';
+/** The last checkpoint of a log: `log-1`. */
+const OF_LOG = /^log-[1-9]\d*$/;
+
+const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
+
+/** Where checkpoints come from and go to. */
+export interface CheckpointsInit {
+  readonly component: Component;
+  readonly store: LedgerStore;
+  readonly namespace: string;
+}
+
+/**
+ * Compares the store with the checkpoints that were published: an older copy of the database must not be continued.
+ *
+ * @throws SignerError LEDGER_INCONSISTENT, KubeError
+ */
+export async function compareWithPublished(init: CheckpointsInit): Promise<void> {
+  const { component, store } = init;
+  const path = pathOf(init);
+  const { data = {} } = await component.client.request<ConfigMap>({ method: 'GET', path });
+  for (const [name, note] of Object.entries(data)) {
+    if (OF_LOG.test(name)) await store.compareWith(note);
+  }
+}
+
+/**
+ * Signs the logs that have grown since the last time, and publishes their checkpoints with the list of logs.
+ *
+ * @throws SignerError LEDGER_INCONSISTENT: then none is signed; KubeError
+ */
+export async function publishCheckpoints(init: CheckpointsInit, { keys }: LogKey): Promise<void> {
+  const { component, store } = init;
+  const signed = await signHeads(store, keys);
+  if (signed.length === 0) return;
+  const list = await signedLogList(store, keys);
+  const data = Object.fromEntries([
+    ...signed.map(({ log, note }) => [`log-${log}`, note] as const),
+    ...(list === undefined ? [] : [[LIST, list] as const]),
+  ]);
+  const contentType = 'application/merge-patch+json';
+  await component.client.request({
+    method: 'PATCH',
+    path: pathOf(init),
+    body: { data },
+    contentType,
+  });
+  for (const { log, size } of signed) {
+    component.metrics.ledgerHead(String(log), size, component.clock() / 1000);
+  }
+}
+
+function pathOf({ namespace }: CheckpointsInit): string {
+  return CONFIG_MAPS.object({ namespace, name: CHECKPOINTS });
+}

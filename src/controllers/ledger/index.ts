@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import { messageOf, SignerError } from '../../errors.ts';
+import type { LedgerStore } from '../../ledger/index.ts';
+import type { Component, Controller } from '../../runtime/component/component.ts';
+import { appendFor, type AppendAnswer } from './append.ts';
+import { createWhoIs } from './callers.ts';
+import { compareWithPublished, publishCheckpoints } from './checkpoints.ts';
+import { logFile } from './files.ts';
+import type { AppendGrants } from './grants.ts';
+import { loadLogKey, type LogKey } from './log-key.ts';
+import { permissions } from './permissions.ts';
+
+/** What the component is made of. */
+export interface LedgerInit {
+  readonly component: Component;
+  readonly store: LedgerStore;
+  readonly grants: AppendGrants;
+  /** What the origins of logs begin with. */
+  readonly prefix: string;
+  /** Of the components. */
+  readonly namespace: string;
+}
+
+/** A controller, and what its port answers. */
+export interface Ledger extends Controller {
+  readonly append: (token: string, body: string) => Promise<AppendAnswer>;
+  readonly file: (path: string) => Promise<Uint8Array | undefined>;
+}
+
+/** How long a record may wait for a checkpoint that covers it. */
+const CHECKPOINT_MILLISECONDS = 5_000;
+const NOT_LEADING = 'this replica does not lead: it appends nothing';
+/** One key: the leader alone appends and signs. */
+const WHOLE = 'ledger';
+
+/** Keeps the ledger: appends what components send, and signs checkpoints. One replica at a time does. */
+export function createLedger(init: LedgerInit): Ledger {
+  const { component, store } = init;
+  const whoIs = createWhoIs(component);
+  const state: { key?: LogKey | undefined; fault: string | undefined } = { fault: NOT_LEADING };
+  const wake = { up: (): void => undefined };
+  const leads = (): boolean => component.shard.owns(WHOLE);
+  component.shard.onChange(() => {
+    wake.up();
+  });
+
+  async function pass(): Promise<void> {
+    if (!leads()) {
+      // Another one may append meanwhile: what is published is compared again.
+      state.key = undefined;
+      state.fault = NOT_LEADING;
+      return;
+    }
+    try {
+      state.key ??= await begun(init);
+      await publishCheckpoints(init, state.key);
+      state.fault = undefined;
+    } catch (error) {
+      const fault = messageOf(error);
+      if (error instanceof SignerError && error.code === 'LEDGER_INCONSISTENT')
+        state.key = undefined;
+      if (state.fault !== fault) component.log.error({ error: fault }, 'no checkpoint is signed');
+      state.fault = fault;
+    }
+  }
+
+  /** Until it is time for the next checkpoint, or the leader may have changed. */
+  async function paused(signal: AbortSignal): Promise<void> {
+    const early = new AbortController();
+    wake.up = () => {
+      early.abort();
+    };
+    const either = AbortSignal.any([signal, early.signal]);
+    await component.delay(CHECKPOINT_MILLISECONDS, either).catch(() => undefined);
+  }
+
+  return {
+    permissions: () =>
+      permissions({ signerNames: [], bundles: [], secrets: [], leases: component.leases }),
+    // Only who leads appends: the Service leads to no other replica.
+    notReady: () => (state.key === undefined ? [state.fault ?? NOT_LEADING] : []),
+    warnings: () => (state.fault === undefined ? [] : [`no checkpoint is signed: ${state.fault}`]),
+    append: (token, body) =>
+      appendFor({ ...init, whoIs, key: () => (leads() ? state.key : undefined) }, token, body),
+    file: (path) => logFile(store, path),
+    run: async (signal) => {
+      while (!signal.aborted) {
+        await pass();
+        await paused(signal);
+      }
+      await pass();
+      await store.close();
+    },
+  };
+}
+
+/** The key, after the store was found to continue what was published. */
+async function begun(init: LedgerInit): Promise<LogKey> {
+  const { component, namespace, prefix } = init;
+  const key = await loadLogKey(component, namespace);
+  await compareWithPublished(init);
+  component.log.info({ prefix }, 'appends to the ledger');
+  return key;
+}

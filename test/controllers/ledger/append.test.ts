@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import {
+  appendFor,
+  type AppendAnswer,
+  type AppendInit,
+} from '../../../src/controllers/ledger/append.ts';
+import { componentOf, createWhoIs } from '../../../src/controllers/ledger/callers.ts';
+import { logFile } from '../../../src/controllers/ledger/files.ts';
+import { parseGrant } from '../../../src/app/ledger/options.ts';
+import { grantsOf } from '../../../src/controllers/ledger/grants.ts';
+import type { LogKey } from '../../../src/controllers/ledger/log-key.ts';
+import { noteSigner, openSqlite, openStore, type LedgerStore } from '../../../src/ledger/index.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { issuedRecord, naming, PREFIX } from '../../support/ledger/records.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'ledger-append-'));
+const AUDIENCE = 'append.ledger.countersign.dev';
+const SENDER = 'system:serviceaccount:countersign-system:countersign-pcr-issuer';
+
+let store: LedgerStore;
+before(async () => {
+  store = await openStore(openSqlite(join(root, 'ledger.db')));
+});
+after(async () => {
+  await store.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+function key(): LogKey {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return { keys: [privateKey], publicKey: noteSigner(PREFIX, privateKey).publicKey };
+}
+
+function init(changes: Partial<AppendInit> = {}): AppendInit {
+  return {
+    component: recordedComponent({ name: 'ledger' }),
+    store,
+    whoIs: () => Promise.resolve(SENDER),
+    grants: grantsOf([parseGrant('pcr-issuer=example.com/workload')], false),
+    prefix: PREFIX,
+    namespace: 'countersign-system',
+    key,
+    ...changes,
+  };
+}
+
+const record = (n: number): object => issuedRecord(n, { key: `pcr-issuer/${n}` });
+
+async function send(body: unknown, changes: Partial<AppendInit> = {}): Promise<AppendAnswer> {
+  return appendFor(init(changes), 'token', JSON.stringify(body));
+}
+
+test('what is kept and what is not is said for each record, in order', async () => {
+  const other = issuedRecord(2, { key: 'signer/2' });
+  const { status, body } = await send([record(1), other, { kind: 'nonsense' }, record(3)]);
+  assert.equal(status, 200);
+  const { results } = JSON.parse(body) as { results: { error?: { code: string } }[] };
+  const codes = results.map(({ error }) => error?.code);
+  assert.deepEqual(codes, [undefined, 'LEDGER_REFUSED', 'LEDGER_MALFORMED', undefined]);
+  const found = await store.find({ terms: [{ kind: 'request', value: 'request-3' }], limit: 9 });
+  assert.equal(found.length, 1);
+});
+
+const refused: [law: string, status: number, changes: Partial<AppendInit>, body?: unknown][] = [
+  ['while this replica does not lead', 503, { key: () => undefined }],
+  ['a token of nobody', 401, { whoIs: () => Promise.resolve(undefined) }],
+  ['another ServiceAccount', 403, { whoIs: () => Promise.resolve('system:serviceaccount:x:y') }],
+  ['a body that is no list', 400, {}, { records: [] }],
+];
+
+for (const [law, status, changes, body = [record(9)]] of refused) {
+  test(`nothing is appended: ${law}`, async () => {
+    assert.equal((await send(body, changes)).status, status);
+    const found = await store.find({ terms: [{ kind: 'request', value: 'request-9' }], limit: 9 });
+    assert.deepEqual(found, []);
+  });
+}
+
+test('a token is reviewed once for the audience of appends, and again after a minute', async () => {
+  let now = 0;
+  const component = recordedComponent({ clock: () => now });
+  const { requests } = component.client;
+  let audiences: readonly string[] = [AUDIENCE];
+  component.client.answer(() => ({
+    status: { authenticated: true, audiences, user: { username: SENDER } },
+  }));
+  const whoIs = createWhoIs(component);
+  assert.deepEqual([await whoIs('a'), await whoIs('a')], [SENDER, SENDER]);
+  assert.equal(requests.length, 1);
+  assert.deepEqual((requests[0]?.body as { spec: object }).spec, {
+    token: 'a',
+    audiences: [AUDIENCE],
+  });
+  now = 61_000;
+  audiences = ['https://kubernetes.default.svc'];
+  assert.equal(await whoIs('a'), undefined);
+  assert.equal(await whoIs(''), undefined);
+  assert.equal(requests.length, 2);
+});
+
+test('a component is known by its ServiceAccount in the namespace of the components', () => {
+  assert.equal(componentOf(SENDER, 'countersign-system'), 'pcr-issuer');
+  assert.equal(componentOf(SENDER, 'countersign'), undefined);
+  assert.equal(componentOf('countersign-pcr-issuer', 'countersign-system'), undefined);
+});
+
+test('tiles are files; of a tile that grows, each width that it has had', async () => {
+  const of = `/log/1`;
+  const [width = 0] = (await store.logs()).map(({ size }) => size);
+  const whole = await logFile(store, `${of}/tile/0/000.p/${width}`);
+  const first = await logFile(store, `${of}/tile/0/000.p/1`);
+  assert.equal(whole?.length, width * naming.publicKey.length);
+  assert.deepEqual(first, whole.subarray(0, 32));
+  for (const path of [
+    `${of}/tile/0/000.p/${width + 1}`,
+    `${of}/tile/0/001`,
+    `${of}/x`,
+    '/log/9/checkpoint',
+    '/',
+  ]) {
+    assert.equal(await logFile(store, path), undefined);
+  }
+});

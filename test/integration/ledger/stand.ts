@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A ledger on a real cluster, and components that record in it. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { permissions } from '../../../src/controllers/ledger/permissions.ts';
+import {
+  contentsOf,
+  createHttpsSender,
+  openSqlite,
+  storeOf,
+  type HttpsSender,
+  type LedgerRecord,
+  type LedgerStore,
+} from '../../../src/ledger/index.ts';
+import { roleManifests } from '../../../src/manifests/roles.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import { freePort } from '../../cluster/ports.ts';
+import { apply } from '../../support/cluster/apply.ts';
+import { startComponent, type ComponentProcess } from '../../support/cluster/component-process.ts';
+import {
+  componentKubeconfig,
+  KEYS_NAMESPACE,
+  SYSTEM_NAMESPACE,
+} from '../../support/cluster/installation.ts';
+import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
+
+/** Component and signer name of each grant. */
+const GRANTS = ['signer', 'pcr-issuer', 'approver'].flatMap((component) =>
+  ['workload', 'people'].map((name) => `${component}=example.com/${name}`),
+);
+
+type RecordingComponent = 'signer' | 'pcr-issuer' | 'approver';
+
+/** Starts, kills and reads the ledger; starts components that record in it. */
+export class LedgerStand {
+  readonly #cluster: Cluster;
+  readonly #directory: string;
+  readonly #port: number;
+  readonly #started = new Set<ComponentProcess>();
+  readonly #senders: HttpsSender[] = [];
+
+  private constructor(cluster: Cluster, directory: string, port: number) {
+    this.#cluster = cluster;
+    this.#directory = directory;
+    this.#port = port;
+  }
+
+  /** What an administrator applies, a directory for the data, and a certificate for the port. */
+  static async create(cluster: Cluster): Promise<LedgerStand> {
+    const directory = mkdtempSync(join(tmpdir(), 'ledger-stand-'));
+    const { cert, key } = await tlsCertificate('ledger');
+    writeFileSync(join(directory, 'tls.crt'), cert);
+    writeFileSync(join(directory, 'tls.key'), key);
+    const leases = { namespace: SYSTEM_NAMESPACE, secretNamespaces: [KEYS_NAMESPACE] };
+    const rules = permissions({ signerNames: [], bundles: [], secrets: [], leases });
+    const metadata = (name: string): object => ({ name, namespace: SYSTEM_NAMESPACE });
+    const items = [
+      ...roleManifests('ledger', SYSTEM_NAMESPACE, rules),
+      { apiVersion: 'v1', kind: 'Secret', metadata: metadata('countersign-ledger-key') },
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('countersign-ledger-checkpoints') },
+    ];
+    await apply(cluster, { apiVersion: 'v1', kind: 'List', items });
+    return new LedgerStand(cluster, directory, await freePort());
+  }
+
+  async startLedger(): Promise<ComponentProcess> {
+    const kubeconfig = await componentKubeconfig(this.#cluster, 'ledger');
+    const ledger = await startComponent({
+      name: 'ledger',
+      kubeconfig,
+      args: [
+        ...['--listen-ledger', `127.0.0.1:${this.#port}`, '--data', this.#directory],
+        ...['--serving-certificate', this.#directory],
+        ...GRANTS.flatMap((grant) => ['--appender', grant]),
+      ],
+    });
+    this.#started.add(ledger);
+    await ledger.ready();
+    return ledger;
+  }
+
+  async start(name: RecordingComponent, ...flags: readonly string[]): Promise<ComponentProcess> {
+    const kubeconfig = await componentKubeconfig(this.#cluster, name);
+    const token = join(this.#directory, `${name}.token`);
+    writeFileSync(token, await this.token(`countersign-${name}`));
+    const started = await startComponent({
+      name,
+      kubeconfig,
+      args: [
+        ...['--ledger', `https://127.0.0.1:${this.#port}`, '--ledger-token', token],
+        ...['--ledger-ca', join(this.#directory, 'tls.crt'), ...flags],
+      ],
+    });
+    this.#started.add(started);
+    return started;
+  }
+
+  /** A token of a ServiceAccount beside the components. */
+  async token(account: string, audience = 'append.ledger.countersign.dev'): Promise<string> {
+    const { stdout } = await this.#cluster.kubectl([
+      ...['create', 'token', account, '-n', SYSTEM_NAMESPACE, '--duration', '1h'],
+      ...['--audience', audience],
+    ]);
+    return stdout.trim();
+  }
+
+  /** Appends as whoever has the token. @returns the code for each record; rejects if none is judged */
+  async append(token: string, ...records: readonly LedgerRecord[]): Promise<readonly string[]> {
+    const sender = createHttpsSender({
+      url: new URL(`https://127.0.0.1:${this.#port}`),
+      readToken: () => Promise.resolve(token),
+      readCa: () => Promise.resolve(readFileSync(join(this.#directory, 'tls.crt'), 'utf8')),
+    });
+    this.#senders.push(sender);
+    return (await sender.send(records)).map((error) => error?.code ?? 'kept');
+  }
+
+  /** What is on disk, whether or not the ledger runs. */
+  async read<T>(work: (store: LedgerStore) => Promise<T>): Promise<T> {
+    const store = storeOf(openSqlite(join(this.#directory, 'ledger.db')));
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  /** The records of a request by its UID, oldest first. */
+  async recordsOf(uid: string): Promise<readonly LedgerRecord[]> {
+    const all = await this.all();
+    return all.filter((each) => 'request' in each && each.request.uid === uid);
+  }
+
+  /** All records, oldest first. */
+  all(): Promise<readonly LedgerRecord[]> {
+    return this.read(async (store) => {
+      const found = await store.after(0, 10_000);
+      return found.flatMap((each) => {
+        const { record } = contentsOf(each);
+        return record.kind === 'erased' ? [] : [record];
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    for (const each of this.#senders) each.close();
+    await Promise.all([...this.#started].map((each) => each.kill()));
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
