@@ -82,6 +82,7 @@ countersign-system
       "secrets" $secrets
       "teams" $teams
       "enabled" $enabled
+      "ledger" (and (get $enabled "ledger") (ne .Values.ledger.mode "off"))
       "namespacedSigners" .Values.namespacedSigners.enabled
     | toJson -}}
 {{- end -}}

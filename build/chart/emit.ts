@@ -5,6 +5,7 @@ import { crlConfigMapName } from '../../src/api/revocation/revocation.ts';
 import {
   BUNDLE,
   KEYS,
+  LEDGER_MODE,
   NAMESPACE,
   SECRET,
   SIGNER,
@@ -47,12 +48,16 @@ const TEXTS: readonly (readonly [text: string, action: string])[] = [
   [NAMESPACE, '{{ $names.namespace }}'],
   [KEYS, '{{ $names.keysNamespace }}'],
   [TEAM, '{{ $team.namespace }}'],
+  [LEDGER_MODE, '{{ $.Values.ledger.mode }}'],
 ];
 
 /** Items of lists that are there under a condition. */
 const ITEMS: Readonly<Record<string, string>> = {
   [`--secret-namespace=${KEYS}`]: 'ne $names.keysNamespace "countersign-keys"',
 };
+
+/** Who appends about a signer: an argument for each. */
+const GRANT = '--appender=';
 
 const open = (action: string): string => `{{- ${action} }}`;
 const END = open('end');
@@ -114,18 +119,25 @@ function item(value: unknown, indent: number): readonly string[] {
   const more = readMore(value);
   if (more !== undefined) return added(more, indent);
   const dash = `${spaces(indent)}-`;
-  if (typeof value === 'string' && LISTS[value] !== undefined) {
-    return [open(`range ${LISTS[value]}`), `${dash} {{ . | quote }}`, END];
-  }
-  const suffixed = typeof value === 'string' ? SUFFIXED[value] : undefined;
-  if (suffixed !== undefined) {
-    const [list, suffix] = suffixed;
-    return [open(`range ${list}`), `${dash} {{ printf "%s${suffix}" . | quote }}`, END];
-  }
+  const looped = typeof value === 'string' ? loop(dash, value) : undefined;
+  if (looped !== undefined) return looped;
   if (isObject(value)) return objectItem(dash, value, indent);
   const condition = ITEMS[String(value)];
   const lines = scalar(dash, value, indent + 2);
   return condition === undefined ? lines : [open(`if ${condition}`), ...lines, END];
+}
+
+/** An item for each name of a list; nothing for a text that is none. */
+function loop(dash: string, text: string): readonly string[] | undefined {
+  const list = LISTS[text];
+  if (list !== undefined) return [open(`range ${list}`), `${dash} {{ . | quote }}`, END];
+  const [named, suffix] = SUFFIXED[text] ?? [];
+  if (named !== undefined) {
+    return [open(`range ${named}`), `${dash} {{ printf "%s${suffix ?? ''}" . | quote }}`, END];
+  }
+  if (!text.startsWith(GRANT) || !text.endsWith(SIGNER)) return undefined;
+  const grant = text.slice(0, -SIGNER.length);
+  return [open(`range ${LISTS[SIGNER] ?? ''}`), `${dash} "${grant}{{ . }}"`, END];
 }
 
 /** The first field is beside the dash. */

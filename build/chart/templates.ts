@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The templates of the chart, made of the same functions as deploy/: rendered with tokens, once for each variant. */
 import { installationFiles } from '../../src/manifests/files.ts';
+import { LOG_KEY_SECRET } from '../../src/controllers/ledger/log-key.ts';
 import { COMPONENTS } from '../../src/manifests/components.ts';
 import { LABEL_COMPONENT } from '../../src/manifests/names.ts';
 import { emit } from './emit.ts';
@@ -36,10 +37,16 @@ export function templates(): ReadonlyMap<string, string> {
 }
 
 function documentsByFile(): ReadonlyMap<string, Documents> {
-  const files = (namespacedSigners: boolean, affinity: boolean): ReadonlyMap<string, Documents> =>
-    installationFiles(symbolicPlan({ namespacedSigners, affinity }));
+  const files = (
+    namespacedSigners: boolean,
+    affinity: boolean,
+    ledger: boolean,
+  ): ReadonlyMap<string, Documents> =>
+    installationFiles(symbolicPlan({ namespacedSigners, affinity, ledger }));
+  const withLedger = (signers: boolean, affinity: boolean): ReadonlyMap<string, unknown> =>
+    varyFiles('$names.ledger', files(signers, affinity, true), files(signers, affinity, false));
   const withAffinity = (signers: boolean): ReadonlyMap<string, unknown> =>
-    varyFiles('$settings.affinity', files(signers, true), files(signers, false));
+    varyFiles('$settings.affinity', withLedger(signers, true), withLedger(signers, false));
   const all = varyFiles('$names.namespacedSigners', withAffinity(true), withAffinity(false));
   return all as ReadonlyMap<string, Documents>;
 }
@@ -70,8 +77,7 @@ function documentLines(document: unknown): readonly string[] {
   const text = ['---', ...settingsOf(kind, name), ...emit(document)];
   const lines = isFilled(kind, name) ? text : ifEnabled(document, text);
   if (kind === 'Namespace') return ofNamespace(name, lines);
-  // Created anew it would have another UID, and authority would never replace the CA in the Secret that stays.
-  if (kind === 'ClusterSigner') return kept(lines);
+  if (isKept(kind, name)) return kept(lines);
   if (namespace === TEAM) {
     return ['{{- range $team := $names.teams }}', ...lines, '{{- end }}'];
   }
@@ -90,7 +96,7 @@ const FILLED = ['Service', 'Secret'];
 const PUBLIC = [...COMPONENTS.values()].flatMap(({ publicPort }) => publicPort?.service ?? []);
 
 function isFilled(kind: unknown, name: string): boolean {
-  return FILLED.includes(String(kind)) && !PUBLIC.includes(name);
+  return FILLED.includes(String(kind)) && !PUBLIC.includes(name) && name !== LOG_KEY_SECRET;
 }
 
 /** A component that may be left out. */
@@ -116,6 +122,14 @@ function ofNamespace(name: string, lines: readonly string[]): readonly string[] 
     ...(name === KEYS ? kept(lines) : lines),
     '{{- end }}',
   ];
+}
+
+/**
+ * A CA's signer: created anew it would have another UID, and authority would never replace the CA in the Secret that stays.
+ * Without its key and its volume the ledger would begin anew.
+ */
+function isKept(kind: unknown, name: string): boolean {
+  return kind === 'ClusterSigner' || kind === 'PersistentVolumeClaim' || name === LOG_KEY_SECRET;
 }
 
 /** Stays when the release goes. */

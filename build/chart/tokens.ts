@@ -18,6 +18,9 @@ export const TEAM = '⟦team⟧';
 export const NAMESPACE = '⟦namespace⟧';
 export const KEYS = '⟦keys⟧';
 
+/** How components record in the ledger. */
+export const LEDGER_MODE = '⟦ledger-mode⟧';
+
 /** What a token of a setting asks for. */
 export type Wanted =
   /** A whole number. */
@@ -53,10 +56,12 @@ export function readMore(text: unknown): string | undefined {
 export interface Variant {
   readonly namespacedSigners: boolean;
   readonly affinity: boolean;
+  /** Whether components record in a ledger. */
+  readonly ledger: boolean;
 }
 
 /** The plan with tokens; every optional part is there, and the template decides. */
-export function symbolicPlan({ namespacedSigners, affinity }: Variant): InstallationPlan {
+export function symbolicPlan({ namespacedSigners, affinity, ledger }: Variant): InstallationPlan {
   const labels = (path: string): Record<string, string> => ({ [`⟦more ${path}⟧`]: '' });
   const unreadable = {
     reference: hole('quote', '$names.image'),
@@ -72,6 +77,11 @@ export function symbolicPlan({ namespacedSigners, affinity }: Variant): Installa
       interval: hole('quote', '$.Values.serviceMonitor.interval'),
     },
     alerts: { labels: labels('$.Values.alerts.labels') },
+    ...(ledger ? { ledgerMode: LEDGER_MODE } : {}),
+    ledgerStorage: {
+      size: hole('quote', '$.Values.ledger.storage.size'),
+      className: hole('with', '$.Values.ledger.storage.className'),
+    },
   };
   return {
     installation: {

@@ -7,6 +7,7 @@ import { approver } from './components/approver.ts';
 import { attester } from './components/attester.ts';
 import { authority } from './components/authority.ts';
 import { certificateRequest } from './components/certificate-request.ts';
+import { ledger } from './components/ledger.ts';
 import type { ComponentDescription } from './components/description.ts';
 import { podRefresher } from './components/pod-refresher.ts';
 import { pcrIssuer } from './components/pcr-issuer.ts';
@@ -30,6 +31,7 @@ const TABLE: Readonly<Record<ComponentName, ComponentDescription>> = {
   'acme-responder': acmeResponder,
   'acme-solver': acmeSolver,
   'pod-refresher': podRefresher,
+  ledger,
 };
 
 /** The table in its order. */

@@ -5,6 +5,7 @@ import { rolesOf } from './render.ts';
 import type { Manifest } from './roles.ts';
 import { disruptionBudget, flowControl } from './workloads/availability.ts';
 import { deployment } from './workloads/deployment.ts';
+import { ledgerObjects } from './workloads/ledger.ts';
 import { alerts, networkPolicy, serviceMonitors } from './workloads/monitoring.ts';
 import { namespaces } from './workloads/namespaces.ts';
 import { ownTls, servingSigner } from './workloads/own-tls.ts';
@@ -29,6 +30,7 @@ export function installationFiles(
     ...admission.map(inFolder('admission')),
     ['flow-control.yaml', flowControl(plan)],
     ['own-tls.yaml', ownTls(plan)],
+    ['ledger.yaml', ledgerObjects(plan)],
     ['deployments.yaml', components.map((each) => deployment(each, plan))],
     ['public-ports.yaml', publicPorts(plan)],
     ['disruption-budgets.yaml', components.map((each) => disruptionBudget(each, plan))],

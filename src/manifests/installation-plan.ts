@@ -47,6 +47,10 @@ export interface OptionalParts {
     readonly labels: Readonly<Record<string, string>>;
     readonly interval: string;
   };
+  /** How components record in the ledger; absent: there is none, or they do not. */
+  readonly ledgerMode?: 'required' | 'best-effort';
+  /** The volume of the ledger: a quantity, and a StorageClass where it is not the cluster's default. */
+  readonly ledgerStorage?: { readonly size: string; readonly className?: string };
   readonly alerts?: { readonly labels: Readonly<Record<string, string>> };
 }
 

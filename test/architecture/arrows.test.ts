@@ -43,7 +43,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'conformance-runner': ['api', 'pki', 'kube', 'conformance'],
   manifests: [
     ...['api', 'kube/resource', 'runtime/rbac', 'controllers', 'reconciling/objects'],
-    ...['installing/desired.ts', 'refreshing'],
+    ...['installing/desired.ts', 'refreshing', 'ledger/sender'],
   ],
   operations: [...CORE, 'kube', 'runtime', 'app'],
   // Manifests: each component compares the admission policies of the cluster with what is printed.

@@ -34,6 +34,7 @@ const servingSecrets = [
   'acme-responder',
   'acme-solver',
   'pod-refresher',
+  'ledger',
 ]
   .map((component) => `countersign-${component}-serving`)
   .join(' ');
@@ -169,6 +170,13 @@ const table: Record<string, readonly string[]> = {
     'create,patch events.k8s.io/events',
     policies('refreshed-workloads', 'refreshed-pods'),
     ...leader('pod-refresher'),
+  ],
+  ledger: [
+    'create authentication.k8s.io/tokenreviews',
+    'get,update /secrets [countersign-ledger-key] @countersign-system',
+    'get,patch /configmaps [countersign-ledger-checkpoints] @countersign-system',
+    policies(),
+    ...leader('ledger'),
   ],
 };
 

@@ -82,6 +82,7 @@ countersign-system
       "secrets" $secrets
       "teams" $teams
       "enabled" $enabled
+      "ledger" (and (get $enabled "ledger") (ne .Values.ledger.mode "off"))
       "namespacedSigners" .Values.namespacedSigners.enabled
     | toJson -}}
 {{- end -}}
@@ -131,7 +132,8 @@ true
   "acme": false,
   "acme-responder": false,
   "acme-solver": false,
-  "pod-refresher": false
+  "pod-refresher": false,
+  "ledger": false
 }
 {{- end -}}
 
@@ -251,6 +253,18 @@ true
     "resources": {
       "requests": {
         "cpu": "20m",
+        "memory": "128Mi"
+      },
+      "limits": {
+        "memory": "640Mi"
+      }
+    }
+  },
+  "ledger": {
+    "replicas": 1,
+    "resources": {
+      "requests": {
+        "cpu": "50m",
         "memory": "128Mi"
       },
       "limits": {

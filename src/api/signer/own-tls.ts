@@ -26,7 +26,11 @@ export const OWN_TLS_COMPONENTS = [
   'acme-responder',
   'acme-solver',
   'pod-refresher',
+  'ledger',
 ] as const;
+
+/** The Service by which components reach the ledger's own port. */
+export const LEDGER_SERVICE = 'countersign-ledger-api';
 
 /** On the Secrets and the ConfigMap, the signer name: the owner's consent that `authority` fills them. */
 export const FILLED_BY = 'countersign.dev/filled-by';
@@ -41,8 +45,11 @@ export function ownTlsSecret(component: string): string {
  * another domain, it resolves to nothing.
  */
 export function ownTlsNames(component: string, namespace: string): readonly string[] {
-  const name = `${serviceOf(component)}.${namespace}.svc`;
-  return [name, `${name}.cluster.local`];
+  const services = [serviceOf(component), ...(component === 'ledger' ? [LEDGER_SERVICE] : [])];
+  return services.flatMap((service) => {
+    const name = `${service}.${namespace}.svc`;
+    return [name, `${name}.cluster.local`];
+  });
 }
 
 function serviceOf(component: string): string {

@@ -26,7 +26,7 @@ const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 /**
  * Reads the keys, and makes the first one.
  *
- * @throws KubeError; SignerError KEY_MALFORMED if the Secret holds something else
+ * @throws KubeError; SignerError LEDGER_MALFORMED if the Secret holds something else
  */
 export async function loadLogKey(
   { client }: Pick<Component, 'client'>,
@@ -56,7 +56,7 @@ function keyIn(base64: string): KeyObject {
   const key = attempt(() => parsed(Buffer.from(base64, 'base64').toString('utf8')));
   if (!(key instanceof SignerError) && key.asymmetricKeyType === 'ed25519') return key;
   const message = `Secret ${LOG_KEY_SECRET} holds no Ed25519 key in PKCS#8; restore it from a backup: another key begins another log`;
-  throw new SignerError({ code: 'KEY_MALFORMED', disposition: 'wait', message });
+  throw new SignerError({ code: 'LEDGER_MALFORMED', disposition: 'wait', message });
 }
 
 function parsed(pem: string): KeyObject {
@@ -64,6 +64,6 @@ function parsed(pem: string): KeyObject {
     return createPrivateKey(pem);
   } catch {
     const message = 'no key';
-    throw new SignerError({ code: 'KEY_MALFORMED', disposition: 'wait', message });
+    throw new SignerError({ code: 'LEDGER_MALFORMED', disposition: 'wait', message });
   }
 }

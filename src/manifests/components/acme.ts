@@ -11,4 +11,5 @@ export const acme: ComponentDescription = {
   optional: { enabled: false },
   servesNamespacedSigners: true,
   servesAcme: true,
+  records: true,
 };

@@ -10,4 +10,5 @@ export const approver: ComponentDescription = {
   resources: { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '640Mi' } },
   servesNamespacedSigners: true,
   approvesAcme: true,
+  records: true,
 };

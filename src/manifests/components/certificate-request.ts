@@ -12,4 +12,5 @@ export const certificateRequest: ComponentDescription = {
   // Who has no cert-manager may leave it out.
   optional: { enabled: true },
   servesNamespacedSigners: true,
+  records: true,
 };

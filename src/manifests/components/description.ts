@@ -26,7 +26,13 @@ export interface ComponentDescription {
     readonly name: string;
     readonly containerPort: number;
     readonly service: string;
+    /** Of the Service; 80 by default. */
+    readonly servicePort?: number;
   };
+  /** Where it keeps its data, on a volume that is never collected: one pod at a time has it. */
+  readonly storage?: { readonly mountPath: string; readonly claim: string };
+  /** Whether it records in the ledger, where there is one. */
+  readonly records?: true;
   /** Whether it takes the flag `--namespaced-signers`, and the permissions that come with it. */
   readonly servesNamespacedSigners?: boolean;
   /** Whether its names are those of ACME signers, and not those of ClusterSigners. */

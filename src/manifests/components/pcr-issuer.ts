@@ -9,4 +9,5 @@ export const pcrIssuer: ComponentDescription = {
   replicas: 2,
   resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '640Mi' } },
   servesNamespacedSigners: true,
+  records: true,
 };

@@ -9,4 +9,5 @@ export const signer: ComponentDescription = {
   replicas: 2,
   resources: { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '640Mi' } },
   servesNamespacedSigners: true,
+  records: true,
 };

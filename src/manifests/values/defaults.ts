@@ -23,6 +23,7 @@ export const DEFAULT_VALUES: InstallationValues = {
   },
   serviceMonitor: { enabled: false, labels: {}, interval: '30s' },
   alerts: { enabled: false, labels: {} },
+  ledger: { mode: 'best-effort', storage: { size: '10Gi', className: '' } },
   defaults: {},
   components: Object.fromEntries([...COMPONENTS.keys()].map((each) => [each, {}])),
 };

@@ -108,5 +108,16 @@ function partsOf(values: InstallationValues): OptionalParts {
       ? { serviceMonitors: { labels: serviceMonitor.labels, interval: serviceMonitor.interval } }
       : {}),
     ...(alerts.enabled ? { alerts: { labels: alerts.labels } } : {}),
+    ...(isEnabled('ledger', values) ? ledgerOf(values) : {}),
+  };
+}
+
+function ledgerOf({
+  ledger: { mode, storage },
+}: InstallationValues): Pick<OptionalParts, 'ledgerMode' | 'ledgerStorage'> {
+  const { size, className } = storage;
+  return {
+    ...(mode === 'off' ? {} : { ledgerMode: mode }),
+    ledgerStorage: { size, ...(className === '' ? {} : { className }) },
   };
 }

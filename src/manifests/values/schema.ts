@@ -174,6 +174,21 @@ export const installationValues = z.strictObject({
       labels: labels.describe('Labels by which your Prometheus selects it.'),
     })
     .describe('For the Prometheus Operator.'),
+  ledger: z
+    .strictObject({
+      mode: z
+        .enum(['off', 'required', 'best-effort'])
+        .describe(
+          'How components record in it: `required` answers no request before it has its record, `best-effort` never waits and counts what is lost, `off` records nothing.',
+        ),
+      storage: z
+        .strictObject({
+          size: z.string().min(1).describe('Of the volume of its data.'),
+          className: name(253).describe('StorageClass; if empty, the default of the cluster.'),
+        })
+        .describe('A ReadWriteOnce volume, which stays when the chart is uninstalled.'),
+    })
+    .describe('The ledger, where `components.ledger.enabled` is set: docs/explanation/ledger.md.'),
   defaults: settings.describe('Settings of all components; each may override them.'),
   components: z.strictObject(componentTable).describe('Settings of single components.'),
   global: anything

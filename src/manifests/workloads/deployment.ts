@@ -3,6 +3,7 @@ import { DEFAULT_SECRET_NAMESPACE, ownTlsSecret } from '../../api/signer/own-tls
 import { COMPONENTS, type ComponentName } from '../components.ts';
 import type { ComponentSettings, InstallationPlan } from '../installation-plan.ts';
 import { labelsOf } from '../names.ts';
+import { ledgerArguments, ledgerMounts, ledgerVolumes } from './ledger.ts';
 import type { Manifest } from '../roles.ts';
 
 /** Of the image's user nonroot. */
@@ -44,8 +45,7 @@ export function deployment(component: ComponentName, plan: InstallationPlan): Ma
     },
     spec: {
       replicas: settings.replicas,
-      // A new pod is ready before an old one ends.
-      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      strategy: strategyOf(component),
       selector: { matchLabels: labels },
       template: { metadata: podMetadata, spec: podSpec(component, settings, plan) },
     },
@@ -77,6 +77,7 @@ function podSpec(
         // Optional: it starts, and works, before there is a certificate; /readyz warns.
         secret: { secretName: ownTlsSecret(component), optional: true },
       },
+      ...ledgerVolumes(component, plan),
     ],
   };
 }
@@ -111,7 +112,10 @@ function container(
       ...publicPortOf(component),
     ],
     ...given('lifecycle', drainOf(component)),
-    volumeMounts: [{ name: 'serving', mountPath: '/run/countersign/serving', readOnly: true }],
+    volumeMounts: [
+      { name: 'serving', mountPath: '/run/countersign/serving', readOnly: true },
+      ...ledgerMounts(component, plan),
+    ],
     ...probes(),
     resources: settings.resources,
     securityContext: CONTAINER_CONFINEMENT,
@@ -145,10 +149,16 @@ function drainOf(component: ComponentName): Manifest | undefined {
   return isPublic ? { preStop: { sleep: { seconds: 5 } } } : undefined;
 }
 
-function argumentsOf(
-  component: ComponentName,
-  { installation, keysNamespace }: InstallationPlan,
-): readonly string[] {
+/** A new pod is ready before an old one ends, unless only one of them can have the volume. */
+function strategyOf(component: ComponentName): Manifest {
+  const isAlone = COMPONENTS.get(component)?.storage !== undefined;
+  return isAlone
+    ? { type: 'Recreate' }
+    : { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+}
+
+function argumentsOf(component: ComponentName, plan: InstallationPlan): readonly string[] {
+  const { installation, keysNamespace } = plan;
   const servesSigners = COMPONENTS.get(component)?.servesNamespacedSigners === true;
   return [
     component,
@@ -156,14 +166,19 @@ function argumentsOf(
     '--listen-https=0.0.0.0:8443',
     ...(COMPONENTS.get(component)?.leases === false ? ['--no-leases'] : []),
     ...(keysNamespace === DEFAULT_SECRET_NAMESPACE ? [] : [`--secret-namespace=${keysNamespace}`]),
-    ...(component === 'authority' && installation.acme !== undefined
-      ? ['--acme-account-keys']
-      : []),
     ...(installation.namespacedSigners === true && servesSigners ? ['--namespaced-signers'] : []),
-    ...(component === 'acme' && installation.acme?.renewCertificates === true
-      ? ['--renew-certificates']
-      : []),
+    ...acmeArguments(component, installation),
+    ...ledgerArguments(component, plan),
   ];
+}
+
+/** What components do for ACME signers. */
+function acmeArguments(
+  component: ComponentName,
+  { acme }: InstallationPlan['installation'],
+): readonly string[] {
+  if (component === 'authority') return acme === undefined ? [] : ['--acme-account-keys'];
+  return component === 'acme' && acme?.renewCertificates === true ? ['--renew-certificates'] : [];
 }
 
 /** The field, or nothing where there is no value. */

@@ -8,11 +8,11 @@ import type { Manifest } from '../roles.ts';
 
 /** A Service for each public port. */
 export function publicPorts(plan: InstallationPlan): readonly Manifest[] {
-  return ofEach(plan, (metadata, labels, { name }) => ({
+  return ofEach(plan, (metadata, labels, { name, servicePort = 80 }) => ({
     apiVersion: 'v1',
     kind: 'Service',
     metadata,
-    spec: { selector: labels, ports: [{ name, port: 80, targetPort: name }] },
+    spec: { selector: labels, ports: [{ name, port: servicePort, targetPort: name }] },
   }));
 }
 

@@ -116,6 +116,13 @@ const ROWS: readonly Row[] = [
     'settings',
     { care: 'made', owned: false, watched: 'name', metadataOnly: true },
   ],
+  [
+    'v1',
+    'PersistentVolumeClaim',
+    'persistentvolumeclaims',
+    'settings',
+    { care: 'made', owned: false, watched: 'name', metadataOnly: true },
+  ],
   [FLOW_CONTROL, 'PriorityLevelConfiguration', 'prioritylevelconfigurations', 'settings'],
   [FLOW_CONTROL, 'FlowSchema', 'flowschemas', 'settings'],
   ['apps/v1', 'Deployment', 'deployments', 'workloads', { exact: CONFINEMENT }],

@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { permissions } from '../../../src/controllers/ledger/permissions.ts';
+import { DEMO_SIGNERS } from '../../../build/demo-installation.ts';
 import {
   contentsOf,
   createHttpsSender,
@@ -13,16 +13,13 @@ import {
   type LedgerRecord,
   type LedgerStore,
 } from '../../../src/ledger/index.ts';
-import { roleManifests } from '../../../src/manifests/roles.ts';
+import { installationFiles } from '../../../src/manifests/files.ts';
+import { planOf } from '../../../src/manifests/values/plan.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { freePort } from '../../cluster/ports.ts';
 import { apply } from '../../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../../support/cluster/component-process.ts';
-import {
-  componentKubeconfig,
-  KEYS_NAMESPACE,
-  SYSTEM_NAMESPACE,
-} from '../../support/cluster/installation.ts';
+import { componentKubeconfig, SYSTEM_NAMESPACE } from '../../support/cluster/installation.ts';
 import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
 
 /** Component and signer name of each grant. */
@@ -52,14 +49,9 @@ export class LedgerStand {
     const { cert, key } = await tlsCertificate('ledger');
     writeFileSync(join(directory, 'tls.crt'), cert);
     writeFileSync(join(directory, 'tls.key'), key);
-    const leases = { namespace: SYSTEM_NAMESPACE, secretNamespaces: [KEYS_NAMESPACE] };
-    const rules = permissions({ signerNames: [], bundles: [], secrets: [], leases });
-    const metadata = (name: string): object => ({ name, namespace: SYSTEM_NAMESPACE });
-    const items = [
-      ...roleManifests('ledger', SYSTEM_NAMESPACE, rules),
-      { apiVersion: 'v1', kind: 'Secret', metadata: metadata('countersign-ledger-key') },
-      { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata('countersign-ledger-checkpoints') },
-    ];
+    const values = { signers: DEMO_SIGNERS, components: { ledger: { enabled: true } } };
+    const files = installationFiles(planOf(values, { namespace: 'default', version: '0.1.0' }));
+    const items = ['rbac/ledger.yaml', 'ledger.yaml'].flatMap((file) => files.get(file) ?? []);
     await apply(cluster, { apiVersion: 'v1', kind: 'List', items });
     return new LedgerStand(cluster, directory, await freePort());
   }

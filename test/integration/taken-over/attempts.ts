@@ -93,6 +93,7 @@ const mintToken: Call = {
   path: `/api/v1/namespaces/${SYSTEM}/serviceaccounts/countersign-authority/token`,
   body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
 };
+const BESIDE = 'make a Secret beside the components';
 const makeSecretBesideComponents: Call = {
   verb: 'create',
   path: `/api/v1/namespaces/${SYSTEM}/secrets`,
@@ -138,6 +139,20 @@ const NOBODY_MAY = {
   'write an Event of another controller': FORGED,
   'mint a token': mintToken,
 } as const;
+
+/** What concerns none of their work. */
+const BY_WHO_SIGNS_NOTHING: Readonly<Record<string, Call>> = {
+  'read the Secret of a CA': readOwnCa,
+  'list Secrets': listSecrets,
+  'approve a CertificateSigningRequest': approve,
+  'answer a CertificateSigningRequest': answerCsr,
+  'answer a PodCertificateRequest': answerPcr,
+  'publish a bundle': publish,
+  'write a ClusterSigner or its status': writeSigner,
+  'write an Event of another controller': FORGED,
+  'report in the Lease of another component': writeForeignLease('signer'),
+  'mint a token': mintToken,
+};
 
 export const ATTEMPTS: readonly Attempt[] = [
   ...cannot('approver', {
@@ -279,17 +294,6 @@ export const ATTEMPTS: readonly Attempt[] = [
     'answer a CertificateSigningRequest': answerCsr,
     'report in the Lease of another component': writeForeignLease('signer'),
   }),
-  ...cannot('pod-refresher', {
-    ...WORKLOAD_ATTEMPTS,
-    'read the Secret of a CA': readOwnCa,
-    'list Secrets': listSecrets,
-    'approve a CertificateSigningRequest': approve,
-    'answer a CertificateSigningRequest': answerCsr,
-    'answer a PodCertificateRequest': answerPcr,
-    'publish a bundle': publish,
-    'write a ClusterSigner or its status': writeSigner,
-    'write an Event of another controller': FORGED,
-    'report in the Lease of another component': writeForeignLease('signer'),
-    'mint a token': mintToken,
-  }),
+  ...cannot('pod-refresher', { ...WORKLOAD_ATTEMPTS, ...BY_WHO_SIGNS_NOTHING }),
+  ...cannot('ledger', { ...BY_WHO_SIGNS_NOTHING, [BESIDE]: makeSecretBesideComponents }),
 ];

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+import { LEDGER_SERVICE } from '../../api/signer/own-tls.ts';
+import { permissions } from '../../controllers/ledger/permissions.ts';
+import type { ComponentDescription } from './description.ts';
+
+/** One pod has the volume. With SQLite a second one would wait for it, and never get it on another node. */
+export const ledger: ComponentDescription = {
+  description: 'Keeps records of what was asked, allowed and issued; signs no certificate.',
+  permissions,
+  replicas: 1,
+  resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '640Mi' } },
+  optional: { enabled: false },
+  publicPort: {
+    name: 'ledger',
+    containerPort: 8444,
+    service: LEDGER_SERVICE,
+    servicePort: 443,
+  },
+  storage: { mountPath: '/var/lib/countersign', claim: 'countersign-ledger' },
+  servesNamespacedSigners: true,
+};

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the ledger keeps, and how components reach it. */
+import { LEDGER_SERVICE, OWN_TLS_CONFIG_MAP } from '../../api/signer/own-tls.ts';
+import { CHECKPOINTS } from '../../controllers/ledger/checkpoints.ts';
+import { LOG_KEY_SECRET } from '../../controllers/ledger/log-key.ts';
+import { APPEND_AUDIENCE } from '../../ledger/sender/wire.ts';
+import { COMPONENTS, type ComponentName } from '../components.ts';
+import type { InstallationPlan } from '../installation-plan.ts';
+import { labelsOf } from '../names.ts';
+import type { Manifest } from '../roles.ts';
+
+const LEDGER = 'ledger';
+/** Where the flags of components look for the token and the CA (app/ledger/options.ts). */
+const DIRECTORY = '/run/countersign/ledger';
+/** The kubelet renews a token after four fifths of its life. */
+const TOKEN_SECONDS = 3600;
+const DEFAULT_SIZE = '10Gi';
+
+/**
+ * The volume of the data, and two objects that are made empty: the Secret of the log's key, and the ConfigMap of the
+ * checkpoints. They have no data, so applying them again leaves what was filled in.
+ */
+export function ledgerObjects(plan: InstallationPlan): readonly Manifest[] {
+  const { storage } = COMPONENTS.get(LEDGER) ?? {};
+  if (storage === undefined || !plan.components.has(LEDGER)) return [];
+  const { size, className } = plan.parts.ledgerStorage ?? { size: DEFAULT_SIZE };
+  const metadata = (name: string): Manifest => ({
+    name,
+    namespace: plan.installation.namespace,
+    labels: labelsOf(LEDGER),
+  });
+  return [
+    { apiVersion: 'v1', kind: 'Secret', metadata: metadata(LOG_KEY_SECRET), type: 'Opaque' },
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata(CHECKPOINTS) },
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: metadata(storage.claim),
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        ...(className === undefined ? {} : { storageClassName: className }),
+        resources: { requests: { storage: size } },
+      },
+    },
+  ];
+}
+
+/** Who may append about which signers; or where a component appends, and how. */
+export function ledgerArguments(
+  component: ComponentName,
+  plan: InstallationPlan,
+): readonly string[] {
+  if (component === LEDGER) return grantsOf(plan);
+  const { ledgerMode } = plan.parts;
+  if (ledgerMode === undefined || !records(component, plan)) return [];
+  const host = `${LEDGER_SERVICE}.${plan.installation.namespace}.svc`;
+  return [`--ledger-mode=${ledgerMode}`, `--ledger=https://${host}`];
+}
+
+function grantsOf({ components, installation }: InstallationPlan): readonly string[] {
+  const { namespace, signers, acme } = installation;
+  const namesOf = (component: ComponentName): readonly string[] => {
+    const { servesAcme = false, approvesAcme = false } = COMPONENTS.get(component) ?? {};
+    if (servesAcme) return acme?.signers ?? [];
+    return approvesAcme ? [...signers, ...(acme?.signers ?? [])] : signers;
+  };
+  return [
+    `--origin=countersign.${namespace}/ledger`,
+    ...[...components.keys()]
+      .filter((each) => COMPONENTS.get(each)?.records === true)
+      .flatMap((each) => namesOf(each).map((signer) => `--appender=${each}=${signer}`)),
+  ];
+}
+
+/** The data of the ledger; or a token for it and the CA of its port. */
+export function ledgerVolumes(
+  component: ComponentName,
+  plan: InstallationPlan,
+): readonly Manifest[] {
+  const { storage } = COMPONENTS.get(component) ?? {};
+  if (storage !== undefined) {
+    return [{ name: 'data', persistentVolumeClaim: { claimName: storage.claim } }];
+  }
+  if (!records(component, plan)) return [];
+  const token = { audience: APPEND_AUDIENCE, expirationSeconds: TOKEN_SECONDS, path: 'token' };
+  const ca = { key: 'ca.crt', path: 'ca.crt' };
+  return [
+    {
+      name: 'ledger',
+      projected: {
+        sources: [
+          { serviceAccountToken: token },
+          // Optional: the component starts before authority has filled it in.
+          { configMap: { name: OWN_TLS_CONFIG_MAP, items: [ca], optional: true } },
+        ],
+      },
+    },
+  ];
+}
+
+/** Where those volumes are mounted. */
+export function ledgerMounts(
+  component: ComponentName,
+  plan: InstallationPlan,
+): readonly Manifest[] {
+  const { storage } = COMPONENTS.get(component) ?? {};
+  if (storage !== undefined) return [{ name: 'data', mountPath: storage.mountPath }];
+  if (!records(component, plan)) return [];
+  return [{ name: 'ledger', mountPath: DIRECTORY, readOnly: true }];
+}
+
+function records(component: ComponentName, { parts }: InstallationPlan): boolean {
+  return parts.ledgerMode !== undefined && COMPONENTS.get(component)?.records === true;
+}
