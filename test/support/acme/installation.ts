@@ -24,6 +24,8 @@ export interface AcmeInstallation {
   readonly renewCertificates?: boolean;
   /** Credentials of solvers. */
   readonly solverSecrets?: readonly { readonly namespace: string; readonly name: string }[];
+  /** Default: true. Who makes Orders in the place of `acme` goes without the policies. */
+  readonly policies?: boolean;
 }
 
 /** The namespaces and the definitions of our kinds, as they are shipped. */
@@ -47,7 +49,8 @@ export async function installAcme(cluster: Cluster, wanted: AcmeInstallation = {
     optionalComponents: components,
     ...(wanted.solverSecrets === undefined ? {} : { solverSecrets: wanted.solverSecrets }),
   };
-  const texts = [...renderRbac(installation).values(), ...renderAdmission(installation).values()];
+  const policies = wanted.policies === false ? [] : renderAdmission(installation).values();
+  const texts = [...renderRbac(installation).values(), ...policies];
   const applied = texts.filter((text) => !text.includes('who-may-request'));
   // One call: what takes the time of kubectl is to start.
   await applyText(cluster, applied.join('\n---\n'));
