@@ -130,7 +130,7 @@ const table: Record<string, readonly string[]> = {
     `${READ} acme.countersign.dev/acmeclustersigners`,
     'update acme.countersign.dev/acmeclustersigners/status',
     `${READ},create,delete acme.countersign.dev/orders`,
-    `${READ},create,patch,delete acme.countersign.dev/challenges`,
+    `${READ},create,patch,deletecollection acme.countersign.dev/challenges`,
     'update acme.countersign.dev/orders/status,challenges/status',
     ...[
       'certificates.k8s.io/certificatesigningrequests',
