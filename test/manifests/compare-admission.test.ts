@@ -40,7 +40,7 @@ for (const namespacedSigners of [false, true]) {
       const secretNamespace = namespace && 'countersign-keys';
       const context = { namespace, secretNamespace, signerNames: [...DEMO.signers, ...derived] };
       const printed = printedAdmission({ namespacedSigners });
-      assert.equal(printed.size, 25);
+      assert.equal(printed.size, 27);
       for (const [name, live] of printed) {
         assert.deepEqual(admissionDifferences(name, live, context), []);
       }
@@ -57,6 +57,7 @@ test('every policy that a component reads is printed, and says what is at risk w
         signerNames: DEMO.signers,
         namespacedSigners: true,
         renewsCertificates: true,
+        crls: true,
         leases: { namespace: DEMO.namespace, secretNamespaces: ['countersign-keys'] },
       }),
     )
