@@ -3,7 +3,11 @@
 import { stringify } from 'yaml';
 import { crlConfigMapName } from '../../src/api/revocation/revocation.ts';
 import {
+  ACCOUNT,
+  ACME_SIGNER,
   BUNDLE,
+  EXTERNAL,
+  ADDRESS,
   KEYS,
   LEDGER_MODE,
   NAMESPACE,
@@ -22,6 +26,12 @@ const LISTS: Readonly<Record<string, string>> = {
   [BUNDLE]: '$names.bundles',
   [SECRET]: '$names.secrets',
   [TEAM_SECRET]: '$team.secrets',
+  [ACME_SIGNER]: '$names.acmeSigners',
+  [ACCOUNT]: '$names.accounts',
+  [EXTERNAL]: '$names.externals',
+  [`--namespaced-server=${ADDRESS}`]: '$names.serverArgs',
+  [`--namespaced-solver=${ADDRESS}`]: '$names.solverArgs',
+  [`--namespaced-network=${ADDRESS}`]: '$names.networkArgs',
 };
 
 /** The items of such a list with something behind each: list and suffix. */
@@ -44,6 +54,10 @@ const TEXTS: readonly (readonly [text: string, action: string])[] = [
   [
     `'${KEYS}/${crlConfigMapName(SECRET)}', `,
     `{{ range $names.secrets }}'{{ $names.keysNamespace }}/{{ . }}${crlConfigMapName('')}', {{ end }}`,
+  ],
+  [
+    `, '${KEYS}/${ACCOUNT}'`,
+    `{{ range $names.accounts }}, '{{ $names.keysNamespace }}/{{ . }}'{{ end }}`,
   ],
   [NAMESPACE, '{{ $names.namespace }}'],
   [KEYS, '{{ $names.keysNamespace }}'],
@@ -121,7 +135,10 @@ function item(value: unknown, indent: number): readonly string[] {
   const dash = `${spaces(indent)}-`;
   const looped = typeof value === 'string' ? loop(dash, value) : undefined;
   if (looped !== undefined) return looped;
-  if (isObject(value)) return objectItem(dash, value, indent);
+  if (isObject(value)) {
+    const lines = objectItem(dash, value, indent);
+    return isOfAcmeAlone(value) ? [open('if $names.acmeSigners'), ...lines, END] : lines;
+  }
   const condition = ITEMS[String(value)];
   const lines = scalar(dash, value, indent + 2);
   return condition === undefined ? lines : [open(`if ${condition}`), ...lines, END];
@@ -135,9 +152,16 @@ function loop(dash: string, text: string): readonly string[] | undefined {
   if (named !== undefined) {
     return [open(`range ${named}`), `${dash} {{ printf "%s${suffix ?? ''}" . | quote }}`, END];
   }
-  if (!text.startsWith(GRANT) || !text.endsWith(SIGNER)) return undefined;
-  const grant = text.slice(0, -SIGNER.length);
-  return [open(`range ${LISTS[SIGNER] ?? ''}`), `${dash} "${grant}{{ . }}"`, END];
+  const signer = [SIGNER, ACME_SIGNER].find((each) => text.endsWith(each));
+  if (!text.startsWith(GRANT) || signer === undefined) return undefined;
+  const grant = text.slice(0, -signer.length);
+  return [open(`range ${LISTS[signer] ?? ''}`), `${dash} "${grant}{{ . }}"`, END];
+}
+
+/** A rule that names nothing else would without names mean all of them. */
+function isOfAcmeAlone({ resourceNames }: Readonly<Record<string, unknown>>): boolean {
+  const tokens: readonly unknown[] = [ACME_SIGNER, ACCOUNT, EXTERNAL];
+  return Array.isArray(resourceNames) && resourceNames.every((each) => tokens.includes(each));
 }
 
 /** The first field is beside the dash. */

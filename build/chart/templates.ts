@@ -41,14 +41,38 @@ function documentsByFile(): ReadonlyMap<string, Documents> {
     namespacedSigners: boolean,
     affinity: boolean,
     ledger: boolean,
+    acme: boolean,
   ): ReadonlyMap<string, Documents> =>
-    installationFiles(symbolicPlan({ namespacedSigners, affinity, ledger }));
+    installationFiles(symbolicPlan({ namespacedSigners, affinity, ledger, acme }));
+  const withAcme = (
+    signers: boolean,
+    affinity: boolean,
+    ledger: boolean,
+  ): ReadonlyMap<string, unknown> => {
+    const yes = files(signers, affinity, ledger, true);
+    const no = files(signers, affinity, ledger, false);
+    // Policies loop over account keys, of which there are none without ACME.
+    return new Map(
+      [...varyFiles('$names.acme', yes, no)].map(([file, found]) => [
+        file,
+        isPolicy(file) ? yes.get(file) : found,
+      ]),
+    );
+  };
   const withLedger = (signers: boolean, affinity: boolean): ReadonlyMap<string, unknown> =>
-    varyFiles('$names.ledger', files(signers, affinity, true), files(signers, affinity, false));
+    varyFiles(
+      '$names.ledger',
+      withAcme(signers, affinity, true),
+      withAcme(signers, affinity, false),
+    );
   const withAffinity = (signers: boolean): ReadonlyMap<string, unknown> =>
     varyFiles('$settings.affinity', withLedger(signers, true), withLedger(signers, false));
   const all = varyFiles('$names.namespacedSigners', withAffinity(true), withAffinity(false));
   return all as ReadonlyMap<string, Documents>;
+}
+
+function isPolicy(file: string): boolean {
+  return file.startsWith('admission/');
 }
 
 function varyFiles(
@@ -81,12 +105,17 @@ function documentLines(document: unknown): readonly string[] {
   if (namespace === TEAM) {
     return ['{{- range $team := $names.teams }}', ...lines, '{{- end }}'];
   }
-  // Without a Secret there would be a rule without names, which means all of them.
-  const named = JSON.stringify(document).includes(`"resourceNames":["${SECRET}"]`);
-  if (namespace === KEYS && (named || isBindingOfReader(kind, name))) {
-    return ['{{- if $names.secrets }}', ...lines, '{{- end }}'];
-  }
-  return lines;
+  return namespace === KEYS ? inKeys(document, lines) : lines;
+}
+
+/** Without a Secret there would be a rule without names, which means all of them. */
+function inKeys(document: object, lines: readonly string[]): readonly string[] {
+  const { kind, metadata } = document as { kind?: unknown; metadata: { readonly name: string } };
+  if (metadata.name === 'countersign-acme')
+    return ['{{- if $names.accounts }}', ...lines, '{{- end }}'];
+  const isNamed = JSON.stringify(document).includes(`"resourceNames":["${SECRET}"]`);
+  if (!isNamed && !isBindingOfReader(kind, metadata.name)) return lines;
+  return ['{{- if $names.secrets }}', ...lines, '{{- end }}'];
 }
 
 /** Objects that `authority` fills are there for every component, so that it misses none. */

@@ -14,6 +14,12 @@ export const SECRET = '⟦secret⟧';
 /** The Secret of a Signer, and its namespace. */
 export const TEAM_SECRET = '⟦team-secret⟧';
 export const TEAM = '⟦team⟧';
+/** The signer name of an AcmeClusterSigner, and the Secrets of its account. */
+export const ACME_SIGNER = '⟦acme-signer⟧';
+export const ACCOUNT = '⟦account⟧';
+export const EXTERNAL = '⟦external⟧';
+/** What AcmeSigners may have called. */
+export const ADDRESS = '⟦address⟧';
 /** Names of which a release has one. */
 export const NAMESPACE = '⟦namespace⟧';
 export const KEYS = '⟦keys⟧';
@@ -58,10 +64,23 @@ export interface Variant {
   readonly affinity: boolean;
   /** Whether components record in a ledger. */
   readonly ledger: boolean;
+  /** Whether the component acme is there. */
+  readonly acme: boolean;
 }
 
+const SYMBOLIC_ACME = {
+  signers: [ACME_SIGNER],
+  accountKeys: [{ namespace: KEYS, name: ACCOUNT }],
+  secrets: [{ namespace: KEYS, name: EXTERNAL }],
+};
+
 /** The plan with tokens; every optional part is there, and the template decides. */
-export function symbolicPlan({ namespacedSigners, affinity, ledger }: Variant): InstallationPlan {
+export function symbolicPlan({
+  namespacedSigners,
+  affinity,
+  ledger,
+  acme,
+}: Variant): InstallationPlan {
   const labels = (path: string): Record<string, string> => ({ [`⟦more ${path}⟧`]: '' });
   const unreadable = {
     reference: hole('quote', '$names.image'),
@@ -92,7 +111,9 @@ export function symbolicPlan({ namespacedSigners, affinity, ledger }: Variant): 
       signerSecrets: namespacedSigners ? [{ namespace: TEAM, name: TEAM_SECRET }] : [],
       namespace: NAMESPACE,
       servingSigner: OWN_TLS_SIGNER,
+      ...(acme ? { acme: SYMBOLIC_ACME } : {}),
     },
+    acme: { servers: [ADDRESS], solvers: [ADDRESS], networks: [ADDRESS] },
     keysNamespace: KEYS,
     namespaces: [NAMESPACE, KEYS],
     components: new Map([...COMPONENTS.keys()].map((each) => [each, symbolicSettings(affinity)])),

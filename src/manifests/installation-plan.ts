@@ -62,6 +62,12 @@ export interface InstallationPlan {
   readonly namespaces: readonly string[];
   /** Where the CA Secrets are. */
   readonly keysNamespace: string;
+  /** What AcmeSigners may have called; absent: nothing. */
+  readonly acme?: {
+    readonly servers: readonly string[];
+    readonly solvers: readonly string[];
+    readonly networks: readonly string[];
+  };
   readonly image: ImagePlan;
   /** Those that are there. */
   readonly components: ReadonlyMap<ComponentName, ComponentSettings>;

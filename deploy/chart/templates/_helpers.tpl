@@ -72,7 +72,18 @@ countersign-system
 {{- $given := get $.Values.components $component -}}
 {{- $_ := set $enabled $component (hasKey $given "enabled" | ternary $given.enabled $default) -}}
 {{- end -}}
+{{- $acme := dict "signers" list "accounts" list "externals" list -}}
+{{- if get $enabled "acme" -}}
+{{- $acme = include "countersign.acme" . | fromJson -}}
+{{- end -}}
 {{- dict
+      "acme" (get $enabled "acme")
+      "acmeSigners" $acme.signers
+      "accounts" $acme.accounts
+      "externals" $acme.externals
+      "serverArgs" (include "countersign.prefixed" (list "--namespaced-server=" .Values.acme.servers) | fromJsonArray)
+      "solverArgs" (include "countersign.prefixed" (list "--namespaced-solver=" .Values.acme.solvers) | fromJsonArray)
+      "networkArgs" (include "countersign.prefixed" (list "--namespaced-network=" .Values.acme.networks) | fromJsonArray)
       "namespace" (include "countersign.namespace" .)
       "keysNamespace" .Values.keysNamespace
       "image" (include "countersign.image" .)
@@ -85,6 +96,29 @@ countersign-system
       "ledger" (and (get $enabled "ledger") (ne .Values.ledger.mode "off"))
       "namespacedSigners" .Values.namespacedSigners.enabled
     | toJson -}}
+{{- end -}}
+
+{{- /* Each AcmeClusterSigner with its Secrets, as JSON: lists of signers, accounts and externals. */}}
+{{- define "countersign.acme" -}}
+{{- $signers := list -}}
+{{- $accounts := list -}}
+{{- $externals := list -}}
+{{- range .Values.acme.signers -}}
+{{- $signers = append $signers .name -}}
+{{- $account := printf "%s-account" (splitList "/" .name | last) -}}
+{{- if hasKey . "accountSecret" -}}{{- $account = .accountSecret -}}{{- end -}}
+{{- $accounts = append $accounts $account -}}
+{{- if hasKey . "externalAccountSecret" -}}{{- $externals = append $externals .externalAccountSecret -}}{{- end -}}
+{{- end -}}
+{{- dict "signers" $signers "accounts" $accounts "externals" $externals | toJson -}}
+{{- end -}}
+
+{{- /* Of (list prefix texts): each text after the prefix, as JSON. */}}
+{{- define "countersign.prefixed" -}}
+{{- $prefix := index . 0 -}}
+{{- $all := list -}}
+{{- range index . 1 -}}{{- $all = append $all (printf "%s%s" $prefix .) -}}{{- end -}}
+{{- toJson $all -}}
 {{- end -}}
 
 {{- /* Names as a list of strings in CEL. They are checked: nothing in them needs escaping. */}}

@@ -30,6 +30,14 @@ export function namedSigner(given: InstallationValues['signers'][number]): Named
   };
 }
 
+/** The same of an AcmeClusterSigner: `public-account` of `example.com/public`. */
+export function namedAcmeSigner(
+  given: InstallationValues['acme']['signers'][number],
+): typeof given & { readonly accountSecret: string } {
+  const path = given.name.split('/')[1] ?? '';
+  return { ...given, accountSecret: given.accountSecret ?? `${path}-account` };
+}
+
 /**
  * Refuses what the roles must not say.
  *
@@ -58,6 +66,30 @@ export function checkValues(values: InstallationValues, namespace: string): void
   const named = signers.map(namedSigner);
   for (const [index, signer] of named.entries()) checkSigner(signer, index, named, keysNamespace);
   checkTeams(namespacedSigners, [namespace, keysNamespace]);
+  checkAcme(values, named);
+}
+
+function checkAcme({ acme }: InstallationValues, others: readonly NamedSigner[]): void {
+  for (const [index, signer] of acme.signers.map(namedAcmeSigner).entries()) {
+    const at = `acme.signers[${index}]`;
+    checkSignerName(signer.name);
+    if (others.some((each) => each.name === signer.name)) {
+      throw usage(`${at}.name: "${signer.name}" is also in signers; leave one of them out`);
+    }
+    for (const name of [signer.accountSecret, signer.externalAccountSecret ?? 'x'])
+      checkAcmeSecret(name, at, others);
+  }
+}
+
+function checkAcmeSecret(name: string, at: string, others: readonly NamedSigner[]): void {
+  if (!SUBDOMAIN.test(name) || name.length > MAX_NAME) {
+    throw usage(
+      `${at}: "${name}" is not a valid name of a Secret; write one such as public-account`,
+    );
+  }
+  if (name === OWN_TLS_CA_SECRET || others.some((each) => each.secret === name)) {
+    throw usage(`${at}: Secret "${name}" is that of a CA; write another name`);
+  }
 }
 
 function checkSigner(

@@ -10,6 +10,7 @@ export const DEFAULT_NAMESPACE = 'countersign-system';
 export const DEFAULT_VALUES: InstallationValues = {
   signers: [],
   namespacedSigners: { enabled: false, secrets: [] },
+  acme: { signers: [], servers: [], solvers: [], networks: [] },
   namespace: '',
   keysNamespace: DEFAULT_SECRET_NAMESPACE,
   namespaces: { create: true },

@@ -8,7 +8,7 @@ import type {
   InstallationPlan,
   OptionalParts,
 } from '../installation-plan.ts';
-import { checkValues, namedSigner } from './check.ts';
+import { checkValues, namedAcmeSigner, namedSigner } from './check.ts';
 import { DEFAULT_NAMESPACE, DEFAULT_VALUES, mergedValues } from './defaults.ts';
 import { installationValues, type InstallationValues } from './schema.ts';
 
@@ -29,7 +29,7 @@ export interface Release {
  */
 export function planOf(given: unknown, release: Release): InstallationPlan {
   const values = installationValues.parse(mergedValues(DEFAULT_VALUES, given));
-  const { keysNamespace, namespacedSigners } = values;
+  const { keysNamespace, namespacedSigners, acme } = values;
   const namespace = namespaceOf(values, release);
   checkValues(values, namespace);
   const signers = values.signers.map(namedSigner);
@@ -45,8 +45,10 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
       signerSecrets: namespacedSigners.secrets,
       namespace,
       servingSigner: OWN_TLS_SIGNER,
+      ...acmeOf(values),
     },
     keysNamespace,
+    acme: { servers: acme.servers, solvers: acme.solvers, networks: acme.networks },
     // Helm makes the release's own with --create-namespace, and refuses one that it finds.
     namespaces: made.filter((each) => each !== release.namespace),
     image: imageOf(values, release),
@@ -56,6 +58,22 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
         .map((component) => [component, settingsOf(component, values)]),
     ),
     parts: partsOf(values),
+  };
+}
+
+/** Names of ACME, where the component is there. */
+function acmeOf(values: InstallationValues): Pick<InstallationPlan['installation'], 'acme'> {
+  if (!isEnabled('acme', values)) return {};
+  const signers = values.acme.signers.map(namedAcmeSigner);
+  const inKeys = (name: string) => ({ namespace: values.keysNamespace, name });
+  return {
+    acme: {
+      signers: signers.map(({ name }) => name),
+      accountKeys: signers.map(({ accountSecret }) => inKeys(accountSecret)),
+      secrets: signers.flatMap(({ externalAccountSecret: name }) =>
+        name === undefined ? [] : [inKeys(name)],
+      ),
+    },
   };
 }
 

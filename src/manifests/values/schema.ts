@@ -51,6 +51,41 @@ const secretReference = z.strictObject({
   name: subdomain.describe('Name of the Secret.'),
 });
 
+const acmeSigner = z.strictObject({
+  name: name(MAX_SIGNER_NAME).describe('The signer name of an AcmeClusterSigner.'),
+  accountSecret: subdomain
+    .exactOptional()
+    .describe(
+      'Name of the Secret of its account key, in `keysNamespace`; `authority` makes it. Default: the path of the signer name and `-account`.',
+    ),
+  externalAccountSecret: subdomain
+    .exactOptional()
+    .describe('Name of the Secret with the MAC key of its external account, in `keysNamespace`.'),
+});
+
+const flagText = z
+  .string()
+  .min(1)
+  .max(2048)
+  .regex(/^[A-Za-z0-9_.:/=[\]-]*$/);
+
+const acme = z
+  .strictObject({
+    signers: z.array(acmeSigner).describe('One line for each AcmeClusterSigner.'),
+    servers: z
+      .array(flagText)
+      .describe('Directories that AcmeSigners may name; none, so long as this is empty.'),
+    solvers: z
+      .array(flagText)
+      .describe(
+        'What solvers of AcmeSigners may call: `rfc2136=host:port`, `acmeDNS=url`, `webhook=group`, `nameserver=host:port`.',
+      ),
+    networks: z
+      .array(flagText)
+      .describe('Networks beside the Internet that these servers may be in: `10.0.0.0/8`.'),
+  })
+  .describe('What `components.acme` and `components.acme-solver` serve, where they are enabled.');
+
 const settings = z.strictObject({
   replicas: z.int().min(0).exactOptional().describe('Pods of the component.'),
   resources: z
@@ -120,6 +155,7 @@ export const installationValues = z.strictObject({
         .describe('Their CA Secrets, which the components may then read.'),
     })
     .describe('Signers that teams write in their own namespaces: docs/how-to/let-a-team-sign.md.'),
+  acme,
   namespace: labelText.describe(
     'Namespace of the components. If empty: that of the release, and `countersign-system` when that is `default`.',
   ),

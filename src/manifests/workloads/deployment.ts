@@ -157,6 +157,17 @@ function strategyOf(component: ComponentName): Manifest {
     : { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
 }
 
+/** What AcmeSigners may have called, for those who call it. */
+function grantsOf(component: ComponentName, { acme }: InstallationPlan): readonly string[] {
+  const { servers = [], solvers = [], networks = [] } = acme ?? {};
+  if (component !== 'acme' && component !== 'acme-solver') return [];
+  return [
+    ...(component === 'acme' ? servers.map((each) => `--namespaced-server=${each}`) : []),
+    ...solvers.map((each) => `--namespaced-solver=${each}`),
+    ...networks.map((each) => `--namespaced-network=${each}`),
+  ];
+}
+
 function argumentsOf(component: ComponentName, plan: InstallationPlan): readonly string[] {
   const { installation, keysNamespace } = plan;
   const servesSigners = COMPONENTS.get(component)?.servesNamespacedSigners === true;
@@ -169,6 +180,7 @@ function argumentsOf(component: ComponentName, plan: InstallationPlan): readonly
     ...(installation.namespacedSigners === true && servesSigners ? ['--namespaced-signers'] : []),
     ...acmeArguments(component, installation),
     ...ledgerArguments(component, plan),
+    ...grantsOf(component, plan),
   ];
 }
 
