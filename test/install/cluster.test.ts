@@ -177,6 +177,7 @@ test('an uninstall takes the components away, and leaves CAs, bundles, definitio
     'CustomResourceDefinition/challenges.acme.countersign.dev',
     'CustomResourceDefinition/clustersigners.countersign.dev',
     'CustomResourceDefinition/orders.acme.countersign.dev',
+    'CustomResourceDefinition/revocations.countersign.dev',
     'CustomResourceDefinition/signers.countersign.dev',
     'Namespace/countersign-keys',
   ]);
