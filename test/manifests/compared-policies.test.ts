@@ -33,6 +33,7 @@ test('a component that serves nothing relies on all but the policy of PodCertifi
 test('every component that writes compares the policies that hold it', () => {
   const names = {
     ...{ ...DEMO, signerNames: DEMO.signers, namespacedSigners: true, crls: true },
+    renewsCertificates: true,
     leases: { namespace: DEMO.namespace, secretNamespaces: ['countersign-keys'] },
   };
   const READS = ['get', 'list', 'watch'];
