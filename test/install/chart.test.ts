@@ -83,7 +83,7 @@ test('what stays when the chart is uninstalled: the definitions, our own signer,
       .sort();
   const definitions = [
     ...['acmeclustersigners', 'acmesigners', 'challenges'].map((each) => `${each}.acme`),
-    ...['clustersigners', 'orders.acme', 'signers'],
+    ...['clustersigners', 'orders.acme', 'revocations', 'signers'],
   ].map((each) => `CustomResourceDefinition /${each}.countersign.dev`);
   const own = ['ClusterSigner /serving'];
   const keys = ['Namespace /countersign-keys'];

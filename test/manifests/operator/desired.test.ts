@@ -144,6 +144,8 @@ test('its permissions to write objects of the installation have names; there is 
   for (const rule of rules) {
     const writes = rule.verbs.some((verb) => !['get', 'list', 'watch'].includes(verb));
     if (!writes || !rule.resources.some((each) => managed.test(each))) continue;
+    // Nothing that it manages is there. `authority` makes CA Secrets and CRLs there, which RBAC cannot name: policies hold it.
+    if (rule.namespace === 'countersign-keys') continue;
     assert.ok((rule.resourceNames ?? []).length > 0, JSON.stringify(rule));
   }
   const keys = rules.filter(({ resources }) => resources.includes('secrets'));
