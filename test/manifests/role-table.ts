@@ -145,7 +145,6 @@ export const table: Record<string, readonly string[]> = {
   'acme-solver': [
     'list,watch acme.countersign.dev/challenges,acmeclustersigners',
     'patch acme.countersign.dev/challenges/status',
-    policies('acme-challenge-status'),
     'create,patch events.k8s.io/events',
     policies('acme-cluster-signers', 'acme-account-keys', 'acme-orders', 'acme-challenge-status'),
     'list,create,patch,delete networking.k8s.io/ingresses @countersign-system',

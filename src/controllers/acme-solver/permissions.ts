@@ -54,7 +54,6 @@ export function permissions(
     })),
     onRoutes('networking.k8s.io', 'ingresses'),
     onRoutes('gateway.networking.k8s.io', 'httproutes'),
-    readPolicies(names, ['countersign-acme-challenge-status', 'countersign-events']),
     EVENTS_EVERYWHERE,
     readPolicies(names, POLICIES),
     ...onLeaderLease(names, 'acme-solver'),
