@@ -64,13 +64,17 @@ before(async () => {
   }
   await cluster.kubectl(['apply', '-f', '-'], { input: roleOf() });
   await apply(cluster, signer('AcmeClusterSigner', { name: 'public' }));
-  await apply(cluster, signer('AcmeSigner', { name: 'own', namespace: TEAM }));
+  await apply(cluster, signer('AcmeSigner', { name: 'own', namespace: TEAM }, ['update']));
+  await apply(cluster, signer('AcmeSigner', { name: 'unlisted', namespace: TEAM }, ['provider']));
   provider = await startProvider(cluster, { group: GROUP, directory });
   solver = await startComponent({
     name: 'acme-solver',
     kubeconfig: await componentKubeconfig(cluster, 'acme-solver'),
     program: [process.execPath, join(ROOT, 'dist/countersign.mjs')],
-    args: ['--namespaced-signers', `--resolver=${bind.at}`],
+    args: [
+      ...['--namespaced-signers', `--resolver=${bind.at}`],
+      ...[`--namespaced-solver=rfc2136=${bind.at}`, '--namespaced-network=127.0.0.0/8'],
+    ],
   });
   await solver.ready();
 });
@@ -82,7 +86,7 @@ after(async () => {
   removeDirectory(directory);
 });
 
-function signer(kind: string, metadata: object): object {
+function signer(kind: string, metadata: object, names?: readonly string[]): object {
   const { name: keyName, algorithm } = KEY;
   const update = (secret: string): object => ({
     server: bind.at,
@@ -92,14 +96,15 @@ function signer(kind: string, metadata: object): object {
     ...{ nameserver: bind.at, tsigKeyName: keyName, tsigAlgorithm: 'HMACSHA512' },
     tsigSecretSecretRef: { name: 'tsig', key: 'tsig' },
   };
+  const solvers = [
+    { name: 'update', rfc2136: update('tsig') },
+    { name: 'forbidden', rfc2136: update('account') },
+    { name: 'provider', webhook: { groupName: GROUP, solverName: 'rfc2136', config } },
+  ];
   const acme = {
     server: 'https://acme.example/dir',
     accountKey: { secret: { name: 'account' } },
-    solvers: [
-      { name: 'update', rfc2136: update('tsig') },
-      { name: 'forbidden', rfc2136: update('account') },
-      { name: 'provider', webhook: { groupName: GROUP, solverName: 'rfc2136', config } },
-    ],
+    solvers: solvers.filter(({ name }) => names?.includes(name) ?? true),
   };
   const named = kind === 'AcmeClusterSigner' ? { signerName: 'example.com/public' } : {};
   return { apiVersion, kind, metadata, spec: { ...named, acme } };
@@ -118,15 +123,16 @@ let made = 0;
 async function challenge(
   solverName: string,
   [dnsName, key]: readonly [string, string],
-  more: { readonly kind?: string; readonly wildcard?: boolean } = {},
+  more: { readonly of?: string; readonly wildcard?: boolean } = {},
 ): Promise<string> {
   made += 1;
-  const { kind = 'AcmeClusterSigner', wildcard = false } = more;
+  const { of = 'public', wildcard = false } = more;
+  const kind = of === 'public' ? 'AcmeClusterSigner' : 'AcmeSigner';
   const name = `challenge-${made}`;
   await apply(cluster, {
     ...{ apiVersion, kind: 'Challenge', metadata: { name, namespace: TEAM } },
     spec: {
-      signerRef: { kind, name: kind === 'AcmeSigner' ? 'own' : 'public' },
+      signerRef: { kind, name: of },
       orderRef: { name: 'order', uid: 'u' },
       ...{ authorizationURL: 'https://acme.example/authz/1', url: 'https://acme.example/chall/1' },
       ...{ type: 'dns-01', token: 'token', key, dnsName, wildcard, solver: solverName },
@@ -180,9 +186,17 @@ test('a wildcard and its base name are two values at one name; each end removes 
 });
 
 test('an AcmeSigner proves names by the credentials of its own namespace', async () => {
-  const own = await challenge('update', ['own.example.test', 'value'], { kind: 'AcmeSigner' });
+  const own = await challenge('update', ['own.example.test', 'value'], { of: 'own' });
   await presented(own);
   assert.deepEqual(await bind.txt('_acme-challenge.own.example.test'), ['value']);
+});
+
+test('an AcmeSigner whose solver is not listed by an administrator is refused, and nothing is called', async () => {
+  const name = await challenge('provider', ['unlisted.example.test', 'value'], {
+    of: 'unlisted',
+  });
+  const { message = '' } = await refused(name, 'SolverNotAllowed');
+  assert.match(message, /--namespaced-solver of it \(webhook=/);
 });
 
 test('a Secret that no role names is not read', async () => {
