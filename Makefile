@@ -144,7 +144,12 @@ test-ledger: node_modules ## The ledger: its log judged by Go, its store on Post
 .PHONY: test-real-pods
 test-real-pods: node_modules controlplane dist/countersign.mjs ## What is shipped in pods that really run: rollouts under load, drains, kills; takes root
 	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
-	$(RUN) node --test --test-concurrency=1 --test-timeout=600000 'test/real-pods/*.test.ts'
+	$(RUN) node --test --test-concurrency=1 --test-timeout=600000 $(filter-out %/operator.test.ts,$(wildcard test/real-pods/*.test.ts))
+
+.PHONY: test-real-pods-operator
+test-real-pods-operator: node_modules controlplane dist/countersign.mjs ## The operator and pod-refresher in pods that really run: upgrades under load, restarts, evictions; takes root
+	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
+	$(RUN) node --test --test-timeout=600000 test/real-pods/operator.test.ts
 
 .PHONY: test-operator
 test-operator: node_modules controlplane ## The operator on a real API server: installed, drifted, refused, deleted, adopted; SEED=7
