@@ -34,7 +34,7 @@ export const INSTALLATION_CHECKS = {
       'Components of different versions work together while an upgrade runs. For longer they are not tested together.',
     todo: [
       'Finish the upgrade:',
-      '$ helm upgrade countersign deploy/chart --namespace countersign-system --reuse-values',
+      '$ helm upgrade countersign deploy/chart --namespace countersign-system --reset-then-reuse-values',
     ],
   },
   'components-report-no-faults': {
