@@ -17,6 +17,8 @@ const OURS: ReadonlySet<string> = new Set([
   '--secret-namespace',
   ...['--listen', '--listen-https', '--serving-certificate', '--namespaced-signers'],
   ...['--serving-namespace', '--serving-signer'],
+  // Which file is sent as a token, and to whom: a ServiceAccount's own token is a file as well.
+  ...['--ledger', '--ledger-token', '--ledger-ca', '--ledger-name'],
 ]);
 
 /** What the mould says of a list of arguments. */

@@ -59,6 +59,24 @@ test('an argument that the version does not know is refused, and so is one that 
   assert.match(refused({ defaults: { extraArgs: ['--log-level=info'] } }), /^InvalidArgument: /);
 });
 
+test('nobody chooses which file a component sends to the ledger as its token, or to whom', () => {
+  const token = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+  for (const component of ['approver', 'signer', 'pcr-issuer', 'certificate-request', 'acme'])
+    for (const argument of [
+      ...['--ledger=https://x', `--ledger-token=${token}`, '--ledger-ca=/x', '--ledger-name=x'],
+    ]) {
+      const extraArgs = [argument];
+      assert.match(refused({ components: { [component]: { extraArgs } } }), /^InvalidArgument: /);
+      assert.match(
+        refused(
+          { dangerZone: { extraArgs: { [component]: extraArgs } } },
+          { ...SETTINGS, dangerZone: true },
+        ),
+        /^InvalidArgument: /,
+      );
+    }
+});
+
 test('the danger zone, where an administrator allows it, lets through what the version does not know', () => {
   const dangerZone = { extraArgs: { signer: ['--future=1'] } };
   assert.match(refused({ dangerZone }), /^DangerZoneNotAllowed: /);
