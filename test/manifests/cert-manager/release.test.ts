@@ -96,3 +96,17 @@ test('aliases, which grow when they are read, are refused', async () => {
   const text = `apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: x}\nmore:\n  a0: &a0 [x, x]\n${lines.join('\n')}\n`;
   assert.match(await refused(gzipSync(text)), /document 1 is no object/);
 });
+
+test('a file of very many keys keeps the operator from its Lease for seconds, not for hours', async () => {
+  const keys = Array.from({ length: 40_000 }, (_, index) => `k${index}: 1\n`).join('');
+  const before = process.cpuUsage().user;
+  await refused(gzipSync(keys));
+  const seconds = (process.cpuUsage().user - before) / 1e6;
+  assert.ok(seconds < 8, `${seconds} s`);
+});
+
+test('of a key that is there twice the last counts, for the sum as for what is installed', async () => {
+  const twice = TEXT.replace('Token: true', 'Token: true\nautomountServiceAccountToken: false');
+  const once = TEXT.replace('Token: true', 'Token: false');
+  assert.deepEqual(await taken(twice), await taken(once));
+});
