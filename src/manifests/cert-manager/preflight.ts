@@ -31,7 +31,14 @@ const OURS: ReadonlySet<string> = new Set([
   ...['--tls-cert-file', '--tls-private-key-file', '--dynamic-serving-ca-secret-name'],
   ...['--dynamic-serving-ca-secret-namespace', '--dynamic-serving-dns-names'],
   ...['--internal-healthz-listen-address', '--internal-healthz-leader-election-timeout', '--help'],
+  // cert-manager writes its own CA over the Secret that they name, in whatever namespace.
+  ...['--metrics-dynamic-serving-ca-secret-name', '--metrics-dynamic-serving-ca-secret-namespace'],
+  // As --v, of single files.
+  '--vmodule',
 ]);
+
+/** What leads the SDKs of DNS providers to a file that they send, and to whom: the ServiceAccount's token is a file as well. */
+const CLOUD = /^(?:AWS_(?!REGION$|DEFAULT_REGION$)|AZURE_|GOOGLE_|GCE_)/i;
 
 /** The first of all refusals. */
 export function refuseSpec(
@@ -46,6 +53,7 @@ export function refuseSpec(
         ([name, each]) => [`spec.components.${name}`, each] as const,
       ),
     ) ??
+    refuseCloud(spec) ??
     refuseArguments(spec) ??
     refuseNoWebhook(spec)
   );
@@ -76,6 +84,17 @@ function refuseDangerZone(
   return { reason: 'DangerZoneNotAllowed', message };
 }
 
+/** The token of cert-manager is worth that of a cluster-admin. */
+function refuseCloud({ components = {} }: CertManagerSpec): Refusal | undefined {
+  for (const [component, { extraEnv = [] }] of Object.entries(components)) {
+    const found = extraEnv.find(({ name }) => CLOUD.test(name));
+    if (found === undefined) continue;
+    const message = `spec.components.${component}.extraEnv: ${quote(found.name, 128)} is never set: it could send cert-manager’s own token to somebody; write credentials into the Issuer`;
+    return { reason: 'ForbiddenEnvironment', message };
+  }
+  return undefined;
+}
+
 function refuseArguments({
   version,
   components = {},
@@ -83,19 +102,27 @@ function refuseArguments({
 }: CertManagerSpec): Refusal | undefined {
   const mould = mouldOf(version);
   for (const component of CERT_MANAGER_COMPONENTS) {
-    const flags = mould[component];
-    const own = checkArguments(flags, components[component]?.extraArgs ?? [], OURS);
-    const dangerous = checkArguments(flags, dangerZone?.extraArgs?.[component] ?? [], OURS);
-    const faults = [...own.faults, ...dangerous.faults];
+    const { extraArgs = [] } = components[component] ?? {};
+    const { [component]: dangerous = [] } = dangerZone?.extraArgs ?? {};
+    const { unknown } = checkArguments(mould[component], extraArgs, OURS);
+    const faults = faultsOf(mould[component], [...extraArgs, ...dangerous]);
     const at = `the extraArgs of ${component}`;
     if (faults.length > 0)
       return { reason: 'InvalidArgument', message: `${at}: ${quoteList(faults)}` };
-    if (own.unknown.length > 0) {
-      const message = `${at}: cert-manager ${version} does not know ${quoteList(own.unknown)}; correct it, or use spec.dangerZone`;
+    if (unknown.length > 0) {
+      const message = `${at}: cert-manager ${version} does not know ${quoteList(unknown)}; correct it, or use spec.dangerZone`;
       return { reason: 'UnknownArgument', message };
     }
   }
   return undefined;
+}
+
+/** What is wrong whatever the version. With --v of more than 7, client-go logs what the API server answers. */
+function faultsOf(flags: Mould[string] | undefined, given: readonly string[]): readonly string[] {
+  const verbose = given
+    .filter((each) => each.startsWith('--v=') && !/^--v=[0-7]$/.test(each))
+    .map((each) => `${each} is not 0 to 7: with more, Secrets are in the log`);
+  return [...checkArguments(flags, given, OURS).faults, ...verbose];
 }
 
 /** The API server would refuse every Certificate, because nobody answers for the webhook. */

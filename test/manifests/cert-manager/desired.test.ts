@@ -76,6 +76,11 @@ test('what leads a component away, chooses an image or stands alone is refused, 
     '--acme-http01-solver-image=evil',
     'word',
     '--v',
+    '--v=8',
+    '--v=$(LEVEL)',
+    '--vmodule=request=10',
+    '--metrics-dynamic-serving-ca-secret-name=workload-ca',
+    '--metrics-dynamic-serving-ca-secret-namespace=countersign-keys',
   ]) {
     assert.match(refused(args('controller', flag)), /^InvalidArgument/, flag);
     const dangerZone = { extraArgs: { controller: [flag] } };
@@ -96,16 +101,23 @@ test('an environment that loads code or changes whom a component trusts is refus
     'KUBERNETES_SERVICE_HOST',
     'GODEBUG',
     'POD_NAMESPACE',
+    'AWS_WEB_IDENTITY_TOKEN_FILE',
+    'AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE',
+    'AWS_ENDPOINT_URL_STS',
+    'AZURE_FEDERATED_TOKEN_FILE',
+    'GOOGLE_APPLICATION_CREDENTIALS',
   ])
     assert.match(
       refused({ components: { webhook: { extraEnv: [{ name, value: 'x' }] } } }),
       /^ForbiddenEnvironment/,
       name,
     );
-  assert.equal(
-    refused({ components: { controller: { extraEnv: [{ name: 'HTTPS_PROXY', value: 'x' }] } } }),
-    'accepted',
-  );
+  for (const name of ['HTTPS_PROXY', 'AWS_REGION'])
+    assert.equal(
+      refused({ components: { controller: { extraEnv: [{ name, value: 'x' }] } } }),
+      'accepted',
+      name,
+    );
 });
 
 test('the webhook has a pod at least: the API server refuses every Certificate without one', () => {
