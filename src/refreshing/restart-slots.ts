@@ -39,7 +39,8 @@ export class RestartSlots {
     this.#limits = limits;
     for (const { workload } of standings) {
       const at = restartedAtOf(workload);
-      if (at === undefined) continue;
+      // We write no time to come: one would hold its slot for as long as somebody likes. Clocks differ a little.
+      if (at === undefined || at > now + MINUTE_MS) continue;
       const isRunning =
         now - at < limits.rolloutTimeoutMs && rolloutOf(workload).kind === 'progressing';
       this.#count(workload, { at, isRunning }, now);
@@ -66,9 +67,15 @@ export class RestartSlots {
     { at, isRunning }: { readonly at: number; readonly isRunning: boolean },
     now: number,
   ): void {
-    for (const usage of [this.#all, this.#usageOf(workload)]) {
-      if (isRunning) usage.running += 1;
-      if (now - at < MINUTE_MS) usage.begun.push(at);
+    const { concurrentInNamespace, perMinuteInNamespace } = this.#limits;
+    const own = this.#usageOf(workload);
+    // Whoever may write the labels of a namespace takes no more from the others than it may have itself.
+    const counts = [this.#all, own];
+    if (isRunning && own.running < concurrentInNamespace) {
+      for (const usage of counts) usage.running += 1;
+    }
+    if (now - at < MINUTE_MS && own.begun.length < perMinuteInNamespace) {
+      for (const usage of counts) usage.begun.push(at);
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RESTARTED_AT, formatRestartedAt } from '../../src/refreshing/record.ts';
 import { Refresher } from '../../src/refreshing/refresher.ts';
 import type { RestartVerdict } from '../../src/refreshing/verdict.ts';
 import { leafAt, START, workloadOf, World } from './world.ts';
@@ -60,4 +61,29 @@ test('the most urgent is first', async () => {
     reason: 'NamespaceRate',
     until: undefined,
   });
+});
+
+test('labels that somebody writes in one namespace keep no other from its restarts', async () => {
+  for (const ahead of [-1_000, 365 * DAY]) {
+    const world = new World(() => HOUR);
+    world.time = START + 2 * HOUR;
+    const label = { [RESTARTED_AT]: formatRestartedAt(world.time + ahead) };
+    for (let index = 0; index < 100; index += 1) {
+      const idle = workloadOf({
+        namespace: 'loud',
+        name: `idle-${index}`,
+        secrets: [],
+        wish: 'secrets',
+      });
+      world.add({
+        ...idle,
+        metadata: { ...idle.metadata, labels: label },
+        status: { observedGeneration: 1, replicas: 2, updatedReplicas: 0 },
+      });
+    }
+    world.add(workloadOf({ namespace: 'team-a', name: 'web', secrets: ['tls'], wish: 'secrets' }));
+    world.leaves.set('team-a/tls', leafAt('new', START + HOUR));
+    const verdicts = await pass(world);
+    assert.equal(verdicts.get('Deployment/team-a/web')?.kind, 'restarted', `${ahead}`);
+  }
 });
