@@ -14,7 +14,8 @@ const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 /** The same map but for one key, which may be added, changed or removed. */
 function sameBut(key: string, now: string, before: string): string {
   return [
-    `${now}.orValue({}).all(k, k == '${key}' || ${before}.orValue({})[?k].orValue('') == ${now}.orValue({})[k])`,
+    // An entry without a value is one as well.
+    `${now}.orValue({}).all(k, k == '${key}' || (k in ${before}.orValue({}) && ${before}.orValue({})[k] == ${now}.orValue({})[k]))`,
     `&& ${before}.orValue({}).all(k, k == '${key}' || k in ${now}.orValue({}))`,
   ].join('\n');
 }

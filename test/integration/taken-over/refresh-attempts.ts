@@ -73,7 +73,7 @@ export const WORKLOAD_ATTEMPTS: Readonly<Record<string, Call>> = {
     spec: { template: { metadata: { annotations: { 'example.com/kept': null } } } },
   }),
   'write another label of a workload': patch('opted-in', {
-    metadata: { labels: { 'example.com/attack': 'x' } },
+    metadata: { labels: { 'example.com/attack': '' } },
   }),
   'give a workload an owner': patch('opted-in', {
     metadata: {
