@@ -60,7 +60,9 @@ function parsed(text: string): unknown {
   try {
     // To look for keys that are there twice takes the square of their number: hours for a megabyte. The sum is of what was read.
     const document = parseDocument(text, { logLevel: 'silent', uniqueKeys: false });
-    return document.errors.length > 0 ? undefined : document.toJS({ maxAliasCount: 0 });
+    if (document.errors.length > 0) return undefined;
+    // What is summed is what is sent: a date of YAML 1.1 has the sum of {} and is sent as a text.
+    return JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 0 }))) as unknown;
   } catch {
     // Aliases: a release has none. Or it is nested too deeply.
     return undefined;

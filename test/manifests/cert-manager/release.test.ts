@@ -110,3 +110,10 @@ test('of a key that is there twice the last counts, for the sum as for what is i
   const once = TEXT.replace('Token: true', 'Token: false');
   assert.deepEqual(await taken(twice), await taken(once));
 });
+
+test('nothing of YAML 1.1 has the sum of an empty map and is installed as another value', async () => {
+  const text = (spec: string): string =>
+    `%YAML 1.1\n--- # x\napiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: ${spec}\n`;
+  const empty = releaseSum(await taken(text('{}')));
+  assert.notEqual(releaseSum(await taken(text('2001-12-14'))), empty);
+});
