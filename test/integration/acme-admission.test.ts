@@ -271,7 +271,7 @@ test('who writes an AcmeClusterSigner needs sign and attest on its name, and use
   };
   const own = dns('own', 'https://dns.example');
   const foreign = { name: 'tsig', rfc2136: { server: '192.0.2.1', tsig: TSIG } };
-  await refused('somebody', /dns for a solver/, replace, solvers(own));
+  await refused('somebody', /countersign-dns\/dns for a solver/, replace, solvers(own));
   await grant('use-dns', SOMEBODY, {
     ...{ apiGroups: [''], resources: ['secrets'], resourceNames: ['dns'], verbs: ['use'] },
   });
@@ -280,11 +280,11 @@ test('who writes an AcmeClusterSigner needs sign and attest on its name, and use
   // An administrator named another credential: its password goes to no other server, and the rest can be changed.
   await allowed(undefined, replace, solvers(own, dns('theirs', 'https://dns.example'), foreign));
   await cluster.kubectl(['delete', 'clusterrolebinding', `${namespace}-use-dns`]);
-  const mayUse = ['auth', 'can-i', 'use', 'secrets/dns', '-n', 'countersign-keys'];
+  const mayUse = ['auth', 'can-i', 'use', 'secrets/dns', '-n', 'countersign-dns'];
   const isHeard = async () => (await as('somebody', mayUse)).code !== 0;
   await until('the withdrawal is heard', SOON, isHeard);
   const evil = solvers(dns('own', 'https://a.example'));
-  await refused('somebody', /dns for a solver/, replace, evil);
+  await refused('somebody', /countersign-dns\/dns for a solver/, replace, evil);
   await allowed('somebody', replace, solvers({ ...own, name: 'renamed' }, foreign));
   const tsig = { ...TSIG, secret: { name: 'key' } };
   const otherKey = { ...foreign, rfc2136: { server: '192.0.2.1', tsig } };

@@ -13,6 +13,9 @@ export const ACME_SIGNERS = kind('acmesigners');
 export const ORDERS = kind('orders');
 export const CHALLENGES = kind('challenges');
 
+/** Where the credentials of DNS of AcmeClusterSigners are, unless an administrator names another namespace. */
+export const CREDENTIAL_NAMESPACE = 'countersign-dns';
+
 /** The domain of AcmeSigners, whose signer names are derived. No other signer may have a name in it. */
 export const ACME_DERIVED_PREFIX = `${ACME_NAMESPACED_DOMAIN}/`;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
+import { CREDENTIAL_NAMESPACE } from '../../api/acme/index.ts';
 import { parseNetwork, type Network } from '../../acme-solving/http/networks.ts';
 import { parseSolverGrant, type SolverGrant } from '../../acme-solving/http/grants.ts';
 import { gather, parsedFlag } from '../flag-values.ts';
@@ -59,6 +60,6 @@ export function addCredentialOptions(command: Command): Command {
   return addNamespacedOptions(command).option(
     '--credential-namespace <name>',
     'namespace of the DNS credentials of AcmeClusterSigners; providers read Secrets there, so keep nothing else in it',
-    'countersign-dns',
+    CREDENTIAL_NAMESPACE,
   );
 }

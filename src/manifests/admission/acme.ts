@@ -6,6 +6,7 @@
 import {
   ACME_GROUP,
   ACME_VERSION,
+  CREDENTIAL_NAMESPACE,
   ORDER_UID_LABEL,
   RENEWAL_MARK_REASON,
   REVOKE_ANNOTATION,
@@ -19,7 +20,7 @@ const KINDS = { apiGroups: [ACME_GROUP], apiVersions: [ACME_VERSION] };
  * All policies for the kinds of ACME.
  *
  * @param namespace - where the components run
- * @param secretNamespace - the namespace of account keys and credentials of AcmeClusterSigners
+ * @param secretNamespace - the namespace of the account keys of AcmeClusterSigners
  */
 export function whoWritesAcme(namespace: string, secretNamespace: string): readonly Manifest[] {
   return [
@@ -65,13 +66,15 @@ function whoTakesSecrets(secretNamespace: string): readonly Manifest[] {
   const key = (object: string): string => `${object}.spec.acme.accountKey.secret.name`;
   const external = (object: string): string =>
     `${object}.spec.acme.?externalAccountBinding.?secret.?name.orValue('')`;
-  const secrets = `authorizer.group('').resource('secrets').namespace('${secretNamespace}')`;
-  const mayUse = (secret: string): string => `${secrets}\n.name(${secret}).check('use').allowed()`;
+  const secretsIn = (namespace: string): string =>
+    `authorizer.group('').resource('secrets').namespace('${namespace}')`;
+  const mayUse = (secret: string, namespace = secretNamespace): string =>
+    `${secretsIn(namespace)}\n.name(${secret}).check('use').allowed()`;
   const isSame = (of: (object: string) => string): string =>
     `(oldObject != null && ${of('oldObject')} == ${of('object')})`;
-  const refusal = (secret: string, what: string): string =>
+  const refusal = (secret: string, what: string, namespace = secretNamespace): string =>
     [
-      `request.userInfo.username + ' may not use Secret ${secretNamespace}/' + ${secret}`,
+      `request.userInfo.username + ' may not use Secret ${namespace}/' + ${secret}`,
       `+ ' for ${what}; ask an administrator to grant it the verb use on this Secret'`,
     ].join('\n');
   const nth = (index: number): string => `${NEW_CREDENTIALS}[${index}].split(' ')[0]`;
@@ -99,11 +102,11 @@ function whoTakesSecrets(secretNamespace: string): readonly Manifest[] {
         messageExpression: refusal(external('object'), 'an external account'),
       },
       ...Array.from({ length: MAX_NEW_CREDENTIALS }, (_none, index) => ({
-        expression: `${NEW_CREDENTIALS}.size() <= ${index}\n|| ${mayUse(nth(index))}`,
-        messageExpression: refusal(nth(index), 'a solver'),
+        expression: `${NEW_CREDENTIALS}.size() <= ${index}\n|| ${mayUse(nth(index), CREDENTIAL_NAMESPACE)}`,
+        messageExpression: refusal(nth(index), 'a solver', CREDENTIAL_NAMESPACE),
       })),
       {
-        expression: `${NEW_CREDENTIALS}.size() <= ${MAX_NEW_CREDENTIALS}\n|| ${secrets}.check('use').allowed()`,
+        expression: `${NEW_CREDENTIALS}.size() <= ${MAX_NEW_CREDENTIALS}\n|| ${secretsIn(CREDENTIAL_NAMESPACE)}.check('use').allowed()`,
         messageExpression: `'more than ${MAX_NEW_CREDENTIALS} solvers with another Secret or server; write ${MAX_NEW_CREDENTIALS} at a time'`,
       },
     ],
