@@ -14,9 +14,9 @@ import { accountSecret, acmeClusterSigner, getAcmeSigner } from '../support/acme
 import { apply } from '../support/cluster/apply.ts';
 import { startFaultProxy, type FaultProxy, type ProxyFault } from './fault-proxy.ts';
 import type { TxtRecords } from './lived-order.ts';
+import { createOrder } from './lives/create-order.ts';
 import { startLife, type Life, type OnWrite } from './lives/life.ts';
 import { solveByDns } from './lives/solver.ts';
-import { requestFor } from './order-journey.ts';
 import { startPebble, type Pebble } from './pebble.ts';
 
 /** A machine that has more to do takes its time. */
@@ -80,18 +80,7 @@ let made = 0;
 async function newOrder(names: readonly string[]): Promise<string> {
   made += 1;
   const name = `order-${made}`;
-  const identifiers = names.map((value) => ({ type: 'dns' as const, value }));
-  const { der } = requestFor(directory, { identifiers });
-  await apply(cluster, {
-    apiVersion: 'acme.countersign.dev/v1alpha1',
-    kind: 'Order',
-    metadata: { name, namespace: 'default' },
-    spec: {
-      signerRef: { kind: 'AcmeClusterSigner', name: 'public' },
-      requestRef: { kind: 'CertificateRequest', name, uid: name },
-      ...{ request: Buffer.from(der).toString('base64'), identifiers, attempt: 1 },
-    },
-  });
+  await createOrder(cluster, directory, { name, names });
   return name;
 }
 

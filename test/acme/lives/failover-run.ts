@@ -12,8 +12,8 @@ import { apply } from '../../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../../support/cluster/component-process.ts';
 import { componentKubeconfig } from '../../support/cluster/installation.ts';
 import { startFaultProxy, type FaultProxy } from '../fault-proxy.ts';
-import { requestFor } from '../order-journey.ts';
 import { startPebble, type Pebble } from '../pebble.ts';
+import { createOrder } from './create-order.ts';
 
 const SOON = 120_000;
 
@@ -59,22 +59,9 @@ async function startReplica(): Promise<ComponentProcess> {
   return replica;
 }
 
-async function newOrder(name: string): Promise<void> {
-  const identifiers = ['a', 'b'].map((label) => ({
-    type: 'dns' as const,
-    value: `${label}.${name}.example`,
-  }));
-  const { der } = requestFor(directory, { identifiers });
-  await apply(cluster, {
-    apiVersion: 'acme.countersign.dev/v1alpha1',
-    kind: 'Order',
-    metadata: { name, namespace: 'default' },
-    spec: {
-      signerRef: { kind: 'AcmeClusterSigner', name: 'public' },
-      requestRef: { kind: 'CertificateRequest', name, uid: name },
-      ...{ request: Buffer.from(der).toString('base64'), identifiers, attempt: 1 },
-    },
-  });
+function newOrder(name: string): Promise<void> {
+  const names = ['a', 'b'].map((label) => `${label}.${name}.example`);
+  return createOrder(cluster, directory, { name, names });
 }
 
 async function orderOf(name: string): Promise<Order> {
