@@ -14,6 +14,7 @@ import type { PodImages } from '../cluster/real-pods/types.ts';
 import { until } from '../cluster/until.ts';
 import { differencesIn } from '../operator/healed.ts';
 import { apply } from '../support/cluster/apply.ts';
+import { auditedWrites } from '../support/cluster/audit.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
 import {
   RELEASE_KEY,
@@ -115,7 +116,7 @@ export async function startStand({ realPods }: { readonly realPods: boolean }): 
         if (left.length === 0) return true;
         throw new Error(left.join('\n'));
       }),
-    writes: () => writesIn(cluster),
+    writes: () => auditedWrites(cluster, USER),
     close: async () => {
       await Promise.all(processes.map((each) => each.kill()));
       await client.close();
@@ -156,21 +157,6 @@ async function hand(cluster: Cluster, version: string, file: Uint8Array): Promis
 /** A release as a user compresses it. */
 export function packed(text: string): Uint8Array {
   return gzipSync(text);
-}
-
-async function writesIn(cluster: Cluster): Promise<readonly string[]> {
-  return (await cluster.readAudit())
-    .filter(({ user, verb, stage, responseStatus, objectRef }) => {
-      const own = /^(?:leases|events|selfsubject)/.test(objectRef?.resource ?? '');
-      const write = ['create', 'update', 'patch', 'delete'].includes(verb);
-      const taken = (responseStatus?.code ?? 500) < 300 && stage === 'ResponseComplete';
-      return user.username === USER && write && taken && !own;
-    })
-    .map(({ verb, objectRef = {} }) => {
-      const { resource = '', subresource, namespace, name = '' } = objectRef;
-      const what = subresource === undefined ? resource : `${resource}/${subresource}`;
-      return `${verb} ${what} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
-    });
 }
 
 /** One program, by the name of every image of both releases. */

@@ -18,6 +18,7 @@ import { operatorManifests } from '../../src/manifests/operator/installed.ts';
 import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
 import { createWriter, type ObjectWriter } from '../../src/reconciling/writer.ts';
 import { apply } from '../support/cluster/apply.ts';
+import { auditedWrites } from '../support/cluster/audit.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -111,19 +112,7 @@ export async function startStand({ isInstalled = true } = {}): Promise<Stand> {
           return found.message ?? '';
         throw new Error(JSON.stringify(object?.status?.conditions ?? 'no status'));
       }),
-    writes: async () =>
-      (await cluster.readAudit())
-        .filter(({ user, verb, stage, responseStatus, objectRef }) => {
-          const own = /^(?:leases|events|selfsubject)/.test(objectRef?.resource ?? '');
-          const write = ['create', 'update', 'patch', 'delete'].includes(verb);
-          const taken = (responseStatus?.code ?? 500) < 300 && stage === 'ResponseComplete';
-          return user.username === USER && write && taken && !own;
-        })
-        .map(({ verb, objectRef = {} }) => {
-          const { resource = '', subresource, namespace, name = '' } = objectRef;
-          const what = subresource === undefined ? resource : `${resource}/${subresource}`;
-          return `${verb} ${what} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
-        }),
+    writes: () => auditedWrites(cluster, USER),
     close: async () => {
       await Promise.all(processes.map((each) => each.kill()));
       await client.close();

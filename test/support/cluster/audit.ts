@@ -26,6 +26,28 @@ export async function componentCalls(cluster: Cluster): Promise<readonly AuditEv
 }
 
 /**
+ * What a user wrote with success, by the audit log, oldest first: `patch services countersign-system/web`. Leases, Events
+ * and reviews of its own permissions are left out.
+ */
+export async function auditedWrites(
+  cluster: Cluster,
+  username: string,
+): Promise<readonly string[]> {
+  return (await cluster.readAudit())
+    .filter(({ user, verb, stage, responseStatus, objectRef }) => {
+      const own = /^(?:leases|events|selfsubject)/.test(objectRef?.resource ?? '');
+      const write = ['create', 'update', 'patch', 'delete'].includes(verb);
+      const taken = (responseStatus?.code ?? 500) < 300 && stage === 'ResponseComplete';
+      return user.username === username && write && taken && !own;
+    })
+    .map(({ verb, objectRef = {} }) => {
+      const { resource = '', subresource, namespace, name = '' } = objectRef;
+      const what = subresource === undefined ? resource : `${resource}/${subresource}`;
+      return `${verb} ${what} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+    });
+}
+
+/**
  * Calls that no rule of the caller's roles allows: `user verb URI`.
  *
  * @param textOf - the YAML of a component's roles; default: its file in rbac/
