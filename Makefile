@@ -54,7 +54,7 @@ lint: node_modules
 
 .PHONY: unit
 unit: node_modules
-	$(COMPILED) $(RUN) node --test 'test/*.test.ts' 'test/architecture/*.test.ts' $(foreach dir,$(UNIT),'$(dir)/**/*.test.ts')
+	$(COMPILED) $(RUN) node --test --test-concurrency=2 'test/*.test.ts' 'test/architecture/*.test.ts' $(foreach dir,$(UNIT),'$(dir)/**/*.test.ts')
 
 .PHONY: package
 package: node_modules dist/library/index.mjs dist/countersign.mjs ## The library as npm pack makes it, in the hands of an outsider
