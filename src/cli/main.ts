@@ -20,7 +20,7 @@ import {
 import { addLedgerOptions, RECORDING_COMPONENTS } from '../app/ledger/options.ts';
 import { addHttp01Options, addResponderOptions } from '../app/acme/challenge-port.ts';
 import { addCredentialOptions, addDnsOptions } from '../app/acme/dns-options.ts';
-import { addOperatorVerbs } from './commands/operator/flags.ts';
+import { addCertManagerOperatorVerbs, addOperatorVerbs } from './commands/operator/flags.ts';
 import { addRefreshOptions, addRefreshSecretOption } from './refresh-options.ts';
 import { addExplainCommand } from './commands/explain/flags.ts';
 import { addSelfCheckOptions } from '../app/acme/self-check-options.ts';
@@ -112,7 +112,7 @@ const OWN_FLAGS: Readonly<Record<string, (command: Command) => unknown>> = {
   ledger: (command) => addLedgerComponentOptions(command),
   authority: (command) => addAuthorityVerbs(addOwnTlsOptions(command)),
   operator: (command) => addOperatorVerbs(addImageOptions(command)),
-  'cert-manager-operator': (command) => addCertManagerOptions(command),
+  'cert-manager-operator': (command) => addCertManagerOperatorVerbs(addCertManagerOptions(command)),
 };
 
 function program(): Command {

@@ -6,7 +6,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { until } from '../cluster/until.ts';
+import { plannerOf, type Planner } from '../operator/planner.ts';
 import { apply } from '../support/cluster/apply.ts';
 import { releaseSum, unpackRelease } from '../../src/manifests/cert-manager/release.ts';
 import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
@@ -16,6 +19,7 @@ import { SYSTEM, USER, WAIT_MS, packed, startStand, type Stand } from './stand.t
 let stand: Stand;
 let old: Release;
 let next: Release;
+let planner: Planner;
 before(async () => {
   old = await loadRelease(OLD);
   next = await loadRelease(NEW);
@@ -48,6 +52,34 @@ test('a second CertManagerDeployment is refused by its schema', async () => {
   );
 });
 
+test('its plan prints what a release in a file would make, and why one is refused; it makes nothing', async () => {
+  planner = await plannerOf(stand, ['cert-manager-operator', 'plan']);
+  assert.equal((await planner.plan()).code, 2);
+  const [file, release] = ['object.json', 'release.gz'].map((each) =>
+    join(stand.cluster.directory, each),
+  ) as [string, string];
+  writeFileSync(
+    file,
+    JSON.stringify({
+      ...{ apiVersion: 'operator.countersign.dev/v1alpha1', kind: 'CertManagerDeployment' },
+      ...{ metadata: { name: 'cluster' }, spec: { version: OLD } },
+    }),
+  );
+  const missing = await planner.plan('--file', file);
+  assert.equal(missing.code, 3);
+  assert.match(missing.stdout, /^refused, nothing would change: ManifestMissing: /);
+  writeFileSync(release, packed(next.text));
+  const wrong = await planner.plan('--file', file, '--release', release);
+  assert.equal(wrong.code, 3);
+  assert.match(wrong.stdout, /ManifestUnknown: .*it is 1\.21\.2/);
+  writeFileSync(release, packed(old.text));
+  const { code, stdout } = await planner.plan('--file', file, '--release', release);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /^make {4}Deployment cert-manager\/cert-manager-webhook$/m);
+  // The namespace is there, of the operator's own manifests.
+  assert.equal(stdout.match(/^make {4}/gm)?.length, old.objects.length - 1);
+});
+
 test('without a release, or with one that is not known, nothing is written', async () => {
   await stand.install({ version: OLD });
   const message = await stand.condition('Degraded', 'True', 'ManifestMissing');
@@ -76,6 +108,14 @@ test('the release heals it; webhooks wait for pods that answer', async () => {
   await stand.healed(old.objects.filter((each) => !isWebhook(each) && each.kind !== 'Service'));
   for (const each of old.objects.filter(isWebhook))
     assert.equal(await stand.admin.read(each), undefined);
+});
+
+test('its plan reads the release of the cluster, and names what differs', async () => {
+  const { code, stdout } = await planner.plan();
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, /^make {4}MutatingWebhookConfiguration cert-manager-webhook$/m);
+  assert.doesNotMatch(stdout, /^make {4}Deployment /m);
+  assert.deepEqual(await planner.writes(), []);
 });
 
 test('what is refused changes nothing of what is installed', async () => {

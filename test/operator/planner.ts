@@ -25,7 +25,11 @@ export interface Planner {
   writes(): Promise<readonly string[]>;
 }
 
-export async function plannerOf({ cluster }: Stand): Promise<Planner> {
+/** @param command - the words and flags that every plan begins with */
+export async function plannerOf(
+  { cluster }: Pick<Stand, 'cluster'>,
+  command: readonly string[] = ['operator', 'plan', '--image=countersign'],
+): Promise<Planner> {
   const version = 'rbac.authorization.k8s.io/v1';
   const [apiGroup, kind] = ['rbac.authorization.k8s.io', 'ClusterRole'];
   await apply(
@@ -44,7 +48,7 @@ export async function plannerOf({ cluster }: Stand): Promise<Planner> {
   const kubeconfig = await cluster.serviceAccountKubeconfig('default', NAME);
   const plan = (...flags: readonly string[]): Promise<Planned> =>
     new Promise((resolve) => {
-      const args = [MAIN, 'operator', 'plan', '--image=countersign', '--kubeconfig', kubeconfig];
+      const args = [MAIN, ...command, '--kubeconfig', kubeconfig];
       execFile(process.execPath, [...args, ...flags], (error, stdout) => {
         resolve({ code: error === null ? 0 : Number(error.code), stdout });
       });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
+import type { CertManagerDeployment } from '../../../api/operator/cert-manager-deployment.ts';
 import { COUNTERSIGNS, type Countersign } from '../../../api/operator/countersign.ts';
 import { SignerError, messageOf } from '../../../errors.ts';
 import { isRecord } from '../../../reconciling/objects/managed-object.ts';
@@ -11,17 +12,34 @@ import { isRecord } from '../../../reconciling/objects/managed-object.ts';
  * @throws SignerError USAGE (`fail`) for a file that cannot be read, or with anything else in it
  */
 export async function readCountersign(file: string): Promise<Countersign> {
+  return (await installationIn(file, 'Countersign')) as unknown as Countersign;
+}
+
+/**
+ * Reads a CertManagerDeployment from a file, as a user writes it.
+ *
+ * @throws SignerError USAGE (`fail`) for a file that cannot be read, or with anything else in it
+ */
+export async function readCertManagerDeployment(file: string): Promise<CertManagerDeployment> {
+  return (await installationIn(file, 'CertManagerDeployment')) as unknown as CertManagerDeployment;
+}
+
+async function installationIn(
+  file: string,
+  wanted: 'Countersign' | 'CertManagerDeployment',
+): Promise<Readonly<Record<string, unknown>>> {
   const object = await parsed(file);
+  // Both kinds are of one version.
   const { group, version } = COUNTERSIGNS;
   const { apiVersion, kind, spec } = object;
-  if (apiVersion !== `${group}/${version}` || kind !== 'Countersign')
+  if (apiVersion !== `${group}/${version}` || kind !== wanted)
     throw usage(
       file,
-      `has no Countersign: write apiVersion: ${group}/${version} and kind: Countersign`,
+      `has no ${wanted}: write apiVersion: ${group}/${version} and kind: ${wanted}`,
     );
   if (!isRecord(spec) || typeof spec['version'] !== 'string')
     throw usage(file, 'has no spec.version; write one such as 0.1.0');
-  return object as unknown as Countersign;
+  return object;
 }
 
 async function parsed(file: string): Promise<Readonly<Record<string, unknown>>> {

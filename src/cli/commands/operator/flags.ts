@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
-import { addImageOptions } from '../../../app/component-options.ts';
+import { addCertManagerOptions, addImageOptions } from '../../../app/component-options.ts';
 import { DEFAULT_SECRET_NAMESPACE } from '../../../api/signer/own-tls.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { PlanOptions } from './plan.ts';
+import type { CertManagerPlanOptions } from './plan-cert-manager.ts';
 
 /** Adds `countersign operator plan`. `countersign operator` alone runs the component. */
 export function addOperatorVerbs(operator: Command): void {
@@ -18,5 +19,30 @@ export function addOperatorVerbs(operator: Command): void {
   addUserOptions(addImageOptions(plan)).action(async (options: PlanOptions) => {
     const { runPlan } = await import('./plan.ts');
     process.exitCode = await runPlan(options);
+  });
+}
+
+/** Adds `countersign cert-manager-operator plan`. */
+export function addCertManagerOperatorVerbs(operator: Command): void {
+  operator.enablePositionalOptions();
+  const plan = operator
+    .command('plan')
+    .description('print what the operator of cert-manager would change, and change nothing')
+    .option(
+      '-f, --file <file>',
+      'a CertManagerDeployment in a file, in place of the one in the cluster',
+    )
+    .option(
+      '--release <file>',
+      'cert-manager.yaml.gz of the release, in place of the ConfigMap in the cluster',
+    )
+    .option(
+      '--namespace <name>',
+      'namespace of the operator and of the ConfigMap',
+      'countersign-system',
+    );
+  addUserOptions(addCertManagerOptions(plan)).action(async (options: CertManagerPlanOptions) => {
+    const { runCertManagerPlan } = await import('./plan-cert-manager.ts');
+    process.exitCode = await runCertManagerPlan(options);
   });
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { OperatorFlags } from '../../../app/component-options.ts';
 import { COUNTERSIGNS, type Countersign } from '../../../api/operator/countersign.ts';
-import { SINGLETON } from '../../../api/operator/installation.ts';
-import { isRefusal } from '../../../installing/desired.ts';
+import { SINGLETON, type InstallationObject } from '../../../api/operator/installation.ts';
+import { isRefusal, type DesiredInstallation, type Refusal } from '../../../installing/desired.ts';
 import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
-import { resource } from '../../../kube/resource/resource.ts';
+import { resource, type Resource } from '../../../kube/resource/resource.ts';
 import { desiredInstallation } from '../../../manifests/operator/desired.ts';
 import { judge, type Judgement } from '../../../reconciling/objects/judge.ts';
 import { ruleOf } from '../../../reconciling/objects/kinds.ts';
@@ -25,7 +25,17 @@ export interface PlanOptions extends UserOptions, OperatorFlags {
   readonly secretNamespace: string;
 }
 
-const LABEL = 'countersign';
+/** What is planned, and from which kind of singleton. */
+export interface PlannedKind<T extends InstallationObject> {
+  readonly kind: string;
+  readonly resource: Resource;
+  /** Value of the label on every object of the installation. */
+  readonly label: string;
+  /** Reads one from a file. @throws SignerError USAGE (`fail`) */
+  readonly readFile: (file: string) => Promise<T>;
+  /** Makes the objects of a spec, or says why not. @throws KubeError */
+  readonly desiredOf: (object: T) => Promise<DesiredInstallation | Refusal>;
+}
 
 /**
  * Prints one line for each object that is not as it is desired, and a summary. Changes nothing.
@@ -35,28 +45,45 @@ const LABEL = 'countersign';
  */
 export async function runPlan(options: PlanOptions): Promise<number> {
   const { client } = await connectUser(options, 'operator');
+  const settings = {
+    ...{ namespace: options.namespace, keysNamespace: options.secretNamespace },
+    ...{ image: options.image, allowedImages: options.allowImage },
+    dangerZone: options.allowDangerZone,
+  };
   try {
-    return await printPlan(client, options);
+    return await printPlan<Countersign>(client, options.file, {
+      ...{ kind: 'Countersign', resource: resource(COUNTERSIGNS), label: 'countersign' },
+      readFile: readCountersign,
+      desiredOf: ({ spec }) => Promise.resolve(desiredInstallation(spec, settings)),
+    });
   } finally {
     await client.close();
   }
 }
 
-async function printPlan(client: Client, options: PlanOptions): Promise<number> {
-  const inCluster = await countersignIn(client);
-  const object = options.file === undefined ? inCluster : await readCountersign(options.file);
+/**
+ * Prints the plan of one kind of installation.
+ *
+ * @param file - with the object; undefined: the one in the cluster
+ * @returns the exit code: 0; 3 where the operator would refuse the spec
+ * @throws SignerError USAGE (`fail`) where there is no such object; KubeError
+ */
+export async function printPlan<T extends InstallationObject>(
+  client: Client,
+  file: string | undefined,
+  { kind, resource: singletons, label, readFile, desiredOf }: PlannedKind<T>,
+): Promise<number> {
+  const path = singletons.object({ name: SINGLETON });
+  const inCluster = await client.request<T>({ method: 'GET', path }).catch(ignoreNotFound);
+  const object = file === undefined ? inCluster : await readFile(file);
   if (object === undefined) {
     throw new SignerError({
       code: 'USAGE',
       disposition: 'fail',
-      message: `there is no Countersign ${SINGLETON} in the cluster; name one in a file with --file`,
+      message: `there is no ${kind} ${SINGLETON} in the cluster; name one in a file with --file`,
     });
   }
-  const desired = desiredInstallation(object.spec, {
-    ...{ namespace: options.namespace, keysNamespace: options.secretNamespace },
-    ...{ image: options.image, allowedImages: options.allowImage },
-    dangerZone: options.allowDangerZone,
-  });
+  const desired = await desiredOf(object);
   if (isRefusal(desired)) {
     printText(
       `${printable(`refused, nothing would change: ${desired.reason}: ${desired.message}`)}\n`,
@@ -65,18 +92,18 @@ async function printPlan(client: Client, options: PlanOptions): Promise<number> 
   }
   const owner = {
     ...{ apiVersion: object.apiVersion, kind: object.kind, name: SINGLETON },
-    ...{ uid: inCluster?.metadata.uid ?? '', label: LABEL },
+    ...{ uid: inCluster?.metadata.uid ?? '', label },
   };
   const writer = createWriter(client, 'countersign-plan');
   const lines: string[] = [];
   for (const each of desired.objects) {
     const wanted = marked(each, owner);
     const live = await writer.read(wanted);
-    const line = lineOf(judge(wanted, live), live);
+    const line = lineOf(judge(wanted, live), live, label);
     if (line !== undefined) lines.push(printable(line));
   }
   const same = desired.objects.length - lines.length;
-  const there = inCluster === undefined ? [] : await markedIn(client, desired.objects);
+  const there = inCluster === undefined ? [] : await markedIn(client, desired.objects, label);
   const removed = superfluous(there, desired.objects, owner).map((each) =>
     printable(`remove  ${titleOf(each)}`),
   );
@@ -89,6 +116,7 @@ async function printPlan(client: Client, options: PlanOptions): Promise<number> 
 async function markedIn(
   client: Client,
   objects: readonly ManagedObject[],
+  label: string,
 ): Promise<readonly ManagedObject[]> {
   const collections = new Map(
     objects
@@ -97,7 +125,7 @@ async function markedIn(
   );
   const lists = await Promise.all(
     [...collections].map(async ([path, { apiVersion, kind }]) => {
-      const query = { labelSelector: `${MANAGED_BY}=${LABEL}` };
+      const query = { labelSelector: `${MANAGED_BY}=${label}` };
       const list = await client
         .request<{ readonly items: readonly ManagedObject[] }>({ method: 'GET', path, query })
         .catch(ignoreNotFound);
@@ -106,11 +134,6 @@ async function markedIn(
     }),
   );
   return lists.flat();
-}
-
-function countersignIn(client: Client): Promise<Countersign | undefined> {
-  const path = resource(COUNTERSIGNS).object({ name: SINGLETON });
-  return client.request<Countersign>({ method: 'GET', path }).catch(ignoreNotFound);
 }
 
 /** Words of the same width, so that the objects stand below each other. */
@@ -125,9 +148,10 @@ const WORDS: Readonly<Record<Judgement['action'], string>> = {
 function lineOf(
   { action, desired, paths, problem }: Judgement,
   live: ManagedObject | undefined,
+  label: string,
 ): string | undefined {
   if (action === 'leave') return problem === undefined ? undefined : `${WORDS.leave} ${problem}`;
-  const adopted = live !== undefined && action === 'apply' && !isMarked(live, LABEL);
+  const adopted = live !== undefined && action === 'apply' && !isMarked(live, label);
   const word = adopted ? 'adopt  ' : WORDS[action];
   const detail = adopted || paths.length === 0 ? '' : `  ${paths.join(' ')}`;
   return `${word} ${titleOf(desired)}${detail}`;
