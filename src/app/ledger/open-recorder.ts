@@ -12,7 +12,7 @@ import { LedgerRecorder } from '../../runtime/recording/recorder.ts';
 import type { Metrics } from '../../web/metrics.ts';
 import { clock, delay } from '../process.ts';
 import { VERSION } from '../version.ts';
-import { ledgerUrlOf, type LedgerOptions } from './options.ts';
+import { ledgerUrlOf, waitsForLedger, type LedgerOptions } from './options.ts';
 
 /** A recorder, what /readyz says of it, and its end. */
 export interface OpenRecorder {
@@ -51,7 +51,7 @@ export function openRecorder(
   });
   const component = { name, version: VERSION, replica: hostname() };
   const incarnation = randomBytes(8).toString('hex');
-  const isRequired = options.ledgerMode === 'required';
+  const isRequired = waitsForLedger(name, options);
   const spool = new BestEffortSender({
     ...{ send, delay, clock, component, incarnation, mostWaiting: ledgerWaiting },
     ...(isRequired ? { of: 'results' } : {}),

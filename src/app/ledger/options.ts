@@ -19,9 +19,12 @@ export interface LedgerOptions {
   readonly ledgerWaiting?: number;
 }
 
+/** Makes and rotates CAs, whatever becomes of the ledger: it never waits for it. */
+const AUTHORITY = 'authority';
+
 /** The components that record in the ledger what they issue and refuse. */
 export const RECORDING_COMPONENTS: readonly string[] = [
-  ...['approver', 'signer', 'pcr-issuer', 'certificate-request', 'acme'],
+  ...['approver', 'signer', 'pcr-issuer', 'certificate-request', 'acme', AUTHORITY],
 ];
 
 const MODES: readonly LedgerMode[] = ['off', 'required', 'best-effort'];
@@ -38,7 +41,7 @@ export function addLedgerOptions(command: Command): Command {
     .addOption(
       new Option(
         '--ledger-mode <mode>',
-        'off: record nothing; required: answer no request before the ledger has its record; best-effort: answer at once, and count what the ledger never gets',
+        'off: record nothing; required: answer no request before the ledger has its record (authority never waits); best-effort: answer at once, and count what the ledger never gets',
       )
         .choices(MODES)
         .default('off'),
@@ -66,6 +69,11 @@ export function addLedgerOptions(command: Command): Command {
         .argParser(positiveFlag)
         .default(MOST_WAITING),
     );
+}
+
+/** Whether a component waits for the ledger before it answers. */
+export function waitsForLedger(name: string, { ledgerMode }: LedgerOptions): boolean {
+  return ledgerMode === 'required' && name !== AUTHORITY;
 }
 
 /** @throws InvalidArgumentError */

@@ -25,6 +25,7 @@ import type { SignerSnapshot } from './decide/snapshot.ts';
 import { createCrls, type Crls } from './crl/index.ts';
 import { createOwnTls, type OwnTls, type OwnTlsPlace, type WatchedCa } from './own-tls/index.ts';
 import { permissions } from './permissions.ts';
+import { createAuthorityRecords, type AuthorityRecords } from './records.ts';
 import { createServing, type Serving } from './serving/index.ts';
 import {
   areBundlesListed,
@@ -113,6 +114,7 @@ interface AuthorityState {
   readonly crls: Crls;
   readonly serving: Serving;
   readonly accountKeys: AccountKeys | undefined;
+  readonly records: AuthorityRecords | undefined;
   /** Throws if a spec that the schema accepts does not compile. */
   readonly compile: (signer: ClusterSigner) => void;
 }
@@ -132,10 +134,11 @@ function createState(init: AuthorityInit): AuthorityState {
     compileCertificateRequestPolicy(signer.spec, deadline);
   });
   const watched = (signer: ClusterSigner): WatchedCa | undefined => watchedCa(watches, signer);
-  const ownTls = init.ownTls && createOwnTls({ ...init, place: init.ownTls, watched });
+  const records = createAuthorityRecords(component);
+  const ownTls = init.ownTls && createOwnTls({ ...init, place: init.ownTls, watched, records });
   const crls = createCrls({ ...init, observed: (signer) => observedSecret(watches, signer) });
   const accountKeys = init.createAccountKeys?.(component, init.version);
-  return { init, watches, actor, ownTls, crls, serving, accountKeys, compile };
+  return { init, watches, actor, ownTls, crls, serving, accountKeys, records, compile };
 }
 
 async function reconcile(state: AuthorityState, key: string): Promise<ReconcileResult> {
@@ -185,6 +188,7 @@ async function decideAndApply(
   // It opens the CA, which a namespace may write in a loop: that is on its budget.
   const plan = spending(ownerOf(signer), 'spec.authority', () => decide(snapshot));
   const found = secret.kind === 'found' ? secret.secret : undefined;
+  if (found !== undefined) state.records?.cas(signer, found, plan.status);
   const result = await actor.apply({ signer, secret: found, plan, clocksApart, now });
   if (signer.spec.signerName === init.ownTls?.signerName) ownTls?.wake();
   crls.wake(signer);

@@ -16,6 +16,7 @@ const KINDS: Readonly<Record<string, readonly Kind[]>> = {
   'pcr-issuer': BY_SIGNING,
   'certificate-request': BY_SIGNING,
   acme: BY_SIGNING,
+  authority: ['authority', 'gap'],
 };
 
 /** The components that may append, and about which signers: made from the manifests. */

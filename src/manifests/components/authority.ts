@@ -10,4 +10,5 @@ export const authority: ComponentDescription = {
   resources: { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '384Mi' } },
   servesNamespacedSigners: true,
   servesOwnTls: true,
+  records: true,
 };

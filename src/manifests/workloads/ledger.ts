@@ -57,19 +57,28 @@ export function ledgerArguments(
   return [`--ledger-mode=${ledgerMode}`, `--ledger=https://${host}`];
 }
 
-function grantsOf({ components, installation }: InstallationPlan): readonly string[] {
-  const { namespace, signers, acme } = installation;
-  const namesOf = (component: ComponentName): readonly string[] => {
-    const { servesAcme = false, approvesAcme = false } = COMPONENTS.get(component) ?? {};
-    if (servesAcme) return acme?.signers ?? [];
-    return approvesAcme ? [...signers, ...(acme?.signers ?? [])] : signers;
-  };
+function grantsOf(plan: InstallationPlan): readonly string[] {
+  const { components, installation } = plan;
   return [
-    `--origin=countersign.${namespace}/ledger`,
+    `--origin=countersign.${installation.namespace}/ledger`,
     ...[...components.keys()]
       .filter((each) => COMPONENTS.get(each)?.records === true)
-      .flatMap((each) => namesOf(each).map((signer) => `--appender=${each}=${signer}`)),
+      .flatMap((each) =>
+        namesOf(each, installation).map((signer) => `--appender=${each}=${signer}`),
+      ),
   ];
+}
+
+/** The signer names that a component records about. */
+function namesOf(
+  component: ComponentName,
+  { signers, servingSigner, acme }: InstallationPlan['installation'],
+): readonly string[] {
+  const ofAcme = acme?.signers ?? [];
+  const { servesAcme, approvesAcme, servesOwnTls } = COMPONENTS.get(component) ?? {};
+  if (servesOwnTls === true) return [...new Set([...signers, servingSigner])];
+  if (servesAcme === true) return ofAcme;
+  return approvesAcme === true ? [...signers, ...ofAcme] : signers;
 }
 
 /** The data of the ledger; or a token for it and the CA of its port. */

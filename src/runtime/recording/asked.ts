@@ -72,7 +72,8 @@ export function askedOfPod(request: PodCertificateRequest, signer: SignerObject)
   };
 }
 
-function signerOf({ kind, metadata, spec }: SignerObject): AskedFacts['signer'] {
+/** The signer of a record: which object, and which version of it. */
+export function signerOf({ kind, metadata, spec }: SignerObject): AskedFacts['signer'] {
   const { namespace, name, uid, generation } = metadata;
   return {
     name: spec.signerName,

@@ -18,6 +18,8 @@ export interface LedgerRecorderInit {
   readonly component: LedgerRecord['component'];
 }
 
+type AuthorityRecord = Extract<LedgerRecord, { readonly kind: 'authority' }>;
+
 /** How a request can end without a certificate; `approved` by a component that does not sign. */
 export type EndKind = 'approved' | 'denied' | 'failed';
 
@@ -76,6 +78,31 @@ export class LedgerRecorder {
       .digest('hex');
     const key = `${component.name}/${asked.request.uid}/${kind}/${digest.slice(0, 32)}`;
     await before.append({ ...asked, ...end, key, at: this.#now(), component });
+  }
+
+  /**
+   * Appends a certificate that no request asked for. Nobody waits for it.
+   *
+   * @param certificate - DER
+   * @param ca - fingerprint of the CA that signed it; of a CA, its own
+   */
+  authority(
+    purpose: AuthorityRecord['purpose'],
+    signer: AuthorityRecord['signer'],
+    { certificate, ca }: { readonly certificate: Uint8Array; readonly ca: string },
+  ): void {
+    const { after, component } = this.#init;
+    const digest = createHash('sha256').update(certificate).digest('hex').slice(0, 32);
+    void after.append({
+      kind: 'authority',
+      key: `${component.name}/${purpose}/${digest}`,
+      at: this.#now(),
+      component,
+      purpose,
+      signer,
+      certificate: Buffer.from(certificate).toString('base64'),
+      ca,
+    });
   }
 
   /** What a status says of it. */

@@ -24,6 +24,7 @@ import { readableFrom } from './readable-from.ts';
 import { createErrorTracker, type ErrorTracker } from '../apply/error-tracker.ts';
 import { desiredLeafOf } from './desired-leaf.ts';
 import { writeBundle, writeLeaf } from './write.ts';
+import type { AuthorityRecords } from '../records.ts';
 
 /** Where the serving certificates of our own ports are, and which signer signs them. */
 export interface OwnTlsPlace {
@@ -40,6 +41,8 @@ export interface OwnTlsInit {
   readonly version: string;
   /** Its CA's Secret and its bundle as the watches show them; undefined until both are listed. */
   readonly watched: (signer: ClusterSigner) => WatchedCa | undefined;
+  /** Absent: there is no ledger. */
+  readonly records: AuthorityRecords | undefined;
 }
 
 export interface WatchedCa {
@@ -181,6 +184,7 @@ async function reconcileLeaf(
   // After a request to the API server, whose response shows the time.
   await requireClocks(component, () => isFresh(component, serving, now));
   const leaf = await issueLeaf(authority, desired, { ...component, now });
+  init.records?.serving(serving, leaf.certificate, authority.facts.certificate);
   const to = { ...component, version, signer: serving };
   objects.observeSecret(await writeLeaf(to, plan.secret, leaf, desired));
   const { reason, message } = plan.due;
