@@ -39,7 +39,7 @@ export interface RotationInput {
 /**
  * The next change of a phase: one write of the Secret. `make` a CA into `tls`, where the one that is
  * there cannot go on, or into `next`; `activate` the one in `next`; `discard` it; `withdraw` the
- * cross-certificate of the one that signs.
+ * cross-certificate of the one that signs; `drop` keys of CAs that retired.
  */
 export type RotationStep =
   | {
@@ -51,7 +51,14 @@ export type RotationStep =
   | { readonly kind: 'make'; readonly slot: 'next'; readonly due: RotationReason | undefined }
   | { readonly kind: 'activate'; readonly due: RotationReason }
   | { readonly kind: 'discard' }
-  | { readonly kind: 'withdraw' };
+  | { readonly kind: 'withdraw' }
+  | {
+      readonly kind: 'drop';
+      /** Ids of keys that are of no more use, whatever the time is. */
+      readonly atOnce: readonly string[];
+      /** Ids of keys whose CA has no living leaf. */
+      readonly byTime: readonly string[];
+    };
 
 export interface Rotation {
   readonly step: RotationStep | undefined;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Change } from '../../src/operations/change-plan.ts';
 import { revoke } from '../../src/operations/verbs/revoke.ts';
+import { workload } from '../support/signers/workload-profile.ts';
 import { notObserved, run, unmanaged, type Row } from './rows.ts';
 import { at, print, type Wanted } from './signer-states.ts';
 
 const revokeA: Change = { distrust: [print('a')] };
 const old: Wanted['authorities'] = { a: 'Retiring', b: 'Active' };
 const podsOnly = { requests: undefined };
+const { profile } = workload().spec;
 
 /** The signer answers cert-manager as well; no people. */
 const certificates = {
@@ -50,6 +52,17 @@ const revokes: readonly (Row & { readonly pods?: number; readonly certManager?: 
     pods: 0,
     verdict: 'go',
     says: /kubelets/,
+    change: revokeA,
+  },
+  {
+    law: 'with CRLs, it names the CAs whose keys are in the same Secret because their leaves live',
+    wanted: {
+      authorities: { a: 'Retiring', b: 'Retiring', c: 'Active' },
+      spec: { ...podsOnly, profile: { ...profile, crl: { validity: '24h' } } },
+    },
+    pods: 0,
+    verdict: 'go',
+    says: new RegExp(`^the same Secret has the keys .* revoke these as well: ${print('b')}$`, 'm'),
     change: revokeA,
   },
   {

@@ -53,8 +53,10 @@ interface KeyName {
   readonly idOf: (key: string) => string | undefined;
 }
 
+const RETIRED_ID_DIGITS = 16;
+
 function keyName(suffix: string): KeyName {
-  const pattern = new RegExp(`^retired-([0-9a-f]{16})\\.${suffix}$`);
+  const pattern = new RegExp(`^retired-([0-9a-f]{${RETIRED_ID_DIGITS}})\\.${suffix}$`);
   return {
     of: (id) => `retired-${id}.${suffix}`,
     idOf: (key) => pattern.exec(key)?.[1],
@@ -66,3 +68,18 @@ export const RETIRED_CERTIFICATE = keyName('crt');
 
 /** `retired-<id>.key`: its private key, with which its CRLs are signed. */
 export const RETIRED_KEY = keyName('key');
+
+/**
+ * On a managed CA's Secret, RFC 3339: until when the key of a CA that retired is kept at least, should the status be
+ * lost.
+ *
+ * @param id - the first digits of the CA's fingerprint
+ */
+export function retiredUntil(id: string): string {
+  return `countersign.dev/retired-${id}`;
+}
+
+/** The id of a CA in {@link RETIRED_CERTIFICATE}, {@link RETIRED_KEY} and {@link retiredUntil}. */
+export function retiredId(fingerprint: string): string {
+  return fingerprint.slice('sha256:'.length, 'sha256:'.length + RETIRED_ID_DIGITS);
+}

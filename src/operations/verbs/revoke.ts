@@ -53,6 +53,20 @@ export function revoke(state: SignerState, text: string, holders: LeafHolders): 
   };
 }
 
+/** Whoever read the Secret has every key in it; those of CAs that retired are there to sign CRLs. */
+function keysBeside(state: SignerState, target: AuthorityStatus | undefined): readonly string[] {
+  const { signer, now } = state;
+  if (signer.spec.profile.crl === undefined) return [];
+  const others = authoritiesOf(state)
+    .filter(({ phase, fingerprint }) => phase === 'Retiring' && fingerprint !== target?.fingerprint)
+    .filter(({ leavesExpireBy }) => now < parseTime(leavesExpireBy ?? ''))
+    .map(({ fingerprint }) => fingerprint);
+  if (others.length === 0) return [];
+  return [
+    `the same Secret has the keys of CAs that retired, to sign their CRLs (profile.crl): if somebody read it, revoke these as well: ${others.join(', ')}`,
+  ];
+}
+
 /** The CA is not in the status: an anchor of an earlier ClusterSigner, or one that is unknown here. */
 function unknownAuthority(state: SignerState, fingerprint: string): readonly PreflightError[] {
   const message = publishedAnchors(state).has(fingerprint)
@@ -108,8 +122,9 @@ function podHolders(pods: number | undefined): string {
   return pods === undefined ? 'pods that you may not list' : `${pods} running pods`;
 }
 
-function notesOf({ signer }: SignerState, target: AuthorityStatus | undefined): readonly string[] {
-  const notes: string[] = [];
+function notesOf(state: SignerState, target: AuthorityStatus | undefined): readonly string[] {
+  const { signer } = state;
+  const notes = [...keysBeside(state, target)];
   if (target?.phase === 'Active') {
     notes.push(
       'a new CA is created and signs as soon as its anchor is published',

@@ -123,6 +123,7 @@ export class Accidents {
       'authority.managed.crossSigned': (managed?.crossSigned === true) !== (dice.roll(4) === 0),
       'authority.managed.keyType': dice.of(['ECDSAP256', 'ECDSAP256', 'ED25519']),
       'authority.managed.commonName': dice.of(['Example workload CA', 'Another CA']),
+      'profile.crl': before.spec.profile.crl,
     });
     const generation = (before.metadata.generation ?? 0) + 1;
     world.put('signer', { ...before, spec, metadata: { ...before.metadata, generation } });

@@ -76,8 +76,15 @@ export function changesOf({
 }
 
 /** The ClusterSigner of these durations at the beginning. */
-export function signerOf(durations: Durations, crossSigned: boolean): ClusterSigner {
-  const changes = { ...changesOf(durations), 'authority.managed.crossSigned': crossSigned };
+export function signerOf(
+  durations: Durations,
+  { crossSigned = false, crl = false }: { readonly crossSigned?: boolean; readonly crl?: boolean },
+): ClusterSigner {
+  const changes = {
+    ...changesOf(durations),
+    'authority.managed.crossSigned': crossSigned,
+    'profile.crl': crl ? { validity: '24h' } : undefined,
+  };
   return workload(changes, { metadata: { resourceVersion: '0' } });
 }
 

@@ -25,6 +25,10 @@ export interface SimulationInit {
   readonly signEveryMs?: number;
   /** Asked before each call of a component; by default the weather decides. */
   readonly fate?: (name: string, method: string, path: string) => Fate;
+  /** Whether the signer has `profile.crl`. */
+  readonly crl?: boolean;
+  /** What one look of `authority` does; by default all but CRLs. */
+  readonly authorityLooks?: (process: Process) => Promise<Next>;
   /** As if an administrator did it. */
   readonly plans?: readonly { readonly at: number; readonly deed: (sim: Simulation) => void }[];
 }
@@ -64,7 +68,7 @@ export class Simulation {
     this.init = init;
     this.durations = init.durations;
     this.dice = new Dice(init.seed);
-    this.world.put('signer', signerOf(init.durations, init.crossSigned === true));
+    this.world.put('signer', signerOf(init.durations, init));
     this.authority = this.#process('authority');
     this.attester = this.#process('attester');
     this.signers = ['signer-1', 'signer-2'].map((name) => {
@@ -143,7 +147,9 @@ export class Simulation {
     this.#deliveries = this.#deliveries.filter(({ at }) => at > now);
     for (const { run } of due) run();
     for (const signer of this.signers) if (signer.nextLeaf <= now) this.#sign(signer);
-    if (this.authority.lookAt <= now) await this.#look(this.authority, authorityLooks);
+    if (this.authority.lookAt <= now) {
+      await this.#look(this.authority, this.init.authorityLooks ?? authorityLooks);
+    }
     if (this.attester.lookAt <= now) await this.#look(this.attester, attesterLooks);
   }
 

@@ -12,11 +12,16 @@ import type {
   CreateAuthority,
   CrossSign,
 } from '../../../authorities/contract.ts';
-import { SignerError } from '../../../errors.ts';
+import { SignerError, attempt } from '../../../errors.ts';
 import { CA_BACKDATE_SECONDS } from '../../../issuance/ca-certificate.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
-import { decodeCertificate, fingerprint } from '../../../pki/x509/certificate.ts';
+import {
+  decodeCertificate,
+  fingerprint,
+  readCertificates,
+  type Certificate,
+} from '../../../pki/x509/certificate.ts';
 import { decodePem } from '../../../pki/der/pem.ts';
 import type { CrossRecord } from '../../../rotation/cross-records.ts';
 import { distrustedCas } from '../../../rotation/distrusted-cas.ts';
@@ -30,12 +35,15 @@ import {
   ownAnnotations,
   ownLabels,
   withoutCross,
+  withRetired,
   withoutNext,
+  withoutRetired,
   type NewAuthority,
   type SecretChange,
 } from './managed-secret.ts';
 import { JSON_PATCH, secretPatch } from './secret-patch.ts';
 import { slotMaterial } from '../decide/inspect.ts';
+import { keepUntil, keepsRetiredKeys } from '../decide/retired-keys.ts';
 
 export interface ApplyStepInit {
   readonly client: Client;
@@ -86,12 +94,13 @@ async function changeOf(
   const durationSeconds = parseDuration(managed.duration);
   if (step.kind === 'discard') return withoutNext();
   if (step.kind === 'withdraw') return withoutCross();
+  if (step.kind === 'drop') return withoutRetired([...step.atOnce, ...step.byTime]);
   if (step.kind === 'activate' && secret !== undefined) {
     const material = slotMaterial(secret, 'next');
     const cross = await crossOf(init, input, slotMaterial(secret, 'tls'), material);
     const made = { ...newAuthority(material), durationSeconds };
     const records = [...recordsOf(signer), ...recordOf(cross, made.fingerprint)];
-    return intoTls(made, { now, atOnce: false, cross, records });
+    return retiring(input, intoTls(made, { now, atOnce: false, cross, records }));
   }
   const material = await init.create({
     keyType: managed.keyType,
@@ -103,7 +112,26 @@ async function changeOf(
   const made = { ...newAuthority(material), durationSeconds };
   if (step.kind === 'make' && step.slot === 'next') return intoNext(made);
   const atOnce = step.kind === 'make' && step.atOnce;
-  return intoTls(made, { now, atOnce, cross: undefined, records: recordsOf(signer) });
+  const change = intoTls(made, { now, atOnce, cross: undefined, records: recordsOf(signer) });
+  return retiring(input, change);
+}
+
+/** The CA that `change` replaces keeps its key, where CRLs are signed and it is not distrusted. */
+function retiring(
+  { signer, secret, now }: ApplyStepInput,
+  change: Omit<SecretChange, 'labels'>,
+): Omit<SecretChange, 'labels'> {
+  if (secret === undefined || !keepsRetiredKeys(signer)) return change;
+  const material = slotMaterial(secret, 'tls');
+  const certificate = firstOf(material);
+  // What cannot be read, or has no key, signs nothing.
+  if (certificate === undefined || material.key === '') return change;
+  const old = fingerprint(certificate.raw);
+  if (now >= certificate.notAfter || distrustedCas(signer)(old)) return change;
+  const { longestLeaf = signer.spec.profile.maxDuration } =
+    signer.status?.authorities?.find((each) => each.fingerprint === old) ?? {};
+  const until = keepUntil(now, longestLeaf, certificate.notAfter);
+  return withRetired(change, { material, fingerprint: old }, until);
 }
 
 function recordsOf({ status }: ClusterSigner): readonly CrossRecord[] {
@@ -141,6 +169,11 @@ async function crossOf(
     if (error instanceof SignerError) return undefined;
     throw error;
   }
+}
+
+function firstOf(material: AuthorityMaterial): Certificate | undefined {
+  const read = attempt(() => readCertificates(material.certificate));
+  return read instanceof SignerError ? undefined : read[0];
 }
 
 function newAuthority(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import { formatDuration } from '../../../api/object/duration.ts';
+import { formatTime } from '../../../api/object/time.ts';
 import { CLUSTER_SIGNER_UID, SIGNER_NAME } from '../../../api/signer/grant.ts';
 import {
   ACTIVATED_AT,
@@ -10,7 +11,11 @@ import {
   NEXT_CERTIFICATE,
   NEXT_DURATION,
   NEXT_KEY,
+  RETIRED_CERTIFICATE,
+  RETIRED_KEY,
   SIGNS_AT_ONCE,
+  retiredId,
+  retiredUntil,
 } from '../../../api/signer/rotation-annotations.ts';
 import type { AuthorityMaterial } from '../../../authorities/contract.ts';
 import { writeCrossRecords, type CrossRecord } from '../../../rotation/cross-records.ts';
@@ -99,6 +104,36 @@ export function intoNext({ material, durationSeconds }: NewAuthority): Change {
   return {
     annotations: { [NEXT_DURATION]: formatDuration(durationSeconds) },
     data: { [NEXT_CERTIFICATE]: material.certificate, [NEXT_KEY]: material.key },
+  };
+}
+
+/**
+ * What `tls.*` has retires in the same write: CRLs of its leaves are signed with it.
+ *
+ * @param until - milliseconds: how long its key is kept at least
+ */
+export function withRetired(
+  change: Change,
+  { material, fingerprint }: Pick<NewAuthority, 'material' | 'fingerprint'>,
+  until: number,
+): Change {
+  const id = retiredId(fingerprint);
+  return {
+    annotations: { ...change.annotations, [retiredUntil(id)]: formatTime(until) },
+    data: {
+      ...change.data,
+      [RETIRED_CERTIFICATE.of(id)]: material.certificate,
+      [RETIRED_KEY.of(id)]: material.key,
+    },
+  };
+}
+
+/** @param ids - of CAs that retired, whose keys go */
+export function withoutRetired(ids: readonly string[]): Change {
+  const data = ids.flatMap((id) => [RETIRED_CERTIFICATE.of(id), RETIRED_KEY.of(id)]);
+  return {
+    annotations: Object.fromEntries(ids.map((id) => [retiredUntil(id), null])),
+    data: Object.fromEntries(data.map((key) => [key, null])),
   };
 }
 

@@ -4,7 +4,12 @@ import type { AuthorityMaterial } from '../../../authorities/contract.ts';
 import { SignerError, attempt } from '../../../errors.ts';
 import { decodePemAll } from '../../../pki/der/pem.ts';
 import { fingerprint } from '../../../pki/x509/certificate.ts';
-import { RETIRED_CERTIFICATE, RETIRED_KEY } from '../../../api/signer/rotation-annotations.ts';
+import {
+  NEXT_CERTIFICATE,
+  NEXT_KEY,
+  RETIRED_CERTIFICATE,
+  RETIRED_KEY,
+} from '../../../api/signer/rotation-annotations.ts';
 import { materialOf } from '../../../runtime/ca/usable-authority.ts';
 
 /** A CA whose key is in a Secret; nothing of it is checked. */
@@ -15,8 +20,8 @@ export interface HeldAuthority {
 }
 
 /**
- * The CAs of a Secret that may have living leaves: the one in `tls.*`, and those that retired. A prepared one has signed
- * nothing yet.
+ * The CAs of a Secret that may have living leaves: the one in `tls.*`, and those that retired. And the one that is
+ * prepared, so that its CRL is there before its first leaf.
  */
 export function heldAuthorities(secret: Secret): readonly HeldAuthority[] {
   const { data = {} } = secret;
@@ -24,8 +29,16 @@ export function heldAuthorities(secret: Secret): readonly HeldAuthority[] {
     const id = RETIRED_CERTIFICATE.idOf(key);
     return id === undefined ? [] : [{ certificate: key, key: RETIRED_KEY.of(id) }];
   });
-  const slots = [{ certificate: 'tls.crt', key: 'tls.key' }, ...retired];
-  return slots.flatMap((slot) => heldIn(secret, slot));
+  const slots = [
+    { certificate: 'tls.crt', key: 'tls.key' },
+    { certificate: NEXT_CERTIFICATE, key: NEXT_KEY },
+    ...retired,
+  ];
+  const held = slots
+    .filter(({ certificate }) => data[certificate] !== undefined)
+    .flatMap((slot) => heldIn(secret, slot));
+  // Whoever activates an earlier CA again has it twice.
+  return [...new Map(held.map((each) => [each.fingerprint, each])).values()];
 }
 
 function heldIn(

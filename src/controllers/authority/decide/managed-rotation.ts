@@ -14,6 +14,7 @@ import { distrustedCas } from '../../../rotation/distrusted-cas.ts';
 import { desiredCaOf } from '../../../rotation/desired-ca.ts';
 import type { Observation } from './observe.ts';
 import { servedSinceOf } from './activation-time.ts';
+import { droppedKeys, keepsRetiredKeys, retiredKeysOf } from './retired-keys.ts';
 import { slotsOf } from './slots.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
@@ -46,11 +47,33 @@ export function managedRotation(
     propagationSeconds,
     now,
   };
-  const rotation = { ...nextStep(input), deadline: deadlineOf(input) };
+  const next = withoutOldKeys(snapshot, input, nextStep(input));
+  const rotation = { ...next, deadline: deadlineOf(input) };
   const timely = snapshot.clocksApart ? withoutClockSteps(rotation) : rotation;
   return secret.kind === 'missing'
     ? { ...timely, isOurs: true, isImmutable: false }
     : mayWrite(timely, secret.secret, signer);
+}
+
+/** Keys that no CRL needs any more go when nothing else is to be done. */
+function withoutOldKeys(
+  { signer, secret }: SignerSnapshot,
+  { slots, authorities, isDistrusted, now }: RotationInput,
+  rotation: Rotation,
+): Rotation {
+  if (secret.kind !== 'found' || slots === undefined || slots.active instanceof Error) {
+    return rotation;
+  }
+  const retired = retiredKeysOf(secret.secret);
+  const isWanted = keepsRetiredKeys(signer);
+  const active = slots.active.fingerprint;
+  const dropped = droppedKeys({ retired, isWanted, authorities, active, isDistrusted, now });
+  const { atOnce, byTime } = dropped;
+  if (rotation.step === undefined && atOnce.length + byTime.length > 0) {
+    return { ...rotation, step: { kind: 'drop', atOnce, byTime } };
+  }
+  const times = [rotation.lookAt, dropped.lookAt].filter((each) => each !== undefined);
+  return times.length === 0 ? rotation : { ...rotation, lookAt: Math.min(...times) };
 }
 
 /**
@@ -60,6 +83,10 @@ export function managedRotation(
 function withoutClockSteps<T extends Rotation>(rotation: T): T {
   const { step } = rotation;
   if (step === undefined || isByDistrust(step)) return rotation;
+  if (step.kind === 'drop') {
+    const { atOnce } = step;
+    return { ...rotation, step: atOnce.length === 0 ? undefined : { ...step, byTime: [] } };
+  }
   const waitsFor =
     'the clocks of this process and of the API server differ too much; correct the wrong one';
   return { ...rotation, step: undefined, waitsFor };
